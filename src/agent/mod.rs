@@ -1,0 +1,6 @@
+//! Code agents behind one trait: they change the files of a folder and return an [`Outcome`](crate::domain::Outcome).
+//! They hold no forge token, no git directory of Hob's, and this module cannot import the forge.
+
+mod backend;
+
+pub use backend::{AgentBackend, AgentError, RunContext};

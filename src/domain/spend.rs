@@ -1,0 +1,73 @@
+//! What work costs: money, tokens, time.
+
+use std::{iter::Sum, ops::Add};
+
+use serde::{Deserialize, Serialize};
+
+/// The cost of a run, or of all runs of an issue. Money is in millionths of a US dollar, so that sums are exact.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Spend {
+    /// Millionths of a US dollar.
+    pub usd_micros: u64,
+    /// Tokens sent to a model, cached ones included.
+    pub input_tokens: u64,
+    /// Tokens a model produced.
+    pub output_tokens: u64,
+    /// Seconds of wall time.
+    pub wall_seconds: u64,
+}
+
+impl Spend {
+    /// Tokens sent and produced.
+    pub fn tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+impl Add for Spend {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            usd_micros: self.usd_micros.saturating_add(other.usd_micros),
+            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
+            wall_seconds: self.wall_seconds.saturating_add(other.wall_seconds),
+        }
+    }
+}
+
+impl Sum for Spend {
+    fn sum<I: Iterator<Item = Self>>(spends: I) -> Self {
+        spends.fold(Self::default(), Self::add)
+    }
+}
+
+impl std::fmt::Display for Spend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.tokens() > 0 {
+            // Rounded up to a hundredth of a cent: a bill never shows less than was spent.
+            let hundredths = self.usd_micros.div_ceil(100);
+            write!(f, "${}.{:04}, {} tokens, ", hundredths / 10_000, hundredths % 10_000, self.tokens())?;
+        } else if self.usd_micros > 0 {
+            write!(f, "${:.4}, ", self.usd_micros as f64 / 1e6)?;
+        }
+        match self.wall_seconds {
+            seconds @ 0..60 => write!(f, "{seconds} s"),
+            seconds => write!(f, "{} min {} s", seconds / 60, seconds % 60),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bill_reads_as_money_tokens_and_time() {
+        let spend = Spend { usd_micros: 12_345, input_tokens: 1_000, output_tokens: 200, wall_seconds: 61 };
+        assert_eq!(spend.to_string(), "$0.0124, 1200 tokens, 1 min 1 s");
+        assert_eq!(Spend { wall_seconds: 3, ..Spend::default() }.to_string(), "3 s");
+    }
+}

@@ -1,0 +1,3 @@
+//! The `hob` binary.
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! Child processes: every child Hob starts goes through here, in a process group of its own, with an environment
+//! that is given and not inherited, a deadline and a cap on what is kept of its output.
+//!
+//! Leaves out: what is run and why (`workspace`, `agent`, `worker`).
+
+mod capture;
+mod program;
+
+pub use capture::Captured;
+pub use program::{Environment, Exit, Finished, ProcessError, Program};
