@@ -2,17 +2,37 @@
 //! `now` is passed in, so every rule is a row of a table test.
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod command;
 mod ids;
+mod labels;
+mod lease;
+mod plan;
+mod record;
 mod retry;
 mod run;
 mod slug;
+mod snapshot;
 mod spend;
+mod state;
+mod text;
+mod trust;
 
+pub use command::{Command, command_in};
 pub use ids::{
     CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName, RunId, Sha,
     Timestamp, WorkerId,
 };
+pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
+pub use lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
+pub use plan::{Action, Ending, PlanRules, Planned, Verdict, WaitReason, claimable, plan};
+pub use record::{
+    Answer, BlockKind, Blocked, CheckTally, Holder, RECORD_VERSION, Record, Refusal, Trigger, UnreadableRecord,
+};
 pub use retry::FailureClass;
 pub use run::{Outcome, Progress, RunReport, RunRequest};
 pub use slug::branch_for;
+pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};
 pub use spend::Spend;
+pub use state::{Event, Recovery, State};
+pub use text::{clip, inert, terminal, title, visible};
+pub use trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, latest};

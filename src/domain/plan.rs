@@ -1,0 +1,242 @@
+//! The decision function: from what the forge says to what Hob does about each issue, and why not where it does nothing.
+
+use std::time::Duration;
+
+use crate::domain::{
+    Held, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames, PullNumber, PullStatus, Record, Recovery,
+    Snapshot, State, Timestamp, has_label, held_by,
+};
+
+/// The settings that decisions depend on.
+#[derive(Debug, Clone)]
+pub struct PlanRules {
+    /// Label names.
+    pub labels: LabelNames,
+    /// What to do with a dead worker's issue.
+    pub recovery: Recovery,
+    /// Clock margin beyond an expiry.
+    pub skew: Duration,
+    /// Issues that may be claimed within an hour, over all workers.
+    pub issues_per_hour: usize,
+}
+
+/// Why a piece of work is at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Its pull request was merged.
+    Merged,
+    /// The issue was closed.
+    Closed,
+    /// The trigger label was taken off.
+    Cancelled,
+}
+
+/// What to do about an issue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Check who asked for it, claim it, work on it.
+    Claim,
+    /// Take over from a worker that died.
+    Recover(Recovery),
+    /// Look whether a person answered, and go on if so.
+    SeekAnswer,
+    /// Its pull request was closed without a merge: ask what is next.
+    AskAboutRejection(PullNumber),
+    /// Close the ledger and clear the labels.
+    Finish(Ending),
+    /// Make the labels say what the ledger says.
+    RepairLabels(Vec<LabelChange>),
+}
+
+/// Why nothing is done about an issue now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WaitReason {
+    /// Another worker has it.
+    Held(Held),
+    /// It is to be tried again later.
+    RetryAfter {
+        /// Not before.
+        until: Timestamp,
+        /// Why the last attempt failed.
+        failure: String,
+    },
+    /// The trigger was refused, and nothing has changed since.
+    Refused(String),
+    /// A person put the blocked label on.
+    BlockedByHand(String),
+    /// A state label is on that Hob's ledger knows nothing of.
+    LabelByHand(String),
+    /// Its pull request waits for a review.
+    InReview(PullNumber),
+    /// As many issues as an hour may have were claimed.
+    HourlyLimit {
+        /// The limit.
+        limit: usize,
+        /// When the next may be claimed.
+        until: Timestamp,
+    },
+    /// Finished, and not asked for again.
+    Finished,
+    /// It does not have the trigger label, or is closed.
+    NotTriggered,
+}
+
+impl std::fmt::Display for WaitReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Held(held) => write!(f, "worker {} works on it, its lease lasts until {}", held.holder, held.until),
+            Self::RetryAfter { until, failure } => {
+                write!(f, "the last attempt failed ({failure}); the next starts after {until}")
+            }
+            Self::Refused(reason) => {
+                write!(
+                    f,
+                    "its label was refused: {reason}. Somebody with the permission can take the label off and put it on again"
+                )
+            }
+            Self::BlockedByHand(label) => {
+                write!(f, "a person put the label `{label}` on it; take the label off to let Hob go on")
+            }
+            Self::LabelByHand(label) => {
+                write!(
+                    f,
+                    "it has the label `{label}`, which Hob did not put on; take the label off to let Hob claim it"
+                )
+            }
+            Self::InReview(pull) => write!(f, "its pull request #{pull} waits for a review"),
+            Self::HourlyLimit { limit, until } => {
+                write!(f, "{limit} issues were claimed within the hour, the limit; the next is claimed after {until}")
+            }
+            Self::Finished => f.write_str("its work is finished"),
+            Self::NotTriggered => f.write_str("it is closed or does not have the trigger label"),
+        }
+    }
+}
+
+/// The decision about one issue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Do this.
+    Act(Action),
+    /// Do nothing, for this reason.
+    Wait(WaitReason),
+}
+
+/// One issue and what is decided about it.
+#[derive(Debug, Clone)]
+pub struct Planned<'a> {
+    /// The issue.
+    pub issue: &'a IssueView,
+    /// The decision.
+    pub verdict: Verdict,
+}
+
+/// Decides about every issue of the snapshot, in the order in which they are to be taken: by priority label, then by age.
+pub fn plan<'a>(snapshot: &'a Snapshot, rules: &PlanRules, now: Timestamp) -> Vec<Planned<'a>> {
+    let mut issues: Vec<&IssueView> = snapshot.issues.iter().collect();
+    issues.sort_by_key(|issue| (rules.labels.priority_rank(&issue.labels), issue.created_at, issue.number));
+    let hour = Duration::from_secs(3600);
+    let mut claimed: Vec<Timestamp> = snapshot
+        .issues
+        .iter()
+        .filter_map(|issue| issue.record.as_ref())
+        .filter(|record| record.attempt > 0 && record.claimed_at + hour > now)
+        .map(|record| record.claimed_at)
+        .collect();
+    claimed.sort();
+    let mut room = rules.issues_per_hour.saturating_sub(claimed.len());
+    let limit_ends = claimed.first().map_or(now, |first| *first + hour);
+    let mut decide = |issue: &'a IssueView| {
+        let mut verdict = verdict(issue, rules, now);
+        if verdict == Verdict::Act(Action::Claim) {
+            if room == 0 {
+                verdict = Verdict::Wait(WaitReason::HourlyLimit { limit: rules.issues_per_hour, until: limit_ends });
+            } else {
+                room -= 1;
+            }
+        }
+        Planned { issue, verdict }
+    };
+    issues.into_iter().map(&mut decide).collect()
+}
+
+/// Numbers of the issues that may be claimed, in order.
+pub fn claimable<'a>(planned: &'a [Planned<'_>]) -> impl Iterator<Item = IssueNumber> + 'a {
+    let wanted = |planned: &&Planned<'_>| matches!(planned.verdict, Verdict::Act(Action::Claim | Action::Recover(_)));
+    planned.iter().filter(wanted).map(|planned| planned.issue.number)
+}
+
+fn verdict(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Verdict {
+    let triggered = issue.status == IssueStatus::Open && has_label(&issue.labels, &rules.labels.trigger);
+    let Some(record) = issue.record.as_ref() else {
+        return if triggered { unclaimed(issue, rules) } else { Verdict::Wait(WaitReason::NotTriggered) };
+    };
+    if let Some(held) = held_by(record, now, rules.skew) {
+        return Verdict::Wait(WaitReason::Held(held));
+    }
+    if !triggered {
+        return ended(issue, record);
+    }
+    let by_hand = record.state != State::Blocked && has_label(&issue.labels, &rules.labels.blocked);
+    match record.state {
+        State::Ready | State::InReview if by_hand => {
+            Verdict::Wait(WaitReason::BlockedByHand(rules.labels.blocked.clone()))
+        }
+        State::Ready => ready(issue, record, rules, now),
+        State::Assigned | State::InProgress => Verdict::Act(Action::Recover(rules.recovery)),
+        State::InReview => in_review(issue, record, rules),
+        State::Blocked => Verdict::Act(Action::SeekAnswer),
+        // The trigger label stands on an open issue: it was asked for anew after its end.
+        State::Done => unclaimed(issue, rules),
+    }
+}
+
+fn unclaimed(issue: &IssueView, rules: &PlanRules) -> Verdict {
+    match rules.labels.states_on(&issue.labels).first().and_then(|state| rules.labels.of(*state)) {
+        None => Verdict::Act(Action::Claim),
+        Some(label) if label == rules.labels.blocked => Verdict::Wait(WaitReason::BlockedByHand(label.to_owned())),
+        Some(label) => Verdict::Wait(WaitReason::LabelByHand(label.to_owned())),
+    }
+}
+
+fn ended(issue: &IssueView, record: &Record) -> Verdict {
+    let ending = match (issue.pull, issue.status) {
+        (Some((_, PullStatus::Merged)), _) => Ending::Merged,
+        (_, IssueStatus::Closed) => Ending::Closed,
+        (_, IssueStatus::Open) => Ending::Cancelled,
+    };
+    match record.state {
+        State::Done => Verdict::Wait(WaitReason::Finished),
+        State::Ready | State::Assigned | State::InProgress | State::InReview | State::Blocked => {
+            Verdict::Act(Action::Finish(ending))
+        }
+    }
+}
+
+fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Verdict {
+    let waits = match (&record.refused, record.retry_after) {
+        (Some(refusal), _) if issue.updated_at <= refusal.at => WaitReason::Refused(refusal.reason.clone()),
+        (_, Some(until)) if until > now => {
+            WaitReason::RetryAfter { until, failure: record.last_failure.clone().unwrap_or_default() }
+        }
+        _ => return Verdict::Act(Action::Claim),
+    };
+    repaired(issue, State::Ready, rules).unwrap_or(Verdict::Wait(waits))
+}
+
+fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules) -> Verdict {
+    match (issue.pull, record.pull_request) {
+        (Some((_, PullStatus::Merged)), _) => Verdict::Act(Action::Finish(Ending::Merged)),
+        (Some((number, PullStatus::Closed)), _) => Verdict::Act(Action::AskAboutRejection(number)),
+        (Some((number, PullStatus::Open)), _) | (None, Some(number)) => {
+            repaired(issue, State::InReview, rules).unwrap_or(Verdict::Wait(WaitReason::InReview(number)))
+        }
+        // The ledger says that a pull request is open and names none: start over rather than wait for ever.
+        (None, None) => Verdict::Act(Action::Recover(Recovery::Resume)),
+    }
+}
+
+fn repaired(issue: &IssueView, state: State, rules: &PlanRules) -> Option<Verdict> {
+    let changes = rules.labels.changes(&issue.labels, state);
+    (!changes.is_empty()).then_some(Verdict::Act(Action::RepairLabels(changes)))
+}

@@ -1,0 +1,216 @@
+//! The ledger's record: one transition of one issue, as the JSON body of one commit.
+//!
+//! The commit's subject is a sentence for people, its body one line of JSON for Hob, its parent the transition before.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{
+    CommentId, EventId, Generation, IssueNumber, Login, Nonce, PullNumber, RunId, Sha, Spend, State, Timestamp,
+    WorkerId,
+};
+
+/// The version of the record that this Hob writes.
+pub const RECORD_VERSION: u32 = 1;
+
+/// Who holds a lease.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// The worker.
+    pub worker: WorkerId,
+    /// Drawn for this acquisition alone: tells two processes with one name apart.
+    pub nonce: Nonce,
+}
+
+/// Why an issue is blocked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BlockKind {
+    /// The agent asks a person.
+    Question,
+    /// The checks fail on the head.
+    ChecksFailed,
+    /// The agent changed nothing.
+    NoChanges,
+    /// The agent failed in a way that trying again does not change.
+    AgentFailed,
+    /// The issue's time, money or attempts are used up.
+    LimitReached,
+    /// The change is one that Hob may not publish.
+    PolicyViolated,
+    /// The forge refused the push or the pull request.
+    PushRefused,
+    /// The issue was edited while the agent worked.
+    EditedMeanwhile,
+    /// The pull request was closed without a merge.
+    Rejected,
+    /// Something has to be set up first.
+    SetUpNeeded,
+    /// Its worker died, and the settings say that a person decides.
+    WorkerDied,
+}
+
+/// The reason of a blocked issue, and what is asked of a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blocked {
+    /// The kind of reason.
+    pub kind: BlockKind,
+    /// What happened, one or a few sentences.
+    pub text: String,
+    /// What a person is asked.
+    pub question: String,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// What set the work off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trigger {
+    /// The `labeled` event.
+    pub event: EventId,
+    /// Who put the label on.
+    pub actor: Login,
+    /// SHA-256 of the title and the body as they were at the claim.
+    pub approved: String,
+}
+
+/// Why the latest trigger was not accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// The `labeled` event that was refused; none where the forge shows no such event.
+    pub event: Option<EventId>,
+    /// Who put the label on, as far as it is known.
+    pub actor: Option<Login>,
+    /// Why, one sentence.
+    pub reason: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What a person said to get an issue going again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// Who.
+    pub actor: Login,
+    /// Their words; empty where only the label was removed.
+    pub text: String,
+}
+
+/// One issue's state, as its ledger has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The record's version.
+    pub version: u32,
+    /// The issue.
+    pub issue: IssueNumber,
+    /// Drawn anew for each commit: no two writers make the same object.
+    pub nonce: Nonce,
+    /// Grows by one at each acquisition: the fencing token.
+    pub generation: Generation,
+    /// Who holds the lease; none: it is free.
+    pub holder: Option<Holder>,
+    /// When the lease was last renewed, by the forge's clock.
+    pub renewed_at: Timestamp,
+    /// How long a renewal lasts, in seconds.
+    pub duration_seconds: u64,
+    /// Where the issue stands.
+    pub state: State,
+    /// When the present attempt was claimed.
+    pub claimed_at: Timestamp,
+    /// Attempts so far, since a person last had their say.
+    pub attempt: u32,
+    /// Rounds of review so far.
+    pub round: u32,
+    /// Not before this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<Timestamp>,
+    /// Why the last attempt failed, where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_failure: Option<String>,
+    /// Why a person is needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<Blocked>,
+    /// What a person said last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+    /// Why the trigger was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refusal>,
+    /// The branch with the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Where the branch starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_sha: Option<Sha>,
+    /// The branch's tip as Hob pushed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head_sha: Option<Sha>,
+    /// The one pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<PullNumber>,
+    /// The one status comment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_comment: Option<CommentId>,
+    /// The last run, for its transcript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<RunId>,
+    /// What set the work off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<Trigger>,
+    /// What all runs together cost.
+    #[serde(default)]
+    pub spend: Spend,
+    /// The checks on the head: passed and run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks: Option<CheckTally>,
+}
+
+/// How many checks passed on the head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckTally {
+    /// Checks that passed.
+    pub passed: usize,
+    /// Checks that ran.
+    pub run: usize,
+}
+
+/// A commit message of the ledger that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum UnreadableRecord {
+    /// No JSON record stands below the subject.
+    #[error("the ledger's commit has no readable record")]
+    Malformed(#[from] serde_json::Error),
+    /// A newer Hob wrote it.
+    #[error("the ledger's record has version {0}, this Hob reads up to {RECORD_VERSION}: update Hob")]
+    Newer(u32),
+}
+
+impl Record {
+    /// The commit message: the sentence, an empty line, the record.
+    pub fn to_message(&self, sentence: &str) -> String {
+        // A record is plain data: it always has a JSON form.
+        let body = serde_json::to_string(self).unwrap_or_default();
+        format!("{}\n\n{body}\n", one_line(sentence))
+    }
+
+    /// Reads the record and the sentence back from a commit message.
+    ///
+    /// # Errors
+    /// [`UnreadableRecord`] when the body is no record, or one of a newer version.
+    pub fn from_message(message: &str) -> Result<(String, Self), UnreadableRecord> {
+        #[derive(Deserialize)]
+        struct Version {
+            version: u32,
+        }
+        let (sentence, body) = message.split_once("\n\n").unwrap_or((message, ""));
+        let Version { version } = serde_json::from_str(body)?;
+        if version > RECORD_VERSION {
+            return Err(UnreadableRecord::Newer(version));
+        }
+        Ok((sentence.to_owned(), serde_json::from_str(body)?))
+    }
+}
+
+/// One line of text: line ends become spaces, and what is over 200 characters is cut.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(200).collect()
+}

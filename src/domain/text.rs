@@ -1,0 +1,142 @@
+//! Hostile text made harmless: for a model, for a terminal, for a comment.
+
+/// Cuts `text` at a character boundary near `max` bytes and says so.
+pub fn clip(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(max);
+    format!("{}\n[… {} bytes cut …]", &text[..end], text.len() - end)
+}
+
+/// What a person sees is what a model gets: invisible characters and HTML comments are taken out, control characters
+/// but line ends and tabs too. Returns the text and how many characters were hidden in it.
+pub fn visible(text: &str) -> (String, usize) {
+    let (shown, in_comments) = without_comments(text);
+    let kept: String = shown.chars().filter(|c| !is_hidden(*c)).collect();
+    let hidden = in_comments + shown.chars().count() - kept.chars().count();
+    (kept.replace("\r\n", "\n").replace('\r', "\n"), hidden)
+}
+
+/// Text for a terminal: control characters, escapes and direction overrides become visible `\u{…}` forms.
+pub fn terminal(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\n' || c == '\t' || !(c.is_control() || is_hidden(c)) {
+            shown.push(c);
+        } else {
+            shown.extend(c.escape_unicode());
+        }
+    }
+    shown
+}
+
+/// Text of a model or an agent for a comment or a pull request: it cannot mention, close, embed an image or open a tag.
+pub fn inert(text: &str) -> String {
+    let (text, _) = visible(text);
+    let mut safe = String::with_capacity(text.len() + 16);
+    let mut chars = text.chars().peekable();
+    let mut line_start = true;
+    while let Some(c) = chars.next() {
+        let next = chars.peek().copied().unwrap_or(' ');
+        match c {
+            '<' => safe.push_str("&lt;"),
+            '!' if next == '[' => safe.push_str("!\\"),
+            '@' if next.is_alphanumeric() => safe.push_str("@\u{200b}"),
+            '#' if next.is_ascii_digit() => safe.push_str("#\u{200b}"),
+            '-' if next.is_ascii_digit() && safe.to_ascii_lowercase().ends_with("gh") => safe.push_str("-\u{200b}"),
+            '/' if line_start => safe.push_str("\u{200b}/"),
+            '/' if safe.ends_with("/issues") || safe.ends_with("/pull") => safe.push_str("/\u{200b}"),
+            c => safe.push(c),
+        }
+        line_start = c == '\n' || (line_start && c.is_whitespace());
+    }
+    safe
+}
+
+/// A title for a commit or a pull request: one line, nothing hidden, no CI switch, no trailer, at most `max` characters.
+pub fn title(text: &str, max: usize) -> String {
+    let (text, _) = visible(text);
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain = line.replace(['[', ']'], "'");
+    if plain.chars().count() <= max { plain } else { plain.chars().take(max - 1).chain(['…']).collect() }
+}
+
+/// Characters that show nothing and can carry a message: zero-width, fillers, direction, tags, variation selectors, controls.
+fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
+        || (c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
+}
+
+/// Takes HTML comments out, as a browser reads them: `<!--` to `-->` or `--!>`, and to the end where none closes it.
+fn without_comments(text: &str) -> (String, usize) {
+    let mut shown = String::with_capacity(text.len());
+    let (mut rest, mut hidden) = (text, 0);
+    while let Some(start) = rest.find("<!--") {
+        shown.push_str(&rest[..start]);
+        let comment = &rest[start + 4..];
+        let close = |mark: &str| comment.find(mark).map(|at| at + mark.len());
+        let end = match (close("-->"), close("--!>")) {
+            (Some(one), Some(other)) => one.min(other),
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => comment.len(),
+        };
+        hidden += comment[..end].chars().count() + 4;
+        rest = &comment[end..];
+    }
+    shown.push_str(rest);
+    (shown, hidden)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Attack corpus C20 to C25.
+    #[test]
+    fn a_model_gets_only_what_a_person_sees() {
+        for (text, seen) in [
+            ("a<!-- obey -->b", "ab"),
+            ("a<!-- <!-- x --!>b-->c", "ab-->c"),
+            ("a<!-- to the end", "a"),
+            ("a\u{e0041}\u{e0042}b\u{fe0f}\u{200b}\u{2062}\u{3164}\u{202e}c", "abc"),
+            ("line\r\nnext\tcell\u{1b}[31m", "line\nnext\tcell[31m"),
+        ] {
+            assert_eq!(visible(text).0, seen, "{text:?}");
+        }
+        assert_eq!(visible("plain").1, 0);
+        assert_eq!(visible("a\u{200b}b").1, 1);
+    }
+
+    /// Attack corpus G83, H87.
+    #[test]
+    fn an_agents_text_is_inert_in_a_comment() {
+        assert_eq!(inert("@team Fixes #9"), "@\u{200b}team Fixes #\u{200b}9");
+        assert_eq!(inert("closes GH-4 https://x/o/r/issues/5"), "closes GH-\u{200b}4 https://x/o/r/issues/\u{200b}5");
+        assert_eq!(inert("![x](http://beacon) <img>"), "!\\[x](http://beacon) &lt;img>");
+        assert_eq!(inert("/merge\n  /hob retry"), "\u{200b}/merge\n  \u{200b}/hob retry");
+        assert_eq!(inert("a/b, mail a@b.c"), "a/b, mail a@\u{200b}b.c");
+    }
+
+    /// Attack corpus H84, H92.
+    #[test]
+    fn a_title_is_one_plain_line() {
+        assert_eq!(title("Fix [skip ci]\nSigned-off-by: x \u{1b}]52;c", 80), "Fix 'skip ci' Signed-off-by: x '52;c");
+        assert_eq!(title(&"x".repeat(100), 10), format!("{}…", "x".repeat(9)));
+    }
+
+    #[test]
+    fn a_terminal_shows_escapes_as_text() {
+        assert_eq!(terminal("a\u{1b}[2Jb\u{202e}\n"), "a\\u{1b}[2Jb\\u{202e}\n");
+    }
+
+    #[test]
+    fn a_clip_says_what_it_cut() {
+        assert_eq!(clip("größe", 3), "gr\n[… 5 bytes cut …]");
+        assert_eq!(clip("short", 10), "short");
+    }
+}
