@@ -1,1 +1,27 @@
-//! (skeleton)
+//! The GitHub client: octocrab for requests and authentication; behind it one throttle, a conditional cache, rate
+//! headers, deadlines and a retry of our own (octocrab's would send a write twice).
+//!
+//! HTTP is the port: there is no trait of a forge, the real client always runs. Every write that people see takes a
+//! [`HeldLease`].
+
+mod cache;
+mod client;
+mod clock;
+mod comments;
+mod error;
+mod issues;
+mod labels;
+mod lease;
+mod ledger;
+mod pulls;
+mod repository;
+mod throttle;
+
+pub use client::{Access, Forge, Tally};
+pub use comments::Comment;
+pub use error::ForgeError;
+pub use issues::Issue;
+pub use lease::HeldLease;
+pub use ledger::{LedgerEntry, Tip};
+pub use pulls::{Pull, PullDraft};
+pub use repository::{BaseBranch, Repository};

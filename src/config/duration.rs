@@ -1,0 +1,22 @@
+//! Durations as people write them: `30s`, `5m`, `1h`, `500ms`. For `#[serde(with = "duration")]`.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+/// Reads `30s`, `5m`, `1h`, or a sum such as `1h 30m`.
+///
+/// # Errors
+/// A sentence that says how a duration is written.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text.trim())
+        .map_err(|_unreadable| format!("`{text}` is no duration: write for example `30s`, `5m` or `1h`"))
+}
+
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    parse_duration(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+pub(super) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&humantime::format_duration(*duration))
+}

@@ -1,0 +1,28 @@
+//! The forge's clock: its last `Date` header, carried on by the machine's monotonic clock. No wall clock of ours is read.
+
+use std::sync::{Mutex, PoisonError};
+
+use tokio::time::Instant;
+
+use crate::domain::Timestamp;
+
+/// The forge's time, as far as its answers have told it.
+#[derive(Debug, Default)]
+pub(super) struct ForgeClock {
+    anchor: Mutex<Option<(Timestamp, Instant)>>,
+}
+
+impl ForgeClock {
+    /// Takes the `Date` of an answer that has just come.
+    pub(super) fn set(&self, date: &str) {
+        if let Ok(date) = chrono::DateTime::parse_from_rfc2822(date) {
+            *self.anchor.lock().unwrap_or_else(PoisonError::into_inner) = Some((date.to_utc(), Instant::now()));
+        }
+    }
+
+    /// The forge's time now; the epoch before the first answer, at which no lease looks expired.
+    pub(super) fn now(&self) -> Timestamp {
+        let anchor = *self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
+        anchor.map_or(Timestamp::UNIX_EPOCH, |(date, at)| date + at.elapsed())
+    }
+}

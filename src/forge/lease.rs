@@ -1,0 +1,97 @@
+//! The right to write: a lease that is held, checked before each write that people see.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    domain::{Generation, IssueNumber, Record, Sha, remaining},
+    forge::{Forge, ForgeError},
+};
+
+/// What the holder knows of its ledger: the tip it wrote last.
+#[derive(Debug, Clone)]
+pub(super) struct Holding {
+    pub(super) tip: Sha,
+    pub(super) tree: Sha,
+    pub(super) record: Record,
+}
+
+/// A lease on one issue. Only [`Forge::acquire`] makes one; without it a visible write does not compile.
+#[derive(Debug)]
+pub struct HeldLease {
+    issue: IssueNumber,
+    generation: Generation,
+    lost: CancellationToken,
+    holding: Mutex<Holding>,
+    /// One ledger write at a time: the heartbeat and the run share the lease.
+    pub(super) turn: tokio::sync::Mutex<()>,
+}
+
+impl HeldLease {
+    pub(super) fn new(holding: Holding) -> Self {
+        Self {
+            issue: holding.record.issue,
+            generation: holding.record.generation,
+            lost: CancellationToken::new(),
+            holding: Mutex::new(holding),
+            turn: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// The issue.
+    pub fn issue(&self) -> IssueNumber {
+        self.issue
+    }
+
+    /// The fencing token.
+    pub fn generation(&self) -> Generation {
+        self.generation
+    }
+
+    /// The record as it was written last.
+    pub fn record(&self) -> Record {
+        self.holding().record
+    }
+
+    /// Cancelled when the lease is known to be lost: the run stops and writes nothing more.
+    pub fn lost(&self) -> &CancellationToken {
+        &self.lost
+    }
+
+    pub(super) fn holding(&self) -> Holding {
+        self.holding.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set(&self, holding: Holding) {
+        *self.holding.lock().unwrap_or_else(PoisonError::into_inner) = holding;
+    }
+}
+
+impl Forge {
+    /// Whether what is left of the lease covers a write that may take `deadline`.
+    ///
+    /// # Errors
+    /// [`ForgeError::LeaseTooShort`] when it does not: the caller writes nothing.
+    pub fn permit(&self, lease: &HeldLease, deadline: Duration, what: &str) -> Result<(), ForgeError> {
+        if lease.lost.is_cancelled() || remaining(&lease.record(), self.now()) <= deadline {
+            return Err(ForgeError::LeaseTooShort { what: what.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// A visible write, fenced by the lease.
+    pub(super) async fn write_held<T: serde::de::DeserializeOwned>(
+        &self,
+        lease: &HeldLease,
+        request: (http::Method, &str),
+        body: &serde_json::Value,
+        what: &str,
+    ) -> Result<T, ForgeError> {
+        self.permit(lease, self.settings.timeout, what)?;
+        self.write(request.0, request.1, body, what).await
+    }
+}

@@ -1,0 +1,270 @@
+//! The ledger on the forge: one ref an issue, one commit a transition.
+//!
+//! # Flow
+//! [`Forge::tips`] lists the refs; [`Forge::acquire`] creates a ref or fast-forwards it from the tip that was read;
+//! [`Forge::transition`], [`Forge::renew`] and [`Forge::release`] fast-forward it from the tip the holder wrote last.
+//!
+//! # Guarantees
+//! Each write is a compare-and-set: the commit's parent is the tip that was read, and a ref moves only forwards. An
+//! outcome that is unknown is settled by reading the ref: it is mine, or it is not.
+//!
+//! # Caveats
+//! The commits carry the tree of the base branch, since not every forge takes an empty one.
+
+use http::Method;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    domain::{
+        Claimant, IssueNumber, Lost, Nonce, Record, Sha, Timestamp, acquire, released, renewed, still_mine,
+    },
+    forge::{Forge, ForgeError, HeldLease, lease::Holding},
+};
+
+/// Transitions of one issue that [`Forge::history`] reads.
+const HISTORY_MAX: usize = 500;
+
+/// Where an issue's ledger stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tip {
+    /// The issue.
+    pub issue: IssueNumber,
+    /// The ref's commit.
+    pub commit: Sha,
+}
+
+/// One transition, as the ledger has it.
+#[derive(Debug, Clone)]
+pub struct LedgerEntry {
+    /// The commit.
+    pub commit: Sha,
+    /// The sentence for people.
+    pub sentence: String,
+    /// When it was written, by the writer's word; the record's `renewed_at` is the forge's.
+    pub at: Timestamp,
+    /// The record.
+    pub record: Record,
+    pub(super) tree: Sha,
+    parent: Option<Sha>,
+}
+
+#[derive(Deserialize)]
+struct RefWire {
+    #[serde(rename = "ref")]
+    name: String,
+    object: ObjectWire,
+}
+
+#[derive(Deserialize)]
+struct ObjectWire {
+    sha: Sha,
+}
+
+#[derive(Deserialize)]
+struct CommitWire {
+    sha: Sha,
+    message: String,
+    author: AuthorWire,
+    tree: ObjectWire,
+    #[serde(default)]
+    parents: Vec<ObjectWire>,
+}
+
+#[derive(Deserialize)]
+struct AuthorWire {
+    date: Timestamp,
+}
+
+impl Forge {
+    /// The ledgers of all issues.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn tips(&self) -> Result<Vec<Tip>, ForgeError> {
+        let path = self.path(&format!("/git/matching-refs/{}issues/", self.ref_space()));
+        let refs: Vec<RefWire> = self.get_all(&path, "list the ledger's refs").await?;
+        let number = |name: &str| name.rsplit('/').next()?.parse().ok().map(IssueNumber);
+        Ok(refs.into_iter().filter_map(|found| Some(Tip { issue: number(&found.name)?, commit: found.object.sha })).collect())
+    }
+
+    /// The ledger of one issue; none where it has none yet.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn tip(&self, issue: IssueNumber) -> Result<Option<Tip>, ForgeError> {
+        let path = self.path(&format!("/git/ref/{}issues/{issue}", self.ref_space()));
+        match self.get::<RefWire>(&path, "read the ledger's ref").await {
+            Ok(found) => Ok(Some(Tip { issue, commit: found.object.sha })),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The transition that a tip names.
+    ///
+    /// # Errors
+    /// [`ForgeError::Record`] when the commit has no readable record.
+    pub async fn entry(&self, tip: &Tip) -> Result<LedgerEntry, ForgeError> {
+        let path = self.path(&format!("/git/commits/{}", tip.commit));
+        let commit: CommitWire = self.get(&path, "read the ledger").await?;
+        let (sentence, record) = Record::from_message(&commit.message)
+            .map_err(|source| ForgeError::Record { issue: tip.issue.0, source })?;
+        let parent = commit.parents.into_iter().next().map(|parent| parent.sha);
+        Ok(LedgerEntry { commit: commit.sha, sentence, at: commit.author.date, record, tree: commit.tree.sha, parent })
+    }
+
+    /// The issue's life, the first transition first.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of a read.
+    pub async fn history(&self, issue: IssueNumber) -> Result<Vec<LedgerEntry>, ForgeError> {
+        let mut entries = Vec::new();
+        let mut next = self.tip(issue).await?;
+        while let Some(tip) = next.take().filter(|_| entries.len() < HISTORY_MAX) {
+            let entry = self.entry(&tip).await?;
+            next = entry.parent.clone().map(|commit| Tip { issue, commit });
+            entries.push(entry);
+        }
+        entries.reverse();
+        Ok(entries)
+    }
+
+    /// Takes the lease on an issue: `change` says what the claim does to the record, `tree` is the tree of the base
+    /// branch, `seen` the tip that the decision rests on.
+    ///
+    /// # Errors
+    /// [`ForgeError::Held`] when somebody else's lease lasts, [`ForgeError::Lost`] when somebody was faster.
+    pub async fn acquire(
+        &self,
+        issue: IssueNumber,
+        seen: Option<&LedgerEntry>,
+        claimant: &Claimant,
+        tree: &Sha,
+        change: impl FnOnce(&mut Record) -> String,
+    ) -> Result<HeldLease, ForgeError> {
+        let mut record = acquire(seen.map(|entry| &entry.record), issue, claimant, self.now())?;
+        let sentence = change(&mut record);
+        let tree = seen.map_or(tree, |entry| &entry.tree);
+        let holding = self.advance(seen.map(|entry| &entry.commit), tree, record, &sentence).await?;
+        Ok(HeldLease::new(holding))
+    }
+
+    /// Writes the next state of an issue whose lease is held.
+    ///
+    /// # Errors
+    /// [`ForgeError::Lost`] when the lease is another's now: the lease is marked lost.
+    pub async fn transition(
+        &self,
+        lease: &HeldLease,
+        change: impl FnOnce(&mut Record) -> String,
+    ) -> Result<(), ForgeError> {
+        let _turn = lease.turn.lock().await;
+        let mut record = renewed(&lease.record(), fresh_nonce(), self.now());
+        let sentence = change(&mut record);
+        self.step(lease, record, &sentence).await
+    }
+
+    /// Renews the lease, after a look at the ref.
+    ///
+    /// # Errors
+    /// [`ForgeError::Lost`] when the lease is another's now: the lease is marked lost.
+    pub async fn renew(&self, lease: &HeldLease) -> Result<(), ForgeError> {
+        let _turn = lease.turn.lock().await;
+        let mine = lease.holding();
+        if let Some(tip) = self.tip(lease.issue()).await?
+            && tip.commit != mine.tip
+        {
+            let found = self.entry(&tip).await?;
+            if let Err(lost) = still_mine(&found.record, &mine.record) {
+                lease.lost().cancel();
+                return Err(lost.into());
+            }
+        }
+        self.step(lease, renewed(&mine.record, fresh_nonce(), self.now()), "renewed the lease").await
+    }
+
+    /// Writes the last state of this attempt and lets the lease go.
+    ///
+    /// # Errors
+    /// [`ForgeError::Lost`] when the lease is another's already.
+    pub async fn release(
+        &self,
+        lease: &HeldLease,
+        change: impl FnOnce(&mut Record) -> String,
+    ) -> Result<(), ForgeError> {
+        let _turn = lease.turn.lock().await;
+        let mut record = released(&lease.record(), fresh_nonce(), self.now());
+        let sentence = change(&mut record);
+        self.step(lease, record, &sentence).await
+    }
+
+    async fn step(&self, lease: &HeldLease, record: Record, sentence: &str) -> Result<(), ForgeError> {
+        let mine = lease.holding();
+        match self.advance(Some(&mine.tip), &mine.tree, record, sentence).await {
+            Ok(holding) => {
+                lease.set(holding);
+                Ok(())
+            }
+            Err(error) => {
+                if matches!(error, ForgeError::Lost(_)) {
+                    lease.lost().cancel();
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Moves an issue's ref from `from` to a new commit with `record`: the compare-and-set of the protocol.
+    async fn advance(
+        &self,
+        from: Option<&Sha>,
+        tree: &Sha,
+        record: Record,
+        sentence: &str,
+    ) -> Result<Holding, ForgeError> {
+        let issue = record.issue;
+        let message = record.to_message(sentence);
+        let parents: Vec<_> = from.into_iter().collect();
+        let commit = json!({ "message": message, "tree": tree, "parents": parents });
+        let made: CommitWire =
+            self.write(Method::POST, &self.path("/git/commits"), &commit, "write the ledger's commit").await?;
+        let (method, path, body) = match from {
+            None => (
+                Method::POST,
+                self.path("/git/refs"),
+                json!({ "ref": format!("refs/{}issues/{issue}", self.ref_space()), "sha": made.sha }),
+            ),
+            Some(_) => (
+                Method::PATCH,
+                self.path(&format!("/git/refs/{}issues/{issue}", self.ref_space())),
+                json!({ "sha": made.sha, "force": false }),
+            ),
+        };
+        let holding = Holding { tip: made.sha, tree: tree.clone(), record };
+        match self.write::<serde_json::Value>(method, &path, &body, "move the ledger's ref").await {
+            Ok(_) => Ok(holding),
+            Err(error) if error.outcome_is_unknown() || is_conflict(&error) => match self.tip(issue).await? {
+                Some(tip) if tip.commit == holding.tip => Ok(holding),
+                Some(tip) if is_conflict(&error) => Err(Lost { tip: self.entry(&tip).await?.record.generation }.into()),
+                Some(_) | None => Err(error),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The ledger's prefix without `refs/`, as the API's paths have it.
+    fn ref_space(&self) -> &str {
+        self.prefix.trim_start_matches("refs/")
+    }
+}
+
+/// Whether a ref's move was refused because the ref is not where it was read.
+fn is_conflict(error: &ForgeError) -> bool {
+    error.is_refusal(422, "already exists") || error.is_refusal(422, "not a fast forward")
+}
+
+/// A nonce nobody else draws: 128 random bits.
+pub(super) fn fresh_nonce() -> Nonce {
+    Nonce(format!("{:032x}", rand::random::<u128>()))
+}
