@@ -2,5 +2,10 @@
 //! They hold no forge token, no git directory of Hob's, and this module cannot import the forge.
 
 mod backend;
+mod command;
+mod registry;
+mod report;
 
 pub use backend::{AgentBackend, AgentError, RunContext};
+pub use command::CommandAgent;
+pub use registry::{AgentParts, Registry};

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, ffi::OsString};
 
+use secrecy::SecretString;
+
 /// What a child may inherit: where programs and the home are, the language, the time zone, and where proxies and
 /// certificates are. Nothing that holds a secret.
 const INHERITED: [&str; 12] = [
@@ -23,4 +25,69 @@ const INHERITED: [&str; 12] = [
 pub fn child_environment() -> BTreeMap<OsString, OsString> {
     #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
     INHERITED.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?))).collect()
+}
+
+/// Variables that no child gets, named or not: they open the forge, or are Hob's own settings.
+const WITHHELD: [&str; 6] = [
+    "GITHUB_TOKEN",
+    "GH_TOKEN",
+    "GH_ENTERPRISE_TOKEN",
+    "GITHUB_ENTERPRISE_TOKEN",
+    "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
+    "ACTIONS_RUNTIME_TOKEN",
+];
+
+/// Whether a child may get the variable `name` when its settings name it.
+pub fn may_pass(name: &str) -> bool {
+    !name.is_empty()
+        && !name.contains(['=', '\0'])
+        && !name.starts_with("HOB__")
+        && !WITHHELD.iter().any(|withheld| withheld.eq_ignore_ascii_case(name))
+}
+
+/// The values of those of `names` that are set and may be passed on, see [`may_pass`].
+pub fn named_environment<'a>(names: impl IntoIterator<Item = &'a str>) -> BTreeMap<OsString, OsString> {
+    #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
+    let value = |name: &str| std::env::var_os(name);
+    let passed = names.into_iter().filter(|name| may_pass(name));
+    passed.filter_map(|name| Some((OsString::from(name), value(name)?))).collect()
+}
+
+/// How the models' services are reached: keys and addresses from the environment.
+#[derive(Debug, Default, Clone)]
+pub struct ModelAccess {
+    /// `ANTHROPIC_API_KEY`.
+    pub anthropic_key: Option<SecretString>,
+    /// `ANTHROPIC_BASE_URL`.
+    pub anthropic_base_url: Option<String>,
+    /// `OPENAI_API_KEY`; a local server needs none.
+    pub openai_key: Option<SecretString>,
+    /// `OPENAI_BASE_URL`.
+    pub openai_base_url: Option<String>,
+}
+
+/// Reads how the models' services are reached. An empty variable counts as not set.
+pub fn model_access() -> ModelAccess {
+    #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    ModelAccess {
+        anthropic_key: set("ANTHROPIC_API_KEY").map(SecretString::from),
+        anthropic_base_url: set("ANTHROPIC_BASE_URL"),
+        openai_key: set("OPENAI_API_KEY").map(SecretString::from),
+        openai_base_url: set("OPENAI_BASE_URL"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_that_opens_the_forge_is_never_passed_on() {
+        for name in ["GITHUB_TOKEN", "gh_token", "HOB__FORGE__TOKEN", "ACTIONS_RUNTIME_TOKEN", "", "A=B"] {
+            assert!(!may_pass(name), "{name}");
+        }
+        assert!(may_pass("OPENAI_API_KEY") && may_pass("PATH"));
+        assert!(named_environment(["GITHUB_TOKEN", "HOB_NO_SUCH_VARIABLE"]).is_empty());
+    }
 }

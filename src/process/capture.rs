@@ -1,8 +1,16 @@
 //! Bounded capture of a stream: the head and the tail are kept, the middle is counted and dropped.
 
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    io,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt},
+    task::JoinHandle,
+};
 
 /// What was kept of one output stream.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -13,19 +21,6 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// Reads `stream` to its end and keeps at most `cap` bytes: the first half and the last half.
-    pub(super) async fn read(mut stream: impl AsyncRead + Unpin, cap: usize) -> std::io::Result<Self> {
-        let mut kept = Self::default();
-        let mut buffer = vec![0; 16 * 1024];
-        loop {
-            let count = stream.read(&mut buffer).await?;
-            if count == 0 {
-                return Ok(kept);
-            }
-            kept.push(&buffer[..count], cap);
-        }
-    }
-
     fn push(&mut self, mut bytes: &[u8], cap: usize) {
         let head_room = (cap / 2).saturating_sub(self.head.len());
         let (first, rest) = bytes.split_at(head_room.min(bytes.len()));
@@ -58,6 +53,50 @@ impl Captured {
     }
 }
 
+/// A capture under way. What was read so far is shared with the task that reads, so that it outlives a stream that
+/// never ends.
+#[derive(Debug)]
+pub(super) struct Capture {
+    kept: Arc<Mutex<Captured>>,
+    reader: JoinHandle<io::Result<()>>,
+}
+
+impl Capture {
+    /// Starts to read `stream` to its end and to keep at most `cap` bytes: the first half and the last half.
+    pub(super) fn start(stream: Option<impl AsyncRead + Unpin + Send + 'static>, cap: usize) -> Self {
+        let kept = Arc::new(Mutex::new(Captured::default()));
+        let shared = Arc::clone(&kept);
+        let reader = tokio::spawn(async move {
+            let Some(mut stream) = stream else { return Ok(()) };
+            let mut buffer = vec![0; 16 * 1024];
+            loop {
+                let count = stream.read(&mut buffer).await?;
+                if count == 0 {
+                    return Ok(());
+                }
+                shared.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..count], cap);
+            }
+        });
+        Self { kept, reader }
+    }
+
+    /// What was kept once the stream ended, or after `patience`: a process that left the group may hold the pipe open
+    /// for ever, and what came before is still worth having.
+    pub(super) async fn finish(mut self, patience: Duration) -> io::Result<Captured> {
+        match tokio::time::timeout(patience, &mut self.reader).await {
+            Ok(joined) => joined.map_err(io::Error::other)??,
+            Err(_elapsed) => self.reader.abort(),
+        }
+        Ok(std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,5 +116,16 @@ mod tests {
         let mut kept = Captured::default();
         kept.push(b"hello", 6);
         assert_eq!(kept.whole().as_deref(), Some(&b"hello"[..]));
+    }
+
+    #[tokio::test]
+    async fn what_was_read_of_a_stream_that_never_ends_is_kept() {
+        let (mut writer, reader) = tokio::io::duplex(64);
+        let capture = Capture::start(Some(reader), 100);
+        tokio::io::AsyncWriteExt::write_all(&mut writer, b"so far").await.unwrap();
+        while capture.kept.lock().unwrap().head.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(capture.finish(Duration::ZERO).await.unwrap().text(), "so far");
     }
 }

@@ -12,7 +12,7 @@ use std::{
 use tokio::{io::AsyncWriteExt, process::Child};
 use tokio_util::sync::CancellationToken;
 
-use crate::process::Captured;
+use crate::process::{Captured, capture::Capture};
 
 /// The whole environment of a child: what is not in it does not exist for the child.
 pub type Environment = BTreeMap<OsString, OsString>;
@@ -174,8 +174,7 @@ impl Program {
             }
         });
         let cap = self.output_cap;
-        let stdout = tokio::spawn(async move { capture(stdout, cap).await });
-        let stderr = tokio::spawn(async move { capture(stderr, cap).await });
+        let (stdout, stderr) = (Capture::start(stdout, cap), Capture::start(stderr, cap));
         let pipe = |source| ProcessError::Pipe { program: self.name.clone(), source };
         let exit = tokio::select! {
             status = child.wait() => exit_of(status.map_err(pipe)?),
@@ -187,7 +186,7 @@ impl Program {
             child.wait().await.map_err(pipe)?;
         }
         feed.abort();
-        let (stdout, stderr) = tokio::join!(drained(stdout), drained(stderr));
+        let (stdout, stderr) = tokio::join!(stdout.finish(DRAIN), stderr.finish(DRAIN));
         Ok(Finished { exit, stdout: stdout.map_err(pipe)?, stderr: stderr.map_err(pipe)? })
     }
 
@@ -205,24 +204,6 @@ impl Drop for Group {
         if let Some(pid) = self.0.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw) {
             // The group may be gone already: there is nothing to do about that, and nothing is lost.
             rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
-        }
-    }
-}
-
-async fn capture(stream: Option<impl tokio::io::AsyncRead + Unpin>, cap: usize) -> io::Result<Captured> {
-    match stream {
-        Some(stream) => Captured::read(stream, cap).await,
-        None => Ok(Captured::default()),
-    }
-}
-
-async fn drained(mut reader: tokio::task::JoinHandle<io::Result<Captured>>) -> io::Result<Captured> {
-    match tokio::time::timeout(DRAIN, &mut reader).await {
-        Ok(joined) => joined.unwrap_or_else(|panic| Err(io::Error::other(panic))),
-        Err(_elapsed) => {
-            // A descendant left the group and still holds the pipe: its output is not waited for.
-            reader.abort();
-            Ok(Captured::default())
         }
     }
 }
@@ -251,6 +232,12 @@ mod tests {
     async fn the_deadline_ends_the_whole_group() {
         let script = sh("sleep 600 & sleep 600").deadline(Duration::from_millis(50));
         assert_eq!(script.run(&CancellationToken::new()).await.unwrap().exit, Exit::Deadline);
+    }
+
+    #[tokio::test]
+    async fn output_is_kept_when_a_descendant_outside_the_group_holds_the_pipe() {
+        let script = sh("echo kept; setsid sleep 3 & exit 0");
+        assert_eq!(script.run(&CancellationToken::new()).await.unwrap().stdout.text(), "kept\n");
     }
 
     #[tokio::test]

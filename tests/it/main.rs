@@ -1,4 +1,5 @@
 //! Every integration test, in one binary: each extra binary would link everything again.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
 
+mod agents;
 mod layering;

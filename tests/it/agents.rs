@@ -1,0 +1,110 @@
+//! Agents through their one trait, each in a folder of its own: real files, real programs, no network.
+
+use std::{fs, path::Path, sync::Arc, time::Duration};
+
+use hob::{
+    agent::{AgentBackend, AgentParts, Registry, RunContext},
+    domain::{Outcome, Progress, RunReport, RunRequest},
+    process::Environment,
+};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+mod command;
+
+/// A folder, a request to work in it and what surrounds the run.
+struct Bench {
+    folder: tempfile::TempDir,
+    request: RunRequest,
+    context: RunContext,
+    progress: mpsc::Receiver<Progress>,
+}
+
+impl Bench {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let request = RunRequest {
+            run: "run-1".into(),
+            repo: "acme/site".parse().unwrap(),
+            issue: "7".parse().unwrap(),
+            title: "Fix the greeting".into(),
+            body: String::new(),
+            brief: "Change the greeting.".into(),
+            folder: folder.path().to_owned(),
+            checks: Vec::new(),
+            time: Duration::from_secs(60),
+            usd_micros: None,
+        };
+        let (sender, progress) = mpsc::channel(256);
+        let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
+        let context = RunContext { cancel: CancellationToken::new(), progress: sender, environment };
+        Self { folder, request, context, progress }
+    }
+
+    async fn run(&self, agent: &Arc<dyn AgentBackend>) -> RunReport {
+        agent.run(&self.request, &self.context).await.unwrap()
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.folder.path().join(path)).unwrap()
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn said(&mut self) -> Vec<String> {
+        std::iter::from_fn(|| self.progress.try_recv().ok()).map(|progress| progress.text).collect()
+    }
+}
+
+/// The registry that the settings `text` describe: `[agents.NAME]`, `[recipes.NAME]`.
+fn registry(text: &str) -> Registry {
+    #[derive(Default, serde::Deserialize)]
+    #[serde(default)]
+    struct Settings {
+        agents: std::collections::BTreeMap<String, hob::config::AgentSettings>,
+        recipes: std::collections::BTreeMap<String, hob::config::RecipeSettings>,
+        model: hob::config::ModelSettings,
+    }
+    let Settings { agents, recipes, model } = toml::from_str(text).unwrap();
+    Registry::new(AgentParts { agents, recipes, model, ..AgentParts::default() }).unwrap()
+}
+
+fn failure(outcome: &Outcome) -> (&str, &hob::domain::FailureClass) {
+    match outcome {
+        Outcome::Failed { reason, failure } => (reason, failure),
+        other => panic!("not a failure: {other:?}"),
+    }
+}
+
+#[test]
+fn an_agent_that_is_not_known_is_answered_with_those_that_are() {
+    let known = registry("[agents.aider]\nbackend = 'command'\ncommand = ['aider']\n[model]\ndefault = 'openai/x'");
+    assert_eq!(known.names(), ["aider", "native"]);
+    let error = known.get("adier").err().unwrap().to_string();
+    assert!(error.contains("no agent `adier`: there are aider, native"), "{error}");
+    let error = registry("").get("x").err().unwrap().to_string();
+    assert!(error.contains("model.default"), "{error}");
+}
+
+#[test]
+fn an_agents_name_is_plain() {
+    for bad in ["Aider", "1st", "a b", "", "../x", "é"] {
+        let agents = [(bad.to_owned(), hob::config::AgentSettings::default())].into();
+        assert!(Registry::new(AgentParts { agents, ..AgentParts::default() }).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn one_bad_agent_does_not_stop_the_others() {
+    let registry = registry("[agents.good]\nbackend='command'\ncommand=['true']\n[agents.bad]\nbackend='command'");
+    assert!(registry.get("good").is_ok());
+    let error = registry.get("bad").err().unwrap().to_string();
+    assert!(error.contains("agent `bad`") && error.contains("command"), "{error}");
+}
