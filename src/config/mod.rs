@@ -1,9 +1,24 @@
 //! Typed settings, one section a file, and the only reader of the environment.
 
 mod agents;
+mod duration;
 mod environment;
 mod models;
+mod repository;
+mod sections;
+mod settings;
+mod standard;
+mod workspace;
 
 pub use agents::{AgentSettings, BackendKind, Pattern, PromptVia, RecipeSettings, Replace, Step};
+pub use duration::parse_duration;
 pub use environment::{ModelAccess, child_environment, may_pass, model_access, named_environment};
 pub use models::{InvalidModelName, ModelName, ModelSettings, PriceSettings};
+pub use repository::{REPOSITORY_SETTINGS_PATH, RepositorySettings, RepositorySettingsError};
+pub use sections::{
+    AgentChoice, CheckSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits, PollSettings,
+    PublishSettings, TrustSettings,
+};
+pub use settings::{DEFAULTS, Settings, SettingsError};
+pub use standard::{Standard, hob_variables};
+pub use workspace::WorkspaceSettings;

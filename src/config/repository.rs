@@ -3,9 +3,11 @@
 //! They say how the repository is checked and what may not be touched. They cannot pass variables to an agent, nor say
 //! where a model is: those belong to whoever runs Hob.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::config::{AgentsSettings, RecipesSettings};
+use crate::config::{AgentSettings, RecipeSettings};
 
 /// Where the repository's settings stand in it.
 pub const REPOSITORY_SETTINGS_PATH: &str = ".github/hob.toml";
@@ -19,9 +21,9 @@ pub struct RepositorySettings {
     /// The agent that works here; none: the process's own choice.
     pub agent: Option<String>,
     /// Agents of this repository.
-    pub agents: AgentsSettings,
+    pub agents: BTreeMap<String, AgentSettings>,
     /// Recipes of this repository.
-    pub recipes: RecipesSettings,
+    pub recipes: BTreeMap<String, RecipeSettings>,
     /// Paths, as globs, that Hob's work may not touch.
     pub protected: Vec<String>,
 }
@@ -37,8 +39,8 @@ impl RepositorySettings {
     /// # Errors
     /// [`RepositorySettingsError`] with the line that is wrong.
     pub fn parse(text: &str) -> Result<Self, RepositorySettingsError> {
-        let settings: Self =
-            toml::from_str(text).map_err(|error| RepositorySettingsError(error.to_string().trim().replace('\n', " ")))?;
+        let settings: Self = toml::from_str(text)
+            .map_err(|error| RepositorySettingsError(error.to_string().trim().replace('\n', " ")))?;
         if let Some((name, _)) = settings.agents.iter().find(|(_, agent)| !agent.env.is_empty()) {
             let reason = format!("`agents.{name}.env` may stand only in the settings of whoever runs Hob");
             return Err(RepositorySettingsError(reason));

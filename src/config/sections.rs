@@ -128,8 +128,6 @@ pub struct PollSettings {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishSettings {
-    /// Prefix of Hob's branches.
-    pub branch_prefix: String,
     /// Whether pull requests open as drafts.
     pub draft: bool,
 }

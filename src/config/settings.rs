@@ -1,7 +1,7 @@
 //! Loading: defaults, then a file, then `HOB__SECTION__KEY` variables, then flags; an unknown key names the nearest known one.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     path::{Path, PathBuf},
 };
 
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     config::{
-        AgentChoice, AgentsSettings, CheckSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
-        ModelSettings, PollSettings, PublishSettings, RecipesSettings, TrustSettings, WorkspaceSettings,
+        AgentChoice, AgentSettings, CheckSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
+        ModelSettings, PollSettings, PublishSettings, RecipeSettings, TrustSettings, WorkspaceSettings,
     },
     domain::{LabelNames, PlanRules, Recovery, TrustRules},
 };
@@ -20,7 +20,7 @@ use crate::{
 pub const DEFAULTS: &str = include_str!("../../config/default.toml");
 
 /// Tables whose keys users choose; what stands below them is checked where it is read.
-const FREE_TABLES: [&str; 3] = ["agents", "recipes", "model.prices"];
+const FREE_TABLES: [&str; 3] = ["agents", "recipes", "model"];
 
 /// Every setting of the process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -32,10 +32,10 @@ pub struct Settings {
     pub agent: AgentChoice,
     /// The agents.
     #[serde(default)]
-    pub agents: AgentsSettings,
+    pub agents: BTreeMap<String, AgentSettings>,
     /// The recipes.
     #[serde(default)]
-    pub recipes: RecipesSettings,
+    pub recipes: BTreeMap<String, RecipeSettings>,
     /// How models are called.
     #[serde(default)]
     pub model: ModelSettings,
@@ -237,7 +237,8 @@ mod tests {
     #[test]
     fn a_flag_wins_over_a_variable_and_a_variable_over_the_file() {
         let file = "[limits]\njobs = 2\nattempts = 7\n[poll]\ninterval = '10s'";
-        let variables = [("HOB__LIMITS__JOBS", "3"), ("HOB__POLL__INTERVAL", "20s"), ("HOB__TRUST__BOTS", "a[bot],b[bot]")];
+        let variables =
+            [("HOB__LIMITS__JOBS", "3"), ("HOB__POLL__INTERVAL", "20s"), ("HOB__TRUST__BOTS", "a[bot],b[bot]")];
         let settings = load(file, &variables, &[("limits.jobs", "4")]).unwrap();
         assert_eq!((settings.limits.jobs, settings.limits.attempts, settings.poll.interval.as_secs()), (4, 7, 20));
         assert_eq!(settings.trust.bots.len(), 2);

@@ -2,14 +2,18 @@
 //! `now` is passed in, so every rule is a row of a table test.
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod change;
 mod command;
+mod evidence;
 mod ids;
 mod labels;
 mod lease;
 mod plan;
+mod policy;
 mod record;
 mod retry;
 mod run;
+mod secrets;
 mod slug;
 mod snapshot;
 mod spend;
@@ -17,19 +21,23 @@ mod state;
 mod text;
 mod trust;
 
+pub use change::{ChangeKind, Diff, FileChange, FileMode, shown_path};
 pub use command::{Command, command_in};
+pub use evidence::{CheckExit, CheckResult, Evidence, Verdict};
 pub use ids::{
     CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName, RunId, Sha,
     Timestamp, WorkerId,
 };
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
-pub use plan::{Action, Ending, PlanRules, Planned, Verdict, WaitReason, claimable, plan};
+pub use plan::{Action, Decision, Ending, PlanRules, Planned, WaitReason, claimable, plan};
+pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use record::{
     Answer, BlockKind, Blocked, CheckTally, Holder, RECORD_VERSION, Record, Refusal, Trigger, UnreadableRecord,
 };
 pub use retry::FailureClass;
 pub use run::{Outcome, Progress, RunReport, RunRequest};
+pub use secrets::{SecretKind, secret_in};
 pub use slug::branch_for;
 pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};
 pub use spend::Spend;

@@ -115,7 +115,7 @@ impl std::fmt::Display for WaitReason {
 
 /// The decision about one issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Decision {
     /// Do this.
     Act(Action),
     /// Do nothing, for this reason.
@@ -128,7 +128,7 @@ pub struct Planned<'a> {
     /// The issue.
     pub issue: &'a IssueView,
     /// The decision.
-    pub verdict: Verdict,
+    pub decision: Decision,
 }
 
 /// Decides about every issue of the snapshot, in the order in which they are to be taken: by priority label, then by age.
@@ -146,33 +146,33 @@ pub fn plan<'a>(snapshot: &'a Snapshot, rules: &PlanRules, now: Timestamp) -> Ve
     claimed.sort();
     let mut room = rules.issues_per_hour.saturating_sub(claimed.len());
     let limit_ends = claimed.first().map_or(now, |first| *first + hour);
-    let mut decide = |issue: &'a IssueView| {
-        let mut verdict = verdict(issue, rules, now);
-        if verdict == Verdict::Act(Action::Claim) {
+    let mut within_limit = |issue: &'a IssueView| {
+        let mut decision = decide(issue, rules, now);
+        if decision == Decision::Act(Action::Claim) {
             if room == 0 {
-                verdict = Verdict::Wait(WaitReason::HourlyLimit { limit: rules.issues_per_hour, until: limit_ends });
+                decision = Decision::Wait(WaitReason::HourlyLimit { limit: rules.issues_per_hour, until: limit_ends });
             } else {
                 room -= 1;
             }
         }
-        Planned { issue, verdict }
+        Planned { issue, decision }
     };
-    issues.into_iter().map(&mut decide).collect()
+    issues.into_iter().map(&mut within_limit).collect()
 }
 
 /// Numbers of the issues that may be claimed, in order.
 pub fn claimable<'a>(planned: &'a [Planned<'_>]) -> impl Iterator<Item = IssueNumber> + 'a {
-    let wanted = |planned: &&Planned<'_>| matches!(planned.verdict, Verdict::Act(Action::Claim | Action::Recover(_)));
+    let wanted = |planned: &&Planned<'_>| matches!(planned.decision, Decision::Act(Action::Claim | Action::Recover(_)));
     planned.iter().filter(wanted).map(|planned| planned.issue.number)
 }
 
-fn verdict(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Verdict {
+fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision {
     let triggered = issue.status == IssueStatus::Open && has_label(&issue.labels, &rules.labels.trigger);
     let Some(record) = issue.record.as_ref() else {
-        return if triggered { unclaimed(issue, rules) } else { Verdict::Wait(WaitReason::NotTriggered) };
+        return if triggered { unclaimed(issue, rules) } else { Decision::Wait(WaitReason::NotTriggered) };
     };
     if let Some(held) = held_by(record, now, rules.skew) {
-        return Verdict::Wait(WaitReason::Held(held));
+        return Decision::Wait(WaitReason::Held(held));
     }
     if !triggered {
         return ended(issue, record);
@@ -180,63 +180,63 @@ fn verdict(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Verdict {
     let by_hand = record.state != State::Blocked && has_label(&issue.labels, &rules.labels.blocked);
     match record.state {
         State::Ready | State::InReview if by_hand => {
-            Verdict::Wait(WaitReason::BlockedByHand(rules.labels.blocked.clone()))
+            Decision::Wait(WaitReason::BlockedByHand(rules.labels.blocked.clone()))
         }
         State::Ready => ready(issue, record, rules, now),
-        State::Assigned | State::InProgress => Verdict::Act(Action::Recover(rules.recovery)),
+        State::Assigned | State::InProgress => Decision::Act(Action::Recover(rules.recovery)),
         State::InReview => in_review(issue, record, rules),
-        State::Blocked => Verdict::Act(Action::SeekAnswer),
+        State::Blocked => Decision::Act(Action::SeekAnswer),
         // The trigger label stands on an open issue: it was asked for anew after its end.
         State::Done => unclaimed(issue, rules),
     }
 }
 
-fn unclaimed(issue: &IssueView, rules: &PlanRules) -> Verdict {
+fn unclaimed(issue: &IssueView, rules: &PlanRules) -> Decision {
     match rules.labels.states_on(&issue.labels).first().and_then(|state| rules.labels.of(*state)) {
-        None => Verdict::Act(Action::Claim),
-        Some(label) if label == rules.labels.blocked => Verdict::Wait(WaitReason::BlockedByHand(label.to_owned())),
-        Some(label) => Verdict::Wait(WaitReason::LabelByHand(label.to_owned())),
+        None => Decision::Act(Action::Claim),
+        Some(label) if label == rules.labels.blocked => Decision::Wait(WaitReason::BlockedByHand(label.to_owned())),
+        Some(label) => Decision::Wait(WaitReason::LabelByHand(label.to_owned())),
     }
 }
 
-fn ended(issue: &IssueView, record: &Record) -> Verdict {
+fn ended(issue: &IssueView, record: &Record) -> Decision {
     let ending = match (issue.pull, issue.status) {
         (Some((_, PullStatus::Merged)), _) => Ending::Merged,
         (_, IssueStatus::Closed) => Ending::Closed,
         (_, IssueStatus::Open) => Ending::Cancelled,
     };
     match record.state {
-        State::Done => Verdict::Wait(WaitReason::Finished),
+        State::Done => Decision::Wait(WaitReason::Finished),
         State::Ready | State::Assigned | State::InProgress | State::InReview | State::Blocked => {
-            Verdict::Act(Action::Finish(ending))
+            Decision::Act(Action::Finish(ending))
         }
     }
 }
 
-fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Verdict {
+fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Decision {
     let waits = match (&record.refused, record.retry_after) {
         (Some(refusal), _) if issue.updated_at <= refusal.at => WaitReason::Refused(refusal.reason.clone()),
         (_, Some(until)) if until > now => {
             WaitReason::RetryAfter { until, failure: record.last_failure.clone().unwrap_or_default() }
         }
-        _ => return Verdict::Act(Action::Claim),
+        _ => return Decision::Act(Action::Claim),
     };
-    repaired(issue, State::Ready, rules).unwrap_or(Verdict::Wait(waits))
+    repaired(issue, State::Ready, rules).unwrap_or(Decision::Wait(waits))
 }
 
-fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules) -> Verdict {
+fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules) -> Decision {
     match (issue.pull, record.pull_request) {
-        (Some((_, PullStatus::Merged)), _) => Verdict::Act(Action::Finish(Ending::Merged)),
-        (Some((number, PullStatus::Closed)), _) => Verdict::Act(Action::AskAboutRejection(number)),
+        (Some((_, PullStatus::Merged)), _) => Decision::Act(Action::Finish(Ending::Merged)),
+        (Some((number, PullStatus::Closed)), _) => Decision::Act(Action::AskAboutRejection(number)),
         (Some((number, PullStatus::Open)), _) | (None, Some(number)) => {
-            repaired(issue, State::InReview, rules).unwrap_or(Verdict::Wait(WaitReason::InReview(number)))
+            repaired(issue, State::InReview, rules).unwrap_or(Decision::Wait(WaitReason::InReview(number)))
         }
         // The ledger says that a pull request is open and names none: start over rather than wait for ever.
-        (None, None) => Verdict::Act(Action::Recover(Recovery::Resume)),
+        (None, None) => Decision::Act(Action::Recover(Recovery::Resume)),
     }
 }
 
-fn repaired(issue: &IssueView, state: State, rules: &PlanRules) -> Option<Verdict> {
+fn repaired(issue: &IssueView, state: State, rules: &PlanRules) -> Option<Decision> {
     let changes = rules.labels.changes(&issue.labels, state);
-    (!changes.is_empty()).then_some(Verdict::Act(Action::RepairLabels(changes)))
+    (!changes.is_empty()).then_some(Decision::Act(Action::RepairLabels(changes)))
 }

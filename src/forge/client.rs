@@ -107,7 +107,8 @@ impl Forge {
             repo,
             settings: settings.clone(),
             prefix: prefix.to_owned(),
-            base_path: url::Url::parse(api_url).map_or_else(|_| String::new(), |url| url.path().trim_end_matches('/').to_owned()),
+            base_path: url::Url::parse(api_url)
+                .map_or_else(|_| String::new(), |url| url.path().trim_end_matches('/').to_owned()),
             access,
             cache: Cache::default(),
             clock: ForgeClock::default(),
@@ -233,14 +234,15 @@ impl Forge {
         if let Some(tag) = etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
             builder = builder.header(header::IF_NONE_MATCH, tag);
         }
-        let unreachable = |error: octocrab::Error| ForgeError::Unreachable { what: what.to_owned(), reason: plain(&error) };
+        let unreachable =
+            |error: octocrab::Error| ForgeError::Unreachable { what: what.to_owned(), reason: plain(&error) };
         let request = self.octocrab.build_request(builder, body).map_err(unreachable)?;
         let exchange = async {
             let (parts, body) = self.octocrab.execute(request).await.map_err(unreachable)?.into_parts();
-            let body = Limited::new(body, BODY_MAX).collect().await.map_err(|error| ForgeError::Unreachable {
-                what: what.to_owned(),
-                reason: error.to_string(),
-            })?;
+            let body = Limited::new(body, BODY_MAX)
+                .collect()
+                .await
+                .map_err(|error| ForgeError::Unreachable { what: what.to_owned(), reason: error.to_string() })?;
             Ok(Reply { status: parts.status, headers: parts.headers, body: body.to_bytes() })
         };
         let deadline = self.settings.timeout;

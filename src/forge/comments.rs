@@ -48,7 +48,8 @@ impl Forge {
     /// # Errors
     /// [`ForgeError`] of the read.
     pub async fn comments(&self, issue: IssueNumber, since: Option<Timestamp>) -> Result<Vec<Comment>, ForgeError> {
-        let since = since.map_or_else(String::new, |at| format!("&since={}", at.to_rfc3339_opts(SecondsFormat::Secs, true)));
+        let since =
+            since.map_or_else(String::new, |at| format!("&since={}", at.to_rfc3339_opts(SecondsFormat::Secs, true)));
         let path = self.path(&format!("/issues/{issue}/comments?per_page=100{since}"));
         let found: Vec<CommentWire> = self.get_all(&path, "read the issue's comments").await?;
         Ok(found.into_iter().map(Comment::from).collect())

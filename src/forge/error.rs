@@ -59,7 +59,9 @@ pub enum ForgeError {
         what: String,
     },
     /// The repository is not there, or the token may not see it.
-    #[error("the repository {0} does not exist or the token may not see it: check the name and the token's repositories")]
+    #[error(
+        "the repository {0} does not exist or the token may not see it: check the name and the token's repositories"
+    )]
     NoRepository(RepoName),
     /// The repository has no commit yet.
     #[error("the repository {0} is empty: push a first commit to its default branch")]

@@ -3,9 +3,7 @@
 use serde::Deserialize;
 
 use crate::{
-    domain::{
-        AccountKind, Actor, EventId, IssueNumber, IssueStatus, LabelEvent, LabelEventKind, Login, Timestamp,
-    },
+    domain::{AccountKind, Actor, EventId, IssueNumber, IssueStatus, LabelEvent, LabelEventKind, Login, Timestamp},
     forge::{Forge, ForgeError, repository::encoded},
 };
 

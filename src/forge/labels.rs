@@ -52,7 +52,8 @@ impl Forge {
             LabelChange::Add(name) => {
                 let path = self.path(&format!("/issues/{issue}/labels"));
                 let what = format!("put the label `{name}` on issue {issue}");
-                self.write_held::<serde_json::Value>(lease, (Method::POST, &path), &json!({ "labels": [name] }), &what).await?;
+                self.write_held::<serde_json::Value>(lease, (Method::POST, &path), &json!({ "labels": [name] }), &what)
+                    .await?;
             }
             LabelChange::Remove(name) => {
                 let path = self.path(&format!("/issues/{issue}/labels/{}", encoded(name)));

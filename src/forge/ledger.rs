@@ -16,9 +16,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    domain::{
-        Claimant, IssueNumber, Lost, Nonce, Record, Sha, Timestamp, acquire, released, renewed, still_mine,
-    },
+    domain::{Claimant, IssueNumber, Lost, Nonce, Record, Sha, Timestamp, acquire, released, renewed, still_mine},
     forge::{Forge, ForgeError, HeldLease, lease::Holding},
 };
 
@@ -85,7 +83,10 @@ impl Forge {
         let path = self.path(&format!("/git/matching-refs/{}issues/", self.ref_space()));
         let refs: Vec<RefWire> = self.get_all(&path, "list the ledger's refs").await?;
         let number = |name: &str| name.rsplit('/').next()?.parse().ok().map(IssueNumber);
-        Ok(refs.into_iter().filter_map(|found| Some(Tip { issue: number(&found.name)?, commit: found.object.sha })).collect())
+        Ok(refs
+            .into_iter()
+            .filter_map(|found| Some(Tip { issue: number(&found.name)?, commit: found.object.sha }))
+            .collect())
     }
 
     /// The ledger of one issue; none where it has none yet.

@@ -90,7 +90,12 @@ impl Forge {
     ///
     /// # Errors
     /// [`ForgeError`] of a call.
-    pub async fn publish_pull(&self, lease: &HeldLease, known: Option<PullNumber>, draft: &PullDraft) -> Result<Pull, ForgeError> {
+    pub async fn publish_pull(
+        &self,
+        lease: &HeldLease,
+        known: Option<PullNumber>,
+        draft: &PullDraft,
+    ) -> Result<Pull, ForgeError> {
         let open = match known {
             Some(number) => self.pull(number).await?.filter(|pull| pull.status == PullStatus::Open),
             None => None,

@@ -105,7 +105,8 @@ impl Forge {
     /// [`ForgeError::EmptyRepository`] when the branch has no commit yet.
     pub async fn base_branch(&self) -> Result<BaseBranch, ForgeError> {
         let name = self.repository().await?.default_branch;
-        match self.get::<BranchWire>(&self.path(&format!("/branches/{}", encoded(&name))), "read the base branch").await {
+        match self.get::<BranchWire>(&self.path(&format!("/branches/{}", encoded(&name))), "read the base branch").await
+        {
             Ok(wire) => Ok(BaseBranch { name, sha: wire.commit.sha, tree: wire.commit.commit.tree.sha }),
             Err(error) if error.is_not_found() => Err(ForgeError::EmptyRepository(self.repo.clone())),
             Err(error) => Err(error),
@@ -129,7 +130,8 @@ impl Forge {
             return Err(unreadable("the file is too large"));
         }
         let joined: String = wire.content.split_whitespace().collect();
-        let bytes = base64::engine::general_purpose::STANDARD.decode(joined).map_err(|_| unreadable("it is no base64"))?;
+        let bytes =
+            base64::engine::general_purpose::STANDARD.decode(joined).map_err(|_| unreadable("it is no base64"))?;
         String::from_utf8(bytes).map(Some).map_err(|_| unreadable("the file is not UTF-8"))
     }
 

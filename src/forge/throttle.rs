@@ -27,7 +27,11 @@ impl Throttle {
     /// A gate that lets one write pass each `interval`; zero: no pause.
     pub(super) fn new(interval: Duration) -> Self {
         let quota = Quota::with_period(interval).map(|quota| quota.allow_burst(NonZeroU32::MIN));
-        Self { writes: tokio::sync::Mutex::default(), pace: quota.map(RateLimiter::direct), closed_until: Mutex::default() }
+        Self {
+            writes: tokio::sync::Mutex::default(),
+            pace: quota.map(RateLimiter::direct),
+            closed_until: Mutex::default(),
+        }
     }
 
     /// Waits for the turn to write.

@@ -1,1 +1,39 @@
-//! (skeleton)
+//! The workspace: mirrors, checkouts, branches, commits, diffs, checks and the leased push.
+//!
+//! Flow: [`Workspace::fetch`] → [`Workspace::prepare`] → the agent edits [`Checkout::folder`] → [`Checkout::commit`] →
+//! [`Checkout::diff`] → [`Checkout::proof`] and [`run_checks`] → [`Workspace::push`].
+//!
+//! Guarantees: Hob never runs git in, or opens, a git directory that an agent can write; it follows no link out of a
+//! checkout; no token is in an argument, a file, an address or an error; a push moves a branch only from where it was
+//! expected; whatever was cut short is taken up or made anew by the next call.
+//!
+//! Assumptions: one holder an issue at a time (the ledger's lease); when [`Checkout::commit`] is called, the agent's
+//! processes are gone.
+//!
+//! Caveats: git runs no filters, so files kept by an extension such as LFS are seen as their pointers. A future that
+//! is dropped ends its git command; work on the disk that has begun goes on to its end.
+
+mod checkout;
+mod checks;
+mod commit;
+mod diff;
+mod error;
+mod git;
+mod layout;
+mod mirror;
+mod names;
+mod push;
+mod remote;
+mod retention;
+mod skeleton;
+mod store;
+mod transport;
+
+pub use checkout::Checkout;
+pub use checks::{CheckLimits, run_checks};
+pub use commit::Identity;
+pub use error::{UnfitWork, WorkspaceError};
+pub use names::{BranchName, InvalidBranchName};
+pub use remote::{InvalidServer, Remote};
+pub use store::Workspace;
+pub use transport::TransportError;

@@ -1,0 +1,160 @@
+//! The proof of a piece of work: the repository's checks on the base and on the head, and what follows from them.
+
+use serde::{Deserialize, Serialize};
+
+/// How one check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "exit", rename_all = "snake_case")]
+pub enum CheckExit {
+    /// Exit code 0.
+    Passed,
+    /// Another exit code.
+    Failed {
+        /// The code.
+        code: i32,
+    },
+    /// A signal ended it.
+    Signal {
+        /// The signal's number.
+        signal: i32,
+    },
+    /// Its time was over.
+    OutOfTime,
+    /// The run was cancelled.
+    Cancelled,
+}
+
+/// One check, run once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// The shell command.
+    pub command: String,
+    /// How it ended.
+    #[serde(flatten)]
+    pub exit: CheckExit,
+    /// The head and the tail of what it printed, standard output first; untrusted text.
+    pub output: String,
+    /// How long it took.
+    pub seconds: u64,
+}
+
+impl CheckResult {
+    /// Whether it passed.
+    pub fn passed(&self) -> bool {
+        self.exit == CheckExit::Passed
+    }
+
+    /// Whether it said neither yes nor no.
+    fn undecided(&self) -> bool {
+        match self.exit {
+            CheckExit::OutOfTime | CheckExit::Cancelled => true,
+            CheckExit::Passed | CheckExit::Failed { .. } | CheckExit::Signal { .. } => false,
+        }
+    }
+}
+
+/// The checks before and after the work, matched by command.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// On the commit the work starts from; empty where they were not run there.
+    pub base: Vec<CheckResult>,
+    /// On the work.
+    pub head: Vec<CheckResult>,
+}
+
+/// What the evidence says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// No check was run on the head: nothing is proven.
+    NoChecks,
+    /// A check ran out of time or was cancelled on the head, so there is no answer.
+    Undecided {
+        /// The commands without an answer.
+        commands: Vec<String>,
+    },
+    /// Every check passes, before and after; or only after is known.
+    Green,
+    /// Every check passes now, and these failed before.
+    RedToGreen {
+        /// The commands that the work repaired.
+        repaired: Vec<String>,
+    },
+    /// Checks fail now that did not fail before.
+    Broken {
+        /// The commands that the work broke.
+        commands: Vec<String>,
+    },
+    /// Checks fail now, and all of them failed before too.
+    StillRed {
+        /// The commands.
+        commands: Vec<String>,
+    },
+}
+
+impl Evidence {
+    /// Judges the work by its checks.
+    pub fn verdict(&self) -> Verdict {
+        let names = |results: Vec<&CheckResult>| results.iter().map(|result| result.command.clone()).collect();
+        if self.head.is_empty() {
+            return Verdict::NoChecks;
+        }
+        let failing: Vec<_> = self.head.iter().filter(|result| !result.passed() && !result.undecided()).collect();
+        let broken: Vec<_> = failing.iter().copied().filter(|result| !self.failed_before(&result.command)).collect();
+        if !broken.is_empty() {
+            return Verdict::Broken { commands: names(broken) };
+        }
+        let undecided: Vec<_> = self.head.iter().filter(|result| result.undecided()).collect();
+        if !undecided.is_empty() {
+            return Verdict::Undecided { commands: names(undecided) };
+        }
+        if !failing.is_empty() {
+            return Verdict::StillRed { commands: names(failing) };
+        }
+        let repaired: Vec<_> = self.head.iter().filter(|result| self.failed_before(&result.command)).collect();
+        if repaired.is_empty() { Verdict::Green } else { Verdict::RedToGreen { repaired: names(repaired) } }
+    }
+
+    /// A check that had no answer before did not fail before: the work has to answer for it.
+    fn failed_before(&self, command: &str) -> bool {
+        self.base.iter().any(|result| result.command == command && !result.passed() && !result.undecided())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RED: CheckExit = CheckExit::Failed { code: 1 };
+
+    fn results(exits: &[CheckExit]) -> Vec<CheckResult> {
+        let one = |(n, exit): (usize, &CheckExit)| CheckResult {
+            command: format!("check{n}"),
+            exit: *exit,
+            output: String::new(),
+            seconds: 1,
+        };
+        exits.iter().enumerate().map(one).collect()
+    }
+
+    #[test]
+    fn the_verdict_follows_from_before_and_after() {
+        let first = || vec!["check0".to_owned()];
+        let green = CheckExit::Passed;
+        for (base, head, verdict) in [
+            (&[][..], &[][..], Verdict::NoChecks),
+            (&[green], &[green], Verdict::Green),
+            (&[], &[green], Verdict::Green),
+            (&[RED, green], &[green, green], Verdict::RedToGreen { repaired: first() }),
+            (&[green], &[RED], Verdict::Broken { commands: first() }),
+            (&[], &[RED], Verdict::Broken { commands: first() }),
+            (&[CheckExit::OutOfTime], &[RED], Verdict::Broken { commands: first() }),
+            (&[RED], &[RED], Verdict::StillRed { commands: first() }),
+            (&[RED], &[CheckExit::Signal { signal: 9 }], Verdict::StillRed { commands: first() }),
+            (&[green], &[CheckExit::OutOfTime], Verdict::Undecided { commands: first() }),
+            (&[green], &[CheckExit::Cancelled], Verdict::Undecided { commands: first() }),
+        ] {
+            let evidence = Evidence { base: results(base), head: results(head) };
+            assert_eq!(evidence.verdict(), verdict, "{base:?} {head:?}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The checkout of one issue: the agent's folder, the proof's folder, and the git directory of Hob's behind both.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    domain::{Diff, Sha, Timestamp},
+    workspace::{
+        BranchName, Identity, WorkspaceError, commit, diff,
+        git::{Git, Tree},
+        layout::{IssueFolder, blocking, make, remove},
+        names::{checked, oid},
+        skeleton,
+    },
+};
+
+/// One issue's branch, checked out.
+#[derive(Debug, Clone)]
+pub struct Checkout {
+    git: Git,
+    folder: IssueFolder,
+    tree: PathBuf,
+    branch: BranchName,
+    base: Sha,
+    start: Sha,
+}
+
+/// Makes the checkout; one that cannot be made clean is made anew, once.
+pub(super) async fn prepare(
+    git: Git,
+    folder: IssueFolder,
+    branch: BranchName,
+    base: Sha,
+    start: Sha,
+) -> Result<Checkout, WorkspaceError> {
+    let tree = folder.tree();
+    let checkout = Checkout { git, folder, tree, branch, base, start };
+    if checkout.folder.index().exists() && checkout.lay().await.is_ok() {
+        return Ok(checkout);
+    }
+    let folder = checkout.folder.clone();
+    blocking("remove the damaged checkout", move || remove(&folder.0)).await?;
+    checkout.lay().await?;
+    Ok(checkout)
+}
+
+impl Checkout {
+    /// The folder the agent edits.
+    pub fn folder(&self) -> &Path {
+        &self.tree
+    }
+
+    /// Folders of git objects that `git` in the agent's folder reads: a sandbox shows them read-only.
+    pub fn borrowed_folders(&self) -> [PathBuf; 2] {
+        [self.folder.git().join("objects"), self.folder.0.join("../../mirror.git/objects")]
+    }
+
+    /// The branch.
+    pub fn branch(&self) -> &BranchName {
+        &self.branch
+    }
+
+    /// The commit the branch goes out from: the base given, or the last one in common where the branch is older.
+    pub fn base(&self) -> &Sha {
+        &self.base
+    }
+
+    /// The commit the checkout started from: the base, or the tip of earlier work.
+    pub fn start(&self) -> &Sha {
+        &self.start
+    }
+
+    /// Commits everything in the agent's folder that is not ignored; none when nothing changed.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Unfit`] names what cannot be committed.
+    pub async fn commit(
+        &self,
+        message: &str,
+        identity: &Identity,
+        time: Timestamp,
+    ) -> Result<Option<Sha>, WorkspaceError> {
+        let (checkout, message, identity) = (self.clone(), message.to_owned(), identity.clone());
+        blocking("commit", move || {
+            let repo = commit::open(&checkout.folder.git(), checkout.folder())?;
+            let paths = commit::stage(&repo, &checkout.tree, checkout.git.settings())?;
+            commit::record(&repo, &checkout.branch, &paths, &commit::Entry { message, identity, time })
+        })
+        .await
+    }
+
+    /// Reads what changed between two commits of the issue.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Library`] when a commit is not there.
+    pub async fn diff(&self, base: &Sha, head: &Sha) -> Result<Diff, WorkspaceError> {
+        let (git, base, head) = (self.folder.git(), oid(base)?, oid(head)?);
+        let cap = self.git.settings().max_patch_kib << 10;
+        blocking("read the diff", move || diff::read(&git, base, head, cap)).await
+    }
+
+    /// Checks a commit out into the clean folder where the checks run; the folder, with a throwaway `.git` of its own.
+    ///
+    /// # Errors
+    /// What git and the disk say.
+    pub async fn proof(&self, sha: &Sha) -> Result<PathBuf, WorkspaceError> {
+        checked(sha)?;
+        let (proof, index) = (self.folder.proof(), self.folder.proof_index());
+        let fresh = !proof.exists();
+        if fresh || self.fill(&proof, &index, sha).await.is_err() {
+            let (gone, stale) = (proof.clone(), index.clone());
+            blocking("remove the damaged checkout", move || remove(&gone).and_then(|()| remove(&stale))).await?;
+            self.fill(&proof, &index, sha).await?;
+        }
+        Ok(proof)
+    }
+
+    /// Hob's git directory of the issue: for pushing from.
+    pub(super) fn git_dir(&self) -> PathBuf {
+        self.folder.git()
+    }
+
+    async fn lay(&self) -> Result<(), WorkspaceError> {
+        let (folder, branch, start) = (self.folder.clone(), self.branch.clone(), self.start.clone());
+        blocking("make the checkout", move || skeleton::own(&folder, &branch, &start)).await?;
+        self.fill(&self.tree, &self.folder.index(), &self.start).await
+    }
+
+    async fn fill(&self, tree: &Path, index: &Path, sha: &Sha) -> Result<(), WorkspaceError> {
+        let (folder, place) = (self.folder.clone(), tree.to_owned());
+        blocking("make the checkout", move || {
+            // What was `.git` may be a link now, and the folder, too.
+            remove(&place.join(".git"))?;
+            if place.is_symlink() {
+                remove(&place)?;
+            }
+            make(&place)
+        })
+        .await?;
+        let git_dir = folder.git();
+        self.git.materialise(&Tree { git_dir: &git_dir, index, folder: tree }, sha).await?;
+        let (place, index) = (tree.to_owned(), index.to_owned());
+        let (branch, sha) = (self.branch.clone(), sha.clone());
+        blocking("make the agent's git directory", move || skeleton::snapshot(&folder, &place, &index, &branch, &sha))
+            .await
+    }
+}

@@ -1,0 +1,179 @@
+//! The mirror: a bare repository with what the server has, without file contents where the server can leave them out.
+//!
+//! Only the base branch and Hob's own branches are fetched, no tags. The mirror is never repacked: issues borrow its
+//! objects. It is made under another name and renamed, so that one cut short leaves none behind that looks whole; one
+//! that turns out damaged is made anew, once.
+
+use std::{fs, path::Path};
+
+use rustix::fs::{FlockOperation, flock};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    domain::{RepoName, Sha},
+    process::Exit,
+    workspace::{
+        BranchName, Remote, WorkspaceError,
+        error::disk,
+        git::{Git, done, said},
+        layout::{blocking, make, mirror, remove, repo_folder, write},
+        names::checked,
+        transport::exchange,
+    },
+};
+
+/// Keeps other processes of Hob off a mirror until it is dropped.
+#[derive(Debug)]
+pub(super) struct MirrorLock(#[expect(dead_code, reason = "closing the file releases the lock")] fs::File);
+
+impl MirrorLock {
+    /// Takes the lock, or says that it is taken: waiting is the caller's decision.
+    pub(super) async fn take(root: &Path, repo: &RepoName) -> Result<Self, WorkspaceError> {
+        let (folder, repo) = (repo_folder(root, repo), repo.clone());
+        blocking("lock the mirror", move || {
+            make(&folder)?;
+            let path = folder.join("lock");
+            let file = fs::File::options().create(true).append(true).open(&path).map_err(disk("open", &path))?;
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => Ok(Self(file)),
+                Err(rustix::io::Errno::WOULDBLOCK) => Err(WorkspaceError::Busy { repo }),
+                Err(errno) => Err(disk("lock", path)(errno.into())),
+            }
+        })
+        .await
+    }
+}
+
+/// Brings the mirror up to date, making it where it is missing or damaged; the tip of `base`.
+pub(super) async fn update(git: &Git, root: &Path, remote: &Remote, base: &BranchName) -> Result<Sha, WorkspaceError> {
+    let place = mirror(root, remote.repo());
+    if place.join("HEAD").exists() {
+        match fetch(git, &place, remote, base).await {
+            Err(error) if is_damage(&error) => {}
+            other => return other,
+        }
+    }
+    let folder = repo_folder(root, remote.repo());
+    let fresh = folder.join("mirror.new");
+    lay(&fresh, remote).await?;
+    let tip = fetch(git, &fresh, remote, base).await?;
+    blocking("put the mirror in its place", move || {
+        remove(&place)?;
+        fs::rename(&fresh, &place).map_err(disk("rename", fresh))
+    })
+    .await?;
+    Ok(tip)
+}
+
+async fn lay(fresh: &Path, remote: &Remote) -> Result<(), WorkspaceError> {
+    let (fresh, url) = (fresh.to_owned(), remote.url());
+    blocking("make the mirror", move || {
+        remove(&fresh)?;
+        for folder in ["objects/info", "objects/pack", "refs/remotes/origin"] {
+            make(&fresh.join(folder))?;
+        }
+        let config = format!(
+            "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tpartialClone = origin\n\
+             [remote \"origin\"]\n\turl = {url}\n\tpromisor = true\n\tpartialclonefilter = blob:none\n"
+        );
+        write(&fresh.join("config"), config)?;
+        write(&fresh.join("HEAD"), "ref: refs/heads/none\n")
+    })
+    .await
+}
+
+async fn fetch(git: &Git, place: &Path, remote: &Remote, base: &BranchName) -> Result<Sha, WorkspaceError> {
+    let prefix = &git.settings().branch_prefix;
+    let command = git
+        .remote(place, remote)
+        .args(["-c", &format!("remote.origin.url={}", remote.url())])
+        .args(["fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "origin"])
+        .arg(format!("+{}:{}", base.full(), tracking(base.as_str())))
+        .arg(format!("+refs/heads/{prefix}*:{}*", tracking(prefix)));
+    match exchange("fetch", remote, command).await {
+        Ok(_) => {}
+        Err(WorkspaceError::Transport(error)) if error.reason.contains("couldn't find remote ref") => {
+            let empty = heads(git, place, remote).await?.is_empty();
+            let repo = remote.repo().clone();
+            return Err(match empty {
+                true => WorkspaceError::EmptyRepository { repo },
+                false => WorkspaceError::NoSuchBranch { repo, branch: base.clone() },
+            });
+        }
+        Err(error) => return Err(error),
+    }
+    tip(git, place, base)
+        .await?
+        .ok_or_else(|| WorkspaceError::NoSuchBranch { repo: remote.repo().clone(), branch: base.clone() })
+}
+
+async fn heads(git: &Git, place: &Path, remote: &Remote) -> Result<String, WorkspaceError> {
+    exchange("list the branches of", remote, git.remote(place, remote).args(["ls-remote", "--heads", &remote.url()]))
+        .await
+}
+
+fn tracking(branch: &str) -> String {
+    format!("refs/remotes/origin/{branch}")
+}
+
+/// Where the branch stood at the last fetch.
+pub(super) async fn tip(git: &Git, place: &Path, branch: &BranchName) -> Result<Option<Sha>, WorkspaceError> {
+    let list = git.local(place).args(["for-each-ref", "--format=%(objectname)", &tracking(branch.as_str())]);
+    Ok(done("read the mirror", list).await?.lines().next().map(Sha::from))
+}
+
+/// The youngest commit that both have in their history; none: they have nothing in common.
+pub(super) async fn merge_base(git: &Git, place: &Path, one: &Sha, two: &Sha) -> Result<Option<Sha>, WorkspaceError> {
+    let finished =
+        git.local(place).args(["merge-base", checked(one)?, checked(two)?]).run(&CancellationToken::new()).await?;
+    match finished.exit {
+        Exit::Code(0) => Ok(finished.stdout.text().lines().next().map(Sha::from)),
+        Exit::Code(1) => Ok(None),
+        Exit::Code(_) | Exit::Signal(_) | Exit::Deadline | Exit::Cancelled => {
+            Err(WorkspaceError::Git { doing: "find the common commit", detail: said(&finished) })
+        }
+    }
+}
+
+/// Fetches the file contents of `commits` that the mirror lacks, all of them in one request.
+pub(super) async fn complete(git: &Git, place: &Path, remote: &Remote, commits: &[&Sha]) -> Result<(), WorkspaceError> {
+    let mut list = git.local(place).args(["rev-list", "--objects", "--missing=print", "--no-object-names"]);
+    for commit in commits {
+        list = list.arg(format!("{}^{{tree}}", checked(commit)?));
+    }
+    let listed = done("list the files of the commit", list).await?;
+    let missing: Vec<_> = listed.lines().filter_map(|line| line.strip_prefix('?')).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    // The options are those git itself uses when it fetches missing objects.
+    let command = git
+        .remote(place, remote)
+        .args(["-c", "fetch.negotiationAlgorithm=noop", "-c", &format!("remote.origin.url={}", remote.url())])
+        .args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"])
+        .args(["--filter=blob:none", "--stdin", "origin"])
+        .stdin(missing.join("\n") + "\n");
+    exchange("fetch the files of", remote, command).await.map(drop)
+}
+
+/// Whether an error says that the mirror itself is damaged, and not the way to the server.
+fn is_damage(error: &WorkspaceError) -> bool {
+    const SIGNS: [&str; 9] = [
+        "not a git repository",
+        "bad object",
+        "corrupt",
+        "missing object",
+        "unable to read",
+        "bad config",
+        "does not match index",
+        "unknown repository extension",
+        ".lock': file exists",
+    ];
+    let text = match error {
+        WorkspaceError::Transport(error) => &error.reason,
+        WorkspaceError::Git { detail, .. } => detail,
+        _ => return false,
+    };
+    let text = text.to_lowercase();
+    SIGNS.iter().any(|sign| text.contains(sign))
+}

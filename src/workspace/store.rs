@@ -1,0 +1,104 @@
+//! The root of all workspaces: one mirror a repository, one checkout an issue.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use crate::{
+    config::WorkspaceSettings,
+    domain::{IssueNumber, RepoName, Sha},
+    process::Environment,
+    workspace::{
+        BranchName, Checkout, Remote, WorkspaceError, checkout,
+        git::Git,
+        layout::{IssueFolder, blocking, make, mirror as mirror_folder},
+        mirror::{self, MirrorLock},
+    },
+};
+
+/// Hob's state folder, seen as mirrors and checkouts.
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    root: PathBuf,
+    git: Git,
+    queues: Arc<Mutex<HashMap<RepoName, Arc<tokio::sync::Mutex<()>>>>>,
+}
+
+impl Workspace {
+    /// Opens the state folder `root`, making it where it is missing; `environment` is what git inherits.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Disk`] when the folder cannot be made.
+    pub async fn open(
+        root: PathBuf,
+        settings: WorkspaceSettings,
+        environment: Environment,
+    ) -> Result<Self, WorkspaceError> {
+        let root = std::path::absolute(&root).map_err(crate::workspace::error::disk("find", root))?;
+        let folder = root.clone();
+        blocking("open the workspace", move || make(&folder)).await?;
+        let git = Git::new(settings, environment, &root);
+        Ok(Self { root, git, queues: Arc::default() })
+    }
+
+    /// Brings the mirror of a repository up to date, making it on first use; the tip of `base`.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::EmptyRepository`], [`WorkspaceError::NoSuchBranch`], [`WorkspaceError::Busy`], or what the
+    /// server and the disk say.
+    pub async fn fetch(&self, remote: &Remote, base: &BranchName) -> Result<Sha, WorkspaceError> {
+        let _turn = self.turn(remote.repo()).await?;
+        mirror::update(&self.git, &self.root, remote, base).await
+    }
+
+    /// Makes the checkout of an issue ready: `branch` as the server had it at the last fetch, else a new one from `base`.
+    ///
+    /// Whatever an earlier run left in the folder, ignored files included, is gone afterwards.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::UnrelatedHistory`] when the branch has nothing in common with `base`, or what the server
+    /// and the disk say.
+    pub async fn prepare(
+        &self,
+        remote: &Remote,
+        issue: IssueNumber,
+        branch: &BranchName,
+        base: &Sha,
+    ) -> Result<Checkout, WorkspaceError> {
+        let place = mirror_folder(&self.root, remote.repo());
+        let start = mirror::tip(&self.git, &place, branch).await?.unwrap_or_else(|| base.clone());
+        let base = if start == *base { Some(start.clone()) } else { self.fork(&place, base, &start).await? }
+            .ok_or_else(|| WorkspaceError::UnrelatedHistory { branch: branch.clone(), base: base.clone() })?;
+        {
+            let _turn = self.turn(remote.repo()).await?;
+            mirror::complete(&self.git, &place, remote, &[&base, &start]).await?;
+        }
+        let folder = IssueFolder::new(&self.root, remote.repo(), issue);
+        checkout::prepare(self.git.clone(), folder, branch.clone(), base, start).await
+    }
+
+    async fn fork(&self, mirror: &Path, base: &Sha, start: &Sha) -> Result<Option<Sha>, WorkspaceError> {
+        mirror::merge_base(&self.git, mirror, base, start).await
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(super) fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// Waits for other tasks of this process, then takes the lock that other processes see. The wait ends: each of
+    /// those tasks has a deadline.
+    async fn turn(&self, repo: &RepoName) -> Result<(tokio::sync::OwnedMutexGuard<()>, MirrorLock), WorkspaceError> {
+        let queue = {
+            let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+            queues.entry(repo.clone()).or_default().clone()
+        };
+        let turn = queue.lock_owned().await;
+        Ok((turn, MirrorLock::take(&self.root, repo).await?))
+    }
+}

@@ -1,0 +1,410 @@
+//! The workspace against a real git repository in a folder: mirror, checkout, commit, diff, proof, push.
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::{Path, PathBuf},
+};
+
+use hob::{
+    config::{WorkspaceSettings, child_environment},
+    domain::{ChangeKind, DiffPolicy, FailureClass, FileMode, HobFiles, IssueNumber, RepoName, Sha, Timestamp},
+    process::{Exit, Program},
+    workspace::{BranchName, Checkout, Identity, Remote, UnfitWork, Workspace, WorkspaceError},
+};
+use tokio_util::sync::CancellationToken;
+
+/// A served repository and a workspace, both gone at the end.
+struct Yard {
+    home: tempfile::TempDir,
+    workspace: Workspace,
+    remote: Remote,
+}
+
+fn main_branch() -> BranchName {
+    "main".parse().unwrap()
+}
+
+fn work_branch() -> BranchName {
+    "hob/7-fix".parse().unwrap()
+}
+
+impl Yard {
+    /// Serves a repository with two files.
+    async fn new() -> Self {
+        let yard = Self::empty(WorkspaceSettings::default()).await;
+        fs::create_dir(yard.source().join("src")).unwrap();
+        fs::write(yard.source().join("src/a.txt"), "one\ntwo\n").unwrap();
+        fs::write(yard.source().join(".gitignore"), "*.log\n").unwrap();
+        yard.git("add -A && git commit -qm first && git push -q origin main").await;
+        yard
+    }
+
+    /// Serves a repository without a commit.
+    async fn empty(settings: WorkspaceSettings) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(home.path().join("state"), settings, child_environment()).await.unwrap();
+        let repo: RepoName = "acme/site".parse().unwrap();
+        let remote = Remote::folder(repo, home.path().join("served.git"));
+        let yard = Self { home, workspace, remote };
+        yard.sh("git init -q --bare -b main served.git && git init -q -b main source").await;
+        yard.sh("git -C served.git config uploadpack.allowFilter true").await;
+        yard.git("remote add origin ../served.git").await;
+        yard
+    }
+
+    fn source(&self) -> PathBuf {
+        self.home.path().join("source")
+    }
+
+    fn issue(&self) -> PathBuf {
+        self.home.path().join("state/acme/site/issues/7")
+    }
+
+    async fn sh(&self, script: &str) -> String {
+        sh(self.home.path(), script).await
+    }
+
+    async fn git(&self, script: &str) -> String {
+        sh(&self.source(), &format!("git {script}")).await
+    }
+
+    async fn prepare(&self) -> Checkout {
+        let base = self.workspace.fetch(&self.remote, &main_branch()).await.unwrap();
+        self.workspace.prepare(&self.remote, IssueNumber(7), &work_branch(), &base).await.unwrap()
+    }
+
+    async fn push(&self, checkout: &Checkout, head: &Sha, expected: Option<&Sha>) -> Result<(), WorkspaceError> {
+        self.workspace.push(checkout, &self.remote, head, expected).await
+    }
+}
+
+/// What the people around Hob do: a shell of theirs, which must succeed.
+async fn sh(folder: &Path, script: &str) -> String {
+    let mut environment = child_environment();
+    for role in ["AUTHOR", "COMMITTER"] {
+        environment.insert(format!("GIT_{role}_NAME").into(), "Ada".into());
+        environment.insert(format!("GIT_{role}_EMAIL").into(), "ada@example.com".into());
+    }
+    environment.insert("GIT_CONFIG_GLOBAL".into(), "/dev/null".into());
+    let program = Program::new("sh", &environment).args(["-ec", script]).dir(folder);
+    let finished = program.run(&CancellationToken::new()).await.unwrap();
+    assert_eq!(finished.exit, Exit::Code(0), "{script}: {}", finished.stderr.text());
+    finished.stdout.text()
+}
+
+async fn commit(checkout: &Checkout) -> Result<Option<Sha>, WorkspaceError> {
+    let identity = Identity { name: "Hob".into(), email: "hob@example.com".into() };
+    checkout.commit("Fix it\n\nFixes #7\n", &identity, Timestamp::from_timestamp(1_700_000_000, 0).unwrap()).await
+}
+
+#[tokio::test]
+async fn work_goes_from_the_mirror_to_a_pushed_branch() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    assert_eq!(fs::read_to_string(checkout.folder().join("src/a.txt")).unwrap(), "one\ntwo\n");
+    assert_eq!(commit(&checkout).await.unwrap(), None, "nothing changed yet");
+
+    fs::write(checkout.folder().join("src/a.txt"), "one\n2\n").unwrap();
+    fs::write(checkout.folder().join("new.txt"), "new\n").unwrap();
+    fs::write(checkout.folder().join("noise.log"), "ignored").unwrap();
+    let first = commit(&checkout).await.unwrap().unwrap();
+    fs::remove_file(checkout.folder().join("new.txt")).unwrap();
+    let head = commit(&checkout).await.unwrap().unwrap();
+    assert_ne!(first, head);
+
+    let diff = checkout.diff(checkout.base(), &head).await.unwrap();
+    assert_eq!(diff.files.len(), 1);
+    assert_eq!((diff.files[0].path.as_str(), diff.additions(), diff.deletions()), ("src/a.txt", 1, 1));
+    assert!(diff.patch.contains("-two\n+2\n") && !diff.patch_truncated, "{}", diff.patch);
+
+    yard.push(&checkout, &head, None).await.unwrap();
+    yard.push(&checkout, &head, None).await.unwrap();
+    assert_eq!(yard.workspace.remote_tip(&yard.remote, &work_branch()).await.unwrap(), Some(head.clone()));
+    let log = yard.sh("git -C served.git log --format='%an %s' main..hob/7-fix").await;
+    assert_eq!(log, "Hob Fix it\nHob Fix it\n");
+    assert!(!log.contains(head.as_str()));
+}
+
+#[tokio::test]
+async fn earlier_work_on_the_branch_is_taken_up() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    fs::write(checkout.folder().join("src/a.txt"), "half\n").unwrap();
+    let half = commit(&checkout).await.unwrap().unwrap();
+    yard.push(&checkout, &half, None).await.unwrap();
+    yard.git("commit -q --allow-empty -m later && git push -q origin main").await;
+
+    fs::remove_dir_all(yard.home.path().join("state")).unwrap();
+    let again = yard.prepare().await;
+    assert_eq!((again.start(), again.base()), (&half, checkout.base()), "the base is the commit in common");
+    assert_eq!(fs::read_to_string(again.folder().join("src/a.txt")).unwrap(), "half\n");
+    assert_eq!(again.diff(again.base(), again.start()).await.unwrap().files.len(), 1);
+}
+
+#[tokio::test]
+async fn a_used_checkout_is_made_clean() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    fs::write(checkout.folder().join("src/a.txt"), "changed\n").unwrap();
+    fs::write(checkout.folder().join("noise.log"), "ignored").unwrap();
+    fs::create_dir_all(checkout.folder().join("locked/in")).unwrap();
+    fs::set_permissions(checkout.folder().join("locked"), fs::Permissions::from_mode(0o500)).unwrap();
+    yard.sh("git init -q state/acme/site/issues/7/tree/nested").await;
+    fs::write(yard.issue().join("git/index.lock"), "").unwrap();
+    let again = yard.prepare().await;
+    let mut left: Vec<_> = fs::read_dir(again.folder()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, [".git", ".gitignore", "src"]);
+    assert_eq!(fs::read_to_string(again.folder().join("src/a.txt")).unwrap(), "one\ntwo\n");
+}
+
+#[tokio::test]
+async fn git_works_for_the_agent_and_what_it_does_there_stays_there() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    let folder = checkout.folder();
+    assert_eq!(
+        sh(folder, "git status --porcelain; git log --format=%s; git branch --show-current").await,
+        "first\nhob/7-fix\n"
+    );
+    fs::write(folder.join("src/a.txt"), "one\n").unwrap();
+    assert!(sh(folder, "git diff").await.contains("-two"));
+    sh(folder, "git commit -qam 'by the agent'").await;
+    let head = commit(&checkout).await.unwrap().unwrap();
+    let diff = checkout.diff(checkout.base(), &head).await.unwrap();
+    assert_eq!((diff.files.len(), diff.deletions()), (1, 1));
+    assert_eq!(sh(&yard.issue(), "git --git-dir=git log --format=%s").await, "Fix it\nfirst\n");
+}
+
+#[tokio::test]
+async fn the_agents_git_settings_run_nothing_of_hobs() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    let folder = checkout.folder();
+    let canary = yard.home.path().join("canary");
+    let touch = format!("touch {}", canary.display());
+    let hostile = format!(
+        "for key in core.fsmonitor filter.x.clean filter.x.smudge diff.external core.sshCommand gpg.program credential.helper core.editor core.pager; do git config $key '{touch}'; done
+         git config filter.x.required true; git config core.hooksPath .git/hooks; git config core.worktree /
+         git config url.file:///nowhere/.insteadOf file:///
+         mkdir -p .git/hooks; for hook in pre-commit post-checkout pre-push post-index-change reference-transaction; do
+           printf '#!/bin/sh\\n{touch}\\n' > .git/hooks/$hook; chmod +x .git/hooks/$hook; done
+         echo '* filter=x diff=x' > .gitattributes; echo changed > src/a.txt"
+    );
+    sh(folder, &hostile).await;
+    let head = commit(&checkout).await.unwrap().unwrap();
+    checkout.diff(checkout.base(), &head).await.unwrap();
+    checkout.proof(&head).await.unwrap();
+    yard.push(&checkout, &head, None).await.unwrap();
+    yard.prepare().await;
+    assert!(!canary.exists(), "the agent's settings ran a program");
+}
+
+#[tokio::test]
+async fn a_git_file_that_points_elsewhere_is_not_followed() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    fs::remove_dir_all(checkout.folder().join(".git")).unwrap();
+    yard.sh("git init -q other").await;
+    fs::write(checkout.folder().join(".git"), format!("gitdir: {}\n", yard.home.path().join("other/.git").display()))
+        .unwrap();
+    fs::write(checkout.folder().join("new.txt"), "new\n").unwrap();
+    assert!(commit(&checkout).await.unwrap().is_some());
+    assert_eq!(yard.sh("git -C other for-each-ref").await, "");
+    symlink("/etc", checkout.folder().join("link")).unwrap();
+    fs::remove_file(checkout.folder().join(".git")).unwrap();
+    symlink(yard.home.path().join("other/.git"), checkout.folder().join(".git")).unwrap();
+    yard.prepare().await;
+    assert!(yard.home.path().join("other/.git/HEAD").exists(), "the link's target was touched");
+}
+
+#[tokio::test]
+async fn nested_repositories_and_reserved_names_are_refused() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    for (script, path) in [
+        ("git init -q nested && echo x > nested/a", "nested"),
+        ("git init -q nested && cd nested && echo x > a && git add a && git commit -qm x", "nested"),
+        ("mkdir -p deep/nested && echo 'gitdir: /x' > deep/nested/.git && echo x > deep/nested/a", "deep/nested"),
+    ] {
+        sh(checkout.folder(), script).await;
+        let error = commit(&checkout).await.unwrap_err();
+        let WorkspaceError::Unfit(UnfitWork::NestedRepository { path: found }) = &error else { panic!("{error}") };
+        assert_eq!(found, path);
+        assert_eq!(error.class(), FailureClass::Permanent);
+        sh(checkout.folder(), "rm -rf nested deep").await;
+    }
+    for name in [".GIT", "git~1"] {
+        sh(checkout.folder(), &format!("mkdir -p sub/{name} && echo x > sub/{name}/config")).await;
+        let error = commit(&checkout).await.unwrap_err();
+        assert!(matches!(error, WorkspaceError::Unfit(UnfitWork::ReservedName { .. })), "{error}");
+        sh(checkout.folder(), "rm -rf sub").await;
+    }
+    sh(checkout.folder(), "git init -q --bare bare").await;
+    assert!(commit(&checkout).await.unwrap().is_some(), "a bare repository is a folder of files");
+}
+
+#[tokio::test]
+async fn links_pipes_and_strange_names_are_handled() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    let folder = checkout.folder();
+    sh(folder, "ln -s /etc/passwd out; mkfifo pipe; printf x > \"$(printf 'a\\nb')\"; printf x > \"$(printf 'e\\033[m')\"; printf x > \"$(printf 'n\\377')\"; rm -r src; ln -s /etc src; printf '#!/bin/sh\\n' > run; chmod +x run").await;
+    let head = commit(&checkout).await.unwrap().unwrap();
+    let diff = checkout.diff(checkout.base(), &head).await.unwrap();
+    let shown: Vec<_> = diff.files.iter().map(|file| (file.path.as_str(), file.mode)).collect();
+    assert_eq!(
+        shown,
+        [
+            ("a\\nb", FileMode::File),
+            ("e\\u{1b}[m", FileMode::File),
+            ("n\\xff", FileMode::File),
+            ("out", FileMode::Link),
+            ("run", FileMode::Executable),
+            ("src", FileMode::Link),
+            ("src/a.txt", FileMode::File),
+        ]
+    );
+    assert!(!diff.patch.contains("root:"), "a link was followed");
+    let policy = DiffPolicy::new(&[], HobFiles::Protected, 100, 1000).unwrap();
+    let said: Vec<_> = policy.violations(&diff).iter().map(ToString::to_string).collect();
+    assert_eq!(
+        said,
+        ["`out` is a link out of the repository, to `/etc/passwd`", "`src` is a link out of the repository, to `/etc`"]
+    );
+    let proof = checkout.proof(&head).await.unwrap();
+    assert_eq!(fs::read_link(proof.join("out")).unwrap(), Path::new("/etc/passwd"));
+}
+
+#[tokio::test]
+async fn the_limits_of_a_commit_are_named() {
+    let yard = Yard::empty(WorkspaceSettings { max_files: 3, max_file_mib: 1, ..WorkspaceSettings::default() }).await;
+    yard.git("commit -q --allow-empty -m first && git push -q origin main").await;
+    let checkout = yard.prepare().await;
+    sh(checkout.folder(), "touch a b c d").await;
+    let error = commit(&checkout).await.unwrap_err().to_string();
+    assert!(error.starts_with("commit the work: 4 files are changed, the limit is 3"), "{error}");
+    sh(checkout.folder(), "rm a b c d; truncate -s 1048577 big").await;
+    assert_eq!(
+        commit(&checkout).await.unwrap_err().to_string(),
+        "commit the work: `big` has 1048577 bytes, the limit is 1048576"
+    );
+}
+
+#[tokio::test]
+async fn a_rename_a_secret_and_a_long_patch_are_seen() {
+    let yard = Yard::empty(WorkspaceSettings { max_patch_kib: 1, ..WorkspaceSettings::default() }).await;
+    fs::write(yard.source().join("old.txt"), "line\n".repeat(500)).unwrap();
+    yard.git("add -A && git commit -qm first && git push -q origin main").await;
+    let checkout = yard.prepare().await;
+    sh(checkout.folder(), "mkdir -p .github/workflows && mv old.txt .github/workflows/ci.yml").await;
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    fs::write(checkout.folder().join("long.txt"), format!("{}token {token}\n", "filler\n".repeat(1000))).unwrap();
+    let head = commit(&checkout).await.unwrap().unwrap();
+    let diff = checkout.diff(checkout.base(), &head).await.unwrap();
+    assert!(diff.patch_truncated && diff.patch.len() <= 1024);
+    assert!(diff.files.iter().any(|file| file.kind == ChangeKind::Renamed { from: "old.txt".into() }));
+    let policy = DiffPolicy::new(&[], HobFiles::Protected, 100, 1 << 20).unwrap();
+    let said: Vec<_> = policy.violations(&diff).iter().map(ToString::to_string).collect();
+    assert_eq!(said, ["`.github/workflows/ci.yml` is protected", "`long.txt` holds a GitHub token"]);
+}
+
+#[tokio::test]
+async fn a_push_moves_a_branch_only_from_where_it_is_expected() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    fs::write(checkout.folder().join("a"), "1").unwrap();
+    let one = commit(&checkout).await.unwrap().unwrap();
+    fs::write(checkout.folder().join("a"), "2").unwrap();
+    let two = commit(&checkout).await.unwrap().unwrap();
+    yard.git("push -q origin main:hob/7-fix").await;
+    for expected in [None, Some(&one)] {
+        let error = yard.push(&checkout, &two, expected).await.unwrap_err();
+        assert!(matches!(error, WorkspaceError::LeaseLost { .. }), "{error}");
+    }
+    yard.push(&checkout, &two, Some(checkout.base())).await.unwrap();
+    yard.push(&checkout, &one, Some(&two)).await.unwrap();
+    assert_eq!(yard.workspace.remote_tip(&yard.remote, &work_branch()).await.unwrap(), Some(one));
+    assert_eq!(yard.workspace.remote_tip(&yard.remote, &"hob/8".parse().unwrap()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_push_refused_by_the_server_says_why() {
+    let yard = Yard::new().await;
+    let hook = yard.home.path().join("served.git/hooks/pre-receive");
+    fs::write(&hook, "#!/bin/sh\necho 'branch is protected' >&2\nexit 1\n").unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    let checkout = yard.prepare().await;
+    fs::write(checkout.folder().join("a"), "1").unwrap();
+    let head = commit(&checkout).await.unwrap().unwrap();
+    let error = yard.push(&checkout, &head, None).await.unwrap_err();
+    assert!(matches!(error, WorkspaceError::PushRefused { .. }), "{error}");
+    assert!(error.to_string().contains("branch is protected"), "{error}");
+}
+
+#[tokio::test]
+async fn a_base_that_moved_meanwhile_costs_no_missing_object() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    fs::write(checkout.folder().join("a"), "1").unwrap();
+    let head = commit(&checkout).await.unwrap().unwrap();
+    yard.git("rm -q src/a.txt && git commit -qm gone && git push -q origin main").await;
+    yard.push(&checkout, &head, None).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_empty_repository_and_a_missing_branch_are_told_apart() {
+    let yard = Yard::empty(WorkspaceSettings::default()).await;
+    let error = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap_err();
+    assert!(matches!(error, WorkspaceError::EmptyRepository { .. }), "{error}");
+    yard.git("commit -q --allow-empty -m first && git push -q origin main").await;
+    let error = yard.workspace.fetch(&yard.remote, &"trunk".parse().unwrap()).await.unwrap_err();
+    assert_eq!(error.to_string(), "`acme/site` has no branch `trunk`");
+    assert_eq!(error.class(), FailureClass::NeedsHuman);
+}
+
+#[tokio::test]
+async fn a_damaged_or_half_made_mirror_is_made_anew() {
+    let yard = Yard::new().await;
+    let mirror = yard.home.path().join("state/acme/site/mirror.git");
+    fs::create_dir_all(mirror.with_file_name("mirror.new/objects")).unwrap();
+    let tip = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
+    assert!(!mirror.with_file_name("mirror.new").exists());
+    for damage in [
+        "rm -r objects refs",
+        "echo x > HEAD",
+        "echo '[x' > config",
+        "for f in objects/pack/*.pack; do chmod u+w $f; : > $f; done",
+    ] {
+        sh(&mirror, damage).await;
+        assert_eq!(yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap(), tip, "{damage}");
+        yard.prepare().await;
+    }
+}
+
+#[tokio::test]
+async fn only_the_files_of_the_checkout_are_fetched() {
+    let yard = Yard::new().await;
+    fs::write(yard.source().join("src/a.txt"), "later\n").unwrap();
+    yard.git("commit -qam second && git push -q origin main").await;
+    yard.prepare().await;
+    let missing = "git -C state/acme/site/mirror.git rev-list --all --objects --missing=print | grep -c '^?'";
+    assert_eq!(yard.sh(missing).await, "1\n", "the content before the last commit stays at the server");
+}
+
+#[tokio::test]
+async fn folders_are_for_the_user_alone_and_go_when_they_are_old() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    for folder in [yard.home.path().join("state"), yard.issue(), checkout.folder().to_owned()] {
+        assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700, "{}", folder.display());
+    }
+    let repo = yard.remote.repo();
+    let (past, future) = (Timestamp::UNIX_EPOCH, Timestamp::from_timestamp(32_503_680_000, 0).unwrap());
+    assert_eq!(yard.workspace.prune(repo, past, &[]).await.unwrap(), []);
+    assert_eq!(yard.workspace.prune(repo, future, &[IssueNumber(7)]).await.unwrap(), []);
+    assert_eq!(yard.workspace.prune(repo, future, &[]).await.unwrap(), [IssueNumber(7)]);
+    assert!(!yard.issue().exists());
+    yard.workspace.remove(repo, IssueNumber(7)).await.unwrap();
+}
