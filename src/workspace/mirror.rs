@@ -158,7 +158,7 @@ pub(super) async fn complete(git: &Git, place: &Path, remote: &Remote, commits: 
 
 /// Whether an error says that the mirror itself is damaged, and not the way to the server.
 fn is_damage(error: &WorkspaceError) -> bool {
-    const SIGNS: [&str; 9] = [
+    const SIGNS: [&str; 11] = [
         "not a git repository",
         "bad object",
         "corrupt",
@@ -166,6 +166,8 @@ fn is_damage(error: &WorkspaceError) -> bool {
         "unable to read",
         "bad config",
         "does not match index",
+        "to be a packfile",
+        "differ in contents",
         "unknown repository extension",
         ".lock': file exists",
     ];
