@@ -55,7 +55,7 @@ pub(super) async fn update(git: &Git, root: &Path, remote: &Remote, base: &Branc
     }
     let folder = repo_folder(root, remote.repo());
     let fresh = folder.join("mirror.new");
-    lay(&fresh, remote).await?;
+    lay(&fresh).await?;
     let tip = fetch(git, &fresh, remote, base).await?;
     blocking("put the mirror in its place", move || {
         remove(&place)?;
@@ -65,18 +65,17 @@ pub(super) async fn update(git: &Git, root: &Path, remote: &Remote, base: &Branc
     Ok(tip)
 }
 
-async fn lay(fresh: &Path, remote: &Remote) -> Result<(), WorkspaceError> {
-    let (fresh, url) = (fresh.to_owned(), remote.url());
+/// The address stands in no file: each command brings it, so a server may move.
+async fn lay(fresh: &Path) -> Result<(), WorkspaceError> {
+    const CONFIG: &str = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tpartialClone = origin\n\
+        [remote \"origin\"]\n\tpromisor = true\n\tpartialclonefilter = blob:none\n";
+    let fresh = fresh.to_owned();
     blocking("make the mirror", move || {
         remove(&fresh)?;
         for folder in ["objects/info", "objects/pack", "refs/remotes/origin"] {
             make(&fresh.join(folder))?;
         }
-        let config = format!(
-            "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tpartialClone = origin\n\
-             [remote \"origin\"]\n\turl = {url}\n\tpromisor = true\n\tpartialclonefilter = blob:none\n"
-        );
-        write(&fresh.join("config"), config)?;
+        write(&fresh.join("config"), CONFIG)?;
         write(&fresh.join("HEAD"), "ref: refs/heads/none\n")
     })
     .await

@@ -3,3 +3,4 @@
 
 mod layering;
 mod workspace;
+mod workspace_http;

@@ -217,6 +217,13 @@ async fn a_git_file_that_points_elsewhere_is_not_followed() {
     symlink(yard.home.path().join("other/.git"), checkout.folder().join(".git")).unwrap();
     yard.prepare().await;
     assert!(yard.home.path().join("other/.git/HEAD").exists(), "the link's target was touched");
+
+    fs::remove_dir_all(checkout.folder()).unwrap();
+    symlink(yard.home.path(), checkout.folder()).unwrap();
+    let error = commit(&checkout).await.unwrap_err();
+    assert!(matches!(error, WorkspaceError::Unfit(UnfitWork::NoFolder)), "{error}");
+    yard.prepare().await;
+    assert!(yard.source().exists() && !checkout.folder().is_symlink());
 }
 
 #[tokio::test]
