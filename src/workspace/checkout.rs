@@ -7,7 +7,7 @@ use crate::{
     workspace::{
         BranchName, Identity, WorkspaceError, commit, diff,
         git::{Git, Tree},
-        layout::{IssueFolder, blocking, make, remove},
+        layout::{IssueFolder, blocking, make, remove, remove_git_folders},
         names::{checked, oid},
         skeleton,
     },
@@ -140,7 +140,10 @@ impl Checkout {
         self.git.materialise(&Tree { git_dir: &git_dir, index, folder: tree }, sha).await?;
         let (place, index) = (tree.to_owned(), index.to_owned());
         let (branch, sha) = (self.branch.clone(), sha.clone());
-        blocking("make the agent's git directory", move || skeleton::snapshot(&folder, &place, &index, &branch, &sha))
-            .await
+        blocking("make the agent's git directory", move || {
+            remove_git_folders(&place)?;
+            skeleton::snapshot(&folder, &place, &index, &branch, &sha)
+        })
+        .await
     }
 }

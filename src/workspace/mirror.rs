@@ -155,6 +155,17 @@ pub(super) async fn complete(git: &Git, place: &Path, remote: &Remote, commits: 
     exchange("fetch the files of", remote, command).await.map(drop)
 }
 
+/// Passes `result` on; where it says that the mirror is damaged, the next fetch makes the mirror anew.
+pub(super) async fn condemned<T>(place: &Path, result: Result<T, WorkspaceError>) -> Result<T, WorkspaceError> {
+    if let Err(error) = &result
+        && is_damage(error)
+    {
+        let head = place.join("HEAD");
+        blocking("give the damaged mirror up", move || remove(&head)).await?;
+    }
+    result
+}
+
 /// Whether an error says that the mirror itself is damaged, and not the way to the server.
 fn is_damage(error: &WorkspaceError) -> bool {
     const SIGNS: [&str; 11] = [

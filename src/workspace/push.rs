@@ -92,7 +92,8 @@ fn reading(output: &str, full: &str) -> Option<Reading> {
             {
                 Some(Reading::Stale)
             }
-            "!" if summary.contains("remote failure") => None,
+            // Neither side decided anything: the objects did not arrive whole, or the answer did not.
+            "!" if summary.contains("remote failure") || summary.contains("unpacker error") => None,
             "!" => Some(Reading::Refused(summary.to_owned())),
             _other => None,
         }
@@ -115,6 +116,7 @@ mod tests {
                 Some(Reading::Refused("[remote rejected] (hook declined)".into())),
             ),
             ("!\tabc:refs/heads/b\t[remote failure] (remote failed to report status)", None),
+            ("!\tabc:refs/heads/b\t[remote rejected] (unpacker error)", None),
             ("*\tabc:refs/heads/other\t[new branch]", None),
             ("To https://h/a/b.git", None),
         ] {

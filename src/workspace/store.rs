@@ -12,7 +12,7 @@ use crate::{
     process::Environment,
     workspace::{
         BranchName, Checkout, Remote, WorkspaceError, checkout,
-        git::Git,
+        git::{Git, done},
         layout::{IssueFolder, blocking, make, mirror as mirror_folder},
         mirror::{self, MirrorLock},
     },
@@ -68,19 +68,36 @@ impl Workspace {
         base: &Sha,
     ) -> Result<Checkout, WorkspaceError> {
         let place = mirror_folder(&self.root, remote.repo());
-        let start = mirror::tip(&self.git, &place, branch).await?.unwrap_or_else(|| base.clone());
-        let base = if start == *base { Some(start.clone()) } else { self.fork(&place, base, &start).await? }
-            .ok_or_else(|| WorkspaceError::UnrelatedHistory { branch: branch.clone(), base: base.clone() })?;
-        {
-            let _turn = self.turn(remote.repo()).await?;
-            mirror::complete(&self.git, &place, remote, &[&base, &start]).await?;
-        }
+        let sources = self.sources(&place, remote, branch, base).await;
+        let (base, start) = mirror::condemned(&place, sources).await?;
         let folder = IssueFolder::new(&self.root, remote.repo(), issue);
         checkout::prepare(self.git.clone(), folder, branch.clone(), base, start).await
     }
 
-    async fn fork(&self, mirror: &Path, base: &Sha, start: &Sha) -> Result<Option<Sha>, WorkspaceError> {
-        mirror::merge_base(&self.git, mirror, base, start).await
+    /// Finds the commits the checkout goes out from and starts at, and has the server send what they lack.
+    async fn sources(
+        &self,
+        mirror: &Path,
+        remote: &Remote,
+        branch: &BranchName,
+        base: &Sha,
+    ) -> Result<(Sha, Sha), WorkspaceError> {
+        let start = mirror::tip(&self.git, mirror, branch).await?.unwrap_or_else(|| base.clone());
+        let fork = mirror::merge_base(&self.git, mirror, base, &start).await?;
+        let fork =
+            fork.ok_or_else(|| WorkspaceError::UnrelatedHistory { branch: branch.clone(), base: base.clone() })?;
+        let _turn = self.turn(remote.repo()).await?;
+        mirror::complete(&self.git, mirror, remote, &[&fork, &start]).await?;
+        Ok((fork, start))
+    }
+
+    /// Asks git for its version, such as `2.47.3`: Hob needs 2.34 or later.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Process`] when there is no git.
+    pub async fn git_version(&self) -> Result<String, WorkspaceError> {
+        let said = done("ask git for its version", self.git.local(&self.root).arg("version")).await?;
+        Ok(said.split_whitespace().nth(2).unwrap_or_default().to_owned())
     }
 
     pub(super) fn root(&self) -> &Path {
