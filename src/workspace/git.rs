@@ -11,11 +11,11 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::Sha;
 use crate::{
     config::WorkspaceSettings,
+    domain::Sha,
     process::{Environment, Exit, Finished, Program},
-    workspace::{Remote, WorkspaceError, names::checked},
+    workspace::{Remote, WorkspaceError, names::checked, transport::is_full_disk},
 };
 
 /// Settings of every command. They come by environment, where they outweigh every file.
@@ -136,7 +136,9 @@ pub(super) async fn done(doing: &'static str, program: Program) -> Result<String
     match finished.exit {
         Exit::Code(0) => Ok(finished.stdout.text()),
         Exit::Code(_) | Exit::Signal(_) | Exit::Deadline | Exit::Cancelled => {
-            Err(WorkspaceError::Git { doing, detail: said(&finished) })
+            let said = said(&finished);
+            let advice = if is_full_disk(&said) { "; make room for Hob's state folder" } else { "" };
+            Err(WorkspaceError::Git { doing, detail: format!("{said}{advice}") })
         }
     }
 }

@@ -24,7 +24,14 @@ use crate::{
 
 /// Keeps other processes of Hob off a mirror until it is dropped.
 #[derive(Debug)]
-pub(super) struct MirrorLock(#[expect(dead_code, reason = "closing the file releases the lock")] fs::File);
+pub(super) struct MirrorLock(fs::File);
+
+impl Drop for MirrorLock {
+    fn drop(&mut self) {
+        // Closing the file would not do: a child that is just being started may still hold a copy of it.
+        flock(&self.0, FlockOperation::Unlock).ok();
+    }
+}
 
 impl MirrorLock {
     /// Takes the lock, or says that it is taken: waiting is the caller's decision.
@@ -89,7 +96,7 @@ async fn fetch(git: &Git, place: &Path, remote: &Remote, base: &BranchName) -> R
         .args(["fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "origin"])
         .arg(format!("+{}:{}", base.full(), tracking(base.as_str())))
         .arg(format!("+refs/heads/{prefix}*:{}*", tracking(prefix)));
-    match exchange("fetch", remote, command).await {
+    match exchange("fetch", remote, place, command).await {
         Ok(_) => {}
         Err(WorkspaceError::Transport(error)) if error.reason.contains("couldn't find remote ref") => {
             let empty = heads(git, place, remote).await?.is_empty();
@@ -107,8 +114,13 @@ async fn fetch(git: &Git, place: &Path, remote: &Remote, base: &BranchName) -> R
 }
 
 async fn heads(git: &Git, place: &Path, remote: &Remote) -> Result<String, WorkspaceError> {
-    exchange("list the branches of", remote, git.remote(place, remote).args(["ls-remote", "--heads", &remote.url()]))
-        .await
+    exchange(
+        "list the branches of",
+        remote,
+        place,
+        git.remote(place, remote).args(["ls-remote", "--heads", &remote.url()]),
+    )
+    .await
 }
 
 fn tracking(branch: &str) -> String {
@@ -152,7 +164,7 @@ pub(super) async fn complete(git: &Git, place: &Path, remote: &Remote, commits: 
         .args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"])
         .args(["--filter=blob:none", "--stdin", "origin"])
         .stdin(missing.join("\n") + "\n");
-    exchange("fetch the files of", remote, command).await.map(drop)
+    exchange("fetch the files of", remote, place, command).await.map(drop)
 }
 
 /// Passes `result` on; where it says that the mirror is damaged, the next fetch makes the mirror anew.
@@ -181,10 +193,12 @@ fn is_damage(error: &WorkspaceError) -> bool {
         "unknown repository extension",
         ".lock': file exists",
     ];
-    let text = match error {
-        WorkspaceError::Transport(error) => &error.reason,
-        WorkspaceError::Git { detail, .. } => detail,
-        _ => return false,
+    let text = if let WorkspaceError::Transport(error) = error {
+        &error.reason
+    } else if let WorkspaceError::Git { detail, .. } = error {
+        detail
+    } else {
+        return false;
     };
     let text = text.to_lowercase();
     SIGNS.iter().any(|sign| text.contains(sign))

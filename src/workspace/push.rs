@@ -46,7 +46,7 @@ impl Workspace {
                 let reason = format!("{} ({said})", remote.scrubbed(&reason));
                 Err(WorkspaceError::PushRefused { branch: branch.clone(), reason })
             }
-            Some(Reading::Done) | None => Err(failure("push to", remote, &finished).into()),
+            Some(Reading::Done) | None => Err(failure("push to", remote, &checkout.git_dir(), &finished).into()),
         }
     }
 
@@ -58,7 +58,7 @@ impl Workspace {
         let full = branch.full();
         make(self.root())?;
         let command = self.git().remote(self.root(), remote).args(["ls-remote", &remote.url(), &full]);
-        let listed = exchange("read a branch of", remote, command).await?;
+        let listed = exchange("read a branch of", remote, self.root(), command).await?;
         let tip = listed.lines().filter_map(|line| line.split_once('\t')).find(|(_, name)| *name == full);
         Ok(tip.map(|(sha, _)| Sha::from(sha)))
     }

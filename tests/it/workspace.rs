@@ -145,6 +145,18 @@ async fn earlier_work_on_the_branch_is_taken_up() {
     assert_eq!((again.start(), again.base()), (&half, checkout.base()), "the base is the commit in common");
     assert_eq!(fs::read_to_string(again.folder().join("src/a.txt")).unwrap(), "half\n");
     assert_eq!(again.diff(again.base(), again.start()).await.unwrap().files.len(), 1);
+    assert_eq!(again.pushed(), Some(&half));
+    yard.push(&again, again.base(), again.pushed()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_branch_that_was_merged_starts_anew_from_the_base() {
+    let yard = Yard::new().await;
+    yard.git("push -q origin main:hob/7-fix && git commit -q --allow-empty -m later && git push -q origin main").await;
+    let checkout = yard.prepare().await;
+    let later = yard.git("rev-parse main").await;
+    assert_eq!((checkout.start(), checkout.start().as_str()), (checkout.base(), later.trim()));
+    yard.push(&checkout, checkout.start(), checkout.pushed()).await.unwrap();
 }
 
 #[tokio::test]

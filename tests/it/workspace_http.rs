@@ -185,6 +185,20 @@ async fn a_redirect_is_not_followed_and_carries_no_token_away() {
 }
 
 #[tokio::test]
+async fn a_full_disk_is_named_with_the_folder() {
+    let home = tempfile::tempdir().unwrap();
+    let git = home.path().join("git");
+    fs::write(&git, "#!/bin/sh\necho 'fatal: write error: No space left on device' >&2; exit 128\n").unwrap();
+    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+    let settings = WorkspaceSettings { git: git.display().to_string(), ..WorkspaceSettings::default() };
+    let remote = Remote::server(repo(), "https://forge.test", None).unwrap();
+    let error = open(&home, settings).await.fetch(&remote, &branch("main")).await.unwrap_err();
+    assert_eq!(error.class(), FailureClass::Transient { retry_after: None });
+    let said = error.to_string();
+    assert!(said.contains("the disk is full: make room for") && said.contains("state/acme/site"), "{said}");
+}
+
+#[tokio::test]
 async fn git_gets_the_token_by_environment_and_inherits_nothing_else() {
     let home = tempfile::tempdir().unwrap();
     let git = home.path().join("git");
