@@ -57,7 +57,7 @@ impl Checkout {
 
     /// Folders of git objects that `git` in the agent's folder reads: a sandbox shows them read-only.
     pub fn borrowed_folders(&self) -> [PathBuf; 2] {
-        [self.folder.git().join("objects"), self.folder.0.join("../../mirror.git/objects")]
+        [self.folder.git().join("objects"), self.folder.mirror_objects()]
     }
 
     /// The branch.

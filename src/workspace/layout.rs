@@ -42,6 +42,11 @@ impl IssueFolder {
         self.0.join("git")
     }
 
+    pub(super) fn mirror_objects(&self) -> PathBuf {
+        let repo = self.0.ancestors().nth(2).unwrap_or(&self.0);
+        repo.join("mirror.git/objects")
+    }
+
     pub(super) fn index(&self) -> PathBuf {
         self.git().join("index")
     }

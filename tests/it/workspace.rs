@@ -181,6 +181,7 @@ async fn git_works_for_the_agent_and_what_it_does_there_stays_there() {
     let yard = Yard::new().await;
     let checkout = yard.prepare().await;
     let folder = checkout.folder();
+    assert!(checkout.borrowed_folders().iter().all(|folder| folder.join("info").is_dir()));
     assert_eq!(
         sh(folder, "git status --porcelain; git log --format=%s; git branch --show-current").await,
         "first\nhob/7-fix\n"
