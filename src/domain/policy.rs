@@ -6,8 +6,9 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::domain::{ChangeKind, Diff, FileChange, FileMode, SecretKind};
 
-/// Always protected unless [`HobFiles::Allowed`]: who may write these runs code with the repository's rights.
-const HOB_FILES: [&str; 2] = [".github/workflows/**", ".github/hob.toml"];
+/// Always protected unless [`HobFiles::Allowed`]: who may write these runs code with the repository's rights, or, by
+/// `.gitmodules`, in the git of whoever clones it.
+const HOB_FILES: [&str; 3] = [".github/workflows/**", ".github/hob.toml", ".gitmodules"];
 
 /// Names that hold secrets by custom, wherever they are.
 const ENV_FILES: [&str; 2] = ["**/.env", "**/.env.*"];
@@ -15,7 +16,7 @@ const ENV_FILES: [&str; 2] = ["**/.env", "**/.env.*"];
 /// Examples of the files above, made to be committed.
 const ENV_EXAMPLES: [&str; 4] = ["**/.env.example", "**/.env.sample", "**/.env.template", "**/.env.dist"];
 
-/// Whether workflows and Hob's own settings may be changed.
+/// Whether workflows, Hob's own settings and `.gitmodules` may be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HobFiles {
     /// They are refused.
@@ -234,9 +235,14 @@ mod tests {
 
     #[test]
     fn protected_paths_are_refused_in_any_case_and_on_both_sides_of_a_rename() {
-        for path in
-            [".github/workflows/ci.yml", ".GitHub/Workflows/deep/x.yml", ".github/HOB.toml", "deploy/a/b", "x.lock"]
-        {
+        for path in [
+            ".github/workflows/ci.yml",
+            ".GitHub/Workflows/deep/x.yml",
+            ".github/HOB.toml",
+            ".gitmodules",
+            "deploy/a/b",
+            "x.lock",
+        ] {
             assert_eq!(judged(file(path), HobFiles::Protected), [format!("`{path}` is protected")]);
         }
         for path in ["src/main.rs", ".github/workflows.md", "sub/x.lock", "docs/deploy"] {

@@ -7,7 +7,7 @@ use crate::{
     workspace::{
         BranchName, Identity, WorkspaceError, commit, diff,
         git::{Git, Tree},
-        layout::{IssueFolder, blocking, make, remove},
+        layout::{IssueFolder, blocking, make, remove, remove_git_folders},
         names::{checked, oid},
         skeleton,
     },
@@ -20,8 +20,15 @@ pub struct Checkout {
     folder: IssueFolder,
     tree: PathBuf,
     branch: BranchName,
-    base: Sha,
-    start: Sha,
+    sources: Sources,
+}
+
+/// The commits a checkout comes from.
+#[derive(Debug, Clone)]
+pub(super) struct Sources {
+    pub(super) base: Sha,
+    pub(super) start: Sha,
+    pub(super) pushed: Option<Sha>,
 }
 
 /// Makes the checkout; one that cannot be made clean is made anew, once.
@@ -29,11 +36,10 @@ pub(super) async fn prepare(
     git: Git,
     folder: IssueFolder,
     branch: BranchName,
-    base: Sha,
-    start: Sha,
+    sources: Sources,
 ) -> Result<Checkout, WorkspaceError> {
     let tree = folder.tree();
-    let checkout = Checkout { git, folder, tree, branch, base, start };
+    let checkout = Checkout { git, folder, tree, branch, sources };
     if checkout.folder.index().exists() && checkout.lay().await.is_ok() {
         return Ok(checkout);
     }
@@ -51,7 +57,7 @@ impl Checkout {
 
     /// Folders of git objects that `git` in the agent's folder reads: a sandbox shows them read-only.
     pub fn borrowed_folders(&self) -> [PathBuf; 2] {
-        [self.folder.git().join("objects"), self.folder.0.join("../../mirror.git/objects")]
+        [self.folder.git().join("objects"), self.folder.mirror_objects()]
     }
 
     /// The branch.
@@ -61,12 +67,17 @@ impl Checkout {
 
     /// The commit the branch goes out from: the base given, or the last one in common where the branch is older.
     pub fn base(&self) -> &Sha {
-        &self.base
+        &self.sources.base
     }
 
     /// The commit the checkout started from: the base, or the tip of earlier work.
     pub fn start(&self) -> &Sha {
-        &self.start
+        &self.sources.start
+    }
+
+    /// Where the branch stood on the server at the last fetch: what a first push expects. None: it was not there.
+    pub fn pushed(&self) -> Option<&Sha> {
+        self.sources.pushed.as_ref()
     }
 
     /// Commits everything in the agent's folder that is not ignored; none when nothing changed.
@@ -120,9 +131,9 @@ impl Checkout {
     }
 
     async fn lay(&self) -> Result<(), WorkspaceError> {
-        let (folder, branch, start) = (self.folder.clone(), self.branch.clone(), self.start.clone());
+        let (folder, branch, start) = (self.folder.clone(), self.branch.clone(), self.sources.start.clone());
         blocking("make the checkout", move || skeleton::own(&folder, &branch, &start)).await?;
-        self.fill(&self.tree, &self.folder.index(), &self.start).await
+        self.fill(&self.tree, &self.folder.index(), &self.sources.start).await
     }
 
     async fn fill(&self, tree: &Path, index: &Path, sha: &Sha) -> Result<(), WorkspaceError> {
@@ -140,7 +151,10 @@ impl Checkout {
         self.git.materialise(&Tree { git_dir: &git_dir, index, folder: tree }, sha).await?;
         let (place, index) = (tree.to_owned(), index.to_owned());
         let (branch, sha) = (self.branch.clone(), sha.clone());
-        blocking("make the agent's git directory", move || skeleton::snapshot(&folder, &place, &index, &branch, &sha))
-            .await
+        blocking("make the agent's git directory", move || {
+            remove_git_folders(&place)?;
+            skeleton::snapshot(&folder, &place, &index, &branch, &sha)
+        })
+        .await
     }
 }

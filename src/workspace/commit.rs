@@ -47,6 +47,9 @@ pub(super) enum Change {
 
 /// Opens Hob's git directory over the agent's folder.
 pub(super) fn open(git: &Path, tree: &Path) -> Result<Repository, WorkspaceError> {
+    if !fs::symlink_metadata(tree).is_ok_and(|found| found.is_dir()) {
+        return Err(UnfitWork::NoFolder.into());
+    }
     let opened = Repository::open_bare(git).and_then(|repo| repo.set_workdir(tree, false).map(|()| repo));
     opened.map_err(library("open the issue's git directory"))
 }

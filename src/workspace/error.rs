@@ -115,6 +115,9 @@ pub enum UnfitWork {
         /// Where.
         path: String,
     },
+    /// The folder itself was replaced.
+    #[error("the agent's folder is no longer a folder")]
+    NoFolder,
     /// Too many changed files.
     #[error("{count} files are changed, the limit is {limit}; build output may be missing in `.gitignore`")]
     TooManyFiles {

@@ -11,14 +11,17 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::Sha;
 use crate::{
     config::WorkspaceSettings,
+    domain::Sha,
     process::{Environment, Exit, Finished, Program},
-    workspace::{Remote, WorkspaceError, names::checked},
+    workspace::{Remote, WorkspaceError, names::checked, transport::is_full_disk},
 };
 
 /// Settings of every command. They come by environment, where they outweigh every file.
+///
+/// `transfer.fsckObjects` is left off: old, harmless flaws would shut out real repositories, and what it guards
+/// against (hostile names in trees, hostile `.gitmodules`) is refused at checkout or never read here.
 const SETTINGS: [(&str, &str); 20] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
@@ -72,6 +75,12 @@ impl Git {
             environment.insert(name.into(), value.into());
         }
         environment.insert("HOME".into(), home.into());
+        // The standard names of OpenSSL, which git built with another library does not know.
+        for (from, to) in [("SSL_CERT_FILE", "GIT_SSL_CAINFO"), ("SSL_CERT_DIR", "GIT_SSL_CAPATH")] {
+            if let Some(place) = environment.get(OsStr::new(from)).cloned() {
+                environment.insert(to.into(), place);
+            }
+        }
         Self { settings, environment }
     }
 
@@ -127,7 +136,9 @@ pub(super) async fn done(doing: &'static str, program: Program) -> Result<String
     match finished.exit {
         Exit::Code(0) => Ok(finished.stdout.text()),
         Exit::Code(_) | Exit::Signal(_) | Exit::Deadline | Exit::Cancelled => {
-            Err(WorkspaceError::Git { doing, detail: said(&finished) })
+            let said = said(&finished);
+            let advice = if is_full_disk(&said) { "; make room for Hob's state folder" } else { "" };
+            Err(WorkspaceError::Git { doing, detail: format!("{said}{advice}") })
         }
     }
 }

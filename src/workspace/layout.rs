@@ -42,6 +42,11 @@ impl IssueFolder {
         self.0.join("git")
     }
 
+    pub(super) fn mirror_objects(&self) -> PathBuf {
+        let repo = self.0.ancestors().nth(2).unwrap_or(&self.0);
+        repo.join("mirror.git/objects")
+    }
+
     pub(super) fn index(&self) -> PathBuf {
         self.git().join("index")
     }
@@ -95,6 +100,20 @@ fn unlock(path: &Path) -> io::Result<()> {
     }
     fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
     fs::read_dir(path)?.try_for_each(|entry| unlock(&entry?.path()))
+}
+
+/// Removes every `.git` below `folder`, which git's own cleaning leaves in folders that hold tracked files. What a git
+/// directory says is a program to run; one that an earlier run left must not reach the next.
+pub(super) fn remove_git_folders(folder: &Path) -> Result<(), WorkspaceError> {
+    for entry in fs::read_dir(folder).map_err(disk("read", folder))? {
+        let entry = entry.map_err(disk("read", folder))?;
+        if entry.file_name().eq_ignore_ascii_case(".git") {
+            remove(&entry.path())?;
+        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_git_folders(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// Runs disk or git library work where it may block.

@@ -24,7 +24,14 @@ use crate::{
 
 /// Keeps other processes of Hob off a mirror until it is dropped.
 #[derive(Debug)]
-pub(super) struct MirrorLock(#[expect(dead_code, reason = "closing the file releases the lock")] fs::File);
+pub(super) struct MirrorLock(fs::File);
+
+impl Drop for MirrorLock {
+    fn drop(&mut self) {
+        // Closing the file would not do: a child that is just being started may still hold a copy of it.
+        flock(&self.0, FlockOperation::Unlock).ok();
+    }
+}
 
 impl MirrorLock {
     /// Takes the lock, or says that it is taken: waiting is the caller's decision.
@@ -55,7 +62,7 @@ pub(super) async fn update(git: &Git, root: &Path, remote: &Remote, base: &Branc
     }
     let folder = repo_folder(root, remote.repo());
     let fresh = folder.join("mirror.new");
-    lay(&fresh, remote).await?;
+    lay(&fresh).await?;
     let tip = fetch(git, &fresh, remote, base).await?;
     blocking("put the mirror in its place", move || {
         remove(&place)?;
@@ -65,18 +72,17 @@ pub(super) async fn update(git: &Git, root: &Path, remote: &Remote, base: &Branc
     Ok(tip)
 }
 
-async fn lay(fresh: &Path, remote: &Remote) -> Result<(), WorkspaceError> {
-    let (fresh, url) = (fresh.to_owned(), remote.url());
+/// The address stands in no file: each command brings it, so a server may move.
+async fn lay(fresh: &Path) -> Result<(), WorkspaceError> {
+    const CONFIG: &str = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tpartialClone = origin\n\
+        [remote \"origin\"]\n\tpromisor = true\n\tpartialclonefilter = blob:none\n";
+    let fresh = fresh.to_owned();
     blocking("make the mirror", move || {
         remove(&fresh)?;
         for folder in ["objects/info", "objects/pack", "refs/remotes/origin"] {
             make(&fresh.join(folder))?;
         }
-        let config = format!(
-            "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tpartialClone = origin\n\
-             [remote \"origin\"]\n\turl = {url}\n\tpromisor = true\n\tpartialclonefilter = blob:none\n"
-        );
-        write(&fresh.join("config"), config)?;
+        write(&fresh.join("config"), CONFIG)?;
         write(&fresh.join("HEAD"), "ref: refs/heads/none\n")
     })
     .await
@@ -90,7 +96,7 @@ async fn fetch(git: &Git, place: &Path, remote: &Remote, base: &BranchName) -> R
         .args(["fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "origin"])
         .arg(format!("+{}:{}", base.full(), tracking(base.as_str())))
         .arg(format!("+refs/heads/{prefix}*:{}*", tracking(prefix)));
-    match exchange("fetch", remote, command).await {
+    match exchange("fetch", remote, place, command).await {
         Ok(_) => {}
         Err(WorkspaceError::Transport(error)) if error.reason.contains("couldn't find remote ref") => {
             let empty = heads(git, place, remote).await?.is_empty();
@@ -108,8 +114,13 @@ async fn fetch(git: &Git, place: &Path, remote: &Remote, base: &BranchName) -> R
 }
 
 async fn heads(git: &Git, place: &Path, remote: &Remote) -> Result<String, WorkspaceError> {
-    exchange("list the branches of", remote, git.remote(place, remote).args(["ls-remote", "--heads", &remote.url()]))
-        .await
+    exchange(
+        "list the branches of",
+        remote,
+        place,
+        git.remote(place, remote).args(["ls-remote", "--heads", &remote.url()]),
+    )
+    .await
 }
 
 fn tracking(branch: &str) -> String {
@@ -153,12 +164,23 @@ pub(super) async fn complete(git: &Git, place: &Path, remote: &Remote, commits: 
         .args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"])
         .args(["--filter=blob:none", "--stdin", "origin"])
         .stdin(missing.join("\n") + "\n");
-    exchange("fetch the files of", remote, command).await.map(drop)
+    exchange("fetch the files of", remote, place, command).await.map(drop)
+}
+
+/// Passes `result` on; where it says that the mirror is damaged, the next fetch makes the mirror anew.
+pub(super) async fn condemned<T>(place: &Path, result: Result<T, WorkspaceError>) -> Result<T, WorkspaceError> {
+    if let Err(error) = &result
+        && is_damage(error)
+    {
+        let head = place.join("HEAD");
+        blocking("give the damaged mirror up", move || remove(&head)).await?;
+    }
+    result
 }
 
 /// Whether an error says that the mirror itself is damaged, and not the way to the server.
 fn is_damage(error: &WorkspaceError) -> bool {
-    const SIGNS: [&str; 9] = [
+    const SIGNS: [&str; 11] = [
         "not a git repository",
         "bad object",
         "corrupt",
@@ -166,13 +188,17 @@ fn is_damage(error: &WorkspaceError) -> bool {
         "unable to read",
         "bad config",
         "does not match index",
+        "to be a packfile",
+        "differ in contents",
         "unknown repository extension",
         ".lock': file exists",
     ];
-    let text = match error {
-        WorkspaceError::Transport(error) => &error.reason,
-        WorkspaceError::Git { detail, .. } => detail,
-        _ => return false,
+    let text = if let WorkspaceError::Transport(error) = error {
+        &error.reason
+    } else if let WorkspaceError::Git { detail, .. } = error {
+        detail
+    } else {
+        return false;
     };
     let text = text.to_lowercase();
     SIGNS.iter().any(|sign| text.contains(sign))

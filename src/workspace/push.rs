@@ -46,7 +46,7 @@ impl Workspace {
                 let reason = format!("{} ({said})", remote.scrubbed(&reason));
                 Err(WorkspaceError::PushRefused { branch: branch.clone(), reason })
             }
-            Some(Reading::Done) | None => Err(failure("push to", remote, &finished).into()),
+            Some(Reading::Done) | None => Err(failure("push to", remote, &checkout.git_dir(), &finished).into()),
         }
     }
 
@@ -58,7 +58,7 @@ impl Workspace {
         let full = branch.full();
         make(self.root())?;
         let command = self.git().remote(self.root(), remote).args(["ls-remote", &remote.url(), &full]);
-        let listed = exchange("read a branch of", remote, command).await?;
+        let listed = exchange("read a branch of", remote, self.root(), command).await?;
         let tip = listed.lines().filter_map(|line| line.split_once('\t')).find(|(_, name)| *name == full);
         Ok(tip.map(|(sha, _)| Sha::from(sha)))
     }
@@ -92,7 +92,8 @@ fn reading(output: &str, full: &str) -> Option<Reading> {
             {
                 Some(Reading::Stale)
             }
-            "!" if summary.contains("remote failure") => None,
+            // Neither side decided anything: the objects did not arrive whole, or the answer did not.
+            "!" if summary.contains("remote failure") || summary.contains("unpacker error") => None,
             "!" => Some(Reading::Refused(summary.to_owned())),
             _other => None,
         }
@@ -115,6 +116,7 @@ mod tests {
                 Some(Reading::Refused("[remote rejected] (hook declined)".into())),
             ),
             ("!\tabc:refs/heads/b\t[remote failure] (remote failed to report status)", None),
+            ("!\tabc:refs/heads/b\t[remote rejected] (unpacker error)", None),
             ("*\tabc:refs/heads/other\t[new branch]", None),
             ("To https://h/a/b.git", None),
         ] {

@@ -66,9 +66,7 @@ pub(super) fn snapshot(
 ) -> Result<(), WorkspaceError> {
     let git = tree.join(".git");
     remove(&git)?;
-    let mirror = folder.0.join("../../mirror.git/objects");
-    let mirror = fs::canonicalize(&mirror).map_err(disk("find", mirror))?;
-    let alternates = format!("{}\n{}\n", folder.git().join("objects").display(), mirror.display());
+    let alternates = format!("{}\n{}\n", folder.git().join("objects").display(), folder.mirror_objects().display());
     lay(&git, AGENT_CONFIG, &alternates)?;
     point(&git, branch, sha)?;
     fs::copy(index, git.join("index")).map(drop).map_err(disk("copy", index))

@@ -11,8 +11,9 @@ use crate::{
     domain::{IssueNumber, RepoName, Sha},
     process::Environment,
     workspace::{
-        BranchName, Checkout, Remote, WorkspaceError, checkout,
-        git::Git,
+        BranchName, Checkout, Remote, WorkspaceError,
+        checkout::{self, Sources},
+        git::{Git, done},
         layout::{IssueFolder, blocking, make, mirror as mirror_folder},
         mirror::{self, MirrorLock},
     },
@@ -53,7 +54,8 @@ impl Workspace {
         mirror::update(&self.git, &self.root, remote, base).await
     }
 
-    /// Makes the checkout of an issue ready: `branch` as the server had it at the last fetch, else a new one from `base`.
+    /// Makes the checkout of an issue ready: `branch` as the server had it at the last fetch where it holds work of its
+    /// own, else from `base`.
     ///
     /// Whatever an earlier run left in the folder, ignored files included, is gone afterwards.
     ///
@@ -68,19 +70,44 @@ impl Workspace {
         base: &Sha,
     ) -> Result<Checkout, WorkspaceError> {
         let place = mirror_folder(&self.root, remote.repo());
-        let start = mirror::tip(&self.git, &place, branch).await?.unwrap_or_else(|| base.clone());
-        let base = if start == *base { Some(start.clone()) } else { self.fork(&place, base, &start).await? }
-            .ok_or_else(|| WorkspaceError::UnrelatedHistory { branch: branch.clone(), base: base.clone() })?;
-        {
-            let _turn = self.turn(remote.repo()).await?;
-            mirror::complete(&self.git, &place, remote, &[&base, &start]).await?;
-        }
+        let sources = self.sources(&place, remote, branch, base).await;
+        let sources = mirror::condemned(&place, sources).await?;
         let folder = IssueFolder::new(&self.root, remote.repo(), issue);
-        checkout::prepare(self.git.clone(), folder, branch.clone(), base, start).await
+        checkout::prepare(self.git.clone(), folder, branch.clone(), sources).await
     }
 
-    async fn fork(&self, mirror: &Path, base: &Sha, start: &Sha) -> Result<Option<Sha>, WorkspaceError> {
-        mirror::merge_base(&self.git, mirror, base, start).await
+    /// Finds the commits the checkout goes out from and starts at, and has the server send what they lack.
+    async fn sources(
+        &self,
+        mirror: &Path,
+        remote: &Remote,
+        branch: &BranchName,
+        base: &Sha,
+    ) -> Result<Sources, WorkspaceError> {
+        let pushed = mirror::tip(&self.git, mirror, branch).await?;
+        let (base, start) = match &pushed {
+            None => (base.clone(), base.clone()),
+            Some(tip) => match mirror::merge_base(&self.git, mirror, base, tip).await? {
+                None => {
+                    return Err(WorkspaceError::UnrelatedHistory { branch: branch.clone(), base: base.clone() });
+                }
+                // The base holds all of the branch, as after a merge: there is no earlier work to go on from.
+                Some(fork) if fork == *tip => (base.clone(), base.clone()),
+                Some(fork) => (fork, tip.clone()),
+            },
+        };
+        let _turn = self.turn(remote.repo()).await?;
+        mirror::complete(&self.git, mirror, remote, &[&base, &start]).await?;
+        Ok(Sources { base, start, pushed })
+    }
+
+    /// Asks git for its version, such as `2.47.3`: Hob needs 2.34 or later.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Process`] when there is no git.
+    pub async fn git_version(&self) -> Result<String, WorkspaceError> {
+        let said = done("ask git for its version", self.git.local(&self.root).arg("version")).await?;
+        Ok(said.split_whitespace().nth(2).unwrap_or_default().to_owned())
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -93,12 +120,18 @@ impl Workspace {
 
     /// Waits for other tasks of this process, then takes the lock that other processes see. The wait ends: each of
     /// those tasks has a deadline.
-    async fn turn(&self, repo: &RepoName) -> Result<(tokio::sync::OwnedMutexGuard<()>, MirrorLock), WorkspaceError> {
+    async fn turn(&self, repo: &RepoName) -> Result<Turn, WorkspaceError> {
         let queue = {
             let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
             queues.entry(repo.clone()).or_default().clone()
         };
-        let turn = queue.lock_owned().await;
-        Ok((turn, MirrorLock::take(&self.root, repo).await?))
+        let queue = queue.lock_owned().await;
+        Ok(Turn { _lock: MirrorLock::take(&self.root, repo).await?, _queue: queue })
     }
+}
+
+/// The right to change a mirror. The lock goes first: who comes next in the queue must find it free.
+struct Turn {
+    _lock: MirrorLock,
+    _queue: tokio::sync::OwnedMutexGuard<()>,
 }

@@ -1,5 +1,7 @@
 //! Talking to the git server: run one command, tell what its failure means.
 
+use std::path::Path;
+
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -22,24 +24,33 @@ pub struct TransportError {
     pub class: FailureClass,
 }
 
-/// Runs a command that talks to `remote`; its standard output.
-pub(super) async fn exchange(doing: &'static str, remote: &Remote, program: Program) -> Result<String, WorkspaceError> {
+/// Runs a command that talks to `remote` and keeps its data below `place`; its standard output.
+pub(super) async fn exchange(
+    doing: &'static str,
+    remote: &Remote,
+    place: &Path,
+    program: Program,
+) -> Result<String, WorkspaceError> {
     let finished = program.run(&CancellationToken::new()).await?;
     if finished.exit.is_success() {
         return Ok(finished.stdout.text());
     }
-    Err(failure(doing, remote, &finished).into())
+    Err(failure(doing, remote, place, &finished).into())
 }
 
 /// What a failed command means.
-pub(super) fn failure(doing: &'static str, remote: &Remote, finished: &Finished) -> TransportError {
+pub(super) fn failure(doing: &'static str, remote: &Remote, place: &Path, finished: &Finished) -> TransportError {
     let said = remote.scrubbed(&said(finished));
     let (class, advice) = match finished.exit {
         Exit::Deadline => (later(), Some("it took longer than `workspace.transfer_time`")),
         Exit::Cancelled => (FailureClass::Cancelled, None),
         Exit::Code(_) | Exit::Signal(_) => classify(&said),
     };
-    let reason = advice.map_or_else(|| said.clone(), |advice| format!("{advice} ({said})"));
+    let reason = match advice {
+        Some(advice) if is_full_disk(&said) => format!("{advice} `{}` ({said})", place.display()),
+        Some(advice) => format!("{advice} ({said})"),
+        None => said,
+    };
     TransportError { doing, repo: remote.repo().to_string(), reason, class }
 }
 
@@ -47,16 +58,23 @@ fn later() -> FailureClass {
     FailureClass::Transient { retry_after: None }
 }
 
+/// Whether git found no room on the disk.
+pub(super) fn is_full_disk(said: &str) -> bool {
+    said.contains("No space left on device") || said.contains("Disk quota exceeded")
+}
+
 /// Texts of git 2.20 to 2.50 in the C locale, in lower case; the first that is found decides. What is not known may
 /// pass by itself: the number of attempts is limited elsewhere.
 fn classify(said: &str) -> (FailureClass, Option<&'static str>) {
-    const NO_SPACE: &str = "the disk that holds Hob's state folder is full: make room there";
+    const NO_SPACE: &str = "the disk is full: make room for";
     const NO_RIGHT: &str = "the server refuses the token: give it the permission `contents: write` for this repository";
     const NO_TOKEN: &str = "the server refuses the token: it is wrong or has expired";
     const NO_REPO: &str = "there is no such repository, or the token may not see it";
     const MOVED: &str = "the repository has moved: use its new name";
-    let rules: [(&[&str], FailureClass, Option<&'static str>); 7] = [
-        (&["no space left on device", "disk quota exceeded"], later(), Some(NO_SPACE)),
+    if is_full_disk(said) {
+        return (later(), Some(NO_SPACE));
+    }
+    let rules: [(&[&str], FailureClass, Option<&'static str>); 6] = [
         (&["error: 429", "error: 50", "rate limit"], later(), None),
         (
             &["error: 403", "write access to repository not granted", "permission to"],

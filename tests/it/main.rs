@@ -4,3 +4,4 @@
 mod agents;
 mod layering;
 mod workspace;
+mod workspace_http;

@@ -8,9 +8,14 @@ use std::{
 
 use hob::{
     config::{WorkspaceSettings, child_environment},
-    domain::{ChangeKind, DiffPolicy, FailureClass, FileMode, HobFiles, IssueNumber, RepoName, Sha, Timestamp},
+    domain::{
+        ChangeKind, DiffPolicy, Evidence, FailureClass, FileMode, HobFiles, IssueNumber, RepoName, Sha, Timestamp,
+        Verdict,
+    },
     process::{Exit, Program},
-    workspace::{BranchName, Checkout, Identity, Remote, UnfitWork, Workspace, WorkspaceError},
+    workspace::{
+        BranchName, CheckLimits, Checkout, Identity, Remote, UnfitWork, Workspace, WorkspaceError, run_checks,
+    },
 };
 use tokio_util::sync::CancellationToken;
 
@@ -140,6 +145,18 @@ async fn earlier_work_on_the_branch_is_taken_up() {
     assert_eq!((again.start(), again.base()), (&half, checkout.base()), "the base is the commit in common");
     assert_eq!(fs::read_to_string(again.folder().join("src/a.txt")).unwrap(), "half\n");
     assert_eq!(again.diff(again.base(), again.start()).await.unwrap().files.len(), 1);
+    assert_eq!(again.pushed(), Some(&half));
+    yard.push(&again, again.base(), again.pushed()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_branch_that_was_merged_starts_anew_from_the_base() {
+    let yard = Yard::new().await;
+    yard.git("push -q origin main:hob/7-fix && git commit -q --allow-empty -m later && git push -q origin main").await;
+    let checkout = yard.prepare().await;
+    let later = yard.git("rev-parse main").await;
+    assert_eq!((checkout.start(), checkout.start().as_str()), (checkout.base(), later.trim()));
+    yard.push(&checkout, checkout.start(), checkout.pushed()).await.unwrap();
 }
 
 #[tokio::test]
@@ -164,6 +181,7 @@ async fn git_works_for_the_agent_and_what_it_does_there_stays_there() {
     let yard = Yard::new().await;
     let checkout = yard.prepare().await;
     let folder = checkout.folder();
+    assert!(checkout.borrowed_folders().iter().all(|folder| folder.join("info").is_dir()));
     assert_eq!(
         sh(folder, "git status --porcelain; git log --format=%s; git branch --show-current").await,
         "first\nhob/7-fix\n"
@@ -190,7 +208,7 @@ async fn the_agents_git_settings_run_nothing_of_hobs() {
          git config url.file:///nowhere/.insteadOf file:///
          mkdir -p .git/hooks; for hook in pre-commit post-checkout pre-push post-index-change reference-transaction; do
            printf '#!/bin/sh\\n{touch}\\n' > .git/hooks/$hook; chmod +x .git/hooks/$hook; done
-         echo '* filter=x diff=x' > .gitattributes; echo changed > src/a.txt"
+         echo '* filter=x diff=x' > .gitattributes; echo changed > src/a.txt; cp -r .git src/.git"
     );
     sh(folder, &hostile).await;
     let head = commit(&checkout).await.unwrap().unwrap();
@@ -199,6 +217,7 @@ async fn the_agents_git_settings_run_nothing_of_hobs() {
     yard.push(&checkout, &head, None).await.unwrap();
     yard.prepare().await;
     assert!(!canary.exists(), "the agent's settings ran a program");
+    assert!(!folder.join("src/.git").exists(), "the next run finds the settings of this one");
 }
 
 #[tokio::test]
@@ -217,6 +236,13 @@ async fn a_git_file_that_points_elsewhere_is_not_followed() {
     symlink(yard.home.path().join("other/.git"), checkout.folder().join(".git")).unwrap();
     yard.prepare().await;
     assert!(yard.home.path().join("other/.git/HEAD").exists(), "the link's target was touched");
+
+    fs::remove_dir_all(checkout.folder()).unwrap();
+    symlink(yard.home.path(), checkout.folder()).unwrap();
+    let error = commit(&checkout).await.unwrap_err();
+    assert!(matches!(error, WorkspaceError::Unfit(UnfitWork::NoFolder)), "{error}");
+    yard.prepare().await;
+    assert!(yard.source().exists() && !checkout.folder().is_symlink());
 }
 
 #[tokio::test]
@@ -229,18 +255,18 @@ async fn nested_repositories_and_reserved_names_are_refused() {
         ("mkdir -p deep/nested && echo 'gitdir: /x' > deep/nested/.git && echo x > deep/nested/a", "deep/nested"),
     ] {
         sh(checkout.folder(), script).await;
-        let error = commit(&checkout).await.unwrap_err();
+        let error = commit(&checkout).await.expect_err(script);
         let WorkspaceError::Unfit(UnfitWork::NestedRepository { path: found }) = &error else { panic!("{error}") };
         assert_eq!(found, path);
         assert_eq!(error.class(), FailureClass::Permanent);
         sh(checkout.folder(), "rm -rf nested deep").await;
     }
-    for name in [".GIT", "git~1"] {
-        sh(checkout.folder(), &format!("mkdir -p sub/{name} && echo x > sub/{name}/config")).await;
-        let error = commit(&checkout).await.unwrap_err();
-        assert!(matches!(error, WorkspaceError::Unfit(UnfitWork::ReservedName { .. })), "{error}");
-        sh(checkout.folder(), "rm -rf sub").await;
-    }
+    sh(checkout.folder(), "mkdir -p sub/.GIT && echo x > sub/.GIT/config").await;
+    assert_eq!(commit(&checkout).await.unwrap(), None, "it is left out as `.git` is");
+    sh(checkout.folder(), "mkdir -p sub/git~1 && echo x > sub/git~1/config").await;
+    let error = commit(&checkout).await.unwrap_err();
+    assert!(matches!(error, WorkspaceError::Unfit(UnfitWork::ReservedName { .. })), "{error}");
+    sh(checkout.folder(), "rm -rf sub").await;
     sh(checkout.folder(), "git init -q --bare bare").await;
     assert!(commit(&checkout).await.unwrap().is_some(), "a bare repository is a folder of files");
 }
@@ -275,6 +301,98 @@ async fn links_pipes_and_strange_names_are_handled() {
     );
     let proof = checkout.proof(&head).await.unwrap();
     assert_eq!(fs::read_link(proof.join("out")).unwrap(), Path::new("/etc/passwd"));
+}
+
+#[tokio::test]
+async fn a_link_in_place_of_a_folder_is_not_followed() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    let outside = yard.home.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("a.txt"), "keep").unwrap();
+    fs::write(outside.join("b.txt"), "keep").unwrap();
+    fs::remove_dir_all(checkout.folder().join("src")).unwrap();
+    symlink(&outside, checkout.folder().join("src")).unwrap();
+    let head = commit(&checkout).await.unwrap().unwrap();
+    let diff = checkout.diff(checkout.base(), &head).await.unwrap();
+    let paths: Vec<_> = diff.files.iter().map(|file| (file.path.as_str(), &file.kind)).collect();
+    assert_eq!(paths, [("src", &ChangeKind::Added), ("src/a.txt", &ChangeKind::Deleted)]);
+    yard.prepare().await;
+    assert_eq!(fs::read_to_string(checkout.folder().join("src/a.txt")).unwrap(), "one\ntwo\n");
+    for name in ["a.txt", "b.txt"] {
+        assert_eq!(fs::read_to_string(outside.join(name)).unwrap(), "keep");
+    }
+}
+
+#[tokio::test]
+async fn a_submodule_of_the_repository_stays_as_it_is() {
+    let yard = Yard::new().await;
+    let commit_id = yard.git("rev-parse HEAD").await;
+    yard.git(&format!(
+        "update-index --add --cacheinfo 160000,{},sub && git commit -qm sub && git push -q origin main",
+        commit_id.trim()
+    ))
+    .await;
+    let checkout = yard.prepare().await;
+    assert_eq!(commit(&checkout).await.unwrap(), None);
+    sh(checkout.folder(), "rm -rf sub; mkdir sub; git init -q sub; echo x > sub/x").await;
+    assert_eq!(commit(&checkout).await.unwrap(), None);
+    sh(checkout.folder(), "rm -rf sub; echo x > new").await;
+    let head = commit(&checkout).await.unwrap().unwrap();
+    assert_eq!(checkout.diff(checkout.base(), &head).await.unwrap().files.len(), 1);
+    checkout.proof(&head).await.unwrap();
+}
+
+#[tokio::test]
+async fn issues_of_one_repository_are_prepared_at_the_same_time() {
+    let yard = Yard::new().await;
+    let one = async |number: u64| {
+        let base = yard.workspace.fetch(&yard.remote, &main_branch()).await?;
+        let branch: BranchName = format!("hob/{number}").parse().unwrap();
+        yard.workspace.prepare(&yard.remote, IssueNumber(number), &branch, &base).await
+    };
+    for made in futures_util::future::join_all((1..=6).map(one)).await {
+        assert!(made.unwrap().folder().join("src/a.txt").exists());
+    }
+}
+
+#[tokio::test]
+async fn a_mirror_in_use_by_another_process_is_left_alone() {
+    let yard = Yard::new().await;
+    yard.prepare().await;
+    let lock = fs::File::open(yard.home.path().join("state/acme/site/lock")).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let error = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap_err();
+    assert!(matches!(error, WorkspaceError::Busy { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_branch_without_common_history_is_refused() {
+    let yard = Yard::new().await;
+    yard.git("checkout -q --orphan other && git commit -qm alien && git push -q origin other:hob/7-fix").await;
+    let base = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
+    let error = yard.workspace.prepare(&yard.remote, IssueNumber(7), &work_branch(), &base).await.unwrap_err();
+    assert!(matches!(error, WorkspaceError::UnrelatedHistory { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn the_checks_run_in_a_clean_folder_each_time() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    fs::write(checkout.folder().join("src/a.txt"), "fixed\n").unwrap();
+    let head = commit(&checkout).await.unwrap().unwrap();
+    let commands = [
+        "test ! -e left && grep -q fixed src/a.txt".to_owned(),
+        "echo x > left; echo y > src/a.txt; git status".to_owned(),
+    ];
+    let limits = CheckLimits { time: std::time::Duration::from_secs(60), output_bytes: 10_000 };
+    let run = async |sha: &Sha| {
+        let folder = checkout.proof(sha).await.unwrap();
+        run_checks(&folder, &commands, &child_environment(), limits, &CancellationToken::new()).await.unwrap()
+    };
+    let evidence = Evidence { base: run(checkout.base()).await, head: run(&head).await };
+    assert_eq!(evidence.verdict(), Verdict::RedToGreen { repaired: vec![commands[0].clone()] });
+    assert!(evidence.head[1].output.contains("modified:   src/a.txt"), "{}", evidence.head[1].output);
 }
 
 #[tokio::test]
@@ -346,6 +464,8 @@ async fn a_push_refused_by_the_server_says_why() {
 #[tokio::test]
 async fn a_base_that_moved_meanwhile_costs_no_missing_object() {
     let yard = Yard::new().await;
+    fs::write(yard.source().join("src/a.txt"), "the mirror lacks what stood here\n").unwrap();
+    yard.git("commit -qam second && git push -q origin main").await;
     let checkout = yard.prepare().await;
     fs::write(checkout.folder().join("a"), "1").unwrap();
     let head = commit(&checkout).await.unwrap().unwrap();

@@ -1,0 +1,227 @@
+//! The workspace against git over HTTP: the token reaches the server and nothing else, failures are told apart.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, Method, StatusCode, Uri},
+    response::{IntoResponse, Response},
+};
+use hob::{
+    config::{WorkspaceSettings, child_environment},
+    domain::{FailureClass, IssueNumber, RepoName, Timestamp},
+    process::Program,
+    workspace::{BranchName, Identity, Remote, Workspace, WorkspaceError},
+};
+use tokio_util::sync::CancellationToken;
+
+/// `x-access-token:s3cret` in base64.
+const CREDENTIALS: &str = "Basic eC1hY2Nlc3MtdG9rZW46czNjcmV0";
+
+/// What the server does with the next requests.
+#[derive(Clone)]
+enum Mood {
+    Serve,
+    Answer(u16),
+    Redirect(String),
+}
+
+#[derive(Clone)]
+struct Served {
+    folder: PathBuf,
+    mood: Arc<Mutex<Mood>>,
+    seen: Arc<Mutex<Vec<Option<String>>>>,
+}
+
+/// One request, handed to git's own server program.
+async fn answer(State(served): State<Served>, method: Method, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+    served.seen.lock().unwrap().push(headers.get("authorization").map(|value| value.to_str().unwrap().to_owned()));
+    let mood = served.mood.lock().unwrap().clone();
+    match mood {
+        Mood::Serve if header("authorization") != CREDENTIALS => return StatusCode::UNAUTHORIZED.into_response(),
+        Mood::Serve => {}
+        Mood::Answer(status) => return StatusCode::from_u16(status).unwrap().into_response(),
+        Mood::Redirect(to) => return (StatusCode::MOVED_PERMANENTLY, [("location", to)]).into_response(),
+    }
+    let finished = Program::new("git", &child_environment())
+        .args(["-c", "http.receivepack=true", "http-backend"])
+        .env("GIT_PROJECT_ROOT", &served.folder)
+        .env("GIT_HTTP_EXPORT_ALL", "1")
+        .env("REQUEST_METHOD", method.as_str())
+        .env("PATH_INFO", uri.path())
+        .env("QUERY_STRING", uri.query().unwrap_or_default())
+        .env("CONTENT_TYPE", header("content-type"))
+        .env("CONTENT_LENGTH", body.len().to_string())
+        .env("HTTP_CONTENT_ENCODING", header("content-encoding"))
+        .env("GIT_PROTOCOL", header("git-protocol"))
+        .stdin(body.to_vec())
+        .output_cap(64 << 20)
+        .run(&CancellationToken::new())
+        .await
+        .unwrap();
+    let output = finished.stdout.whole().unwrap();
+    let end = output.windows(4).position(|window| window == b"\r\n\r\n").unwrap();
+    let mut reply = Response::builder();
+    for line in String::from_utf8_lossy(&output[..end]).lines() {
+        let (name, value) = line.split_once(": ").unwrap();
+        reply = match name {
+            "Status" => reply.status(value[..3].parse::<u16>().unwrap()),
+            _ => reply.header(name, value),
+        };
+    }
+    reply.body(output[end + 4..].to_vec().into()).unwrap()
+}
+
+struct Yard {
+    home: tempfile::TempDir,
+    address: String,
+    served: Served,
+    workspace: Workspace,
+}
+
+impl Yard {
+    async fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let script = "git init -q --bare -b main acme/site.git && cd acme/site.git && git config uploadpack.allowFilter true
+            tree=$(printf '100644 blob %s\\ta.txt\\n' $(echo one | git hash-object -w --stdin) | git mktree)
+            commit=$(git -c user.name=Ada -c user.email=a@b commit-tree -m first $tree) && git update-ref refs/heads/main $commit";
+        let made = Program::new("sh", &child_environment()).args(["-ec", script]).dir(home.path());
+        assert!(made.run(&CancellationToken::new()).await.unwrap().exit.is_success());
+        let served =
+            Served { folder: home.path().to_owned(), mood: Arc::new(Mutex::new(Mood::Serve)), seen: Arc::default() };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let router = Router::new().fallback(answer).with_state(served.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        let workspace = open(&home, WorkspaceSettings::default()).await;
+        Self { home, address, served, workspace }
+    }
+
+    fn remote(&self, token: Option<&str>) -> Remote {
+        Remote::server(repo(), &self.address, token.map(Into::into)).unwrap()
+    }
+
+    fn feel(&self, mood: Mood) {
+        *self.served.mood.lock().unwrap() = mood;
+    }
+
+    async fn failure(&self, remote: &Remote) -> (FailureClass, String) {
+        let error = self.workspace.fetch(remote, &branch("main")).await.unwrap_err();
+        (error.class(), error.to_string())
+    }
+}
+
+async fn open(home: &tempfile::TempDir, settings: WorkspaceSettings) -> Workspace {
+    Workspace::open(home.path().join("state"), settings, child_environment()).await.unwrap()
+}
+
+fn repo() -> RepoName {
+    "acme/site".parse().unwrap()
+}
+
+fn branch(name: &str) -> BranchName {
+    name.parse().unwrap()
+}
+
+#[tokio::test]
+async fn the_token_opens_fetch_checkout_and_push_and_stays_out_of_every_file() {
+    let yard = Yard::new().await;
+    let remote = yard.remote(Some("s3cret"));
+    let base = yard.workspace.fetch(&remote, &branch("main")).await.unwrap();
+    let checkout = yard.workspace.prepare(&remote, IssueNumber(7), &branch("hob/7"), &base).await.unwrap();
+    assert_eq!(fs::read_to_string(checkout.folder().join("a.txt")).unwrap(), "one\n");
+    fs::write(checkout.folder().join("a.txt"), "two\n").unwrap();
+    let hob = Identity { name: "Hob".into(), email: "hob@example.com".into() };
+    let head = checkout.commit("Fix", &hob, Timestamp::UNIX_EPOCH).await.unwrap().unwrap();
+    yard.workspace.push(&checkout, &remote, &head, None).await.unwrap();
+    assert_eq!(yard.workspace.remote_tip(&remote, checkout.branch()).await.unwrap(), Some(head.clone()));
+    let error = yard.workspace.push(&checkout, &remote, &base, Some(&base)).await.unwrap_err();
+    assert!(matches!(error, WorkspaceError::LeaseLost { .. }), "{error}");
+
+    assert!(yard.served.seen.lock().unwrap().iter().all(|seen| seen.as_deref() == Some(CREDENTIALS)));
+    let search = "grep -rlaE 's3cret|eC1hY2Nlc3MtdG9rZW46czNjcmV0' state || true";
+    let found = Program::new("sh", &child_environment()).args(["-c", search]).dir(yard.home.path());
+    assert_eq!(found.run(&CancellationToken::new()).await.unwrap().stdout.text(), "");
+}
+
+#[tokio::test]
+async fn each_refusal_has_its_class_and_its_advice() {
+    let yard = Yard::new().await;
+    let remote = yard.remote(Some("s3cret"));
+    let later = FailureClass::Transient { retry_after: None };
+    for (status, class, advice) in [
+        (401, FailureClass::NeedsHuman, "wrong or has expired"),
+        (403, FailureClass::NeedsHuman, "contents: write"),
+        (404, FailureClass::NeedsHuman, "no such repository"),
+        (429, later.clone(), "429"),
+        (503, later.clone(), "503"),
+    ] {
+        yard.feel(Mood::Answer(status));
+        let (found, text) = yard.failure(&remote).await;
+        assert!(found == class && text.contains(advice), "{status}: {found:?} {text}");
+        assert!(!text.contains("s3cret"), "{text}");
+    }
+    yard.feel(Mood::Serve);
+    assert_eq!(yard.failure(&yard.remote(None)).await.0, FailureClass::NeedsHuman);
+    let nobody = Remote::server(repo(), "http://127.0.0.1:1", None).unwrap();
+    assert_eq!(yard.failure(&nobody).await.0, later);
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_and_carries_no_token_away() {
+    let (yard, elsewhere) = (Yard::new().await, Yard::new().await);
+    yard.feel(Mood::Redirect(format!("{}/acme/site.git/info/refs?service=git-upload-pack", elsewhere.address)));
+    let (class, text) = yard.failure(&yard.remote(Some("s3cret"))).await;
+    assert!(class == FailureClass::NeedsHuman && text.contains("has moved"), "{text}");
+    assert!(elsewhere.served.seen.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_full_disk_is_named_with_the_folder() {
+    let home = tempfile::tempdir().unwrap();
+    let git = home.path().join("git");
+    fs::write(&git, "#!/bin/sh\necho 'fatal: write error: No space left on device' >&2; exit 128\n").unwrap();
+    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+    let settings = WorkspaceSettings { git: git.display().to_string(), ..WorkspaceSettings::default() };
+    let remote = Remote::server(repo(), "https://forge.test", None).unwrap();
+    let error = open(&home, settings).await.fetch(&remote, &branch("main")).await.unwrap_err();
+    assert_eq!(error.class(), FailureClass::Transient { retry_after: None });
+    let said = error.to_string();
+    assert!(said.contains("the disk is full: make room for") && said.contains("state/acme/site"), "{said}");
+}
+
+#[tokio::test]
+async fn git_gets_the_token_by_environment_and_inherits_nothing_else() {
+    let home = tempfile::tempdir().unwrap();
+    let git = home.path().join("git");
+    fs::write(
+        &git,
+        "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"${0%git}arguments\"; env > \"${0%git}environment\"; exit 1\n",
+    )
+    .unwrap();
+    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+    let settings = WorkspaceSettings { git: git.display().to_string(), ..WorkspaceSettings::default() };
+    let remote = Remote::server(repo(), "https://forge.test", Some("s3cret".into())).unwrap();
+    open(&home, settings).await.remote_tip(&remote, &branch("main")).await.unwrap_err();
+
+    let arguments = fs::read_to_string(home.path().join("arguments")).unwrap();
+    assert!(arguments.ends_with("ls-remote\nhttps://forge.test/acme/site.git\nrefs/heads/main\n"), "{arguments}");
+    let environment = fs::read_to_string(home.path().join("environment")).unwrap();
+    let with_token: Vec<_> = environment.lines().filter(|line| line.contains(CREDENTIALS)).collect();
+    assert!(with_token.len() == 1 && with_token[0].starts_with("GIT_CONFIG_VALUE_"), "{with_token:?}");
+    let known = ["GIT_", "LC_ALL=C", "SSH_ASKPASS=false", "HOME=", "PWD=", "SHLVL=", "_="];
+    let inherited = child_environment();
+    let strange = environment.lines().filter(|line| {
+        let name = line.split('=').next().unwrap();
+        !known.iter().any(|known| line.starts_with(known)) && !inherited.contains_key(std::ffi::OsStr::new(name))
+    });
+    assert_eq!(strange.collect::<Vec<_>>(), Vec::<&str>::new());
+}
