@@ -2,6 +2,7 @@
 //! `now` is passed in, so every rule is a row of a table test.
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod brief;
 mod change;
 mod command;
 mod evidence;
@@ -11,6 +12,7 @@ mod lease;
 mod plan;
 mod policy;
 mod record;
+mod report;
 mod retry;
 mod run;
 mod secrets;
@@ -21,6 +23,7 @@ mod state;
 mod text;
 mod trust;
 
+pub use brief::{BriefParts, brief};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, shown_path};
 pub use command::{Command, command_in};
 pub use evidence::{CheckExit, CheckResult, Evidence, Verdict};
@@ -35,6 +38,7 @@ pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use record::{
     Answer, BlockKind, Blocked, CheckTally, Holder, RECORD_VERSION, Record, Refusal, Trigger, UnreadableRecord,
 };
+pub use report::{PullReport, STATUS_MARK, evidence_table, failed_checks, pull_body, pull_title, status_body};
 pub use retry::FailureClass;
 pub use run::{Outcome, Progress, RunReport, RunRequest};
 pub use secrets::{SecretKind, secret_in};

@@ -93,6 +93,9 @@ pub struct Answer {
     pub actor: Login,
     /// Their words; empty where only the label was removed.
     pub text: String,
+    /// What they were asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
 }
 
 /// One issue's state, as its ledger has it.

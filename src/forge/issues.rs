@@ -28,6 +28,8 @@ pub struct Issue {
     pub updated_at: Timestamp,
     /// Where people see it.
     pub html_url: String,
+    /// How many comments it has.
+    pub comments: u64,
 }
 
 #[derive(Deserialize)]
@@ -41,6 +43,8 @@ struct IssueWire {
     created_at: Timestamp,
     updated_at: Timestamp,
     html_url: String,
+    #[serde(default)]
+    comments: u64,
     pull_request: Option<serde_json::Value>,
 }
 
@@ -96,6 +100,7 @@ impl IssueWire {
             created_at: self.created_at,
             updated_at: self.updated_at,
             html_url: self.html_url,
+            comments: self.comments,
         })
     }
 }

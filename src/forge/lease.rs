@@ -8,7 +8,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    domain::{Generation, IssueNumber, Record, Sha, remaining},
+    domain::{CommentId, Generation, IssueNumber, Record, Sha, Spend, remaining},
     forge::{Forge, ForgeError},
 };
 
@@ -60,6 +60,19 @@ impl HeldLease {
     /// Cancelled when the lease is known to be lost: the run stops and writes nothing more.
     pub fn lost(&self) -> &CancellationToken {
         &self.lost
+    }
+
+    /// Notes the status comment: the ledger has it with the next transition.
+    pub async fn note_comment(&self, id: CommentId) {
+        let _turn = self.turn.lock().await;
+        self.holding.lock().unwrap_or_else(PoisonError::into_inner).record.status_comment = Some(id);
+    }
+
+    /// Notes what a run cost: the ledger has it with the next transition or renewal.
+    pub async fn note_spend(&self, spend: Spend) {
+        let _turn = self.turn.lock().await;
+        let mut holding = self.holding.lock().unwrap_or_else(PoisonError::into_inner);
+        holding.record.spend = holding.record.spend + spend;
     }
 
     pub(super) fn holding(&self) -> Holding {

@@ -1,1 +1,26 @@
-//! (skeleton)
+//! The loop: discover, claim, run, prove, publish.
+//!
+//! Flow: [`Worker::snapshot`] → [`plan`](crate::domain::plan) → an action an issue → for a claim: trust, lease,
+//! checkout, agent, checks, push, pull request. Everything on the way can die; the next worker goes on from labels,
+//! ledger and branch.
+
+mod answer;
+mod attempt;
+mod claim;
+mod context;
+mod discover;
+mod error;
+mod heartbeat;
+mod inspect;
+mod notice;
+mod publish;
+mod rounds;
+mod run;
+mod settle;
+mod trust;
+
+pub use context::{Worker, WorkerParts, worker_id};
+pub use error::WorkError;
+pub use inspect::Explained;
+pub use notice::{Notice, Observer};
+pub use run::{RunLimits, RunSummary};

@@ -1,0 +1,190 @@
+//! What people read on the forge: the one status comment of an issue, and the pull request.
+
+use std::fmt::Write;
+
+use crate::domain::{
+    CheckExit, CheckResult, Diff, Evidence, Login, Record, State, Verdict, clip, inert, terminal, title,
+};
+
+/// Marks the status comment, so that it is found again.
+pub const STATUS_MARK: &str = "<!-- hob:status -->";
+
+/// Characters a body may have on the forge, with room to spare.
+const BODY_MAX: usize = 60_000;
+/// Bytes of one check's output that people see.
+const OUTPUT_MAX: usize = 3_000;
+
+/// Everything a pull request's body says.
+#[derive(Debug, Clone)]
+pub struct PullReport<'a> {
+    /// The issue's ledger.
+    pub record: &'a Record,
+    /// The issue's title.
+    pub issue_title: &'a str,
+    /// The agent's own words on what it did.
+    pub summary: &'a str,
+    /// The agent's name.
+    pub agent: &'a str,
+    /// The checks on base and head.
+    pub evidence: &'a Evidence,
+    /// What changed.
+    pub diff: &'a Diff,
+    /// What the limits were, one sentence.
+    pub limits: &'a str,
+}
+
+/// The pull request's title.
+pub fn pull_title(issue_title: &str) -> String {
+    let cleaned = title(issue_title, 120);
+    if cleaned.is_empty() { "Work on an issue without a title".to_owned() } else { cleaned }
+}
+
+/// The pull request's body: what, why, evidence, cost, limits.
+pub fn pull_body(report: &PullReport<'_>) -> String {
+    let record = report.record;
+    let mut text = format!("Fixes #{}\n\n## What\n\n{}\n\n", record.issue, inert(&clip(report.summary.trim(), 8_000)));
+    let (plus, minus) = (report.diff.additions(), report.diff.deletions());
+    line(&mut text, &format!("{} file(s) changed, {plus} line(s) added, {minus} removed:\n", report.diff.files.len()));
+    for file in report.diff.files.iter().take(20) {
+        line(&mut text, &format!("- `{}` (+{} −{})", code(&file.path), file.additions, file.deletions));
+    }
+    if report.diff.files.len() > 20 {
+        line(&mut text, &format!("- and {} more", report.diff.files.len() - 20));
+    }
+    let actor = record.trigger.as_ref().map_or_else(|| "a maintainer".to_owned(), |trigger| person(&trigger.actor));
+    line(&mut text, &format!("\n## Why\n\n{actor} put the issue “{}” into Hob's hands.", inert(&title(report.issue_title, 200))));
+    if let Some(answer) = &record.answer {
+        line(&mut text, &format!("{} answered: {}", person(&answer.actor), quoted(&answer.text)));
+    }
+    line(&mut text, "\n## Evidence\n");
+    text.push_str(&evidence_table(report.evidence));
+    line(&mut text, &format!("\n## Cost\n\n{} over {} attempt(s), by the agent `{}`.", record.spend, record.attempt, code(report.agent)));
+    line(&mut text, &format!("\n## Limits\n\n{}", report.limits));
+    line(&mut text, &format!("\nHob's ledger of this work: `hob history {}`.", record.issue));
+    clip(&text, BODY_MAX)
+}
+
+/// What the evidence says, one sentence, and a table of the checks before and after.
+pub fn evidence_table(evidence: &Evidence) -> String {
+    let commands = |commands: &[String]| {
+        commands.iter().map(|command| format!("`{}`", code(command))).collect::<Vec<_>>().join(", ")
+    };
+    let mut text = match evidence.verdict() {
+        Verdict::NoChecks => {
+            return "**Nothing is proven**: `.github/hob.toml` on the base branch names no checks. Add \
+                    `checks = [\"…\"]` there, and Hob runs them on the base and on the head.\n"
+                .to_owned();
+        }
+        Verdict::Green => "Every check passes on the work; none failed on the base.\n".to_owned(),
+        Verdict::RedToGreen { repaired } => {
+            format!("**Red before, green after**: {} failed on the base and passes on the work.\n", commands(&repaired))
+        }
+        Verdict::Broken { commands: broken } => format!("**The work breaks** {}.\n", commands(&broken)),
+        Verdict::StillRed { commands: red } => format!("{} fails, as it did on the base.\n", commands(&red)),
+        Verdict::Undecided { commands: open } => format!("{} gave no answer in time.\n", commands(&open)),
+    };
+    text.push_str("\n| check | base | head |\n|---|---|---|\n");
+    for head in &evidence.head {
+        let base = evidence.base.iter().find(|base| base.command == head.command).map_or("not run".to_owned(), exit_word);
+        line(&mut text, &format!("| `{}` | {base} | {} |", code(&head.command).replace('|', "\\|"), exit_word(head)));
+    }
+    text
+}
+
+/// The status comment: where the issue stands, why, and what to do next.
+pub fn status_body(record: &Record, trigger_label: &str, blocked_label: &str) -> String {
+    let mut text = format!("{STATUS_MARK}\n");
+    if let Some(refusal) = record.refused.as_ref().filter(|_| record.state == State::Ready) {
+        line(&mut text, &format!("**Refused**: {}.\n", inert(&refusal.reason)));
+        line(
+            &mut text,
+            &format!("Nothing was done. Somebody who may write to this repository can take the label `{trigger_label}` off and put it on again."),
+        );
+        return text;
+    }
+    line(&mut text, &headline(record));
+    if let Some(blocked) = record.blocked.as_ref().filter(|_| record.state == State::Blocked) {
+        line(&mut text, &format!("\n{}\n\n**Question**: {}\n", inert(&clip(&blocked.text, 20_000)), inert(&clip(&blocked.question, 4_000))));
+        line(&mut text, "To let Hob go on, somebody who may write to this repository can\n");
+        line(&mut text, "- answer with a comment that starts with `/hob unblock` and says what to do,");
+        line(&mut text, "- write `/hob retry` to try again as it is,");
+        line(&mut text, &format!("- or take the label `{blocked_label}` off."));
+        line(&mut text, "\n`/hob cancel` ends it. The work so far is kept.");
+    }
+    let mut facts = Vec::new();
+    if let Some(branch) = &record.branch {
+        facts.push(format!("branch `{}`", code(branch)));
+    }
+    if let Some(checks) = record.checks {
+        facts.push(format!("{} of {} checks pass", checks.passed, checks.run));
+    }
+    if record.attempt > 0 {
+        facts.push(format!("attempt {}", record.attempt));
+    }
+    if record.spend != Default::default() {
+        facts.push(format!("spent {}", record.spend));
+    }
+    if !facts.is_empty() {
+        line(&mut text, &format!("\n<sub>{}</sub>", facts.join(" · ")));
+    }
+    clip(&text, BODY_MAX)
+}
+
+fn headline(record: &Record) -> String {
+    let pull = record.pull_request.map(|number| format!("#{number}")).unwrap_or_default();
+    match record.state {
+        State::Ready => match (&record.last_failure, record.retry_after) {
+            (Some(failure), Some(until)) => format!(
+                "**Waiting**: the last attempt failed ({}). The next one starts after {}.",
+                inert(&clip(failure, 2_000)),
+                until.format("%Y-%m-%d %H:%M UTC")
+            ),
+            _ => "**Ready**: the next free worker takes it.".to_owned(),
+        },
+        State::Assigned => "**Claimed**: the work is being prepared.".to_owned(),
+        State::InProgress => "**In progress**: an agent works on it.".to_owned(),
+        State::InReview => format!("**In review**: {pull} is open. Review it, merge it, or close it."),
+        State::Blocked => "**Blocked**: a person is needed.".to_owned(),
+        State::Done if pull.is_empty() => "**Done**: Hob no longer works on this issue.".to_owned(),
+        State::Done => format!("**Done**: Hob no longer works on this issue; its pull request was {pull}."),
+    }
+}
+
+/// The failed checks, for the reason of a blocked issue.
+pub fn failed_checks(results: &[CheckResult]) -> String {
+    let mut text = String::new();
+    for result in results.iter().filter(|result| !result.passed()) {
+        let output = terminal(&clip(result.output.trim_end(), OUTPUT_MAX)).replace("```", "'''");
+        line(&mut text, &format!("`{}`: {}\n\n```text\n{output}\n```", code(&result.command), exit_word(result)));
+    }
+    text
+}
+
+fn exit_word(result: &CheckResult) -> String {
+    match result.exit {
+        CheckExit::Passed => format!("passed ({} s)", result.seconds),
+        CheckExit::Failed { code } => format!("failed (exit code {code})"),
+        CheckExit::Signal { signal } => format!("failed (signal {signal})"),
+        CheckExit::OutOfTime => "out of time".to_owned(),
+        CheckExit::Cancelled => "cancelled".to_owned(),
+    }
+}
+
+/// An account's name that notifies nobody.
+fn person(login: &Login) -> String {
+    format!("`{}`", code(login.as_str()))
+}
+
+/// Text that fits between two back-ticks.
+fn code(text: &str) -> String {
+    terminal(text).replace('`', "'").replace('\n', " ")
+}
+
+fn quoted(text: &str) -> String {
+    if text.trim().is_empty() { "(try again)".to_owned() } else { format!("“{}”", inert(&clip(text.trim(), 2_000))) }
+}
+
+fn line(text: &mut String, part: &str) {
+    // Writing to a string cannot fail.
+    writeln!(text, "{part}").ok();
+}

@@ -1,0 +1,118 @@
+//! Blocked issues: did a person answer?
+
+use crate::{
+    domain::{
+        Actor, Answer, BlockKind, Blocked, Command, Event, LabelEventKind, STATUS_MARK, State, command_in,
+        has_label, latest,
+    },
+    forge::{BaseBranch, Comment},
+    worker::{
+        WorkError, Worker,
+        claim::{Seen, Taken, start_attempt},
+        trust::approved_hash,
+    },
+};
+
+/// What trusted people said since the issue was blocked.
+enum Said {
+    Nothing,
+    Go(Answer),
+    Cancel,
+}
+
+impl Worker {
+    /// Goes on with a blocked issue when a trusted person answered or took the label off.
+    pub(super) async fn seek_answer(&self, seen: Seen, base: &BaseBranch) -> Result<Taken, WorkError> {
+        let Some(blocked) = seen.entry.as_ref().and_then(|entry| entry.record.blocked.clone()) else {
+            // A blocked record without a reason can only be resumed.
+            let empty = Answer { actor: "hob".into(), text: String::new(), question: None };
+            return self.go_on(seen, empty, base).await;
+        };
+        let said = match self.words_since(&seen, &blocked).await? {
+            Said::Nothing if !has_label(&seen.issue.labels, &self.settings.labels.blocked) => {
+                self.label_taken_off(&seen, &blocked).await?
+            }
+            said => said,
+        };
+        match said {
+            Said::Go(answer) => self.go_on(seen, answer, base).await,
+            Said::Cancel => self.cancel(seen, base).await,
+            Said::Nothing if has_label(&seen.issue.labels, &self.settings.labels.blocked) => Ok(Taken::Nothing),
+            // The label went missing, or an account whose word does not count took it off: it goes back on.
+            Said::Nothing => {
+                let lease = self.acquire(&seen, base, |_| "put the label of the blocked state back".to_owned()).await?;
+                let mut labels = seen.issue.labels;
+                self.show(&lease, &mut labels, "still blocked: nobody with the permission answered").await?;
+                self.release(&lease).await?;
+                Ok(Taken::Tended)
+            }
+        }
+    }
+
+    async fn words_since(&self, seen: &Seen, blocked: &Blocked) -> Result<Said, WorkError> {
+        if seen.issue.comments == 0 {
+            return Ok(Said::Nothing);
+        }
+        let own = seen.entry.as_ref().and_then(|entry| entry.record.status_comment);
+        let comments = self.forge.comments(seen.issue.number, Some(blocked.since)).await?;
+        let new = |comment: &&Comment| {
+            comment.created_at >= blocked.since && Some(comment.id) != own && !comment.body.starts_with(STATUS_MARK)
+        };
+        for comment in comments.iter().filter(new) {
+            let Some(author) = &comment.author else { continue };
+            let command = command_in(&comment.body);
+            // Only a question is answered by any reply; what is more needs a command.
+            if (command.is_none() && blocked.kind != BlockKind::Question) || !self.is_trusted_voice(author).await? {
+                continue;
+            }
+            let text = match command {
+                Some(Command::Cancel) => return Ok(Said::Cancel),
+                Some(Command::Retry) => String::new(),
+                Some(Command::Unblock(text)) => text,
+                None => comment.body.trim().to_owned(),
+            };
+            let question = Some(blocked.question.clone());
+            return Ok(Said::Go(Answer { actor: author.login.clone(), text, question }));
+        }
+        Ok(Said::Nothing)
+    }
+
+    /// A trusted account other than Hob's own: what Hob writes sets nothing off.
+    async fn is_trusted_voice(&self, author: &Actor) -> Result<bool, WorkError> {
+        if self.own_login().await?.is_some_and(|own| own.is(&author.login)) {
+            return Ok(false);
+        }
+        Ok(self.judge(author).await?.is_ok())
+    }
+
+    async fn label_taken_off(&self, seen: &Seen, blocked: &Blocked) -> Result<Said, WorkError> {
+        let events = self.forge.label_events(seen.issue.number).await?;
+        let Some(event) = latest(&events, LabelEventKind::Unlabeled, &self.settings.labels.blocked) else {
+            return Ok(Said::Nothing);
+        };
+        let Some(actor) = event.actor.as_ref().filter(|_| event.at >= blocked.since) else { return Ok(Said::Nothing) };
+        if !self.is_trusted_voice(actor).await? {
+            return Ok(Said::Nothing);
+        }
+        let question = Some(blocked.question.clone());
+        Ok(Said::Go(Answer { actor: actor.login.clone(), text: String::new(), question }))
+    }
+
+    async fn go_on(&self, seen: Seen, answer: Answer, base: &BaseBranch) -> Result<Taken, WorkError> {
+        let now = self.forge.now();
+        let lease = self.acquire(&seen, base, |record| {
+            let sentence = format!("unblocked by {}; claimed by {}, generation {}", answer.actor, self.id, record.generation);
+            record.state = State::Blocked.after(Event::Unblocked).and_then(|state| state.after(Event::ClaimWon)).unwrap_or(State::Assigned);
+            // A person had their say: the attempts begin anew, and the issue as it stands now is what they saw.
+            record.attempt = 0;
+            record.last_failure = None;
+            record.answer = Some(answer);
+            if let Some(trigger) = record.trigger.as_mut() {
+                trigger.approved = approved_hash(&seen.issue);
+            }
+            start_attempt(record, now);
+            sentence
+        });
+        self.attempt(&lease.await?, seen.issue, base).await
+    }
+}

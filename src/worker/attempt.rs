@@ -1,0 +1,234 @@
+//! One attempt at one issue: from the lease that was won to a pull request, a question, or another try later.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::Instant;
+
+use crate::{
+    agent::{AgentBackend, Registry},
+    config::{REPOSITORY_SETTINGS_PATH, RepositorySettings},
+    domain::{
+        BlockKind, Blocked, Event, FailureClass, Login, RunId, STATUS_MARK, Sha, State, branch_for, has_label,
+    },
+    forge::{BaseBranch, ForgeError, HeldLease, Issue},
+    worker::{Notice, WorkError, Worker, claim::Taken, trust::approved_hash},
+    workspace::{BranchName, Checkout},
+};
+
+/// All that a run and its proof need.
+pub(super) struct Job<'a> {
+    pub(super) lease: &'a HeldLease,
+    pub(super) issue: &'a Issue,
+    pub(super) base: &'a BaseBranch,
+    pub(super) rules: RepositorySettings,
+    pub(super) agent_name: String,
+    pub(super) agent: Arc<dyn AgentBackend>,
+    pub(super) checkout: Checkout,
+    /// Where the branch stood on the forge: where the push may move it from.
+    pub(super) pushed: Option<Sha>,
+    pub(super) comments: Vec<(Login, String)>,
+    pub(super) run: RunId,
+    pub(super) ends: Instant,
+}
+
+impl Worker {
+    /// Works on the issue whose lease is held, and lets the lease go.
+    pub(super) async fn attempt(&self, lease: &HeldLease, issue: Issue, base: &BaseBranch) -> Result<Taken, WorkError> {
+        let mut labels = issue.labels.clone();
+        let worked = self.with_heartbeat(lease, self.work(lease, &issue, &mut labels, base)).await;
+        if let Err(error) = worked {
+            self.fall_back(lease, &mut labels, error).await?;
+        }
+        self.release(lease).await?;
+        Ok(Taken::Worked)
+    }
+
+    async fn work(
+        &self,
+        lease: &HeldLease,
+        issue: &Issue,
+        labels: &mut Vec<String>,
+        base: &BaseBranch,
+    ) -> Result<(), WorkError> {
+        let ends = Instant::now() + self.settings.limits.issue_time;
+        self.label(lease, labels, State::Assigned).await?;
+        self.tell(&Notice::Moved {
+            issue: issue.number,
+            state: State::Assigned,
+            why: format!("claimed, generation {}", lease.generation()),
+        });
+        let record = lease.record();
+        if record.attempt > self.settings.limits.attempts {
+            let text = format!("All {} attempts are used up.", self.settings.limits.attempts);
+            return self.block(lease, labels, self.limit_reached(text)).await;
+        }
+        if record.trigger.as_ref().is_some_and(|trigger| trigger.approved != approved_hash(issue)) {
+            return self.block(lease, labels, self.edited()).await;
+        }
+        let job = self.prepare(lease, issue, base, ends).await?;
+        let settle = self.settle(lease, labels, |record| {
+            record.state = record.state.after(Event::AgentStarted).unwrap_or(State::InProgress);
+            record.branch = Some(job.checkout.branch().to_string());
+            record.base_sha = Some(job.checkout.base().clone());
+            record.session = Some(job.run.clone());
+            format!("the agent `{}` started on `{}`", job.agent_name, job.checkout.branch())
+        });
+        settle.await?;
+        self.rounds(&job, labels).await
+    }
+
+    async fn prepare<'a>(
+        &self,
+        lease: &'a HeldLease,
+        issue: &'a Issue,
+        base: &'a BaseBranch,
+        ends: Instant,
+    ) -> Result<Job<'a>, WorkError> {
+        self.progress(issue, "fetching the repository");
+        let base_branch: BranchName = base.name.parse()?;
+        let base_sha = self.workspace.fetch(&self.remote, &base_branch).await?;
+        let text = self.forge.file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
+        let rules = RepositorySettings::parse(&text)?;
+        let (agent_name, agent) = self.choose_agent(issue, &rules)?;
+        let (branch, pushed) = self.choose_branch(lease, issue).await?;
+        let checkout = self.workspace.prepare(&self.remote, issue.number, &branch, &base_sha).await?;
+        let comments = self.trusted_comments(issue).await?;
+        let run = RunId(format!("{}-{}", issue.number, lease.generation()));
+        Ok(Job { lease, issue, base, rules, agent_name, agent, checkout, pushed, comments, run, ends })
+    }
+
+    /// The agent that works: the flag's, else the label's, else the repository's, else the process's.
+    fn choose_agent(
+        &self,
+        issue: &Issue,
+        rules: &RepositorySettings,
+    ) -> Result<(String, Arc<dyn AgentBackend>), WorkError> {
+        let label = self.settings.labels.agent(&issue.labels).map(str::to_owned);
+        let chosen = self.agent.clone().or(label).or_else(|| rules.agent.clone());
+        let name = chosen.unwrap_or_else(|| self.settings.agent.default.clone());
+        let mut parts = self.agents.clone();
+        // What whoever runs Hob calls by a name stays what it is, whatever a repository calls so.
+        for (name, settings) in &rules.agents {
+            parts.agents.entry(name.clone()).or_insert_with(|| settings.clone());
+        }
+        for (name, recipe) in &rules.recipes {
+            parts.recipes.entry(name.clone()).or_insert_with(|| recipe.clone());
+        }
+        let agent = Registry::new(parts)?.get(&name)?;
+        Ok((name, agent))
+    }
+
+    /// The issue's branch, and where it stands on the forge. A branch that the ledger does not know is somebody
+    /// else's: then another name is taken.
+    async fn choose_branch(&self, lease: &HeldLease, issue: &Issue) -> Result<(BranchName, Option<Sha>), WorkError> {
+        if let Some(known) = lease.record().branch {
+            let branch: BranchName = known.parse()?;
+            let tip = self.workspace.remote_tip(&self.remote, &branch).await?;
+            return Ok((branch, tip));
+        }
+        let wanted = branch_for(&self.settings.workspace.branch_prefix, issue.number, &issue.title);
+        let mut name = wanted.clone();
+        for n in 2..100 {
+            let branch: BranchName = name.parse()?;
+            if self.workspace.remote_tip(&self.remote, &branch).await?.is_none() {
+                return Ok((branch, None));
+            }
+            name = format!("{wanted}-{n}");
+        }
+        Err(WorkError::Forge(ForgeError::Refused {
+            what: format!("make a branch `{wanted}`"),
+            status: 422,
+            message: "99 branches of that name are there already: delete some".to_owned(),
+        }))
+    }
+
+    /// Comments of people whose word counts; nobody else's reach the agent.
+    async fn trusted_comments(&self, issue: &Issue) -> Result<Vec<(Login, String)>, WorkError> {
+        let mut trusted = Vec::new();
+        if issue.comments == 0 {
+            return Ok(trusted);
+        }
+        let own = self.own_login().await?;
+        for comment in self.forge.comments(issue.number, None).await? {
+            let Some(author) = comment.author else { continue };
+            let ours = comment.body.starts_with(STATUS_MARK) || own.is_some_and(|own| own.is(&author.login));
+            if !ours && self.judge(&author).await?.is_ok() {
+                trusted.push((author.login, comment.body));
+            }
+        }
+        Ok(trusted)
+    }
+
+    /// What follows from a failure, by its class.
+    async fn fall_back(&self, lease: &HeldLease, labels: &mut Vec<String>, error: WorkError) -> Result<(), WorkError> {
+        let reason = error.to_string();
+        self.tell(&Notice::Failed { issue: Some(lease.issue()), reason: reason.clone() });
+        match error.class() {
+            FailureClass::Cancelled if matches!(error, WorkError::Stopped) => {
+                self.settle(lease, labels, |record| {
+                    record.state = State::Ready;
+                    record.attempt = record.attempt.saturating_sub(1);
+                    "put back: the worker was stopped".to_owned()
+                })
+                .await
+            }
+            // The lease is another's: nothing more is written.
+            FailureClass::Cancelled => Err(error),
+            FailureClass::Transient { retry_after } => self.try_later(lease, labels, reason, retry_after).await,
+            FailureClass::Permanent | FailureClass::NeedsHuman => {
+                let refused = matches!(&error, WorkError::Workspace(crate::workspace::WorkspaceError::PushRefused { .. }));
+                let kind = if refused { BlockKind::PushRefused } else { BlockKind::SetUpNeeded };
+                let question = "Can you set this right, and then let Hob try again?".to_owned();
+                self.block(lease, labels, Blocked { kind, text: reason, question, since: self.forge.now() }).await
+            }
+        }
+    }
+
+    /// Puts the issue back for a later attempt, or hands it to a person when the attempts are used up.
+    pub(super) async fn try_later(
+        &self,
+        lease: &HeldLease,
+        labels: &mut Vec<String>,
+        reason: String,
+        asked: Option<Duration>,
+    ) -> Result<(), WorkError> {
+        let limits = &self.settings.limits;
+        let attempt = lease.record().attempt;
+        if attempt >= limits.attempts {
+            let text = format!("{attempt} attempts failed, the last one so: {reason}");
+            return self.block(lease, labels, self.limit_reached(text)).await;
+        }
+        let pause = limits.retry_delay.saturating_mul(1 << attempt.saturating_sub(1).min(10));
+        let until = self.forge.now() + pause.max(asked.unwrap_or_default());
+        let settle = self.settle(lease, labels, |record| {
+            record.state = record.state.after(Event::TransientFailure).unwrap_or(State::Ready);
+            record.retry_after = Some(until);
+            record.last_failure = Some(reason.clone());
+            format!("attempt {attempt} failed, the next starts after {}: {reason}", until.format("%H:%M:%S UTC"))
+        });
+        settle.await
+    }
+
+    pub(super) fn limit_reached(&self, text: String) -> Blocked {
+        let question = "Should Hob try again? An answer starts the count anew.".to_owned();
+        Blocked { kind: BlockKind::LimitReached, text, question, since: self.forge.now() }
+    }
+
+    pub(super) fn edited(&self) -> Blocked {
+        Blocked {
+            kind: BlockKind::EditedMeanwhile,
+            text: "The issue's title or body was edited after Hob was set to work on it.".to_owned(),
+            question: "Is the text as it stands now what Hob should work on?".to_owned(),
+            since: self.forge.now(),
+        }
+    }
+
+    pub(super) fn progress(&self, issue: &Issue, text: &str) {
+        self.tell(&Notice::Progress { issue: issue.number, text: text.to_owned() });
+    }
+
+    /// Whether the issue still asks for the work.
+    pub(super) fn still_wanted(&self, issue: &Issue) -> bool {
+        issue.status == crate::domain::IssueStatus::Open && has_label(&issue.labels, &self.settings.labels.trigger)
+    }
+}

@@ -1,0 +1,235 @@
+//! From a decision about an issue to the lease on it, and on to what the decision asks for.
+
+use crate::{
+    domain::{
+        Action, BlockKind, Blocked, Decision, Ending, Event, IssueNumber, LabelChange, PullNumber, Record, Recovery,
+        Refusal, Snapshot, State, Trigger, plan,
+    },
+    forge::{BaseBranch, ForgeError, HeldLease, Issue, LedgerEntry},
+    worker::{Notice, WorkError, Worker, trust::Vetted},
+};
+
+/// What became of an issue that was taken up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// Nothing was to be done, or another worker was faster.
+    Nothing,
+    /// Its labels, ledger or comment were brought up to date.
+    Tended,
+    /// It was worked on.
+    Worked,
+}
+
+/// An issue as it was looked at just now.
+pub(super) struct Seen {
+    pub(super) issue: Issue,
+    pub(super) entry: Option<LedgerEntry>,
+}
+
+impl Worker {
+    /// Looks at an issue anew and does what is to be done about it, to the end of this attempt.
+    pub(super) async fn take(&self, number: IssueNumber, base: &BaseBranch) -> Result<Taken, WorkError> {
+        let Some((issue, entry, view)) = self.look_at(number).await? else { return Ok(Taken::Nothing) };
+        let snapshot = Snapshot { issues: vec![view] };
+        let decision = plan(&snapshot, &self.settings.plan_rules(), self.forge.now()).into_iter().next();
+        let Some(Decision::Act(action)) = decision.map(|planned| planned.decision) else { return Ok(Taken::Nothing) };
+        let seen = Seen { issue, entry };
+        match self.act(action, seen, base).await {
+            // Somebody was faster: they do what there is to do.
+            Err(WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => Ok(Taken::Nothing),
+            result => result,
+        }
+    }
+
+    async fn act(&self, action: Action, seen: Seen, base: &BaseBranch) -> Result<Taken, WorkError> {
+        match action {
+            Action::Claim => match self.vet(&seen.issue).await? {
+                Vetted::Trusted(trigger) => self.claim(seen, trigger, base).await,
+                Vetted::Refused(refusal) => self.refuse(seen, refusal, base).await,
+            },
+            Action::Recover(recovery) => self.recover(seen, recovery, base).await,
+            Action::SeekAnswer => self.seek_answer(seen, base).await,
+            Action::AskAboutRejection(pull) => self.ask_about_rejection(seen, pull, base).await,
+            Action::Finish(ending) => self.finish(seen, ending, base).await,
+            Action::RepairLabels(changes) => self.repair_labels(seen, &changes, base).await,
+        }
+    }
+
+    /// Takes the lease with the record changed by `change`.
+    pub(super) async fn acquire(
+        &self,
+        seen: &Seen,
+        base: &BaseBranch,
+        change: impl FnOnce(&mut Record) -> String,
+    ) -> Result<HeldLease, WorkError> {
+        let claimant = self.claimant();
+        Ok(self.forge.acquire(seen.issue.number, seen.entry.as_ref(), &claimant, &base.tree, change).await?)
+    }
+
+    async fn claim(&self, seen: Seen, trigger: Trigger, base: &BaseBranch) -> Result<Taken, WorkError> {
+        let now = self.forge.now();
+        let lease = self.acquire(&seen, base, |record| {
+            if record.state == State::Done {
+                *record = asked_anew(record);
+            }
+            // A retry is for what was approved: an edit since then shows.
+            let approved = record.trigger.take().filter(|old| old.event == trigger.event).map(|old| old.approved);
+            record.trigger = Some(match approved {
+                Some(approved) => Trigger { approved, ..trigger },
+                None => trigger,
+            });
+            record.state = record.state.after(Event::ClaimWon).unwrap_or(State::Assigned);
+            start_attempt(record, now);
+            format!("claimed by {}, generation {}", self.id, record.generation)
+        });
+        self.attempt(&lease.await?, seen.issue, base).await
+    }
+
+    async fn recover(&self, seen: Seen, recovery: Recovery, base: &BaseBranch) -> Result<Taken, WorkError> {
+        let now = self.forge.now();
+        let lease = self.acquire(&seen, base, |record| {
+            let before = seen.entry.as_ref().and_then(|entry| entry.record.holder.as_ref());
+            let dead = before.map_or("a worker that stopped", |holder| holder.worker.as_str());
+            record.state = record.state.after(Event::LeaseExpired(recovery)).unwrap_or(State::Assigned);
+            if record.state == State::Assigned {
+                start_attempt(record, now);
+            }
+            format!("taken over from {dead} by {}, generation {}", self.id, record.generation)
+        });
+        let lease = lease.await?;
+        let mut labels = seen.issue.labels.clone();
+        match recovery {
+            Recovery::Resume => self.attempt(&lease, seen.issue, base).await,
+            Recovery::Abandon => {
+                self.show(&lease, &mut labels, "its worker died; it is free again").await?;
+                self.release(&lease).await?;
+                Ok(Taken::Tended)
+            }
+            Recovery::Block => {
+                let blocked = Blocked {
+                    kind: BlockKind::WorkerDied,
+                    text: "The worker that had this issue died in the middle of it.".to_owned(),
+                    question: "Should Hob go on with it?".to_owned(),
+                    since: now,
+                };
+                self.block(&lease, &mut labels, blocked).await?;
+                self.release(&lease).await?;
+                Ok(Taken::Tended)
+            }
+        }
+    }
+
+    async fn refuse(&self, seen: Seen, refusal: Refusal, base: &BaseBranch) -> Result<Taken, WorkError> {
+        let known = seen.entry.as_ref().and_then(|entry| entry.record.refused.as_ref());
+        if known.is_some_and(|known| known.event == refusal.event && known.reason == refusal.reason) {
+            return Ok(Taken::Nothing);
+        }
+        let reason = refusal.reason.clone();
+        let lease = self.acquire(&seen, base, |record| {
+            record.state = State::Ready;
+            record.refused = Some(refusal);
+            format!("refused: {reason}")
+        });
+        let lease = lease.await?;
+        self.comment(&lease).await?;
+        let forge = &self.forge;
+        // The comment has touched the issue: what comes after this moment is news.
+        let release = forge.release(&lease, |record| {
+            if let Some(refusal) = record.refused.as_mut() {
+                refusal.at = forge.now();
+            }
+            "released the lease".to_owned()
+        });
+        release.await?;
+        self.tell(&Notice::Refused { issue: seen.issue.number, reason });
+        Ok(Taken::Tended)
+    }
+
+    async fn ask_about_rejection(&self, seen: Seen, pull: PullNumber, base: &BaseBranch) -> Result<Taken, WorkError> {
+        let since = self.forge.now();
+        let lease = self.acquire(&seen, base, |record| {
+            record.state = record.state.after(Event::PullRequestRejected).unwrap_or(State::Blocked);
+            record.blocked = Some(Blocked {
+                kind: BlockKind::Rejected,
+                text: format!("The pull request of this issue, number {pull}, was closed without a merge."),
+                question: "What should be done differently?".to_owned(),
+                since,
+            });
+            format!("the pull request {pull} was closed without a merge")
+        });
+        self.show_and_release(seen, lease.await?, "its pull request was closed without a merge").await
+    }
+
+    async fn finish(&self, seen: Seen, ending: Ending, base: &BaseBranch) -> Result<Taken, WorkError> {
+        let why = match ending {
+            Ending::Merged => "its pull request was merged",
+            Ending::Closed => "the issue was closed",
+            Ending::Cancelled => "the trigger label was taken off",
+        };
+        let lease = self.acquire(&seen, base, |record| {
+            record.state = State::Done;
+            record.retry_after = None;
+            format!("finished: {why}")
+        });
+        self.show_and_release(seen, lease.await?, why).await
+    }
+
+    /// Ends the work on a person's word: the trigger label goes too.
+    pub(super) async fn cancel(&self, seen: Seen, base: &BaseBranch) -> Result<Taken, WorkError> {
+        let lease = self.acquire(&seen, base, |record| {
+            record.state = State::Done;
+            "finished: cancelled by a command".to_owned()
+        });
+        let lease = lease.await?;
+        self.forge.change_label(&lease, &LabelChange::Remove(self.settings.labels.trigger.clone())).await?;
+        self.show_and_release(seen, lease, "cancelled by a command").await
+    }
+
+    async fn show_and_release(&self, seen: Seen, lease: HeldLease, why: &str) -> Result<Taken, WorkError> {
+        let mut labels = seen.issue.labels;
+        self.show(&lease, &mut labels, why).await?;
+        self.release(&lease).await?;
+        Ok(Taken::Tended)
+    }
+
+    async fn repair_labels(&self, seen: Seen, changes: &[LabelChange], base: &BaseBranch) -> Result<Taken, WorkError> {
+        let names: Vec<&str> = changes
+            .iter()
+            .map(|change| match change {
+                LabelChange::Add(name) | LabelChange::Remove(name) => name.as_str(),
+            })
+            .collect();
+        let lease = self.acquire(&seen, base, |_| format!("repaired the labels: {}", names.join(", "))).await?;
+        let (mut labels, state) = (seen.issue.labels, lease.record().state);
+        self.label(&lease, &mut labels, state).await?;
+        self.release(&lease).await?;
+        Ok(Taken::Tended)
+    }
+}
+
+/// The next attempt at an issue begins.
+pub(super) fn start_attempt(record: &mut Record, now: crate::domain::Timestamp) {
+    record.attempt += 1;
+    record.claimed_at = now;
+    record.retry_after = None;
+    record.refused = None;
+    record.blocked = None;
+}
+
+/// The record of an issue that was finished once and is asked for again: its spend counts on, its work does not.
+fn asked_anew(old: &Record) -> Record {
+    Record {
+        state: State::Ready,
+        attempt: 0,
+        round: 0,
+        last_failure: None,
+        answer: None,
+        branch: None,
+        base_sha: None,
+        head_sha: None,
+        pull_request: None,
+        trigger: None,
+        checks: None,
+        ..old.clone()
+    }
+}

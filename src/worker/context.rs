@@ -1,0 +1,119 @@
+//! What a worker is made of.
+
+use std::{path::PathBuf, time::Duration};
+
+use secrecy::SecretString;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    agent::AgentParts,
+    config::Settings,
+    domain::{Claimant, Login, Nonce, WorkerId},
+    forge::Forge,
+    worker::{Notice, Observer, WorkError},
+    workspace::{Remote, Workspace},
+};
+
+/// Environment of the children: agents, checks, git.
+pub(super) type ChildEnvironment = std::collections::BTreeMap<std::ffi::OsString, std::ffi::OsString>;
+
+/// All that a worker needs, as values.
+pub struct WorkerParts {
+    /// The client of the repository.
+    pub forge: Forge,
+    /// The settings.
+    pub settings: Settings,
+    /// Where git pushes to: the forge's web address.
+    pub server_url: String,
+    /// The token, for git.
+    pub token: SecretString,
+    /// Where mirrors, checkouts and transcripts are.
+    pub state_dir: PathBuf,
+    /// What agents are made from.
+    pub agents: AgentParts,
+    /// What children inherit.
+    pub environment: ChildEnvironment,
+    /// The agent that `--agent` names: it wins over labels and settings.
+    pub agent: Option<String>,
+    /// This process.
+    pub id: WorkerId,
+    /// Who listens.
+    pub observer: Observer,
+    /// Ends the work.
+    pub cancel: CancellationToken,
+}
+
+/// A worker of one repository.
+pub struct Worker {
+    pub(super) forge: Forge,
+    pub(super) settings: Settings,
+    pub(super) remote: Remote,
+    pub(super) workspace: Workspace,
+    pub(super) agents: AgentParts,
+    pub(super) environment: ChildEnvironment,
+    pub(super) agent: Option<String>,
+    pub(super) id: WorkerId,
+    pub(super) cancel: CancellationToken,
+    pub(super) login: tokio::sync::OnceCell<Option<Login>>,
+    observer: Observer,
+}
+
+impl Worker {
+    /// Makes the worker and its state folder.
+    ///
+    /// # Errors
+    /// When the forge's address is none or the folder cannot be made.
+    pub async fn new(parts: WorkerParts) -> Result<Self, WorkError> {
+        let remote = Remote::server(parts.forge.repo().clone(), &parts.server_url, Some(parts.token))?;
+        let workspace =
+            Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone()).await?;
+        Ok(Self {
+            forge: parts.forge,
+            settings: parts.settings,
+            remote,
+            workspace,
+            agents: parts.agents,
+            environment: parts.environment,
+            agent: parts.agent,
+            id: parts.id,
+            cancel: parts.cancel,
+            login: tokio::sync::OnceCell::new(),
+            observer: parts.observer,
+        })
+    }
+
+    /// The client, for its tally.
+    pub fn forge(&self) -> &Forge {
+        &self.forge
+    }
+
+    pub(super) fn tell(&self, notice: &Notice) {
+        (self.observer)(notice);
+    }
+
+    /// A fresh claimant: the nonce is drawn for one acquisition.
+    pub(super) fn claimant(&self) -> Claimant {
+        Claimant {
+            worker: self.id.clone(),
+            nonce: Nonce(format!("{:032x}", rand::random::<u128>())),
+            duration: self.settings.lease.duration,
+            skew: self.settings.lease.skew,
+        }
+    }
+
+    /// The account the token belongs to, asked once.
+    pub(super) async fn own_login(&self) -> Result<Option<&Login>, WorkError> {
+        Ok(self.login.get_or_try_init(|| self.forge.login()).await?.as_ref())
+    }
+
+    /// How often a lease is renewed.
+    pub(super) fn heartbeat_interval(&self) -> Duration {
+        self.settings.lease.duration / 3
+    }
+}
+
+/// A worker's name: the machine and eight random digits, so that two processes never share one.
+pub fn worker_id(host: &str) -> WorkerId {
+    let host: String = host.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
+    WorkerId(format!("{}-{:08x}", if host.is_empty() { "host" } else { &host }, rand::random::<u32>()))
+}

@@ -1,0 +1,87 @@
+//! Discovery: the snapshot that decisions rest on, with as few calls as it takes.
+//!
+//! One list of issues and one list of refs, both conditional; each ledger tip once, since a commit never changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    domain::{IssueNumber, IssueStatus, IssueView, Record, Snapshot, State},
+    forge::{Issue, LedgerEntry, Tip},
+    worker::{WorkError, Worker},
+};
+
+/// A snapshot, with what an action needs beside it.
+pub(super) struct Discovered {
+    pub(super) snapshot: Snapshot,
+    pub(super) issues: BTreeMap<IssueNumber, Issue>,
+    pub(super) entries: BTreeMap<IssueNumber, LedgerEntry>,
+}
+
+impl Worker {
+    /// What the forge says now about every issue that has the trigger label or an unfinished ledger.
+    pub(super) async fn discover(&self) -> Result<Discovered, WorkError> {
+        let listed = self.forge.open_issues(&self.settings.labels.trigger).await?;
+        let tips = self.forge.tips().await?;
+        let mut issues: BTreeMap<_, _> = listed.into_iter().map(|issue| (issue.number, issue)).collect();
+        let open: BTreeSet<IssueNumber> = issues.keys().copied().collect();
+        let mut entries = BTreeMap::new();
+        let mut views = Vec::new();
+        for tip in &tips {
+            let entry = self.forge.entry(tip).await?;
+            if entry.record.state == State::Done && !open.contains(&tip.issue) {
+                continue;
+            }
+            if !open.contains(&tip.issue) {
+                match self.forge.issue(tip.issue).await? {
+                    Some(issue) => drop(issues.insert(tip.issue, issue)),
+                    None => tracing::debug!(issue.number = tip.issue.0, "the issue of a ledger is gone"),
+                }
+            }
+            entries.insert(tip.issue, entry);
+        }
+        for issue in issues.values() {
+            views.push(self.view(issue, entries.get(&issue.number)).await?);
+        }
+        Ok(Discovered { snapshot: Snapshot { issues: views }, issues, entries })
+    }
+
+    /// What the forge says now about one issue; none where it is gone.
+    pub(super) async fn look_at(
+        &self,
+        number: IssueNumber,
+    ) -> Result<Option<(Issue, Option<LedgerEntry>, IssueView)>, WorkError> {
+        let Some(issue) = self.forge.issue(number).await? else { return Ok(None) };
+        let entry = match self.forge.tip(number).await? {
+            Some(tip) => Some(self.forge.entry(&Tip { issue: number, commit: tip.commit }).await?),
+            None => None,
+        };
+        let view = self.view(&issue, entry.as_ref()).await?;
+        Ok(Some((issue, entry, view)))
+    }
+
+    async fn view(&self, issue: &Issue, entry: Option<&LedgerEntry>) -> Result<IssueView, WorkError> {
+        let record: Option<Record> = entry.map(|entry| entry.record.clone());
+        let in_review = record.as_ref().filter(|record| record.state == State::InReview);
+        let pull = match in_review.and_then(|record| record.pull_request) {
+            Some(number) => self.forge.pull(number).await?.map(|pull| (pull.number, pull.status)),
+            None => None,
+        };
+        Ok(IssueView {
+            number: issue.number,
+            title: issue.title.clone(),
+            labels: issue.labels.clone(),
+            status: issue.status,
+            created_at: issue.created_at,
+            updated_at: issue.updated_at,
+            record,
+            pull,
+        })
+    }
+}
+
+impl Discovered {
+    /// Whether the issue can be seen and is open.
+    pub(super) fn is_open(&self, number: IssueNumber) -> bool {
+        self.issues.get(&number).is_some_and(|issue| issue.status == IssueStatus::Open)
+    }
+}

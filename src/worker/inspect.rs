@@ -1,0 +1,76 @@
+//! Reading alone: what would be done about each issue, and why not.
+
+use serde::Serialize;
+
+use crate::{
+    domain::{Action, Decision, IssueNumber, Recovery, State, Timestamp, plan},
+    worker::{WorkError, Worker, trust::Vetted},
+};
+
+/// One issue and what Hob would do about it now.
+#[derive(Debug, Clone, Serialize)]
+pub struct Explained {
+    /// The issue.
+    pub issue: IssueNumber,
+    /// Its title.
+    pub title: String,
+    /// Where the ledger says it stands; none: it has no ledger yet.
+    pub state: Option<State>,
+    /// Its place among those that would be worked on, from 1.
+    pub place: Option<usize>,
+    /// What would be done, or why nothing, one sentence.
+    pub why: String,
+    /// When the ledger last moved.
+    pub since: Option<Timestamp>,
+}
+
+impl Worker {
+    /// Every issue with the trigger label or an unfinished ledger, in the order in which they would be taken.
+    ///
+    /// # Errors
+    /// [`WorkError`] of a read; nothing is written.
+    pub async fn explain_all(&self) -> Result<Vec<Explained>, WorkError> {
+        let found = self.discover().await?;
+        let planned = plan(&found.snapshot, &self.settings.plan_rules(), self.forge.now());
+        let mut place = 0;
+        let mut explained = Vec::new();
+        for planned in planned {
+            let mut why = match &planned.decision {
+                Decision::Act(action) => sentence(action),
+                Decision::Wait(reason) => reason.to_string(),
+            };
+            let mut counts = matches!(planned.decision, Decision::Act(Action::Claim | Action::Recover(Recovery::Resume)));
+            if planned.decision == Decision::Act(Action::Claim)
+                && let Some(issue) = found.issues.get(&planned.issue.number)
+                && let Vetted::Refused(refusal) = self.vet(issue).await?
+            {
+                why = format!("it would be refused: {}", refusal.reason);
+                counts = false;
+            }
+            place += usize::from(counts);
+            explained.push(Explained {
+                issue: planned.issue.number,
+                title: planned.issue.title.clone(),
+                state: planned.issue.record.as_ref().map(|record| record.state),
+                place: counts.then_some(place),
+                why,
+                since: planned.issue.record.as_ref().map(|record| record.renewed_at),
+            });
+        }
+        Ok(explained)
+    }
+}
+
+fn sentence(action: &Action) -> String {
+    match action {
+        Action::Claim => "it would be claimed",
+        Action::Recover(Recovery::Resume) => "its worker died: another would go on with it",
+        Action::Recover(Recovery::Block) => "its worker died: a person would be asked",
+        Action::Recover(Recovery::Abandon) => "its worker died: it would be put back",
+        Action::SeekAnswer => "it is blocked: it waits for a person's answer (the status comment on the issue has the question)",
+        Action::AskAboutRejection(_) => "its pull request was closed: a person would be asked what is next",
+        Action::Finish(_) => "its work is at an end: the ledger would be closed",
+        Action::RepairLabels(_) => "its labels contradict its ledger: they would be repaired",
+    }
+    .to_owned()
+}

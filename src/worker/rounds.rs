@@ -1,0 +1,256 @@
+//! The rounds of one attempt: the agent works, Hob commits and checks; what fails goes back to the agent, a limited
+//! number of times.
+
+use std::time::Duration;
+
+use tokio::{sync::mpsc, time::Instant};
+
+use crate::{
+    agent::RunContext,
+    domain::{
+        BlockKind, Blocked, BriefParts, CheckResult, CheckTally, Diff, DiffPolicy, Evidence, FailureClass, HobFiles,
+        Nonce, Outcome, Progress, RunReport, RunRequest, Sha, Verdict, brief, failed_checks, title, visible,
+    },
+    worker::{Notice, WorkError, Worker, attempt::Job},
+    workspace::{CheckLimits, Identity, run_checks},
+};
+
+/// Lines of progress that may wait to be shown.
+const PROGRESS_QUEUE: usize = 256;
+
+/// Work that passed its checks.
+pub(super) struct Proven {
+    pub(super) head: Sha,
+    pub(super) diff: Diff,
+    pub(super) evidence: Evidence,
+    pub(super) summary: String,
+}
+
+/// What one round led to.
+enum Round {
+    Proven(Proven),
+    /// The checks that failed go back to the agent.
+    Again(Evidence),
+    /// Nothing more can be done without a person.
+    Blocked(Blocked),
+    /// The agent failed in a way that may pass.
+    Later(String, Option<Duration>),
+}
+
+impl Worker {
+    /// Runs the agent and its proof until the work is published, blocked or put off.
+    pub(super) async fn rounds(&self, job: &Job<'_>, labels: &mut Vec<String>) -> Result<(), WorkError> {
+        let base = self.checks_on_base(job).await?;
+        let mut failed = Vec::new();
+        let mut last = Evidence::default();
+        for round in 0..=self.settings.limits.check_rounds {
+            if round > 0 {
+                self.progress(job.issue, &format!("the checks failed: back to the agent, {round} of {}", self.settings.limits.check_rounds));
+            }
+            match self.round(job, &base, &failed).await? {
+                Round::Proven(proven) => return self.publish(job, labels, &proven).await,
+                Round::Blocked(blocked) => {
+                    self.keep_work(job).await?;
+                    return self.block(job.lease, labels, blocked).await;
+                }
+                Round::Later(reason, asked) => return self.try_later(job.lease, labels, reason, asked).await,
+                Round::Again(evidence) => {
+                    failed = evidence.head.iter().filter(|check| !check.passed()).cloned().collect();
+                    last = evidence;
+                }
+            }
+        }
+        self.keep_work(job).await?;
+        let blocked = Blocked {
+            kind: BlockKind::ChecksFailed,
+            text: format!(
+                "The checks still fail after {} round(s) of work.\n\n{}",
+                self.settings.limits.check_rounds + 1,
+                failed_checks(&last.head)
+            ),
+            question: "What should the agent do about this?".to_owned(),
+            since: self.forge.now(),
+        };
+        self.block(job.lease, labels, blocked).await
+    }
+
+    async fn round(&self, job: &Job<'_>, base: &[CheckResult], failed: &[CheckResult]) -> Result<Round, WorkError> {
+        let Some(money) = self.money_left(job) else {
+            let spent = job.lease.record().spend;
+            return Ok(Round::Blocked(self.limit_reached(format!("The issue's budget is spent: {spent}."))));
+        };
+        let report = self.run_agent(job, failed, money).await?;
+        job.lease.note_spend(report.spend).await;
+        let summary = match report.outcome {
+            Outcome::Done { summary } => summary,
+            Outcome::NothingToDo { reason } => return Ok(Round::Blocked(self.nothing_changed(&reason))),
+            Outcome::Question { question } => {
+                let text = "The agent needs an answer before it can go on.".to_owned();
+                return Ok(Round::Blocked(Blocked { kind: BlockKind::Question, text, question, since: self.forge.now() }));
+            }
+            Outcome::Failed { reason, failure } => return Ok(self.after_failure(reason, failure)),
+        };
+        self.commit(job, &summary).await?;
+        let Some((head, diff)) = self.work_so_far(job).await? else {
+            return Ok(Round::Blocked(self.nothing_changed(&summary)));
+        };
+        if let Some(blocked) = self.policy_violations(job, &diff)? {
+            return Ok(Round::Blocked(blocked));
+        }
+        let head_results = self.checks_on(job, &head, "head").await?;
+        let evidence = Evidence { base: base.to_vec(), head: head_results };
+        Ok(match evidence.verdict() {
+            Verdict::NoChecks | Verdict::Green | Verdict::RedToGreen { .. } => {
+                Round::Proven(Proven { head, diff, evidence, summary })
+            }
+            Verdict::Broken { .. } | Verdict::StillRed { .. } | Verdict::Undecided { .. } => Round::Again(evidence),
+        })
+    }
+
+    async fn run_agent(&self, job: &Job<'_>, failed: &[CheckResult], money: Option<u64>) -> Result<RunReport, WorkError> {
+        let record = job.lease.record();
+        let fence = Nonce(format!("{:016x}", rand::random::<u64>()));
+        let text = brief(&BriefParts {
+            repo: self.forge.repo(),
+            issue: job.issue.number,
+            title: &job.issue.title,
+            body: &job.issue.body,
+            comments: &job.comments,
+            answer: record.answer.as_ref(),
+            last_failure: record.last_failure.as_deref(),
+            failed_checks: failed,
+            checks: &job.rules.checks,
+            text_bytes: self.settings.limits.body_bytes,
+            fence: &fence,
+        });
+        let request = RunRequest {
+            run: job.run.clone(),
+            repo: self.forge.repo().clone(),
+            issue: job.issue.number,
+            title: title(&job.issue.title, 200),
+            body: visible(&job.issue.body).0,
+            brief: text,
+            folder: job.checkout.folder().to_owned(),
+            checks: job.rules.checks.clone(),
+            time: job.ends.saturating_duration_since(Instant::now()),
+            usd_micros: money,
+        };
+        self.progress(job.issue, &format!("the agent `{}` works", job.agent_name));
+        let (sender, mut lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
+        // Dropped with the run, so that a run that ends early ends its children too.
+        let cancel = self.cancel.child_token();
+        let context = RunContext { cancel: cancel.clone(), progress: sender, environment: self.environment.clone() };
+        let _ends_with_run = cancel.drop_guard();
+        let run = async move {
+            let report = job.agent.run(&request, &context).await;
+            drop(context);
+            report
+        };
+        let show = async {
+            while let Some(line) = lines.recv().await {
+                self.tell(&Notice::Progress { issue: job.issue.number, text: line.text });
+            }
+        };
+        let (report, ()) = tokio::join!(run, show);
+        Ok(report?)
+    }
+
+    fn after_failure(&self, reason: String, failure: FailureClass) -> Round {
+        match failure {
+            FailureClass::Transient { retry_after } => Round::Later(reason, retry_after),
+            FailureClass::Cancelled => Round::Later(reason, None),
+            FailureClass::Permanent | FailureClass::NeedsHuman => Round::Blocked(Blocked {
+                kind: BlockKind::AgentFailed,
+                text: format!("The agent failed: {reason}"),
+                question: "Can you say what it should do differently, or set right what it lacks?".to_owned(),
+                since: self.forge.now(),
+            }),
+        }
+    }
+
+    fn nothing_changed(&self, said: &str) -> Blocked {
+        Blocked {
+            kind: BlockKind::NoChanges,
+            text: format!("The agent changed no file. It said: {}", said.trim()),
+            question: "Is there something to change? Say what, or close the issue.".to_owned(),
+            since: self.forge.now(),
+        }
+    }
+
+    /// Money left for the issue, in millionths of a dollar: `Some(None)` where it is not limited, none where it is spent.
+    fn money_left(&self, job: &Job<'_>) -> Option<Option<u64>> {
+        let Some(limit) = self.settings.limits.usd_micros_per_issue() else { return Some(None) };
+        limit.checked_sub(job.lease.record().spend.usd_micros).filter(|left| *left > 0).map(Some)
+    }
+
+    async fn commit(&self, job: &Job<'_>, summary: &str) -> Result<(), WorkError> {
+        let identity =
+            Identity { name: self.settings.identity.name.clone(), email: self.settings.identity.email.clone() };
+        let subject = title(&job.issue.title, 72);
+        let body = title(summary, 500);
+        let message = format!("{subject}\n\n{body}\n\nIssue: {}\n", job.issue.number);
+        job.checkout.commit(&message, &identity, self.forge.now()).await?;
+        Ok(())
+    }
+
+    /// The branch's tip and all that it changes; none where it changes nothing.
+    async fn work_so_far(&self, job: &Job<'_>) -> Result<Option<(Sha, Diff)>, WorkError> {
+        let head = job.checkout.tip().await?;
+        let diff = job.checkout.diff(job.checkout.base(), &head).await?;
+        Ok((!diff.files.is_empty()).then_some((head, diff)))
+    }
+
+    fn policy_violations(&self, job: &Job<'_>, diff: &Diff) -> Result<Option<Blocked>, WorkError> {
+        let workspace = &self.settings.workspace;
+        let max_bytes = workspace.max_file_mib << 20;
+        let policy = DiffPolicy::new(&job.rules.protected, HobFiles::Protected, workspace.max_files, max_bytes)?;
+        let violations = policy.violations(diff);
+        if violations.is_empty() {
+            return Ok(None);
+        }
+        let list: String = violations.iter().take(20).map(|violation| format!("\n- {violation}")).collect();
+        Ok(Some(Blocked {
+            kind: BlockKind::PolicyViolated,
+            text: format!("The work breaks rules and was not pushed:\n{list}"),
+            question: "Should the issue be solved in another way? If the rule is wrong here, a person has to make this change.".to_owned(),
+            since: self.forge.now(),
+        }))
+    }
+
+    /// Pushes what there is, so that a blocked issue goes on from it; work that breaks the rules stays unpushed.
+    async fn keep_work(&self, job: &Job<'_>) -> Result<(), WorkError> {
+        self.commit(job, "Work in progress").await?;
+        let Some((head, diff)) = self.work_so_far(job).await? else { return Ok(()) };
+        if self.policy_violations(job, &diff)?.is_some() || job.pushed.as_ref() == Some(&head) {
+            return Ok(());
+        }
+        self.push(job, &head).await
+    }
+
+    async fn checks_on_base(&self, job: &Job<'_>) -> Result<Vec<CheckResult>, WorkError> {
+        self.checks_on(job, job.checkout.base(), "base").await
+    }
+
+    async fn checks_on(&self, job: &Job<'_>, sha: &Sha, name: &str) -> Result<Vec<CheckResult>, WorkError> {
+        if job.rules.checks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let folder = job.checkout.proof(sha).await?;
+        let limits = CheckLimits {
+            time: self.settings.checks.time.saturating_mul(u32::try_from(job.rules.checks.len()).unwrap_or(u32::MAX)),
+            output_bytes: self.settings.checks.output_bytes,
+        };
+        let results = run_checks(&folder, &job.rules.checks, &self.environment, limits, &self.cancel)
+            .await
+            .map_err(|error| WorkError::Checks(error.to_string()))?;
+        let passed = results.iter().filter(|check| check.passed()).count();
+        self.progress(job.issue, &format!("checks on the {name}: {passed} of {} pass", results.len()));
+        Ok(results)
+    }
+}
+
+/// How many of the checks on the head passed.
+pub(super) fn tally(evidence: &Evidence) -> Option<CheckTally> {
+    let passed = evidence.head.iter().filter(|check| check.passed()).count();
+    (!evidence.head.is_empty()).then_some(CheckTally { passed, run: evidence.head.len() })
+}

@@ -1,0 +1,103 @@
+//! Settling: a new state goes to the ledger first, then to the labels, then to the status comment. Whoever dies in
+//! between leaves a ledger that says what the labels should.
+
+use crate::{
+    domain::{Blocked, CommentId, LabelChange, Record, STATUS_MARK, State, status_body},
+    forge::HeldLease,
+    worker::{Notice, WorkError, Worker},
+};
+
+impl Worker {
+    /// Writes a new state of the issue to the ledger and shows it. `labels` are the issue's labels as they were read
+    /// or written last; they are brought up to date.
+    pub(super) async fn settle(
+        &self,
+        lease: &HeldLease,
+        labels: &mut Vec<String>,
+        change: impl FnOnce(&mut Record) -> String,
+    ) -> Result<(), WorkError> {
+        let mut why = String::new();
+        let transition = self.forge.transition(lease, |record| {
+            why = change(record);
+            why.clone()
+        });
+        transition.await?;
+        self.show(lease, labels, &why).await
+    }
+
+    /// Makes labels and status comment say what the ledger says.
+    pub(super) async fn show(&self, lease: &HeldLease, labels: &mut Vec<String>, why: &str) -> Result<(), WorkError> {
+        let state = lease.record().state;
+        self.label(lease, labels, state).await?;
+        self.tell(&Notice::Moved { issue: lease.issue(), state, why: why.to_owned() });
+        self.comment(lease).await
+    }
+
+    /// Makes the labels say `state`.
+    pub(super) async fn label(&self, lease: &HeldLease, labels: &mut Vec<String>, state: State) -> Result<(), WorkError> {
+        for change in self.settings.labels.changes(labels, state) {
+            self.forge.change_label(lease, &change).await?;
+            match change {
+                LabelChange::Add(name) => labels.push(name),
+                LabelChange::Remove(name) => labels.retain(|label| !label.eq_ignore_ascii_case(&name)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the one status comment, or edits it. Its id goes into the ledger with the next transition.
+    pub(super) async fn comment(&self, lease: &HeldLease) -> Result<(), WorkError> {
+        let record = lease.record();
+        let body = status_body(&record, &self.settings.labels.trigger, &self.settings.labels.blocked);
+        let known = match record.status_comment {
+            Some(id) => Some(id),
+            None => self.find_comment(lease).await?,
+        };
+        let id = match known {
+            Some(id) => match self.forge.edit_comment(lease, id, &body).await {
+                Ok(()) => id,
+                // Somebody deleted it: the next one takes its place.
+                Err(error) if error.is_not_found() => self.forge.create_comment(lease, &body).await?,
+                Err(error) => return Err(error.into()),
+            },
+            None => self.forge.create_comment(lease, &body).await?,
+        };
+        lease.note_comment(id).await;
+        Ok(())
+    }
+
+    /// Looks for a status comment that an earlier worker wrote and had no time to note. Only one by the token's own
+    /// account counts: anybody can write the mark.
+    async fn find_comment(&self, lease: &HeldLease) -> Result<Option<CommentId>, WorkError> {
+        if lease.generation().0 <= 1 {
+            return Ok(None);
+        }
+        let Some(own) = self.own_login().await? else { return Ok(None) };
+        let comments = self.forge.comments(lease.issue(), None).await?;
+        let ours = comments.into_iter().find(|comment| {
+            comment.body.starts_with(STATUS_MARK) && comment.author.as_ref().is_some_and(|author| author.login.is(own))
+        });
+        Ok(ours.map(|comment| comment.id))
+    }
+
+    /// Hands the issue to a person.
+    pub(super) async fn block(
+        &self,
+        lease: &HeldLease,
+        labels: &mut Vec<String>,
+        blocked: Blocked,
+    ) -> Result<(), WorkError> {
+        let settle = self.settle(lease, labels, |record| {
+            let sentence = format!("blocked: {}", blocked.text.lines().next().unwrap_or_default());
+            record.state = State::Blocked;
+            record.blocked = Some(blocked);
+            sentence
+        });
+        settle.await
+    }
+
+    /// Lets the lease go.
+    pub(super) async fn release(&self, lease: &HeldLease) -> Result<(), WorkError> {
+        Ok(self.forge.release(lease, |_| "released the lease".to_owned()).await?)
+    }
+}
