@@ -1,3 +1,5 @@
 //! The `hob` binary.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    hob::cli::main()
+}

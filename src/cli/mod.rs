@@ -1,1 +1,22 @@
-//! (skeleton)
+//! The command line: one file a command, and the only place that writes to the terminal.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is this module's business")]
+
+mod args;
+mod doctor;
+mod entry;
+mod exit;
+mod explain;
+mod forge_serve;
+mod history;
+mod list;
+mod output;
+mod progress;
+mod rehearse;
+mod remote;
+mod run;
+mod setup;
+mod status;
+mod summary;
+mod unblock;
+
+pub use entry::main;

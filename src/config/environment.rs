@@ -6,7 +6,7 @@ use secrecy::SecretString;
 
 /// What a child may inherit: where programs and the home are, the language, the time zone, and where proxies and
 /// certificates are. Nothing that holds a secret.
-const INHERITED: [&str; 12] = [
+const INHERITED: [&str; 18] = [
     "PATH",
     "HOME",
     "USER",
@@ -19,6 +19,12 @@ const INHERITED: [&str; 12] = [
     "TMPDIR",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
 ];
 
 /// The part of Hob's environment that every child gets: an allow-list, so that a new secret is left out by itself.

@@ -52,13 +52,24 @@ pub fn pull_body(report: &PullReport<'_>) -> String {
         line(&mut text, &format!("- and {} more", report.diff.files.len() - 20));
     }
     let actor = record.trigger.as_ref().map_or_else(|| "a maintainer".to_owned(), |trigger| person(&trigger.actor));
-    line(&mut text, &format!("\n## Why\n\n{actor} put the issue “{}” into Hob's hands.", inert(&title(report.issue_title, 200))));
+    line(
+        &mut text,
+        &format!("\n## Why\n\n{actor} put the issue “{}” into Hob's hands.", inert(&title(report.issue_title, 200))),
+    );
     if let Some(answer) = &record.answer {
         line(&mut text, &format!("{} answered: {}", person(&answer.actor), quoted(&answer.text)));
     }
     line(&mut text, "\n## Evidence\n");
     text.push_str(&evidence_table(report.evidence));
-    line(&mut text, &format!("\n## Cost\n\n{} over {} attempt(s), by the agent `{}`.", record.spend, record.attempt, code(report.agent)));
+    line(
+        &mut text,
+        &format!(
+            "\n## Cost\n\n{} over {} attempt(s), by the agent `{}`.",
+            record.spend,
+            record.attempt,
+            code(report.agent)
+        ),
+    );
     line(&mut text, &format!("\n## Limits\n\n{}", report.limits));
     line(&mut text, &format!("\nHob's ledger of this work: `hob history {}`.", record.issue));
     clip(&text, BODY_MAX)
@@ -85,7 +96,8 @@ pub fn evidence_table(evidence: &Evidence) -> String {
     };
     text.push_str("\n| check | base | head |\n|---|---|---|\n");
     for head in &evidence.head {
-        let base = evidence.base.iter().find(|base| base.command == head.command).map_or("not run".to_owned(), exit_word);
+        let base =
+            evidence.base.iter().find(|base| base.command == head.command).map_or("not run".to_owned(), exit_word);
         line(&mut text, &format!("| `{}` | {base} | {} |", code(&head.command).replace('|', "\\|"), exit_word(head)));
     }
     text
@@ -98,13 +110,22 @@ pub fn status_body(record: &Record, trigger_label: &str, blocked_label: &str) ->
         line(&mut text, &format!("**Refused**: {}.\n", inert(&refusal.reason)));
         line(
             &mut text,
-            &format!("Nothing was done. Somebody who may write to this repository can take the label `{trigger_label}` off and put it on again."),
+            &format!(
+                "Nothing was done. Somebody who may write to this repository can take the label `{trigger_label}` off and put it on again."
+            ),
         );
         return text;
     }
     line(&mut text, &headline(record));
     if let Some(blocked) = record.blocked.as_ref().filter(|_| record.state == State::Blocked) {
-        line(&mut text, &format!("\n{}\n\n**Question**: {}\n", inert(&clip(&blocked.text, 20_000)), inert(&clip(&blocked.question, 4_000))));
+        line(
+            &mut text,
+            &format!(
+                "\n{}\n\n**Question**: {}\n",
+                inert(&clip(&blocked.text, 20_000)),
+                inert(&clip(&blocked.question, 4_000))
+            ),
+        );
         line(&mut text, "To let Hob go on, somebody who may write to this repository can\n");
         line(&mut text, "- answer with a comment that starts with `/hob unblock` and says what to do,");
         line(&mut text, "- write `/hob retry` to try again as it is,");
@@ -181,7 +202,11 @@ fn code(text: &str) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    if text.trim().is_empty() { "(try again)".to_owned() } else { format!("“{}”", inert(&clip(text.trim(), 2_000))) }
+    if text.trim().is_empty() {
+        "(try again)".to_owned()
+    } else {
+        format!("“{}”", inert(&clip(text.trim(), 2_000)))
+    }
 }
 
 fn line(text: &mut String, part: &str) {

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::{
     domain::{Claimant, IssueNumber, Lost, Nonce, Record, Sha, Timestamp, acquire, released, renewed, still_mine},
-    forge::{Forge, ForgeError, HeldLease, lease::Holding},
+    forge::{BaseBranch, Forge, ForgeError, HeldLease, lease::Holding},
 };
 
 /// Transitions of one issue that [`Forge::history`] reads.
@@ -198,6 +198,20 @@ impl Forge {
         let mut record = released(&lease.record(), fresh_nonce(), self.now());
         let sentence = change(&mut record);
         self.step(lease, record, &sentence).await
+    }
+
+    /// Tries whether the token may make refs below the ledger's prefix: makes one and takes it away again.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the first call that is refused.
+    pub async fn try_prefix(&self, base: &BaseBranch) -> Result<(), ForgeError> {
+        let name = format!("{}doctor-{}", self.ref_space(), fresh_nonce());
+        let body = json!({ "ref": format!("refs/{name}"), "sha": base.sha });
+        self.write::<serde_json::Value>(Method::POST, &self.path("/git/refs"), &body, "make a ref of the ledger").await?;
+        let path = self.path(&format!("/git/refs/{name}"));
+        let nothing = serde_json::Value::Null;
+        self.write::<serde_json::Value>(Method::DELETE, &path, &nothing, "take a ref of the ledger away").await?;
+        Ok(())
     }
 
     async fn step(&self, lease: &HeldLease, record: Record, sentence: &str) -> Result<(), ForgeError> {

@@ -1,1 +1,5 @@
-//! (skeleton)
+//! Logs on standard error, as text for people or as JSON for programs.
+
+mod logs;
+
+pub use logs::{LogFormat, start_logs};

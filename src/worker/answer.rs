@@ -2,8 +2,8 @@
 
 use crate::{
     domain::{
-        Actor, Answer, BlockKind, Blocked, Command, Event, LabelEventKind, STATUS_MARK, State, command_in,
-        has_label, latest,
+        Actor, Answer, BlockKind, Blocked, Command, Event, IssueNumber, LabelEventKind, STATUS_MARK, State, command_in, has_label,
+        latest,
     },
     forge::{BaseBranch, Comment},
     worker::{
@@ -101,8 +101,12 @@ impl Worker {
     async fn go_on(&self, seen: Seen, answer: Answer, base: &BaseBranch) -> Result<Taken, WorkError> {
         let now = self.forge.now();
         let lease = self.acquire(&seen, base, |record| {
-            let sentence = format!("unblocked by {}; claimed by {}, generation {}", answer.actor, self.id, record.generation);
-            record.state = State::Blocked.after(Event::Unblocked).and_then(|state| state.after(Event::ClaimWon)).unwrap_or(State::Assigned);
+            let sentence =
+                format!("unblocked by {}; claimed by {}, generation {}", answer.actor, self.id, record.generation);
+            record.state = State::Blocked
+                .after(Event::Unblocked)
+                .and_then(|state| state.after(Event::ClaimWon))
+                .unwrap_or(State::Assigned);
             // A person had their say: the attempts begin anew, and the issue as it stands now is what they saw.
             record.attempt = 0;
             record.last_failure = None;
@@ -114,5 +118,38 @@ impl Worker {
             sentence
         });
         self.attempt(&lease.await?, seen.issue, base).await
+    }
+
+    /// Answers a blocked issue from the command line: it is free again, and the next worker takes it with these words.
+    ///
+    /// # Errors
+    /// [`WorkError::NotBlocked`] when the issue waits for nobody.
+    pub async fn unblock(&self, number: IssueNumber, text: &str) -> Result<(), WorkError> {
+        let looked = self.look_at(number).await?;
+        let record = looked.as_ref().and_then(|(_, entry, _)| entry.as_ref()).map(|entry| entry.record.clone());
+        let (Some((issue, entry, _)), Some(record)) = (looked, record.filter(|record| record.state == State::Blocked))
+        else {
+            return Err(WorkError::NotBlocked(number));
+        };
+        let base = self.forge.base_branch().await?;
+        let actor = self.own_login().await?.cloned().unwrap_or_else(|| "the operator".into());
+        let seen = Seen { issue, entry };
+        let question = record.blocked.map(|blocked| blocked.question);
+        let lease = self.acquire(&seen, &base, |record| {
+            record.state = record.state.after(Event::Unblocked).unwrap_or(State::Ready);
+            record.attempt = 0;
+            record.last_failure = None;
+            record.blocked = None;
+            if let Some(trigger) = record.trigger.as_mut() {
+                trigger.approved = approved_hash(&seen.issue);
+            }
+            let sentence = format!("unblocked by {actor}");
+            record.answer = Some(Answer { actor, text: text.to_owned(), question });
+            sentence
+        });
+        let lease = lease.await?;
+        let mut labels = seen.issue.labels;
+        self.show(&lease, &mut labels, "unblocked from the command line").await?;
+        self.release(&lease).await
     }
 }

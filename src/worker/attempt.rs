@@ -7,9 +7,7 @@ use tokio::time::Instant;
 use crate::{
     agent::{AgentBackend, Registry},
     config::{REPOSITORY_SETTINGS_PATH, RepositorySettings},
-    domain::{
-        BlockKind, Blocked, Event, FailureClass, Login, RunId, STATUS_MARK, Sha, State, branch_for, has_label,
-    },
+    domain::{BlockKind, Blocked, Event, FailureClass, Login, RunId, STATUS_MARK, State, branch_for, has_label},
     forge::{BaseBranch, ForgeError, HeldLease, Issue},
     worker::{Notice, WorkError, Worker, claim::Taken, trust::approved_hash},
     workspace::{BranchName, Checkout},
@@ -24,8 +22,6 @@ pub(super) struct Job<'a> {
     pub(super) agent_name: String,
     pub(super) agent: Arc<dyn AgentBackend>,
     pub(super) checkout: Checkout,
-    /// Where the branch stood on the forge: where the push may move it from.
-    pub(super) pushed: Option<Sha>,
     pub(super) comments: Vec<(Login, String)>,
     pub(super) run: RunId,
     pub(super) ends: Instant,
@@ -90,11 +86,11 @@ impl Worker {
         let text = self.forge.file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
         let rules = RepositorySettings::parse(&text)?;
         let (agent_name, agent) = self.choose_agent(issue, &rules)?;
-        let (branch, pushed) = self.choose_branch(lease, issue).await?;
+        let branch = self.choose_branch(lease, issue).await?;
         let checkout = self.workspace.prepare(&self.remote, issue.number, &branch, &base_sha).await?;
         let comments = self.trusted_comments(issue).await?;
         let run = RunId(format!("{}-{}", issue.number, lease.generation()));
-        Ok(Job { lease, issue, base, rules, agent_name, agent, checkout, pushed, comments, run, ends })
+        Ok(Job { lease, issue, base, rules, agent_name, agent, checkout, comments, run, ends })
     }
 
     /// The agent that works: the flag's, else the label's, else the repository's, else the process's.
@@ -118,20 +114,18 @@ impl Worker {
         Ok((name, agent))
     }
 
-    /// The issue's branch, and where it stands on the forge. A branch that the ledger does not know is somebody
-    /// else's: then another name is taken.
-    async fn choose_branch(&self, lease: &HeldLease, issue: &Issue) -> Result<(BranchName, Option<Sha>), WorkError> {
+    /// The issue's branch. One that is there already and that the ledger does not know is somebody else's: then
+    /// another name is taken.
+    async fn choose_branch(&self, lease: &HeldLease, issue: &Issue) -> Result<BranchName, WorkError> {
         if let Some(known) = lease.record().branch {
-            let branch: BranchName = known.parse()?;
-            let tip = self.workspace.remote_tip(&self.remote, &branch).await?;
-            return Ok((branch, tip));
+            return Ok(known.parse()?);
         }
         let wanted = branch_for(&self.settings.workspace.branch_prefix, issue.number, &issue.title);
         let mut name = wanted.clone();
         for n in 2..100 {
             let branch: BranchName = name.parse()?;
             if self.workspace.remote_tip(&self.remote, &branch).await?.is_none() {
-                return Ok((branch, None));
+                return Ok(branch);
             }
             name = format!("{wanted}-{n}");
         }
@@ -176,7 +170,8 @@ impl Worker {
             FailureClass::Cancelled => Err(error),
             FailureClass::Transient { retry_after } => self.try_later(lease, labels, reason, retry_after).await,
             FailureClass::Permanent | FailureClass::NeedsHuman => {
-                let refused = matches!(&error, WorkError::Workspace(crate::workspace::WorkspaceError::PushRefused { .. }));
+                let refused =
+                    matches!(&error, WorkError::Workspace(crate::workspace::WorkspaceError::PushRefused { .. }));
                 let kind = if refused { BlockKind::PushRefused } else { BlockKind::SetUpNeeded };
                 let question = "Can you set this right, and then let Hob try again?".to_owned();
                 self.block(lease, labels, Blocked { kind, text: reason, question, since: self.forge.now() }).await

@@ -157,7 +157,8 @@ impl Worker {
             });
             format!("the pull request {pull} was closed without a merge")
         });
-        self.show_and_release(seen, lease.await?, "its pull request was closed without a merge").await
+        let lease = lease.await?;
+        self.show_and_release(seen, lease, "its pull request was closed without a merge").await
     }
 
     async fn finish(&self, seen: Seen, ending: Ending, base: &BaseBranch) -> Result<Taken, WorkError> {
@@ -171,7 +172,8 @@ impl Worker {
             record.retry_after = None;
             format!("finished: {why}")
         });
-        self.show_and_release(seen, lease.await?, why).await
+        let lease = lease.await?;
+        self.show_and_release(seen, lease, why).await
     }
 
     /// Ends the work on a person's word: the trigger label goes too.

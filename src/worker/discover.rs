@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    domain::{IssueNumber, IssueStatus, IssueView, Record, Snapshot, State},
+    domain::{IssueNumber, IssueView, Record, Snapshot, State},
     forge::{Issue, LedgerEntry, Tip},
     worker::{WorkError, Worker},
 };
@@ -14,7 +14,6 @@ use crate::{
 pub(super) struct Discovered {
     pub(super) snapshot: Snapshot,
     pub(super) issues: BTreeMap<IssueNumber, Issue>,
-    pub(super) entries: BTreeMap<IssueNumber, LedgerEntry>,
 }
 
 impl Worker {
@@ -42,7 +41,7 @@ impl Worker {
         for issue in issues.values() {
             views.push(self.view(issue, entries.get(&issue.number)).await?);
         }
-        Ok(Discovered { snapshot: Snapshot { issues: views }, issues, entries })
+        Ok(Discovered { snapshot: Snapshot { issues: views }, issues })
     }
 
     /// What the forge says now about one issue; none where it is gone.
@@ -76,12 +75,5 @@ impl Worker {
             record,
             pull,
         })
-    }
-}
-
-impl Discovered {
-    /// Whether the issue can be seen and is open.
-    pub(super) fn is_open(&self, number: IssueNumber) -> bool {
-        self.issues.get(&number).is_some_and(|issue| issue.status == IssueStatus::Open)
     }
 }

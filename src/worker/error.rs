@@ -3,7 +3,7 @@
 use crate::{
     agent::AgentError,
     config::RepositorySettingsError,
-    domain::{FailureClass, InvalidGlob},
+    domain::{FailureClass, InvalidGlob, IssueNumber},
     forge::ForgeError,
     workspace::{InvalidBranchName, InvalidServer, WorkspaceError},
 };
@@ -32,6 +32,9 @@ pub enum WorkError {
     /// A branch name that git would refuse.
     #[error(transparent)]
     Branch(#[from] InvalidBranchName),
+    /// Somebody wanted to unblock an issue that is not blocked.
+    #[error("issue {0} is not blocked: `hob explain {0}` says where it stands")]
+    NotBlocked(IssueNumber),
     /// The worker was asked to stop.
     #[error("the worker was stopped")]
     Stopped,
@@ -48,6 +51,7 @@ impl WorkError {
             Self::Workspace(error) => error.class(),
             Self::Agent(error) => error.failure.clone(),
             Self::Stopped => FailureClass::Cancelled,
+            Self::NotBlocked(_) => FailureClass::Permanent,
             Self::Settings(_) | Self::Glob(_) | Self::Server(_) | Self::Branch(_) | Self::Checks(_) => {
                 FailureClass::NeedsHuman
             }

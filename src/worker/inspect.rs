@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use crate::{
-    domain::{Action, Decision, IssueNumber, Recovery, State, Timestamp, plan},
+    agent::Registry,
+    config::{REPOSITORY_SETTINGS_PATH, RepositorySettings},
+    domain::{Action, Decision, IssueNumber, IssueView, Record, Recovery, State, Timestamp, plan},
     worker::{WorkError, Worker, trust::Vetted},
 };
 
@@ -39,7 +41,8 @@ impl Worker {
                 Decision::Act(action) => sentence(action),
                 Decision::Wait(reason) => reason.to_string(),
             };
-            let mut counts = matches!(planned.decision, Decision::Act(Action::Claim | Action::Recover(Recovery::Resume)));
+            let mut counts =
+                matches!(planned.decision, Decision::Act(Action::Claim | Action::Recover(Recovery::Resume)));
             if planned.decision == Decision::Act(Action::Claim)
                 && let Some(issue) = found.issues.get(&planned.issue.number)
                 && let Vetted::Refused(refusal) = self.vet(issue).await?
@@ -61,13 +64,46 @@ impl Worker {
     }
 }
 
+impl Worker {
+    /// Everything whose ledger is open: what goes on now.
+    ///
+    /// # Errors
+    /// [`WorkError`] of a read; nothing is written.
+    pub async fn status(&self) -> Result<Vec<(String, Record)>, WorkError> {
+        let found = self.discover().await?;
+        let of = |issue: IssueView| issue.record.map(|record| (issue.title, record));
+        Ok(found.snapshot.issues.into_iter().filter_map(of).filter(|(_, record)| record.state != State::Done).collect())
+    }
+
+    /// The agents there are, and what git says of its version.
+    ///
+    /// # Errors
+    /// [`WorkError`] when an agent's settings cannot be read or git cannot be run.
+    pub async fn tools(&self) -> Result<(Vec<String>, String), WorkError> {
+        let names = Registry::new(self.agents.clone())?.names();
+        Ok((names, self.workspace.git_version().await?))
+    }
+
+    /// The repository's own settings, as the base branch has them.
+    ///
+    /// # Errors
+    /// [`WorkError::Settings`] when they cannot be used.
+    pub async fn repository_settings(&self) -> Result<Option<RepositorySettings>, WorkError> {
+        let base = self.forge.base_branch().await?;
+        let text = self.forge.file(REPOSITORY_SETTINGS_PATH, &base.sha).await?;
+        Ok(text.map(|text| RepositorySettings::parse(&text)).transpose()?)
+    }
+}
+
 fn sentence(action: &Action) -> String {
     match action {
         Action::Claim => "it would be claimed",
         Action::Recover(Recovery::Resume) => "its worker died: another would go on with it",
         Action::Recover(Recovery::Block) => "its worker died: a person would be asked",
         Action::Recover(Recovery::Abandon) => "its worker died: it would be put back",
-        Action::SeekAnswer => "it is blocked: it waits for a person's answer (the status comment on the issue has the question)",
+        Action::SeekAnswer => {
+            "it is blocked: it waits for a person's answer (the status comment on the issue has the question)"
+        }
         Action::AskAboutRejection(_) => "its pull request was closed: a person would be asked what is next",
         Action::Finish(_) => "its work is at an end: the ledger would be closed",
         Action::RepairLabels(_) => "its labels contradict its ledger: they would be repaired",

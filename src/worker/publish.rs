@@ -15,7 +15,12 @@ use crate::{
 
 impl Worker {
     /// Pushes the proven work and opens its pull request, unless the issue was withdrawn or edited meanwhile.
-    pub(super) async fn publish(&self, job: &Job<'_>, labels: &mut Vec<String>, proven: &Proven) -> Result<(), WorkError> {
+    pub(super) async fn publish(
+        &self,
+        job: &Job<'_>,
+        labels: &mut Vec<String>,
+        proven: &Proven,
+    ) -> Result<(), WorkError> {
         let now = self.forge.issue(job.issue.number).await?;
         match now.filter(|issue| self.still_wanted(issue)) {
             None => {
@@ -32,7 +37,8 @@ impl Worker {
             Some(issue) => *labels = issue.labels,
         }
         self.push(job, &proven.head).await?;
-        let pull = self.forge.publish_pull(job.lease, job.lease.record().pull_request, &self.draft(job, proven)).await?;
+        let pull =
+            self.forge.publish_pull(job.lease, job.lease.record().pull_request, &self.draft(job, proven)).await?;
         let settle = self.settle(job.lease, labels, |record| {
             record.state = record.state.after(Event::PullRequestOpened).unwrap_or(State::InReview);
             record.head_sha = Some(proven.head.clone());
@@ -53,17 +59,21 @@ impl Worker {
         let deadline = self.settings.workspace.transfer_time.min(self.settings.lease.duration / 2);
         self.forge.permit(job.lease, deadline, "push the branch")?;
         self.progress(job.issue, &format!("pushing `{}`", job.checkout.branch()));
-        let push = self.workspace.push(&job.checkout, &self.remote, head, job.pushed.as_ref());
+        let push = self.workspace.push(&job.checkout, &self.remote, head, job.checkout.pushed());
         match tokio::time::timeout(deadline, push).await {
             Ok(result) => Ok(result?),
-            Err(_elapsed) => Err(crate::forge::ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into()),
+            Err(_elapsed) => {
+                Err(crate::forge::ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into())
+            }
         }
     }
 
     fn draft(&self, job: &Job<'_>, proven: &Proven) -> PullDraft {
         let record = job.lease.record();
         let limits = &self.settings.limits;
-        let money = limits.usd_micros_per_issue().map_or("no limit of money".to_owned(), |_| format!("${:.2}", limits.usd_per_issue));
+        let money = limits
+            .usd_micros_per_issue()
+            .map_or("no limit of money".to_owned(), |_| format!("${:.2}", limits.usd_per_issue));
         let limits = format!(
             "An attempt may take {}, an issue {money} and {} attempts.",
             words(limits.issue_time),

@@ -45,7 +45,10 @@ impl Worker {
         let mut last = Evidence::default();
         for round in 0..=self.settings.limits.check_rounds {
             if round > 0 {
-                self.progress(job.issue, &format!("the checks failed: back to the agent, {round} of {}", self.settings.limits.check_rounds));
+                self.progress(
+                    job.issue,
+                    &format!("the checks failed: back to the agent, {round} of {}", self.settings.limits.check_rounds),
+                );
             }
             match self.round(job, &base, &failed).await? {
                 Round::Proven(proven) => return self.publish(job, labels, &proven).await,
@@ -86,7 +89,12 @@ impl Worker {
             Outcome::NothingToDo { reason } => return Ok(Round::Blocked(self.nothing_changed(&reason))),
             Outcome::Question { question } => {
                 let text = "The agent needs an answer before it can go on.".to_owned();
-                return Ok(Round::Blocked(Blocked { kind: BlockKind::Question, text, question, since: self.forge.now() }));
+                return Ok(Round::Blocked(Blocked {
+                    kind: BlockKind::Question,
+                    text,
+                    question,
+                    since: self.forge.now(),
+                }));
             }
             Outcome::Failed { reason, failure } => return Ok(self.after_failure(reason, failure)),
         };
@@ -107,7 +115,12 @@ impl Worker {
         })
     }
 
-    async fn run_agent(&self, job: &Job<'_>, failed: &[CheckResult], money: Option<u64>) -> Result<RunReport, WorkError> {
+    async fn run_agent(
+        &self,
+        job: &Job<'_>,
+        failed: &[CheckResult],
+        money: Option<u64>,
+    ) -> Result<RunReport, WorkError> {
         let record = job.lease.record();
         let fence = Nonce(format!("{:016x}", rand::random::<u64>()));
         let text = brief(&BriefParts {
@@ -221,7 +234,7 @@ impl Worker {
     async fn keep_work(&self, job: &Job<'_>) -> Result<(), WorkError> {
         self.commit(job, "Work in progress").await?;
         let Some((head, diff)) = self.work_so_far(job).await? else { return Ok(()) };
-        if self.policy_violations(job, &diff)?.is_some() || job.pushed.as_ref() == Some(&head) {
+        if self.policy_violations(job, &diff)?.is_some() || job.checkout.pushed() == Some(&head) {
             return Ok(());
         }
         self.push(job, &head).await

@@ -1,6 +1,9 @@
 //! The loop: poll, decide, work, wait.
 
-use std::{sync::atomic::{AtomicUsize, Ordering}, time::Duration};
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
 
 use futures_util::{StreamExt, stream};
 use serde::Serialize;
@@ -110,7 +113,9 @@ impl Worker {
         let (mut tend, mut work) = (Vec::new(), Vec::new());
         for planned in &planned {
             match &planned.decision {
-                Decision::Act(Action::Claim | Action::Recover(_) | Action::SeekAnswer) => work.push(planned.issue.number),
+                Decision::Act(Action::Claim | Action::Recover(_) | Action::SeekAnswer) => {
+                    work.push(planned.issue.number)
+                }
                 Decision::Act(Action::AskAboutRejection(_) | Action::Finish(_) | Action::RepairLabels(_)) => {
                     tend.push(planned.issue.number);
                 }

@@ -34,7 +34,12 @@ impl Worker {
     }
 
     /// Makes the labels say `state`.
-    pub(super) async fn label(&self, lease: &HeldLease, labels: &mut Vec<String>, state: State) -> Result<(), WorkError> {
+    pub(super) async fn label(
+        &self,
+        lease: &HeldLease,
+        labels: &mut Vec<String>,
+        state: State,
+    ) -> Result<(), WorkError> {
         for change in self.settings.labels.changes(labels, state) {
             self.forge.change_label(lease, &change).await?;
             match change {

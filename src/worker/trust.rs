@@ -37,11 +37,9 @@ impl Worker {
             return Ok(refused(format!("the account that put the label `{label}` on is gone")));
         };
         Ok(match self.judge(actor).await? {
-            Ok(()) => Vetted::Trusted(Trigger {
-                event: event.id,
-                actor: actor.login.clone(),
-                approved: approved_hash(issue),
-            }),
+            Ok(()) => {
+                Vetted::Trusted(Trigger { event: event.id, actor: actor.login.clone(), approved: approved_hash(issue) })
+            }
             Err(reason) => refused(reason),
         })
     }

@@ -6,6 +6,7 @@ use crate::{
     domain::{Diff, Sha, Timestamp},
     workspace::{
         BranchName, Identity, WorkspaceError, commit, diff,
+        error::library,
         git::{Git, Tree},
         layout::{IssueFolder, blocking, make, remove, remove_git_folders},
         names::{checked, oid},
@@ -95,6 +96,20 @@ impl Checkout {
             let repo = commit::open(&checkout.folder.git(), checkout.folder())?;
             let paths = commit::stage(&repo, &checkout.tree, checkout.git.settings())?;
             commit::record(&repo, &checkout.branch, &paths, &commit::Entry { message, identity, time })
+        })
+        .await
+    }
+
+    /// The branch's tip in Hob's git directory: the last commit made here, or where the checkout started.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Library`] when the branch cannot be read.
+    pub async fn tip(&self) -> Result<Sha, WorkspaceError> {
+        let (git, name) = (self.folder.git(), self.branch.full());
+        blocking("read the branch's tip", move || {
+            let repo = git2::Repository::open_bare(&git).map_err(library("open the issue's git directory"))?;
+            let id = repo.refname_to_id(&name).map_err(library("read the branch's tip"))?;
+            Ok(Sha(id.to_string()))
         })
         .await
     }

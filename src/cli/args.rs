@@ -1,0 +1,145 @@
+//! The command line as clap reads it; the doc comments are the help text.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::{
+    config::parse_duration,
+    domain::{IssueNumber, RepoName},
+};
+
+/// Give an issue the label `code`: Hob works on it in a branch, proves the work, and opens a pull request.
+///
+/// Try it with no account, token or network: `hob rehearse`. For a real repository, set GITHUB_TOKEN, then
+/// `hob doctor --repo OWNER/NAME` and `hob run --once --dry-run --repo OWNER/NAME`.
+#[derive(Debug, Parser)]
+#[command(name = "hob", version, max_term_width = 100)]
+pub(super) struct Cli {
+    #[command(flatten)]
+    pub(super) shared: Shared,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Shared {
+    /// Settings file; variables HOB__SECTION__KEY and flags win over it.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// Repository; without it GITHUB_REPOSITORY, else the git remote `origin` of this folder.
+    #[arg(long, global = true, value_name = "OWNER/NAME")]
+    pub(super) repo: Option<RepoName>,
+    /// Writes results as JSON, for programs.
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+    /// Where mirrors, checkouts and transcripts are kept [default: ~/.local/state/hob].
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(super) state_dir: Option<PathBuf>,
+    /// Sets one setting, for example `--set limits.attempts=1`.
+    #[arg(long = "set", global = true, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(super) set: Vec<(String, String)>,
+    /// Logs as JSON lines instead of text.
+    #[arg(long, global = true)]
+    pub(super) log_json: bool,
+}
+
+/// What Hob does.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Runs the whole loop on an embedded forge: no account, token, key or network.
+    Rehearse(RehearseArgs),
+    /// Works on issues: discovers, claims, runs an agent, proves, opens pull requests.
+    Run(RunArgs),
+    /// Lists the issues with the trigger label, in the order in which they would be taken.
+    List,
+    /// Says what would be done about one issue, or why nothing.
+    Explain(IssueArgs),
+    /// Shows what goes on now: claims, leases, pull requests, spend.
+    Status,
+    /// Tells an issue's life from its ledger.
+    History(IssueArgs),
+    /// Answers a blocked issue.
+    Unblock(UnblockArgs),
+    /// Checks token, permissions, labels, git, agents and model, and says what to do.
+    Doctor,
+    /// Prints every setting with its value in force.
+    Settings,
+    /// The embedded forge by itself.
+    #[command(subcommand)]
+    Forge(ForgeCommand),
+}
+
+/// What the embedded forge does.
+#[derive(Debug, Subcommand)]
+pub(super) enum ForgeCommand {
+    /// Serves a GitHub-compatible forge from this process, until it is stopped.
+    Serve(super::forge_serve::Args),
+}
+
+/// `hob run`.
+#[derive(Debug, Args)]
+pub(super) struct RunArgs {
+    /// Polls once, works on what is there, and ends.
+    #[arg(long)]
+    pub(super) once: bool,
+    /// Shows what would be done and writes nothing.
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Issues worked on at once.
+    #[arg(long, value_name = "N")]
+    pub(super) jobs: Option<usize>,
+    /// Ends after this many issues.
+    #[arg(long, value_name = "N")]
+    pub(super) max_issues: Option<usize>,
+    /// Begins no issue after this time, for example `50m`; work in hand goes on to its own limit.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(super) max_runtime: Option<Duration>,
+    /// The agent that works, whatever labels and settings say.
+    #[arg(long, value_name = "NAME")]
+    pub(super) agent: Option<String>,
+}
+
+/// `hob rehearse`.
+#[derive(Debug, Args)]
+pub(super) struct RehearseArgs {
+    /// Rehearses with this git repository instead of the bundled one; it is only read.
+    #[arg(long = "from", value_name = "PATH")]
+    pub(super) path: Option<PathBuf>,
+    /// The issue to work on: a Markdown file whose first line is the title. Needed with a repository of your own.
+    #[arg(long, value_name = "FILE")]
+    pub(super) issue: Option<PathBuf>,
+    /// The agent that works.
+    #[arg(long, value_name = "NAME")]
+    pub(super) agent: Option<String>,
+    /// Keeps the forge open after the work, so that you can look at it in a browser; Ctrl-C ends it.
+    #[arg(long)]
+    pub(super) keep: bool,
+}
+
+/// A command about one issue.
+#[derive(Debug, Args)]
+pub(super) struct IssueArgs {
+    /// The issue's number.
+    #[arg(value_name = "ISSUE")]
+    pub(super) issue: IssueNumber,
+}
+
+/// `hob unblock`.
+#[derive(Debug, Args)]
+pub(super) struct UnblockArgs {
+    /// The issue's number.
+    #[arg(value_name = "ISSUE")]
+    pub(super) issue: IssueNumber,
+    /// What the agent should know; without it, it just tries again.
+    #[arg(short, long, value_name = "TEXT", default_value = "")]
+    pub(super) message: String,
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        Some(_) | None => Err("write KEY=VALUE, for example `limits.attempts=1`".to_owned()),
+    }
+}

@@ -1,0 +1,101 @@
+//! Exit codes, all of them, and which failure leads to which.
+//!
+//! | code | meaning |
+//! |---|---|
+//! | 0 | the command did what it was asked; a blocked issue is no failure of Hob's |
+//! | 1 | something failed that may pass, or that nothing here explains |
+//! | 2 | the command line or a setting cannot be used |
+//! | 3 | the token is missing, not accepted, or lacks a permission |
+//! | 4 | the repository, issue or thing asked for is not there, or is empty |
+//! | 5 | the forge cannot be reached |
+//! | 6 | `hob doctor` found something that has to be set right |
+//! | 7 | the rehearsal did not end as it should |
+
+use crate::{
+    config::SettingsError,
+    forge::ForgeError,
+    worker::WorkError,
+};
+
+/// A code that the process ends with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exit {
+    /// Something failed.
+    Failure = 1,
+    /// The command line or a setting.
+    Usage = 2,
+    /// The token.
+    Token = 3,
+    /// Not there.
+    NotFound = 4,
+    /// No connection.
+    Unreachable = 5,
+    /// The doctor's findings.
+    Unwell = 6,
+    /// The rehearsal.
+    Rehearsal = 7,
+}
+
+/// A failure whose exit code is known where it is made.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(super) struct Fatal {
+    pub(super) exit: Exit,
+    pub(super) message: String,
+}
+
+/// A failure with its exit code.
+pub(super) fn fatal(exit: Exit, message: impl Into<String>) -> anyhow::Error {
+    Fatal { exit, message: message.into() }.into()
+}
+
+/// The code for an error, by the first cause in its chain that has one.
+pub(super) fn code_of(error: &anyhow::Error) -> Exit {
+    for cause in error.chain() {
+        if let Some(fatal) = cause.downcast_ref::<Fatal>() {
+            return fatal.exit;
+        }
+        if cause.is::<SettingsError>() {
+            return Exit::Usage;
+        }
+        if let Some(WorkError::Forge(error)) = cause.downcast_ref::<WorkError>() {
+            return of_forge(error);
+        }
+        if let Some(error) = cause.downcast_ref::<WorkError>() {
+            return of_work(error);
+        }
+        if let Some(error) = cause.downcast_ref::<ForgeError>() {
+            return of_forge(error);
+        }
+    }
+    Exit::Failure
+}
+
+fn of_work(error: &WorkError) -> Exit {
+    match error {
+        WorkError::Server(_) | WorkError::Agent(_) | WorkError::Settings(_) | WorkError::Glob(_) => Exit::Usage,
+        WorkError::NotBlocked(_) => Exit::NotFound,
+        WorkError::Forge(error) => of_forge(error),
+        WorkError::Workspace(_) | WorkError::Branch(_) | WorkError::Stopped | WorkError::Checks(_) => Exit::Failure,
+    }
+}
+
+fn of_forge(error: &ForgeError) -> Exit {
+    match error {
+        ForgeError::Unreachable { .. } | ForgeError::TimedOut { .. } => Exit::Unreachable,
+        ForgeError::Unauthorized | ForgeError::Forbidden { .. } => Exit::Token,
+        ForgeError::NotFound { .. }
+        | ForgeError::NoRepository(_)
+        | ForgeError::EmptyRepository(_)
+        | ForgeError::Moved { .. } => Exit::NotFound,
+        ForgeError::Limited { .. }
+        | ForgeError::Server { .. }
+        | ForgeError::Refused { .. }
+        | ForgeError::Unreadable { .. }
+        | ForgeError::Record { .. }
+        | ForgeError::ReadOnly { .. }
+        | ForgeError::Held(_)
+        | ForgeError::Lost(_)
+        | ForgeError::LeaseTooShort { .. } => Exit::Failure,
+    }
+}
