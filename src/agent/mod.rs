@@ -3,9 +3,12 @@
 
 mod backend;
 mod command;
+mod folder;
+mod native;
 mod registry;
 mod report;
 
 pub use backend::{AgentBackend, AgentError, RunContext};
 pub use command::CommandAgent;
+pub use native::NativeAgent;
 pub use registry::{AgentParts, Registry};

@@ -1,11 +1,12 @@
 //! Agents by name: what the settings describe becomes something that runs.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use crate::{
-    agent::{AgentBackend, AgentError, CommandAgent},
-    config::{AgentSettings, BackendKind, ModelAccess, ModelSettings, RecipeSettings},
+    agent::{AgentBackend, AgentError, CommandAgent, NativeAgent},
+    config::{AgentSettings, BackendKind, InvalidModelName, ModelAccess, ModelName, ModelSettings, RecipeSettings},
     domain::FailureClass,
+    model::{Billing, ModelError, Models},
     process::Environment,
 };
 
@@ -23,14 +24,16 @@ pub struct AgentParts {
     pub model: ModelSettings,
     /// Keys and addresses of the models' services.
     pub access: ModelAccess,
+    /// Where transcripts are kept, outside what an agent can write; none: none are.
+    pub sessions: Option<PathBuf>,
     /// Values of the variables that any agent's `env` names; each agent gets only those it names itself.
     pub variables: Environment,
 }
 
 /// The agents that can be run.
-#[derive(Default)]
 pub struct Registry {
     parts: AgentParts,
+    models: Models,
     added: BTreeMap<String, Arc<dyn AgentBackend>>,
 }
 
@@ -42,7 +45,10 @@ impl Registry {
     pub fn new(parts: AgentParts) -> Result<Self, AgentError> {
         match parts.agents.keys().find(|name| !is_name(name)) {
             Some(bad) => Err(setup(format!("`{bad}` is no name for an agent: use a-z, 0-9, `_`, `-`, a letter first"))),
-            None => Ok(Self { parts, added: BTreeMap::new() }),
+            None => {
+                let models = Models::new(parts.model.clone(), parts.access.clone());
+                Ok(Self { parts, models, added: BTreeMap::new() })
+            }
         }
     }
 
@@ -84,8 +90,26 @@ impl Registry {
         match settings.backend {
             BackendKind::Command => Ok(Arc::new(CommandAgent::new(settings, &self.parts.variables)?)),
             BackendKind::Recipe => Err(setup("recipes are not part of this build".into())),
-            BackendKind::Native => Err(setup("the native loop is not part of this build".into())),
+            BackendKind::Native => self.native(settings),
         }
+    }
+
+    fn native(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
+        let name = settings.model.as_ref().or(self.parts.model.default.as_ref());
+        let name = name.ok_or_else(|| setup("it has no model: set its `model`, or `model.default`".into()))?;
+        let name: ModelName = name.parse().map_err(|error: InvalidModelName| setup(error.to_string()))?;
+        let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };
+        let mut agent = NativeAgent::new(self.models.client(&name).map_err(broken)?, settings.clone());
+        agent = agent.variables(&self.parts.variables);
+        agent = match (self.parts.model.price(&name), self.models.billing(&name)) {
+            (Some(price), _) => agent.price(price),
+            (None, Billing::Free) => agent,
+            (None, Billing::Billed) => agent.unknown_price(&name.to_string()),
+        };
+        Ok(Arc::new(match &self.parts.sessions {
+            Some(folder) => agent.sessions(folder.clone()),
+            None => agent,
+        }))
     }
 
     fn known(&self) -> String {

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 mod command;
+mod native;
 
 /// A folder, a request to work in it and what surrounds the run.
 struct Bench {

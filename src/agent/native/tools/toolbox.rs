@@ -1,0 +1,69 @@
+//! Runs an action.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    agent::{
+        folder::Folder,
+        native::tools::{Action, ToolError},
+    },
+    domain::Outcome,
+    process::Environment,
+};
+
+/// Bytes of a file that the tools read, and of a text they write.
+pub(super) const FILE_MAX: u64 = 2 << 20;
+
+/// What the tools work with.
+#[derive(Debug)]
+pub(in crate::agent::native) struct Toolbox {
+    /// The folder.
+    pub(in crate::agent::native) folder: Folder,
+    /// The whole environment of a command.
+    pub(in crate::agent::native) environment: Environment,
+    /// Bytes of an answer.
+    pub(in crate::agent::native) output_cap: usize,
+    /// The longest a command may take.
+    pub(in crate::agent::native) shell_time: Duration,
+    /// When the run's time is over.
+    pub(in crate::agent::native) deadline: Instant,
+    /// Ends a command.
+    pub(in crate::agent::native) cancel: CancellationToken,
+}
+
+/// What came of an action.
+#[derive(Debug)]
+pub(in crate::agent::native) enum Answer {
+    /// A text for the model.
+    Text(String),
+    /// The end of the run.
+    End(Outcome),
+}
+
+impl Toolbox {
+    /// Runs `action`.
+    pub(in crate::agent::native) async fn run(&self, action: Action) -> Result<Answer, ToolError> {
+        match action {
+            Action::Read(read) => self.blocking(move |folder, cap| read.run(folder, cap)).await,
+            Action::List(list) => self.blocking(move |folder, cap| list.run(folder, cap)).await,
+            Action::Search(search) => self.blocking(move |folder, cap| search.run(folder, cap)).await,
+            Action::Edit(edit) => self.blocking(move |folder, _| edit.run(folder)).await,
+            Action::Write(write) => self.blocking(move |folder, _| write.run(folder)).await,
+            Action::Shell(shell) => shell.run(self).await.map(Answer::Text),
+            Action::Ask(ask) => ask.end().map(Answer::End),
+            Action::Done(done) => done.end().map(Answer::End),
+        }
+    }
+
+    async fn blocking(
+        &self,
+        work: impl FnOnce(&Folder, usize) -> Result<String, ToolError> + Send + 'static,
+    ) -> Result<Answer, ToolError> {
+        let (folder, cap) = (self.folder.clone(), self.output_cap);
+        let done = tokio::task::spawn_blocking(move || work(&folder, cap)).await;
+        done.map_err(|error| ToolError::Refused(format!("the tool broke: {error}")))?.map(Answer::Text)
+    }
+}

@@ -1,0 +1,181 @@
+//! Builds a reply from the events of a message. Events of a kind that is not known are passed over, as the service asks.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::model::{ModelError, ModelReply, Stop, ToolCall, Usage, classify::stream_error, http::Collect};
+
+/// Blocks one reply may have.
+const BLOCKS_MAX: usize = 256;
+
+/// What came of a reply so far.
+#[derive(Debug, Default)]
+pub(super) struct Collected {
+    blocks: BTreeMap<u64, Block>,
+    usage: Usage,
+    stop: Option<Stop>,
+    complete: bool,
+}
+
+#[derive(Debug)]
+enum Block {
+    Text(String),
+    Call { id: String, name: String, given: Value, json: String },
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Event {
+    MessageStart {
+        message: Started,
+    },
+    ContentBlockStart {
+        index: u64,
+        content_block: BlockStart,
+    },
+    ContentBlockDelta {
+        index: u64,
+        delta: Delta,
+    },
+    MessageDelta {
+        delta: End,
+        usage: Option<Counted>,
+    },
+    MessageStop,
+    Error {
+        error: Value,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Started {
+    usage: Option<Counted>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum BlockStart {
+    Text {
+        #[serde(default)]
+        text: String,
+    },
+    ToolUse {
+        id: String,
+        name: String,
+        #[serde(default)]
+        input: Value,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Delta {
+    #[serde(rename = "text_delta")]
+    Text { text: String },
+    #[serde(rename = "input_json_delta")]
+    InputJson { partial_json: String },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct End {
+    stop_reason: Option<String>,
+}
+
+/// Counts are cumulative: a later one takes the place of an earlier one.
+#[derive(Deserialize)]
+struct Counted {
+    input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+}
+
+impl Collected {
+    fn count(&mut self, counted: &Counted) {
+        let Usage { input, cached_input, cache_write, output } = self.usage;
+        let plain = counted.input_tokens.unwrap_or(input.saturating_sub(cached_input).saturating_sub(cache_write));
+        let cached_input = counted.cache_read_input_tokens.unwrap_or(cached_input);
+        let cache_write = counted.cache_creation_input_tokens.unwrap_or(cache_write);
+        let input = plain.saturating_add(cached_input).saturating_add(cache_write);
+        self.usage = Usage { input, cached_input, cache_write, output: counted.output_tokens.unwrap_or(output) };
+    }
+
+    fn delta(&mut self, index: u64, delta: Delta) -> Result<(), ModelError> {
+        match (self.blocks.get_mut(&index), delta) {
+            (Some(Block::Text(text)), Delta::Text { text: more }) => text.push_str(&more),
+            (Some(Block::Call { json, .. }), Delta::InputJson { partial_json }) => json.push_str(&partial_json),
+            (_, Delta::Other) | (Some(Block::Other), _) => {}
+            (Some(_) | None, _) => return Err(ModelError::Garbage(format!("a delta fits no block {index}"))),
+        }
+        Ok(())
+    }
+}
+
+impl Collect for Collected {
+    fn event(&mut self, data: &str) -> Result<(), ModelError> {
+        match serde_json::from_str(data).map_err(|error| ModelError::Garbage(error.to_string()))? {
+            Event::MessageStart { message } => {
+                if let Some(counted) = message.usage {
+                    self.count(&counted);
+                }
+            }
+            Event::ContentBlockStart { index, content_block } => {
+                let block = match content_block {
+                    BlockStart::Text { text } => Block::Text(text),
+                    BlockStart::ToolUse { id, name, input } => {
+                        Block::Call { id, name, given: input, json: String::new() }
+                    }
+                    BlockStart::Other => Block::Other,
+                };
+                self.blocks.insert(index, block);
+                if self.blocks.len() > BLOCKS_MAX {
+                    return Err(ModelError::Garbage(format!("it has more than {BLOCKS_MAX} blocks")));
+                }
+            }
+            Event::ContentBlockDelta { index, delta } => self.delta(index, delta)?,
+            Event::MessageDelta { delta, usage } => {
+                if let Some(counted) = usage {
+                    self.count(&counted);
+                }
+                self.stop = delta.stop_reason.map(|reason| match reason.as_str() {
+                    "max_tokens" | "model_context_window_exceeded" => Stop::Length,
+                    "refusal" => Stop::Refused,
+                    _ => Stop::Finished,
+                });
+            }
+            Event::MessageStop => self.complete = true,
+            Event::Error { error } => return Err(stream_error(&error)),
+            Event::Other => {}
+        }
+        Ok(())
+    }
+
+    fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    fn finish(self, _sent: usize) -> Result<ModelReply, ModelError> {
+        let Some(stop) = self.stop else { return Err(ModelError::Cut) };
+        let (mut text, mut calls) = (String::new(), Vec::new());
+        for block in self.blocks.into_values() {
+            match block {
+                Block::Text(more) => text.push_str(&more),
+                Block::Call { id, name, given, json } => {
+                    let arguments = if json.is_empty() && given.is_object() { given.to_string() } else { json };
+                    calls.push(ToolCall { id, name, arguments });
+                }
+                Block::Other => {}
+            }
+        }
+        Ok(ModelReply { text, calls, stop, usage: self.usage })
+    }
+}

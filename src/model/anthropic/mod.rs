@@ -1,0 +1,6 @@
+//! Anthropic's messages interface.
+
+mod client;
+mod collect;
+
+pub use client::Anthropic;

@@ -1,0 +1,147 @@
+//! Builds a reply from the chunks of a chat completion.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::model::{ModelError, ModelReply, Stop, ToolCall, Usage, classify::stream_error, http::Collect};
+
+/// Calls one reply may have.
+const CALLS_MAX: usize = 128;
+
+/// What came of a reply so far.
+#[derive(Debug, Default)]
+pub(super) struct Collected {
+    text: String,
+    refusal: String,
+    calls: BTreeMap<u64, ToolCall>,
+    stop: Option<Stop>,
+    usage: Option<Usage>,
+    complete: bool,
+}
+
+#[derive(Deserialize)]
+struct Chunk {
+    #[serde(default)]
+    choices: Vec<Choice>,
+    usage: Option<Counted>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    delta: Option<Delta>,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Delta {
+    content: Option<String>,
+    refusal: Option<String>,
+    tool_calls: Option<Vec<CallDelta>>,
+}
+
+#[derive(Deserialize)]
+struct CallDelta {
+    index: Option<u64>,
+    id: Option<String>,
+    function: Option<FunctionDelta>,
+}
+
+#[derive(Deserialize)]
+struct FunctionDelta {
+    name: Option<String>,
+    arguments: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Counted {
+    #[serde(default)]
+    prompt_tokens: u64,
+    #[serde(default)]
+    completion_tokens: u64,
+    prompt_tokens_details: Option<Details>,
+}
+
+#[derive(Deserialize)]
+struct Details {
+    cached_tokens: Option<u64>,
+}
+
+impl Collected {
+    fn call(&mut self, delta: CallDelta) -> Result<(), ModelError> {
+        // Some servers give no index: then an id begins a new call, and a delta without one goes on with the last.
+        let last = self.calls.keys().next_back().copied();
+        let next = last.map_or(0, |last| last.saturating_add(1));
+        let index = delta.index.unwrap_or_else(|| if delta.id.is_some() { next } else { last.unwrap_or(0) });
+        let empty = || ToolCall { id: String::new(), name: String::new(), arguments: String::new() };
+        let call = self.calls.entry(index).or_insert_with(empty);
+        if let Some(id) = delta.id.filter(|id| !id.is_empty()) {
+            call.id = id;
+        }
+        if let Some(FunctionDelta { name, arguments }) = delta.function {
+            call.name.push_str(&name.unwrap_or_default());
+            call.arguments.push_str(&arguments.unwrap_or_default());
+        }
+        if self.calls.len() > CALLS_MAX {
+            return Err(ModelError::Garbage(format!("it has more than {CALLS_MAX} tool calls")));
+        }
+        Ok(())
+    }
+}
+
+impl Collect for Collected {
+    fn event(&mut self, data: &str) -> Result<(), ModelError> {
+        if data.trim() == "[DONE]" {
+            self.complete = true;
+            return Ok(());
+        }
+        let chunk: Chunk = serde_json::from_str(data).map_err(|error| ModelError::Garbage(error.to_string()))?;
+        if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
+            return Err(stream_error(&error));
+        }
+        if let Some(counted) = chunk.usage {
+            let cached = counted.prompt_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0);
+            let (input, output) = (counted.prompt_tokens, counted.completion_tokens);
+            self.usage = Some(Usage { input, cached_input: cached.min(input), cache_write: 0, output });
+        }
+        // One choice was asked for: what a server sends beside it is not read.
+        let Some(choice) = chunk.choices.into_iter().next() else { return Ok(()) };
+        if let Some(reason) = choice.finish_reason {
+            self.stop = Some(match reason.as_str() {
+                "length" => Stop::Length,
+                "content_filter" => Stop::Refused,
+                _ => Stop::Finished,
+            });
+        }
+        let Some(delta) = choice.delta else { return Ok(()) };
+        self.text.push_str(&delta.content.unwrap_or_default());
+        self.refusal.push_str(&delta.refusal.unwrap_or_default());
+        delta.tool_calls.unwrap_or_default().into_iter().try_for_each(|call| self.call(call))
+    }
+
+    fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// A server that counts no tokens is counted for, at four bytes a token, so that a budget still ends.
+    fn finish(self, sent: usize) -> Result<ModelReply, ModelError> {
+        let Some(stop) = self.stop else { return Err(ModelError::Cut) };
+        let calls: Vec<_> = self
+            .calls
+            .into_values()
+            .map(|call| match call.id.as_str() {
+                "" => ToolCall { id: format!("call_{:016x}", rand::random::<u64>()), ..call },
+                _ => call,
+            })
+            .collect();
+        let received = self.text.len() + calls.iter().map(|call| call.arguments.len()).sum::<usize>();
+        let estimate = || Usage { input: sent as u64 / 4, output: received as u64 / 4, ..Usage::default() };
+        let usage = self.usage.unwrap_or_else(estimate);
+        match self.refusal.is_empty() {
+            true => Ok(ModelReply { text: self.text, calls, stop, usage }),
+            false => Ok(ModelReply { text: self.refusal, calls: Vec::new(), stop: Stop::Refused, usage }),
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! OpenAI's chat completions interface, as many servers speak it: OpenAI itself, and local ones.
+
+mod client;
+mod collect;
+
+pub use client::OpenAi;
