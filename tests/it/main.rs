@@ -2,3 +2,4 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
 
 mod layering;
+mod local_forge;
