@@ -4,10 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::{
-    config::parse_duration,
-    domain::{IssueNumber, RepoName},
-};
+use crate::{config::parse_duration, domain::IssueNumber};
 
 /// Give an issue the label `code`: Hob works on it in a branch, proves the work, and opens a pull request.
 ///
@@ -28,9 +25,10 @@ pub(super) struct Shared {
     /// Settings file; variables HOB__SECTION__KEY and flags win over it.
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Repository; without it GITHUB_REPOSITORY, else the git remote `origin` of this folder.
+    /// Repository; without it GITHUB_REPOSITORY, else the git remote `origin` of this folder. For `hob rehearse` the
+    /// path of a git repository, which is only read.
     #[arg(long, global = true, value_name = "OWNER/NAME")]
-    pub(super) repo: Option<RepoName>,
+    pub(super) repo: Option<String>,
     /// Writes results as JSON, for programs.
     #[arg(long, global = true)]
     pub(super) json: bool,
@@ -104,10 +102,7 @@ pub(super) struct RunArgs {
 /// `hob rehearse`.
 #[derive(Debug, Args)]
 pub(super) struct RehearseArgs {
-    /// Rehearses with this git repository instead of the bundled one; it is only read.
-    #[arg(long = "from", value_name = "PATH")]
-    pub(super) path: Option<PathBuf>,
-    /// The issue to work on: a Markdown file whose first line is the title. Needed with a repository of your own.
+    /// The issue to work on: a Markdown file whose first line is the title. Needed with `--repo PATH`.
     #[arg(long, value_name = "FILE")]
     pub(super) issue: Option<PathBuf>,
     /// The agent that works.

@@ -11,11 +11,7 @@
 //! | 6 | `hob doctor` found something that has to be set right |
 //! | 7 | the rehearsal did not end as it should |
 
-use crate::{
-    config::SettingsError,
-    forge::ForgeError,
-    worker::WorkError,
-};
+use crate::{config::SettingsError, forge::ForgeError, worker::WorkError};
 
 /// A code that the process ends with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

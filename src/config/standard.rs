@@ -5,14 +5,16 @@ use std::{collections::HashMap, path::PathBuf};
 use secrecy::SecretString;
 
 /// What the standard variables say.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Standard {
     /// `GITHUB_TOKEN`, else `GH_TOKEN`.
     pub token: Option<SecretString>,
     /// `GITHUB_REPOSITORY`.
     pub repository: Option<String>,
-    /// `GITHUB_API_URL`, else GitHub's own.
+    /// Where the API is: `GITHUB_API_URL`, else GitHub's own.
     pub api_url: String,
+    /// Whether one of the addresses was set rather than assumed.
+    pub forge_is_named: bool,
     /// `GITHUB_SERVER_URL`, else GitHub's own.
     pub server_url: String,
     /// `GITHUB_STEP_SUMMARY`: a file that GitHub Actions shows.
@@ -38,12 +40,24 @@ impl Standard {
             repository: variable("GITHUB_REPOSITORY"),
             api_url: variable("GITHUB_API_URL").unwrap_or_else(|| "https://api.github.com".to_owned()),
             server_url: variable("GITHUB_SERVER_URL").unwrap_or_else(|| "https://github.com".to_owned()),
+            forge_is_named: variable("GITHUB_API_URL").or_else(|| variable("GITHUB_SERVER_URL")).is_some(),
             step_summary: variable("GITHUB_STEP_SUMMARY").map(PathBuf::from),
             in_actions: variable("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
             state_dir: state_home.unwrap_or_else(home).join("hob"),
             log_filter: variable("RUST_LOG"),
             host: host.map_or_else(|| "host".to_owned(), |host| host.trim().to_owned()),
         }
+    }
+}
+
+impl Standard {
+    /// Takes the forge to be at `server`, a web address, unless a variable says where it is.
+    pub fn forge_at(&mut self, server: &str) {
+        if self.forge_is_named || server == "https://github.com" {
+            return;
+        }
+        self.api_url = format!("{server}/api/v3");
+        server.clone_into(&mut self.server_url);
     }
 }
 

@@ -207,7 +207,8 @@ impl Forge {
     pub async fn try_prefix(&self, base: &BaseBranch) -> Result<(), ForgeError> {
         let name = format!("{}doctor-{}", self.ref_space(), fresh_nonce());
         let body = json!({ "ref": format!("refs/{name}"), "sha": base.sha });
-        self.write::<serde_json::Value>(Method::POST, &self.path("/git/refs"), &body, "make a ref of the ledger").await?;
+        self.write::<serde_json::Value>(Method::POST, &self.path("/git/refs"), &body, "make a ref of the ledger")
+            .await?;
         let path = self.path(&format!("/git/refs/{name}"));
         let nothing = serde_json::Value::Null;
         self.write::<serde_json::Value>(Method::DELETE, &path, &nothing, "take a ref of the ledger away").await?;

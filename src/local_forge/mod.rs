@@ -1,1 +1,32 @@
-//! (skeleton)
+//! The embedded forge: a GitHub-compatible server in one process, held to GitHub's REST contract.
+//!
+//! REST is below `/api/v3`, as on GitHub Enterprise Server; git speaks smart HTTP at `/OWNER/REPO.git` with a token as the
+//! password. State is in memory behind one lock, git data in bare repositories on disk.
+//!
+//! # Guarantees
+//! A write to refs through the API and a push to the same repository are atomic with respect to each other: of twenty
+//! requests that create one ref, one is answered 201. Ids grow, over the whole forge.
+//!
+//! # Not here
+//! Forks, milestones, projects, releases, teams, GraphQL, search, App authentication and webhooks. An endpoint that is
+//! not here is answered 501 with its name.
+
+mod api;
+mod call;
+mod clock;
+mod envelope;
+mod fields;
+mod forge;
+mod git;
+mod meter;
+mod options;
+mod page;
+mod refusal;
+mod route;
+mod server;
+mod state;
+mod view;
+
+pub use forge::LoggedRequest;
+pub use options::{AccountKind, InvalidUser, Options, Role, User};
+pub use server::{Running, SeedError, SeedFile, StartError, serve};

@@ -2,8 +2,8 @@
 
 use crate::{
     domain::{
-        Actor, Answer, BlockKind, Blocked, Command, Event, IssueNumber, LabelEventKind, STATUS_MARK, State, command_in, has_label,
-        latest,
+        Actor, Answer, BlockKind, Blocked, Command, Event, IssueNumber, LabelEventKind, STATUS_MARK, State, command_in,
+        has_label, latest,
     },
     forge::{BaseBranch, Comment},
     worker::{

@@ -3,5 +3,6 @@
 
 mod agents;
 mod layering;
+mod local_forge;
 mod workspace;
 mod workspace_http;

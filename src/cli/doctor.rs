@@ -1,0 +1,168 @@
+//! `hob doctor`: each thing Hob needs, whether it is there, and what to do where it is not.
+
+use serde::Serialize;
+
+use crate::{
+    cli::{
+        args::Shared,
+        exit::{Exit, fatal},
+        output::{self, BAD, GOOD, WARN, styled},
+        setup::{Listen, Setup},
+    },
+    domain::terminal,
+    forge::Access,
+    worker::Worker,
+};
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Health {
+    /// As it should be.
+    Ok,
+    /// Hob works, but somebody may want to know.
+    Note,
+    /// Hob does not work.
+    Bad,
+}
+
+#[derive(Debug, Serialize)]
+struct Finding {
+    health: Health,
+    about: &'static str,
+    says: String,
+}
+
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn add(&mut self, health: Health, about: &'static str, says: impl Into<String>) {
+        self.0.push(Finding { health, about, says: says.into() });
+    }
+
+    /// Adds what a step says, or how it failed.
+    fn step<T>(
+        &mut self,
+        about: &'static str,
+        step: Result<T, impl std::fmt::Display>,
+        says: impl FnOnce(&T) -> String,
+    ) -> Option<T> {
+        match step {
+            Ok(value) => {
+                self.add(Health::Ok, about, says(&value));
+                Some(value)
+            }
+            Err(error) => {
+                self.add(Health::Bad, about, error.to_string());
+                None
+            }
+        }
+    }
+}
+
+pub(super) async fn doctor(setup: Setup, shared: Shared) -> anyhow::Result<()> {
+    let mut findings = Findings(Vec::new());
+    let in_actions = setup.standard.in_actions;
+    let settings = setup.settings.clone();
+    findings.add(Health::Ok, "settings", "can be used");
+    findings.add(Health::Ok, "forge", setup.standard.api_url.clone());
+    let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await;
+    if let Some(worker) =
+        findings.step("token", worker, |worker| format!("set; the repository is {}", worker.forge().repo()))
+    {
+        examine(&worker, &settings, &mut findings).await;
+    }
+    if in_actions {
+        findings.add(
+            Health::Note,
+            "actions",
+            "pull requests opened with the job's own GITHUB_TOKEN have their checks held for approval: use an App's or a fine-grained token",
+        );
+    }
+    let bad = findings.0.iter().filter(|finding| finding.health == Health::Bad).count();
+    if shared.json {
+        output::json(&findings.0)?;
+    } else {
+        for finding in &findings.0 {
+            let mark = match finding.health {
+                Health::Ok => styled(GOOD, "ok  "),
+                Health::Note => styled(WARN, "note"),
+                Health::Bad => styled(BAD, "bad "),
+            };
+            anstream::println!("{mark} {:<12} {}", finding.about, terminal(&finding.says));
+        }
+    }
+    if bad > 0 { Err(fatal(Exit::Unwell, format!("{bad} thing(s) have to be set right"))) } else { Ok(()) }
+}
+
+async fn examine(worker: &Worker, settings: &crate::config::Settings, findings: &mut Findings) {
+    let forge = worker.forge();
+    let repository = findings.step("repository", forge.repository().await, |repository| {
+        format!("can be read; its base branch is `{}`", repository.default_branch)
+    });
+    let Some(repository) = repository else { return };
+    if repository.archived {
+        findings.add(Health::Bad, "repository", "it is archived: nothing can be written to it");
+    }
+    if repository.may_push == Some(false) {
+        findings.add(Health::Bad, "permission", "the token may not push: give it the permission `contents: write`");
+    }
+    match forge.login().await {
+        Ok(Some(login)) => findings.add(Health::Ok, "account", format!("the token is {login}'s")),
+        Ok(None) => findings.add(
+            Health::Note,
+            "account",
+            "the forge does not say whose token this is: set `forge.login`, for example to `github-actions[bot]`",
+        ),
+        Err(error) => findings.add(Health::Bad, "account", error.to_string()),
+    }
+    let Some(base) = findings.step("base branch", forge.base_branch().await, |base| format!("at {}", base.sha.short()))
+    else {
+        return;
+    };
+    match forge.try_prefix(&base).await {
+        Ok(()) => findings.add(Health::Ok, "ledger", format!("refs below `{}` can be made", settings.ledger.prefix)),
+        Err(error) => findings.add(
+            Health::Bad,
+            "ledger",
+            format!("{error}; where the forge refuses such refs, set `ledger.prefix` to `refs/heads/hob-ledger/`"),
+        ),
+    }
+    match forge.missing_labels(&settings.labels.specs()).await {
+        Ok(missing) if missing.is_empty() => findings.add(Health::Ok, "labels", "all there"),
+        Ok(missing) => {
+            let names: Vec<_> = missing.into_iter().map(|spec| spec.name).collect();
+            findings.add(Health::Note, "labels", format!("Hob will make: {}", names.join(", ")));
+        }
+        Err(error) => findings.add(Health::Bad, "labels", error.to_string()),
+    }
+    match worker.repository_settings().await {
+        Ok(Some(rules)) if rules.checks.is_empty() => {
+            findings.add(Health::Note, "checks", "`.github/hob.toml` names none: pull requests will say that nothing is proven");
+        }
+        Ok(Some(rules)) => findings.add(Health::Ok, "checks", rules.checks.join("; ")),
+        Ok(None) => findings.add(
+            Health::Note,
+            "checks",
+            "there is no `.github/hob.toml`: add one with `checks = [\"…\"]`, or pull requests will say that nothing is proven",
+        ),
+        Err(error) => findings.add(Health::Bad, "checks", error.to_string()),
+    }
+    match worker.tools().await {
+        Ok((names, git)) => {
+            findings.add(Health::Ok, "git", git);
+            let default = &settings.agent.default;
+            if names.contains(default) {
+                findings.add(Health::Ok, "agents", format!("{} (default: {default})", names.join(", ")));
+            } else {
+                let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                findings.add(
+                    Health::Note,
+                    "agents",
+                    format!("the default `{default}` is not set up (there: {there}); set `model.default` and its key, or `agent.default`"),
+                );
+            }
+        }
+        Err(error) => findings.add(Health::Bad, "tools", error.to_string()),
+    }
+}

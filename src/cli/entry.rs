@@ -1,0 +1,62 @@
+//! From the command line to a command, and from its result to an exit code.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::{
+    cli::{
+        args::{Cli, Command, ForgeCommand},
+        doctor,
+        exit::{Exit, code_of},
+        explain, forge_serve, history, list, output, rehearse, run,
+        setup::Setup,
+        status, unblock,
+    },
+    telemetry::{LogFormat, start_logs},
+};
+
+/// Runs the command of this process.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are printed too, and are no failure.
+            error.print().ok();
+            return if error.use_stderr() { ExitCode::from(Exit::Usage as u8) } else { ExitCode::SUCCESS };
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("hob: the runtime cannot be started: {error}");
+            return ExitCode::from(Exit::Failure as u8);
+        }
+    };
+    match runtime.block_on(dispatch(cli)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::error(&error);
+            ExitCode::from(code_of(&error) as u8)
+        }
+    }
+}
+
+async fn dispatch(cli: Cli) -> anyhow::Result<()> {
+    let shared = cli.shared;
+    let setup = Setup::read(&shared)?;
+    let format = if shared.log_json { LogFormat::Json } else { LogFormat::Text };
+    start_logs(format, setup.standard.log_filter.as_deref());
+    match cli.command {
+        Command::Rehearse(args) => rehearse::rehearse(setup, shared, args).await,
+        Command::Run(args) => run::run(setup, shared, args).await,
+        Command::List => list::list(setup, shared).await,
+        Command::Explain(args) => explain::explain(setup, shared, args.issue).await,
+        Command::Status => status::status(setup, shared).await,
+        Command::History(args) => history::history(setup, shared, args.issue).await,
+        Command::Unblock(args) => unblock::unblock(setup, shared, args).await,
+        Command::Doctor => doctor::doctor(setup, shared).await,
+        Command::Settings => output::settings(&setup.settings, shared.json),
+        Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
+    }
+}

@@ -1,0 +1,68 @@
+//! Results on standard output: tables for people, JSON for programs. Errors on standard error.
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+use crate::{config::Settings, domain::terminal};
+
+/// Bold.
+pub(super) const BOLD: Style = Style::new().bold();
+/// Less important.
+pub(super) const DIM: Style = Style::new().dimmed();
+/// It worked.
+pub(super) const GOOD: Style = AnsiColor::Green.on_default();
+/// Somebody has to look.
+pub(super) const WARN: Style = AnsiColor::Yellow.on_default();
+/// It failed.
+pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// Text in a style; the stream drops the style where it is no terminal.
+pub(super) fn styled(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// One JSON value on standard output.
+pub(super) fn json(value: &impl Serialize) -> anyhow::Result<()> {
+    anstream::println!("{}", serde_json::to_string_pretty(value)?);
+    Ok(())
+}
+
+/// A table whose columns are as wide as they have to be; the last one is not filled up.
+pub(super) fn table(heads: &[&str], rows: &[Vec<String>]) {
+    let mut widths: Vec<usize> = heads.iter().map(|head| head.len()).collect();
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |cells: Vec<String>| {
+        let filled = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        filled.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    anstream::println!("{}", styled(BOLD, &line(heads.iter().map(|head| (*head).to_owned()).collect())));
+    for row in rows {
+        anstream::println!("{}", line(row.iter().map(|cell| terminal(cell).replace('\n', " ")).collect()));
+    }
+}
+
+/// An error with its causes, one sentence.
+pub(super) fn error(error: &anyhow::Error) {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1) {
+        let cause = cause.to_string();
+        // A transparent error repeats its cause.
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    anstream::eprintln!("{} {}", styled(BAD, "hob:"), terminal(&text));
+}
+
+/// Every setting with its value in force.
+pub(super) fn settings(settings: &Settings, as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        return json(settings);
+    }
+    anstream::print!("{}", toml::to_string(settings)?);
+    Ok(())
+}

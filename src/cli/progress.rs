@@ -1,0 +1,86 @@
+//! Progress on standard error, one line a notice, each with the time since the start. No line can begin with what an
+//! issue or an agent said, so none is taken for a workflow command by GitHub Actions.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::time::Instant;
+
+use crate::{
+    cli::output::{BAD, BOLD, DIM, GOOD, WARN, styled},
+    domain::{State, clip, terminal},
+    worker::{Notice, Observer},
+};
+
+/// Characters of one line's text.
+const LINE_MAX: usize = 240;
+
+/// A notice and the seconds since the start.
+pub(super) type Timed = (f64, Notice);
+
+/// What was told so far.
+pub(super) type Log = Arc<Mutex<Vec<Timed>>>;
+
+/// How progress is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Show {
+    /// Lines for people on standard error.
+    Lines,
+    /// One JSON object a notice on standard output.
+    Json,
+}
+
+/// An observer that shows each notice as it comes and keeps those that say where an issue stands.
+pub(super) fn observer(show: Show) -> (Observer, Log) {
+    let (log, started) = (Log::default(), Instant::now());
+    let kept = Arc::clone(&log);
+    let observer: Observer = Arc::new(move |notice| {
+        let seconds = started.elapsed().as_secs_f64();
+        match show {
+            Show::Lines => anstream::eprintln!("{} {}", styled(DIM, &format!("{seconds:7.1}s")), line(notice)),
+            Show::Json => match serde_json::to_string(notice) {
+                Ok(json) => anstream::println!("{json}"),
+                Err(error) => tracing::warn!(%error, "a notice has no JSON form"),
+            },
+        }
+        if !matches!(notice, Notice::Progress { .. } | Notice::Polled { .. }) {
+            kept.lock().unwrap_or_else(PoisonError::into_inner).push((seconds, notice.clone()));
+        }
+    });
+    (observer, log)
+}
+
+/// The state's name in its colour.
+pub(super) fn state(state: State) -> String {
+    let style = match state {
+        State::Ready | State::Assigned | State::InProgress => BOLD,
+        State::InReview | State::Done => GOOD,
+        State::Blocked => WARN,
+    };
+    styled(style, &format!("{state:<11}"))
+}
+
+fn line(notice: &Notice) -> String {
+    match notice {
+        Notice::Polled { issues, ready } => {
+            styled(DIM, &format!("looked at {issues} issue(s), {ready} to work on"))
+        }
+        Notice::Moved { issue, state: to, why } => format!("#{issue:<4} {} {}", state(*to), plain(why)),
+        Notice::Refused { issue, reason } => format!("#{issue:<4} {} {}", styled(BAD, "refused    "), plain(reason)),
+        Notice::Progress { issue, text } => {
+            format!("#{issue:<4} {}", styled(DIM, &format!("            {}", plain(text))))
+        }
+        Notice::Published { issue, pull, url, spend } => {
+            format!("#{issue:<4} {} pull request #{pull}: {} ({spend})", styled(GOOD, "published  "), plain(url))
+        }
+        Notice::Failed { issue: Some(issue), reason } => {
+            format!("#{issue:<4} {} {}", styled(BAD, "failed     "), plain(reason))
+        }
+        Notice::Failed { issue: None, reason } => format!("{} {}", styled(BAD, "the poll failed:"), plain(reason)),
+    }
+}
+
+/// One harmless line.
+fn plain(text: &str) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    clip(&terminal(line), LINE_MAX).replace('\n', " ")
+}

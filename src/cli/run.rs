@@ -1,0 +1,73 @@
+//! `hob run`.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    cli::{
+        args::{RunArgs, Shared},
+        list, output,
+        progress::{self, Show},
+        setup::{Listen, Setup},
+        summary,
+    },
+    forge::Access,
+    worker::{RunLimits, RunSummary},
+};
+
+pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyhow::Result<()> {
+    if let Some(jobs) = args.jobs {
+        setup.settings.limits.jobs = jobs.max(1);
+    }
+    if args.dry_run {
+        return list::list(setup, shared).await;
+    }
+    let step_summary = setup.standard.step_summary.clone();
+    let cancel = CancellationToken::new();
+    stop_on_signal(cancel.clone());
+    let (observer, log) = progress::observer(if shared.json { Show::Json } else { Show::Lines });
+    let worker = setup.worker(&shared, Access::ReadWrite, args.agent, Listen { observer, cancel }).await?;
+    let limits = RunLimits { max_issues: args.max_issues, max_runtime: args.max_runtime };
+    let done = if args.once { worker.run_once(limits).await } else { Ok(worker.run_forever(limits).await) };
+    if let Some(path) = step_summary {
+        summary::append(&path, &log, done.as_ref().ok())?;
+    }
+    tell(&done?, shared.json)
+}
+
+fn tell(done: &RunSummary, as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        anstream::println!("{}", serde_json::json!({ "event": "ended", "summary": done }));
+        return Ok(());
+    }
+    let calls = done.calls;
+    let text = format!(
+        "worked on {} issue(s), tended {}, {} failed; calls: {} reads, {} unchanged (free), {} writes",
+        done.worked, done.tended, done.failed, calls.reads, calls.unchanged, calls.writes
+    );
+    anstream::eprintln!("{}", output::styled(output::BOLD, &text));
+    Ok(())
+}
+
+/// The first SIGINT or SIGTERM stops the work in order, the second at once.
+fn stop_on_signal(cancel: CancellationToken) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        tracing::warn!("signals cannot be heard: the process ends at once on one");
+        return;
+    };
+    tokio::spawn(async move {
+        for round in 0..2 {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            if round == 0 {
+                anstream::eprintln!("stopping: the work in hand is put back (once more to end at once)");
+                cancel.cancel();
+            }
+        }
+        #[expect(clippy::exit, reason = "a second signal ends the process now")]
+        std::process::exit(130);
+    });
+}

@@ -1,0 +1,55 @@
+//! The step summary that GitHub Actions shows under a job.
+
+use std::{fs::OpenOptions, io::Write, path::Path, sync::PoisonError};
+
+use anyhow::Context;
+
+use crate::{
+    cli::progress::{Log, Timed},
+    domain::{clip, inert},
+    worker::{Notice, RunSummary},
+};
+
+/// Bytes of a summary; GitHub takes 1 MiB a step.
+const SUMMARY_MAX: usize = 512 * 1024;
+
+/// Appends what happened to the file that the job names.
+pub(super) fn append(path: &Path, log: &Log, done: Option<&RunSummary>) -> anyhow::Result<()> {
+    let mut text = "## Hob\n\n".to_owned();
+    let notices = log.lock().unwrap_or_else(PoisonError::into_inner);
+    if notices.is_empty() {
+        text.push_str("No issue needed anything.\n");
+    } else {
+        text.push_str("| time | issue | what |\n|---|---|---|\n");
+        text.extend(notices.iter().map(row));
+    }
+    if let Some(done) = done {
+        text.push_str(&format!(
+            "\nWorked on {}, tended {}, {} failed. Calls: {} reads, {} unchanged, {} writes.\n",
+            done.worked, done.tended, done.failed, done.calls.reads, done.calls.unchanged, done.calls.writes
+        ));
+    }
+    let mut file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)
+        .with_context(|| format!("the step summary `{}` cannot be opened", path.display()))?;
+    file.write_all(clip(&text, SUMMARY_MAX).as_bytes()).context("the step summary cannot be written")
+}
+
+fn row((seconds, notice): &Timed) -> String {
+    let (issue, what) = match notice {
+        Notice::Moved { issue, state, why } => (Some(issue), format!("**{state}**: {}", cell(why))),
+        Notice::Refused { issue, reason } => (Some(issue), format!("**refused**: {}", cell(reason))),
+        Notice::Published { issue, pull, spend, .. } => (Some(issue), format!("opened #{pull} ({spend})")),
+        Notice::Failed { issue, reason } => (issue.as_ref(), format!("**failed**: {}", cell(reason))),
+        Notice::Progress { issue, text } => (Some(issue), cell(text)),
+        Notice::Polled { issues, ready } => (None, format!("looked at {issues} issue(s), {ready} to work on")),
+    };
+    format!("| {seconds:.1} s | {} | {what} |\n", issue.map(|issue| format!("#{issue}")).unwrap_or_default())
+}
+
+/// Text of an issue or an agent in one cell.
+fn cell(text: &str) -> String {
+    inert(&clip(text, 1_000)).replace('|', "\\|").replace('\n', " ")
+}

@@ -1,0 +1,83 @@
+//! Collaborators: who has which role.
+
+use serde_json::{Value, json};
+
+use super::super::{
+    call::{Answer, Call, Reply},
+    options::Role,
+    page::paged,
+    refusal::Refusal,
+    route::{Route, delete, get, put},
+    state::Account,
+    view::View,
+};
+
+pub(super) const ROUTES: &[Route] = &[
+    get("/repos/{owner}/{repo}/collaborators", list),
+    get("/repos/{owner}/{repo}/collaborators/{login}", check),
+    put("/repos/{owner}/{repo}/collaborators/{login}", add),
+    delete("/repos/{owner}/{repo}/collaborators/{login}", remove),
+    get("/repos/{owner}/{repo}/collaborators/{login}/permission", permission),
+];
+
+fn list(call: &Call) -> Answer {
+    let state = call.state();
+    let repo = call.repository(&state, Role::Write)?;
+    let view = call.view(&state)?;
+    let all: Vec<&Account> = state.accounts.all().filter(|account| repo.role(Some(account)) >= Role::Read).collect();
+    Ok(paged(call, all, |account| collaborator(&view, account, repo.role(Some(account)))))
+}
+
+fn check(call: &Call) -> Answer {
+    let state = call.state();
+    let repo = call.repository(&state, Role::Write)?;
+    let account = state.accounts.get(call.part("login")).ok_or_else(Refusal::not_found)?;
+    // Reading what everyone can read makes nobody a collaborator.
+    let own = repo.collaborators.contains_key(&account.login.as_str().to_ascii_lowercase());
+    if own || repo.role(Some(account)) >= Role::Triage { Ok(Reply::empty()) } else { Err(Refusal::not_found()) }
+}
+
+fn add(call: &Call) -> Answer {
+    let fields = call.fields("Collaborator")?;
+    let role = fields.text("permission")?.map_or(Ok(Role::Write), |name| name.parse::<Role>());
+    let role = role.map_err(|_| fields.invalid("permission"))?;
+    let mut state = call.state();
+    call.repository(&state, Role::Admin)?;
+    let login = state.accounts.get(call.part("login")).ok_or_else(Refusal::not_found)?.login.clone();
+    let repo = call.repository_mut(&mut state, Role::Admin)?;
+    repo.collaborators.insert(login.as_str().to_ascii_lowercase(), role);
+    Ok(Reply::empty())
+}
+
+fn remove(call: &Call) -> Answer {
+    let mut state = call.state();
+    let repo = call.repository_mut(&mut state, Role::Admin)?;
+    repo.collaborators.insert(call.part("login").to_ascii_lowercase(), Role::None);
+    Ok(Reply::empty())
+}
+
+fn permission(call: &Call) -> Answer {
+    let state = call.state();
+    let repo = call.repository(&state, Role::Read)?;
+    call.actor()?;
+    let account = state.accounts.get(call.part("login")).ok_or_else(Refusal::not_found)?;
+    let role = repo.role(Some(account));
+    let user = collaborator(&call.view(&state)?, account, role);
+    Ok(Reply::ok(&json!({"permission": role.permission(), "role_name": role.name(), "user": user})))
+}
+
+fn collaborator(view: &View<'_>, account: &Account, role: Role) -> Value {
+    let mut shown = view.user(&account.login);
+    if let Value::Object(fields) = &mut shown {
+        fields.insert("role_name".to_owned(), json!(role.name()));
+        let permissions = json!({
+            "admin": role >= Role::Admin,
+            "maintain": role >= Role::Maintain,
+            "push": role >= Role::Write,
+            "triage": role >= Role::Triage,
+            "pull": role >= Role::Read,
+        });
+        fields.insert("permissions".to_owned(), permissions);
+    }
+    shown
+}

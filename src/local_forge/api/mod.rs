@@ -1,0 +1,24 @@
+//! The endpoints of the REST API, one file a topic. Each is a plain function of a call; the table of all is here.
+
+mod assignees;
+mod branches;
+mod collaborators;
+mod comments;
+mod compare;
+mod contents;
+mod events;
+mod issue_edit;
+mod issue_labels;
+mod issues;
+mod labels;
+mod merge;
+mod meta;
+mod objects;
+mod pulls;
+mod refs;
+mod repos;
+mod review_comments;
+mod reviews;
+mod table;
+
+pub(super) use table::routes;

@@ -1,0 +1,266 @@
+//! Pull requests: list, get, create, update; their files and commits.
+
+use git2::{Oid, Repository as Git};
+use serde_json::Value;
+
+use super::{
+    super::{
+        call::{Answer, Call, Reply},
+        fields::Fields,
+        git::{changes, merge_base, patch_text, walk},
+        options::Role,
+        page::paged,
+        refusal::Refusal,
+        route::{Route, get, patch, post},
+        state::{EventKind, Issue, IssueState, Pull, Repository, State},
+        view::Measured,
+    },
+    issue_edit::Edit,
+    issues::{BODY_MAX, TITLE_MAX, cross_reference, new_issue},
+    refs::find,
+};
+
+pub(super) const ROUTES: &[Route] = &[
+    get("/repos/{owner}/{repo}/pulls", list),
+    post("/repos/{owner}/{repo}/pulls", create),
+    get("/repos/{owner}/{repo}/pulls/{number}", show),
+    patch("/repos/{owner}/{repo}/pulls/{number}", update),
+    get("/repos/{owner}/{repo}/pulls/{number}/files", files),
+    get("/repos/{owner}/{repo}/pulls/{number}/commits", commits),
+];
+
+/// The pull request's half of the issue in the path.
+pub(super) fn pull_of<'s>(call: &Call, repo: &'s Repository) -> Result<(&'s Issue, &'s Pull), Refusal> {
+    let issue = call.issue(repo)?;
+    issue.pull.as_ref().map(|pull| (issue, pull)).ok_or_else(Refusal::not_found)
+}
+
+/// The pull request's half of the issue in the path, to change it.
+pub(super) fn pull_mut<'s>(call: &Call, state: &'s mut State, need: Role) -> Result<&'s mut Issue, Refusal> {
+    let issue = call.issue_mut(call.repository_mut(state, need)?)?;
+    if issue.pull.is_some() { Ok(issue) } else { Err(Refusal::not_found()) }
+}
+
+fn list(call: &Call) -> Answer {
+    let state = call.state();
+    let repo = call.repository(&state, Role::Read)?;
+    let wanted = match call.query("state") {
+        Some("all") => None,
+        Some("closed") => Some(IssueState::Closed),
+        Some(_) | None => Some(IssueState::Open),
+    };
+    // `OWNER:branch`; a bare branch is ignored, as on GitHub.
+    let head = call.query("head").and_then(|head| head.split_once(':'));
+    let ours = head.is_none_or(|(owner, _)| owner.eq_ignore_ascii_case(repo.name.owner()));
+    let mut found: Vec<&Issue> = repo
+        .issues
+        .values()
+        .filter(|issue| ours && wanted.is_none_or(|state| issue.state == state))
+        .filter(|issue| {
+            issue.pull.as_ref().is_some_and(|pull| {
+                head.is_none_or(|(_, branch)| pull.head_ref == branch)
+                    && call.query("base").is_none_or(|base| pull.base_ref == base)
+            })
+        })
+        .collect();
+    if call.query("sort") == Some("updated") {
+        found.sort_by_key(|issue| (issue.updated_at, issue.number));
+    }
+    let default = if matches!(call.query("sort"), None | Some("created")) { "desc" } else { "asc" };
+    if call.query("direction").unwrap_or(default) == "desc" {
+        found.reverse();
+    }
+    let view = call.view(&state)?;
+    Ok(paged(call, found, |issue| view.pull(issue)))
+}
+
+fn show(call: &Call) -> Answer {
+    let git = call.read_git()?;
+    if call.accept.contains("diff") || call.accept.contains("patch") {
+        let (base, head) = sides(call)?;
+        return Ok(Reply::raw("application/vnd.github.diff; charset=utf-8", patch_text(&git, base, head)?));
+    }
+    whole(call, &git).map(|body| Reply::ok(&body))
+}
+
+/// The pull request in the path, whole. Git is asked before the state is locked.
+pub(super) fn whole(call: &Call, git: &Git) -> Result<Value, Refusal> {
+    let (base, head) = sides(call)?;
+    let is_open = call.issue(call.repository(&call.state(), Role::Read)?)?.state == IssueState::Open;
+    let files = changes(git, base, head)?;
+    let measured = Measured {
+        additions: files.iter().map(|file| file.additions).sum(),
+        deletions: files.iter().map(|file| file.deletions).sum(),
+        files: files.len(),
+        commits: walk(git, Some(base), head)?.len(),
+        mergeable: is_open.then(|| super::merge::merges(git, base, head)).transpose()?,
+    };
+    let state = call.state();
+    let view = call.view(&state)?;
+    Ok(view.whole_pull(pull_of(call, view.repo)?.0, measured))
+}
+
+/// The tips of base and head of the pull request in the path.
+pub(super) fn sides(call: &Call) -> Result<(Oid, Oid), Refusal> {
+    let state = call.state();
+    let (_, pull) = pull_of(call, call.repository(&state, Role::Read)?)?;
+    Ok((Oid::from_str(&pull.base_sha)?, Oid::from_str(&pull.head_sha)?))
+}
+
+fn files(call: &Call) -> Answer {
+    let git = call.read_git()?;
+    let (base, head) = sides(call)?;
+    let files = changes(&git, base, head)?;
+    let state = call.state();
+    let view = call.view(&state)?;
+    Ok(paged(call, files, |file| view.file_change(file, &head.to_string())))
+}
+
+fn commits(call: &Call) -> Answer {
+    let git = call.read_git()?;
+    let (base, head) = sides(call)?;
+    let ids = walk(&git, Some(base), head)?;
+    let state = call.state();
+    let view = call.view(&state)?;
+    Ok(paged(call, ids, |id| git.find_commit(*id).map_or(Value::Null, |commit| view.commit(&commit))))
+}
+
+fn create(call: &Call) -> Answer {
+    let fields = call.fields("PullRequest")?;
+    // The refs stay as they are while the pull request comes into being.
+    let git = call.write_git(Role::Write)?;
+    let actor = call.actor()?;
+    let title = fields.required("title")?;
+    fields.limited("title", TITLE_MAX)?;
+    let (pull, head) = new_pull(call, &git, &fields)?;
+    let number = {
+        let mut state = call.state();
+        let repo = call.repository_mut(&mut state, Role::Write)?;
+        refuse_second(repo, &pull)?;
+        let mut issue = new_issue(call, repo.next_number(), actor, title, fields.limited("body", BODY_MAX)?);
+        issue.pull = Some(pull);
+        let number = issue.number;
+        repo.issues.insert(number, issue);
+        cross_reference(call, repo, actor, number);
+        number
+    };
+    git.reference(&format!("refs/pull/{number}/head"), head, true, "")?;
+    created(call, &git, number)
+}
+
+/// Answers the pull request that has just been made, as if it had been asked for.
+fn created(call: &Call, git: &Git, number: u64) -> Answer {
+    let mut path = call.path.clone();
+    path.insert("number".to_owned(), number.to_string());
+    let again = Call {
+        forge: std::sync::Arc::clone(&call.forge),
+        caller: call.caller.clone(),
+        path,
+        query: call.query.clone(),
+        location: String::new(),
+        accept: String::new(),
+        body: bytes::Bytes::new(),
+        now: call.now,
+    };
+    whole(&again, git).map(|body| Reply::created(&body))
+}
+
+fn new_pull(call: &Call, git: &Git, fields: &Fields) -> Result<(Pull, Oid), Refusal> {
+    let (base, head) = (fields.required("base")?, fields.required("head")?);
+    let head = match head.split_once(':') {
+        Some((owner, branch)) if owner.eq_ignore_ascii_case(call.part("owner")) => branch.to_owned(),
+        Some(_) => return Err(fields.invalid("head")),
+        None => head,
+    };
+    let tip = |branch: &str, field| find(git, &format!("refs/heads/{branch}"))?.ok_or_else(|| fields.invalid(field));
+    let (head_id, base_id) = (tip(&head, "head")?, tip(&base, "base")?);
+    if merge_base(git, base_id, head_id)?.is_none() {
+        let message = format!("The {head} branch has no history in common with {base}");
+        return Err(Refusal::custom("PullRequest", "head", message));
+    }
+    if walk(git, Some(base_id), head_id)?.is_empty() {
+        return Err(Refusal::custom("PullRequest", "head", format!("No commits between {base} and {head}")));
+    }
+    let pull = Pull {
+        id: call.forge.next_id(),
+        head_ref: head,
+        head_sha: head_id.to_string(),
+        base_ref: base,
+        base_sha: base_id.to_string(),
+        draft: fields.flag("draft")?.unwrap_or(false),
+        maintainer_can_modify: fields.flag("maintainer_can_modify")?.unwrap_or(false),
+        merged: None,
+        reviews: Vec::new(),
+        review_comments: Vec::new(),
+        reviewers: Vec::new(),
+    };
+    Ok((pull, head_id))
+}
+
+/// One open pull request a head and base.
+fn refuse_second(repo: &Repository, new: &Pull) -> Result<(), Refusal> {
+    let same = |issue: &Issue| {
+        let pull = issue.pull.as_ref();
+        issue.state == IssueState::Open
+            && pull.is_some_and(|p| p.head_ref == new.head_ref && p.base_ref == new.base_ref)
+    };
+    if repo.issues.values().any(same) {
+        let head = format!("{}:{}", repo.name.owner(), new.head_ref);
+        let message = format!("A pull request already exists for {head}.");
+        return Err(Refusal::custom("PullRequest", "head", message));
+    }
+    Ok(())
+}
+
+fn update(call: &Call) -> Answer {
+    let fields = call.fields("PullRequest")?;
+    let (actor, edit) = (call.actor()?, Edit::read(&fields)?);
+    let own = {
+        let state = call.state();
+        pull_of(call, call.repository(&state, Role::Read)?)?.0.author.is(actor)
+    };
+    let need = if own { Role::Read } else { Role::Write };
+    let git = call.write_git(need)?;
+    let base = match fields.text("base")? {
+        Some(base) => Some((find(&git, &format!("refs/heads/{base}"))?.ok_or_else(|| fields.invalid("base"))?, base)),
+        None => None,
+    };
+    let reopens = fields.text("state")?.as_deref() == Some("open");
+    {
+        let mut state = call.state();
+        let (issue, pull) = pull_of(call, call.repository(&state, need)?)?;
+        let gone = || find(&git, &format!("refs/heads/{}", pull.head_ref)).map(|tip| tip.is_none());
+        if reopens && issue.state == IssueState::Closed {
+            if pull.merged.is_some() || gone()? {
+                let message = "state cannot be changed. The pull request cannot be reopened.";
+                return Err(Refusal::custom("PullRequest", "state", message));
+            }
+            refuse_second(call.repository(&state, need)?, pull)?;
+        }
+        let issue = pull_mut(call, &mut state, need)?;
+        if let (Some((tip, base)), Some(pull)) = (base, issue.pull.as_mut()) {
+            let moved = pull.base_ref != base;
+            (pull.base_ref, pull.base_sha) = (base, tip.to_string());
+            if moved {
+                issue.record(call.forge.next_id(), actor, call.now, EventKind::BaseRefChanged);
+            }
+        }
+        edit.apply(call, issue, actor);
+    }
+    if reopens {
+        refresh_head(call, &git)?;
+    }
+    whole(call, &git).map(|body| Reply::ok(&body))
+}
+
+/// A pull request that is open again stands where its branch is now.
+fn refresh_head(call: &Call, git: &Git) -> Result<(), Refusal> {
+    let mut state = call.state();
+    let issue = pull_mut(call, &mut state, Role::Read)?;
+    if let Some(pull) = issue.pull.as_mut()
+        && let Some(tip) = find(git, &format!("refs/heads/{}", pull.head_ref))?
+    {
+        pull.head_sha = tip.to_string();
+    }
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! Refs: the compare-and-set that leases are made of. Creating one fails where it exists; moving one without force fails
+//! where the move is no fast-forward; both are exact under concurrency, pushes included.
+
+use git2::{ErrorCode, ObjectType, Oid, Repository};
+use serde_json::Value;
+
+use super::super::{
+    call::{Answer, Call, Reply},
+    fields::Fields,
+    git::{RefMove, moved},
+    options::Role,
+    page::paged,
+    refusal::Refusal,
+    route::{Route, delete, get, patch, post},
+};
+
+pub(super) const ROUTES: &[Route] = &[
+    get("/repos/{owner}/{repo}/git/ref/{*ref}", show),
+    get("/repos/{owner}/{repo}/git/matching-refs/{*ref}", matching),
+    get("/repos/{owner}/{repo}/git/matching-refs/", matching),
+    post("/repos/{owner}/{repo}/git/refs", create),
+    patch("/repos/{owner}/{repo}/git/refs/{*ref}", update),
+    delete("/repos/{owner}/{repo}/git/refs/{*ref}", remove),
+];
+
+fn show(call: &Call) -> Answer {
+    let git = call.read_git()?;
+    let name = format!("refs/{}", call.part("ref"));
+    let target = find(&git, &name)?.ok_or_else(Refusal::not_found)?;
+    shown(call, &git, &name, target).map(|body| Reply::ok(&body))
+}
+
+fn matching(call: &Call) -> Answer {
+    let git = call.read_git()?;
+    let prefix = format!("refs/{}", call.part("ref"));
+    let mut found = Vec::new();
+    for reference in git.references()? {
+        let reference = reference?;
+        if let (Ok(name), Some(target)) = (reference.name(), reference.target())
+            && name.starts_with(&prefix)
+        {
+            found.push((name.to_owned(), target));
+        }
+    }
+    found.sort();
+    let state = call.state();
+    let view = call.view(&state)?;
+    Ok(paged(call, found, |(name, target)| view.reference(name, *target, kind(&git, *target))))
+}
+
+fn create(call: &Call) -> Answer {
+    let fields = call.fields("Reference")?;
+    let git = call.write_git(Role::Write)?;
+    let name = fields.required("ref")?;
+    let target = target(&git, &fields)?;
+    if !name.starts_with("refs/") || name.split('/').count() < 3 {
+        let message = "Reference name must start with 'refs/' and have at least two slashes";
+        return Err(Refusal::unprocessable(message));
+    }
+    guard(call, &name)?;
+    suits(&git, &name, target)?;
+    if find(&git, &name)?.is_some() {
+        return Err(Refusal::unprocessable("Reference already exists"));
+    }
+    git.reference(&name, target, false, "").map_err(refused)?;
+    follow(call, &git, RefMove { reference: name.clone(), old: None, new: Some(target) })?;
+    shown(call, &git, &name, target).map(|body| Reply::created(&body))
+}
+
+fn update(call: &Call) -> Answer {
+    let fields = call.fields("Reference")?;
+    let git = call.write_git(Role::Write)?;
+    let name = format!("refs/{}", call.part("ref"));
+    let new = target(&git, &fields)?;
+    let force = fields.flag("force")?.unwrap_or(false);
+    let old = find(&git, &name)?.ok_or_else(|| Refusal::unprocessable("Reference does not exist"))?;
+    guard(call, &name)?;
+    suits(&git, &name, new)?;
+    if !force && old != new && !git.graph_descendant_of(new, old).unwrap_or(false) {
+        return Err(Refusal::unprocessable("Update is not a fast forward"));
+    }
+    git.reference(&name, new, true, "").map_err(refused)?;
+    follow(call, &git, RefMove { reference: name.clone(), old: Some(old), new: Some(new) })?;
+    shown(call, &git, &name, new).map(|body| Reply::ok(&body))
+}
+
+fn remove(call: &Call) -> Answer {
+    let git = call.write_git(Role::Write)?;
+    let name = format!("refs/{}", call.part("ref"));
+    let old = find(&git, &name)?.ok_or_else(|| Refusal::unprocessable("Reference does not exist"))?;
+    guard(call, &name)?;
+    git.find_reference(&name)?.delete()?;
+    follow(call, &git, RefMove { reference: name, old: Some(old), new: None })?;
+    Ok(Reply::empty())
+}
+
+/// What a ref points to; none where there is no such ref, or no ref can have such a name.
+pub(super) fn find(git: &Repository, name: &str) -> Result<Option<Oid>, Refusal> {
+    match git.refname_to_id(name) {
+        Ok(target) => Ok(Some(target)),
+        Err(error) if matches!(error.code(), ErrorCode::NotFound | ErrorCode::InvalidSpec) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Lets issues and pull requests follow a ref that moved.
+pub(super) fn follow(call: &Call, git: &Repository, change: RefMove) -> Result<(), Refusal> {
+    let name = call.repository(&call.state(), Role::Read)?.name.clone();
+    moved(&call.forge, git, &name, call.actor()?, &change)
+}
+
+/// Refuses a move of a protected branch or of a ref that is the forge's own.
+pub(super) fn guard(call: &Call, name: &str) -> Result<(), Refusal> {
+    let state = call.state();
+    let repo = call.repository(&state, Role::Read)?;
+    if name.starts_with("refs/pull/") {
+        return Err(Refusal::unprocessable("Reference is read-only"));
+    }
+    if repo.protects(name) && call.role(&state, repo) < Role::Maintain {
+        return Err(Refusal::unprocessable(format!("Protected branch update failed for {name}")));
+    }
+    Ok(())
+}
+
+fn target(git: &Repository, fields: &Fields) -> Result<Oid, Refusal> {
+    let sha = fields.required("sha")?;
+    if sha.len() != 40 {
+        return Err(Refusal::unprocessable(
+            "The sha parameter must be exactly 40 characters and contain only [0-9a-f].",
+        ));
+    }
+    let target = Oid::from_str(&sha).ok().filter(|oid| kind(git, *oid).is_some());
+    target.ok_or_else(|| Refusal::unprocessable("Object does not exist"))
+}
+
+/// A branch points to a commit and nothing else.
+fn suits(git: &Repository, name: &str, target: Oid) -> Result<(), Refusal> {
+    if name.starts_with("refs/heads/") && kind(git, target) != Some(ObjectType::Commit) {
+        return Err(Refusal::unprocessable("Reference cannot be updated: Object is not a commit"));
+    }
+    Ok(())
+}
+
+fn kind(git: &Repository, target: Oid) -> Option<ObjectType> {
+    git.find_object(target, None).ok().and_then(|object| object.kind())
+}
+
+fn shown(call: &Call, git: &Repository, name: &str, target: Oid) -> Result<Value, Refusal> {
+    let state = call.state();
+    Ok(call.view(&state)?.reference(name, target, kind(git, target)))
+}
+
+fn refused(error: git2::Error) -> Refusal {
+    match error.code() {
+        ErrorCode::InvalidSpec => Refusal::unprocessable("Reference name is not well formed"),
+        // A name that is a folder of other refs, or below another ref.
+        ErrorCode::Exists | ErrorCode::Directory => Refusal::unprocessable("Reference cannot be created"),
+        _ => Refusal::from(error),
+    }
+}

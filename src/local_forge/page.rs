@@ -1,0 +1,62 @@
+//! Pages of a list, with GitHub's `Link` header.
+
+use serde_json::Value;
+use url::form_urlencoded;
+
+use super::call::{Call, Reply};
+
+/// The most a page holds. <https://docs.github.com/rest/using-the-rest-api/using-pagination-in-the-rest-api>
+const PER_PAGE_MAX: usize = 100;
+
+/// Which part of a list is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Page {
+    number: usize,
+    size: usize,
+}
+
+impl Page {
+    /// Reads `page` and `per_page`; what makes no sense is GitHub's default, 30 on page 1.
+    pub(super) fn of(call: &Call) -> Self {
+        let number = |name| call.query(name).and_then(|text| text.parse::<usize>().ok()).filter(|n| *n > 0);
+        Self { number: number("page").unwrap_or(1), size: number("per_page").unwrap_or(30).min(PER_PAGE_MAX) }
+    }
+
+    /// This page of `all`.
+    pub(super) fn of_list<T>(self, all: Vec<T>) -> Vec<T> {
+        all.into_iter().skip((self.number - 1).saturating_mul(self.size)).take(self.size).collect()
+    }
+
+    /// Where the other pages of a list of `total` are; none where there is one page only.
+    pub(super) fn link(self, call: &Call, total: usize) -> Option<String> {
+        let last = total.div_ceil(self.size).max(1);
+        let mut links = Vec::new();
+        if self.number > 1 {
+            links.push(to(call, (self.number - 1).min(last), "prev"));
+        }
+        if self.number < last {
+            links.push(to(call, self.number + 1, "next"));
+            links.push(to(call, last, "last"));
+        }
+        if self.number > 1 {
+            links.push(to(call, 1, "first"));
+        }
+        (!links.is_empty()).then(|| links.join(", "))
+    }
+}
+
+/// Answers the page of `items` that was asked for, each made to JSON by `show`.
+pub(super) fn paged<T>(call: &Call, items: Vec<T>, show: impl Fn(&T) -> Value) -> Reply {
+    let (page, total) = (Page::of(call), items.len());
+    let shown = page.of_list(items).iter().map(show).collect();
+    Reply::ok(&Value::Array(shown)).with_link(page.link(call, total))
+}
+
+fn to(call: &Call, page: usize, rel: &str) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in call.query.iter().filter(|(name, _)| name.as_str() != "page") {
+        query.append_pair(name, value);
+    }
+    query.append_pair("page", &page.to_string());
+    format!("<{}{}?{}>; rel=\"{rel}\"", call.forge.server(), call.location, query.finish())
+}

@@ -1,0 +1,113 @@
+//! Answers that refuse, in GitHub's form: status, `message`, `errors`, `documentation_url`.
+
+use axum::{
+    Json,
+    response::{IntoResponse, Response},
+};
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::options::Role;
+
+/// A refused request.
+#[derive(Debug, Clone)]
+pub(super) struct Refusal {
+    pub(super) status: StatusCode,
+    message: String,
+    errors: Vec<Value>,
+}
+
+impl Refusal {
+    /// A refusal with this status and message.
+    pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, message: message.into(), errors: Vec::new() }
+    }
+
+    /// It is not there, or not for this account to see.
+    pub(super) fn not_found() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "Not Found")
+    }
+
+    /// A write without an account.
+    pub(super) fn anonymous() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "Requires authentication")
+    }
+
+    /// The account's role does not reach this.
+    pub(super) fn needs(role: Role) -> Self {
+        let right = match role {
+            Role::None | Role::Read => "read access to",
+            Role::Triage => "triage access to",
+            Role::Write => "push access to",
+            Role::Maintain => "maintain access to",
+            Role::Admin => "admin rights to",
+        };
+        Self::new(StatusCode::FORBIDDEN, format!("Must have {right} Repository."))
+    }
+
+    /// An App's or bot's role does not reach this.
+    pub(super) fn integration() -> Self {
+        Self::new(StatusCode::FORBIDDEN, "Resource not accessible by integration")
+    }
+
+    /// A field has a value that cannot be.
+    pub(super) fn invalid(resource: &str, field: &str) -> Self {
+        Self::field(resource, field, "invalid")
+    }
+
+    /// A field that has to be there is not.
+    pub(super) fn missing(resource: &str, field: &str) -> Self {
+        Self::field(resource, field, "missing_field")
+    }
+
+    /// There is one of this name already.
+    pub(super) fn exists(resource: &str, field: &str) -> Self {
+        Self::field(resource, field, "already_exists")
+    }
+
+    /// A field is wrong in a way that needs a sentence.
+    pub(super) fn custom(resource: &str, field: &str, message: impl Into<String>) -> Self {
+        let mut refusal = Self::field(resource, field, "custom");
+        if let Some(Value::Object(error)) = refusal.errors.first_mut() {
+            error.insert("message".to_owned(), Value::String(message.into()));
+        }
+        refusal
+    }
+
+    /// The request makes sense, what it asks for does not.
+    pub(super) fn unprocessable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
+    }
+
+    /// The forge itself failed; the cause goes to the log.
+    pub(super) fn internal(cause: impl std::fmt::Display) -> Self {
+        tracing::error!(error = %cause, "the embedded forge failed to answer: {cause}");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Server Error")
+    }
+
+    fn field(resource: &str, field: &str, code: &str) -> Self {
+        let mut refusal = Self::unprocessable("Validation Failed");
+        refusal.errors.push(json!({"resource": resource, "field": field, "code": code}));
+        refusal
+    }
+}
+
+impl From<git2::Error> for Refusal {
+    fn from(error: git2::Error) -> Self {
+        if error.code() == git2::ErrorCode::NotFound { Self::not_found() } else { Self::internal(error) }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut body = json!({
+            "message": self.message,
+            "documentation_url": "https://docs.github.com/rest",
+            "status": self.status.as_u16().to_string(),
+        });
+        if let (false, Value::Object(fields)) = (self.errors.is_empty(), &mut body) {
+            fields.insert("errors".to_owned(), Value::Array(self.errors));
+        }
+        (self.status, Json(body)).into_response()
+    }
+}

@@ -1,0 +1,86 @@
+//! The table of endpoints: a handler is a plain function of a [`Call`], run where blocking is allowed.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::{RawPathParams, Request},
+    response::{IntoResponse, Response},
+    routing::{MethodFilter, on},
+};
+use http::{StatusCode, header};
+use url::form_urlencoded;
+
+use super::{
+    call::{Answer, Call},
+    envelope::{Caller, ServedPath},
+    forge::Forge,
+    refusal::Refusal,
+};
+
+/// The largest body of an API request: a blob of 100 MB, which is GitHub's limit, in Base64, and its envelope.
+const BODY_MAX: usize = 140 << 20;
+
+/// An endpoint.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Route {
+    method: MethodFilter,
+    pattern: &'static str,
+    handler: fn(&Call) -> Answer,
+}
+
+macro_rules! verb {
+    ($name:ident, $filter:ident) => {
+        /// The endpoint of this pattern, for the method of this function's name.
+        pub(super) const fn $name(pattern: &'static str, handler: fn(&Call) -> Answer) -> Route {
+            Route { method: MethodFilter::$filter, pattern, handler }
+        }
+    };
+}
+
+verb!(get, GET);
+verb!(post, POST);
+verb!(put, PUT);
+verb!(patch, PATCH);
+verb!(delete, DELETE);
+
+/// The router of these endpoints; any other request is answered 501 with its own name.
+pub(super) fn router<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>) -> Router {
+    let add = |router: Router, route: &Route| {
+        let (forge, handler) = (Arc::clone(forge), route.handler);
+        let serve = move |path: RawPathParams, request: Request| run(Arc::clone(&forge), handler, path, request);
+        router.route(route.pattern, on(route.method, serve))
+    };
+    let absent = |request: Request| async move { not_here(&request) };
+    routes.into_iter().fold(Router::new(), add).fallback(absent).method_not_allowed_fallback(absent)
+}
+
+fn not_here(request: &Request) -> Response {
+    let message = format!("the embedded forge has no {} {}", request.method(), request.uri().path());
+    Refusal::new(StatusCode::NOT_IMPLEMENTED, message).into_response()
+}
+
+async fn run(forge: Arc<Forge>, handler: fn(&Call) -> Answer, path: RawPathParams, request: Request) -> Response {
+    let path = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let (parts, body) = request.into_parts();
+    let Ok(body) = axum::body::to_bytes(body, BODY_MAX).await else {
+        return Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "Request body is too large or incomplete").into_response();
+    };
+    let query = parts.uri.query().unwrap_or_default().as_bytes();
+    let accept = parts.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let call = Call {
+        now: forge.now(),
+        forge,
+        caller: parts.extensions.get::<Caller>().and_then(|caller| caller.0.clone()),
+        path,
+        query: form_urlencoded::parse(query).into_owned().collect(),
+        location: parts.extensions.get::<ServedPath>().map_or_else(String::new, |path| path.0.clone()),
+        accept: accept.to_owned(),
+        body,
+    };
+    // Handlers read and write git repositories, which blocks.
+    match tokio::task::spawn_blocking(move || handler(&call)).await {
+        Ok(answer) => answer.into_response(),
+        Err(died) => Refusal::internal(died).into_response(),
+    }
+}

@@ -1,0 +1,16 @@
+//! What the forge remembers: accounts, repositories, issues, pull requests. Plain data with the few rules that keep it
+//! whole; git's own data is in `git`, and what goes over the wire is made in `view`.
+
+mod account;
+mod event;
+mod issue;
+mod pull;
+mod reference;
+mod repository;
+
+pub(super) use account::{Account, Accounts};
+pub(super) use event::{Event, EventKind};
+pub(super) use issue::{Closing, Comment, Issue, IssueState, Lock, Reaction, StateReason};
+pub(super) use pull::{Merged, Pull, Review, ReviewComment, ReviewState};
+pub(super) use reference::{closes, mentions};
+pub(super) use repository::{Label, Repository, State, Visibility};

@@ -1,0 +1,69 @@
+//! Accounts over the wire.
+
+use serde_json::{Value, json};
+
+use super::{super::state::Accounts, node_id, time};
+
+/// The addresses of an account below its own, with their field names.
+const ADDRESSES: [(&str, &str); 10] = [
+    ("events_url", "/events{/privacy}"),
+    ("followers_url", "/followers"),
+    ("following_url", "/following{/other_user}"),
+    ("gists_url", "/gists{/gist_id}"),
+    ("organizations_url", "/orgs"),
+    ("received_events_url", "/received_events"),
+    ("repos_url", "/repos"),
+    ("starred_url", "/starred{/owner}{/repo}"),
+    ("subscriptions_url", "/subscriptions"),
+    ("url", ""),
+];
+
+/// The account of this name as a `simple-user`; `null` where there is none.
+pub(in super::super) fn simple_account(server: &str, accounts: &Accounts, login: &str) -> Value {
+    let Some(account) = accounts.get(login) else { return Value::Null };
+    let login = account.login.as_str();
+    let mut user = json!({
+        "login": login,
+        "id": account.id,
+        "node_id": node_id("User", account.id),
+        "avatar_url": format!("{server}/avatars/{}", account.id),
+        "gravatar_id": "",
+        "html_url": format!("{server}/{login}"),
+        "type": account.kind.name(),
+        "user_view_type": "public",
+        "site_admin": false,
+    });
+    if let Value::Object(fields) = &mut user {
+        for (name, below) in ADDRESSES {
+            fields.insert(name.to_owned(), json!(format!("{server}/api/v3/users/{login}{below}")));
+        }
+    }
+    user
+}
+
+/// The account of this name as it sees itself.
+pub(in super::super) fn private_account(server: &str, accounts: &Accounts, login: &str) -> Value {
+    let mut user = simple_account(server, accounts, login);
+    let (Value::Object(fields), Some(account)) = (&mut user, accounts.get(login)) else { return user };
+    for absent in ["bio", "blog", "company", "email", "hireable", "location"] {
+        fields.insert(absent.to_owned(), Value::Null);
+    }
+    for zero in [
+        "followers",
+        "following",
+        "public_gists",
+        "public_repos",
+        "collaborators",
+        "disk_usage",
+        "owned_private_repos",
+        "private_gists",
+        "total_private_repos",
+    ] {
+        fields.insert(zero.to_owned(), json!(0));
+    }
+    fields.insert("name".to_owned(), json!(account.login));
+    fields.insert("two_factor_authentication".to_owned(), json!(false));
+    fields.insert("created_at".to_owned(), time(account.created_at));
+    fields.insert("updated_at".to_owned(), time(account.created_at));
+    user
+}

@@ -1,0 +1,378 @@
+//! The embedded forge over real HTTP and with the real `git`: refs as compare-and-set, roles, pages, conditional requests.
+
+use hob::{
+    config::child_environment,
+    domain::RepoName,
+    local_forge::{Options, Running, serve},
+    process::Program,
+};
+use http::{HeaderMap, Method};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// One answer.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
+}
+
+/// A forge with a repository `acme/site` and an account a role: `ada` admin, `wil` write, `tom` triage, `rea` read.
+pub(crate) struct Fixture {
+    pub(crate) forge: Running,
+    pub(crate) client: reqwest::Client,
+    pub(crate) head: String,
+}
+
+pub(crate) fn site() -> RepoName {
+    "acme/site".parse().unwrap()
+}
+
+impl Fixture {
+    pub(crate) async fn start() -> Self {
+        let users = ["ada:ta:admin", "wil:tw:write", "tom:tt:triage", "rea:tr:read", "hob[bot]:tb:read:bot"];
+        let users = users.iter().map(|user| user.parse().unwrap()).collect();
+        let forge = serve(Options { users, ..Options::default() }).await.unwrap();
+        let files: [(&str, &[u8], bool); 2] = [("README.md", b"# Site\n", false), ("bin/check", b"#!/bin/sh\n", true)];
+        let head = forge.create_repository(&site(), &files).unwrap().0;
+        // Another test may have been first; there is one provider a process.
+        rustls::crypto::ring::default_provider().install_default().ok();
+        Self { forge, client: reqwest::Client::new(), head }
+    }
+
+    pub(crate) async fn send(&self, token: &str, method: Method, path: &str, body: Value) -> Answer {
+        self.send_with(token, method, path, body, &[]).await
+    }
+
+    pub(crate) async fn send_with(
+        &self,
+        token: &str,
+        method: Method,
+        path: &str,
+        body: Value,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        let mut request = self.client.request(method, format!("{}{path}", self.forge.api_url()));
+        if !token.is_empty() {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if !body.is_null() {
+            request = request.body(body.to_string());
+        }
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let text = response.text().await.unwrap();
+        Answer { status, headers, body: serde_json::from_str(&text).unwrap_or(Value::String(text)) }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send("tw", Method::GET, path, Value::Null).await
+    }
+
+    pub(crate) async fn post(&self, token: &str, path: &str, body: Value) -> Answer {
+        self.send(token, Method::POST, path, body).await
+    }
+
+    pub(crate) async fn commit(&self, text: &str, parents: &[&str]) -> String {
+        let tree = self.get(&format!("/repos/acme/site/git/commits/{}", self.head)).await.body["tree"]["sha"].clone();
+        let body = json!({"message": text, "tree": tree, "parents": parents});
+        let made = self.post("tw", "/repos/acme/site/git/commits", body).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        made.body["sha"].as_str().unwrap().to_owned()
+    }
+
+    /// A branch with one changed file.
+    pub(crate) async fn branch(&self, name: &str, path: &str, content: &str) {
+        let body = json!({"ref": format!("refs/heads/{name}"), "sha": self.head});
+        assert_eq!(self.post("tw", "/repos/acme/site/git/refs", body).await.status, 201);
+        let entry = json!([{"path": path, "mode": "100644", "type": "blob", "content": content}]);
+        let tree =
+            self.post("tw", "/repos/acme/site/git/trees", json!({"base_tree": self.head, "tree": entry})).await.body;
+        let body = json!({"message": "Change", "tree": tree["sha"], "parents": [self.head]});
+        let commit = self.post("tw", "/repos/acme/site/git/commits", body).await.body;
+        let at = format!("/repos/acme/site/git/refs/heads/{name}");
+        let moved = self.send("tw", Method::PATCH, &at, json!({"sha": commit["sha"]})).await;
+        assert_eq!(moved.status, 200, "{}", moved.body);
+    }
+
+    /// Runs git in `dir`; answers whether it succeeded and what it said.
+    pub(crate) async fn git(&self, dir: &std::path::Path, args: &[&str]) -> (bool, String) {
+        let done = Program::new("git", &child_environment())
+            .args(args)
+            .dir(dir)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_AUTHOR_NAME", "t")
+            .env("GIT_AUTHOR_EMAIL", "t@example.com")
+            .env("GIT_COMMITTER_NAME", "t")
+            .env("GIT_COMMITTER_EMAIL", "t@example.com")
+            .run(&CancellationToken::new())
+            .await
+            .unwrap();
+        (done.exit.is_success(), format!("{}{}", done.stdout.text(), done.stderr.text()))
+    }
+
+    pub(crate) fn clone_url(&self, token: &str) -> String {
+        let server = self.forge.server_url();
+        format!("http://x:{token}@{}/acme/site.git", server.trim_start_matches("http://"))
+    }
+}
+
+const REFS: &str = "/repos/acme/site/git/refs";
+
+#[tokio::test]
+async fn of_twenty_that_create_one_ref_one_succeeds() {
+    let fixture = Fixture::start().await;
+    let body = json!({"ref": "refs/hob/issues/12", "sha": fixture.head});
+    let all = (0..20).map(|_| fixture.post("tw", REFS, body.clone()));
+    let answers = futures_util::future::join_all(all).await;
+    let won = answers.iter().filter(|answer| answer.status == 201).count();
+    assert_eq!(won, 1);
+    for lost in answers.iter().filter(|answer| answer.status != 201) {
+        assert_eq!((lost.status, &lost.body["message"]), (422, &json!("Reference already exists")));
+    }
+}
+
+#[tokio::test]
+async fn of_ten_that_fast_forward_from_one_tip_one_succeeds() {
+    let fixture = Fixture::start().await;
+    fixture.post("tw", REFS, json!({"ref": "refs/hob/issues/1", "sha": fixture.head})).await;
+    let mut commits = Vec::new();
+    for number in 0..10 {
+        commits.push(fixture.commit(&format!("claim {number}"), &[&fixture.head]).await);
+    }
+    let at = format!("{REFS}/hob/issues/1");
+    let all = commits.iter().map(|sha| fixture.send("tw", Method::PATCH, &at, json!({"sha": sha, "force": false})));
+    let statuses: Vec<u16> = futures_util::future::join_all(all).await.iter().map(|answer| answer.status).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
+}
+
+#[tokio::test]
+async fn a_ref_update_that_is_no_fast_forward_is_refused() {
+    let fixture = Fixture::start().await;
+    let (one, two) = (fixture.commit("one", &[&fixture.head]).await, fixture.commit("two", &[&fixture.head]).await);
+    fixture.post("tw", REFS, json!({"ref": "refs/hob/issues/1", "sha": one})).await;
+    let at = format!("{REFS}/hob/issues/1");
+    let refused = fixture.send("tw", Method::PATCH, &at, json!({"sha": two})).await;
+    assert_eq!((refused.status, &refused.body["message"]), (422, &json!("Update is not a fast forward")));
+    let forced = fixture.send("tw", Method::PATCH, &at, json!({"sha": two, "force": true})).await;
+    assert_eq!((forced.status, &forced.body["object"]["sha"]), (200, &json!(two)));
+    let listed = fixture.get("/repos/acme/site/git/matching-refs/hob/issues/").await;
+    assert_eq!(listed.body[0]["ref"], "refs/hob/issues/1");
+}
+
+#[tokio::test]
+async fn a_ref_that_is_not_there_is_named_so() {
+    let fixture = Fixture::start().await;
+    let body = json!({"sha": fixture.head});
+    let moved = fixture.send("tw", Method::PATCH, &format!("{REFS}/heads/none"), body).await;
+    assert_eq!((moved.status, &moved.body["message"]), (422, &json!("Reference does not exist")));
+    assert_eq!(fixture.get("/repos/acme/site/git/ref/heads/none").await.status, 404);
+    let body = json!({"ref": "refs/heads/a", "sha": "1".repeat(40)});
+    let made = fixture.post("tw", REFS, body).await;
+    assert_eq!((made.status, &made.body["message"]), (422, &json!("Object does not exist")));
+    for bad in ["heads/a", "refs/a", "refs/heads/a b", "refs/heads/../x", "refs/heads/a.lock"] {
+        let made = fixture.post("tw", REFS, json!({"ref": bad, "sha": fixture.head})).await;
+        assert_eq!(made.status, 422, "{bad}: {}", made.body);
+    }
+}
+
+#[tokio::test]
+async fn triage_labels_but_cannot_push() {
+    let fixture = Fixture::start().await;
+    let issue = fixture.post("tr", "/repos/acme/site/issues", json!({"title": "Fix it", "labels": ["code"]})).await;
+    assert_eq!((issue.status, &issue.body["labels"]), (201, &json!([])));
+    let labels = "/repos/acme/site/issues/1/labels";
+    let refused = fixture.post("tr", labels, json!({"labels": ["code"]})).await;
+    assert_eq!((refused.status, &refused.body["message"]), (403, &json!("Must have triage access to Repository.")));
+    let bot = fixture.post("tb", labels, json!({"labels": ["code"]})).await;
+    assert_eq!(bot.body["message"], "Resource not accessible by integration");
+    let labelled = fixture.post("tt", labels, json!(["code"])).await;
+    assert_eq!((labelled.status, &labelled.body[0]["name"]), (200, &json!("code")));
+    let refused = fixture.post("tt", REFS, json!({"ref": "refs/heads/a", "sha": fixture.head})).await;
+    assert_eq!(refused.status, 403);
+    let events = fixture.get("/repos/acme/site/issues/1/events").await.body;
+    assert_eq!((&events[0]["event"], &events[0]["actor"]["login"]), (&json!("labeled"), &json!("tom")));
+    assert_eq!(fixture.post("", "/repos/acme/site/issues", json!({"title": "x"})).await.status, 401);
+    assert_eq!(fixture.post("nobody", "/repos/acme/site/issues", json!({"title": "x"})).await.status, 401);
+}
+
+#[tokio::test]
+async fn an_answer_304_is_not_counted() {
+    let fixture = Fixture::start().await;
+    let first = fixture.get("/repos/acme/site/issues").await;
+    let tag = first.headers["etag"].to_str().unwrap().to_owned();
+    let with = [("if-none-match", tag.as_str())];
+    let at = "/repos/acme/site/issues";
+    let again = fixture.send_with("tw", Method::GET, at, Value::Null, &with).await;
+    assert_eq!(again.status, 304);
+    assert_eq!(first.headers["x-ratelimit-used"], again.headers["x-ratelimit-used"]);
+    let other = fixture.send_with("ta", Method::GET, at, Value::Null, &with).await;
+    assert_eq!(other.status, 200, "a tag belongs to the account");
+    fixture.post("tw", at, json!({"title": "New"})).await;
+    assert_eq!(fixture.send_with("tw", Method::GET, at, Value::Null, &with).await.status, 200);
+}
+
+#[tokio::test]
+async fn the_rate_limit_ends_in_a_403_that_says_when() {
+    let fixture = Fixture::start().await;
+    fixture.forge.limit_rate(2);
+    assert_eq!(fixture.get("/user").await.status, 200);
+    assert_eq!(fixture.get("/user").await.headers["x-ratelimit-remaining"], "0");
+    let refused = fixture.get("/user").await;
+    assert_eq!(refused.status, 403);
+    assert!(refused.headers.contains_key("x-ratelimit-reset"));
+    fixture.forge.advance(std::time::Duration::from_secs(3_600));
+    assert_eq!(fixture.get("/user").await.status, 200);
+}
+
+#[tokio::test]
+async fn pages_are_linked() {
+    let fixture = Fixture::start().await;
+    for number in 0..5 {
+        fixture.post("tw", "/repos/acme/site/issues", json!({"title": format!("Issue {number}")})).await;
+    }
+    let page = fixture.get("/repos/acme/site/issues?per_page=2&page=2&direction=asc").await;
+    let numbers: Vec<u64> =
+        page.body.as_array().unwrap().iter().map(|issue| issue["number"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [3, 4]);
+    let link = page.headers["link"].to_str().unwrap();
+    for rel in ["prev", "next", "last", "first"] {
+        assert!(link.contains(&format!("rel=\"{rel}\"")), "{link}");
+    }
+    assert!(link.contains("/api/v3/repos/acme/site/issues?direction=asc&per_page=2&page=3>; rel=\"next\""), "{link}");
+}
+
+#[tokio::test]
+async fn a_clone_and_a_push_take_the_token() {
+    let fixture = Fixture::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let (ok, said) = fixture.git(folder.path(), &["clone", "-q", &fixture.clone_url("tw"), "w"]).await;
+    assert!(ok, "{said}");
+    let work = folder.path().join("w");
+    fixture.git(&work, &["commit", "-q", "--allow-empty", "-m", "Work"]).await;
+    let (ok, said) = fixture.git(&work, &["push", "origin", "HEAD:refs/hob/issues/3", "HEAD:refs/heads/b"]).await;
+    assert!(ok, "{said}");
+    let pushed = fixture.get("/repos/acme/site/git/ref/hob/issues/3").await;
+    let branch = fixture.get("/repos/acme/site/branches/b").await;
+    assert_eq!(pushed.body["object"]["sha"], branch.body["commit"]["sha"]);
+    let (ok, said) = fixture.git(&work, &["push", &fixture.clone_url("tr"), "HEAD:refs/heads/c"]).await;
+    assert!(!ok && said.contains("403"), "{said}");
+    let (ok, _) =
+        fixture.git(folder.path(), &["clone", "-q", "--filter=blob:none", &fixture.clone_url("tr"), "p"]).await;
+    assert!(ok);
+}
+
+#[tokio::test]
+async fn a_push_to_a_protected_branch_is_refused() {
+    let fixture = Fixture::start().await;
+    fixture.forge.protect(&site(), &["main"]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    fixture.git(folder.path(), &["clone", "-q", &fixture.clone_url("tw"), "w"]).await;
+    let work = folder.path().join("w");
+    fixture.git(&work, &["commit", "-q", "--allow-empty", "-m", "Work"]).await;
+    let (ok, said) = fixture.git(&work, &["push", "origin", "HEAD:main"]).await;
+    assert!(!ok && said.contains("GH006") && said.contains("protected branch hook declined"), "{said}");
+    let (ok, said) = fixture.git(&work, &["push", "origin", "HEAD:other"]).await;
+    assert!(ok, "{said}");
+}
+
+#[tokio::test]
+async fn a_merge_closes_what_the_pull_request_fixes() {
+    let fixture = Fixture::start().await;
+    fixture.post("tw", "/repos/acme/site/issues", json!({"title": "Broken"})).await;
+    fixture.branch("hob/1", "a.txt", "new\n").await;
+    let pulls = "/repos/acme/site/pulls";
+    let body = json!({"title": "Fix", "head": "hob/1", "base": "main", "body": "Fixes #1"});
+    let made = fixture.post("tw", pulls, body.clone()).await;
+    assert_eq!((made.status, &made.body["mergeable"]), (201, &json!(true)), "{}", made.body);
+    let second = fixture.post("tw", pulls, body).await;
+    assert_eq!(second.status, 422);
+    assert_eq!(second.body["errors"][0]["message"], "A pull request already exists for acme:hob/1.");
+    let files = fixture.get(&format!("{pulls}/2/files")).await.body;
+    assert_eq!((&files[0]["filename"], &files[0]["patch"]), (&json!("a.txt"), &json!("@@ -0,0 +1 @@\n+new")));
+    let merged = fixture.send("tw", Method::PUT, &format!("{pulls}/2/merge"), json!({"merge_method": "squash"})).await;
+    assert_eq!((merged.status, &merged.body["merged"]), (200, &json!(true)), "{}", merged.body);
+    assert_eq!(fixture.get("/repos/acme/site/issues/1").await.body["state"], "closed");
+    let again = fixture.send("tw", Method::PUT, &format!("{pulls}/2/merge"), Value::Null).await;
+    assert_eq!(again.status, 405);
+    assert_eq!(fixture.get(&format!("{pulls}/2")).await.body["merged_by"]["login"], "wil");
+    let timeline = fixture.get("/repos/acme/site/issues/1/timeline").await.body;
+    let names: Vec<&str> = timeline.as_array().unwrap().iter().filter_map(|event| event["event"].as_str()).collect();
+    assert_eq!(names, ["cross-referenced", "closed"]);
+}
+
+#[tokio::test]
+async fn a_pull_request_needs_a_head_with_commits_of_its_own() {
+    let fixture = Fixture::start().await;
+    let pulls = "/repos/acme/site/pulls";
+    let absent = fixture.post("tw", pulls, json!({"title": "x", "head": "none", "base": "main"})).await;
+    assert_eq!((absent.status, &absent.body["errors"][0]["field"]), (422, &json!("head")));
+    fixture.post("tw", REFS, json!({"ref": "refs/heads/same", "sha": fixture.head})).await;
+    let same = fixture.post("tw", pulls, json!({"title": "x", "head": "same", "base": "main"})).await;
+    assert_eq!(same.body["errors"][0]["message"], "No commits between main and same");
+    assert_eq!(fixture.post("tt", pulls, json!({"title": "x", "head": "same", "base": "main"})).await.status, 403);
+}
+
+#[tokio::test]
+async fn a_push_moves_its_pull_request() {
+    let fixture = Fixture::start().await;
+    fixture.branch("b", "a.txt", "new\n").await;
+    fixture.post("tw", "/repos/acme/site/pulls", json!({"title": "P", "head": "b", "base": "main"})).await;
+    let folder = tempfile::tempdir().unwrap();
+    fixture.git(folder.path(), &["clone", "-q", "-b", "b", &fixture.clone_url("tw"), "w"]).await;
+    let work = folder.path().join("w");
+    fixture.git(&work, &["commit", "-q", "--amend", "-m", "Again"]).await;
+    let (ok, said) = fixture.git(&work, &["push", "--force-with-lease", "origin", "b"]).await;
+    assert!(ok, "{said}");
+    let (_, tip) = fixture.git(&work, &["rev-parse", "HEAD"]).await;
+    assert_eq!(fixture.get("/repos/acme/site/pulls/1").await.body["head"]["sha"], tip.trim());
+    assert_eq!(fixture.get("/repos/acme/site/issues/1/events").await.body[0]["event"], "head_ref_force_pushed");
+    fixture.git(&work, &["push", "origin", ":b"]).await;
+    assert_eq!(fixture.get("/repos/acme/site/pulls/1").await.body["state"], "closed");
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_answered_501_with_its_name() {
+    let fixture = Fixture::start().await;
+    let answer = fixture.get("/repos/acme/site/milestones").await;
+    assert_eq!(answer.status, 501);
+    assert_eq!(answer.body["message"], "the embedded forge has no GET /repos/acme/site/milestones");
+    assert_eq!(fixture.send("tw", Method::DELETE, "/user", Value::Null).await.status, 501);
+}
+
+#[tokio::test]
+async fn bad_fields_are_refused_in_githubs_form() {
+    let fixture = Fixture::start().await;
+    let issues = "/repos/acme/site/issues";
+    let blank = fixture.post("tw", issues, json!({"title": ""})).await;
+    assert_eq!(blank.body["errors"], json!([{"resource": "Issue", "field": "title", "code": "missing_field"}]));
+    let broken = fixture.send("tw", Method::POST, issues, json!("x")).await;
+    assert_eq!(broken.status, 400);
+    fixture.post("tw", issues, json!({"title": "T"})).await;
+    let long = json!({"body": "x".repeat(65_537)});
+    assert_eq!(fixture.post("tw", "/repos/acme/site/issues/1/comments", long).await.status, 422);
+    let labels = "/repos/acme/site/labels";
+    assert_eq!(fixture.post("tw", labels, json!({"name": "n".repeat(51)})).await.status, 422);
+    assert_eq!(fixture.post("tw", labels, json!({"name": "Code", "color": "00ff00"})).await.status, 201);
+    let twice = fixture.post("tw", labels, json!({"name": "code"})).await;
+    assert_eq!(twice.body["errors"][0]["code"], "already_exists");
+}
+
+#[tokio::test]
+async fn a_file_is_put_only_over_the_one_that_was_seen() {
+    let fixture = Fixture::start().await;
+    let at = "/repos/acme/site/contents/README.md";
+    let seen = fixture.get(at).await.body["sha"].clone();
+    let body = json!({"message": "Edit", "content": "SGkK", "sha": seen});
+    assert_eq!(fixture.send("tw", Method::PUT, at, body.clone()).await.status, 200);
+    assert_eq!(fixture.send("tw", Method::PUT, at, body).await.status, 409);
+    let raw = [("accept", "application/vnd.github.raw+json")];
+    assert_eq!(fixture.send_with("tw", Method::GET, at, Value::Null, &raw).await.body, "Hi\n");
+    let out =
+        fixture.send("tw", Method::PUT, "/repos/acme/site/contents/a/../../x", json!({"message": "m", "content": ""}));
+    assert!(out.await.status >= 400);
+}
