@@ -128,7 +128,11 @@ impl Settings {
         }
         builder = builder.add_source(environment);
         for (key, value) in flags {
-            builder = builder.set_override(key, value.as_str())?;
+            let items = || value.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned);
+            builder = match lists.contains(&key.as_str()) {
+                true => builder.set_override(key, items().collect::<Vec<String>>())?,
+                false => builder.set_override(key, value.as_str())?,
+            };
         }
         let merged = builder.build()?;
         refuse_unknown(&merged)?;
@@ -242,6 +246,8 @@ mod tests {
         let settings = load(file, &variables, &[("limits.jobs", "4")]).unwrap();
         assert_eq!((settings.limits.jobs, settings.limits.attempts, settings.poll.interval.as_secs()), (4, 7, 20));
         assert_eq!(settings.trust.bots.len(), 2);
+        let settings = load(file, &variables, &[("trust.bots", "c[bot], d[bot],e[bot]")]).unwrap();
+        assert_eq!(settings.trust.bots.len(), 3);
     }
 
     #[test]

@@ -159,7 +159,7 @@ impl Worker {
     }
 
     async fn take_and_tell(&self, number: IssueNumber, base: &BaseBranch) -> Result<Taken, WorkError> {
-        let taken = self.take(number, base).await;
+        let taken = Box::pin(self.take(number, base)).await;
         if let Err(error) = &taken {
             self.tell(&Notice::Failed { issue: Some(number), reason: error.to_string() });
         }
