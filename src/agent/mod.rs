@@ -3,6 +3,7 @@
 
 mod backend;
 mod command;
+mod environment;
 mod folder;
 mod native;
 mod recipe;

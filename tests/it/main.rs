@@ -3,3 +3,4 @@
 
 mod agents;
 mod layering;
+mod models;

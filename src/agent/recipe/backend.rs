@@ -5,11 +5,12 @@ use tokio::time::Instant;
 use crate::{
     agent::{
         AgentBackend, AgentError, RunContext,
+        environment::{named, of_child},
         folder::Folder,
         recipe::{diff, replace},
         report::{cancelled, first_line, permanent, report, tail, transient},
     },
-    config::{AgentSettings, RecipeSettings, Step, may_pass},
+    config::{AgentSettings, RecipeSettings, Step},
     domain::{FailureClass, Outcome, RunReport, RunRequest, Spend},
     process::{Environment, Exit, Program},
 };
@@ -41,9 +42,7 @@ impl RecipeAgent {
             let reason = format!("recipe `{name}` has no steps");
             return Err(AgentError { reason, failure: FailureClass::NeedsHuman });
         }
-        let named = settings.env.iter().filter(|name| may_pass(name));
-        let extras = named.filter_map(|name| variables.get_key_value(std::ffi::OsStr::new(name)));
-        let extras = extras.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let extras = named(settings, variables);
         Ok(Self { name: name.to_owned(), recipe, extras, output_cap: settings.output_cap })
     }
 
@@ -90,9 +89,7 @@ impl RecipeAgent {
         context: &RunContext,
         deadline: Instant,
     ) -> Result<String, Ended> {
-        let mut environment = context.environment.clone();
-        environment.retain(|name, _| name.to_str().is_none_or(may_pass));
-        environment.extend(self.extras.clone());
+        let environment = of_child(context, &self.extras);
         let finished = Program::new("sh", &environment)
             .args(["-c", command])
             .dir(&request.folder)

@@ -35,6 +35,9 @@ pub(super) enum DiffError {
     /// It has too many files.
     #[error("the diff changes more than {FILES_MAX} files")]
     TooMany,
+    /// It has two changes of one file, and each was made against the file as it is.
+    #[error("the diff changes `{0}` twice")]
+    Twice(String),
     /// It changes nothing.
     #[error("the diff changes nothing")]
     Nothing,
@@ -47,6 +50,14 @@ pub(super) enum DiffError {
 enum Change {
     Write { path: Inside, text: String, mode: Option<u32> },
     Remove(Inside),
+}
+
+impl Change {
+    fn path(&self) -> &Inside {
+        match self {
+            Self::Write { path, .. } | Self::Remove(path) => path,
+        }
+    }
 }
 
 /// Applies the diff fenced in `body`: first all of it is worked out, then it is written. Says what changed.
@@ -64,6 +75,11 @@ pub(super) fn apply(folder: &Folder, body: &str) -> Result<String, DiffError> {
     }
     if changes.is_empty() {
         return Err(DiffError::Nothing);
+    }
+    let mut paths: Vec<_> = changes.iter().map(|change| change.path().to_string()).collect();
+    paths.sort();
+    if let Some(twice) = paths.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(DiffError::Twice(twice[0].clone()));
     }
     let mut names = Vec::new();
     for change in changes {

@@ -101,6 +101,7 @@ async fn a_hostile_diff_changes_nothing_at_all() {
         ("--- a/none.txt\n+++ b/none.txt\n@@ -1 +1 @@\n-one\n+x\n", "does not exist"),
         ("--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-other\n+x\n", "does not fit `b.txt`"),
         ("--- a/b.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-be\n", "more than the diff deletes"),
+        ("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+three\n", "`a.txt` twice"),
         ("--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1 @@\n+x\n", "exists already"),
     ] {
         let mut bench = Bench::new(&[("a.txt", "one\n"), ("b.txt", "be\nsea\n")]);
