@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf, str::FromStr, time::Duration};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
 /// Settings of the models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,15 +78,27 @@ impl ModelSettings {
 #[serde(deny_unknown_fields)]
 pub struct PriceSettings {
     /// Tokens sent.
+    #[serde(deserialize_with = "dollars")]
     pub input: f64,
     /// Tokens produced.
+    #[serde(deserialize_with = "dollars")]
     pub output: f64,
     /// Tokens sent that the service had cached; none: as `input`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "some_dollars")]
     pub cached_input: Option<f64>,
     /// Tokens sent that the service put into its cache; none: as `input`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "some_dollars")]
     pub cache_write: Option<f64>,
+}
+
+/// A price below zero would let a budget grow.
+fn dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let price = f64::deserialize(deserializer)?;
+    if price.is_finite() && price >= 0.0 { Ok(price) } else { Err(D::Error::custom("a price is a number from 0 up")) }
+}
+
+fn some_dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    dollars(deserializer).map(Some)
 }
 
 /// A model's name with where it is served.
@@ -140,6 +152,19 @@ mod tests {
         assert_eq!("cassette//tmp/a.json".parse(), Ok(ModelName::Cassette("/tmp/a.json".into())));
         for bad in ["", "gpt-4.1", "openai/", "azure/x"] {
             assert!(bad.parse::<ModelName>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_price_is_a_number_from_zero_up() {
+        assert!(toml::from_str::<PriceSettings>("input = 0\noutput = 1.5").is_ok());
+        for bad in [
+            "input = -1\noutput = 1",
+            "input = 1\noutput = nan",
+            "input = 1\noutput = 1\ncached_input = -0.1",
+            "input = 1",
+        ] {
+            assert!(toml::from_str::<PriceSettings>(bad).is_err(), "{bad}");
         }
     }
 

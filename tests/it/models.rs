@@ -2,13 +2,14 @@
 
 use std::{
     collections::VecDeque,
+    net::SocketAddr,
     sync::{Arc, Mutex},
 };
 
 use axum::{
     Router,
     body::{Body, Bytes},
-    extract::{Request, State},
+    extract::{ConnectInfo, Request, State},
     http::{HeaderMap, StatusCode, Uri},
     response::{IntoResponse, Response},
 };
@@ -36,6 +37,7 @@ enum Answer {
 
 /// One request as the server saw it.
 struct Seen {
+    from: SocketAddr,
     uri: Uri,
     headers: HeaderMap,
     body: Value,
@@ -60,7 +62,9 @@ impl Server {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let app = Router::new().fallback(answer).with_state(script.clone());
-        let task = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+        let task = tokio::spawn(async move {
+            axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>()).await.unwrap()
+        });
         Self { script, base, task }
     }
 
@@ -92,11 +96,15 @@ impl Drop for Server {
     }
 }
 
-async fn answer(State(script): State<Script>, request: Request) -> Response {
+async fn answer(
+    State(script): State<Script>,
+    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    request: Request,
+) -> Response {
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
     let body = serde_json::from_slice(&body).unwrap();
-    script.seen.lock().unwrap().push(Seen { uri: parts.uri, headers: parts.headers, body });
+    script.seen.lock().unwrap().push(Seen { from, uri: parts.uri, headers: parts.headers, body });
     let next = script.answers.lock().unwrap().pop_front();
     let stream = |text: String, end: Vec<Result<Bytes, std::io::Error>>, last: bool| {
         // Small pieces, so that events are cut anywhere.

@@ -99,6 +99,17 @@ async fn a_stream_that_falls_silent_is_tried_again() {
 }
 
 #[tokio::test]
+async fn requests_share_one_connection() {
+    let server = Server::start((0..3).map(|_| Answer::Stream(happy()))).await;
+    let client = server.client("openai/m");
+    for _ in 0..3 {
+        ask(client.as_ref()).await.unwrap();
+    }
+    let seen = server.script.seen.lock().unwrap();
+    assert!(seen.iter().all(|request| request.from == seen[0].from));
+}
+
+#[tokio::test]
 async fn retries_end() {
     let server = Server::start((0..9).map(|_| Answer::Status(503, &[], "down"))).await;
     let error = ask(server.client("openai/m").as_ref()).await.unwrap_err();
