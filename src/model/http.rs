@@ -56,12 +56,25 @@ pub(super) struct Http {
     backoff_max: Duration,
 }
 
+/// Where a client's requests go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Anywhere, through the proxy that the environment names.
+    Network,
+    /// A server on this machine, without TLS: no proxy, and no certificates, which a bare container may lack.
+    ThisMachine,
+}
+
 impl Http {
     /// Makes the client.
-    pub(super) fn new(settings: &ModelSettings) -> Result<Self, ModelError> {
+    pub(super) fn new(settings: &ModelSettings, reach: Reach) -> Result<Self, ModelError> {
         // Twice is fine: the one that came first stays, and it is this one.
         rustls::crypto::ring::default_provider().install_default().ok();
-        let client = reqwest::Client::builder()
+        let builder = match reach {
+            Reach::Network => reqwest::Client::builder(),
+            Reach::ThisMachine => reqwest::Client::builder().no_proxy().tls_certs_only([]),
+        };
+        let client = builder
             .connect_timeout(settings.connect_timeout())
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("hob/", env!("CARGO_PKG_VERSION")))
