@@ -44,9 +44,9 @@ pub struct AgentSettings {
     pub recipe: Option<String>,
     /// `native` only: turns of the model before the run is stopped.
     pub max_iterations: u32,
-    /// `native` only: failed actions in a row before the run is stopped.
+    /// `native` only: replies in a row whose actions all failed before the run is stopped.
     pub consecutive_errors: u32,
-    /// `native` only: failed actions in all before the run is stopped.
+    /// `native` only: replies with a failed action before the run is stopped.
     pub total_errors: u32,
     /// `native` only: identical calls in a row before the run is stopped.
     pub identical_calls: u32,

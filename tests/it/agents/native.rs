@@ -84,6 +84,18 @@ async fn a_tools_error_goes_back_to_the_model() {
 }
 
 #[tokio::test]
+async fn the_model_sees_its_errors_before_they_end_the_run() {
+    let bench = Bench::new(&[]);
+    let read = |path: &str| json!({ "name": "read", "arguments": { "path": path } });
+    let done = json!({ "name": "done", "arguments": { "summary": "ok" } });
+    let replies = json!([
+        { "calls": [read("a"), read("b"), read("c"), read("d"), read("e"), read("f"), done] },
+        { "expect": ["`f` does not exist", "an earlier call of the same reply failed"], "calls": [done] },
+    ]);
+    assert_eq!(run(&bench, native(replies)).await.outcome, Outcome::Done { summary: "ok".into() });
+}
+
+#[tokio::test]
 async fn words_without_a_call_are_reminded_once_and_then_are_the_end() {
     let bench = Bench::new(&[]);
     let words = || json!({ "text": "I would rather talk." });
@@ -105,9 +117,12 @@ async fn each_limit_ends_the_run_inside_the_loop() {
     let report = run(&bench, native(same)).await;
     assert!(failure(&report.outcome).0.contains("same `read` call 4 times"), "{report:?}");
     let report = run(&bench, native(json!([bad(1), bad(2), bad(3)]))).await;
-    assert_eq!(failure(&report.outcome).0, "3 actions in a row failed, the last with: `none3` does not exist");
+    assert_eq!(
+        failure(&report.outcome).0,
+        "the actions of 3 replies in a row failed, the last with: `none3` does not exist"
+    );
     let mixed = json!([bad(1), read(1), bad(2), read(1), bad(3), read(1), bad(4), read(1), bad(5)]);
-    assert!(failure(&run(&bench, native(mixed)).await.outcome).0.starts_with("5 actions failed"));
+    assert!(failure(&run(&bench, native(mixed)).await.outcome).0.starts_with("actions of 5 replies failed"));
     let settings = AgentSettings { max_iterations: 2, ..AgentSettings::default() };
     let report = run(&bench, native_with(json!([read(1), read(2), read(3)]), settings)).await;
     assert!(failure(&report.outcome).0.contains("after 2 turns"), "{report:?}");
