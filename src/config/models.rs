@@ -93,12 +93,15 @@ pub struct PriceSettings {
 
 /// A price below zero would let a budget grow.
 fn dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    let price = f64::deserialize(deserializer)?;
-    if price.is_finite() && price >= 0.0 { Ok(price) } else { Err(D::Error::custom("a price is a number from 0 up")) }
+    checked(f64::deserialize(deserializer)?)
 }
 
 fn some_dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    dollars(deserializer).map(Some)
+    Option::deserialize(deserializer)?.map(checked).transpose()
+}
+
+fn checked<E: Error>(price: f64) -> Result<f64, E> {
+    if price.is_finite() && price >= 0.0 { Ok(price) } else { Err(E::custom("a price is a number from 0 up")) }
 }
 
 /// A model's name with where it is served.

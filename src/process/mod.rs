@@ -5,6 +5,7 @@
 
 mod capture;
 mod hide;
+mod lines;
 mod program;
 
 pub use capture::Captured;

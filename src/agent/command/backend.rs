@@ -66,7 +66,9 @@ impl CommandAgent {
 
     fn program(&self, request: &RunRequest, context: &RunContext) -> Result<Program, AgentError> {
         let environment = of_child(context, &self.extras);
+        let watcher = context.clone();
         let program = Program::new(&self.program, &environment)
+            .watch(move |line| watcher.say(line))
             .dir(&request.folder)
             .env("HOB_ISSUE", request.issue.to_string())
             .env("HOB_REPOSITORY", request.repo.to_string())

@@ -22,7 +22,7 @@ async fn a_program_edits_the_folder_and_exits_well() {
     let report = bench.run(&sh("cat > prompt.txt; echo bye > a.txt; echo changed the greeting")).await;
     assert_eq!(report.outcome, Outcome::Done { summary: "changed the greeting".into() });
     assert_eq!((bench.read("prompt.txt"), bench.read("a.txt")), ("Change the greeting.".into(), "bye\n".into()));
-    assert_eq!(bench.said(), ["sh works on issue 7"]);
+    assert_eq!(bench.said(), ["sh works on issue 7", "changed the greeting"]);
 }
 
 #[tokio::test]
