@@ -51,7 +51,7 @@ async fn a_killed_program_is_worth_another_try() {
 #[tokio::test]
 async fn a_program_that_never_ends_is_ended_with_its_children() {
     let mut bench = Bench::new(&[]);
-    bench.request.time = Duration::from_millis(100);
+    bench.request.time = Duration::from_secs(1);
     let report = bench.run(&sh("sleep 600 & echo $! > child; wait")).await;
     let (reason, class) = failure(&report.outcome);
     assert!(reason.contains("was not done after"), "{reason}");

@@ -145,7 +145,7 @@ async fn a_command_gets_no_secret_and_no_more_time_than_the_run_has() {
         );
     let settings = AgentSettings { env: vec!["WANTED".into()], ..AgentSettings::default() };
     let variables: Environment = ["WANTED", "OTHER"].map(|name| (name.into(), "value".into())).into();
-    bench.request.time = Duration::from_millis(300);
+    bench.request.time = Duration::from_secs(1);
     let report = run(&bench, native_with(replies, settings).variables(&variables)).await;
     assert!(failure(&report.outcome).0.contains("time of the run"), "{report:?}");
     let environment = bench.read("env.txt");
