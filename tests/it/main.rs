@@ -4,5 +4,6 @@
 mod agents;
 mod layering;
 mod local_forge;
+mod models;
 mod workspace;
 mod workspace_http;

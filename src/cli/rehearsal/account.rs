@@ -12,7 +12,7 @@ use crate::{
         progress::Show,
         rehearsal::stage::Stage,
     },
-    domain::terminal,
+    domain::{IssueNumber, terminal},
     worker::Notice,
 };
 
@@ -25,6 +25,7 @@ struct Account {
     /// States and refusals, each with the seconds since the start.
     states: Vec<(f64, String)>,
     question: Option<String>,
+    answer: Option<String>,
     pull_request: Option<u64>,
     pull_request_address: Option<String>,
     evidence: Option<String>,
@@ -43,7 +44,12 @@ pub(in crate::cli) async fn tell(stage: &Stage, show: Show) -> anyhow::Result<()
         Show::Lines => {
             accounts.iter().for_each(print);
             let calls = stage.worker.forge().tally();
-            anstream::println!("{} reads, {} unchanged, {} writes of the API", calls.reads, calls.unchanged, calls.writes);
+            anstream::println!(
+                "{} reads, {} unchanged, {} writes of the API",
+                calls.reads,
+                calls.unchanged,
+                calls.writes
+            );
             Ok(())
         }
     }
@@ -76,11 +82,11 @@ async fn complete(stage: &Stage, account: &mut Account) -> anyhow::Result<()> {
     let issue = ann.read(&format!("/issues/{}", account.issue)).await?;
     account.title = issue["title"].as_str().context("an issue has no title")?.to_owned();
     account.address = issue["html_url"].as_str().unwrap_or_default().to_owned();
-    let comments = ann.read(&format!("/issues/{}/comments", account.issue)).await?;
-    let status = comments.as_array().and_then(|comments| comments.first()).and_then(|first| first["body"].as_str());
-    account.question = status.and_then(|text| text.split_once("**Question**: ")).map(|(_, rest)| {
-        rest.lines().next().unwrap_or_default().to_owned()
-    });
+    let history = stage.worker.forge().history(IssueNumber(account.issue)).await?;
+    let blocked = history.iter().rev().find_map(|entry| entry.record.blocked.as_ref());
+    account.question = blocked.map(|blocked| format!("{} {}", blocked.text.trim(), blocked.question));
+    let answer = history.last().and_then(|entry| entry.record.answer.as_ref());
+    account.answer = answer.map(|answer| format!("{}: {}", answer.actor, answer.text));
     if let Some(number) = account.pull_request {
         let pull = ann.read(&format!("/pulls/{number}")).await?;
         account.evidence = pull["body"].as_str().and_then(|body| section(body, "## Evidence"));
@@ -111,7 +117,10 @@ fn print(account: &Account) {
         account.states.iter().map(|(seconds, state)| format!("{} {seconds:.1} s", terminal(state))).collect();
     anstream::println!("  {}", states.join(" → "));
     if let Some(question) = &account.question {
-        anstream::println!("  asked: {}", terminal(question));
+        anstream::println!("  blocked: {}", terminal(question));
+    }
+    if let Some(answer) = &account.answer {
+        anstream::println!("  answered by {}", terminal(answer));
     }
     if let (Some(number), Some(address)) = (account.pull_request, &account.pull_request_address) {
         anstream::println!("  pull request #{number}: {address}");

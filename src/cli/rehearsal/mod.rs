@@ -7,4 +7,3 @@ mod stage;
 
 pub(super) use account::tell;
 pub(super) use script::{bundled, own};
-pub(super) use stage::Stage;

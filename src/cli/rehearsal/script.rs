@@ -79,10 +79,15 @@ pub(in crate::cli) async fn own(
         .map_err(|error| fatal(Exit::Usage, format!("the issue `{}` cannot be read: {error}", issue.display())))?;
     let (title, body) = titled(&written);
     if title.is_empty() {
-        return Err(fatal(Exit::Usage, format!("the first line of `{}` is the issue's title: write one", issue.display())));
+        return Err(fatal(
+            Exit::Usage,
+            format!("the first line of `{}` is the issue's title: write one", issue.display()),
+        ));
     }
-    let name = folder.canonicalize().ok().and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));
-    let name: String = name.unwrap_or_default().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let name =
+        folder.canonicalize().ok().and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));
+    let name: String =
+        name.unwrap_or_default().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let repo: RepoName = format!("rehearsal/{}", if name.is_empty() { "repository" } else { &name }).parse()?;
     let agents = agent_parts(&setup.settings, &setup.state_dir);
     let stage = Stage::set(setup.settings, repo, Source::Folder(folder), agents, agent, show).await?;
@@ -109,9 +114,15 @@ fn verify(stage: &Stage) -> anyhow::Result<()> {
     let wrong: Vec<_> = wanted
         .iter()
         .filter(|(issue, end)| ends.get(issue) != Some(end))
-        .map(|(issue, end)| format!("issue {issue} should end {end}, and ended {}", ends.get(issue).map_or("untouched", |end| end)))
+        .map(|(issue, end)| {
+            format!("issue {issue} should end {end}, and ended {}", ends.get(issue).map_or("untouched", |end| end))
+        })
         .collect();
-    if wrong.is_empty() { Ok(()) } else { Err(fatal(Exit::Rehearsal, format!("the rehearsal went wrong: {}", wrong.join("; ")))) }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(fatal(Exit::Rehearsal, format!("the rehearsal went wrong: {}", wrong.join("; "))))
+    }
 }
 
 /// The pull requests that were opened so far.

@@ -66,14 +66,8 @@ impl Stage {
         let (observer, log) = progress::observer(show);
         let address = format!("{}/repos/{repo}", forge.api_url());
         let token = secrecy::SecretString::from(WORKER);
-        let client = Forge::new(
-            &forge.api_url(),
-            &token,
-            repo,
-            &settings.forge,
-            &settings.ledger.prefix,
-            Access::ReadWrite,
-        )?;
+        let client =
+            Forge::new(&forge.api_url(), &token, repo, &settings.forge, &settings.ledger.prefix, Access::ReadWrite)?;
         let parts = WorkerParts {
             forge: client,
             server_url: forge.server_url(),
@@ -96,13 +90,14 @@ impl Stage {
     }
 
     /// Where the repository's pages are.
-    pub(super) fn web_address(&self) -> String {
+    pub(in crate::cli) fn web_address(&self) -> String {
         format!("{}/{}", self.forge.server_url(), self.worker.forge().repo())
     }
 }
 
 fn users() -> Vec<User> {
-    let user = |login: &str, token: &str, role, kind| User { login: login.into(), token: token.to_owned().into(), role, kind };
+    let user =
+        |login: &str, token: &str, role, kind| User { login: login.into(), token: token.to_owned().into(), role, kind };
     vec![
         user("ann", MAINTAINER, Role::Admin, AccountKind::User),
         user("otto", OUTSIDER, Role::Triage, AccountKind::User),
