@@ -1,1 +1,3 @@
-//! (skeleton)
+//! The command line: one file a command.
+
+pub mod forge_serve;
