@@ -79,7 +79,15 @@ async fn run(forge: Arc<Forge>, handler: fn(&Call) -> Answer, path: RawPathParam
         body,
     };
     // Handlers read and write git repositories, which blocks.
-    match tokio::task::spawn_blocking(move || handler(&call)).await {
+    let writes = !parts.method.is_safe();
+    let handle = move || {
+        let reply = handler(&call)?;
+        if writes {
+            call.forge.save().map_err(Refusal::internal)?;
+        }
+        Ok::<_, Refusal>(reply)
+    };
+    match tokio::task::spawn_blocking(handle).await {
         Ok(answer) => answer.into_response(),
         Err(died) => Refusal::internal(died).into_response(),
     }

@@ -14,6 +14,7 @@ use super::{
     faults::{Fault, faulty},
     forge::{Forge, LoggedRequest},
     git,
+    keep::{Keeper, KeptError},
     options::{AccountKind, Options, Role, User},
     route,
     state::{Account, Repository},
@@ -34,6 +35,9 @@ pub enum StartError {
     /// The folder for the data cannot be made.
     #[error("make the forge's folder")]
     Folder(#[source] io::Error),
+    /// What an earlier forge kept cannot be read.
+    #[error("take up what was kept")]
+    Kept(#[from] KeptError),
 }
 
 /// A repository that could not be made.
@@ -45,6 +49,9 @@ pub enum SeedError {
     /// There is none of this name.
     #[error("no repository {0}")]
     Absent(RepoName),
+    /// What changed could not be kept.
+    #[error("keep what changed")]
+    Keep(#[from] io::Error),
     /// Git could not do it.
     #[error("make the repository's git data")]
     Git(#[from] git2::Error),
@@ -73,7 +80,11 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
         None => Some(tempfile::Builder::new().prefix("hob-forge-").tempdir().map_err(StartError::Folder)?),
     };
     let root = options.data.clone().or(folder.as_ref().map(|folder| folder.path().to_owned())).unwrap_or_default();
-    let forge = Arc::new(Forge::new(root, options.rate_limit));
+    let keeper = options.data.as_deref().map(Keeper::new);
+    let forge = Arc::new(Forge::new(root, options.rate_limit, keeper));
+    forge.resume()?;
+    // Pushes that were on their way when the last process ended.
+    std::fs::remove_dir_all(forge.git.spool()).ok();
     std::fs::create_dir_all(forge.git.root()).map_err(StartError::Folder)?;
     std::fs::create_dir_all(forge.git.spool()).map_err(StartError::Folder)?;
     let address = options.listen;
@@ -97,6 +108,7 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
     for user in options.users {
         running.add_user(&user);
     }
+    running.forge.save().map_err(StartError::Folder)?;
     Ok(running)
 }
 
@@ -223,13 +235,17 @@ impl Running {
             state.accounts.put(Account { id, login, role: Role::Read, kind: AccountKind::User, created_at });
         }
         state.repositories.put(repo);
+        drop(state);
+        self.forge.save()?;
         Ok(Sha(commit.to_string()))
     }
 
     fn change(&self, name: &RepoName, change: impl FnOnce(&mut Repository)) -> Result<(), SeedError> {
         let mut state = self.forge.state();
         let repo = state.repositories.get_mut(name.owner(), name.name());
-        repo.map(change).ok_or_else(|| SeedError::Absent(name.clone()))
+        repo.map(change).ok_or_else(|| SeedError::Absent(name.clone()))?;
+        drop(state);
+        Ok(self.forge.save()?)
     }
 }
 

@@ -30,9 +30,13 @@ pub(crate) fn site() -> RepoName {
 
 impl Fixture {
     pub(crate) async fn start() -> Self {
+        Self::start_in(None).await
+    }
+
+    pub(crate) async fn start_in(data: Option<std::path::PathBuf>) -> Self {
         let users = ["ada:ta:admin", "wil:tw:write", "tom:tt:triage", "rea:tr:read", "hob[bot]:tb:read:bot"];
         let users = users.iter().map(|user| user.parse().unwrap()).collect();
-        let forge = serve(Options { users, ..Options::default() }).await.unwrap();
+        let forge = serve(Options { users, data, ..Options::default() }).await.unwrap();
         let files: [(&str, &[u8], bool); 2] = [("README.md", b"# Site\n", false), ("bin/check", b"#!/bin/sh\n", true)];
         let head = forge.create_repository(&site(), &files).unwrap().0;
         // Another test may have been first; there is one provider a process.
@@ -453,4 +457,25 @@ async fn checks_statuses_reactions_and_blockers_are_kept() {
     let removed = fixture.send("tt", Method::DELETE, &format!("{blockers}/{two}"), Value::Null).await;
     assert_eq!(removed.status, 200);
     assert_eq!(fixture.get(blockers).await.body, json!([]));
+}
+
+#[tokio::test]
+async fn a_forge_with_a_folder_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut fixture = Fixture::start_in(Some(folder.path().to_owned())).await;
+    fixture.branch("b", "a.txt", "new\n").await;
+    fixture.post("tw", "/repos/acme/site/issues", json!({"title": "Kept"})).await;
+    let made = fixture.post("tw", "/repos/acme/site/pulls", json!({"title": "P", "head": "b", "base": "main"})).await;
+    // Dropped, not shut down: nothing may be left for the end.
+    fixture.forge = serve(Options {
+        users: vec!["wil:tw".parse().unwrap()],
+        data: Some(folder.path().to_owned()),
+        ..Options::default()
+    })
+    .await
+    .unwrap();
+    assert_eq!(fixture.get("/repos/acme/site/issues/1").await.body["title"], "Kept");
+    assert_eq!(fixture.get("/repos/acme/site/pulls/2").await.body["head"]["sha"], made.body["head"]["sha"]);
+    let next = fixture.post("tw", "/repos/acme/site/issues", json!({"title": "Next"})).await.body;
+    assert!(next["id"].as_u64() > made.body["id"].as_u64() && next["number"] == 3);
 }
