@@ -25,6 +25,7 @@ mod keep;
 mod meter;
 mod options;
 mod page;
+mod pages;
 mod refusal;
 mod route;
 mod server;

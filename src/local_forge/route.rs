@@ -46,13 +46,18 @@ verb!(delete, DELETE);
 
 /// The router of these endpoints; any other request is answered 501 with its own name.
 pub(super) fn router<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>) -> Router {
+    let absent = |request: Request| async move { not_here(&request) };
+    table(forge, routes).fallback(absent).method_not_allowed_fallback(absent)
+}
+
+/// The router of these endpoints and no other.
+pub(super) fn table<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>) -> Router {
     let add = |router: Router, route: &Route| {
         let (forge, handler) = (Arc::clone(forge), route.handler);
         let serve = move |path: RawPathParams, request: Request| run(Arc::clone(&forge), handler, path, request);
         router.route(route.pattern, on(route.method, serve))
     };
-    let absent = |request: Request| async move { not_here(&request) };
-    routes.into_iter().fold(Router::new(), add).fallback(absent).method_not_allowed_fallback(absent)
+    routes.into_iter().fold(Router::new(), add)
 }
 
 fn not_here(request: &Request) -> Response {

@@ -16,7 +16,7 @@ use super::{
     git,
     keep::{Keeper, KeptError},
     options::{AccountKind, Options, Role, User},
-    route,
+    pages, route,
     state::{Account, Repository},
 };
 use crate::domain::{Login, RepoName, Sha};
@@ -114,7 +114,10 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
 
 fn router(forge: &Arc<Forge>) -> Router {
     let api = Router::new().nest("/api/v3", route::router(forge, api::routes()));
-    let all = api.layer(from_fn_with_state(Arc::clone(forge), envelope)).merge(git::http_routes(forge));
+    let all = api
+        .layer(from_fn_with_state(Arc::clone(forge), envelope))
+        .merge(git::http_routes(forge))
+        .merge(pages::routes(forge));
     all.layer(from_fn_with_state(Arc::clone(forge), faulty))
 }
 

@@ -479,3 +479,32 @@ async fn a_forge_with_a_folder_goes_on_where_it_was() {
     let next = fixture.post("tw", "/repos/acme/site/issues", json!({"title": "Next"})).await.body;
     assert!(next["id"].as_u64() > made.body["id"].as_u64() && next["number"] == 3);
 }
+
+#[tokio::test]
+async fn pages_show_issues_and_pull_requests_and_run_nothing() {
+    let fixture = Fixture::start().await;
+    let body = "Hello <script>alert(1)</script>\n\n**bold** ![x](http://e.example/x.png)";
+    fixture.post("tw", "/repos/acme/site/issues", json!({"title": "A <b>", "body": body, "labels": ["code"]})).await;
+    fixture.post("tw", "/repos/acme/site/issues/1/comments", json!({"body": "- one\n- two"})).await;
+    fixture.branch("b", "a.txt", "new <i>\n").await;
+    fixture.post("tw", "/repos/acme/site/pulls", json!({"title": "P", "head": "b", "base": "main"})).await;
+    let mut pages = Vec::new();
+    for path in ["/", "/acme/site", "/acme/site/issues/1", "/acme/site/pull/2", "/acme/site/issues/2"] {
+        let page = fixture.client.get(format!("{}{path}", fixture.forge.server_url())).send().await.unwrap();
+        assert_eq!(page.status(), 200, "{path}");
+        let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("script-src"), "{policy}");
+        let text = page.text().await.unwrap();
+        assert!(!text.contains("<script") && !text.contains("<img") && !text.contains("<i>"), "{path}: {text}");
+        pages.push(text);
+    }
+    assert!(pages[1].contains("A &lt;b&gt;") && pages[1].contains("<h1>Site</h1>"), "{}", pages[1]);
+    assert!(pages[2].contains("<strong>bold</strong>") && pages[2].contains("added the label"), "{}", pages[2]);
+    assert!(pages[2].contains("<li>one</li>"));
+    assert!(pages[3].contains("<span class=\"add\">+new &lt;i&gt;"), "{}", pages[3]);
+    let diff =
+        fixture.client.get(format!("{}/acme/site/pull/2.diff", fixture.forge.server_url())).send().await.unwrap();
+    assert!(diff.text().await.unwrap().contains("+++ b/a.txt"));
+    let absent = fixture.client.get(format!("{}/acme/site/issues/9", fixture.forge.server_url())).send().await.unwrap();
+    assert_eq!(absent.status(), 404);
+}
