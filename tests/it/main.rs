@@ -6,5 +6,6 @@ mod e2e;
 mod harness;
 mod layering;
 mod local_forge;
+mod models;
 mod workspace;
 mod workspace_http;
