@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
 
 mod agents;
+mod e2e;
+mod harness;
 mod layering;
 mod local_forge;
 mod models;
