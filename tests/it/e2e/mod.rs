@@ -8,6 +8,7 @@ mod failures;
 mod happy;
 mod labels;
 mod leases;
+mod lost;
 mod meanwhile;
 mod policy;
 mod proof;

@@ -1,6 +1,6 @@
 //! The end of a world: nothing may be left over.
 
-use hob::domain::{STATUS_MARK, State};
+use hob::domain::{STATUS_MARK, State, held_by};
 use serde_json::Value;
 
 use super::{World, children};
@@ -32,7 +32,9 @@ impl World {
         assert!(pulls.count() <= 1, "issue {number} has more than one open pull request");
         let labels = self.labels(number).await;
         let Some(record) = self.record(number).await else { return };
-        assert_eq!(record.holder, None, "the lease on issue {number} is still held");
+        let now = self.now().await;
+        let held = held_by(&record, now, self.settings.lease.skew);
+        assert_eq!(held, None, "the lease on issue {number} is still held");
         let repairs = self.settings.labels.changes(&labels, record.state);
         assert!(repairs.is_empty(), "issue {number} is {:?} and has the labels {labels:?}", record.state);
         assert!(own.len() == 1 || record.state == State::Done, "issue {number} has no status comment");
