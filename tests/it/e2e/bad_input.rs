@@ -113,3 +113,29 @@ async fn a_state_folder_that_cannot_be_made_is_told() {
     assert_eq!((world.writes(), world.labels(issue).await), (vec![], vec!["code".to_owned()]));
     world.finish().await;
 }
+
+#[tokio::test]
+async fn a_disk_that_is_full_while_cloning_is_told_and_the_next_run_goes_on() {
+    // Text that does not shrink: a pack of it is larger than any file may be.
+    let mut seed = 1_u64;
+    let noise: String = std::iter::repeat_with(|| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        char::from(b'!' + ((seed >> 33) % 90) as u8)
+    })
+    .take(400_000)
+    .collect();
+    let world = World::fixing().file("noise.txt", &noise).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let ended = world.hob_on_a_full_disk(200, &["run", "--once"]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stderr.contains("File too large"), "{ended:?}");
+    assert_eq!(world.labels(issue).await, ["code"], "{ended:?}");
+    let record = world.record(issue).await.unwrap();
+    assert!(record.retry_after.is_some() && record.holder.is_none(), "{record:?}");
+
+    world.forge.advance(world.settings.limits.retry_delay * 2);
+    let ended = world.hob(&["run", "--once"]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{ended:?}");
+    world.finish().await;
+}

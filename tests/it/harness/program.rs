@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hob::process::{Environment, Exit, Program};
+use hob::process::{Environment, Exit, Finished, Program};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::Child;
 use tokio_util::sync::CancellationToken;
@@ -28,9 +28,15 @@ impl World {
 
     /// Runs `hob`; a variable of `changes` with an empty value counts as not set.
     pub(crate) async fn hob_with(&self, args: &[&str], changes: &[(&str, &str)]) -> Ended {
-        let finished = self.program(args, changes).run(&CancellationToken::new()).await.unwrap();
-        let Exit::Code(code) = finished.exit else { panic!("hob ended by {:?}", finished.exit) };
-        Ended { code, stdout: finished.stdout.text(), stderr: finished.stderr.text() }
+        ended(&self.program(args, changes).run(&CancellationToken::new()).await.unwrap())
+    }
+
+    /// Runs `hob` where no file can grow past `blocks` of 512 bytes: to whoever writes, the disk is full.
+    pub(crate) async fn hob_on_a_full_disk(&self, blocks: u32, args: &[&str]) -> Ended {
+        let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let shell = Program::new("sh", &self.environment(&[])).dir(self.dir());
+        let program = shell.args(["-c", &limited, env!("CARGO_BIN_EXE_hob")]).args(self.arguments(args));
+        ended(&program.run(&CancellationToken::new()).await.unwrap())
     }
 
     /// Starts `hob` and leaves it running.
@@ -39,6 +45,11 @@ impl World {
     }
 
     fn program(&self, args: &[&str], changes: &[(&str, &str)]) -> Program {
+        let program = Program::new(env!("CARGO_BIN_EXE_hob"), &self.environment(changes)).dir(self.dir());
+        program.args(self.arguments(args))
+    }
+
+    fn environment(&self, changes: &[(&str, &str)]) -> Environment {
         let mut environment: BTreeMap<&str, String> = BTreeMap::new();
         environment.insert("GITHUB_TOKEN", "token-of-hob".to_owned());
         environment.insert("GITHUB_REPOSITORY", "acme/site".to_owned());
@@ -48,22 +59,31 @@ impl World {
         environment.extend(changes.iter().map(|(name, value)| (*name, (*value).to_owned())));
         let mut inherited = hob::config::child_environment();
         inherited.retain(|name, _| name == "PATH");
-        let environment: Environment =
-            inherited.into_iter().chain(environment.into_iter().map(|(k, v)| (k.into(), v.into()))).collect();
+        inherited.into_iter().chain(environment.into_iter().map(|(k, v)| (k.into(), v.into()))).collect()
+    }
+
+    /// The arguments that put the program into this world, then `args`.
+    fn arguments(&self, args: &[&str]) -> Vec<String> {
         let config = self.dir().join("settings.toml");
         std::fs::write(&config, toml::to_string(&Tables::of(self)).unwrap()).unwrap();
-        let mut program = Program::new(env!("CARGO_BIN_EXE_hob"), &environment).dir(self.dir());
+        let mut all = Vec::new();
         if !args.contains(&"--config") {
-            program = program.arg("--config").arg(config);
+            all.extend(["--config".to_owned(), config.display().to_string()]);
         }
         if !args.contains(&"--state-dir") {
-            program = program.arg("--state-dir").arg(self.state_dir("program"));
+            all.extend(["--state-dir".to_owned(), self.state_dir("program").display().to_string()]);
         }
         for (key, value) in self.flags() {
-            program = program.arg("--set").arg(format!("{key}={value}"));
+            all.extend(["--set".to_owned(), format!("{key}={value}")]);
         }
-        program.args(args)
+        all.extend(args.iter().map(|&arg| arg.to_owned()));
+        all
     }
+}
+
+fn ended(finished: &Finished) -> Ended {
+    let Exit::Code(code) = finished.exit else { panic!("hob ended by {:?}", finished.exit) };
+    Ended { code, stdout: finished.stdout.text(), stderr: finished.stderr.text() }
 }
 
 impl Started {
