@@ -18,6 +18,7 @@ use super::{
     keep::{Keeper, KeptError, realign, snapshot},
     meter::Meter,
     state::State,
+    webhooks::Webhooks,
 };
 use crate::domain::{Login, Timestamp};
 
@@ -46,6 +47,7 @@ pub(super) struct Forge {
     pub(super) git: Store,
     pub(super) meter: Meter,
     pub(super) faults: Faults,
+    pub(super) webhooks: Option<Webhooks>,
     pub(super) server: OnceLock<String>,
     state: Mutex<State>,
     tokens: Mutex<HashMap<[u8; 32], Login>>,
@@ -62,6 +64,7 @@ impl Forge {
             git: Store::new(root),
             meter: Meter::new(rate_limit),
             faults: Faults::default(),
+            webhooks: None,
             server: OnceLock::new(),
             state: Mutex::default(),
             tokens: Mutex::default(),

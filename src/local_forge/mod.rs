@@ -9,7 +9,8 @@
 //! requests that create one ref, one is answered 201. Ids grow, over the whole forge.
 //!
 //! # Not here
-//! Forks, milestones, projects, releases, teams, GraphQL, search, App authentication and webhooks. An endpoint that is
+//! Forks, milestones, projects, releases, teams, GraphQL, search, App authentication, and the
+//! endpoints that manage webhooks. An endpoint that is
 //! not here is answered 501 with its name.
 
 mod api;
@@ -23,6 +24,7 @@ mod forge;
 mod git;
 mod keep;
 mod meter;
+mod notices;
 mod options;
 mod page;
 mod pages;
@@ -31,9 +33,11 @@ mod route;
 mod server;
 mod state;
 mod view;
+mod webhooks;
 
 pub use faults::{Fault, InvalidFault, What, When};
 pub use forge::LoggedRequest;
 pub use keep::KeptError;
 pub use options::{AccountKind, InvalidUser, Options, Role, User};
 pub use server::{Running, SeedError, SeedFile, StartError, serve};
+pub use webhooks::{Delivery, Webhook};

@@ -15,6 +15,7 @@ use super::{
     call::{Answer, Call},
     envelope::{Caller, ServedPath},
     forge::Forge,
+    notices::tell_news,
     refusal::Refusal,
 };
 
@@ -89,6 +90,7 @@ async fn run(forge: Arc<Forge>, handler: fn(&Call) -> Answer, path: RawPathParam
         let reply = handler(&call)?;
         if writes {
             call.forge.save().map_err(Refusal::internal)?;
+            tell_news(&call.forge);
         }
         Ok::<_, Refusal>(reply)
     };

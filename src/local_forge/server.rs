@@ -15,9 +15,11 @@ use super::{
     forge::{Forge, LoggedRequest},
     git,
     keep::{Keeper, KeptError},
+    notices,
     options::{AccountKind, Options, Role, User},
     pages, route,
     state::{Account, Repository},
+    webhooks::{Delivery, Webhooks, deliver},
 };
 use crate::domain::{Login, RepoName, Sha};
 
@@ -81,7 +83,10 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
     };
     let root = options.data.clone().or(folder.as_ref().map(|folder| folder.path().to_owned())).unwrap_or_default();
     let keeper = options.data.as_deref().map(Keeper::new);
-    let forge = Arc::new(Forge::new(root, options.rate_limit, keeper));
+    let mut forge = Forge::new(root, options.rate_limit, keeper);
+    let (hooks, waiting) = Webhooks::new();
+    forge.webhooks = options.webhook.is_some().then_some(hooks);
+    let forge = Arc::new(forge);
     forge.resume()?;
     // Pushes that were on their way when the last process ended.
     std::fs::remove_dir_all(forge.git.spool()).ok();
@@ -104,6 +109,11 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
             tracing::error!(%error, "the embedded forge stopped: {error}");
         }
     });
+    notices::begin(&forge);
+    let (ended, sender) = (stop.clone(), Arc::clone(&forge));
+    if let Some(webhook) = options.webhook {
+        tokio::spawn(async move { ended.run_until_cancelled(deliver(sender, webhook, waiting)).await });
+    }
     let running = Running { forge, router, stop, server, folder };
     for user in options.users {
         running.add_user(&user);
@@ -155,6 +165,18 @@ impl Running {
     /// Sets how many writes a minute an account has: GitHub's secondary limit, which is off until it is set.
     pub fn limit_writes(&self, writes: u32) {
         self.forge.meter.set_write_limit(writes);
+    }
+
+    /// The webhooks that were sent or wait to be, oldest first.
+    pub fn deliveries(&self) -> Vec<Delivery> {
+        self.forge.webhooks.as_ref().map(Webhooks::kept).unwrap_or_default()
+    }
+
+    /// Sends a delivery again, with the id it had.
+    pub fn redeliver(&self, id: &str) {
+        if let Some(hooks) = &self.forge.webhooks {
+            hooks.again(id.to_owned());
+        }
     }
 
     /// Adds a fault.

@@ -3,3 +3,4 @@
 
 mod layering;
 mod local_forge;
+mod local_forge_webhooks;

@@ -1,5 +1,5 @@
-//! Markdown as people wrote it, made to HTML that can do nothing: raw HTML is shown as text, images become links, links
-//! lead only to the web.
+//! Markdown as people wrote it, made to HTML that can do nothing: of raw HTML a few bare tags stay, comments are left out
+//! and the rest is shown as text; images become links, and links lead only to the web.
 
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html::push_html};
 
@@ -14,13 +14,58 @@ pub(super) fn html(markdown: &str) -> String {
         return html;
     }
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    push_html(&mut html, Parser::new_ext(markdown, options).map(inert));
+    let mut within = Within::Text;
+    push_html(&mut html, Parser::new_ext(markdown, options).map(|event| inert(event, &mut within)));
     html
 }
 
-fn inert(event: Event<'_>) -> Event<'_> {
+/// Tags that stay, without attributes: what GitHub's own comments fold and break lines with.
+const KEPT: [&str; 9] =
+    ["<details>", "</details>", "<summary>", "</summary>", "<br>", "<sub>", "</sub>", "<sup>", "</sup>"];
+
+/// Where the reading of raw HTML stands: a comment may go on over many lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Within {
+    Text,
+    Comment,
+}
+
+/// Raw HTML with nothing left in it but the tags that stay.
+fn cleaned(raw: &str, within: &mut Within) -> String {
+    let (mut rest, mut clean) = (raw, String::new());
+    while let Some(first) = rest.chars().next() {
+        if *within == Within::Comment {
+            let Some(end) = rest.find("-->") else { break };
+            *within = Within::Text;
+            rest = &rest[end + 3..];
+        } else if rest.starts_with("<!--") {
+            *within = Within::Comment;
+            rest = &rest[4..];
+        } else if let Some(tag) = KEPT.iter().find(|tag| rest.starts_with(**tag)) {
+            clean.push_str(tag);
+            rest = &rest[tag.len()..];
+        } else {
+            match first {
+                '<' => clean.push_str("&lt;"),
+                '>' => clean.push_str("&gt;"),
+                '&' => clean.push_str("&amp;"),
+                '"' => clean.push_str("&quot;"),
+                other => clean.push(other),
+            }
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+    clean
+}
+
+fn inert<'e>(event: Event<'e>, within: &mut Within) -> Event<'e> {
     match event {
-        Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
+        Event::Html(raw) => Event::Html(cleaned(&raw, within).into()),
+        Event::InlineHtml(raw) => Event::InlineHtml(cleaned(&raw, within).into()),
+        Event::End(TagEnd::HtmlBlock) => {
+            *within = Within::Text;
+            Event::End(TagEnd::HtmlBlock)
+        }
         Event::Start(Tag::Link { link_type, dest_url, title, id } | Tag::Image { link_type, dest_url, title, id }) => {
             Event::Start(Tag::Link { link_type, dest_url: safe(dest_url), title, id })
         }
@@ -49,5 +94,15 @@ mod tests {
             assert!(!html.contains(bad), "{bad} in {html}");
         }
         assert!(html.contains("&lt;script&gt;") && html.contains("href=\"https://ok.example\""));
+    }
+
+    #[test]
+    fn comments_vanish_and_folds_stay() {
+        let text = "<!-- hob\n<script>\n-->\n\n<details><summary>Checks</summary>\n\n- ok\n\n</details>\n\na <!-- b --> c<br>d";
+        let html = html(text);
+        assert!(!html.contains("hob") && !html.contains("script") && !html.contains(" b "), "{html}");
+        assert!(html.contains("<details><summary>Checks</summary>") && html.contains("c<br>d"), "{html}");
+        assert!(html.contains("</details>") && html.contains("<li>ok</li>"), "{html}");
+        assert!(!super::html("<details open onclick=x>").contains("<details"));
     }
 }
