@@ -55,7 +55,9 @@ pub async fn serve(args: Args) -> anyhow::Result<()> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let webhook = args.webhook.map(|url| Webhook { url, secret: args.webhook_secret });
     let (listen, data, users, rate_limit) = (args.listen, args.data, args.users, args.rate_limit);
-    let forge = start(Options { listen, data, users, rate_limit, webhook }).await.context("start the forge")?;
+    let forge = start(Options { listen, data, users, rate_limit, webhook, ..Options::default() })
+        .await
+        .context("start the forge")?;
     for fault in faults {
         forge.inject(fault);
     }

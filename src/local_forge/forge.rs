@@ -12,6 +12,7 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use super::{
+    apps::App,
     clock::Clock,
     faults::Faults,
     git::Store,
@@ -48,9 +49,11 @@ pub(super) struct Forge {
     pub(super) meter: Meter,
     pub(super) faults: Faults,
     pub(super) webhooks: Option<Webhooks>,
+    pub(super) apps: Vec<App>,
+    pub(super) started: Timestamp,
     pub(super) server: OnceLock<String>,
     state: Mutex<State>,
-    tokens: Mutex<HashMap<[u8; 32], Login>>,
+    tokens: Mutex<HashMap<[u8; 32], (Login, Timestamp)>>,
     ids: AtomicU64,
     log: Mutex<Vec<LoggedRequest>>,
     keeper: Option<Keeper>,
@@ -65,6 +68,8 @@ impl Forge {
             meter: Meter::new(rate_limit),
             faults: Faults::default(),
             webhooks: None,
+            apps: Vec::new(),
+            started: Clock::default().now(),
             server: OnceLock::new(),
             state: Mutex::default(),
             tokens: Mutex::default(),
@@ -115,14 +120,24 @@ impl Forge {
         self.server.get().map_or("http://forge.invalid", String::as_str)
     }
 
-    /// Lets `token` sign in as `login`.
+    /// Lets `token` sign in as `login`, for good.
     pub(super) fn admit(&self, token: &str, login: Login) {
-        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).insert(digest(token), login);
+        self.admit_until(token, login, Timestamp::MAX_UTC);
+    }
+
+    /// Lets `token` sign in as `login` until then.
+    pub(super) fn admit_until(&self, token: &str, login: Login, until: Timestamp) {
+        let now = self.now();
+        let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        tokens.retain(|_, (_, until)| *until > now);
+        tokens.insert(digest(token), (login, until));
     }
 
     /// Whose token this is.
     pub(super) fn owner_of(&self, token: &str) -> Option<Login> {
-        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).get(&digest(token)).cloned()
+        let now = self.now();
+        let tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        tokens.get(&digest(token)).filter(|(_, until)| *until > now).map(|(login, _)| login.clone())
     }
 
     /// Notes an answered request.

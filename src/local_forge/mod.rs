@@ -9,11 +9,12 @@
 //! requests that create one ref, one is answered 201. Ids grow, over the whole forge.
 //!
 //! # Not here
-//! Forks, milestones, projects, releases, teams, GraphQL, search, App authentication, and the
-//! endpoints that manage webhooks. An endpoint that is
+//! Forks, milestones, projects, releases, teams, GraphQL, search, and the endpoints that manage
+//! webhooks and Apps. An endpoint that is
 //! not here is answered 501 with its name.
 
 mod api;
+mod apps;
 mod call;
 mod clock;
 mod connection;
@@ -35,6 +36,7 @@ mod state;
 mod view;
 mod webhooks;
 
+pub use apps::{App, AppKey, InvalidKey};
 pub use faults::{Fault, InvalidFault, What, When};
 pub use forge::LoggedRequest;
 pub use keep::KeptError;

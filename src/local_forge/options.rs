@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::PathBuf, str::FromStr};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
-use super::webhooks::Webhook;
+use super::{apps::App, webhooks::Webhook};
 use crate::domain::Login;
 
 /// What an account may do in a repository, GitHub's five roles and none at all; each includes those before it.
@@ -150,6 +150,8 @@ pub struct Options {
     pub users: Vec<User>,
     /// Requests an hour of an account; GitHub's own 5,000 without it.
     pub rate_limit: Option<u32>,
+    /// Apps, which sign in with a JSON web token.
+    pub apps: Vec<App>,
     /// Where webhooks go; none: there are none.
     pub webhook: Option<Webhook>,
 }
@@ -161,6 +163,7 @@ impl Default for Options {
             data: None,
             users: Vec::new(),
             rate_limit: None,
+            apps: Vec::new(),
             webhook: None,
         }
     }

@@ -13,7 +13,7 @@ use url::form_urlencoded;
 
 use super::{
     call::{Answer, Call},
-    envelope::{Caller, ServedPath},
+    envelope::{Caller, ServedPath, SigningApp},
     forge::Forge,
     notices::tell_news,
     refusal::Refusal,
@@ -78,6 +78,7 @@ async fn run(forge: Arc<Forge>, handler: fn(&Call) -> Answer, path: RawPathParam
         now: forge.now(),
         forge,
         caller: parts.extensions.get::<Caller>().and_then(|caller| caller.0.clone()),
+        app: parts.extensions.get::<SigningApp>().map(|app| app.0),
         path,
         query: form_urlencoded::parse(query).into_owned().collect(),
         location: parts.extensions.get::<ServedPath>().map_or_else(String::new, |path| path.0.clone()),

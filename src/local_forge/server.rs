@@ -86,6 +86,7 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
     let mut forge = Forge::new(root, options.rate_limit, keeper);
     let (hooks, waiting) = Webhooks::new();
     forge.webhooks = options.webhook.is_some().then_some(hooks);
+    forge.apps.clone_from(&options.apps);
     let forge = Arc::new(forge);
     forge.resume()?;
     // Pushes that were on their way when the last process ended.
@@ -115,6 +116,9 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
         tokio::spawn(async move { ended.run_until_cancelled(deliver(sender, webhook, waiting)).await });
     }
     let running = Running { forge, router, stop, server, folder };
+    for app in &options.apps {
+        running.add_account(app.login(), app.role, AccountKind::Bot);
+    }
     for user in options.users {
         running.add_user(&user);
     }
@@ -191,9 +195,7 @@ impl Running {
 
     /// Adds an account, or gives a known one this token and role.
     pub fn add_user(&self, user: &User) {
-        let (id, created_at) = (self.forge.next_id(), self.forge.now());
-        let (login, role, kind) = (user.login.clone(), user.role, user.kind);
-        self.forge.state().accounts.put(Account { id, login, role, kind, created_at });
+        self.add_account(user.login.clone(), user.role, user.kind);
         self.forge.admit(user.token.expose_secret(), user.login.clone());
     }
 
@@ -240,6 +242,11 @@ impl Running {
             self.server.abort();
         }
         drop(self.folder.take());
+    }
+
+    fn add_account(&self, login: Login, role: Role, kind: AccountKind) {
+        let (id, created_at) = (self.forge.next_id(), self.forge.now());
+        self.forge.state().accounts.put(Account { id, login, role, kind, created_at });
     }
 
     fn make(

@@ -3,4 +3,5 @@
 
 mod layering;
 mod local_forge;
+mod local_forge_apps;
 mod local_forge_webhooks;

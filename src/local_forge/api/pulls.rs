@@ -155,6 +155,7 @@ fn created(call: &Call, git: &Git, number: u64) -> Answer {
     let again = Call {
         forge: std::sync::Arc::clone(&call.forge),
         caller: call.caller.clone(),
+        app: None,
         path,
         query: call.query.clone(),
         location: String::new(),
