@@ -99,7 +99,8 @@ impl Forge {
         keeper.save(|| snapshot(self.ids.load(Ordering::Relaxed), &self.state()))
     }
 
-    /// The state, to read or change: held for a moment, never over an await or a git operation.
+    /// The state, to read or change: held for a moment, never over an await or the wait for a
+    /// repository's refs (who needs both takes the refs first).
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -145,8 +145,6 @@ fn action(kind: &EventKind) -> Option<&'static str> {
         EventKind::Renamed { .. } | EventKind::BaseRefChanged => Some("edited"),
         EventKind::Locked { .. } => Some("locked"),
         EventKind::Unlocked => Some("unlocked"),
-        EventKind::ReadyForReview => Some("ready_for_review"),
-        EventKind::ConvertToDraft => Some("converted_to_draft"),
         EventKind::ReviewRequested { .. } => Some("review_requested"),
         EventKind::ReviewRequestRemoved { .. } => Some("review_request_removed"),
         EventKind::Merged { .. }

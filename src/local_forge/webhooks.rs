@@ -5,7 +5,7 @@
 //! task sends them one by one; a delivery that fails is kept with its status and, as on GitHub, not sent again by itself.
 //!
 //! # Caveats
-//! Told of are: `issues` and `pull_request` (opened, closed, reopened, edited titles, labels, assignees, drafts, requested
+//! Told of are: `issues` and `pull_request` (opened, closed, reopened, edited titles, labels, assignees, requested
 //! reviewers, `synchronize`), `issue_comment` created, `pull_request_review` submitted and dismissed, `check_run` created and
 //! completed, `push`. Edits of a body or a comment, and deletions, are not.
 

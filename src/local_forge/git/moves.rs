@@ -126,6 +126,9 @@ fn follow_head(
                     issue.record(by.forge.next_id(), by.actor, by.now, EventKind::HeadRefForcePushed { after });
                 }
             }
+            Some(_) if change.old.is_none() => {
+                issue.record(by.forge.next_id(), by.actor, by.now, EventKind::HeadRefRestored);
+            }
             Some(_) => {}
             None => {
                 issue.record(by.forge.next_id(), by.actor, by.now, EventKind::HeadRefDeleted);

@@ -111,8 +111,6 @@ fn event(repo: &Repository, event: &Event) -> Value {
         EventKind::HeadRefRestored => "restored the branch".to_owned(),
         EventKind::HeadRefForcePushed { after } => format!("force-pushed {}", after.get(..10).unwrap_or(after)),
         EventKind::BaseRefChanged => "changed the base branch".to_owned(),
-        EventKind::ReadyForReview => "marked this as ready for review".to_owned(),
-        EventKind::ConvertToDraft => "made this a draft".to_owned(),
         EventKind::ReviewRequested { reviewer } => format!("asked {reviewer} for a review"),
         EventKind::ReviewRequestRemoved { reviewer } => format!("no longer asks {reviewer} for a review"),
         EventKind::ReviewDismissed { message, .. } => format!("dismissed a review: {message}"),
