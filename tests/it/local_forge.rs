@@ -572,3 +572,21 @@ async fn a_local_repository_is_copied_and_left_alone() {
     assert_eq!(fixture.get("/repos/acme/copy").await.body["default_branch"], "trunk");
     assert_eq!(fixture.git(folder.path(), &["for-each-ref"]).await.1, before);
 }
+
+#[tokio::test]
+async fn the_forge_answers_in_the_same_process_too() {
+    use tower::ServiceExt;
+    let fixture = Fixture::start().await;
+    let ask = || {
+        let request = http::Request::get("/api/v3/user").header("authorization", "Bearer tw");
+        fixture.forge.router().oneshot(request.body(axum::body::Body::empty()).unwrap())
+    };
+    let answer = ask().await.unwrap();
+    let body = axum::body::to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&body).unwrap()["login"], "wil");
+    fixture.forge.inject(fault("GET", "/user", When::Call(1), What::DropBefore));
+    let dropped = ask().await.unwrap();
+    assert!(axum::body::to_bytes(dropped.into_body(), 1 << 20).await.is_err());
+    let log = fixture.forge.requests();
+    assert_eq!(log.iter().map(|request| request.status).collect::<Vec<_>>(), [200, 0]);
+}
