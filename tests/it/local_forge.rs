@@ -444,6 +444,9 @@ async fn checks_statuses_reactions_and_blockers_are_kept() {
     fixture.post("tw", &format!("/repos/acme/site/statuses/{head}"), json!({"state": "success"})).await;
     let combined = fixture.get("/repos/acme/site/commits/main/status").await.body;
     assert_eq!(combined["state"], "success");
+    fixture.post("tw", REFS, json!({"ref": "refs/heads/hob/1-x", "sha": head})).await;
+    let runs = fixture.get("/repos/acme/site/commits/hob/1-x/check-runs").await.body;
+    assert_eq!(runs["total_count"], 1, "the name of a branch may have slashes");
     for title in ["one", "two"] {
         fixture.post("tw", "/repos/acme/site/issues", json!({"title": title})).await;
     }
