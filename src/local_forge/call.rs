@@ -25,10 +25,12 @@ use crate::domain::{Login, Timestamp};
 pub(super) type Answer = Result<Reply, Refusal>;
 
 /// One request.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) forge: Arc<Forge>,
     pub(super) caller: Option<Login>,
+    /// The App that signed the request with its own key, if one did.
+    pub(super) app: Option<u64>,
     pub(super) path: BTreeMap<String, String>,
     pub(super) query: BTreeMap<String, String>,
     /// Path below the server's address, for `Link`.
@@ -42,6 +44,13 @@ impl Call {
     /// A part of the path.
     pub(super) fn part(&self, name: &str) -> &str {
         self.path.get(name).map_or("", String::as_str)
+    }
+
+    /// The same request with another part in its path.
+    pub(super) fn with_part(&self, name: &str, value: impl Into<String>) -> Self {
+        let mut other = self.clone();
+        other.path.insert(name.to_owned(), value.into());
+        other
     }
 
     /// A number in the path; 404 where it is none.

@@ -13,26 +13,30 @@ use url::form_urlencoded;
 
 use super::{
     call::{Answer, Call},
-    envelope::{Caller, ServedPath},
+    envelope::{Caller, ServedPath, SigningApp},
     forge::Forge,
+    notices::tell_news,
     refusal::Refusal,
 };
 
 /// The largest body of an API request: a blob of 100 MB, which is GitHub's limit, in Base64, and its envelope.
 const BODY_MAX: usize = 140 << 20;
 
+/// What serves an endpoint.
+pub(super) type Handler = fn(&Call) -> Answer;
+
 /// An endpoint.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Route {
     method: MethodFilter,
     pattern: &'static str,
-    handler: fn(&Call) -> Answer,
+    handler: Handler,
 }
 
 macro_rules! verb {
     ($name:ident, $filter:ident) => {
         /// The endpoint of this pattern, for the method of this function's name.
-        pub(super) const fn $name(pattern: &'static str, handler: fn(&Call) -> Answer) -> Route {
+        pub(super) const fn $name(pattern: &'static str, handler: Handler) -> Route {
             Route { method: MethodFilter::$filter, pattern, handler }
         }
     };
@@ -65,7 +69,7 @@ fn not_here(request: &Request) -> Response {
     Refusal::new(StatusCode::NOT_IMPLEMENTED, message).into_response()
 }
 
-async fn run(forge: Arc<Forge>, handler: fn(&Call) -> Answer, path: RawPathParams, request: Request) -> Response {
+async fn run(forge: Arc<Forge>, handler: Handler, path: RawPathParams, request: Request) -> Response {
     let path = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let (parts, body) = request.into_parts();
     let Ok(body) = axum::body::to_bytes(body, BODY_MAX).await else {
@@ -77,6 +81,7 @@ async fn run(forge: Arc<Forge>, handler: fn(&Call) -> Answer, path: RawPathParam
         now: forge.now(),
         forge,
         caller: parts.extensions.get::<Caller>().and_then(|caller| caller.0.clone()),
+        app: parts.extensions.get::<SigningApp>().map(|app| app.0),
         path,
         query: form_urlencoded::parse(query).into_owned().collect(),
         location: parts.extensions.get::<ServedPath>().map_or_else(String::new, |path| path.0.clone()),
@@ -89,6 +94,7 @@ async fn run(forge: Arc<Forge>, handler: fn(&Call) -> Answer, path: RawPathParam
         let reply = handler(&call)?;
         if writes {
             call.forge.save().map_err(Refusal::internal)?;
+            tell_news(&call.forge);
         }
         Ok::<_, Refusal>(reply)
     };

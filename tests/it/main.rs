@@ -6,6 +6,8 @@ mod e2e;
 mod harness;
 mod layering;
 mod local_forge;
+mod local_forge_apps;
+mod local_forge_webhooks;
 mod models;
 mod workspace;
 mod workspace_http;
