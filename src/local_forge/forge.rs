@@ -11,7 +11,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::{clock::Clock, git::Store, meter::Meter, state::State};
+use super::{clock::Clock, faults::Faults, git::Store, meter::Meter, state::State};
 use crate::domain::{Login, Timestamp};
 
 /// How many answered requests the log keeps.
@@ -38,6 +38,7 @@ pub(super) struct Forge {
     pub(super) clock: Clock,
     pub(super) git: Store,
     pub(super) meter: Meter,
+    pub(super) faults: Faults,
     pub(super) server: OnceLock<String>,
     state: Mutex<State>,
     tokens: Mutex<HashMap<[u8; 32], Login>>,
@@ -52,6 +53,7 @@ impl Forge {
             clock: Clock::default(),
             git: Store::new(root),
             meter: Meter::new(rate_limit),
+            faults: Faults::default(),
             server: OnceLock::new(),
             state: Mutex::default(),
             tokens: Mutex::default(),

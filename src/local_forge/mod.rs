@@ -14,7 +14,9 @@
 mod api;
 mod call;
 mod clock;
+mod connection;
 mod envelope;
+mod faults;
 mod fields;
 mod forge;
 mod git;
@@ -27,6 +29,7 @@ mod server;
 mod state;
 mod view;
 
+pub use faults::{Fault, InvalidFault, What, When};
 pub use forge::LoggedRequest;
 pub use options::{AccountKind, InvalidUser, Options, Role, User};
 pub use server::{Running, SeedError, SeedFile, StartError, serve};

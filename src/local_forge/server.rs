@@ -9,7 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     api,
+    connection::{Hangup, Lines},
     envelope::envelope,
+    faults::{Fault, faulty},
     forge::{Forge, LoggedRequest},
     git,
     options::{AccountKind, Options, Role, User},
@@ -85,7 +87,8 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
     let stop = CancellationToken::new();
     let (stopped, serving) = (stop.clone(), router.clone());
     let server = tokio::spawn(async move {
-        let served = axum::serve(listener, serving).with_graceful_shutdown(stopped.cancelled_owned()).await;
+        let serving = serving.into_make_service_with_connect_info::<Hangup>();
+        let served = axum::serve(Lines(listener), serving).with_graceful_shutdown(stopped.cancelled_owned()).await;
         if let Err(error) = served {
             tracing::error!(%error, "the embedded forge stopped: {error}");
         }
@@ -99,7 +102,8 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
 
 fn router(forge: &Arc<Forge>) -> Router {
     let api = Router::new().nest("/api/v3", route::router(forge, api::routes()));
-    api.layer(from_fn_with_state(Arc::clone(forge), envelope)).merge(git::http_routes(forge))
+    let all = api.layer(from_fn_with_state(Arc::clone(forge), envelope)).merge(git::http_routes(forge));
+    all.layer(from_fn_with_state(Arc::clone(forge), faulty))
 }
 
 impl Running {
@@ -131,6 +135,21 @@ impl Running {
     /// Sets how many requests an hour an account has.
     pub fn limit_rate(&self, requests: u32) {
         self.forge.meter.set_limit(requests);
+    }
+
+    /// Sets how many writes a minute an account has: GitHub's secondary limit, which is off until it is set.
+    pub fn limit_writes(&self, writes: u32) {
+        self.forge.meter.set_write_limit(writes);
+    }
+
+    /// Adds a fault.
+    pub fn inject(&self, fault: Fault) {
+        self.forge.faults.add(fault);
+    }
+
+    /// Takes all faults away.
+    pub fn heal(&self) {
+        self.forge.faults.clear();
     }
 
     /// Adds an account, or gives a known one this token and role.
