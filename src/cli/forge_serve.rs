@@ -1,11 +1,11 @@
-//! `hob forge serve`: the embedded forge by itself, until it is told to end.
+//! `hob forge serve`: the embedded forge by itself, until it is told to end; `hob forge routes`: what it has.
 
 use std::{io::Write, net::SocketAddr, path::PathBuf};
 
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::local_forge::{Fault, Options, User, serve as start};
+use crate::local_forge::{Fault, Options, User, endpoints, serve as start};
 
 /// Serve a GitHub-compatible forge on this machine, to try Hob on
 #[derive(Debug, clap::Args)]
@@ -56,5 +56,11 @@ pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
         _ = terminate.recv() => {}
     }
     forge.shutdown().await;
+    Ok(())
+}
+
+/// Prints the forge's endpoints, for the test that holds each of them to GitHub's description.
+pub(super) fn routes() -> anyhow::Result<()> {
+    writeln!(std::io::stdout(), "{}", serde_json::to_string(&endpoints())?)?;
     Ok(())
 }

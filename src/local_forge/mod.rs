@@ -29,6 +29,7 @@ mod server;
 mod state;
 mod view;
 
+pub use api::endpoints;
 pub use faults::{Fault, InvalidFault, What, When};
 pub use forge::LoggedRequest;
 pub use options::{AccountKind, InvalidUser, Options, Role, User};

@@ -25,4 +25,5 @@ mod reviews;
 mod statuses;
 mod table;
 
+pub use table::endpoints;
 pub(super) use table::routes;
