@@ -22,7 +22,7 @@ pub(super) struct View<'s> {
     pub(super) repo: &'s Repository,
 }
 
-pub(super) use account::{private_account, simple_account};
+pub(super) use account::{private_account, public_account, simple_account};
 pub(super) use git::{person, wrapped_base64};
 pub(super) use issue::CONTENTS;
 pub(super) use pull::Measured;
