@@ -2,13 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::super::{
-    call::{Answer, Call, Reply},
-    git::changes_between,
-    options::Role,
-    page::paged,
-    refusal::Refusal,
-    route::{Route, get},
+use super::{
+    super::{
+        call::{Answer, Call, Reply},
+        git::changes_between,
+        options::Role,
+        page::paged,
+        refusal::Refusal,
+        route::{Route, get},
+    },
+    refs::is_unborn,
 };
 
 /// How many commits of a history are listed.
@@ -69,7 +72,7 @@ fn commits(call: &Call) -> Answer {
     let from = call.query("sha").unwrap_or(&default);
     let start = git.revparse_single(from).and_then(|object| object.peel_to_commit());
     let Ok(start) = start else {
-        let empty = git.is_empty()?;
+        let empty = is_unborn(&git)?;
         let text = if empty { "Git Repository is empty." } else { "Not Found" };
         let status = if empty { http::StatusCode::CONFLICT } else { http::StatusCode::NOT_FOUND };
         return Err(Refusal::new(status, text));
