@@ -20,6 +20,8 @@ const KEPT = new Set(
 );
 /** Parts of a path that may hold slashes, by GitHub's documentation of them. */
 const WITH_SLASHES = new Set(["path", "ref", "branch", "basehead", "dir"]);
+/** Where the last part may be left out: the root of the tree, all refs. */
+const LEFT_OUT = new Set(["/repos/{owner}/{repo}/contents/{path}", "/repos/{owner}/{repo}/git/matching-refs/{ref}"]);
 
 export class Description {
   #api = JSON.parse(readFileSync(FILE, "utf8"));
@@ -29,8 +31,12 @@ export class Description {
 
   constructor() {
     formats(this.#ajv);
+    // GitHub's own: a repository's name with its owner.
+    this.#ajv.addFormat("repo.nwo", /^[\w.-]+\/[\w.-]+$/);
     this.version = this.#api.info.version;
-    this.operations = Object.entries(this.#api.paths).flatMap(([pattern, methods]) =>
+    // `{base}...{head}` is an older form of `{basehead}`, which Octokit adds for its own sake.
+    const paths = Object.entries(this.#api.paths).filter(([pattern]) => !pattern.includes("..."));
+    this.operations = paths.flatMap(([pattern, methods]) =>
       Object.entries(methods)
         .filter(([, operation]) => operation.operationId)
         .map(([method, operation]) => ({
@@ -38,7 +44,7 @@ export class Description {
           method: method.toUpperCase(),
           pattern,
           operation,
-          ...matcher(pattern, (name) => WITH_SLASHES.has(name)),
+          ...matcher(pattern, (name) => WITH_SLASHES.has(name), LEFT_OUT.has(pattern)),
         })),
     );
   }
@@ -56,6 +62,12 @@ export class Description {
     if (!content) return [`media type ${mediaType} is not among ${Object.keys(response.content ?? {}).join(", ") || "none"}`];
     if (!content.schema) return [];
     return this.#check(`${operation.name} ${status} ${mediaType}`, content.schema, body);
+  }
+
+  /** The names of the parameters that the operation's query can have. */
+  parameters(operation) {
+    const all = (operation.operation.parameters ?? []).map((parameter) => this.#resolve(parameter));
+    return new Set(all.filter((parameter) => parameter.in === "query").map((parameter) => parameter.name));
   }
 
   /** What is wrong with `body` as a request. */
@@ -82,6 +94,8 @@ export class Description {
     const errors = validate.errors.sort((a, b) => depth(b) - depth(a)).slice(0, 4);
     return errors.map((error) => {
       const value = error.instancePath.split("/").slice(1).reduce((at, key) => at?.[key.replace(/~1/g, "/")], body);
+      // More than one of `oneOf` is the description's own ambiguity, told apart from none.
+      if (error.params.passingSchemas) return `${error.instancePath || "the body"} fits several alternatives`;
       const more = error.params.allowedValues ? ` (${error.params.allowedValues.join(", ")})` : "";
       return `${error.instancePath || "the body"} ${error.message}${more}, is ${JSON.stringify(value)?.slice(0, 100)}`;
     });

@@ -47,10 +47,14 @@ export function endpoints(binary) {
 }
 
 /** How a pattern with parts in braces finds its paths; the one with more plain text goes before another. */
-export function matcher(pattern, greedy = () => false) {
-  const source = pattern.replace(/[.*+?^$()|[\]\\]|\{(\*?)([^}]+)\}/g, (all, star, name) =>
-    name === undefined ? `\\${all}` : star || greedy(name) ? "(.+)" : "([^/]+)",
-  );
+export function matcher(pattern, greedy = () => false, optional = false) {
+  const source = pattern.replace(/\/?\{(\*?)([^}]+)\}|[.*+?^$()|[\]\\]/g, (all, star, name, offset) => {
+    if (name === undefined) return `\\${all}`;
+    const slash = all.startsWith("/") ? "/" : "";
+    if (star) return `${slash}(.+)`;
+    if (!greedy(name)) return `${slash}([^/]+)`;
+    return optional && offset + all.length === pattern.length ? `(?:${slash}(.*))?` : `${slash}(.+)`;
+  });
   return { expression: new RegExp(`^${source}$`), plain: pattern.replace(/\{[^}]+\}/g, "").length };
 }
 
