@@ -3,9 +3,10 @@
 use std::{io::Write, net::SocketAddr, path::PathBuf};
 
 use anyhow::Context;
+use secrecy::SecretString;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::local_forge::{Fault, Options, User, endpoints, serve as start};
+use crate::local_forge::{Fault, Options, User, Webhook, endpoints, serve as start};
 
 /// Serve a GitHub-compatible forge on this machine, to try Hob on
 #[derive(Debug, clap::Args)]
@@ -26,6 +27,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     rate_limit: Option<u32>,
 
+    /// Post webhooks to this address
+    #[arg(long, value_name = "URL")]
+    webhook: Option<String>,
+
+    /// Sign webhooks with this secret
+    #[arg(long, value_name = "SECRET", requires = "webhook")]
+    webhook_secret: Option<SecretString>,
+
     /// A JSON file of faults to answer with
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
@@ -41,8 +50,11 @@ pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
         None => Vec::new(),
     };
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let webhook = args.webhook.map(|url| Webhook { url, secret: args.webhook_secret });
     let (listen, data, users, rate_limit) = (args.listen, args.data, args.users, args.rate_limit);
-    let forge = start(Options { listen, data, users, rate_limit }).await.context("start the forge")?;
+    let forge = start(Options { listen, data, users, rate_limit, webhook, ..Options::default() })
+        .await
+        .context("start the forge")?;
     for fault in faults {
         forge.inject(fault);
     }

@@ -29,6 +29,8 @@ pub(super) type Answer = Result<Reply, Refusal>;
 pub(super) struct Call {
     pub(super) forge: Arc<Forge>,
     pub(super) caller: Option<Login>,
+    /// The App that signed the request with its own key, if one did.
+    pub(super) app: Option<u64>,
     pub(super) path: BTreeMap<String, String>,
     pub(super) query: BTreeMap<String, String>,
     /// Path below the server's address, for `Link`.

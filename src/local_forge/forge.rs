@@ -11,7 +11,16 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::{clock::Clock, faults::Faults, git::Store, meter::Meter, state::State};
+use super::{
+    apps::App,
+    clock::Clock,
+    faults::Faults,
+    git::Store,
+    keep::{Keeper, KeptError, realign, snapshot},
+    meter::Meter,
+    state::State,
+    webhooks::Webhooks,
+};
 use crate::domain::{Login, Timestamp};
 
 /// How many answered requests the log keeps.
@@ -39,30 +48,59 @@ pub(super) struct Forge {
     pub(super) git: Store,
     pub(super) meter: Meter,
     pub(super) faults: Faults,
+    pub(super) webhooks: Option<Webhooks>,
+    pub(super) apps: Vec<App>,
+    pub(super) started: Timestamp,
     pub(super) server: OnceLock<String>,
     state: Mutex<State>,
-    tokens: Mutex<HashMap<[u8; 32], Login>>,
+    tokens: Mutex<HashMap<[u8; 32], (Login, Timestamp)>>,
     ids: AtomicU64,
     log: Mutex<Vec<LoggedRequest>>,
+    keeper: Option<Keeper>,
 }
 
 impl Forge {
-    /// An empty forge with its repositories below `root`.
-    pub(super) fn new(root: PathBuf, rate_limit: Option<u32>) -> Self {
+    /// An empty forge with its repositories below `root`, kept by `keeper` if there is one.
+    pub(super) fn new(root: PathBuf, rate_limit: Option<u32>, keeper: Option<Keeper>) -> Self {
         Self {
             clock: Clock::default(),
             git: Store::new(root),
             meter: Meter::new(rate_limit),
             faults: Faults::default(),
+            webhooks: None,
+            apps: Vec::new(),
+            started: Clock::default().now(),
             server: OnceLock::new(),
             state: Mutex::default(),
             tokens: Mutex::default(),
             ids: AtomicU64::new(1_000),
             log: Mutex::default(),
+            keeper,
         }
     }
 
-    /// The state, to read or change: held for a moment, never over an await or a git operation.
+    /// Takes up the state that was kept.
+    pub(super) fn resume(&self) -> Result<(), KeptError> {
+        let Some((next_id, mut state)) = self.keeper.as_ref().map(Keeper::load).transpose()?.flatten() else {
+            return Ok(());
+        };
+        realign(&mut state, |id, branch| {
+            let target = self.git.open(id).and_then(|repo| repo.refname_to_id(&format!("refs/heads/{branch}")));
+            target.ok().map(|target| target.to_string())
+        });
+        self.ids.store(next_id, Ordering::Relaxed);
+        *self.state() = state;
+        Ok(())
+    }
+
+    /// Keeps the state, where it is kept.
+    pub(super) fn save(&self) -> std::io::Result<()> {
+        let Some(keeper) = &self.keeper else { return Ok(()) };
+        keeper.save(|| snapshot(self.ids.load(Ordering::Relaxed), &self.state()))
+    }
+
+    /// The state, to read or change: held for a moment, never over an await or the wait for a
+    /// repository's refs (who needs both takes the refs first).
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -83,14 +121,24 @@ impl Forge {
         self.server.get().map_or("http://forge.invalid", String::as_str)
     }
 
-    /// Lets `token` sign in as `login`.
+    /// Lets `token` sign in as `login`, for good.
     pub(super) fn admit(&self, token: &str, login: Login) {
-        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).insert(digest(token), login);
+        self.admit_until(token, login, Timestamp::MAX_UTC);
+    }
+
+    /// Lets `token` sign in as `login` until then.
+    pub(super) fn admit_until(&self, token: &str, login: Login, until: Timestamp) {
+        let now = self.now();
+        let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        tokens.retain(|_, (_, until)| *until > now);
+        tokens.insert(digest(token), (login, until));
     }
 
     /// Whose token this is.
     pub(super) fn owner_of(&self, token: &str) -> Option<Login> {
-        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).get(&digest(token)).cloned()
+        let now = self.now();
+        let tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        tokens.get(&digest(token)).filter(|(_, until)| *until > now).map(|(login, _)| login.clone())
     }
 
     /// Notes an answered request.

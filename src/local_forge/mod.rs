@@ -1,17 +1,20 @@
 //! The embedded forge: a GitHub-compatible server in one process, held to GitHub's REST contract.
 //!
 //! REST is below `/api/v3`, as on GitHub Enterprise Server; git speaks smart HTTP at `/OWNER/REPO.git` with a token as the
-//! password. State is in memory behind one lock, git data in bare repositories on disk.
+//! password. State is in memory behind one lock and, where there is a folder for it, in a file too; git data is in bare
+//! repositories on disk.
 //!
 //! # Guarantees
 //! A write to refs through the API and a push to the same repository are atomic with respect to each other: of twenty
 //! requests that create one ref, one is answered 201. Ids grow, over the whole forge.
 //!
 //! # Not here
-//! Forks, milestones, projects, releases, teams, GraphQL, search, App authentication and webhooks. An endpoint that is
+//! Forks, milestones, projects, releases, teams, GraphQL, search, and the endpoints that manage
+//! webhooks and Apps. An endpoint that is
 //! not here is answered 501 with its name.
 
 mod api;
+mod apps;
 mod call;
 mod clock;
 mod connection;
@@ -20,17 +23,24 @@ mod faults;
 mod fields;
 mod forge;
 mod git;
+mod keep;
 mod meter;
+mod notices;
 mod options;
 mod page;
+mod pages;
 mod refusal;
 mod route;
 mod server;
 mod state;
 mod view;
+mod webhooks;
 
 pub use api::endpoints;
+pub use apps::{App, AppKey, InvalidKey};
 pub use faults::{Fault, InvalidFault, What, When};
 pub use forge::LoggedRequest;
+pub use keep::KeptError;
 pub use options::{AccountKind, InvalidUser, Options, Role, User};
 pub use server::{Running, SeedError, SeedFile, StartError, serve};
+pub use webhooks::{Delivery, Webhook};

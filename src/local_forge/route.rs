@@ -13,8 +13,9 @@ use url::form_urlencoded;
 
 use super::{
     call::{Answer, Call},
-    envelope::{Caller, ServedPath},
+    envelope::{Caller, ServedPath, SigningApp},
     forge::Forge,
+    notices::tell_news,
     refusal::Refusal,
 };
 
@@ -54,13 +55,18 @@ impl Route {
 
 /// The router of these endpoints; any other request is answered 501 with its own name.
 pub(super) fn router<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>) -> Router {
+    let absent = |request: Request| async move { not_here(&request) };
+    table(forge, routes).fallback(absent).method_not_allowed_fallback(absent)
+}
+
+/// The router of these endpoints and no other.
+pub(super) fn table<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>) -> Router {
     let add = |router: Router, route: &Route| {
         let (forge, handler) = (Arc::clone(forge), route.handler);
         let serve = move |path: RawPathParams, request: Request| run(Arc::clone(&forge), handler, path, request);
         router.route(route.pattern, on(route.method, serve))
     };
-    let absent = |request: Request| async move { not_here(&request) };
-    routes.into_iter().fold(Router::new(), add).fallback(absent).method_not_allowed_fallback(absent)
+    routes.into_iter().fold(Router::new(), add)
 }
 
 fn not_here(request: &Request) -> Response {
@@ -80,6 +86,7 @@ async fn run(forge: Arc<Forge>, handler: fn(&Call) -> Answer, path: RawPathParam
         now: forge.now(),
         forge,
         caller: parts.extensions.get::<Caller>().and_then(|caller| caller.0.clone()),
+        app: parts.extensions.get::<SigningApp>().map(|app| app.0),
         path,
         query: form_urlencoded::parse(query).into_owned().collect(),
         location: parts.extensions.get::<ServedPath>().map_or_else(String::new, |path| path.0.clone()),
@@ -87,7 +94,16 @@ async fn run(forge: Arc<Forge>, handler: fn(&Call) -> Answer, path: RawPathParam
         body,
     };
     // Handlers read and write git repositories, which blocks.
-    match tokio::task::spawn_blocking(move || handler(&call)).await {
+    let writes = !parts.method.is_safe();
+    let handle = move || {
+        let reply = handler(&call)?;
+        if writes {
+            call.forge.save().map_err(Refusal::internal)?;
+            tell_news(&call.forge);
+        }
+        Ok::<_, Refusal>(reply)
+    };
+    match tokio::task::spawn_blocking(handle).await {
         Ok(answer) => answer.into_response(),
         Err(died) => Refusal::internal(died).into_response(),
     }

@@ -14,9 +14,12 @@ use super::{
     faults::{Fault, faulty},
     forge::{Forge, LoggedRequest},
     git,
+    keep::{Keeper, KeptError},
+    notices,
     options::{AccountKind, Options, Role, User},
-    route,
+    pages, route,
     state::{Account, Repository},
+    webhooks::{Delivery, Webhooks, deliver},
 };
 use crate::domain::{Login, RepoName, Sha};
 
@@ -34,6 +37,9 @@ pub enum StartError {
     /// The folder for the data cannot be made.
     #[error("make the forge's folder")]
     Folder(#[source] io::Error),
+    /// What an earlier forge kept cannot be read.
+    #[error("take up what was kept")]
+    Kept(#[from] KeptError),
 }
 
 /// A repository that could not be made.
@@ -45,6 +51,9 @@ pub enum SeedError {
     /// There is none of this name.
     #[error("no repository {0}")]
     Absent(RepoName),
+    /// What changed could not be kept.
+    #[error("keep what changed")]
+    Keep(#[from] io::Error),
     /// Git could not do it.
     #[error("make the repository's git data")]
     Git(#[from] git2::Error),
@@ -73,7 +82,15 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
         None => Some(tempfile::Builder::new().prefix("hob-forge-").tempdir().map_err(StartError::Folder)?),
     };
     let root = options.data.clone().or(folder.as_ref().map(|folder| folder.path().to_owned())).unwrap_or_default();
-    let forge = Arc::new(Forge::new(root, options.rate_limit));
+    let keeper = options.data.as_deref().map(Keeper::new);
+    let mut forge = Forge::new(root, options.rate_limit, keeper);
+    let (hooks, waiting) = Webhooks::new();
+    forge.webhooks = options.webhook.is_some().then_some(hooks);
+    forge.apps.clone_from(&options.apps);
+    let forge = Arc::new(forge);
+    forge.resume()?;
+    // Pushes that were on their way when the last process ended.
+    std::fs::remove_dir_all(forge.git.spool()).ok();
     std::fs::create_dir_all(forge.git.root()).map_err(StartError::Folder)?;
     std::fs::create_dir_all(forge.git.spool()).map_err(StartError::Folder)?;
     let address = options.listen;
@@ -93,16 +110,28 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
             tracing::error!(%error, "the embedded forge stopped: {error}");
         }
     });
+    notices::begin(&forge);
+    let (ended, sender) = (stop.clone(), Arc::clone(&forge));
+    if let Some(webhook) = options.webhook {
+        tokio::spawn(async move { ended.run_until_cancelled(deliver(sender, webhook, waiting)).await });
+    }
     let running = Running { forge, router, stop, server, folder };
+    for app in &options.apps {
+        running.add_account(app.login(), app.role, AccountKind::Bot);
+    }
     for user in options.users {
         running.add_user(&user);
     }
+    running.forge.save().map_err(StartError::Folder)?;
     Ok(running)
 }
 
 fn router(forge: &Arc<Forge>) -> Router {
     let api = Router::new().nest("/api/v3", route::router(forge, api::routes()));
-    let all = api.layer(from_fn_with_state(Arc::clone(forge), envelope)).merge(git::http_routes(forge));
+    let all = api
+        .layer(from_fn_with_state(Arc::clone(forge), envelope))
+        .merge(git::http_routes(forge))
+        .merge(pages::routes(forge));
     all.layer(from_fn_with_state(Arc::clone(forge), faulty))
 }
 
@@ -142,6 +171,18 @@ impl Running {
         self.forge.meter.set_write_limit(writes);
     }
 
+    /// The webhooks that were sent or wait to be, oldest first.
+    pub fn deliveries(&self) -> Vec<Delivery> {
+        self.forge.webhooks.as_ref().map(Webhooks::kept).unwrap_or_default()
+    }
+
+    /// Sends a delivery again, with the id it had.
+    pub fn redeliver(&self, id: &str) {
+        if let Some(hooks) = &self.forge.webhooks {
+            hooks.again(id.to_owned());
+        }
+    }
+
     /// Adds a fault.
     pub fn inject(&self, fault: Fault) {
         self.forge.faults.add(fault);
@@ -154,9 +195,7 @@ impl Running {
 
     /// Adds an account, or gives a known one this token and role.
     pub fn add_user(&self, user: &User) {
-        let (id, created_at) = (self.forge.next_id(), self.forge.now());
-        let (login, role, kind) = (user.login.clone(), user.role, user.kind);
-        self.forge.state().accounts.put(Account { id, login, role, kind, created_at });
+        self.add_account(user.login.clone(), user.role, user.kind);
         self.forge.admit(user.token.expose_secret(), user.login.clone());
     }
 
@@ -205,6 +244,11 @@ impl Running {
         drop(self.folder.take());
     }
 
+    fn add_account(&self, login: Login, role: Role, kind: AccountKind) {
+        let (id, created_at) = (self.forge.next_id(), self.forge.now());
+        self.forge.state().accounts.put(Account { id, login, role, kind, created_at });
+    }
+
     fn make(
         &self,
         name: &RepoName,
@@ -223,13 +267,17 @@ impl Running {
             state.accounts.put(Account { id, login, role: Role::Read, kind: AccountKind::User, created_at });
         }
         state.repositories.put(repo);
+        drop(state);
+        self.forge.save()?;
         Ok(Sha(commit.to_string()))
     }
 
     fn change(&self, name: &RepoName, change: impl FnOnce(&mut Repository)) -> Result<(), SeedError> {
         let mut state = self.forge.state();
         let repo = state.repositories.get_mut(name.owner(), name.name());
-        repo.map(change).ok_or_else(|| SeedError::Absent(name.clone()))
+        repo.map(change).ok_or_else(|| SeedError::Absent(name.clone()))?;
+        drop(state);
+        Ok(self.forge.save()?)
     }
 }
 

@@ -30,9 +30,13 @@ pub(crate) fn site() -> RepoName {
 
 impl Fixture {
     pub(crate) async fn start() -> Self {
+        Self::start_in(None).await
+    }
+
+    pub(crate) async fn start_in(data: Option<std::path::PathBuf>) -> Self {
         let users = ["ada:ta:admin", "wil:tw:write", "tom:tt:triage", "rea:tr:read", "hob[bot]:tb:read:bot"];
         let users = users.iter().map(|user| user.parse().unwrap()).collect();
-        let forge = serve(Options { users, ..Options::default() }).await.unwrap();
+        let forge = serve(Options { users, data, ..Options::default() }).await.unwrap();
         let files: [(&str, &[u8], bool); 2] = [("README.md", b"# Site\n", false), ("bin/check", b"#!/bin/sh\n", true)];
         let head = forge.create_repository(&site(), &files).unwrap().0;
         // Another test may have been first; there is one provider a process.
@@ -453,4 +457,118 @@ async fn checks_statuses_reactions_and_blockers_are_kept() {
     let removed = fixture.send("tt", Method::DELETE, &format!("{blockers}/{two}"), Value::Null).await;
     assert_eq!(removed.status, 200);
     assert_eq!(fixture.get(blockers).await.body, json!([]));
+}
+
+#[tokio::test]
+async fn a_forge_with_a_folder_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut fixture = Fixture::start_in(Some(folder.path().to_owned())).await;
+    fixture.branch("b", "a.txt", "new\n").await;
+    fixture.post("tw", "/repos/acme/site/issues", json!({"title": "Kept"})).await;
+    let made = fixture.post("tw", "/repos/acme/site/pulls", json!({"title": "P", "head": "b", "base": "main"})).await;
+    // Dropped, not shut down: nothing may be left for the end.
+    fixture.forge = serve(Options {
+        users: vec!["wil:tw".parse().unwrap()],
+        data: Some(folder.path().to_owned()),
+        ..Options::default()
+    })
+    .await
+    .unwrap();
+    assert_eq!(fixture.get("/repos/acme/site/issues/1").await.body["title"], "Kept");
+    assert_eq!(fixture.get("/repos/acme/site/pulls/2").await.body["head"]["sha"], made.body["head"]["sha"]);
+    let next = fixture.post("tw", "/repos/acme/site/issues", json!({"title": "Next"})).await.body;
+    assert!(next["id"].as_u64() > made.body["id"].as_u64() && next["number"] == 3);
+}
+
+#[tokio::test]
+async fn pages_show_issues_and_pull_requests_and_run_nothing() {
+    let fixture = Fixture::start().await;
+    let body = "Hello <script>alert(1)</script>\n\n**bold** ![x](http://e.example/x.png)";
+    fixture.post("tw", "/repos/acme/site/issues", json!({"title": "A <b>", "body": body, "labels": ["code"]})).await;
+    fixture.post("tw", "/repos/acme/site/issues/1/comments", json!({"body": "- one\n- two"})).await;
+    fixture.branch("b", "a.txt", "new <i>\n").await;
+    fixture.post("tw", "/repos/acme/site/pulls", json!({"title": "P", "head": "b", "base": "main"})).await;
+    let mut pages = Vec::new();
+    for path in ["/", "/acme/site", "/acme/site/issues/1", "/acme/site/pull/2", "/acme/site/issues/2"] {
+        let page = fixture.client.get(format!("{}{path}", fixture.forge.server_url())).send().await.unwrap();
+        assert_eq!(page.status(), 200, "{path}");
+        let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("script-src"), "{policy}");
+        let text = page.text().await.unwrap();
+        assert!(!text.contains("<script") && !text.contains("<img") && !text.contains("<i>"), "{path}: {text}");
+        pages.push(text);
+    }
+    assert!(pages[1].contains("A &lt;b&gt;") && pages[1].contains("<h1>Site</h1>"), "{}", pages[1]);
+    assert!(pages[2].contains("<strong>bold</strong>") && pages[2].contains("added the label"), "{}", pages[2]);
+    assert!(pages[2].contains("<li>one</li>"));
+    assert!(pages[3].contains("<span class=\"add\">+new &lt;i&gt;"), "{}", pages[3]);
+    let diff =
+        fixture.client.get(format!("{}/acme/site/pull/2.diff", fixture.forge.server_url())).send().await.unwrap();
+    assert!(diff.text().await.unwrap().contains("+++ b/a.txt"));
+    let absent = fixture.client.get(format!("{}/acme/site/issues/9", fixture.forge.server_url())).send().await.unwrap();
+    assert_eq!(absent.status(), 404);
+}
+
+#[tokio::test]
+async fn of_pushes_and_requests_that_create_one_ref_one_succeeds() {
+    let fixture = Fixture::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    fixture.git(folder.path(), &["clone", "-q", &fixture.clone_url("tw"), "w"]).await;
+    let work = folder.path().join("w");
+    let mut trees = Vec::new();
+    for number in 0..3 {
+        fixture.git(&work, &["commit", "-q", "--allow-empty", "-m", &format!("push {number}")]).await;
+        trees.push(format!("HEAD~{}:refs/hob/issues/1", 2 - number));
+    }
+    let commits = [fixture.commit("a", &[]).await, fixture.commit("b", &[]).await, fixture.commit("c", &[]).await];
+    let pushes = trees.iter().map(|refspec| {
+        let args = ["push", "--force-with-lease=refs/hob/issues/1:", "origin", refspec.as_str()];
+        let (fixture, work) = (&fixture, &work);
+        async move { fixture.git(work, &args).await.0 }
+    });
+    let requests = commits.iter().map(|sha| {
+        let body = json!({"ref": "refs/hob/issues/1", "sha": sha});
+        let fixture = &fixture;
+        async move { fixture.post("tw", REFS, body).await.status == 201 }
+    });
+    let (pushed, made) =
+        futures_util::join!(futures_util::future::join_all(pushes), futures_util::future::join_all(requests));
+    let won = pushed.iter().chain(&made).filter(|won| **won).count();
+    assert_eq!(won, 1, "{pushed:?} {made:?}");
+}
+
+#[tokio::test]
+async fn a_private_repository_is_not_there_for_outsiders() {
+    let fixture = Fixture::start().await;
+    fixture.forge.add_user(&"out:to:none".parse().unwrap());
+    let made = fixture.post("tw", "/user/repos", json!({"name": "secret", "private": true, "auto_init": true})).await;
+    assert_eq!((made.status, &made.body["private"]), (201, &json!(true)));
+    for token in ["to", ""] {
+        assert_eq!(fixture.send(token, Method::GET, "/repos/wil/secret", Value::Null).await.status, 404);
+        let issue = fixture.post(token, "/repos/wil/secret/issues", json!({"title": "x"})).await.status;
+        assert!(issue == 404 || issue == 401, "{issue}");
+        assert_eq!(fixture.send(token, Method::GET, "/repos/acme/site", Value::Null).await.status, 200);
+    }
+    let permission =
+        fixture.send("tw", Method::GET, "/repos/wil/secret/collaborators/out/permission", Value::Null).await;
+    assert_eq!(permission.body["role_name"], "none");
+    let page = fixture.client.get(format!("{}/wil/secret", fixture.forge.server_url())).send().await.unwrap();
+    assert_eq!(page.status(), 404);
+    let listed = fixture.client.get(fixture.forge.server_url()).send().await.unwrap().text().await.unwrap();
+    assert!(!listed.contains("secret") && listed.contains("site"));
+}
+
+#[tokio::test]
+async fn a_local_repository_is_copied_and_left_alone() {
+    let fixture = Fixture::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    fixture.git(folder.path(), &["init", "-q", "-b", "trunk"]).await;
+    fixture.git(folder.path(), &["commit", "-q", "--allow-empty", "-m", "One"]).await;
+    let (_, before) = fixture.git(folder.path(), &["for-each-ref"]).await;
+    let name: RepoName = "acme/copy".parse().unwrap();
+    let head = fixture.forge.import_repository(&name, folder.path(), "trunk").unwrap();
+    let seen = fixture.get("/repos/acme/copy/branches/trunk").await.body;
+    assert_eq!(seen["commit"]["sha"], head.as_str());
+    assert_eq!(fixture.get("/repos/acme/copy").await.body["default_branch"], "trunk");
+    assert_eq!(fixture.git(folder.path(), &["for-each-ref"]).await.1, before);
 }

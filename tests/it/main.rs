@@ -4,5 +4,7 @@
 mod agents;
 mod layering;
 mod local_forge;
+mod local_forge_apps;
+mod local_forge_webhooks;
 mod workspace;
 mod workspace_http;

@@ -1,5 +1,6 @@
 //! The endpoints of the REST API, one file a topic. Each is a plain function of a call; the table of all is here.
 
+mod apps;
 mod assignees;
 mod branches;
 mod checks;

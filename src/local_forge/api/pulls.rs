@@ -155,6 +155,7 @@ fn created(call: &Call, git: &Git, number: u64) -> Answer {
     let again = Call {
         forge: std::sync::Arc::clone(&call.forge),
         caller: call.caller.clone(),
+        app: None,
         path,
         query: call.query.clone(),
         location: String::new(),
@@ -226,18 +227,23 @@ fn update(call: &Call) -> Answer {
         None => None,
     };
     let reopens = fields.text("state")?.as_deref() == Some("open");
+    let branch = pull_of(call, call.repository(&call.state(), need)?)?.1.head_ref.clone();
+    let tip = find(&git, &format!("refs/heads/{branch}"))?;
     {
         let mut state = call.state();
         let (issue, pull) = pull_of(call, call.repository(&state, need)?)?;
-        let gone = || find(&git, &format!("refs/heads/{}", pull.head_ref)).map(|tip| tip.is_none());
         if reopens && issue.state == IssueState::Closed {
-            if pull.merged.is_some() || gone()? {
+            if pull.merged.is_some() || tip.is_none() {
                 let message = "state cannot be changed. The pull request cannot be reopened.";
                 return Err(Refusal::custom("PullRequest", "state", message));
             }
             refuse_second(call.repository(&state, need)?, pull)?;
         }
         let issue = pull_mut(call, &mut state, need)?;
+        // A pull request that is open again stands where its branch is now.
+        if let (true, Some(tip), Some(pull)) = (reopens, tip, issue.pull.as_mut()) {
+            pull.head_sha = tip.to_string();
+        }
         if let (Some((tip, base)), Some(pull)) = (base, issue.pull.as_mut()) {
             let moved = pull.base_ref != base;
             (pull.base_ref, pull.base_sha) = (base, tip.to_string());
@@ -247,20 +253,5 @@ fn update(call: &Call) -> Answer {
         }
         edit.apply(call, issue, actor);
     }
-    if reopens {
-        refresh_head(call, &git)?;
-    }
     whole(call, &git).map(|body| Reply::ok(&body))
-}
-
-/// A pull request that is open again stands where its branch is now.
-fn refresh_head(call: &Call, git: &Git) -> Result<(), Refusal> {
-    let mut state = call.state();
-    let issue = pull_mut(call, &mut state, Role::Read)?;
-    if let Some(pull) = issue.pull.as_mut()
-        && let Some(tip) = find(git, &format!("refs/heads/{}", pull.head_ref))?
-    {
-        pull.head_sha = tip.to_string();
-    }
-    Ok(())
 }

@@ -62,9 +62,9 @@ fn create(call: &Call) -> Answer {
     if asks && body.is_empty() && places.is_empty() {
         return Err(Refusal::sentence("Body can't be blank"));
     }
-    let id = call.forge.next_id();
-    {
+    let id = {
         let mut state = call.state();
+        let id = call.forge.next_id();
         let issue = pull_mut(call, &mut state, Role::Read)?;
         if issue.author.is(actor) && matches!(verdict, ReviewState::Approved | ReviewState::ChangesRequested) {
             let verb = if verdict == ReviewState::Approved { "approve" } else { "request changes on" };
@@ -79,7 +79,8 @@ fn create(call: &Call) -> Answer {
             pull.reviewers.retain(|login| !login.is(actor));
             pull.reviews.push(Review { id, author: actor.clone(), body, state: verdict, commit, at: call.now });
         }
-    }
+        id
+    };
     reviewed(call, id)
 }
 
