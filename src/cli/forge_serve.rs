@@ -1,4 +1,4 @@
-//! `hob forge serve`: the embedded forge by itself, until it is told to end.
+//! `hob forge serve`: the embedded forge by itself, until it is told to end; `hob forge routes`: what it has.
 
 use std::{io::Write, net::SocketAddr, path::PathBuf};
 
@@ -6,7 +6,7 @@ use anyhow::Context;
 use secrecy::SecretString;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::local_forge::{Fault, Options, User, Webhook, serve as start};
+use crate::local_forge::{Fault, Options, User, Webhook, endpoints, serve as start};
 
 /// Serve a GitHub-compatible forge on this machine, to try Hob on
 #[derive(Debug, clap::Args)]
@@ -41,9 +41,6 @@ pub(super) struct Args {
 }
 
 /// Serves until SIGINT or SIGTERM. One JSON line on standard output says where, once it is ready.
-///
-/// # Errors
-/// Where the faults cannot be read or the address cannot be listened on.
 pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
     let faults = match &args.faults {
         Some(file) => {
@@ -71,5 +68,11 @@ pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
         _ = terminate.recv() => {}
     }
     forge.shutdown().await;
+    Ok(())
+}
+
+/// Prints the forge's endpoints, for the test that holds each of them to GitHub's description.
+pub(super) fn routes() -> anyhow::Result<()> {
+    writeln!(std::io::stdout(), "{}", serde_json::to_string(&endpoints())?)?;
     Ok(())
 }

@@ -63,10 +63,14 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
         (Ok(login), Ok(reading)) => {
             request.extensions_mut().insert(Caller(login));
             request.extensions_mut().insert(ServedPath(path));
+            // HEAD is answered as GET; the connection leaves the body out.
+            if method == Method::HEAD {
+                *request.method_mut() = Method::GET;
+            }
             (next.run(request).await, reading, !free)
         }
     };
-    if method == Method::GET && response.status() == StatusCode::OK {
+    if matches!(method, Method::GET | Method::HEAD) && response.status() == StatusCode::OK {
         response = tagged(response, who.as_ref(), asked_tag.as_ref()).await;
         if response.status() == StatusCode::NOT_MODIFIED && counted {
             reading = forge.meter.refund(who.as_ref().map(Login::as_str), now);

@@ -41,6 +41,7 @@ mod state;
 mod view;
 mod webhooks;
 
+pub use api::endpoints;
 pub use apps::{App, AppKey, InvalidKey};
 pub use faults::{Fault, InvalidFault, What, When};
 pub use forge::LoggedRequest;

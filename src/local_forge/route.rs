@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodFilter, on},
 };
-use http::{StatusCode, header};
+use http::{Method, StatusCode, header};
 use url::form_urlencoded;
 
 use super::{
@@ -26,8 +26,9 @@ const BODY_MAX: usize = 140 << 20;
 pub(super) type Handler = fn(&Call) -> Answer;
 
 /// An endpoint.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Route {
+    verb: Method,
     method: MethodFilter,
     pattern: &'static str,
     handler: Handler,
@@ -37,7 +38,7 @@ macro_rules! verb {
     ($name:ident, $filter:ident) => {
         /// The endpoint of this pattern, for the method of this function's name.
         pub(super) const fn $name(pattern: &'static str, handler: Handler) -> Route {
-            Route { method: MethodFilter::$filter, pattern, handler }
+            Route { verb: Method::$filter, method: MethodFilter::$filter, pattern, handler }
         }
     };
 }
@@ -47,6 +48,13 @@ verb!(post, POST);
 verb!(put, PUT);
 verb!(patch, PATCH);
 verb!(delete, DELETE);
+
+impl Route {
+    /// Its method and pattern, as `GET /repos/{owner}/{repo}`.
+    pub(super) fn name(&self) -> String {
+        format!("{} {}", self.verb, self.pattern)
+    }
+}
 
 /// The router of these endpoints; any other request is answered 501 with its own name.
 pub(super) fn router<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>) -> Router {

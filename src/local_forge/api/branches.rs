@@ -11,7 +11,9 @@ use super::{
         refusal::Refusal,
         route::{Handler, Route, get},
     },
-    checks, statuses,
+    checks,
+    refs::is_unborn,
+    statuses,
 };
 
 /// How many commits of a history are listed.
@@ -72,7 +74,7 @@ fn commits(call: &Call) -> Answer {
     let from = call.query("sha").unwrap_or(&default);
     let start = git.revparse_single(from).and_then(|object| object.peel_to_commit());
     let Ok(start) = start else {
-        let empty = git.is_empty()?;
+        let empty = is_unborn(&git)?;
         let text = if empty { "Git Repository is empty." } else { "Not Found" };
         let status = if empty { http::StatusCode::CONFLICT } else { http::StatusCode::NOT_FOUND };
         return Err(Refusal::new(status, text));

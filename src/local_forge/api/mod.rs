@@ -26,4 +26,5 @@ mod reviews;
 mod statuses;
 mod table;
 
+pub use table::endpoints;
 pub(super) use table::routes;

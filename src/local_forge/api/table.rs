@@ -37,3 +37,8 @@ pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
     ];
     topics.into_iter().flatten()
 }
+
+/// Names every endpoint that the forge has, as `GET /repos/{owner}/{repo}`; a part with a star takes slashes too.
+pub fn endpoints() -> Vec<String> {
+    routes().map(Route::name).collect()
+}
