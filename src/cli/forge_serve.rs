@@ -1,27 +1,63 @@
-//! `hob forge serve`.
+//! `hob forge serve`: the embedded forge by itself, until it is told to end.
 
-use std::net::SocketAddr;
+use std::{io::Write, net::SocketAddr, path::PathBuf};
 
 use anyhow::Context;
+use tokio::signal::unix::{SignalKind, signal};
 
-use crate::local_forge::{self, Options, User};
+use crate::local_forge::{Fault, Options, User, serve as start};
 
-/// `hob forge serve`.
+/// Serve a GitHub-compatible forge on this machine, to try Hob on
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Address to listen on; port 0 takes a free one.
-    #[arg(long, default_value = "127.0.0.1:0")]
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// An account, as LOGIN:TOKEN[:ROLE[:bot]]; roles are read, triage, write, maintain and admin.
-    #[arg(long = "user", value_name = "LOGIN:TOKEN[:ROLE]")]
+
+    /// Keep the data in this folder; without it nothing is kept
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+
+    /// An account and its token; roles are read, triage, write, maintain and admin; `:bot` after the role makes a bot
+    #[arg(long = "user", value_name = "LOGIN:TOKEN[:ROLE[:bot]]")]
     users: Vec<User>,
+
+    /// Requests an hour of an account
+    #[arg(long, value_name = "N")]
+    rate_limit: Option<u32>,
+
+    /// A JSON file of faults to answer with
+    #[arg(long, value_name = "FILE")]
+    faults: Option<PathBuf>,
 }
 
+/// Serves until SIGINT or SIGTERM. One JSON line on standard output says where, once it is ready.
+///
+/// # Errors
+/// Where the faults cannot be read or the address cannot be listened on.
 pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
-    let options = Options { listen: args.listen, users: args.users, ..Options::default() };
-    let running = local_forge::serve(options).await.context("the forge cannot be started")?;
-    println!("{}", serde_json::json!({ "api_url": running.api_url(), "server_url": running.server_url() }));
-    tokio::signal::ctrl_c().await.context("signals cannot be heard")?;
-    running.shutdown().await;
+    let faults = match &args.faults {
+        Some(file) => {
+            let text = std::fs::read(file).with_context(|| format!("read {}", file.display()))?;
+            Fault::parse(&text).with_context(|| format!("understand {}", file.display()))?
+        }
+        None => Vec::new(),
+    };
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let (listen, data, users, rate_limit) = (args.listen, args.data, args.users, args.rate_limit);
+    let forge = start(Options { listen, data, users, rate_limit }).await.context("start the forge")?;
+    for fault in faults {
+        forge.inject(fault);
+    }
+    let ready = serde_json::json!({"api_url": forge.api_url(), "server_url": forge.server_url()});
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{ready}")?;
+    stdout.flush()?;
+    drop(stdout);
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    forge.shutdown().await;
     Ok(())
 }

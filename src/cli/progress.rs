@@ -61,9 +61,7 @@ pub(super) fn state(state: State) -> String {
 
 fn line(notice: &Notice) -> String {
     match notice {
-        Notice::Polled { issues, ready } => {
-            styled(DIM, &format!("looked at {issues} issue(s), {ready} to work on"))
-        }
+        Notice::Polled { issues, ready } => styled(DIM, &format!("looked at {issues} issue(s), {ready} to work on")),
         Notice::Moved { issue, state: to, why } => format!("#{issue:<4} {} {}", state(*to), plain(why)),
         Notice::Refused { issue, reason } => format!("#{issue:<4} {} {}", styled(BAD, "refused    "), plain(reason)),
         Notice::Progress { issue, text } => {

@@ -46,6 +46,9 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
     let (mut response, mut reading, mut counted) = match (login, charge()) {
         (Err(refusal), Ok(reading) | Err(reading)) => (refusal.into_response(), reading, !free),
         (Ok(_), Err(reading)) => (used_up(who.as_ref()).into_response(), reading, false),
+        (Ok(_), Ok(reading)) if !forge.meter.admits(&method, who.as_ref().map(Login::as_str), now) => {
+            (too_fast(), reading, false)
+        }
         (Ok(login), Ok(reading)) => {
             request.extensions_mut().insert(Caller(login));
             request.extensions_mut().insert(ServedPath(path));
@@ -92,6 +95,14 @@ fn used_up(who: Option<&Login>) -> Refusal {
     Refusal::new(StatusCode::FORBIDDEN, format!("API rate limit exceeded for {whose}."))
 }
 
+/// GitHub's answer to too many writes in a minute.
+fn too_fast() -> Response {
+    let message = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
+    let mut response = Refusal::new(StatusCode::FORBIDDEN, message).into_response();
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
+    response
+}
+
 async fn tagged(response: Response, who: Option<&Login>, asked: Option<&HeaderValue>) -> Response {
     let (mut parts, body) = response.into_parts();
     let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else {
@@ -118,7 +129,8 @@ async fn tagged(response: Response, who: Option<&Login>, asked: Option<&HeaderVa
     Response::from_parts(parts, Body::empty())
 }
 
-fn dress(headers: &mut HeaderMap, reading: &Reading, now: Timestamp, request: u64) {
+/// Sets the headers that every answer of GitHub's API has.
+pub(super) fn dress(headers: &mut HeaderMap, reading: &Reading, now: Timestamp, request: u64) {
     let mut set = |name: &'static str, value: String| {
         if let Ok(value) = HeaderValue::from_str(&value) {
             headers.insert(HeaderName::from_static(name), value);

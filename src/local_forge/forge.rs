@@ -11,7 +11,14 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::{clock::Clock, git::Store, meter::Meter, state::State};
+use super::{
+    clock::Clock,
+    faults::Faults,
+    git::Store,
+    keep::{Keeper, KeptError, realign, snapshot},
+    meter::Meter,
+    state::State,
+};
 use crate::domain::{Login, Timestamp};
 
 /// How many answered requests the log keeps.
@@ -38,26 +45,50 @@ pub(super) struct Forge {
     pub(super) clock: Clock,
     pub(super) git: Store,
     pub(super) meter: Meter,
+    pub(super) faults: Faults,
     pub(super) server: OnceLock<String>,
     state: Mutex<State>,
     tokens: Mutex<HashMap<[u8; 32], Login>>,
     ids: AtomicU64,
     log: Mutex<Vec<LoggedRequest>>,
+    keeper: Option<Keeper>,
 }
 
 impl Forge {
-    /// An empty forge with its repositories below `root`.
-    pub(super) fn new(root: PathBuf, rate_limit: Option<u32>) -> Self {
+    /// An empty forge with its repositories below `root`, kept by `keeper` if there is one.
+    pub(super) fn new(root: PathBuf, rate_limit: Option<u32>, keeper: Option<Keeper>) -> Self {
         Self {
             clock: Clock::default(),
             git: Store::new(root),
             meter: Meter::new(rate_limit),
+            faults: Faults::default(),
             server: OnceLock::new(),
             state: Mutex::default(),
             tokens: Mutex::default(),
             ids: AtomicU64::new(1_000),
             log: Mutex::default(),
+            keeper,
         }
+    }
+
+    /// Takes up the state that was kept.
+    pub(super) fn resume(&self) -> Result<(), KeptError> {
+        let Some((next_id, mut state)) = self.keeper.as_ref().map(Keeper::load).transpose()?.flatten() else {
+            return Ok(());
+        };
+        realign(&mut state, |id, branch| {
+            let target = self.git.open(id).and_then(|repo| repo.refname_to_id(&format!("refs/heads/{branch}")));
+            target.ok().map(|target| target.to_string())
+        });
+        self.ids.store(next_id, Ordering::Relaxed);
+        *self.state() = state;
+        Ok(())
+    }
+
+    /// Keeps the state, where it is kept.
+    pub(super) fn save(&self) -> std::io::Result<()> {
+        let Some(keeper) = &self.keeper else { return Ok(()) };
+        keeper.save(|| snapshot(self.ids.load(Ordering::Relaxed), &self.state()))
     }
 
     /// The state, to read or change: held for a moment, never over an await or a git operation.

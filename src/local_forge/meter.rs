@@ -1,4 +1,5 @@
-//! The primary rate limit: so many requests an hour for each account, answered in `x-ratelimit-*`.
+//! The rate limits: so many requests an hour for each account, answered in `x-ratelimit-*`; and, where it is set, so many
+//! writes a minute, GitHub's secondary limit, which nobody can query.
 
 use std::{
     collections::HashMap,
@@ -9,6 +10,7 @@ use std::{
 };
 
 use chrono::TimeDelta;
+use http::Method;
 
 use crate::domain::Timestamp;
 
@@ -37,17 +39,44 @@ impl Reading {
 pub(super) struct Meter {
     limit: AtomicU32,
     windows: Mutex<HashMap<Option<String>, (Timestamp, u32)>>,
+    writes_a_minute: AtomicU32,
+    writes: Mutex<HashMap<Option<String>, (Timestamp, u32)>>,
 }
 
 impl Meter {
     /// A meter with this limit for accounts; GitHub's own without one.
     pub(super) fn new(limit: Option<u32>) -> Self {
-        Self { limit: AtomicU32::new(limit.unwrap_or(SIGNED_IN)), windows: Mutex::default() }
+        Self {
+            limit: AtomicU32::new(limit.unwrap_or(SIGNED_IN)),
+            windows: Mutex::default(),
+            writes_a_minute: AtomicU32::new(u32::MAX),
+            writes: Mutex::default(),
+        }
     }
 
     /// Sets the limit anew.
     pub(super) fn set_limit(&self, limit: u32) {
         self.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// Sets how many writes a minute an account has.
+    pub(super) fn set_write_limit(&self, writes: u32) {
+        self.writes_a_minute.store(writes, Ordering::Relaxed);
+    }
+
+    /// Whether the secondary limit admits this request, which counts where it writes.
+    pub(super) fn admits(&self, method: &Method, who: Option<&str>, now: Timestamp) -> bool {
+        if method.is_safe() {
+            return true;
+        }
+        let mut windows = self.writes.lock().unwrap_or_else(PoisonError::into_inner);
+        let window = windows.entry(who.map(str::to_ascii_lowercase)).or_insert((now + TimeDelta::minutes(1), 0));
+        if now >= window.0 {
+            *window = (now + TimeDelta::minutes(1), 0);
+        }
+        let admitted = window.1 < self.writes_a_minute.load(Ordering::Relaxed);
+        window.1 += u32::from(admitted);
+        admitted
     }
 
     /// What `who` has used.

@@ -1,7 +1,8 @@
 //! The embedded forge: a GitHub-compatible server in one process, held to GitHub's REST contract.
 //!
 //! REST is below `/api/v3`, as on GitHub Enterprise Server; git speaks smart HTTP at `/OWNER/REPO.git` with a token as the
-//! password. State is in memory behind one lock, git data in bare repositories on disk.
+//! password. State is in memory behind one lock and, where there is a folder for it, in a file too; git data is in bare
+//! repositories on disk.
 //!
 //! # Guarantees
 //! A write to refs through the API and a push to the same repository are atomic with respect to each other: of twenty
@@ -14,19 +15,25 @@
 mod api;
 mod call;
 mod clock;
+mod connection;
 mod envelope;
+mod faults;
 mod fields;
 mod forge;
 mod git;
+mod keep;
 mod meter;
 mod options;
 mod page;
+mod pages;
 mod refusal;
 mod route;
 mod server;
 mod state;
 mod view;
 
+pub use faults::{Fault, InvalidFault, What, When};
 pub use forge::LoggedRequest;
+pub use keep::KeptError;
 pub use options::{AccountKind, InvalidUser, Options, Role, User};
 pub use server::{Running, SeedError, SeedFile, StartError, serve};

@@ -46,13 +46,18 @@ verb!(delete, DELETE);
 
 /// The router of these endpoints; any other request is answered 501 with its own name.
 pub(super) fn router<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>) -> Router {
+    let absent = |request: Request| async move { not_here(&request) };
+    table(forge, routes).fallback(absent).method_not_allowed_fallback(absent)
+}
+
+/// The router of these endpoints and no other.
+pub(super) fn table<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>) -> Router {
     let add = |router: Router, route: &Route| {
         let (forge, handler) = (Arc::clone(forge), route.handler);
         let serve = move |path: RawPathParams, request: Request| run(Arc::clone(&forge), handler, path, request);
         router.route(route.pattern, on(route.method, serve))
     };
-    let absent = |request: Request| async move { not_here(&request) };
-    routes.into_iter().fold(Router::new(), add).fallback(absent).method_not_allowed_fallback(absent)
+    routes.into_iter().fold(Router::new(), add)
 }
 
 fn not_here(request: &Request) -> Response {
@@ -79,7 +84,15 @@ async fn run(forge: Arc<Forge>, handler: fn(&Call) -> Answer, path: RawPathParam
         body,
     };
     // Handlers read and write git repositories, which blocks.
-    match tokio::task::spawn_blocking(move || handler(&call)).await {
+    let writes = !parts.method.is_safe();
+    let handle = move || {
+        let reply = handler(&call)?;
+        if writes {
+            call.forge.save().map_err(Refusal::internal)?;
+        }
+        Ok::<_, Refusal>(reply)
+    };
+    match tokio::task::spawn_blocking(handle).await {
         Ok(answer) => answer.into_response(),
         Err(died) => Refusal::internal(died).into_response(),
     }

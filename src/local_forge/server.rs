@@ -9,11 +9,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     api,
+    connection::{Hangup, Lines},
     envelope::envelope,
+    faults::{Fault, faulty},
     forge::{Forge, LoggedRequest},
     git,
+    keep::{Keeper, KeptError},
     options::{AccountKind, Options, Role, User},
-    route,
+    pages, route,
     state::{Account, Repository},
 };
 use crate::domain::{Login, RepoName, Sha};
@@ -32,6 +35,9 @@ pub enum StartError {
     /// The folder for the data cannot be made.
     #[error("make the forge's folder")]
     Folder(#[source] io::Error),
+    /// What an earlier forge kept cannot be read.
+    #[error("take up what was kept")]
+    Kept(#[from] KeptError),
 }
 
 /// A repository that could not be made.
@@ -43,6 +49,9 @@ pub enum SeedError {
     /// There is none of this name.
     #[error("no repository {0}")]
     Absent(RepoName),
+    /// What changed could not be kept.
+    #[error("keep what changed")]
+    Keep(#[from] io::Error),
     /// Git could not do it.
     #[error("make the repository's git data")]
     Git(#[from] git2::Error),
@@ -71,7 +80,11 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
         None => Some(tempfile::Builder::new().prefix("hob-forge-").tempdir().map_err(StartError::Folder)?),
     };
     let root = options.data.clone().or(folder.as_ref().map(|folder| folder.path().to_owned())).unwrap_or_default();
-    let forge = Arc::new(Forge::new(root, options.rate_limit));
+    let keeper = options.data.as_deref().map(Keeper::new);
+    let forge = Arc::new(Forge::new(root, options.rate_limit, keeper));
+    forge.resume()?;
+    // Pushes that were on their way when the last process ended.
+    std::fs::remove_dir_all(forge.git.spool()).ok();
     std::fs::create_dir_all(forge.git.root()).map_err(StartError::Folder)?;
     std::fs::create_dir_all(forge.git.spool()).map_err(StartError::Folder)?;
     let address = options.listen;
@@ -85,7 +98,8 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
     let stop = CancellationToken::new();
     let (stopped, serving) = (stop.clone(), router.clone());
     let server = tokio::spawn(async move {
-        let served = axum::serve(listener, serving).with_graceful_shutdown(stopped.cancelled_owned()).await;
+        let serving = serving.into_make_service_with_connect_info::<Hangup>();
+        let served = axum::serve(Lines(listener), serving).with_graceful_shutdown(stopped.cancelled_owned()).await;
         if let Err(error) = served {
             tracing::error!(%error, "the embedded forge stopped: {error}");
         }
@@ -94,12 +108,17 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
     for user in options.users {
         running.add_user(&user);
     }
+    running.forge.save().map_err(StartError::Folder)?;
     Ok(running)
 }
 
 fn router(forge: &Arc<Forge>) -> Router {
     let api = Router::new().nest("/api/v3", route::router(forge, api::routes()));
-    api.layer(from_fn_with_state(Arc::clone(forge), envelope)).merge(git::http_routes(forge))
+    let all = api
+        .layer(from_fn_with_state(Arc::clone(forge), envelope))
+        .merge(git::http_routes(forge))
+        .merge(pages::routes(forge));
+    all.layer(from_fn_with_state(Arc::clone(forge), faulty))
 }
 
 impl Running {
@@ -131,6 +150,21 @@ impl Running {
     /// Sets how many requests an hour an account has.
     pub fn limit_rate(&self, requests: u32) {
         self.forge.meter.set_limit(requests);
+    }
+
+    /// Sets how many writes a minute an account has: GitHub's secondary limit, which is off until it is set.
+    pub fn limit_writes(&self, writes: u32) {
+        self.forge.meter.set_write_limit(writes);
+    }
+
+    /// Adds a fault.
+    pub fn inject(&self, fault: Fault) {
+        self.forge.faults.add(fault);
+    }
+
+    /// Takes all faults away.
+    pub fn heal(&self) {
+        self.forge.faults.clear();
     }
 
     /// Adds an account, or gives a known one this token and role.
@@ -204,13 +238,17 @@ impl Running {
             state.accounts.put(Account { id, login, role: Role::Read, kind: AccountKind::User, created_at });
         }
         state.repositories.put(repo);
+        drop(state);
+        self.forge.save()?;
         Ok(Sha(commit.to_string()))
     }
 
     fn change(&self, name: &RepoName, change: impl FnOnce(&mut Repository)) -> Result<(), SeedError> {
         let mut state = self.forge.state();
         let repo = state.repositories.get_mut(name.owner(), name.name());
-        repo.map(change).ok_or_else(|| SeedError::Absent(name.clone()))
+        repo.map(change).ok_or_else(|| SeedError::Absent(name.clone()))?;
+        drop(state);
+        Ok(self.forge.save()?)
     }
 }
 

@@ -89,7 +89,9 @@ impl Worker {
         let branch = self.choose_branch(lease, issue).await?;
         let checkout = self.workspace.prepare(&self.remote, issue.number, &branch, &base_sha).await?;
         let comments = self.trusted_comments(issue).await?;
-        let run = RunId(format!("{}-{}", issue.number, lease.generation()));
+        let nonce = lease.record().nonce;
+        let (repo, nonce) = (self.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
+        let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));
         Ok(Job { lease, issue, base, rules, agent_name, agent, checkout, comments, run, ends })
     }
 

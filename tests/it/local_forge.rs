@@ -3,7 +3,7 @@
 use hob::{
     config::child_environment,
     domain::RepoName,
-    local_forge::{Options, Running, serve},
+    local_forge::{Fault, Options, Running, What, When, serve},
     process::Program,
 };
 use http::{HeaderMap, Method};
@@ -30,9 +30,13 @@ pub(crate) fn site() -> RepoName {
 
 impl Fixture {
     pub(crate) async fn start() -> Self {
+        Self::start_in(None).await
+    }
+
+    pub(crate) async fn start_in(data: Option<std::path::PathBuf>) -> Self {
         let users = ["ada:ta:admin", "wil:tw:write", "tom:tt:triage", "rea:tr:read", "hob[bot]:tb:read:bot"];
         let users = users.iter().map(|user| user.parse().unwrap()).collect();
-        let forge = serve(Options { users, ..Options::default() }).await.unwrap();
+        let forge = serve(Options { users, data, ..Options::default() }).await.unwrap();
         let files: [(&str, &[u8], bool); 2] = [("README.md", b"# Site\n", false), ("bin/check", b"#!/bin/sh\n", true)];
         let head = forge.create_repository(&site(), &files).unwrap().0;
         // Another test may have been first; there is one provider a process.
@@ -375,4 +379,132 @@ async fn a_file_is_put_only_over_the_one_that_was_seen() {
     let out =
         fixture.send("tw", Method::PUT, "/repos/acme/site/contents/a/../../x", json!({"message": "m", "content": ""}));
     assert!(out.await.status >= 400);
+}
+
+fn fault(method: &str, path: &str, when: When, what: What) -> Fault {
+    Fault { method: Some(method.to_owned()), path: path.to_owned(), when, what }
+}
+
+#[tokio::test]
+async fn a_connection_dropped_after_the_effect_leaves_the_effect() {
+    let fixture = Fixture::start().await;
+    let comments = "/repos/*/*/issues/*/comments";
+    fixture.post("tw", "/repos/acme/site/issues", json!({"title": "T"})).await;
+    fixture.forge.inject(fault("POST", comments, When::Call(1), What::DropBefore));
+    fixture.forge.inject(fault("POST", comments, When::Call(2), What::DropAfter));
+    for body in ["before", "after"] {
+        let url = format!("{}/repos/acme/site/issues/1/comments", fixture.forge.api_url());
+        let sent = fixture.client.post(url).header("authorization", "Bearer tw");
+        let error = sent.body(json!({"body": body}).to_string()).send().await.unwrap_err();
+        assert!(!error.is_status() && !error.is_timeout(), "{error}");
+    }
+    let listed = fixture.get("/repos/acme/site/issues/1/comments").await.body;
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["body"]), (1, &json!("after")));
+}
+
+#[tokio::test]
+async fn faults_answer_truncate_and_go_stale() {
+    let fixture = Fixture::start().await;
+    let headers = [("retry-after".to_owned(), "3".to_owned())].into();
+    let what = What::Answer { status: 429, headers, message: "slow down".to_owned() };
+    fixture.forge.inject(fault("GET", "/user", When::First(1), what));
+    let limited = fixture.get("/user").await;
+    assert_eq!((limited.status, &limited.headers["retry-after"]), (429, &http::HeaderValue::from_static("3")));
+    assert_eq!(fixture.get("/user").await.status, 200);
+    fixture.forge.inject(fault("GET", "/meta", When::Always, What::Truncate));
+    let cut = fixture.client.get(format!("{}/meta", fixture.forge.api_url())).send().await.unwrap();
+    assert!(cut.text().await.is_err());
+    fixture.forge.inject(fault("GET", "/repos/*/*/labels", When::Call(2), What::Stale));
+    assert_eq!(fixture.get("/repos/acme/site/labels").await.body, json!([]));
+    fixture.post("tw", "/repos/acme/site/labels", json!({"name": "code"})).await;
+    assert_eq!(fixture.get("/repos/acme/site/labels").await.body, json!([]), "stale");
+    assert_eq!(fixture.get("/repos/acme/site/labels").await.body[0]["name"], "code");
+}
+
+#[tokio::test]
+async fn too_many_writes_a_minute_meet_the_secondary_limit() {
+    let fixture = Fixture::start().await;
+    fixture.forge.limit_writes(1);
+    let labels = "/repos/acme/site/labels";
+    assert_eq!(fixture.post("tw", labels, json!({"name": "a"})).await.status, 201);
+    let refused = fixture.post("tw", labels, json!({"name": "b"})).await;
+    assert_eq!((refused.status, &refused.headers["retry-after"]), (403, &http::HeaderValue::from_static("60")));
+    fixture.forge.advance(std::time::Duration::from_secs(60));
+    assert_eq!(fixture.post("tw", labels, json!({"name": "b"})).await.status, 201);
+}
+
+#[tokio::test]
+async fn checks_statuses_reactions_and_blockers_are_kept() {
+    let fixture = Fixture::start().await;
+    let head = fixture.head.clone();
+    let run = json!({"name": "ci", "head_sha": head, "status": "completed", "conclusion": "failure"});
+    assert_eq!(fixture.post("tw", "/repos/acme/site/check-runs", run).await.status, 201);
+    let runs = fixture.get("/repos/acme/site/commits/main/check-runs").await.body;
+    assert_eq!((&runs["total_count"], &runs["check_runs"][0]["conclusion"]), (&json!(1), &json!("failure")));
+    fixture.post("tw", &format!("/repos/acme/site/statuses/{head}"), json!({"state": "success"})).await;
+    let combined = fixture.get("/repos/acme/site/commits/main/status").await.body;
+    assert_eq!(combined["state"], "success");
+    for title in ["one", "two"] {
+        fixture.post("tw", "/repos/acme/site/issues", json!({"title": title})).await;
+    }
+    let reactions = "/repos/acme/site/issues/1/reactions";
+    assert_eq!(fixture.post("tr", reactions, json!({"content": "eyes"})).await.status, 201);
+    assert_eq!(fixture.post("tr", reactions, json!({"content": "eyes"})).await.status, 200);
+    let two = fixture.get("/repos/acme/site/issues/2").await.body["id"].clone();
+    let blockers = "/repos/acme/site/issues/1/dependencies/blocked_by";
+    assert_eq!(fixture.post("tt", blockers, json!({"issue_id": two})).await.status, 201);
+    assert_eq!(fixture.get(blockers).await.body[0]["number"], 2);
+    let removed = fixture.send("tt", Method::DELETE, &format!("{blockers}/{two}"), Value::Null).await;
+    assert_eq!(removed.status, 200);
+    assert_eq!(fixture.get(blockers).await.body, json!([]));
+}
+
+#[tokio::test]
+async fn a_forge_with_a_folder_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut fixture = Fixture::start_in(Some(folder.path().to_owned())).await;
+    fixture.branch("b", "a.txt", "new\n").await;
+    fixture.post("tw", "/repos/acme/site/issues", json!({"title": "Kept"})).await;
+    let made = fixture.post("tw", "/repos/acme/site/pulls", json!({"title": "P", "head": "b", "base": "main"})).await;
+    // Dropped, not shut down: nothing may be left for the end.
+    fixture.forge = serve(Options {
+        users: vec!["wil:tw".parse().unwrap()],
+        data: Some(folder.path().to_owned()),
+        ..Options::default()
+    })
+    .await
+    .unwrap();
+    assert_eq!(fixture.get("/repos/acme/site/issues/1").await.body["title"], "Kept");
+    assert_eq!(fixture.get("/repos/acme/site/pulls/2").await.body["head"]["sha"], made.body["head"]["sha"]);
+    let next = fixture.post("tw", "/repos/acme/site/issues", json!({"title": "Next"})).await.body;
+    assert!(next["id"].as_u64() > made.body["id"].as_u64() && next["number"] == 3);
+}
+
+#[tokio::test]
+async fn pages_show_issues_and_pull_requests_and_run_nothing() {
+    let fixture = Fixture::start().await;
+    let body = "Hello <script>alert(1)</script>\n\n**bold** ![x](http://e.example/x.png)";
+    fixture.post("tw", "/repos/acme/site/issues", json!({"title": "A <b>", "body": body, "labels": ["code"]})).await;
+    fixture.post("tw", "/repos/acme/site/issues/1/comments", json!({"body": "- one\n- two"})).await;
+    fixture.branch("b", "a.txt", "new <i>\n").await;
+    fixture.post("tw", "/repos/acme/site/pulls", json!({"title": "P", "head": "b", "base": "main"})).await;
+    let mut pages = Vec::new();
+    for path in ["/", "/acme/site", "/acme/site/issues/1", "/acme/site/pull/2", "/acme/site/issues/2"] {
+        let page = fixture.client.get(format!("{}{path}", fixture.forge.server_url())).send().await.unwrap();
+        assert_eq!(page.status(), 200, "{path}");
+        let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("script-src"), "{policy}");
+        let text = page.text().await.unwrap();
+        assert!(!text.contains("<script") && !text.contains("<img") && !text.contains("<i>"), "{path}: {text}");
+        pages.push(text);
+    }
+    assert!(pages[1].contains("A &lt;b&gt;") && pages[1].contains("<h1>Site</h1>"), "{}", pages[1]);
+    assert!(pages[2].contains("<strong>bold</strong>") && pages[2].contains("added the label"), "{}", pages[2]);
+    assert!(pages[2].contains("<li>one</li>"));
+    assert!(pages[3].contains("<span class=\"add\">+new &lt;i&gt;"), "{}", pages[3]);
+    let diff =
+        fixture.client.get(format!("{}/acme/site/pull/2.diff", fixture.forge.server_url())).send().await.unwrap();
+    assert!(diff.text().await.unwrap().contains("+++ b/a.txt"));
+    let absent = fixture.client.get(format!("{}/acme/site/issues/9", fixture.forge.server_url())).send().await.unwrap();
+    assert_eq!(absent.status(), 404);
 }

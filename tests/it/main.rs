@@ -5,5 +5,6 @@ mod agents;
 mod docs;
 mod layering;
 mod local_forge;
+mod models;
 mod workspace;
 mod workspace_http;

@@ -6,7 +6,7 @@ use super::super::{
     call::{Answer, Call, Reply},
     refusal::Refusal,
     route::{Route, get},
-    view::{private_account, simple_account},
+    view::{private_account, public_account},
 };
 use crate::domain::Login;
 
@@ -37,5 +37,5 @@ fn user(call: &Call) -> Answer {
 fn account(call: &Call) -> Answer {
     let state = call.state();
     state.accounts.get(call.part("login")).ok_or_else(Refusal::not_found)?;
-    Ok(Reply::ok(&simple_account(call.forge.server(), &state.accounts, call.part("login"))))
+    Ok(Reply::ok(&public_account(call.forge.server(), &state.accounts, call.part("login"))))
 }

@@ -2,6 +2,7 @@
 
 mod assignees;
 mod branches;
+mod checks;
 mod collaborators;
 mod comments;
 mod compare;
@@ -15,10 +16,13 @@ mod merge;
 mod meta;
 mod objects;
 mod pulls;
+mod reactions;
 mod refs;
+mod relations;
 mod repos;
 mod review_comments;
 mod reviews;
+mod statuses;
 mod table;
 
 pub(super) use table::routes;

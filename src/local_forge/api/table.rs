@@ -1,15 +1,17 @@
 //! The table of all endpoints.
 
 use super::{
-    super::route::Route, assignees, branches, collaborators, comments, compare, contents, events, issue_edit,
-    issue_labels, issues, labels, merge, meta, objects, pulls, refs, repos, review_comments, reviews,
+    super::route::Route, assignees, branches, checks, collaborators, comments, compare, contents, events, issue_edit,
+    issue_labels, issues, labels, merge, meta, objects, pulls, reactions, refs, relations, repos, review_comments,
+    reviews, statuses,
 };
 
 /// Every endpoint that the forge has.
 pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
-    let topics: [&'static [Route]; 20] = [
+    let topics: [&'static [Route]; 24] = [
         assignees::ROUTES,
         branches::ROUTES,
+        checks::ROUTES,
         collaborators::ROUTES,
         comments::ROUTES,
         compare::ROUTES,
@@ -24,10 +26,13 @@ pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
         objects::READ,
         objects::WRITE,
         pulls::ROUTES,
+        reactions::ROUTES,
         refs::ROUTES,
+        relations::ROUTES,
         repos::ROUTES,
         review_comments::ROUTES,
         reviews::ROUTES,
+        statuses::ROUTES,
     ];
     topics.into_iter().flatten()
 }

@@ -173,6 +173,7 @@ async fn apply(forge: &Arc<Forge>, target: &Target, headers: &HeaderMap, spooled
     let (forge, target) = (Arc::clone(forge), target.clone());
     let noted = tokio::task::spawn_blocking(move || {
         let outcome = note_moves(&forge, &target, &commands);
+        let outcome = outcome.and_then(|()| forge.save().map_err(Refusal::internal));
         drop(held);
         outcome
     });

@@ -13,4 +13,4 @@ pub(super) use event::{Event, EventKind};
 pub(super) use issue::{Closing, Comment, Issue, IssueState, Lock, Reaction, StateReason};
 pub(super) use pull::{Merged, Pull, Review, ReviewComment, ReviewState};
 pub(super) use reference::{closes, mentions};
-pub(super) use repository::{Label, Repository, State, Visibility};
+pub(super) use repository::{CheckRun, CommitStatus, Label, Repository, State, Visibility};

@@ -29,6 +29,16 @@ impl Repositories {
         self.0.get_mut(&format!("{owner}/{name}").to_ascii_lowercase())
     }
 
+    /// Every repository, by name.
+    pub(in super::super) fn all(&self) -> impl Iterator<Item = &Repository> {
+        self.0.values()
+    }
+
+    /// Every repository, to change it.
+    pub(in super::super) fn all_mut(&mut self) -> impl Iterator<Item = &mut Repository> {
+        self.0.values_mut()
+    }
+
     /// Adds a repository.
     pub(in super::super) fn put(&mut self, repo: Repository) {
         self.0.insert(repo.name.to_string().to_ascii_lowercase(), repo);

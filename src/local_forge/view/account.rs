@@ -41,29 +41,30 @@ pub(in super::super) fn simple_account(server: &str, accounts: &Accounts, login:
     user
 }
 
-/// The account of this name as it sees itself.
-pub(in super::super) fn private_account(server: &str, accounts: &Accounts, login: &str) -> Value {
+/// The account of this name as everyone sees it on its own page.
+pub(in super::super) fn public_account(server: &str, accounts: &Accounts, login: &str) -> Value {
     let mut user = simple_account(server, accounts, login);
     let (Value::Object(fields), Some(account)) = (&mut user, accounts.get(login)) else { return user };
     for absent in ["bio", "blog", "company", "email", "hireable", "location"] {
         fields.insert(absent.to_owned(), Value::Null);
     }
-    for zero in [
-        "followers",
-        "following",
-        "public_gists",
-        "public_repos",
-        "collaborators",
-        "disk_usage",
-        "owned_private_repos",
-        "private_gists",
-        "total_private_repos",
-    ] {
+    for zero in ["followers", "following", "public_gists", "public_repos"] {
         fields.insert(zero.to_owned(), json!(0));
     }
     fields.insert("name".to_owned(), json!(account.login));
-    fields.insert("two_factor_authentication".to_owned(), json!(false));
     fields.insert("created_at".to_owned(), time(account.created_at));
     fields.insert("updated_at".to_owned(), time(account.created_at));
+    user
+}
+
+/// The account of this name as it sees itself.
+pub(in super::super) fn private_account(server: &str, accounts: &Accounts, login: &str) -> Value {
+    let mut user = public_account(server, accounts, login);
+    if let Value::Object(fields) = &mut user {
+        for zero in ["collaborators", "disk_usage", "owned_private_repos", "private_gists", "total_private_repos"] {
+            fields.insert(zero.to_owned(), json!(0));
+        }
+        fields.insert("two_factor_authentication".to_owned(), json!(false));
+    }
     user
 }

@@ -3,7 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    super::state::{Event, EventKind, Issue},
+    super::{
+        options::Role,
+        state::{Event, EventKind, Issue},
+    },
     View, node_id, time,
 };
 
@@ -96,6 +99,8 @@ impl View<'_> {
             "number": number,
             "title": issue.title,
             "state": issue.state.name(),
+            "issue_type": null,
+            "repository": self.repository(Role::Read),
             "html_url": self.html(&format!("/issues/{number}")),
             "url": self.api(&format!("/issues/{number}")),
         })

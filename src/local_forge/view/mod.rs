@@ -1,6 +1,7 @@
 //! How the state looks over the wire: GitHub's own field names, every field its OpenAPI description requires.
 
 mod account;
+mod check;
 mod event;
 mod git;
 mod issue;
@@ -21,8 +22,9 @@ pub(super) struct View<'s> {
     pub(super) repo: &'s Repository,
 }
 
-pub(super) use account::{private_account, simple_account};
+pub(super) use account::{private_account, public_account, simple_account};
 pub(super) use git::{person, wrapped_base64};
+pub(super) use issue::CONTENTS;
 pub(super) use pull::Measured;
 
 impl View<'_> {

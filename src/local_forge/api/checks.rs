@@ -1,0 +1,131 @@
+//! Check runs. GitHub lets only Apps write them; here the role `write` is enough.
+
+use serde_json::{Value, json};
+
+use super::{
+    super::{
+        call::{Answer, Call, Reply},
+        fields::Fields,
+        options::Role,
+        page::Page,
+        refusal::Refusal,
+        route::{Route, get, patch, post},
+        state::CheckRun,
+    },
+    compare::commit_of,
+};
+
+const STATUSES: [&str; 6] = ["queued", "in_progress", "completed", "waiting", "requested", "pending"];
+const CONCLUSIONS: [&str; 8] =
+    ["success", "failure", "neutral", "cancelled", "skipped", "timed_out", "action_required", "stale"];
+
+pub(super) const ROUTES: &[Route] = &[
+    post("/repos/{owner}/{repo}/check-runs", create),
+    get("/repos/{owner}/{repo}/check-runs/{id}", show),
+    patch("/repos/{owner}/{repo}/check-runs/{id}", update),
+    get("/repos/{owner}/{repo}/commits/{sha}/check-runs", list),
+];
+
+fn create(call: &Call) -> Answer {
+    let fields = call.fields("CheckRun")?;
+    call.repository(&call.state(), Role::Write)?;
+    call.actor()?;
+    let sent = fields.required("head_sha")?;
+    let absent = || Refusal::unprocessable(format!("No commit found for SHA: {sent}"));
+    let sha = commit_of(&call.read_git()?, &sent).map_err(|_| absent())?.to_string();
+    let mut run = CheckRun {
+        id: call.forge.next_id(),
+        sha,
+        name: fields.required("name")?,
+        status: "queued".to_owned(),
+        conclusion: None,
+        details_url: None,
+        external_id: None,
+        started_at: None,
+        completed_at: None,
+        title: None,
+        summary: None,
+        text: None,
+    };
+    fill(call, &fields, &mut run)?;
+    let mut state = call.state();
+    call.repository_mut(&mut state, Role::Write)?.checks.push(run.clone());
+    Ok(Reply::created(&call.view(&state)?.check_run(&run)))
+}
+
+fn show(call: &Call) -> Answer {
+    let (state, id) = (call.state(), call.number("id")?);
+    let repo = call.repository(&state, Role::Read)?;
+    let run = repo.checks.iter().find(|run| run.id == id).ok_or_else(Refusal::not_found)?;
+    Ok(Reply::ok(&call.view(&state)?.check_run(run)))
+}
+
+fn update(call: &Call) -> Answer {
+    let fields = call.fields("CheckRun")?;
+    let id = call.number("id")?;
+    {
+        let mut state = call.state();
+        let repo = call.repository_mut(&mut state, Role::Write)?;
+        let run = repo.checks.iter_mut().find(|run| run.id == id).ok_or_else(Refusal::not_found)?;
+        let mut new = run.clone();
+        fill(call, &fields, &mut new)?;
+        *run = new;
+    }
+    show(call)
+}
+
+fn list(call: &Call) -> Answer {
+    let sha = commit_of(&call.read_git()?, call.part("sha"))?.to_string();
+    let state = call.state();
+    let repo = call.repository(&state, Role::Read)?;
+    let all = call.query("filter") == Some("all");
+    let mut found: Vec<&CheckRun> = Vec::new();
+    for run in repo.checks.iter().rev().filter(|run| run.sha == sha) {
+        if all || !found.iter().any(|known| known.name == run.name) {
+            found.push(run);
+        }
+    }
+    found.retain(|run| call.query("check_name").is_none_or(|name| run.name == name));
+    found.retain(|run| call.query("status").is_none_or(|status| run.status == status));
+    let (page, total) = (Page::of(call), found.len());
+    let view = call.view(&state)?;
+    let runs: Value = page.of_list(found).into_iter().map(|run| view.check_run(run)).collect();
+    Ok(Reply::ok(&json!({"total_count": total, "check_runs": runs})).with_link(page.link(call, total)))
+}
+
+/// Takes over what was sent; a conclusion completes the run.
+fn fill(call: &Call, fields: &Fields, run: &mut CheckRun) -> Result<(), Refusal> {
+    let among = |field: &str, known: &[&str]| match fields.text(field)? {
+        Some(value) if !known.contains(&value.as_str()) => Err(fields.invalid(field)),
+        sent => Ok(sent),
+    };
+    let take = |field: &str, known: &mut Option<String>| -> Result<(), Refusal> {
+        *known = fields.text(field)?.or(known.take());
+        Ok(())
+    };
+    run.status = among("status", &STATUSES)?.unwrap_or_else(|| run.status.clone());
+    run.conclusion = among("conclusion", &CONCLUSIONS)?.or(run.conclusion.take());
+    if fields.raw("conclusion").is_some_and(Value::is_string) {
+        "completed".clone_into(&mut run.status);
+    }
+    if run.status == "completed" && run.conclusion.is_none() {
+        return Err(fields.missing("conclusion"));
+    }
+    run.name = fields.text("name")?.unwrap_or_else(|| run.name.clone());
+    take("details_url", &mut run.details_url)?;
+    take("external_id", &mut run.external_id)?;
+    take("started_at", &mut run.started_at)?;
+    take("completed_at", &mut run.completed_at)?;
+    let now = || call.now.format("%Y-%m-%dT%H:%M:%SZ").to_string();
+    if run.status != "queued" {
+        run.started_at.get_or_insert_with(now);
+    }
+    if run.status == "completed" {
+        run.completed_at.get_or_insert_with(now);
+    }
+    if let Some(output) = fields.raw("output") {
+        let text = |field: &str| output[field].as_str().map(str::to_owned);
+        (run.title, run.summary, run.text) = (text("title"), text("summary"), text("text"));
+    }
+    Ok(())
+}

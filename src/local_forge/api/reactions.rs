@@ -1,0 +1,77 @@
+//! Reactions to issues and comments.
+
+use super::{
+    super::{
+        call::{Answer, Call, Reply},
+        options::Role,
+        page::paged,
+        refusal::Refusal,
+        route::{Route, delete, get, post},
+        state::{Reaction, Repository},
+        view::CONTENTS,
+    },
+    comments::{find, find_mut},
+};
+
+pub(super) const ROUTES: &[Route] = &[
+    get("/repos/{owner}/{repo}/issues/{number}/reactions", list),
+    post("/repos/{owner}/{repo}/issues/{number}/reactions", create),
+    delete("/repos/{owner}/{repo}/issues/{number}/reactions/{reaction}", remove),
+    get("/repos/{owner}/{repo}/issues/comments/{id}/reactions", list),
+    post("/repos/{owner}/{repo}/issues/comments/{id}/reactions", create),
+    delete("/repos/{owner}/{repo}/issues/comments/{id}/reactions/{reaction}", remove),
+];
+
+fn list(call: &Call) -> Answer {
+    let state = call.state();
+    let all = reactions(call, call.repository(&state, Role::Read)?)?;
+    let view = call.view(&state)?;
+    let wanted = all.iter().filter(|reaction| call.query("content").is_none_or(|content| reaction.content == content));
+    Ok(paged(call, wanted.collect(), |reaction| view.reaction(reaction)))
+}
+
+/// Reacting twice with the same is answered 200 with the first.
+fn create(call: &Call) -> Answer {
+    let fields = call.fields("Reaction")?;
+    let content = fields.required("content")?;
+    if !CONTENTS.contains(&content.as_str()) {
+        return Err(fields.invalid("content"));
+    }
+    let (actor, mut state) = (call.actor()?, call.state());
+    let (reaction, new) = {
+        let all = reactions_mut(call, call.repository_mut(&mut state, Role::Read)?)?;
+        match all.iter().find(|reaction| reaction.author.is(actor) && reaction.content == content) {
+            Some(known) => (known.clone(), false),
+            None => {
+                let made = Reaction { id: call.forge.next_id(), author: actor.clone(), content, at: call.now };
+                all.push(made.clone());
+                (made, true)
+            }
+        }
+    };
+    let shown = call.view(&state)?.reaction(&reaction);
+    Ok(if new { Reply::created(&shown) } else { Reply::ok(&shown) })
+}
+
+fn remove(call: &Call) -> Answer {
+    let (actor, id, mut state) = (call.actor()?, call.number("reaction")?, call.state());
+    let all = reactions_mut(call, call.repository_mut(&mut state, Role::Read)?)?;
+    let at = all.iter().position(|reaction| reaction.id == id && reaction.author.is(actor));
+    all.remove(at.ok_or_else(Refusal::not_found)?);
+    Ok(Reply::empty())
+}
+
+/// The reactions to what the path names: a comment by its id, or an issue.
+fn reactions<'s>(call: &Call, repo: &'s Repository) -> Result<&'s Vec<Reaction>, Refusal> {
+    if call.part("id").is_empty() {
+        return call.issue(repo).map(|issue| &issue.reactions);
+    }
+    find(repo, call.number("id")?).map(|(_, comment)| &comment.reactions)
+}
+
+fn reactions_mut<'s>(call: &Call, repo: &'s mut Repository) -> Result<&'s mut Vec<Reaction>, Refusal> {
+    if call.part("id").is_empty() {
+        return call.issue_mut(repo).map(|issue| &mut issue.reactions);
+    }
+    find_mut(repo, call.number("id")?).map(|comment| &mut comment.reactions)
+}

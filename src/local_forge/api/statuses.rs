@@ -1,0 +1,90 @@
+//! Commit statuses: set one, list them, all of a commit in one word.
+
+use serde_json::{Value, json};
+
+use super::{
+    super::{
+        call::{Answer, Call, Reply},
+        options::Role,
+        page::paged,
+        refusal::Refusal,
+        route::{Route, get, post},
+        state::{CommitStatus, Repository},
+    },
+    compare::commit_of,
+};
+
+pub(super) const ROUTES: &[Route] = &[
+    post("/repos/{owner}/{repo}/statuses/{sha}", create),
+    get("/repos/{owner}/{repo}/commits/{sha}/statuses", list),
+    get("/repos/{owner}/{repo}/commits/{sha}/status", combined),
+];
+
+fn create(call: &Call) -> Answer {
+    let fields = call.fields("Status")?;
+    let creator = call.actor()?.clone();
+    call.repository(&call.state(), Role::Write)?;
+    let absent = || Refusal::unprocessable(format!("No commit found for SHA: {}", call.part("sha")));
+    let sha = commit_of(&call.read_git()?, call.part("sha")).map_err(|_| absent())?.to_string();
+    let state = fields.required("state")?;
+    if !matches!(state.as_str(), "error" | "failure" | "pending" | "success") {
+        return Err(fields.invalid("state"));
+    }
+    let status = CommitStatus {
+        id: call.forge.next_id(),
+        sha,
+        state,
+        context: fields.text("context")?.unwrap_or_else(|| "default".to_owned()),
+        description: fields.limited("description", 140)?,
+        target_url: fields.text("target_url")?,
+        creator,
+        at: call.now,
+    };
+    let mut state = call.state();
+    call.repository_mut(&mut state, Role::Write)?.statuses.push(status.clone());
+    Ok(Reply::created(&call.view(&state)?.status(&status)))
+}
+
+fn list(call: &Call) -> Answer {
+    let sha = commit_of(&call.read_git()?, call.part("sha"))?.to_string();
+    let state = call.state();
+    let repo = call.repository(&state, Role::Read)?;
+    let view = call.view(&state)?;
+    let all = repo.statuses.iter().rev().filter(|status| status.sha == sha).collect();
+    Ok(paged(call, all, |status| view.status(status)))
+}
+
+fn combined(call: &Call) -> Answer {
+    let sha = commit_of(&call.read_git()?, call.part("sha"))?.to_string();
+    let state = call.state();
+    let repo = call.repository(&state, Role::Read)?;
+    let view = call.view(&state)?;
+    let latest = latest(repo, &sha);
+    let any = |wanted: &[&str]| latest.iter().any(|status| wanted.contains(&status.state.as_str()));
+    let word = match () {
+        () if any(&["failure", "error"]) => "failure",
+        () if latest.is_empty() || any(&["pending"]) => "pending",
+        () => "success",
+    };
+    let at = view.api(&format!("/commits/{sha}"));
+    Ok(Reply::ok(&json!({
+        "state": word,
+        "sha": sha,
+        "total_count": latest.len(),
+        "statuses": latest.iter().map(|status| view.status(status)).collect::<Value>(),
+        "repository": view.repository(call.role(&state, repo)),
+        "commit_url": at,
+        "url": format!("{at}/status"),
+    })))
+}
+
+/// The newest status of each context.
+fn latest<'s>(repo: &'s Repository, sha: &str) -> Vec<&'s CommitStatus> {
+    let mut found: Vec<&CommitStatus> = Vec::new();
+    for status in repo.statuses.iter().rev().filter(|status| status.sha == sha) {
+        if !found.iter().any(|known| known.context == status.context) {
+            found.push(status);
+        }
+    }
+    found
+}

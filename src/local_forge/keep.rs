@@ -1,0 +1,103 @@
+//! Keeping the state in a file, for a forge that has a folder of its own.
+//!
+//! # Guarantees
+//! The file is written anew, whole, before a write is answered, and put in place by a rename: a process that is killed at
+//! any moment loses no answered write. Git's own data is on disk before that. Loss of power is not covered: nothing is
+//! flushed to the device.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::state::{IssueState, State};
+
+/// The version of the file's format.
+const VERSION: u32 = 1;
+
+/// What the file holds.
+#[derive(Debug, Deserialize)]
+struct Kept {
+    version: u32,
+    next_id: u64,
+    state: State,
+}
+
+#[derive(Debug, Serialize)]
+struct Keeping<'s> {
+    version: u32,
+    next_id: u64,
+    state: &'s State,
+}
+
+/// A state that cannot be read back.
+#[derive(Debug, thiserror::Error)]
+pub enum KeptError {
+    /// The file cannot be read.
+    #[error("read the kept state")]
+    Io(#[from] io::Error),
+    /// The file is not what this version writes.
+    #[error("understand the kept state")]
+    Json(#[from] serde_json::Error),
+    /// The file is of another version.
+    #[error("the kept state has version {0}, this program writes {VERSION}")]
+    Version(u32),
+}
+
+/// The file the state is kept in.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    file: PathBuf,
+    writing: Mutex<()>,
+}
+
+impl Keeper {
+    /// The keeper of the state in `folder`.
+    pub(super) fn new(folder: &Path) -> Self {
+        Self { file: folder.join("state.json"), writing: Mutex::default() }
+    }
+
+    /// Reads the state back; none where nothing was kept yet.
+    pub(super) fn load(&self) -> Result<Option<(u64, State)>, KeptError> {
+        let bytes = match fs::read(&self.file) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let kept: Kept = serde_json::from_slice(&bytes)?;
+        if kept.version == VERSION {
+            Ok(Some((kept.next_id, kept.state)))
+        } else {
+            Err(KeptError::Version(kept.version))
+        }
+    }
+
+    /// Writes what `snapshot` gives. One at a time, so that an older snapshot never replaces a newer one.
+    pub(super) fn save(&self, snapshot: impl FnOnce() -> serde_json::Result<Vec<u8>>) -> io::Result<()> {
+        let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = self.file.with_extension("json.new");
+        fs::write(&fresh, snapshot()?)?;
+        fs::rename(fresh, &self.file)
+    }
+}
+
+/// The state as the file holds it.
+pub(super) fn snapshot(next_id: u64, state: &State) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(&Keeping { version: VERSION, next_id, state })
+}
+
+/// Lets open pull requests stand where their branches are: a push may have been written just before the end.
+pub(super) fn realign(state: &mut State, tip: impl Fn(u64, &str) -> Option<String>) {
+    for repo in state.repositories.all_mut() {
+        let id = repo.id;
+        for issue in repo.issues.values_mut().filter(|issue| issue.state == IssueState::Open) {
+            if let Some(pull) = issue.pull.as_mut() {
+                pull.head_sha = tip(id, &pull.head_ref).unwrap_or_else(|| pull.head_sha.clone());
+                pull.base_sha = tip(id, &pull.base_ref).unwrap_or_else(|| pull.base_sha.clone());
+            }
+        }
+    }
+}

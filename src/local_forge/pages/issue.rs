@@ -1,0 +1,26 @@
+//! The page of an issue: its state and labels, what it says, what happened to it.
+
+use serde_json::json;
+
+use super::{
+    super::{
+        call::{Answer, Call},
+        options::Role,
+    },
+    pull,
+    serve::{page, trail},
+    text::{head, timeline},
+};
+
+/// An issue; a pull request, where the number is one's.
+pub(super) fn show(call: &Call) -> Answer {
+    let state = call.state();
+    let repo = call.repository(&state, Role::Read)?;
+    let issue = call.issue(repo)?;
+    if issue.pull.is_some() {
+        drop(state);
+        return pull::show(call);
+    }
+    let shown = json!({"issue": head(repo, issue), "timeline": timeline(repo, issue)});
+    page("issue.html", &format!("{} #{}", issue.title, issue.number), &trail(call), &shown)
+}

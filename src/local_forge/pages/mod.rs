@@ -1,0 +1,10 @@
+//! Web pages for a person to look at: a repository, an issue, a pull request. They run no script and load nothing.
+
+mod issue;
+mod markdown;
+mod pull;
+mod repository;
+mod serve;
+mod text;
+
+pub(super) use serve::routes;
