@@ -175,7 +175,8 @@ fn every_direct_dependency_has_its_reason() {
 #[test]
 fn the_module_map_is_the_one_that_is_enforced() {
     let enforced = text("tests/it/layering.rs");
-    let map: Vec<_> = rows(&text("docs/architecture.md"))
+    let document = text("docs/architecture.md");
+    let map: Vec<_> = rows(document.split_once("## Module map").unwrap().1.split_once("\n## ").unwrap().0)
         .into_iter()
         .filter(|cells| cells.len() == 3)
         .filter_map(|cells| Some((code(&cells[0])?.to_owned(), cells[1].clone())))
@@ -228,6 +229,36 @@ fn every_relative_link_leads_somewhere() {
         }
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn every_attack_that_a_test_names_is_explained() {
+    let mut sources = Vec::new();
+    for folder in ["src", "tests/it"] {
+        rust_files(&root().join(folder), &mut sources);
+    }
+    let named = sources.iter().flat_map(|source| source.lines()).filter_map(|line| line.split_once("/// Attack corpus "));
+    let is_name = |word: &&str| {
+        word.len() > 1 && word.starts_with(|c: char| c.is_ascii_uppercase()) && word[1..].chars().all(|c| c.is_ascii_digit())
+    };
+    let names: BTreeSet<&str> =
+        named.flat_map(|(_, rest)| rest.split(|c: char| !c.is_ascii_alphanumeric())).filter(is_name).collect();
+    assert!(names.contains("A1"), "{names:?}");
+    let explained: BTreeSet<String> =
+        rows(&text("docs/trust.md")).into_iter().filter_map(|cells| cells.into_iter().next()).collect();
+    let missing: Vec<_> = names.into_iter().filter(|name| !explained.contains(*name)).collect();
+    assert!(missing.is_empty(), "docs/trust.md does not say what {missing:?} mean");
 }
 
 /// Attack corpus I104: no workflow runs a stranger's code with this repository's rights.
