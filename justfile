@@ -40,7 +40,7 @@ deny:
 # Draws the rehearsal's terminal output as docs/rehearsal.svg
 picture:
     cargo build
-    python3 scripts/terminal_svg.py --title "hob rehearse" --output docs/rehearsal.svg -- target/debug/hob rehearse
+    python3 scripts/terminal_svg.py --title "hob rehearse" --until "#1 An hour" --output docs/rehearsal.svg -- target/debug/hob rehearse
 
 # What CI runs
 ci:

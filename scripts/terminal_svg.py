@@ -121,6 +121,14 @@ def read(printed, columns):
     return lines
 
 
+def before(until, lines):
+    """The lines before the first that begins with `until`, without empty ones at either end."""
+    texts = ["".join(text for _, text in line) for line in lines]
+    end = next((row for row, text in enumerate(texts) if until and text.startswith(until)), len(lines))
+    filled = [row for row in range(end) if texts[row].strip()]
+    return lines[filled[0] : filled[-1] + 1] if filled else []
+
+
 def draw(lines, columns, title):
     """The picture."""
     width = round(columns * CHARACTER + 2 * MARGIN)
@@ -151,12 +159,11 @@ def main():
     parser.add_argument("--output", required=True, help="the SVG file to write")
     parser.add_argument("--title", help="the words in the title bar; without it the command")
     parser.add_argument("--columns", type=int, default=110)
-    parser.add_argument("--from-line", type=int, default=1, help="the first line to draw, from 1")
-    parser.add_argument("--to-line", type=int, help="the last line to draw; without it all")
+    parser.add_argument("--until", help="draw the lines before the first that begins with this text; without it all")
     parser.add_argument("command", nargs="+")
     given = parser.parse_args()
     printed, code = run(given.command, given.columns)
-    lines = read(printed, given.columns)[given.from_line - 1 : given.to_line]
+    lines = before(given.until, read(printed, given.columns))
     title = given.title or " ".join(given.command)
     with open(given.output, "w", encoding="utf-8") as file:
         file.write(draw(lines, given.columns, title))

@@ -248,9 +248,12 @@ fn every_attack_that_a_test_names_is_explained() {
     for folder in ["src", "tests/it"] {
         rust_files(&root().join(folder), &mut sources);
     }
-    let named = sources.iter().flat_map(|source| source.lines()).filter_map(|line| line.split_once("/// Attack corpus "));
+    let named =
+        sources.iter().flat_map(|source| source.lines()).filter_map(|line| line.split_once("/// Attack corpus "));
     let is_name = |word: &&str| {
-        word.len() > 1 && word.starts_with(|c: char| c.is_ascii_uppercase()) && word[1..].chars().all(|c| c.is_ascii_digit())
+        word.len() > 1
+            && word.starts_with(|c: char| c.is_ascii_uppercase())
+            && word[1..].chars().all(|c| c.is_ascii_digit())
     };
     let names: BTreeSet<&str> =
         named.flat_map(|(_, rest)| rest.split(|c: char| !c.is_ascii_alphanumeric())).filter(is_name).collect();
