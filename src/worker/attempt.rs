@@ -31,7 +31,9 @@ impl Worker {
     /// Works on the issue whose lease is held, and lets the lease go.
     pub(super) async fn attempt(&self, lease: &HeldLease, issue: Issue, base: &BaseBranch) -> Result<Taken, WorkError> {
         let mut labels = issue.labels.clone();
-        let worked = self.with_heartbeat(lease, self.work(lease, &issue, &mut labels, base)).await;
+        // Boxed, here and below: the future of a whole attempt is too large for a small thread's stack.
+        let work = Box::pin(self.work(lease, &issue, &mut labels, base));
+        let worked = self.with_heartbeat(lease, work).await;
         if let Err(error) = worked {
             self.fall_back(lease, &mut labels, error).await?;
         }
@@ -61,7 +63,7 @@ impl Worker {
         if record.trigger.as_ref().is_some_and(|trigger| trigger.approved != approved_hash(issue)) {
             return self.block(lease, labels, self.edited()).await;
         }
-        let job = self.prepare(lease, issue, base, ends).await?;
+        let job = Box::pin(self.prepare(lease, issue, base, ends)).await?;
         let settle = self.settle(lease, labels, |record| {
             record.state = record.state.after(Event::AgentStarted).unwrap_or(State::InProgress);
             record.branch = Some(job.checkout.branch().to_string());
@@ -70,7 +72,7 @@ impl Worker {
             format!("the agent `{}` started on `{}`", job.agent_name, job.checkout.branch())
         });
         settle.await?;
-        self.rounds(&job, labels).await
+        Box::pin(self.rounds(&job, labels)).await
     }
 
     async fn prepare<'a>(
@@ -144,11 +146,10 @@ impl Worker {
         if issue.comments == 0 {
             return Ok(trusted);
         }
-        let own = self.own_login().await?;
         for comment in self.forge.comments(issue.number, None).await? {
             let Some(author) = comment.author else { continue };
-            let ours = comment.body.starts_with(STATUS_MARK) || own.is_some_and(|own| own.is(&author.login));
-            if !ours && self.judge(&author).await?.is_ok() {
+            // The status comment is all that Hob writes; whoever else sets its mark is left out too.
+            if !comment.body.starts_with(STATUS_MARK) && self.judge(&author).await?.is_ok() {
                 trusted.push((author.login, comment.body));
             }
         }

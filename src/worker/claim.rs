@@ -34,7 +34,7 @@ impl Worker {
         let decision = plan(&snapshot, &self.settings.plan_rules(), self.forge.now()).into_iter().next();
         let Some(Decision::Act(action)) = decision.map(|planned| planned.decision) else { return Ok(Taken::Nothing) };
         let seen = Seen { issue, entry };
-        match self.act(action, seen, base).await {
+        match Box::pin(self.act(action, seen, base)).await {
             // Somebody was faster: they do what there is to do.
             Err(WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => Ok(Taken::Nothing),
             result => result,

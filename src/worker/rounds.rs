@@ -50,8 +50,8 @@ impl Worker {
                     &format!("the checks failed: back to the agent, {round} of {}", self.settings.limits.check_rounds),
                 );
             }
-            match self.round(job, round, &base, &failed).await? {
-                Round::Proven(proven) => return self.publish(job, labels, &proven).await,
+            match Box::pin(self.round(job, round, &base, &failed)).await? {
+                Round::Proven(proven) => return Box::pin(self.publish(job, labels, &proven)).await,
                 Round::Blocked(blocked) => {
                     self.keep_work(job).await?;
                     return self.block(job.lease, labels, blocked).await;

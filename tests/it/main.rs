@@ -3,6 +3,8 @@
 
 mod agents;
 mod docs;
+mod e2e;
+mod harness;
 mod layering;
 mod local_forge;
 mod models;

@@ -20,6 +20,8 @@ pub(super) fn html(markdown: &str) -> String {
 
 fn inert(event: Event<'_>) -> Event<'_> {
     match event {
+        // A browser shows no comment, and so does GitHub.
+        Event::Html(raw) | Event::InlineHtml(raw) if is_comment(&raw) => Event::Text(CowStr::Borrowed("")),
         Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
         Event::Start(Tag::Link { link_type, dest_url, title, id } | Tag::Image { link_type, dest_url, title, id }) => {
             Event::Start(Tag::Link { link_type, dest_url: safe(dest_url), title, id })
@@ -27,6 +29,11 @@ fn inert(event: Event<'_>) -> Event<'_> {
         Event::End(TagEnd::Image) => Event::End(TagEnd::Link),
         other => other,
     }
+}
+
+fn is_comment(html: &str) -> bool {
+    let html = html.trim();
+    html.strip_prefix("<!--").and_then(|rest| rest.find("-->").map(|end| end + 3 == rest.len())).unwrap_or(false)
 }
 
 /// The address, where it leads to the web or within this page; `#` otherwise.
@@ -45,6 +52,8 @@ mod tests {
         let text = "<script>alert(1)</script>\n\na <img src=x onerror=alert(1)> b\n\n![x](http://e.example/i.png \"t\")\n\n\
                     [a](javascript:alert(1)) [b](JaVaScRiPt:x) [c](data:text/html,x) [d](https://ok.example)";
         let html = html(text);
+        assert_eq!(super::html("a <!-- note --> b"), "<p>a  b</p>\n");
+        assert!(super::html("<!-- a --> <b>").contains("&lt;b&gt;"));
         for bad in ["<script", "<img", "javascript:", "JaVaScRiPt", "data:"] {
             assert!(!html.contains(bad), "{bad} in {html}");
         }
