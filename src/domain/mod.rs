@@ -48,5 +48,5 @@ pub use slug::branch_for;
 pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};
 pub use spend::Spend;
 pub use state::{Event, Recovery, State};
-pub use text::{clip, inert, terminal, title, visible};
+pub use text::{clip, inert, quiet, terminal, title, visible};
 pub use trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, latest};

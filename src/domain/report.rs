@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::domain::{
-    CheckExit, CheckResult, Diff, Evidence, Login, Record, State, Verdict, clip, inert, terminal, title,
+    CheckExit, CheckResult, Diff, Evidence, Login, Record, State, Verdict, clip, inert, quiet, terminal, title,
 };
 
 /// Marks the status comment, so that it is found again.
@@ -35,7 +35,7 @@ pub struct PullReport<'a> {
 
 /// The pull request's title.
 pub fn pull_title(issue_title: &str) -> String {
-    let cleaned = title(issue_title, 120);
+    let cleaned = quiet(&title(issue_title, 120));
     if cleaned.is_empty() { "Work on an issue without a title".to_owned() } else { cleaned }
 }
 

@@ -126,6 +126,9 @@ impl Worker {
         }
         let reason = refusal.reason.clone();
         let lease = self.acquire(&seen, base, |record| {
+            if record.state == State::Done {
+                *record = asked_anew(record);
+            }
             record.state = State::Ready;
             record.refused = Some(refusal);
             format!("refused: {reason}")

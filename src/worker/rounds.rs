@@ -9,7 +9,8 @@ use crate::{
     agent::RunContext,
     domain::{
         BlockKind, Blocked, BriefParts, CheckResult, CheckTally, Diff, DiffPolicy, Evidence, FailureClass, HobFiles,
-        Nonce, Outcome, Progress, RunId, RunReport, RunRequest, Sha, Verdict, brief, failed_checks, title, visible,
+        Nonce, Outcome, Progress, RunId, RunReport, RunRequest, Sha, Verdict, brief, failed_checks, quiet, title,
+        visible,
     },
     worker::{Notice, WorkError, Worker, attempt::Job},
     workspace::{CheckLimits, Identity, run_checks},
@@ -206,8 +207,8 @@ impl Worker {
     async fn commit(&self, job: &Job<'_>, summary: &str) -> Result<(), WorkError> {
         let identity =
             Identity { name: self.settings.identity.name.clone(), email: self.settings.identity.email.clone() };
-        let subject = title(&job.issue.title, 72);
-        let body = title(summary, 500);
+        let subject = quiet(&title(&job.issue.title, 72));
+        let body = quiet(&title(summary, 500));
         let message = format!("{subject}\n\n{body}\n\nIssue: {}\n", job.issue.number);
         job.checkout.commit(&message, &identity, self.forge.now()).await?;
         Ok(())

@@ -121,3 +121,13 @@ async fn a_cancel_by_a_trusted_account_ends_the_work() {
     assert_eq!(world.writes().len(), before);
     world.finish().await;
 }
+
+#[tokio::test]
+async fn a_blocked_issue_that_is_closed_is_finished() {
+    let (world, issue) = waiting().await;
+    world.edits("ann", issue, serde_json::json!({"state": "closed"})).await;
+    world.run().await;
+    assert_eq!(world.record(issue).await.unwrap().state, State::Done);
+    assert_eq!(world.labels(issue).await, ["code"]);
+    world.finish().await;
+}

@@ -81,3 +81,16 @@ async fn one_bad_issue_does_not_stop_the_others() {
     assert_eq!(world.labels(bad).await, ["agent:nobody", "blocked", "code"]);
     world.finish().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_workers_may_share_a_state_folder() {
+    let world = World::with_agent("echo $HOB_ISSUE > done-$HOB_ISSUE.txt").set("limits.jobs", "2").start().await;
+    for n in 0..6 {
+        world.asks(&format!("Chore {n}"), "").await;
+    }
+    let (one, two) = (world.worker("same").await, world.worker("same").await);
+    let (first, second) = tokio::join!(run(&one), run(&two));
+    assert_eq!(first.worked + second.worked, 6, "{first:?} {second:?} {:?}", world.failures());
+    assert_eq!(world.pulls().await.len(), 6, "{:?}", world.failures());
+    world.finish().await;
+}

@@ -114,3 +114,13 @@ async fn a_malformed_settings_file_of_the_repository_blocks_the_issue_with_its_l
     assert!(status.contains("`.github/hob.toml` on the base branch cannot be used: line "), "{status}");
     world.finish().await;
 }
+
+#[tokio::test]
+async fn a_child_that_the_agent_leaves_behind_is_ended() {
+    let script = "mkfifo {DIR}/never; (read a < {DIR}/never) & echo done > done.txt";
+    let world = World::fixing().script("fixer", script).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}

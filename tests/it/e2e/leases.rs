@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hob::{
-    domain::{BlockKind, Event, IssueNumber, Recovery, State},
+    domain::{BlockKind, Event, IssueNumber, Recovery, STATUS_MARK, State},
     forge::{Access, Forge, HeldLease},
     worker::RunLimits,
 };
@@ -170,5 +170,37 @@ async fn a_worker_that_lost_its_lease_writes_nothing_more() {
     assert_eq!(summary.worked, 0, "{:?}", world.failures());
     assert!(world.pulls().await.is_empty() && world.branches().await.is_empty());
     assert_eq!(world.record(issue).await.unwrap().state, State::Done);
+    world.finish().await;
+}
+
+/// A worker died after it had pushed and written its comment, and before it could note either.
+#[tokio::test]
+async fn what_a_dead_worker_left_half_done_is_taken_up() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let (forge, lease) = claimed_by_another(&world, issue).await;
+    let branch = format!("hob/{issue}-make-done-txt");
+    let started = forge.transition(&lease, |record| {
+        record.state = State::InProgress;
+        record.branch = Some(branch.clone());
+        "the agent `fixer` started".to_owned()
+    });
+    started.await.unwrap();
+    world.pushes("hob", &branch, "first.txt", "by the dead one").await;
+    world.comments("hob", issue, &format!("{STATUS_MARK}\n**In progress**")).await;
+    world.comments("out", issue, &format!("{STATUS_MARK}\nnot Hob's")).await;
+    world.labels_on("hob", issue, "assigned").await;
+    world.labels_on("hob", issue, "in-progress").await;
+
+    world.forge.advance(past_the_lease(&world));
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    let pull = world.pull().await;
+    assert_eq!(pull["head"]["ref"], branch);
+    let mut changed = world.changed(pull["number"].as_u64().unwrap()).await;
+    changed.sort();
+    assert_eq!(changed, ["done.txt", "first.txt"], "the dead one's work is kept");
+    assert!(world.status(issue).await.contains("**In review**"));
+    assert_eq!(world.said(issue).await.len(), 2);
     world.finish().await;
 }

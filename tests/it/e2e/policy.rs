@@ -38,3 +38,15 @@ async fn a_secret_in_work_that_is_left_half_done_is_not_pushed() {
     assert!(world.branches().await.is_empty());
     world.finish().await;
 }
+
+#[tokio::test]
+async fn a_path_that_the_repository_protects_is_not_pushed() {
+    let script = "mkdir deploy; echo 1 > deploy/prod.txt";
+    let settings = "protected = ['deploy/**']\n";
+    let world = World::fixing().file(".github/hob.toml", settings).script("fixer", script).start().await;
+    let issue = world.asks("Deploy", "").await;
+    world.run().await;
+    assert!(world.status(issue).await.contains("deploy/prod.txt"), "{}", world.status(issue).await);
+    assert!(world.branches().await.is_empty());
+    world.finish().await;
+}

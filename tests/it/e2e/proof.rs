@@ -59,3 +59,24 @@ async fn checks_are_read_from_the_base_branch_and_not_from_the_work() {
     assert!(world.pulls().await.is_empty());
     world.finish().await;
 }
+
+#[tokio::test]
+async fn a_check_past_its_time_is_ended_and_told() {
+    let check = "test ! -f done.txt || { mkfifo never; read a < never; }";
+    let world = World::fixing().check(check).set("checks.time", "500ms").set("limits.check_rounds", "0").start().await;
+    let issue = world.asks("Hang the check", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"]);
+    assert!(world.status(issue).await.contains("out of time"), "{}", world.status(issue).await);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_a_check_writes_is_no_part_of_the_work() {
+    let world = World::fixing().check("echo built > output.txt; test -f done.txt").start().await;
+    world.asks("Make done.txt", "").await;
+    world.run().await;
+    let number = world.pull().await["number"].as_u64().unwrap();
+    assert_eq!(world.changed(number).await, ["done.txt"]);
+    world.finish().await;
+}

@@ -120,3 +120,37 @@ async fn after_a_rejection_a_new_pull_request_takes_the_place_of_the_closed_one(
     assert_eq!(world.record(issue).await.unwrap().pull_request.unwrap().0, open[0]["number"].as_u64().unwrap());
     world.finish().await;
 }
+
+#[tokio::test]
+async fn a_branch_that_was_deleted_with_its_closed_pull_request_is_made_anew() {
+    let world = World::fixing().script("fixer", "echo $n > done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    world.edits("ann", world.pull().await["number"].as_u64().unwrap(), json!({"state": "closed"})).await;
+    world.call("ann", Method::DELETE, &format!("/git/refs/heads/hob/{issue}-make-done-txt"), json!(null)).await;
+    world.run().await;
+    world.comments("ann", issue, "/hob unblock From the start.").await;
+    world.run().await;
+    assert_eq!(
+        world.labels(issue).await,
+        ["code", "in-review"],
+        "{:?} {}",
+        world.failures(),
+        world.status(issue).await
+    );
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_title_that_makes_no_branch_name_does_no_harm() {
+    let world = World::fixing().start().await;
+    for title in ["\u{1f3e0}", "../../.git/config", &"very long ".repeat(25), "--force\u{202e}", ".lock"] {
+        let issue = world.asks(title, "").await;
+        world.run().await;
+        assert_eq!(world.labels(issue).await, ["code", "in-review"], "{title:?}: {}", world.status(issue).await);
+    }
+    for branch in world.branches().await {
+        assert!(branch.starts_with("hob/") && branch.len() < 100 && branch.is_ascii(), "{branch}");
+    }
+    world.finish().await;
+}

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use hob::process::{Environment, Exit, Program};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::process::Child;
 use tokio_util::sync::CancellationToken;
 
 use super::World;
@@ -15,6 +17,9 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
+/// The program while it runs.
+pub(crate) struct Started(Child);
+
 impl World {
     /// Runs `hob` on this world's forge and repository with the bot's token.
     pub(crate) async fn hob(&self, args: &[&str]) -> Ended {
@@ -23,6 +28,17 @@ impl World {
 
     /// Runs `hob`; a variable of `changes` with an empty value counts as not set.
     pub(crate) async fn hob_with(&self, args: &[&str], changes: &[(&str, &str)]) -> Ended {
+        let finished = self.program(args, changes).run(&CancellationToken::new()).await.unwrap();
+        let Exit::Code(code) = finished.exit else { panic!("hob ended by {:?}", finished.exit) };
+        Ended { code, stdout: finished.stdout.text(), stderr: finished.stderr.text() }
+    }
+
+    /// Starts `hob` and leaves it running.
+    pub(crate) async fn starts_hob(&self, args: &[&str]) -> Started {
+        Started(self.program(args, &[]).spawn().unwrap())
+    }
+
+    fn program(&self, args: &[&str], changes: &[(&str, &str)]) -> Program {
         let mut environment: BTreeMap<&str, String> = BTreeMap::new();
         environment.insert("GITHUB_TOKEN", "token-of-hob".to_owned());
         environment.insert("GITHUB_REPOSITORY", "acme/site".to_owned());
@@ -46,9 +62,18 @@ impl World {
         for (key, value) in self.flags() {
             program = program.arg("--set").arg(format!("{key}={value}"));
         }
-        let finished = program.args(args).run(&CancellationToken::new()).await.unwrap();
-        let Exit::Code(code) = finished.exit else { panic!("hob ended by {:?}", finished.exit) };
-        Ended { code, stdout: finished.stdout.text(), stderr: finished.stderr.text() }
+        program.args(args)
+    }
+}
+
+impl Started {
+    /// Sends the signal to the program alone and waits for its end. A signal's end has the code -1.
+    pub(crate) async fn ends_by(self, signal: Signal) -> Ended {
+        let pid = Pid::from_raw(self.0.id().unwrap().try_into().unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+        let output = self.0.wait_with_output().await.unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ended { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a test looks at: labels, comments, pull requests, commits, the ledger, briefs, and what the forge was asked.
 
 use hob::{
-    domain::{IssueNumber, Record, STATUS_MARK},
+    domain::{IssueNumber, Record, STATUS_MARK, Timestamp},
     forge::Access,
     local_forge::LoggedRequest,
 };
@@ -38,6 +38,13 @@ fn text(value: &Value) -> String {
 impl World {
     pub(super) async fn look(&self, path: &str) -> Value {
         self.call("watch", Method::GET, path, Value::Null).await
+    }
+
+    /// The forge's time.
+    pub(super) async fn now(&self) -> Timestamp {
+        let forge = self.client_of("watch", &self.settings, Access::ReadOnly);
+        forge.tips().await.unwrap();
+        forge.now()
     }
 
     /// The issue's labels, sorted.

@@ -18,6 +18,8 @@ use http::Method;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::Faulty;
+
 /// Everybody who has a token; the token is `token-of-LOGIN`. `out` has no more than anybody in a public repository.
 const ACCOUNTS: [(&str, &str); 9] = [
     ("hob", "write"),
@@ -172,8 +174,7 @@ impl World {
     }
 
     pub(super) fn client_of(&self, login: &str, settings: &Settings, access: Access) -> Forge {
-        let token = format!("token-of-{login}").into();
-        Forge::new(&self.forge.api_url(), &token, repo(), &settings.forge, &settings.ledger.prefix, access).unwrap()
+        client(&self.forge.api_url(), login, settings, access)
     }
 
     /// What somebody needs to claim an issue as the worker `name`.
@@ -192,7 +193,13 @@ impl World {
         self.worker_with(name, self.settings.clone(), Access::ReadWrite).await
     }
 
-    /// A worker that ends when `cancel` is cancelled.
+    /// A worker whose calls to the API go through a door that loses some.
+    pub(crate) async fn worker_by(&self, door: &Faulty, name: &str) -> Worker {
+        let forge = client(&door.api_url, "hob", &self.settings, Access::ReadWrite);
+        self.make(name, self.settings.clone(), forge, CancellationToken::new()).await
+    }
+
+    /// A worker with settings of its own.
     pub(crate) async fn worker_with(&self, name: &str, settings: Settings, access: Access) -> Worker {
         self.worker_until(name, settings, access, CancellationToken::new()).await
     }
@@ -205,10 +212,15 @@ impl World {
         access: Access,
         cancel: CancellationToken,
     ) -> Worker {
+        let forge = self.client_of("hob", &settings, access);
+        self.make(name, settings, forge, cancel).await
+    }
+
+    async fn make(&self, name: &str, settings: Settings, forge: Forge, cancel: CancellationToken) -> Worker {
         let notices = Arc::clone(&self.notices);
         let state_dir = self.state_dir(name);
         let parts = WorkerParts {
-            forge: self.client_of("hob", &settings, access),
+            forge,
             agents: AgentParts {
                 agents: settings.agents.clone(),
                 recipes: settings.recipes.clone(),
@@ -243,6 +255,11 @@ impl World {
         });
         failed.collect()
     }
+}
+
+fn client(api_url: &str, login: &str, settings: &Settings, access: Access) -> Forge {
+    let token = format!("token-of-{login}").into();
+    Forge::new(api_url, &token, repo(), &settings.forge, &settings.ledger.prefix, access).unwrap()
 }
 
 /// One poll, and the work that it finds.
