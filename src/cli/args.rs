@@ -74,6 +74,9 @@ pub(super) enum Command {
 pub(super) enum ForgeCommand {
     /// Serves a GitHub-compatible forge from this process, until it is stopped.
     Serve(super::forge_serve::Args),
+    /// Prints the endpoints it has, as a JSON list.
+    #[command(hide = true)]
+    Routes,
 }
 
 /// `hob run`.

@@ -58,5 +58,6 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Doctor => doctor::doctor(setup, shared).await,
         Command::Settings => output::settings(&setup.settings, shared.json),
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
+        Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
     }
 }

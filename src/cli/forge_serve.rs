@@ -1,11 +1,12 @@
-//! `hob forge serve`: the embedded forge by itself, until it is told to end.
+//! `hob forge serve`: the embedded forge by itself, until it is told to end; `hob forge routes`: what it has.
 
 use std::{io::Write, net::SocketAddr, path::PathBuf};
 
 use anyhow::Context;
+use secrecy::SecretString;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::local_forge::{Fault, Options, User, serve as start};
+use crate::local_forge::{Fault, Options, User, Webhook, endpoints, serve as start};
 
 /// Serve a GitHub-compatible forge on this machine, to try Hob on
 #[derive(Debug, clap::Args)]
@@ -26,15 +27,20 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     rate_limit: Option<u32>,
 
+    /// Post webhooks to this address
+    #[arg(long, value_name = "URL")]
+    webhook: Option<String>,
+
+    /// Sign webhooks with this secret
+    #[arg(long, value_name = "SECRET", requires = "webhook")]
+    webhook_secret: Option<SecretString>,
+
     /// A JSON file of faults to answer with
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
 }
 
 /// Serves until SIGINT or SIGTERM. One JSON line on standard output says where, once it is ready.
-///
-/// # Errors
-/// Where the faults cannot be read or the address cannot be listened on.
 pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
     let faults = match &args.faults {
         Some(file) => {
@@ -44,8 +50,11 @@ pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
         None => Vec::new(),
     };
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let webhook = args.webhook.map(|url| Webhook { url, secret: args.webhook_secret });
     let (listen, data, users, rate_limit) = (args.listen, args.data, args.users, args.rate_limit);
-    let forge = start(Options { listen, data, users, rate_limit }).await.context("start the forge")?;
+    let forge = start(Options { listen, data, users, rate_limit, webhook, ..Options::default() })
+        .await
+        .context("start the forge")?;
     for fault in faults {
         forge.inject(fault);
     }
@@ -59,5 +68,11 @@ pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
         _ = terminate.recv() => {}
     }
     forge.shutdown().await;
+    Ok(())
+}
+
+/// Prints the forge's endpoints, for the test that holds each of them to GitHub's description.
+pub(super) fn routes() -> anyhow::Result<()> {
+    writeln!(std::io::stdout(), "{}", serde_json::to_string(&endpoints())?)?;
     Ok(())
 }

@@ -25,10 +25,12 @@ use crate::domain::{Login, Timestamp};
 pub(super) type Answer = Result<Reply, Refusal>;
 
 /// One request.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) forge: Arc<Forge>,
     pub(super) caller: Option<Login>,
+    /// The App that signed the request with its own key, if one did.
+    pub(super) app: Option<u64>,
     pub(super) path: BTreeMap<String, String>,
     pub(super) query: BTreeMap<String, String>,
     /// Path below the server's address, for `Link`.
@@ -42,6 +44,13 @@ impl Call {
     /// A part of the path.
     pub(super) fn part(&self, name: &str) -> &str {
         self.path.get(name).map_or("", String::as_str)
+    }
+
+    /// The same request with another part in its path.
+    pub(super) fn with_part(&self, name: &str, value: impl Into<String>) -> Self {
+        let mut other = self.clone();
+        other.path.insert(name.to_owned(), value.into());
+        other
     }
 
     /// A number in the path; 404 where it is none.
@@ -141,6 +150,7 @@ pub(super) struct Reply {
     status: StatusCode,
     content_type: &'static str,
     link: Option<String>,
+    location: Option<String>,
     body: Bytes,
 }
 
@@ -150,25 +160,26 @@ impl Reply {
         Self::json(StatusCode::OK, body)
     }
 
-    /// 201 with this JSON.
+    /// 201 with this JSON, and where it is from now on where the JSON says so.
     pub(super) fn created(body: &Value) -> Self {
-        Self::json(StatusCode::CREATED, body)
+        let location = body["url"].as_str().map(str::to_owned);
+        Self { location, ..Self::json(StatusCode::CREATED, body) }
     }
 
     /// 204.
     pub(super) fn empty() -> Self {
-        Self { status: StatusCode::NO_CONTENT, content_type: "", link: None, body: Bytes::new() }
+        Self { status: StatusCode::NO_CONTENT, content_type: "", link: None, location: None, body: Bytes::new() }
     }
 
     /// This status with this JSON.
     pub(super) fn json(status: StatusCode, body: &Value) -> Self {
         let body = body.to_string().into();
-        Self { status, content_type: "application/json; charset=utf-8", link: None, body }
+        Self { status, content_type: "application/json; charset=utf-8", link: None, location: None, body }
     }
 
     /// 200 with these bytes.
     pub(super) fn raw(content_type: &'static str, body: impl Into<Bytes>) -> Self {
-        Self { status: StatusCode::OK, content_type, link: None, body: body.into() }
+        Self { status: StatusCode::OK, content_type, link: None, location: None, body: body.into() }
     }
 
     /// Adds where the other pages are.
@@ -188,6 +199,9 @@ impl IntoResponse for Reply {
         }
         if let Some(link) = self.link.and_then(|link| HeaderValue::from_str(&link).ok()) {
             headers.insert(header::LINK, link);
+        }
+        if let Some(location) = self.location.and_then(|at| HeaderValue::from_str(&at).ok()) {
+            headers.insert(header::LOCATION, location);
         }
         response
     }

@@ -15,6 +15,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use sha2::{Digest, Sha256};
 
 use super::{
+    apps::verify,
     forge::{Forge, LoggedRequest},
     meter::Reading,
     refusal::Refusal,
@@ -24,6 +25,10 @@ use crate::domain::{Login, Timestamp};
 /// Who signed in, if anyone; an extension of the request.
 #[derive(Debug, Clone)]
 pub(super) struct Caller(pub(super) Option<Login>);
+
+/// The App that signed the request with its own key; an extension of the request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SigningApp(pub(super) u64);
 
 /// The request's whole path; an extension of the request, whose own path is cut below a nested router.
 #[derive(Debug, Clone)]
@@ -35,7 +40,13 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
     let target = request.uri().path_and_query().map_or_else(String::new, ToString::to_string);
     let path = request.uri().path().to_owned();
     let asked_tag = request.headers().get(header::IF_NONE_MATCH).cloned();
-    let login = sign_in(&forge, request.headers());
+    let mut login = sign_in(&forge, request.headers());
+    if let Some(token) = web_token(request.headers()) {
+        login = verify(&forge.apps, token, now).map(|app| {
+            request.extensions_mut().insert(SigningApp(app.id));
+            None
+        });
+    }
     let who = login.clone().ok().flatten();
     // GitHub does not count a look at the limit itself.
     let free = path.ends_with("/rate_limit");
@@ -52,10 +63,14 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
         (Ok(login), Ok(reading)) => {
             request.extensions_mut().insert(Caller(login));
             request.extensions_mut().insert(ServedPath(path));
+            // HEAD is answered as GET; the connection leaves the body out.
+            if method == Method::HEAD {
+                *request.method_mut() = Method::GET;
+            }
             (next.run(request).await, reading, !free)
         }
     };
-    if method == Method::GET && response.status() == StatusCode::OK {
+    if matches!(method, Method::GET | Method::HEAD) && response.status() == StatusCode::OK {
         response = tagged(response, who.as_ref(), asked_tag.as_ref()).await;
         if response.status() == StatusCode::NOT_MODIFIED && counted {
             reading = forge.meter.refund(who.as_ref().map(Login::as_str), now);
@@ -88,6 +103,13 @@ pub(super) fn sign_in(forge: &Forge, headers: &HeaderMap) -> Result<Option<Login
         _ => return Err(bad()),
     };
     forge.owner_of(&token).map(Some).ok_or_else(bad)
+}
+
+/// A JSON web token, where that is what the request signs in with: three parts, unlike the forge's own tokens.
+fn web_token(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    let parts = token.split('.').filter(|part| !part.is_empty()).count();
+    (scheme.eq_ignore_ascii_case("bearer") && parts == 3).then_some(token)
 }
 
 fn used_up(who: Option<&Login>) -> Refusal {

@@ -12,12 +12,14 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use super::{
+    apps::App,
     clock::Clock,
     faults::Faults,
     git::Store,
     keep::{Keeper, KeptError, realign, snapshot},
     meter::Meter,
     state::State,
+    webhooks::Webhooks,
 };
 use crate::domain::{Login, Timestamp};
 
@@ -46,9 +48,12 @@ pub(super) struct Forge {
     pub(super) git: Store,
     pub(super) meter: Meter,
     pub(super) faults: Faults,
+    pub(super) webhooks: Option<Webhooks>,
+    pub(super) apps: Vec<App>,
+    pub(super) started: Timestamp,
     pub(super) server: OnceLock<String>,
     state: Mutex<State>,
-    tokens: Mutex<HashMap<[u8; 32], Login>>,
+    tokens: Mutex<HashMap<[u8; 32], (Login, Timestamp)>>,
     ids: AtomicU64,
     log: Mutex<Vec<LoggedRequest>>,
     keeper: Option<Keeper>,
@@ -62,6 +67,9 @@ impl Forge {
             git: Store::new(root),
             meter: Meter::new(rate_limit),
             faults: Faults::default(),
+            webhooks: None,
+            apps: Vec::new(),
+            started: Clock::default().now(),
             server: OnceLock::new(),
             state: Mutex::default(),
             tokens: Mutex::default(),
@@ -91,7 +99,8 @@ impl Forge {
         keeper.save(|| snapshot(self.ids.load(Ordering::Relaxed), &self.state()))
     }
 
-    /// The state, to read or change: held for a moment, never over an await or a git operation.
+    /// The state, to read or change: held for a moment, never over an await or the wait for a
+    /// repository's refs (who needs both takes the refs first).
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -112,14 +121,24 @@ impl Forge {
         self.server.get().map_or("http://forge.invalid", String::as_str)
     }
 
-    /// Lets `token` sign in as `login`.
+    /// Lets `token` sign in as `login`, for good.
     pub(super) fn admit(&self, token: &str, login: Login) {
-        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).insert(digest(token), login);
+        self.admit_until(token, login, Timestamp::MAX_UTC);
+    }
+
+    /// Lets `token` sign in as `login` until then.
+    pub(super) fn admit_until(&self, token: &str, login: Login, until: Timestamp) {
+        let now = self.now();
+        let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        tokens.retain(|_, (_, until)| *until > now);
+        tokens.insert(digest(token), (login, until));
     }
 
     /// Whose token this is.
     pub(super) fn owner_of(&self, token: &str) -> Option<Login> {
-        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).get(&digest(token)).cloned()
+        let now = self.now();
+        let tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        tokens.get(&digest(token)).filter(|(_, until)| *until > now).map(|(login, _)| login.clone())
     }
 
     /// Notes an answered request.

@@ -5,6 +5,7 @@ use std::{net::SocketAddr, path::PathBuf, str::FromStr};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
+use super::{apps::App, webhooks::Webhook};
 use crate::domain::Login;
 
 /// What an account may do in a repository, GitHub's five roles and none at all; each includes those before it.
@@ -149,11 +150,22 @@ pub struct Options {
     pub users: Vec<User>,
     /// Requests an hour of an account; GitHub's own 5,000 without it.
     pub rate_limit: Option<u32>,
+    /// Apps, which sign in with a JSON web token.
+    pub apps: Vec<App>,
+    /// Where webhooks go; none: there are none.
+    pub webhook: Option<Webhook>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { listen: SocketAddr::from(([127, 0, 0, 1], 0)), data: None, users: Vec::new(), rate_limit: None }
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            data: None,
+            users: Vec::new(),
+            rate_limit: None,
+            apps: Vec::new(),
+            webhook: None,
+        }
     }
 }
 

@@ -79,6 +79,13 @@ impl Refusal {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
     }
 
+    /// The same where GitHub's `errors` are plain sentences, as it has them of reviews.
+    pub(super) fn sentence(error: &str) -> Self {
+        let mut refusal = Self::unprocessable("Unprocessable Entity");
+        refusal.errors.push(Value::String(error.to_owned()));
+        refusal
+    }
+
     /// The forge itself failed; the cause goes to the log.
     pub(super) fn internal(cause: impl std::fmt::Display) -> Self {
         tracing::error!(error = %cause, "the embedded forge failed to answer: {cause}");

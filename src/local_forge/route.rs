@@ -8,32 +8,37 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodFilter, on},
 };
-use http::{StatusCode, header};
+use http::{Method, StatusCode, header};
 use url::form_urlencoded;
 
 use super::{
     call::{Answer, Call},
-    envelope::{Caller, ServedPath},
+    envelope::{Caller, ServedPath, SigningApp},
     forge::Forge,
+    notices::tell_news,
     refusal::Refusal,
 };
 
 /// The largest body of an API request: a blob of 100 MB, which is GitHub's limit, in Base64, and its envelope.
 const BODY_MAX: usize = 140 << 20;
 
+/// What serves an endpoint.
+pub(super) type Handler = fn(&Call) -> Answer;
+
 /// An endpoint.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Route {
+    verb: Method,
     method: MethodFilter,
     pattern: &'static str,
-    handler: fn(&Call) -> Answer,
+    handler: Handler,
 }
 
 macro_rules! verb {
     ($name:ident, $filter:ident) => {
         /// The endpoint of this pattern, for the method of this function's name.
-        pub(super) const fn $name(pattern: &'static str, handler: fn(&Call) -> Answer) -> Route {
-            Route { method: MethodFilter::$filter, pattern, handler }
+        pub(super) const fn $name(pattern: &'static str, handler: Handler) -> Route {
+            Route { verb: Method::$filter, method: MethodFilter::$filter, pattern, handler }
         }
     };
 }
@@ -43,6 +48,13 @@ verb!(post, POST);
 verb!(put, PUT);
 verb!(patch, PATCH);
 verb!(delete, DELETE);
+
+impl Route {
+    /// Its method and pattern, as `GET /repos/{owner}/{repo}`.
+    pub(super) fn name(&self) -> String {
+        format!("{} {}", self.verb, self.pattern)
+    }
+}
 
 /// The router of these endpoints; any other request is answered 501 with its own name.
 pub(super) fn router<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>) -> Router {
@@ -65,7 +77,7 @@ fn not_here(request: &Request) -> Response {
     Refusal::new(StatusCode::NOT_IMPLEMENTED, message).into_response()
 }
 
-async fn run(forge: Arc<Forge>, handler: fn(&Call) -> Answer, path: RawPathParams, request: Request) -> Response {
+async fn run(forge: Arc<Forge>, handler: Handler, path: RawPathParams, request: Request) -> Response {
     let path = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let (parts, body) = request.into_parts();
     let Ok(body) = axum::body::to_bytes(body, BODY_MAX).await else {
@@ -77,6 +89,7 @@ async fn run(forge: Arc<Forge>, handler: fn(&Call) -> Answer, path: RawPathParam
         now: forge.now(),
         forge,
         caller: parts.extensions.get::<Caller>().and_then(|caller| caller.0.clone()),
+        app: parts.extensions.get::<SigningApp>().map(|app| app.0),
         path,
         query: form_urlencoded::parse(query).into_owned().collect(),
         location: parts.extensions.get::<ServedPath>().map_or_else(String::new, |path| path.0.clone()),
@@ -89,6 +102,7 @@ async fn run(forge: Arc<Forge>, handler: fn(&Call) -> Answer, path: RawPathParam
         let reply = handler(&call)?;
         if writes {
             call.forge.save().map_err(Refusal::internal)?;
+            tell_news(&call.forge);
         }
         Ok::<_, Refusal>(reply)
     };

@@ -15,11 +15,13 @@ use super::{
     forge::{Forge, LoggedRequest},
     git,
     keep::{Keeper, KeptError},
+    notices,
     options::{AccountKind, Options, Role, User},
     pages, route,
     state::{Account, Repository},
+    webhooks::{Delivery, Webhooks, deliver},
 };
-use crate::domain::{Login, RepoName, Sha};
+use crate::domain::{Login, RepoName, Sha, Timestamp};
 
 /// A forge that could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -81,7 +83,11 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
     };
     let root = options.data.clone().or(folder.as_ref().map(|folder| folder.path().to_owned())).unwrap_or_default();
     let keeper = options.data.as_deref().map(Keeper::new);
-    let forge = Arc::new(Forge::new(root, options.rate_limit, keeper));
+    let mut forge = Forge::new(root, options.rate_limit, keeper);
+    let (hooks, waiting) = Webhooks::new();
+    forge.webhooks = options.webhook.is_some().then_some(hooks);
+    forge.apps.clone_from(&options.apps);
+    let forge = Arc::new(forge);
     forge.resume()?;
     // Pushes that were on their way when the last process ended.
     std::fs::remove_dir_all(forge.git.spool()).ok();
@@ -104,7 +110,15 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
             tracing::error!(%error, "the embedded forge stopped: {error}");
         }
     });
+    notices::begin(&forge);
+    let (ended, sender) = (stop.clone(), Arc::clone(&forge));
+    if let Some(webhook) = options.webhook {
+        tokio::spawn(async move { ended.run_until_cancelled(deliver(sender, webhook, waiting)).await });
+    }
     let running = Running { forge, router, stop, server, folder };
+    for app in &options.apps {
+        running.add_account(app.login(), app.role, AccountKind::Bot);
+    }
     for user in options.users {
         running.add_user(&user);
     }
@@ -142,6 +156,11 @@ impl Running {
         self.forge.requests()
     }
 
+    /// The time by the forge's clock, in whole seconds.
+    pub fn now(&self) -> Timestamp {
+        self.forge.now()
+    }
+
     /// Puts the forge's clock forward.
     pub fn advance(&self, by: Duration) {
         self.forge.clock.advance(by);
@@ -157,6 +176,18 @@ impl Running {
         self.forge.meter.set_write_limit(writes);
     }
 
+    /// The webhooks that were sent or wait to be, oldest first.
+    pub fn deliveries(&self) -> Vec<Delivery> {
+        self.forge.webhooks.as_ref().map(Webhooks::kept).unwrap_or_default()
+    }
+
+    /// Sends a delivery again, with the id it had.
+    pub fn redeliver(&self, id: &str) {
+        if let Some(hooks) = &self.forge.webhooks {
+            hooks.again(id.to_owned());
+        }
+    }
+
     /// Adds a fault.
     pub fn inject(&self, fault: Fault) {
         self.forge.faults.add(fault);
@@ -169,9 +200,7 @@ impl Running {
 
     /// Adds an account, or gives a known one this token and role.
     pub fn add_user(&self, user: &User) {
-        let (id, created_at) = (self.forge.next_id(), self.forge.now());
-        let (login, role, kind) = (user.login.clone(), user.role, user.kind);
-        self.forge.state().accounts.put(Account { id, login, role, kind, created_at });
+        self.add_account(user.login.clone(), user.role, user.kind);
         self.forge.admit(user.token.expose_secret(), user.login.clone());
     }
 
@@ -218,6 +247,11 @@ impl Running {
             self.server.abort();
         }
         drop(self.folder.take());
+    }
+
+    fn add_account(&self, login: Login, role: Role, kind: AccountKind) {
+        let (id, created_at) = (self.forge.next_id(), self.forge.now());
+        self.forge.state().accounts.put(Account { id, login, role, kind, created_at });
     }
 
     fn make(

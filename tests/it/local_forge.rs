@@ -444,6 +444,9 @@ async fn checks_statuses_reactions_and_blockers_are_kept() {
     fixture.post("tw", &format!("/repos/acme/site/statuses/{head}"), json!({"state": "success"})).await;
     let combined = fixture.get("/repos/acme/site/commits/main/status").await.body;
     assert_eq!(combined["state"], "success");
+    fixture.post("tw", REFS, json!({"ref": "refs/heads/hob/1-x", "sha": head})).await;
+    let runs = fixture.get("/repos/acme/site/commits/hob/1-x/check-runs").await.body;
+    assert_eq!(runs["total_count"], 1, "the name of a branch may have slashes");
     for title in ["one", "two"] {
         fixture.post("tw", "/repos/acme/site/issues", json!({"title": title})).await;
     }
@@ -507,4 +510,86 @@ async fn pages_show_issues_and_pull_requests_and_run_nothing() {
     assert!(diff.text().await.unwrap().contains("+++ b/a.txt"));
     let absent = fixture.client.get(format!("{}/acme/site/issues/9", fixture.forge.server_url())).send().await.unwrap();
     assert_eq!(absent.status(), 404);
+}
+
+#[tokio::test]
+async fn of_pushes_and_requests_that_create_one_ref_one_succeeds() {
+    let fixture = Fixture::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    fixture.git(folder.path(), &["clone", "-q", &fixture.clone_url("tw"), "w"]).await;
+    let work = folder.path().join("w");
+    let mut trees = Vec::new();
+    for number in 0..3 {
+        fixture.git(&work, &["commit", "-q", "--allow-empty", "-m", &format!("push {number}")]).await;
+        trees.push(format!("HEAD~{}:refs/hob/issues/1", 2 - number));
+    }
+    let commits = [fixture.commit("a", &[]).await, fixture.commit("b", &[]).await, fixture.commit("c", &[]).await];
+    let pushes = trees.iter().map(|refspec| {
+        let args = ["push", "--force-with-lease=refs/hob/issues/1:", "origin", refspec.as_str()];
+        let (fixture, work) = (&fixture, &work);
+        async move { fixture.git(work, &args).await.0 }
+    });
+    let requests = commits.iter().map(|sha| {
+        let body = json!({"ref": "refs/hob/issues/1", "sha": sha});
+        let fixture = &fixture;
+        async move { fixture.post("tw", REFS, body).await.status == 201 }
+    });
+    let (pushed, made) =
+        futures_util::join!(futures_util::future::join_all(pushes), futures_util::future::join_all(requests));
+    let won = pushed.iter().chain(&made).filter(|won| **won).count();
+    assert_eq!(won, 1, "{pushed:?} {made:?}");
+}
+
+#[tokio::test]
+async fn a_private_repository_is_not_there_for_outsiders() {
+    let fixture = Fixture::start().await;
+    fixture.forge.add_user(&"out:to:none".parse().unwrap());
+    let made = fixture.post("tw", "/user/repos", json!({"name": "secret", "private": true, "auto_init": true})).await;
+    assert_eq!((made.status, &made.body["private"]), (201, &json!(true)));
+    for token in ["to", ""] {
+        assert_eq!(fixture.send(token, Method::GET, "/repos/wil/secret", Value::Null).await.status, 404);
+        let issue = fixture.post(token, "/repos/wil/secret/issues", json!({"title": "x"})).await.status;
+        assert!(issue == 404 || issue == 401, "{issue}");
+        assert_eq!(fixture.send(token, Method::GET, "/repos/acme/site", Value::Null).await.status, 200);
+    }
+    let permission =
+        fixture.send("tw", Method::GET, "/repos/wil/secret/collaborators/out/permission", Value::Null).await;
+    assert_eq!(permission.body["role_name"], "none");
+    let page = fixture.client.get(format!("{}/wil/secret", fixture.forge.server_url())).send().await.unwrap();
+    assert_eq!(page.status(), 404);
+    let listed = fixture.client.get(fixture.forge.server_url()).send().await.unwrap().text().await.unwrap();
+    assert!(!listed.contains("secret") && listed.contains("site"));
+}
+
+#[tokio::test]
+async fn a_local_repository_is_copied_and_left_alone() {
+    let fixture = Fixture::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    fixture.git(folder.path(), &["init", "-q", "-b", "trunk"]).await;
+    fixture.git(folder.path(), &["commit", "-q", "--allow-empty", "-m", "One"]).await;
+    let (_, before) = fixture.git(folder.path(), &["for-each-ref"]).await;
+    let name: RepoName = "acme/copy".parse().unwrap();
+    let head = fixture.forge.import_repository(&name, folder.path(), "trunk").unwrap();
+    let seen = fixture.get("/repos/acme/copy/branches/trunk").await.body;
+    assert_eq!(seen["commit"]["sha"], head.as_str());
+    assert_eq!(fixture.get("/repos/acme/copy").await.body["default_branch"], "trunk");
+    assert_eq!(fixture.git(folder.path(), &["for-each-ref"]).await.1, before);
+}
+
+#[tokio::test]
+async fn the_forge_answers_in_the_same_process_too() {
+    use tower::ServiceExt;
+    let fixture = Fixture::start().await;
+    let ask = || {
+        let request = http::Request::get("/api/v3/user").header("authorization", "Bearer tw");
+        fixture.forge.router().oneshot(request.body(axum::body::Body::empty()).unwrap())
+    };
+    let answer = ask().await.unwrap();
+    let body = axum::body::to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&body).unwrap()["login"], "wil");
+    fixture.forge.inject(fault("GET", "/user", When::Call(1), What::DropBefore));
+    let dropped = ask().await.unwrap();
+    assert!(axum::body::to_bytes(dropped.into_body(), 1 << 20).await.is_err());
+    let log = fixture.forge.requests();
+    assert_eq!(log.iter().map(|request| request.status).collect::<Vec<_>>(), [200, 0]);
 }

@@ -2,6 +2,7 @@
 
 use super::super::{
     call::{Answer, Call, Reply},
+    fields::Fields,
     options::Role,
     page::paged,
     refusal::Refusal,
@@ -69,6 +70,14 @@ fn change(call: &Call, wanted: impl FnOnce(&State, &Issue) -> Vec<Login>) -> Res
     put_assignees(call, call.issue_mut(call.repository_mut(&mut state, Role::Triage)?)?, actor, logins);
     let view = call.view(&state)?;
     Ok(view.issue(call.issue(view.repo)?))
+}
+
+/// The logins sent in `assignees`, or in the older `assignee`, which is one or `null`.
+pub(super) fn sent(fields: &Fields) -> Result<Option<Vec<String>>, Refusal> {
+    if fields.has("assignees") || !fields.has("assignee") {
+        return fields.texts("assignees");
+    }
+    Ok(Some(fields.text("assignee")?.into_iter().filter(|login| !login.is_empty()).collect()))
 }
 
 /// The accounts of these names, where each can be assigned.

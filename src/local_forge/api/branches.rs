@@ -2,13 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::super::{
-    call::{Answer, Call, Reply},
-    git::changes_between,
-    options::Role,
-    page::paged,
-    refusal::Refusal,
-    route::{Route, get},
+use super::{
+    super::{
+        call::{Answer, Call, Reply},
+        git::changes_between,
+        options::Role,
+        page::paged,
+        refusal::Refusal,
+        route::{Handler, Route, get},
+    },
+    checks,
+    refs::is_unborn,
+    statuses,
 };
 
 /// How many commits of a history are listed.
@@ -18,7 +23,7 @@ pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/branches", list),
     get("/repos/{owner}/{repo}/branches/{*branch}", show),
     get("/repos/{owner}/{repo}/commits", commits),
-    get("/repos/{owner}/{repo}/commits/{sha}", commit),
+    get("/repos/{owner}/{repo}/commits/{*sha}", commit_or_below),
 ];
 
 fn list(call: &Call) -> Answer {
@@ -69,7 +74,7 @@ fn commits(call: &Call) -> Answer {
     let from = call.query("sha").unwrap_or(&default);
     let start = git.revparse_single(from).and_then(|object| object.peel_to_commit());
     let Ok(start) = start else {
-        let empty = git.is_empty()?;
+        let empty = is_unborn(&git)?;
         let text = if empty { "Git Repository is empty." } else { "Not Found" };
         let status = if empty { http::StatusCode::CONFLICT } else { http::StatusCode::NOT_FOUND };
         return Err(Refusal::new(status, text));
@@ -81,6 +86,15 @@ fn commits(call: &Call) -> Answer {
     let state = call.state();
     let view = call.view(&state)?;
     Ok(paged(call, ids, |id| git.find_commit(*id).map_or(Value::Null, |commit| view.commit(&commit))))
+}
+
+/// A commit, or what hangs on it. One pattern for all, because the name of a branch may have slashes in it.
+fn commit_or_below(call: &Call) -> Answer {
+    let below: [(&str, Handler); 3] =
+        [("/check-runs", checks::list), ("/statuses", statuses::list), ("/status", statuses::combined)];
+    let named = call.part("sha");
+    let found = below.iter().find_map(|(end, handler)| Some((named.strip_suffix(end)?, handler)));
+    found.map_or_else(|| commit(call), |(sha, handler)| handler(&call.with_part("sha", sha)))
 }
 
 fn commit(call: &Call) -> Answer {

@@ -6,6 +6,7 @@ use super::{
     super::{
         call::{Answer, Call, Reply},
         fields::Fields,
+        notices::tell_check,
         options::Role,
         page::Page,
         refusal::Refusal,
@@ -23,7 +24,6 @@ pub(super) const ROUTES: &[Route] = &[
     post("/repos/{owner}/{repo}/check-runs", create),
     get("/repos/{owner}/{repo}/check-runs/{id}", show),
     patch("/repos/{owner}/{repo}/check-runs/{id}", update),
-    get("/repos/{owner}/{repo}/commits/{sha}/check-runs", list),
 ];
 
 fn create(call: &Call) -> Answer {
@@ -48,8 +48,15 @@ fn create(call: &Call) -> Answer {
         text: None,
     };
     fill(call, &fields, &mut run)?;
-    let mut state = call.state();
-    call.repository_mut(&mut state, Role::Write)?.checks.push(run.clone());
+    {
+        let mut state = call.state();
+        call.repository_mut(&mut state, Role::Write)?.checks.push(run.clone());
+    }
+    told(call, &run, "created")?;
+    if run.status == "completed" {
+        told(call, &run, "completed")?;
+    }
+    let state = call.state();
     Ok(Reply::created(&call.view(&state)?.check_run(&run)))
 }
 
@@ -63,18 +70,24 @@ fn show(call: &Call) -> Answer {
 fn update(call: &Call) -> Answer {
     let fields = call.fields("CheckRun")?;
     let id = call.number("id")?;
-    {
+    let ended = {
         let mut state = call.state();
         let repo = call.repository_mut(&mut state, Role::Write)?;
         let run = repo.checks.iter_mut().find(|run| run.id == id).ok_or_else(Refusal::not_found)?;
         let mut new = run.clone();
         fill(call, &fields, &mut new)?;
+        let ended = run.status != "completed" && new.status == "completed";
         *run = new;
+        ended.then(|| run.clone())
+    };
+    if let Some(run) = ended {
+        told(call, &run, "completed")?;
     }
     show(call)
 }
 
-fn list(call: &Call) -> Answer {
+/// The check runs of a commit.
+pub(super) fn list(call: &Call) -> Answer {
     let sha = commit_of(&call.read_git()?, call.part("sha"))?.to_string();
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
@@ -91,6 +104,12 @@ fn list(call: &Call) -> Answer {
     let view = call.view(&state)?;
     let runs: Value = page.of_list(found).into_iter().map(|run| view.check_run(run)).collect();
     Ok(Reply::ok(&json!({"total_count": total, "check_runs": runs})).with_link(page.link(call, total)))
+}
+
+fn told(call: &Call, run: &CheckRun, action: &'static str) -> Result<(), Refusal> {
+    let name = call.repository(&call.state(), Role::Read)?.name.clone();
+    tell_check(&call.forge, &name, call.actor()?, run, action);
+    Ok(())
 }
 
 /// Takes over what was sent; a conclusion completes the run.

@@ -33,7 +33,8 @@ fn check(call: &Call) -> Answer {
     let repo = call.repository(&state, Role::Write)?;
     let account = state.accounts.get(call.part("login")).ok_or_else(Refusal::not_found)?;
     // Reading what everyone can read makes nobody a collaborator.
-    let own = repo.collaborators.contains_key(&account.login.as_str().to_ascii_lowercase());
+    let given = repo.collaborators.get(&account.login.as_str().to_ascii_lowercase());
+    let own = given.is_some_and(|role| *role > Role::None);
     if own || repo.role(Some(account)) >= Role::Triage { Ok(Reply::empty()) } else { Err(Refusal::not_found()) }
 }
 

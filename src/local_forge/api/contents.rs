@@ -15,7 +15,7 @@ use super::{
     },
     compare::commit_of,
     objects::{plain_path, signature},
-    refs::{find, follow, guard},
+    refs::{find, follow, guard, is_unborn},
 };
 
 pub(super) const ROUTES: &[Route] = &[
@@ -118,7 +118,7 @@ fn change(call: &Call, fields: &Fields, path: &str, content: Option<&[u8]>) -> R
     guard(call, &reference)?;
     let old = find(&git, &reference)?;
     let parent = old.map(|old| git.find_commit(old)).transpose()?;
-    if parent.is_none() && !git.is_empty()? {
+    if parent.is_none() && !is_unborn(&git)? {
         let branch = reference.trim_start_matches("refs/heads/");
         return Err(Refusal::new(http::StatusCode::NOT_FOUND, format!("Branch {branch} not found")));
     }

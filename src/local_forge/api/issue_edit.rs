@@ -9,7 +9,7 @@ use super::{
         route::{Route, delete, patch, put},
         state::{Closing, EventKind, Issue, Lock, StateReason},
     },
-    assignees::{assign, put_assignees},
+    assignees::{assign, put_assignees, sent},
     issue_labels::put_labels,
     issues::{BODY_MAX, TITLE_MAX, cross_reference},
     labels::ids_of,
@@ -80,7 +80,7 @@ fn update(call: &Call) -> Answer {
     let fields = call.fields("Issue")?;
     let actor = call.actor()?;
     let edit = Edit::read(&fields)?;
-    let (labels, assignees) = (fields.texts("labels")?, fields.texts("assignees")?);
+    let (labels, assignees) = (fields.texts("labels")?, sent(&fields)?);
     let number = call.number("number")?;
     let mut state = call.state();
     let own = call.issue(call.repository(&state, Role::Read)?)?.author.is(actor);

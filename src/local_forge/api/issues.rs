@@ -9,7 +9,7 @@ use super::{
         route::{Route, get, post},
         state::{EventKind, Issue, IssueState, Repository, mentions},
     },
-    assignees::assign,
+    assignees::{assign, sent},
     issue_labels::put_labels,
     labels::ids_of,
 };
@@ -81,7 +81,7 @@ fn create(call: &Call) -> Answer {
     let title = fields.required("title")?;
     fields.limited("title", TITLE_MAX)?;
     let body = fields.limited("body", BODY_MAX)?;
-    let assignees = fields.texts("assignees")?.unwrap_or_default();
+    let assignees = sent(&fields)?.unwrap_or_default();
     let labels = fields.texts("labels")?.unwrap_or_default();
     let assignable = assign(&state, call, &assignees)?;
     let number = {

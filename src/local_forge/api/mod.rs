@@ -1,5 +1,6 @@
 //! The endpoints of the REST API, one file a topic. Each is a plain function of a call; the table of all is here.
 
+mod apps;
 mod assignees;
 mod branches;
 mod checks;
@@ -25,4 +26,5 @@ mod reviews;
 mod statuses;
 mod table;
 
+pub use table::endpoints;
 pub(super) use table::routes;

@@ -145,24 +145,7 @@ fn create(call: &Call) -> Answer {
         number
     };
     git.reference(&format!("refs/pull/{number}/head"), head, true, "")?;
-    created(call, &git, number)
-}
-
-/// Answers the pull request that has just been made, as if it had been asked for.
-fn created(call: &Call, git: &Git, number: u64) -> Answer {
-    let mut path = call.path.clone();
-    path.insert("number".to_owned(), number.to_string());
-    let again = Call {
-        forge: std::sync::Arc::clone(&call.forge),
-        caller: call.caller.clone(),
-        path,
-        query: call.query.clone(),
-        location: String::new(),
-        accept: String::new(),
-        body: bytes::Bytes::new(),
-        now: call.now,
-    };
-    whole(&again, git).map(|body| Reply::created(&body))
+    whole(&call.with_part("number", number.to_string()), &git).map(|body| Reply::created(&body))
 }
 
 fn new_pull(call: &Call, git: &Git, fields: &Fields) -> Result<(Pull, Oid), Refusal> {
@@ -226,18 +209,23 @@ fn update(call: &Call) -> Answer {
         None => None,
     };
     let reopens = fields.text("state")?.as_deref() == Some("open");
+    let branch = pull_of(call, call.repository(&call.state(), need)?)?.1.head_ref.clone();
+    let tip = find(&git, &format!("refs/heads/{branch}"))?;
     {
         let mut state = call.state();
         let (issue, pull) = pull_of(call, call.repository(&state, need)?)?;
-        let gone = || find(&git, &format!("refs/heads/{}", pull.head_ref)).map(|tip| tip.is_none());
         if reopens && issue.state == IssueState::Closed {
-            if pull.merged.is_some() || gone()? {
+            if pull.merged.is_some() || tip.is_none() {
                 let message = "state cannot be changed. The pull request cannot be reopened.";
                 return Err(Refusal::custom("PullRequest", "state", message));
             }
             refuse_second(call.repository(&state, need)?, pull)?;
         }
         let issue = pull_mut(call, &mut state, need)?;
+        // A pull request that is open again stands where its branch is now.
+        if let (true, Some(tip), Some(pull)) = (reopens, tip, issue.pull.as_mut()) {
+            pull.head_sha = tip.to_string();
+        }
         if let (Some((tip, base)), Some(pull)) = (base, issue.pull.as_mut()) {
             let moved = pull.base_ref != base;
             (pull.base_ref, pull.base_sha) = (base, tip.to_string());
@@ -247,20 +235,5 @@ fn update(call: &Call) -> Answer {
         }
         edit.apply(call, issue, actor);
     }
-    if reopens {
-        refresh_head(call, &git)?;
-    }
     whole(call, &git).map(|body| Reply::ok(&body))
-}
-
-/// A pull request that is open again stands where its branch is now.
-fn refresh_head(call: &Call, git: &Git) -> Result<(), Refusal> {
-    let mut state = call.state();
-    let issue = pull_mut(call, &mut state, Role::Read)?;
-    if let Some(pull) = issue.pull.as_mut()
-        && let Some(tip) = find(git, &format!("refs/heads/{}", pull.head_ref))?
-    {
-        pull.head_sha = tip.to_string();
-    }
-    Ok(())
 }

@@ -89,6 +89,9 @@ fn remove(call: &Call) -> Answer {
     let name = format!("refs/{}", call.part("ref"));
     let old = find(&git, &name)?.ok_or_else(|| Refusal::unprocessable("Reference does not exist"))?;
     guard(call, &name)?;
+    if name == format!("refs/heads/{}", call.repository(&call.state(), Role::Write)?.default_branch) {
+        return Err(Refusal::unprocessable("Cannot delete the default branch"));
+    }
     git.find_reference(&name)?.delete()?;
     follow(call, &git, RefMove { reference: name, old: Some(old), new: None })?;
     Ok(Reply::empty())
@@ -101,6 +104,11 @@ pub(super) fn find(git: &Repository, name: &str) -> Result<Option<Oid>, Refusal>
         Err(error) if matches!(error.code(), ErrorCode::NotFound | ErrorCode::InvalidSpec) => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether nothing was ever pushed. Git's own answer is no wherever the first branch is not called `master`.
+pub(super) fn is_unborn(git: &Repository) -> Result<bool, Refusal> {
+    Ok(git.references_glob("refs/heads/*")?.next().is_none())
 }
 
 /// Lets issues and pull requests follow a ref that moved.

@@ -52,7 +52,7 @@ fn create(call: &Call) -> Answer {
         Some("APPROVE") => ReviewState::Approved,
         Some("REQUEST_CHANGES") => ReviewState::ChangesRequested,
         Some("COMMENT") => ReviewState::Commented,
-        Some(_) => return Err(fields.invalid("event")),
+        Some(_) => return Err(Refusal::sentence("Event is not one of APPROVE, REQUEST_CHANGES and COMMENT")),
     };
     let places = match fields.raw("comments") {
         Some(serde_json::Value::Array(list)) => list.iter().map(Place::read).collect::<Result<Vec<_>, _>>()?,
@@ -60,16 +60,15 @@ fn create(call: &Call) -> Answer {
     };
     let asks = matches!(verdict, ReviewState::ChangesRequested | ReviewState::Commented);
     if asks && body.is_empty() && places.is_empty() {
-        return Err(Refusal::missing("PullRequestReview", "body"));
+        return Err(Refusal::sentence("Body can't be blank"));
     }
-    let id = call.forge.next_id();
-    {
+    let id = {
         let mut state = call.state();
+        let id = call.forge.next_id();
         let issue = pull_mut(call, &mut state, Role::Read)?;
         if issue.author.is(actor) && matches!(verdict, ReviewState::Approved | ReviewState::ChangesRequested) {
-            return Err(Refusal::unprocessable(
-                "Unprocessable Entity: Can not approve or request changes on your own pull request",
-            ));
+            let verb = if verdict == ReviewState::Approved { "approve" } else { "request changes on" };
+            return Err(Refusal::sentence(&format!("Can not {verb} your own pull request")));
         }
         issue.updated_at = call.now;
         if let Some(pull) = issue.pull.as_mut() {
@@ -80,12 +79,14 @@ fn create(call: &Call) -> Answer {
             pull.reviewers.retain(|login| !login.is(actor));
             pull.reviews.push(Review { id, author: actor.clone(), body, state: verdict, commit, at: call.now });
         }
-    }
+        id
+    };
     reviewed(call, id)
 }
 
 fn dismiss(call: &Call) -> Answer {
-    let message = call.fields("PullRequestReview")?.required("message")?;
+    let fields = call.fields("PullRequestReview")?;
+    let message = fields.required("message").map_err(|_| Refusal::sentence("Message can't be blank"))?;
     let (actor, id) = (call.actor()?, call.number("id")?);
     {
         let mut state = call.state();
@@ -95,7 +96,7 @@ fn dismiss(call: &Call) -> Answer {
         let dismissed = std::mem::replace(&mut review.state, ReviewState::Dismissed);
         if !matches!(dismissed, ReviewState::Approved | ReviewState::ChangesRequested) {
             review.state = dismissed;
-            return Err(Refusal::unprocessable("Can not dismiss a commented pull request review"));
+            return Err(Refusal::sentence("Can not dismiss a commented pull request review"));
         }
         let kind = EventKind::ReviewDismissed { review: id, state: dismissed, message };
         issue.record(call.forge.next_id(), actor, call.now, kind);

@@ -1,14 +1,15 @@
 //! The table of all endpoints.
 
 use super::{
-    super::route::Route, assignees, branches, checks, collaborators, comments, compare, contents, events, issue_edit,
-    issue_labels, issues, labels, merge, meta, objects, pulls, reactions, refs, relations, repos, review_comments,
-    reviews, statuses,
+    super::route::Route, apps, assignees, branches, checks, collaborators, comments, compare, contents, events,
+    issue_edit, issue_labels, issues, labels, merge, meta, objects, pulls, reactions, refs, relations, repos,
+    review_comments, reviews, statuses,
 };
 
 /// Every endpoint that the forge has.
 pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
-    let topics: [&'static [Route]; 24] = [
+    let topics: [&'static [Route]; 25] = [
+        apps::ROUTES,
         assignees::ROUTES,
         branches::ROUTES,
         checks::ROUTES,
@@ -35,4 +36,9 @@ pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
         statuses::ROUTES,
     ];
     topics.into_iter().flatten()
+}
+
+/// Names every endpoint that the forge has, as `GET /repos/{owner}/{repo}`; a part with a star takes slashes too.
+pub fn endpoints() -> Vec<String> {
+    routes().map(Route::name).collect()
 }

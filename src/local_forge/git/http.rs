@@ -29,6 +29,7 @@ use super::{
     super::{
         envelope::sign_in,
         forge::{Forge, LoggedRequest},
+        notices::tell_news,
         options::Role,
         refusal::Refusal,
     },
@@ -174,6 +175,7 @@ async fn apply(forge: &Arc<Forge>, target: &Target, headers: &HeaderMap, spooled
     let noted = tokio::task::spawn_blocking(move || {
         let outcome = note_moves(&forge, &target, &commands);
         let outcome = outcome.and_then(|()| forge.save().map_err(Refusal::internal));
+        tell_news(&forge);
         drop(held);
         outcome
     });

@@ -3,6 +3,7 @@
 
 use super::super::{
     forge::Forge,
+    notices::{tell_push, tell_synchronize},
     refusal::Refusal,
     state::{Closing, EventKind, Issue, IssueState, Merged, Repository, StateReason, closes},
 };
@@ -44,6 +45,8 @@ pub(in super::super) fn moved(
         known.pushed_at = by.now;
         branch == Some(known.default_branch.as_str())
     };
+    let side = |id: Option<git2::Oid>| id.map_or_else(|| "0".repeat(40), |id| id.to_string());
+    tell_push(forge, name, actor, &change.reference, (side(change.old), side(change.new)));
     let Some(branch) = branch else { return Ok(()) };
     let texts = if is_default { new_messages(repo, change)? } else { Vec::new() };
     let contained = contained(forge, repo, name, branch, change)?;
@@ -65,6 +68,7 @@ pub(in super::super) fn moved(
     };
     for (number, head) in heads {
         repo.reference(&format!("refs/pull/{number}/head"), head, true, "")?;
+        tell_synchronize(forge, name, actor, number);
     }
     Ok(())
 }
@@ -121,6 +125,9 @@ fn follow_head(
                     let after = new.to_string();
                     issue.record(by.forge.next_id(), by.actor, by.now, EventKind::HeadRefForcePushed { after });
                 }
+            }
+            Some(_) if change.old.is_none() => {
+                issue.record(by.forge.next_id(), by.actor, by.now, EventKind::HeadRefRestored);
             }
             Some(_) => {}
             None => {

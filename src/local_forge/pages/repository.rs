@@ -33,7 +33,7 @@ pub(super) fn all(call: &Call) -> Answer {
 pub(super) fn show(call: &Call) -> Answer {
     let git = call.read_git()?;
     let branch = call.repository(&call.state(), Role::Read)?.default_branch.clone();
-    let (files, readme) = tree(&git, &branch);
+    let (files, readme) = tree(&git, &branch, &format!("/{}/{}", call.part("owner"), call.part("repo")));
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
     let newest = || repo.issues.values().rev();
@@ -53,7 +53,7 @@ pub(super) fn show(call: &Call) -> Answer {
 }
 
 /// The names at the top of a branch, folders first, and its README made to HTML.
-fn tree(git: &git2::Repository, branch: &str) -> (Value, Option<String>) {
+fn tree(git: &git2::Repository, branch: &str, address: &str) -> (Value, Option<String>) {
     let tip = git.find_reference(&format!("refs/heads/{branch}")).and_then(|reference| reference.peel_to_tree());
     let Ok(tree) = tip else { return (json!([]), None) };
     let mut files: Vec<(bool, String)> = tree
@@ -65,6 +65,6 @@ fn tree(git: &git2::Repository, branch: &str) -> (Value, Option<String>) {
         .collect();
     files.sort();
     let readme = tree.get_name("README.md").and_then(|entry| git.find_blob(entry.id()).ok());
-    let readme = readme.map(|blob| markdown::html(&String::from_utf8_lossy(blob.content())));
+    let readme = readme.map(|blob| markdown::html(&String::from_utf8_lossy(blob.content()), address));
     (files.into_iter().map(|(file, name)| json!({"name": name, "folder": !file})).collect(), readme)
 }

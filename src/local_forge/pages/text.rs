@@ -10,6 +10,11 @@ pub(super) fn when(at: Timestamp) -> String {
     at.format("%-d %b %Y, %H:%M UTC").to_string()
 }
 
+/// Where a repository's page is.
+fn address(repo: &Repository) -> String {
+    format!("/{}", repo.name)
+}
+
 /// The labels of an issue.
 pub(super) fn labels(repo: &Repository, issue: &Issue) -> Value {
     let label = |id: &u64| repo.label_by_id(*id).map(|label| json!({"name": label.name, "color": label.color}));
@@ -53,26 +58,26 @@ pub(super) fn head(repo: &Repository, issue: &Issue) -> Value {
         "when": when(issue.created_at),
         "labels": labels(repo, issue),
         "assignees": issue.assignees,
-        "body": issue.body.as_deref().filter(|body| !body.trim().is_empty()).map(super::markdown::html),
+        "body": issue.body.as_deref().filter(|body| !body.trim().is_empty()).map(|body| super::markdown::html(body, &address(repo))),
     })
 }
 
 /// Comments, reviews and events, oldest first.
 pub(super) fn timeline(repo: &Repository, issue: &Issue) -> Value {
     let mut entries: Vec<((Timestamp, u64), Value)> = Vec::new();
-    entries.extend(issue.comments.iter().map(|c| ((c.created_at, c.id), comment(c))));
-    entries.extend(issue.pull.iter().flat_map(|pull| &pull.reviews).map(|r| ((r.at, r.id), review(r))));
+    entries.extend(issue.comments.iter().map(|c| ((c.created_at, c.id), comment(repo, c))));
+    entries.extend(issue.pull.iter().flat_map(|pull| &pull.reviews).map(|r| ((r.at, r.id), review(repo, r))));
     entries.extend(issue.events.iter().map(|e| ((e.at, e.id), event(repo, e))));
     entries.sort_by_key(|(order, _)| *order);
     entries.into_iter().map(|(_, entry)| entry).collect()
 }
 
-fn comment(comment: &Comment) -> Value {
+fn comment(repo: &Repository, comment: &Comment) -> Value {
     let (author, when) = (&comment.author, when(comment.created_at));
-    json!({"author": author, "does": "commented", "when": when, "body": super::markdown::html(&comment.body), "id": comment.id})
+    json!({"author": author, "does": "commented", "when": when, "body": super::markdown::html(&comment.body, &address(repo)), "id": comment.id})
 }
 
-fn review(review: &Review) -> Value {
+fn review(repo: &Repository, review: &Review) -> Value {
     let does = match review.state {
         ReviewState::Pending => "began a review",
         ReviewState::Commented => "reviewed",
@@ -80,7 +85,7 @@ fn review(review: &Review) -> Value {
         ReviewState::ChangesRequested => "requested changes",
         ReviewState::Dismissed => "reviewed; the review was dismissed",
     };
-    json!({"author": review.author, "does": does, "when": when(review.at), "body": super::markdown::html(&review.body)})
+    json!({"author": review.author, "does": does, "when": when(review.at), "body": super::markdown::html(&review.body, &address(repo))})
 }
 
 fn event(repo: &Repository, event: &Event) -> Value {
@@ -111,8 +116,6 @@ fn event(repo: &Repository, event: &Event) -> Value {
         EventKind::HeadRefRestored => "restored the branch".to_owned(),
         EventKind::HeadRefForcePushed { after } => format!("force-pushed {}", after.get(..10).unwrap_or(after)),
         EventKind::BaseRefChanged => "changed the base branch".to_owned(),
-        EventKind::ReadyForReview => "marked this as ready for review".to_owned(),
-        EventKind::ConvertToDraft => "made this a draft".to_owned(),
         EventKind::ReviewRequested { reviewer } => format!("asked {reviewer} for a review"),
         EventKind::ReviewRequestRemoved { reviewer } => format!("no longer asks {reviewer} for a review"),
         EventKind::ReviewDismissed { message, .. } => format!("dismissed a review: {message}"),

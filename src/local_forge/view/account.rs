@@ -22,20 +22,21 @@ const ADDRESSES: [(&str, &str); 10] = [
 pub(in super::super) fn simple_account(server: &str, accounts: &Accounts, login: &str) -> Value {
     let Some(account) = accounts.get(login) else { return Value::Null };
     let login = account.login.as_str();
+    let part: String = url::form_urlencoded::byte_serialize(login.as_bytes()).collect();
     let mut user = json!({
         "login": login,
         "id": account.id,
         "node_id": node_id("User", account.id),
         "avatar_url": format!("{server}/avatars/{}", account.id),
         "gravatar_id": "",
-        "html_url": format!("{server}/{login}"),
+        "html_url": format!("{server}/{part}"),
         "type": account.kind.name(),
         "user_view_type": "public",
         "site_admin": false,
     });
     if let Value::Object(fields) = &mut user {
         for (name, below) in ADDRESSES {
-            fields.insert(name.to_owned(), json!(format!("{server}/api/v3/users/{login}{below}")));
+            fields.insert(name.to_owned(), json!(format!("{server}/api/v3/users/{part}{below}")));
         }
     }
     user
@@ -65,6 +66,7 @@ pub(in super::super) fn private_account(server: &str, accounts: &Accounts, login
             fields.insert(zero.to_owned(), json!(0));
         }
         fields.insert("two_factor_authentication".to_owned(), json!(false));
+        fields.insert("user_view_type".to_owned(), json!("private"));
     }
     user
 }

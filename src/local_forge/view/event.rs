@@ -85,9 +85,7 @@ impl View<'_> {
             | EventKind::Unlocked
             | EventKind::HeadRefDeleted
             | EventKind::HeadRefRestored
-            | EventKind::BaseRefChanged
-            | EventKind::ReadyForReview
-            | EventKind::ConvertToDraft => {}
+            | EventKind::BaseRefChanged => {}
         }
     }
 

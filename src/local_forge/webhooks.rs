@@ -1,0 +1,183 @@
+//! Webhooks: what happened, sent to one address, signed; kept, so that it can be looked at and sent again.
+//!
+//! # Flow
+//! After a write, what is new in the state (every id above those already told) becomes deliveries, in order of ids. A
+//! task sends them one by one; a delivery that fails is kept with its status and, as on GitHub, not sent again by itself.
+//!
+//! # Caveats
+//! Told of are: `issues` and `pull_request` (opened, closed, reopened, edited titles, labels, assignees, requested
+//! reviewers, `synchronize`), `issue_comment` created, `pull_request_review` submitted and dismissed, `check_run` created and
+//! completed, `push`. Edits of a body or a comment, and deletions, are not.
+
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
+
+use bytes::Bytes;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tokio::sync::mpsc;
+
+/// How many deliveries are kept, and how many may wait.
+const KEPT_MAX: usize = 1_000;
+/// How long a receiver may take. <https://docs.github.com/webhooks/using-webhooks/handling-webhook-deliveries>
+const ANSWER_WITHIN: std::time::Duration = std::time::Duration::from_secs(10);
+/// SHA-256 works on blocks of this many bytes.
+const BLOCK: usize = 64;
+
+/// Where webhooks go.
+#[derive(Debug, Clone)]
+pub struct Webhook {
+    /// The address they are posted to.
+    pub url: String,
+    /// What they are signed with; none: they are not signed.
+    pub secret: Option<SecretString>,
+}
+
+/// One delivery, sent or on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// Its id, as in `X-GitHub-Delivery`; sent again, it keeps it.
+    pub id: String,
+    /// The kind of event, as in `X-GitHub-Event`.
+    pub event: String,
+    /// The `action` in the body, where there is one.
+    pub action: Option<String>,
+    /// The body.
+    pub payload: Bytes,
+    /// What each attempt was answered with; 0 where there was no answer.
+    pub statuses: Vec<u16>,
+}
+
+/// What is to be told, before it is a delivery.
+#[derive(Debug)]
+pub(super) struct Notice {
+    pub(super) event: &'static str,
+    pub(super) action: Option<&'static str>,
+    pub(super) payload: Value,
+}
+
+/// The sending side of webhooks.
+#[derive(Debug)]
+pub(super) struct Webhooks {
+    /// Everything in the state up to this id has been told.
+    pub(super) told: AtomicU64,
+    count: AtomicU64,
+    kept: Mutex<Vec<Delivery>>,
+    queue: mpsc::Sender<String>,
+}
+
+impl Webhooks {
+    /// Webhooks, and the queue of ids that [`deliver`] takes from.
+    pub(super) fn new() -> (Self, mpsc::Receiver<String>) {
+        let (queue, waiting) = mpsc::channel(KEPT_MAX);
+        (Self { told: AtomicU64::new(0), count: AtomicU64::new(0), kept: Mutex::default(), queue }, waiting)
+    }
+
+    /// Keeps a notice as a delivery and queues it.
+    pub(super) fn tell(&self, notice: Notice) {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let payload = Bytes::from(notice.payload.to_string());
+        let digest = hex(&Sha256::new().chain_update(number.to_be_bytes()).chain_update(&payload).finalize());
+        let part = |from: usize, to: usize| digest.get(from..to).unwrap_or_default();
+        let id = [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-");
+        let (event, action) = (notice.event.to_owned(), notice.action.map(str::to_owned));
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= KEPT_MAX {
+            kept.remove(0);
+        }
+        kept.push(Delivery { id: id.clone(), event, action, payload, statuses: Vec::new() });
+        drop(kept);
+        self.again(id);
+    }
+
+    /// Queues a kept delivery; a full queue drops it, and it stays kept without a status.
+    pub(super) fn again(&self, id: String) {
+        if self.queue.try_send(id).is_err() {
+            tracing::warn!("the queue of webhooks is full: one was not sent");
+        }
+    }
+
+    /// The deliveries that are kept, oldest first.
+    pub(super) fn kept(&self) -> Vec<Delivery> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn answered(&self, id: &str, status: u16) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(delivery) = kept.iter_mut().find(|delivery| delivery.id == id) {
+            delivery.statuses.push(status);
+        }
+    }
+}
+
+/// Sends what is queued, one after the other, until the queue's other end is gone.
+pub(super) async fn deliver(
+    webhooks: std::sync::Arc<super::forge::Forge>,
+    to: Webhook,
+    mut waiting: mpsc::Receiver<String>,
+) {
+    // The client wants a provider even where it talks plain HTTP; one that is there already stays.
+    rustls::crypto::ring::default_provider().install_default().ok();
+    let client = match reqwest::Client::builder().timeout(ANSWER_WITHIN).build() {
+        Ok(client) => client,
+        Err(error) => {
+            tracing::error!(%error, "no webhook can be sent: {error}");
+            return;
+        }
+    };
+    while let Some(id) = waiting.recv().await {
+        let Some(hooks) = &webhooks.webhooks else { return };
+        let Some(delivery) = hooks.kept().into_iter().find(|delivery| delivery.id == id) else { continue };
+        let mut request = client
+            .post(&to.url)
+            .header("content-type", "application/json")
+            .header("user-agent", "GitHub-Hookshot/hob")
+            .header("x-github-hook-id", "1")
+            .header("x-github-event", &delivery.event)
+            .header("x-github-delivery", &delivery.id);
+        if let Some(secret) = &to.secret {
+            let signature = hmac_sha256(secret.expose_secret().as_bytes(), &delivery.payload);
+            request = request.header("x-hub-signature-256", format!("sha256={}", hex(&signature)));
+        }
+        let status = match request.body(delivery.payload).send().await {
+            Ok(response) => response.status().as_u16(),
+            Err(error) => {
+                tracing::warn!(%error, "a webhook was not delivered: {error}");
+                0
+            }
+        };
+        hooks.answered(&id, status);
+    }
+}
+
+/// HMAC (RFC 2104) with SHA-256.
+fn hmac_sha256(key: &[u8], message: &[u8]) -> [u8; 32] {
+    let mut block = [0_u8; BLOCK];
+    if key.len() > BLOCK {
+        block[..32].copy_from_slice(&Sha256::digest(key));
+    } else {
+        block[..key.len()].copy_from_slice(key);
+    }
+    let keyed = |pad: u8| Sha256::new().chain_update(block.map(|byte| byte ^ pad));
+    let inner = keyed(0x36).chain_update(message).finalize();
+    keyed(0x5c).chain_update(inner).finalize().into()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_signature_is_githubs() {
+        // The test vector of GitHub's documentation on validating webhook deliveries.
+        let signature = hmac_sha256(b"It's a Secret to Everybody", b"Hello, World!");
+        assert_eq!(hex(&signature), "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17");
+    }
+}

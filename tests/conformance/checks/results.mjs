@@ -1,0 +1,36 @@
+// What was found out about a commit: statuses and check runs.
+import { pull, repository } from "../lib/seed.mjs";
+
+export async function results(session, report) {
+  const { at, head } = await repository(session, "results");
+  const wil = session.as("wil");
+  const set = (state, context, more) => wil.post(`${at}/statuses/${head}`, { state, context, ...more });
+  const combined = async () => (await wil.get(`${at}/commits/main/status`)).body.state;
+  report.same("nothing known", await combined(), "pending");
+  await set("pending", "build", { description: "Wait.", target_url: "https://ci.example.com/1" });
+  report.same("one to wait for", await combined(), "pending");
+  await set("success", "build");
+  report.same("all well", await combined(), "success");
+  await set("failure", "test");
+  report.same("one failed", await combined(), "failure");
+  await wil.get(`${at}/commits/${head}/statuses`);
+  await wil.post(`${at}/statuses/${head}`, { state: "fine" }, { status: 422, errors: [["Status", "state", "invalid"]] });
+  await wil.post(`${at}/statuses/${"0".repeat(40)}`, { state: "success" }, { status: 422 });
+
+  const made = await pull(session, at, "one", head);
+  const runs = `${at}/check-runs`;
+  const run = (await wil.post(runs, { name: "lint", head_sha: made.head.sha })).body;
+  report.same("a run waits", [run.status, run.conclusion, run.pull_requests[0].number], ["queued", null, made.number]);
+  const output = { title: "Fine", summary: "Nothing found.", text: "At all." };
+  const done = (await wil.patch(`${runs}/${run.id}`, { conclusion: "success", completed_at: "2026-01-02T03:04:05Z", output })).body;
+  report.same("a run is done", [done.status, done.conclusion, done.output.title], ["completed", "success", "Fine"]);
+  await wil.get(`${runs}/${run.id}`);
+  await wil.get(`${runs}/1`, { status: 404 });
+  await wil.post(runs, { name: "test", head_sha: made.head.sha, status: "in_progress", details_url: "https://ci.example.com/2" });
+  await wil.post(runs, { name: "x", head_sha: made.head.sha, status: "completed" }, { status: 422 });
+  await wil.post(runs, { name: "x", head_sha: "0".repeat(40) }, { status: 422 });
+  const listed = (await wil.get(`${at}/commits/one/check-runs`)).body;
+  report.same("the runs of a commit", [listed.total_count, listed.check_runs.length], [2, 2]);
+  const named = (await wil.get(`${at}/commits/one/check-runs?check_name=lint&status=completed&filter=all`)).body;
+  report.same("the runs of a name", named.check_runs.map((each) => each.id), [run.id]);
+}

@@ -1,0 +1,58 @@
+// Reviews, comments on a diff, and who is asked for a review.
+import { pull, repository } from "../lib/seed.mjs";
+import { timeline } from "./issues.mjs";
+
+export async function reviews(session, report) {
+  const { at, head } = await repository(session, "reviews");
+  const [wil, max, rea] = ["wil", "max", "rea"].map((login) => session.as(login));
+  const made = await pull(session, at, "one", head);
+  const one = `${at}/pulls/${made.number}`;
+
+  const logins = (list) => list.map((account) => account.login).sort();
+  const asked = (await wil.post(`${one}/requested_reviewers`, { reviewers: ["max", "tom"] })).body;
+  report.same("who is asked", logins(asked.requested_reviewers), ["max", "tom"]);
+  report.same("who is asked, by itself", logins((await wil.get(`${one}/requested_reviewers`)).body.users), ["max", "tom"]);
+  const left = (await wil.delete(`${one}/requested_reviewers`, { reviewers: ["tom"] }, { status: 200 })).body;
+  report.same("who is left", logins(left.requested_reviewers), ["max"]);
+  await wil.post(`${one}/requested_reviewers`, { reviewers: ["nobody"] }, { status: 422 });
+  await wil.post(`${one}/requested_reviewers`, { reviewers: ["wil"] }, { status: 422 });
+
+  const all = `${one}/reviews`;
+  const review = (await max.post(all, { event: "REQUEST_CHANGES", body: "Not yet.", comments: [{ path: "one.txt", position: 1, body: "Why?" }] }, { status: 200, anyone: true })).body;
+  report.same("a review", [review.state, review.user.login, review.body], ["CHANGES_REQUESTED", "max", "Not yet."]);
+  await rea.post(all, { event: "COMMENT", body: "Nice." }, { status: 200 });
+  await wil.post(all, { event: "APPROVE" }, { status: 422, message: /^Unprocessable Entity$/ });
+  await max.post(all, { event: "COMMENT" }, { status: 422 });
+  await max.post(all, { event: "SHRUG", body: "x" }, { status: 422 });
+  await wil.get(all);
+  await wil.get(`${all}/${review.id}`);
+  await wil.get(`${all}/1`, { status: 404 });
+  await wil.put(`${all}/${review.id}/dismissals`, {}, { status: 422 });
+  report.same("dismissed", (await wil.put(`${all}/${review.id}/dismissals`, { message: "Done.", event: "DISMISS" })).body.state, "DISMISSED");
+  await wil.put(`${all}/1/dismissals`, { message: "x" }, { status: 404 });
+  await max.post(all, { event: "APPROVE" }, { status: 200 });
+  await lines(session, report, at, made);
+  const kinds = await timeline(session, report, `${at}/issues/${made.number}/timeline`);
+  report.same("the timeline has reviews", ["reviewed", "review_requested", "review_request_removed", "review_dismissed"].filter((kind) => !kinds.includes(kind)), []);
+  await wil.get(`${at}/issues/${made.number}/events`);
+}
+
+async function lines(session, report, at, made) {
+  const wil = session.as("wil");
+  const one = `${at}/pulls/${made.number}/comments`;
+  const comment = (await wil.post(one, { body: "Here.", path: "one.txt", line: 1, side: "RIGHT", commit_id: made.head.sha }, { anyone: true })).body;
+  report.same("where it stands", [comment.path, comment.line, comment.side], ["one.txt", 1, "RIGHT"]);
+  await wil.post(one, { body: "x", path: "none.txt", line: 1, commit_id: made.head.sha }, { status: 422, errors: [["PullRequestReviewComment", "path", "invalid"]] });
+  await wil.post(one, { path: "one.txt", line: 1, commit_id: made.head.sha }, { status: 422 });
+  const reply = (await wil.post(`${one}/${comment.id}/replies`, { body: "Yes." }, { anyone: true })).body;
+  report.same("what it answers", reply.in_reply_to_id, comment.id);
+  await wil.post(`${one}/1/replies`, { body: "Yes." }, { status: 404 });
+  await wil.get(one);
+  const own = `${at}/pulls/comments/${comment.id}`;
+  await wil.get(own);
+  await wil.get(`${at}/pulls/comments/1`, { status: 404 });
+  await wil.patch(own, { body: "Here, I mean." });
+  await wil.patch(own, {}, { status: 422 });
+  await wil.delete(`${at}/pulls/comments/${reply.id}`);
+  await wil.delete(`${at}/pulls/comments/${reply.id}`, undefined, { status: 404 });
+}
