@@ -136,13 +136,7 @@ pub fn plan<'a>(snapshot: &'a Snapshot, rules: &PlanRules, now: Timestamp) -> Ve
     let mut issues: Vec<&IssueView> = snapshot.issues.iter().collect();
     issues.sort_by_key(|issue| (rules.labels.priority_rank(&issue.labels), issue.created_at, issue.number));
     let hour = Duration::from_secs(3600);
-    let mut claimed: Vec<Timestamp> = snapshot
-        .issues
-        .iter()
-        .filter_map(|issue| issue.record.as_ref())
-        .filter(|record| record.attempt > 0 && record.claimed_at + hour > now)
-        .map(|record| record.claimed_at)
-        .collect();
+    let mut claimed: Vec<Timestamp> = snapshot.claims.iter().copied().filter(|at| *at + hour > now).collect();
     claimed.sort();
     let mut room = rules.issues_per_hour.saturating_sub(claimed.len());
     let limit_ends = claimed.first().map_or(now, |first| *first + hour);
@@ -284,7 +278,7 @@ mod tests {
     }
 
     fn decided(view: IssueView) -> Decision {
-        let snapshot = Snapshot { issues: vec![view] };
+        let snapshot = Snapshot { issues: vec![view], claims: Vec::new() };
         plan(&snapshot, &rules(), at(NOW)).remove(0).decision
     }
 
@@ -386,15 +380,9 @@ mod tests {
             created_at: at(created),
             ..view(labels, None)
         };
-        let mut claimed = record(State::Blocked);
-        (claimed.attempt, claimed.claimed_at) = (1, at(NOW - 600));
         let snapshot = Snapshot {
-            issues: vec![
-                issue(1, &["code"], 50),
-                issue(2, &["code"], 10),
-                issue(3, &["code", "urgent"], 90),
-                IssueView { number: IssueNumber(4), ..view(&["code", "blocked"], Some(claimed)) },
-            ],
+            issues: vec![issue(1, &["code"], 50), issue(2, &["code"], 10), issue(3, &["code", "urgent"], 90)],
+            claims: vec![at(NOW - 600), at(NOW - 3600)],
         };
         let rules = PlanRules { issues_per_hour: 3, ..rules() };
         let planned = plan(&snapshot, &rules, at(NOW));

@@ -30,7 +30,7 @@ impl Worker {
     /// Looks at an issue anew and does what is to be done about it, to the end of this attempt.
     pub(super) async fn take(&self, number: IssueNumber, base: &BaseBranch) -> Result<Taken, WorkError> {
         let Some((issue, entry, view)) = self.look_at(number).await? else { return Ok(Taken::Nothing) };
-        let snapshot = Snapshot { issues: vec![view] };
+        let snapshot = Snapshot { issues: vec![view], claims: Vec::new() };
         let decision = plan(&snapshot, &self.settings.plan_rules(), self.forge.now()).into_iter().next();
         let Some(Decision::Act(action)) = decision.map(|planned| planned.decision) else { return Ok(Taken::Nothing) };
         let seen = Seen { issue, entry };

@@ -10,7 +10,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use crate::{
-    domain::{Action, Decision, IssueNumber, plan, poll_pause},
+    domain::{Action, Decision, IssueNumber, Planned, plan, poll_pause},
     forge::{BaseBranch, Tally},
     worker::{Notice, WorkError, Worker, claim::Taken},
 };
@@ -121,6 +121,7 @@ impl Worker {
         if tend.is_empty() && work.is_empty() {
             return Ok(summary);
         }
+        self.prune(&planned).await;
         let base = self.forge.base_branch().await?;
         for number in tend {
             summary.add(&self.take_and_tell(number, &base).await);
@@ -150,6 +151,16 @@ impl Worker {
             summary.add(&taken);
         }
         Ok(summary)
+    }
+
+    /// Removes the checkouts of issues that nobody works on any more.
+    async fn prune(&self, planned: &[Planned<'_>]) {
+        let keep: Vec<IssueNumber> = planned.iter().map(|planned| planned.issue.number).collect();
+        let before = self.forge.now() - self.settings.workspace.keep;
+        if let Err(error) = self.workspace.prune(self.forge.repo(), before, &keep).await {
+            // Room on the disk is not worth an issue's attempt.
+            tracing::warn!(%error, "old checkouts could not be removed: {error}");
+        }
     }
 
     async fn take_and_tell(&self, number: IssueNumber, base: &BaseBranch) -> Result<Taken, WorkError> {
