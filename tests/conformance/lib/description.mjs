@@ -77,6 +77,14 @@ export class Description {
     return schema ? this.#check(`${operation.name} request`, schema, body) : [];
   }
 
+  /** What is wrong with `body` as the payload of this webhook; nothing where the description has no such webhook. */
+  wrongPayload(event, action, body) {
+    const name = [event, action].filter(Boolean).join("-").replaceAll("_", "-");
+    const webhook = this.#api["x-webhooks"][name];
+    if (!webhook) return undefined;
+    return this.#check(`webhook ${name}`, webhook.post.requestBody.content["application/json"].schema, body);
+  }
+
   /** What is wrong with `body` as one of the description's own schemas. */
   wrong(name, body) {
     return this.#check(`schema ${name}`, { $ref: `#/components/schemas/${name}` }, body);
