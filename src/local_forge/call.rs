@@ -25,7 +25,7 @@ use crate::domain::{Login, Timestamp};
 pub(super) type Answer = Result<Reply, Refusal>;
 
 /// One request.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) forge: Arc<Forge>,
     pub(super) caller: Option<Login>,
@@ -44,6 +44,13 @@ impl Call {
     /// A part of the path.
     pub(super) fn part(&self, name: &str) -> &str {
         self.path.get(name).map_or("", String::as_str)
+    }
+
+    /// The same request with another part in its path.
+    pub(super) fn with_part(&self, name: &str, value: impl Into<String>) -> Self {
+        let mut other = self.clone();
+        other.path.insert(name.to_owned(), value.into());
+        other
     }
 
     /// A number in the path; 404 where it is none.

@@ -8,10 +8,15 @@
 //! A write to refs through the API and a push to the same repository are atomic with respect to each other: of twenty
 //! requests that create one ref, one is answered 201. Ids grow, over the whole forge.
 //!
+//! # Caveats
+//! Where GitHub tells apart what a token was granted, here the role decides: check runs need `write`, not an App.
+//! A role that does not reach is answered 403, where GitHub now and then says 404. A pull request comes from a branch of
+//! its own repository. Dependencies and sub-issues stay within one repository. The timeline has no `committed` entries.
+//!
 //! # Not here
-//! Forks, milestones, projects, releases, teams, GraphQL, search, and the endpoints that manage
-//! webhooks and Apps. An endpoint that is
-//! not here is answered 501 with its name.
+//! GraphQL, search, forks, organizations and teams, milestones, projects, releases, Actions, commit comments, deleting and
+//! renaming repositories, settings of branch protection (the handle sets it), and the endpoints that manage webhooks and
+//! Apps. An endpoint that is not here is answered 501 with its name.
 
 mod api;
 mod apps;

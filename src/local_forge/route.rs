@@ -22,19 +22,22 @@ use super::{
 /// The largest body of an API request: a blob of 100 MB, which is GitHub's limit, in Base64, and its envelope.
 const BODY_MAX: usize = 140 << 20;
 
+/// What serves an endpoint.
+pub(super) type Handler = fn(&Call) -> Answer;
+
 /// An endpoint.
 #[derive(Debug, Clone)]
 pub(super) struct Route {
     verb: Method,
     method: MethodFilter,
     pattern: &'static str,
-    handler: fn(&Call) -> Answer,
+    handler: Handler,
 }
 
 macro_rules! verb {
     ($name:ident, $filter:ident) => {
         /// The endpoint of this pattern, for the method of this function's name.
-        pub(super) const fn $name(pattern: &'static str, handler: fn(&Call) -> Answer) -> Route {
+        pub(super) const fn $name(pattern: &'static str, handler: Handler) -> Route {
             Route { verb: Method::$filter, method: MethodFilter::$filter, pattern, handler }
         }
     };
@@ -70,11 +73,10 @@ pub(super) fn table<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r
 }
 
 fn not_here(request: &Request) -> Response {
-    let message = format!("the embedded forge has no {} {}", request.method(), request.uri().path());
-    Refusal::new(StatusCode::NOT_IMPLEMENTED, message).into_response()
+    Refusal::not_here(&format!("{} {}", request.method(), request.uri().path())).into_response()
 }
 
-async fn run(forge: Arc<Forge>, handler: fn(&Call) -> Answer, path: RawPathParams, request: Request) -> Response {
+async fn run(forge: Arc<Forge>, handler: Handler, path: RawPathParams, request: Request) -> Response {
     let path = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let (parts, body) = request.into_parts();
     let Ok(body) = axum::body::to_bytes(body, BODY_MAX).await else {

@@ -21,7 +21,7 @@ use super::{
     state::{Account, Repository},
     webhooks::{Delivery, Webhooks, deliver},
 };
-use crate::domain::{Login, RepoName, Sha};
+use crate::domain::{Login, RepoName, Sha, Timestamp};
 
 /// A forge that could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -154,6 +154,11 @@ impl Running {
     /// The API and git requests answered so far, oldest first.
     pub fn requests(&self) -> Vec<LoggedRequest> {
         self.forge.requests()
+    }
+
+    /// The time by the forge's clock, in whole seconds.
+    pub fn now(&self) -> Timestamp {
+        self.forge.now()
     }
 
     /// Puts the forge's clock forward.

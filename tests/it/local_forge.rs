@@ -444,6 +444,9 @@ async fn checks_statuses_reactions_and_blockers_are_kept() {
     fixture.post("tw", &format!("/repos/acme/site/statuses/{head}"), json!({"state": "success"})).await;
     let combined = fixture.get("/repos/acme/site/commits/main/status").await.body;
     assert_eq!(combined["state"], "success");
+    fixture.post("tw", REFS, json!({"ref": "refs/heads/hob/1-x", "sha": head})).await;
+    let runs = fixture.get("/repos/acme/site/commits/hob/1-x/check-runs").await.body;
+    assert_eq!(runs["total_count"], 1, "the name of a branch may have slashes");
     for title in ["one", "two"] {
         fixture.post("tw", "/repos/acme/site/issues", json!({"title": title})).await;
     }
@@ -571,4 +574,22 @@ async fn a_local_repository_is_copied_and_left_alone() {
     assert_eq!(seen["commit"]["sha"], head.as_str());
     assert_eq!(fixture.get("/repos/acme/copy").await.body["default_branch"], "trunk");
     assert_eq!(fixture.git(folder.path(), &["for-each-ref"]).await.1, before);
+}
+
+#[tokio::test]
+async fn the_forge_answers_in_the_same_process_too() {
+    use tower::ServiceExt;
+    let fixture = Fixture::start().await;
+    let ask = || {
+        let request = http::Request::get("/api/v3/user").header("authorization", "Bearer tw");
+        fixture.forge.router().oneshot(request.body(axum::body::Body::empty()).unwrap())
+    };
+    let answer = ask().await.unwrap();
+    let body = axum::body::to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&body).unwrap()["login"], "wil");
+    fixture.forge.inject(fault("GET", "/user", When::Call(1), What::DropBefore));
+    let dropped = ask().await.unwrap();
+    assert!(axum::body::to_bytes(dropped.into_body(), 1 << 20).await.is_err());
+    let log = fixture.forge.requests();
+    assert_eq!(log.iter().map(|request| request.status).collect::<Vec<_>>(), [200, 0]);
 }

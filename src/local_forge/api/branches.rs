@@ -9,19 +9,24 @@ use super::{
         options::Role,
         page::paged,
         refusal::Refusal,
-        route::{Route, get},
+        route::{Handler, Route, get},
     },
+    checks,
     refs::is_unborn,
+    statuses,
 };
 
 /// How many commits of a history are listed.
 const HISTORY_MAX: usize = 10_000;
 
+/// What GitHub has below a commit, and this forge not.
+const NOT_HERE: [&str; 4] = ["/branches-where-head", "/check-suites", "/comments", "/pulls"];
+
 pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/branches", list),
     get("/repos/{owner}/{repo}/branches/{*branch}", show),
     get("/repos/{owner}/{repo}/commits", commits),
-    get("/repos/{owner}/{repo}/commits/{sha}", commit),
+    get("/repos/{owner}/{repo}/commits/{*sha}", commit_or_below),
 ];
 
 fn list(call: &Call) -> Answer {
@@ -49,7 +54,10 @@ fn list(call: &Call) -> Answer {
 fn show(call: &Call) -> Answer {
     let git = call.read_git()?;
     let name = call.part("branch");
-    let absent = || Refusal::new(http::StatusCode::NOT_FOUND, "Branch not found");
+    let absent = || match name.contains("/protection") {
+        true => Refusal::not_here(&format!("GET {}", call.location)),
+        false => Refusal::new(http::StatusCode::NOT_FOUND, "Branch not found"),
+    };
     let target = git.refname_to_id(&format!("refs/heads/{name}")).map_err(|_| absent())?;
     let commit = git.find_commit(target)?;
     let state = call.state();
@@ -84,6 +92,18 @@ fn commits(call: &Call) -> Answer {
     let state = call.state();
     let view = call.view(&state)?;
     Ok(paged(call, ids, |id| git.find_commit(*id).map_or(Value::Null, |commit| view.commit(&commit))))
+}
+
+/// A commit, or what hangs on it. One pattern for all, because the name of a branch may have slashes in it.
+fn commit_or_below(call: &Call) -> Answer {
+    let below: [(&str, Handler); 3] =
+        [("/check-runs", checks::list), ("/statuses", statuses::list), ("/status", statuses::combined)];
+    let named = call.part("sha");
+    if NOT_HERE.iter().any(|end| named.ends_with(end)) {
+        return Err(Refusal::not_here(&format!("GET {}", call.location)));
+    }
+    let found = below.iter().find_map(|(end, handler)| Some((named.strip_suffix(end)?, handler)));
+    found.map_or_else(|| commit(call), |(sha, handler)| handler(&call.with_part("sha", sha)))
 }
 
 fn commit(call: &Call) -> Answer {

@@ -24,7 +24,6 @@ pub(super) const ROUTES: &[Route] = &[
     post("/repos/{owner}/{repo}/check-runs", create),
     get("/repos/{owner}/{repo}/check-runs/{id}", show),
     patch("/repos/{owner}/{repo}/check-runs/{id}", update),
-    get("/repos/{owner}/{repo}/commits/{sha}/check-runs", list),
 ];
 
 fn create(call: &Call) -> Answer {
@@ -87,7 +86,8 @@ fn update(call: &Call) -> Answer {
     show(call)
 }
 
-fn list(call: &Call) -> Answer {
+/// The check runs of a commit.
+pub(super) fn list(call: &Call) -> Answer {
     let sha = commit_of(&call.read_git()?, call.part("sha"))?.to_string();
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;

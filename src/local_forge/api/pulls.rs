@@ -138,25 +138,7 @@ fn create(call: &Call) -> Answer {
         number
     };
     git.reference(&format!("refs/pull/{number}/head"), head, true, "")?;
-    created(call, &git, number)
-}
-
-/// Answers the pull request that has just been made, as if it had been asked for.
-fn created(call: &Call, git: &Git, number: u64) -> Answer {
-    let mut path = call.path.clone();
-    path.insert("number".to_owned(), number.to_string());
-    let again = Call {
-        forge: std::sync::Arc::clone(&call.forge),
-        caller: call.caller.clone(),
-        app: None,
-        path,
-        query: call.query.clone(),
-        location: String::new(),
-        accept: String::new(),
-        body: bytes::Bytes::new(),
-        now: call.now,
-    };
-    whole(&again, git).map(|body| Reply::created(&body))
+    whole(&call.with_part("number", number.to_string()), &git).map(|body| Reply::created(&body))
 }
 
 fn new_pull(call: &Call, git: &Git, fields: &Fields) -> Result<(Pull, Oid), Refusal> {

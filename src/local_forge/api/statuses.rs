@@ -8,17 +8,13 @@ use super::{
         options::Role,
         page::paged,
         refusal::Refusal,
-        route::{Route, get, post},
+        route::{Route, post},
         state::{CommitStatus, Repository},
     },
     compare::commit_of,
 };
 
-pub(super) const ROUTES: &[Route] = &[
-    post("/repos/{owner}/{repo}/statuses/{sha}", create),
-    get("/repos/{owner}/{repo}/commits/{sha}/statuses", list),
-    get("/repos/{owner}/{repo}/commits/{sha}/status", combined),
-];
+pub(super) const ROUTES: &[Route] = &[post("/repos/{owner}/{repo}/statuses/{sha}", create)];
 
 fn create(call: &Call) -> Answer {
     let fields = call.fields("Status")?;
@@ -45,7 +41,8 @@ fn create(call: &Call) -> Answer {
     Ok(Reply::created(&call.view(&state)?.status(&status)))
 }
 
-fn list(call: &Call) -> Answer {
+/// The statuses of a commit.
+pub(super) fn list(call: &Call) -> Answer {
     let sha = commit_of(&call.read_git()?, call.part("sha"))?.to_string();
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
@@ -54,7 +51,8 @@ fn list(call: &Call) -> Answer {
     Ok(paged(call, all, |status| view.status(status)))
 }
 
-fn combined(call: &Call) -> Answer {
+/// All of a commit's in one word.
+pub(super) fn combined(call: &Call) -> Answer {
     let sha = commit_of(&call.read_git()?, call.part("sha"))?.to_string();
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;

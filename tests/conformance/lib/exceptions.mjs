@@ -42,7 +42,7 @@ export const ANSWERS = [
   {
     operation: "GET /app/installations",
     status: 200,
-    wrong: /^\/\d+\/account must (be null|have required property)/,
+    wrong: /^\/\d+\/account must /,
     reason: "the account would have to be a user and an enterprise at once; the single installation's schema says or",
   },
   {
