@@ -6,7 +6,7 @@ use anyhow::Context;
 use secrecy::SecretString;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::local_forge::{Fault, Options, User, Webhook, endpoints, serve as start};
+use crate::local_forge::{App, AppKey, Fault, Options, Role, User, Webhook, endpoints, serve as start};
 
 /// Serve a GitHub-compatible forge on this machine, to try Hob on
 #[derive(Debug, clap::Args)]
@@ -22,6 +22,10 @@ pub(super) struct Args {
     /// An account and its token; roles are read, triage, write, maintain and admin; `:bot` after the role makes a bot
     #[arg(long = "user", value_name = "LOGIN:TOKEN[:ROLE[:bot]]")]
     users: Vec<User>,
+
+    /// A GitHub App, its installation and the file of its key (PEM; the public half is enough)
+    #[arg(long = "app", value_name = "ID:INSTALLATION:SLUG:ROLE:KEYFILE")]
+    apps: Vec<AppArg>,
 
     /// Requests an hour of an account
     #[arg(long, value_name = "N")]
@@ -51,10 +55,9 @@ pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
     };
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let webhook = args.webhook.map(|url| Webhook { url, secret: args.webhook_secret });
+    let apps = args.apps.into_iter().map(AppArg::read).collect::<anyhow::Result<_>>()?;
     let (listen, data, users, rate_limit) = (args.listen, args.data, args.users, args.rate_limit);
-    let forge = start(Options { listen, data, users, rate_limit, webhook, ..Options::default() })
-        .await
-        .context("start the forge")?;
+    let forge = start(Options { listen, data, users, apps, rate_limit, webhook }).await.context("start the forge")?;
     for fault in faults {
         forge.inject(fault);
     }
@@ -69,6 +72,38 @@ pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
     }
     forge.shutdown().await;
     Ok(())
+}
+
+/// An App as the command line names it.
+#[derive(Debug, Clone)]
+struct AppArg {
+    id: u64,
+    installation: u64,
+    slug: String,
+    role: Role,
+    key: PathBuf,
+}
+
+impl std::str::FromStr for AppArg {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let parts: Vec<&str> = text.splitn(5, ':').collect();
+        let &[id, installation, slug, role, key] = parts.as_slice() else {
+            anyhow::bail!("write an App as ID:INSTALLATION:SLUG:ROLE:KEYFILE");
+        };
+        let (id, installation) = (id.parse().context("its id")?, installation.parse().context("its installation")?);
+        Ok(Self { id, installation, slug: slug.to_owned(), role: role.parse()?, key: key.into() })
+    }
+}
+
+impl AppArg {
+    fn read(self) -> anyhow::Result<App> {
+        let name = self.key.display();
+        let pem = std::fs::read_to_string(&self.key).with_context(|| format!("read {name}"))?;
+        let key = AppKey::from_pem(&pem).with_context(|| format!("understand {name}"))?;
+        Ok(App { id: self.id, slug: self.slug, key, installation: self.installation, role: self.role })
+    }
 }
 
 /// Prints the forge's endpoints, for the test that holds each of them to GitHub's description.

@@ -41,25 +41,28 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
     let path = request.uri().path().to_owned();
     let asked_tag = request.headers().get(header::IF_NONE_MATCH).cloned();
     let mut login = sign_in(&forge, request.headers());
+    // An App that signs for itself has a limit of its own.
+    let mut payer = None;
     if let Some(token) = web_token(request.headers()) {
         login = verify(&forge.apps, token, now).map(|app| {
             request.extensions_mut().insert(SigningApp(app.id));
+            payer = Some(format!("app {}", app.id));
             None
         });
     }
     let who = login.clone().ok().flatten();
+    let payer = who.as_ref().map(ToString::to_string).or(payer);
+    let payer = payer.as_deref();
     // GitHub does not count a look at the limit itself.
     let free = path.ends_with("/rate_limit");
     let charge = || match free {
-        true => Ok(forge.meter.read(who.as_ref().map(Login::as_str), now)),
-        false => forge.meter.charge(who.as_ref().map(Login::as_str), now),
+        true => Ok(forge.meter.read(payer, now)),
+        false => forge.meter.charge(payer, now),
     };
     let (mut response, mut reading, mut counted) = match (login, charge()) {
         (Err(refusal), Ok(reading) | Err(reading)) => (refusal.into_response(), reading, !free),
-        (Ok(_), Err(reading)) => (used_up(who.as_ref()).into_response(), reading, false),
-        (Ok(_), Ok(reading)) if !forge.meter.admits(&method, who.as_ref().map(Login::as_str), now) => {
-            (too_fast(), reading, false)
-        }
+        (Ok(_), Err(reading)) => (used_up(payer).into_response(), reading, false),
+        (Ok(_), Ok(reading)) if !forge.meter.admits(&method, payer, now) => (too_fast(), reading, false),
         (Ok(login), Ok(reading)) => {
             request.extensions_mut().insert(Caller(login));
             request.extensions_mut().insert(ServedPath(path));
@@ -73,7 +76,7 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
     if matches!(method, Method::GET | Method::HEAD) && response.status() == StatusCode::OK {
         response = tagged(response, who.as_ref(), asked_tag.as_ref()).await;
         if response.status() == StatusCode::NOT_MODIFIED && counted {
-            reading = forge.meter.refund(who.as_ref().map(Login::as_str), now);
+            reading = forge.meter.refund(payer, now);
             counted = false;
         }
     }
@@ -112,8 +115,8 @@ fn web_token(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && parts == 3).then_some(token)
 }
 
-fn used_up(who: Option<&Login>) -> Refusal {
-    let whose = who.map_or_else(|| "127.0.0.1".to_owned(), |login| format!("user {login}"));
+fn used_up(who: Option<&str>) -> Refusal {
+    let whose = who.map_or_else(|| "127.0.0.1".to_owned(), |name| format!("user {name}"));
     Refusal::new(StatusCode::FORBIDDEN, format!("API rate limit exceeded for {whose}."))
 }
 

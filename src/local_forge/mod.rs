@@ -29,6 +29,7 @@ mod fields;
 mod forge;
 mod git;
 mod keep;
+mod measure;
 mod meter;
 mod notices;
 mod options;

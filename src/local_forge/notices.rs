@@ -7,9 +7,12 @@ use serde_json::{Value, json};
 
 use super::{
     forge::Forge,
+    git::{Brought, RefMove, brought, is_forced},
+    measure::measure,
     options::Role,
-    state::{CheckRun, EventKind, Issue, Repository, ReviewState, State},
-    view::View,
+    refusal::Refusal,
+    state::{CheckRun, EventKind, Issue, IssueState, Repository, Review, ReviewState, State},
+    view::{Measured, View},
     webhooks::Notice,
 };
 use crate::domain::{Login, RepoName};
@@ -17,6 +20,8 @@ use crate::domain::{Login, RepoName};
 /// Tells what is new since the last time.
 pub(super) fn tell_news(forge: &Forge) {
     let Some(hooks) = &forge.webhooks else { return };
+    // One tells at a time: what is told keeps its order.
+    let _telling = hooks.telling();
     let state = forge.state();
     let told = hooks.told.load(Ordering::Relaxed);
     let mut news: Vec<(u64, Notice)> = Vec::new();
@@ -30,9 +35,9 @@ pub(super) fn tell_news(forge: &Forge) {
     if let Some((last, _)) = news.last() {
         hooks.told.store(*last, Ordering::Relaxed);
     }
-    // Queued while the state is locked: what is told keeps its order.
+    drop(state);
     for (_, notice) in news {
-        hooks.tell(notice);
+        hooks.tell(measured(forge, notice));
     }
 }
 
@@ -43,23 +48,46 @@ pub(super) fn begin(forge: &Forge) {
     }
 }
 
-/// Tells of a push: one ref that moved.
-pub(super) fn tell_push(forge: &Forge, name: &RepoName, actor: &Login, reference: &str, sides: (String, String)) {
-    let Some(hooks) = &forge.webhooks else { return };
+/// Tells of a push: one branch or tag that moved. GitHub tells of no other refs.
+pub(super) fn tell_push(
+    forge: &Forge,
+    git: &git2::Repository,
+    name: &RepoName,
+    actor: &Login,
+    change: &RefMove,
+) -> Result<(), Refusal> {
+    let Some(hooks) = &forge.webhooks else { return Ok(()) };
+    if !change.reference.starts_with("refs/heads/") && !change.reference.starts_with("refs/tags/") {
+        return Ok(());
+    }
+    let (forced, brought) = (is_forced(git, change), brought(git, change)?);
     let state = forge.state();
-    let Some(view) = view_of(forge, &state, name) else { return };
-    let none = "0".repeat(40);
+    let Some(view) = view_of(forge, &state, name) else { return Ok(()) };
+    let side = |id: Option<git2::Oid>| id.map_or_else(|| "0".repeat(40), |id| id.to_string());
+    let (before, after) = (side(change.old), side(change.new));
+    let shown = |(id, files): &Brought| git.find_commit(*id).map(|commit| view.pushed_commit(&commit, files));
+    let commits = brought.iter().map(shown).collect::<Result<Vec<_>, _>>()?;
+    let tip = change.new.and_then(|id| git.find_object(id, None).ok()?.peel_to_commit().ok());
+    let head = commits.last().cloned().or(tip.map(|commit| view.pushed_commit(&commit, &[])));
+    let email = format!("{actor}@users.noreply.github.com");
     let payload = json!({
-        "ref": reference,
-        "before": sides.0,
-        "after": sides.1,
-        "created": sides.0 == none,
-        "deleted": sides.1 == none,
-        "pusher": {"name": actor},
+        "ref": change.reference,
+        "before": before,
+        "after": after,
+        "base_ref": null,
+        "created": change.old.is_none(),
+        "deleted": change.new.is_none(),
+        "forced": forced,
+        "compare": view.html(&format!("/compare/{before}...{after}")),
+        "commits": commits,
+        "head_commit": head,
+        "pusher": {"name": actor, "email": email},
         "repository": view.repository(Role::Read),
         "sender": view.user(actor),
     });
+    drop(state);
     hooks.tell(Notice { event: "push", action: None, payload });
+    Ok(())
 }
 
 /// Tells that a pull request's head has moved.
@@ -67,8 +95,10 @@ pub(super) fn tell_synchronize(forge: &Forge, name: &RepoName, actor: &Login, nu
     let Some(hooks) = &forge.webhooks else { return };
     let state = forge.state();
     let Some(view) = view_of(forge, &state, name) else { return };
-    if let Some(issue) = view.repo.issues.get(&number) {
-        hooks.tell(about(&view, issue, actor, "synchronize", Value::Null));
+    let notice = view.repo.issues.get(&number).map(|issue| about(&view, issue, actor, "synchronize", Value::Null));
+    drop(state);
+    if let Some(notice) = notice {
+        hooks.tell(measured(forge, notice));
     }
 }
 
@@ -97,7 +127,7 @@ fn of_issue(view: &View<'_>, issue: &Issue, told: u64, news: &mut Vec<(u64, Noti
     }
     for review in issue.pull.iter().flat_map(|pull| &pull.reviews) {
         if review.id > told && review.state != ReviewState::Pending {
-            let more = json!({"pull_request": view.pull(issue), "review": view.review(issue.number, review)});
+            let more = json!({"pull_request": view.pull(issue), "review": told_review(view, issue, review)});
             let payload = whole(view, &review.author, "submitted", more);
             news.push((review.id, Notice { event: "pull_request_review", action: Some("submitted"), payload }));
         }
@@ -106,7 +136,7 @@ fn of_issue(view: &View<'_>, issue: &Issue, told: u64, news: &mut Vec<(u64, Noti
         let more = particulars(view, &event.kind);
         if let EventKind::ReviewDismissed { review, .. } = &event.kind {
             let mut reviews = issue.pull.iter().flat_map(|pull| &pull.reviews);
-            let shown = reviews.find(|other| other.id == *review).map(|review| view.review(issue.number, review));
+            let shown = reviews.find(|other| other.id == *review).map(|review| told_review(view, issue, review));
             let more = json!({"pull_request": view.pull(issue), "review": shown});
             let payload = whole(view, &event.actor, "dismissed", more);
             news.push((event.id, Notice { event: "pull_request_review", action: Some("dismissed"), payload }));
@@ -114,6 +144,13 @@ fn of_issue(view: &View<'_>, issue: &Issue, told: u64, news: &mut Vec<(u64, Noti
             news.push((event.id, about(view, issue, &event.actor, action, more)));
         }
     }
+}
+
+/// A review as webhooks tell it: its state is written small there.
+fn told_review(view: &View<'_>, issue: &Issue, review: &Review) -> Value {
+    let mut shown = view.review(issue.number, review);
+    shown["state"] = json!(review.state.name().to_lowercase());
+    shown
 }
 
 /// What an event's notice has beside the issue.
@@ -163,9 +200,8 @@ fn action(kind: &EventKind) -> Option<&'static str> {
 /// A notice about an issue, or about a pull request where it is one.
 fn about(view: &View<'_>, issue: &Issue, actor: &Login, action: &'static str, more: Value) -> Notice {
     let (event, mut fields) = match &issue.pull {
-        Some(pull) => {
-            let mut shown = view.pull(issue);
-            shown["merged"] = json!(pull.merged.is_some());
+        Some(_) => {
+            let shown = view.whole_pull(issue, Measured::default());
             ("pull_request", json!({"number": issue.number, "pull_request": shown}))
         }
         None => ("issues", json!({"issue": view.issue(issue)})),
@@ -174,6 +210,23 @@ fn about(view: &View<'_>, issue: &Issue, actor: &Login, action: &'static str, mo
         fields.extend(more);
     }
     Notice { event, action: Some(action), payload: whole(view, actor, action, fields) }
+}
+
+/// Fills in what git tells of a notice's pull request: that is asked while the state is not locked.
+fn measured(forge: &Forge, mut notice: Notice) -> Notice {
+    let id = notice.payload["repository"]["id"].as_u64().unwrap_or_default();
+    let Some(Value::Object(pull)) = notice.payload.get_mut("pull_request").filter(|_| notice.event == "pull_request")
+    else {
+        return notice;
+    };
+    let tip = |side: &str| git2::Oid::from_str(pull[side]["sha"].as_str().unwrap_or_default());
+    let state = if pull["state"] == IssueState::Open.name() { IssueState::Open } else { IssueState::Closed };
+    let git = forge.git.open(id);
+    let found = git.and_then(|git| measure(&git, (tip("base")?, tip("head")?), state)).unwrap_or_default();
+    if let Value::Object(fields) = found.fields(pull["draft"] == true) {
+        pull.extend(fields);
+    }
+    notice
 }
 
 fn whole(view: &View<'_>, actor: &Login, action: &str, mut fields: Value) -> Value {

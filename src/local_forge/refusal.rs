@@ -28,6 +28,11 @@ impl Refusal {
         Self::new(StatusCode::NOT_FOUND, "Not Found")
     }
 
+    /// The forge has no such endpoint.
+    pub(super) fn not_here(endpoint: &str) -> Self {
+        Self::new(StatusCode::NOT_IMPLEMENTED, format!("the embedded forge has no {endpoint}"))
+    }
+
     /// A write without an account.
     pub(super) fn anonymous() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "Requires authentication")

@@ -73,8 +73,7 @@ pub(super) fn table<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r
 }
 
 fn not_here(request: &Request) -> Response {
-    let message = format!("the embedded forge has no {} {}", request.method(), request.uri().path());
-    Refusal::new(StatusCode::NOT_IMPLEMENTED, message).into_response()
+    Refusal::not_here(&format!("{} {}", request.method(), request.uri().path())).into_response()
 }
 
 async fn run(forge: Arc<Forge>, handler: Handler, path: RawPathParams, request: Request) -> Response {

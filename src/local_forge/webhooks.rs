@@ -10,7 +10,7 @@
 //! completed, `push`. Edits of a body or a comment, and deletions, are not.
 
 use std::sync::{
-    Mutex, PoisonError,
+    Mutex, MutexGuard, PoisonError,
     atomic::{AtomicU64, Ordering},
 };
 
@@ -66,6 +66,7 @@ pub(super) struct Webhooks {
     pub(super) told: AtomicU64,
     count: AtomicU64,
     kept: Mutex<Vec<Delivery>>,
+    telling: Mutex<()>,
     queue: mpsc::Sender<String>,
 }
 
@@ -73,7 +74,21 @@ impl Webhooks {
     /// Webhooks, and the queue of ids that [`deliver`] takes from.
     pub(super) fn new() -> (Self, mpsc::Receiver<String>) {
         let (queue, waiting) = mpsc::channel(KEPT_MAX);
-        (Self { told: AtomicU64::new(0), count: AtomicU64::new(0), kept: Mutex::default(), queue }, waiting)
+        (
+            Self {
+                told: AtomicU64::new(0),
+                count: AtomicU64::new(0),
+                kept: Mutex::default(),
+                telling: Mutex::default(),
+                queue,
+            },
+            waiting,
+        )
+    }
+
+    /// Lets one teller at a time find out what is new and queue it.
+    pub(super) fn telling(&self) -> MutexGuard<'_, ()> {
+        self.telling.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps a notice as a delivery and queues it.

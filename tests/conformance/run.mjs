@@ -7,6 +7,7 @@ import { endpoints, start } from "./lib/forge.mjs";
 import { Description } from "./lib/description.mjs";
 import { Report } from "./lib/report.mjs";
 import { Session } from "./lib/session.mjs";
+import { APP_FLAGS, apps } from "./checks/apps.mjs";
 import { branches } from "./checks/branches.mjs";
 import { collaborators } from "./checks/collaborators.mjs";
 import { comments } from "./checks/comments.mjs";
@@ -24,10 +25,11 @@ import { relations } from "./checks/relations.mjs";
 import { reviews } from "./checks/reviews.mjs";
 import { results } from "./checks/results.mjs";
 import { everywhere } from "./checks/everywhere.mjs";
+import { Receiver, webhooks } from "./checks/webhooks.mjs";
 
 const TOPICS = {
   meta, labels, issues, comments, relations, collaborators, objects, refs, contents, branches, pulls, reviews, results,
-  git, octokit,
+  apps, git, octokit, webhooks,
 };
 
 async function main() {
@@ -35,9 +37,11 @@ async function main() {
   if (!binary) throw new Error("usage: node run.mjs PATH-TO-HOB [TOPIC…]");
   const wanted = process.argv.slice(3);
   const report = new Report();
-  const forge = await start(binary);
+  const receiver = await Receiver.start();
+  const forge = await start(binary, [...APP_FLAGS, ...receiver.flags]);
   try {
     const session = new Session({ forge, endpoints: endpoints(binary), description: new Description(), report });
+    session.receiver = receiver;
     for (const [name, topic] of Object.entries(TOPICS)) {
       if (wanted.length && !wanted.includes(name)) continue;
       await topic(session, report).catch((error) => report.check(`the checks of ${name}`, error.stack));
@@ -53,6 +57,7 @@ async function main() {
     }
   } finally {
     await forge.stop();
+    receiver.stop();
   }
   if (!wanted.length) await limits(binary, report);
   console.log(`${report.passed} passed, ${report.failed} failed`);

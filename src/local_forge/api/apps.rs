@@ -50,6 +50,7 @@ fn of_repository(call: &Call) -> Answer {
 }
 
 fn token(call: &Call) -> Answer {
+    call.fields("Installation")?;
     let id = call.number("id")?;
     let app = Some(app(call)?).filter(|app| app.installation == id).ok_or_else(Refusal::not_found)?;
     let token = format!("ghs_{}", BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; 27]>()));

@@ -19,6 +19,9 @@ use super::{
 /// How many commits of a history are listed.
 const HISTORY_MAX: usize = 10_000;
 
+/// What GitHub has below a commit, and this forge not.
+const NOT_HERE: [&str; 4] = ["/branches-where-head", "/check-suites", "/comments", "/pulls"];
+
 pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/branches", list),
     get("/repos/{owner}/{repo}/branches/{*branch}", show),
@@ -51,7 +54,10 @@ fn list(call: &Call) -> Answer {
 fn show(call: &Call) -> Answer {
     let git = call.read_git()?;
     let name = call.part("branch");
-    let absent = || Refusal::new(http::StatusCode::NOT_FOUND, "Branch not found");
+    let absent = || match name.contains("/protection") {
+        true => Refusal::not_here(&format!("GET {}", call.location)),
+        false => Refusal::new(http::StatusCode::NOT_FOUND, "Branch not found"),
+    };
     let target = git.refname_to_id(&format!("refs/heads/{name}")).map_err(|_| absent())?;
     let commit = git.find_commit(target)?;
     let state = call.state();
@@ -93,6 +99,9 @@ fn commit_or_below(call: &Call) -> Answer {
     let below: [(&str, Handler); 3] =
         [("/check-runs", checks::list), ("/statuses", statuses::list), ("/status", statuses::combined)];
     let named = call.part("sha");
+    if NOT_HERE.iter().any(|end| named.ends_with(end)) {
+        return Err(Refusal::not_here(&format!("GET {}", call.location)));
+    }
     let found = below.iter().find_map(|(end, handler)| Some((named.strip_suffix(end)?, handler)));
     found.map_or_else(|| commit(call), |(sha, handler)| handler(&call.with_part("sha", sha)))
 }

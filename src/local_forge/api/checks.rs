@@ -136,9 +136,7 @@ fn fill(call: &Call, fields: &Fields, run: &mut CheckRun) -> Result<(), Refusal>
     take("started_at", &mut run.started_at)?;
     take("completed_at", &mut run.completed_at)?;
     let now = || call.now.format("%Y-%m-%dT%H:%M:%SZ").to_string();
-    if run.status != "queued" {
-        run.started_at.get_or_insert_with(now);
-    }
+    run.started_at.get_or_insert_with(now);
     if run.status == "completed" {
         run.completed_at.get_or_insert_with(now);
     }

@@ -154,11 +154,6 @@ fn note(call: &Call, plan: &Plan, sha: Oid) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether `head` merges into `base` without a conflict.
-pub(super) fn merges(git: &Git, base: Oid, head: Oid) -> Result<bool, Refusal> {
-    Ok(!git.merge_commits(&git.find_commit(base)?, &git.find_commit(head)?, None)?.has_conflicts())
-}
-
 fn not_mergeable() -> Refusal {
     Refusal::new(http::StatusCode::METHOD_NOT_ALLOWED, "Pull Request is not mergeable")
 }

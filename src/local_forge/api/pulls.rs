@@ -8,12 +8,12 @@ use super::{
         call::{Answer, Call, Reply},
         fields::Fields,
         git::{changes, merge_base, patch_text, walk},
+        measure::measure,
         options::Role,
         page::paged,
         refusal::Refusal,
         route::{Route, get, patch, post},
         state::{EventKind, Issue, IssueState, Pull, Repository, State},
-        view::Measured,
     },
     issue_edit::Edit,
     issues::{BODY_MAX, TITLE_MAX, cross_reference, new_issue},
@@ -85,16 +85,9 @@ fn show(call: &Call) -> Answer {
 
 /// The pull request in the path, whole. Git is asked before the state is locked.
 pub(super) fn whole(call: &Call, git: &Git) -> Result<Value, Refusal> {
-    let (base, head) = sides(call)?;
-    let is_open = call.issue(call.repository(&call.state(), Role::Read)?)?.state == IssueState::Open;
-    let files = changes(git, base, head)?;
-    let measured = Measured {
-        additions: files.iter().map(|file| file.additions).sum(),
-        deletions: files.iter().map(|file| file.deletions).sum(),
-        files: files.len(),
-        commits: walk(git, Some(base), head)?.len(),
-        mergeable: is_open.then(|| super::merge::merges(git, base, head)).transpose()?,
-    };
+    let sides = sides(call)?;
+    let open_or_closed = call.issue(call.repository(&call.state(), Role::Read)?)?.state;
+    let measured = measure(git, sides, open_or_closed)?;
     let state = call.state();
     let view = call.view(&state)?;
     Ok(view.whole_pull(pull_of(call, view.repo)?.0, measured))

@@ -1,11 +1,14 @@
 //! What follows when a ref has moved, by the API or by push: pull requests take their new head, are closed or merged, and
 //! commits on the default branch close issues.
 
-use super::super::{
-    forge::Forge,
-    notices::{tell_push, tell_synchronize},
-    refusal::Refusal,
-    state::{Closing, EventKind, Issue, IssueState, Merged, Repository, StateReason, closes},
+use super::{
+    super::{
+        forge::Forge,
+        notices::{tell_push, tell_synchronize},
+        refusal::Refusal,
+        state::{Closing, EventKind, Issue, IssueState, Merged, Repository, StateReason, closes},
+    },
+    is_forced,
 };
 use crate::domain::{Login, RepoName, Timestamp};
 
@@ -45,15 +48,11 @@ pub(in super::super) fn moved(
         known.pushed_at = by.now;
         branch == Some(known.default_branch.as_str())
     };
-    let side = |id: Option<git2::Oid>| id.map_or_else(|| "0".repeat(40), |id| id.to_string());
-    tell_push(forge, name, actor, &change.reference, (side(change.old), side(change.new)));
+    tell_push(forge, repo, name, actor, change)?;
     let Some(branch) = branch else { return Ok(()) };
     let texts = if is_default { new_messages(repo, change)? } else { Vec::new() };
     let contained = contained(forge, repo, name, branch, change)?;
-    let forced = match (change.old, change.new) {
-        (Some(old), Some(new)) => old != new && !repo.graph_descendant_of(new, old).unwrap_or(false),
-        (Some(_) | None, None) | (None, Some(_)) => false,
-    };
+    let forced = is_forced(repo, change);
     let heads = {
         let mut state = forge.state();
         let known = state.repositories.get_mut(name.owner(), name.name()).ok_or_else(Refusal::not_found)?;

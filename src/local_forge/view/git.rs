@@ -53,6 +53,27 @@ impl View<'_> {
         })
     }
 
+    /// A commit as a push tells it, with the files it changed.
+    pub(in super::super) fn pushed_commit(&self, commit: &Commit<'_>, files: &[FileChange]) -> Value {
+        let named = |wanted: &[&str]| -> Value {
+            files.iter().filter(|file| wanted.contains(&file.status)).map(|file| json!(file.path)).collect()
+        };
+        let committer = person(&commit.committer());
+        json!({
+            "id": commit.id().to_string(),
+            "tree_id": commit.tree_id().to_string(),
+            "distinct": true,
+            "message": String::from_utf8_lossy(commit.message_raw_bytes()),
+            "timestamp": committer["date"],
+            "url": self.html(&format!("/commit/{}", commit.id())),
+            "author": person(&commit.author()),
+            "committer": committer,
+            "added": named(&["added", "copied"]),
+            "removed": named(&["removed"]),
+            "modified": named(&["modified", "changed", "renamed"]),
+        })
+    }
+
     /// A changed file, as it is at `head`.
     pub(in super::super) fn file_change(&self, change: &FileChange, head: &str) -> Value {
         let mut shown = json!({

@@ -21,6 +21,27 @@ pub(in super::super) struct Measured {
     pub(in super::super) mergeable: Option<bool>,
 }
 
+impl Measured {
+    /// The fields of a pull request by itself that only git can fill.
+    pub(in super::super) fn fields(self, draft: bool) -> Value {
+        let state = match (self.mergeable, draft) {
+            (None, _) => "unknown",
+            (Some(false), _) => "dirty",
+            (Some(true), true) => "draft",
+            (Some(true), false) => "clean",
+        };
+        json!({
+            "mergeable": self.mergeable,
+            "mergeable_state": state,
+            "rebaseable": self.mergeable,
+            "additions": self.additions,
+            "deletions": self.deletions,
+            "changed_files": self.files,
+            "commits": self.commits,
+        })
+    }
+}
+
 impl View<'_> {
     /// A pull request as it stands in a list; `null` for an issue that is none.
     pub(in super::super) fn pull(&self, issue: &Issue) -> Value {
@@ -68,27 +89,15 @@ impl View<'_> {
         let mut shown = self.pull(issue);
         if let (Some(pull), Value::Object(fields)) = (&issue.pull, &mut shown) {
             let merged = pull.merged.as_ref();
-            let state = match (measured.mergeable, pull.draft) {
-                (None, _) => "unknown",
-                (Some(false), _) => "dirty",
-                (Some(true), true) => "draft",
-                (Some(true), false) => "clean",
-            };
             let more = json!({
                 "merged": merged.is_some(),
                 "merged_by": merged.map(|merged| self.user(&merged.by)),
-                "mergeable": measured.mergeable,
-                "mergeable_state": state,
-                "rebaseable": measured.mergeable,
-                "additions": measured.additions,
-                "deletions": measured.deletions,
-                "changed_files": measured.files,
-                "commits": measured.commits,
                 "comments": issue.comments.len(),
                 "review_comments": pull.review_comments.len(),
                 "maintainer_can_modify": pull.maintainer_can_modify,
             });
             extend(fields, more);
+            extend(fields, measured.fields(pull.draft));
         }
         shown
     }

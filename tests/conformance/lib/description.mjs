@@ -77,6 +77,14 @@ export class Description {
     return schema ? this.#check(`${operation.name} request`, schema, body) : [];
   }
 
+  /** What is wrong with `body` as the payload of this webhook; nothing where the description has no such webhook. */
+  wrongPayload(event, action, body) {
+    const name = [event, action].filter(Boolean).join("-").replaceAll("_", "-");
+    const webhook = this.#api["x-webhooks"][name];
+    if (!webhook) return undefined;
+    return this.#check(`webhook ${name}`, webhook.post.requestBody.content["application/json"].schema, body);
+  }
+
   /** What is wrong with `body` as one of the description's own schemas. */
   wrong(name, body) {
     return this.#check(`schema ${name}`, { $ref: `#/components/schemas/${name}` }, body);
@@ -89,10 +97,9 @@ export class Description {
       this.#compiled.set(key, validate);
     }
     if (validate(body)) return [];
-    // Of alternatives the one that fits best is worth reading; ajv gives them all: those deepest in the body say most.
+    // Of alternatives that do not fit each says why: what stands deepest in the body tells most, and goes first.
     const depth = (error) => error.instancePath.split("/").length;
-    const errors = validate.errors.sort((a, b) => depth(b) - depth(a)).slice(0, 4);
-    return errors.map((error) => {
+    return validate.errors.sort((a, b) => depth(b) - depth(a)).map((error) => {
       const value = error.instancePath.split("/").slice(1).reduce((at, key) => at?.[key.replace(/~1/g, "/")], body);
       // More than one of `oneOf` is the description's own ambiguity, told apart from none.
       if (error.params.passingSchemas) return `${error.instancePath || "the body"} fits several alternatives`;

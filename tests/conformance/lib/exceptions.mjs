@@ -40,6 +40,12 @@ export const HEADERS = [
 /** Answers that the description gives wrongly. */
 export const ANSWERS = [
   {
+    operation: "GET /app/installations",
+    status: 200,
+    wrong: /^\/\d+\/account must /,
+    reason: "the account would have to be a user and an enterprise at once; the single installation's schema says or",
+  },
+  {
     operation: "POST /repos/{owner}/{repo}/git/blobs",
     status: 422,
     wrong: /^the body fits several alternatives$/,

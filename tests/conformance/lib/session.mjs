@@ -18,18 +18,24 @@ const ALWAYS = {
 };
 
 export class Session {
-  /** Endpoints of the forge that were answered with success. */
+  /** Endpoints of the forge, and operations of GitHub's, that were answered with success. */
   called = new Set();
-  /** Endpoints whose lists were read page by page. */
+  /** Operations whose lists were read page by page. */
   paged = new Set();
-  /** What was sent to each endpoint first, to send it again in other ways. */
+  /** What was sent to each operation first, to send it again in other ways. */
   samples = new Map();
   #conditional = new Set();
   #refused = new Set();
   #used = new Set();
+  #tokens = new Map(Object.entries(USERS).map(([login, { token }]) => [login, token]));
 
   constructor({ forge, endpoints, description, report }) {
     Object.assign(this, { forge, endpoints, description, report });
+  }
+
+  /** Lets `as` speak with this token under a name of its own. */
+  admit(name, token) {
+    this.#tokens.set(name, token);
   }
 
   /** Requests as this account: `wil.get(path, options)`, and so on. */
@@ -44,7 +50,7 @@ export class Session {
   /** One request as it is, unchecked. Without an account it is anonymous; `headers` goes before all else. */
   async send(login, method, path, body, headers = {}) {
     const sent = { accept: "application/vnd.github+json", "user-agent": "conformance", ...headers };
-    if (login && !sent.authorization) sent.authorization = `Bearer ${USERS[login].token}`;
+    if (login && !sent.authorization) sent.authorization = `Bearer ${this.#tokens.get(login)}`;
     const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
     const url = path.startsWith("http") ? path : `${this.forge.apiUrl}${path}`;
     const response = await fetch(url, { method, headers: sent, body: text, redirect: "manual" });
@@ -68,16 +74,16 @@ export class Session {
     const name = `${login ?? "anonymous"}: ${method} ${path} ${status}`;
     if (status < 300) {
       this.#asDescribed(operation, path, body);
-      if (!this.samples.has(endpoint.name)) this.samples.set(endpoint.name, { method, path, body });
-      if (method !== "GET") await this.#refusals(endpoint, method, path, body, options);
+      if (!this.samples.has(operation.name)) this.samples.set(operation.name, { login, method, path, body });
+      if (method !== "GET") await this.#refusals(operation, method, path, body, options);
     }
     const answer = await this.send(login, method, path, body, options.headers);
     this.#answer(name, operation, status, answer, options);
     if (answer.status === status && status < 300) {
-      this.called.add(endpoint.name);
+      this.called.add(endpoint.name).add(operation.name);
       if (method === "GET" && status === 200) {
-        await this.#unchanged(login, endpoint, path, answer, options);
-        await this.#pages(login, endpoint, operation, path, answer);
+        await this.#unchanged(login, operation, path, answer, options);
+        await this.#pages(login, operation, path, answer);
       }
     }
     return answer;
@@ -102,7 +108,7 @@ export class Session {
     if (status === 204 || status === 304) {
       report.check(`${name} is empty`, answer.text === "" && !answer.mediaType ? "" : `has ${clip(answer.text)}`);
     } else {
-      report.check(`${name} body`, this.#body(operation, described, status, answer).join("; "));
+      report.check(`${name} body`, this.#body(operation, described, status, answer).slice(0, 4).join("; "));
     }
     if (options.message) {
       const said = answer.body?.message;
@@ -164,14 +170,14 @@ export class Session {
   }
 
   /** The same request with the answer's tag is answered 304, for nothing; for another account it is not. */
-  async #unchanged(login, endpoint, path, answer, options) {
-    if (this.#conditional.has(endpoint.name) || !login) return;
-    this.#conditional.add(endpoint.name);
+  async #unchanged(login, operation, path, answer, options) {
+    if (this.#conditional.has(operation.name) || !login) return;
+    this.#conditional.add(operation.name);
     const { report } = this;
     const [name, tag] = [`${login}: GET ${path}`, answer.headers.get("etag")];
     report.check(`${name} etag`, /^(W\/)?"[^"]+"$/.test(tag ?? "") ? "" : `is ${tag}`);
     const headers = { ...options.headers, "if-none-match": tag ?? '""' };
-    if (endpoint.pattern === "/rate_limit") return;
+    if (operation.pattern === "/rate_limit") return;
     const before = Number((await this.send(login, "GET", "/rate_limit")).headers.get("x-ratelimit-used"));
     const again = await this.send(login, "GET", path, undefined, headers);
     const problem = again.status !== 304 ? `is ${again.status}` : again.text !== "" ? "has a body" : "";
@@ -184,11 +190,11 @@ export class Session {
   }
 
   /** A list read one by one is the whole list, and its links lead through it. */
-  async #pages(login, endpoint, operation, path, answer) {
+  async #pages(login, operation, path, answer) {
     const list = items(answer.body);
     const described = this.description.response(operation, 200).headers?.Link && this.description.parameters(operation).has("per_page");
-    if (!described || !list || this.paged.has(endpoint.name) || list.length < 2 || /per_page|page=/.test(path)) return;
-    this.paged.add(endpoint.name);
+    if (!described || !list || this.paged.has(operation.name) || list.length < 2 || /per_page|page=/.test(path)) return;
+    this.paged.add(operation.name);
     const { report } = this;
     const name = `${login}: GET ${path} by pages`;
     report.check(`${name} has no link where one page is all`, answer.headers.has("link") ? answer.headers.get("link") : "");
@@ -213,15 +219,14 @@ export class Session {
   }
 
   /** A write is refused to who is not signed in and to who has no right to it; and changes nothing then. */
-  async #refusals(endpoint, method, path, body, options) {
-    if (this.#refused.has(endpoint.name)) return;
-    this.#refused.add(endpoint.name);
+  async #refusals(operation, method, path, body, options) {
+    if (this.#refused.has(operation.name)) return;
+    this.#refused.add(operation.name);
     const refuse = async (login, status, message) => {
-      const operation = find(this.description.operations, method, path.split("?")[0]);
       const answer = await this.send(login, method, path, body, options.headers);
       this.#answer(`${login ?? "anonymous"}: ${method} ${path} ${status}`, operation, status, answer, { message });
     };
-    await refuse(undefined, 401, /^Requires authentication$/);
+    await refuse(undefined, 401, options.unsigned ?? /^Requires authentication$/);
     if (options.anyone) return;
     await refuse("rea", 403, /^Must have .+ Repository\.$/);
     await refuse("low[bot]", 403, /^Resource not accessible by integration$/);

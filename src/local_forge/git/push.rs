@@ -1,0 +1,43 @@
+//! What one moved ref brought: the commits that no branch had before, and whether others were lost.
+
+use git2::{Oid, Repository, Sort};
+
+use super::{FileChange, RefMove, changes_between};
+
+/// How many commits a push is told with. <https://docs.github.com/webhooks/webhook-events-and-payloads#push>
+const COMMITS_MAX: usize = 2_048;
+
+/// A commit and the files it changed.
+pub(in super::super) type Brought = (Oid, Vec<FileChange>);
+
+/// Whether the move lost commits that the ref had.
+pub(in super::super) fn is_forced(repo: &Repository, change: &RefMove) -> bool {
+    match (change.old, change.new) {
+        (Some(old), Some(new)) => old != new && !repo.graph_descendant_of(new, old).unwrap_or(false),
+        (Some(_) | None, None) | (None, Some(_)) => false,
+    }
+}
+
+/// The commits that the ref has now and neither it nor another branch had, oldest first; of a tag none.
+pub(in super::super) fn brought(repo: &Repository, change: &RefMove) -> Result<Vec<Brought>, git2::Error> {
+    let Some(new) = change.new.filter(|_| change.reference.starts_with("refs/heads/")) else { return Ok(Vec::new()) };
+    let mut walk = repo.revwalk()?;
+    walk.set_sorting(Sort::TOPOLOGICAL | Sort::REVERSE)?;
+    walk.push(new)?;
+    if let Some(old) = change.old {
+        walk.hide(old)?;
+    }
+    for reference in repo.references_glob("refs/heads/*")? {
+        let reference = reference?;
+        if let (Ok(name), Some(tip)) = (reference.name(), reference.target())
+            && name != change.reference
+        {
+            walk.hide(tip)?;
+        }
+    }
+    let show = |id: Oid| {
+        let commit = repo.find_commit(id)?;
+        Ok((id, changes_between(repo, commit.parent_ids().next(), id)?))
+    };
+    walk.take(COMMITS_MAX).map(|id| show(id?)).collect()
+}
