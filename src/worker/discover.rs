@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     domain::{IssueNumber, IssueView, Record, Snapshot, State},
-    forge::{Issue, LedgerEntry, Tip},
-    worker::{WorkError, Worker},
+    forge::{ForgeError, Issue, LedgerEntry, Tip},
+    worker::{Notice, WorkError, Worker},
 };
 
 /// A snapshot, with what an action needs beside it.
@@ -26,7 +26,16 @@ impl Worker {
         let mut entries = BTreeMap::new();
         let (mut views, mut claims) = (Vec::new(), Vec::new());
         for tip in &tips {
-            let entry = self.forge.entry(tip).await?;
+            let entry = match self.forge.entry(tip).await {
+                Ok(entry) => entry,
+                // One ledger that cannot be read, such as a newer Hob's, stops its own issue only.
+                Err(error @ ForgeError::Record { .. }) => {
+                    issues.remove(&tip.issue);
+                    self.tell(&Notice::Failed { issue: Some(tip.issue), reason: error.to_string() });
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
             if entry.record.attempt > 0 {
                 claims.push(entry.record.claimed_at);
             }

@@ -10,5 +10,6 @@ mod local_forge;
 mod local_forge_apps;
 mod local_forge_webhooks;
 mod models;
+mod rehearsal;
 mod workspace;
 mod workspace_http;

@@ -131,3 +131,67 @@ async fn a_blocked_issue_that_is_closed_is_finished() {
     assert_eq!(world.labels(issue).await, ["code"]);
     world.finish().await;
 }
+
+#[tokio::test]
+async fn a_plain_reply_answers_a_question() {
+    let (world, issue) = waiting().await;
+    world.comments("out", issue, "Black!").await;
+    world.comments("wil", issue, "Green, as agreed.").await;
+    world.run().await;
+    let brief = &world.briefs(issue)[1];
+    assert!(brief.contains("answer of wil") && !brief.contains("Black!"), "{brief}");
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_is_no_question_takes_a_command() {
+    let world = World::with_agent("case $n in 0) exit 4;; *) echo done > done.txt;; esac").start().await;
+    let issue = world.asks("Fail first", "").await;
+    world.run().await;
+    world.comments("wil", issue, "Strange, I shall look into it.").await;
+    let before = world.writes().len();
+    world.run().await;
+    assert_eq!((world.writes().len(), world.briefs(issue).len()), (before, 1));
+    world.comments("wil", issue, "Mended.\n/hob retry").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_answer_is_taken_once() {
+    let (world, issue) = waiting().await;
+    world.comments("wil", issue, "/hob unblock Green.").await;
+    world.run().await;
+    let before = world.writes().len();
+    for _poll in 0..2 {
+        world.run().await;
+    }
+    assert_eq!((world.writes().len(), world.briefs(issue).len()), (before, 2));
+    let told = world.history(issue).await.into_iter().filter(|line| line.starts_with("unblocked by")).count();
+    assert_eq!(told, 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_old_answer_does_not_answer_a_new_question() {
+    let script = r#"case $n in
+        0|1) echo "{\"outcome\":\"question\",\"question\":\"Question $n?\"}" ;;
+        *) echo done > done.txt ;;
+    esac"#;
+    let world = World::with_agent(script).start().await;
+    let issue = world.asks("Ask twice", "").await;
+    world.run().await;
+    world.comments("ann", issue, "First answer.").await;
+    world.run().await;
+    assert!(world.status(issue).await.contains("Question 1?"));
+    world.run().await;
+    assert_eq!(world.briefs(issue).len(), 2);
+    world.comments("ann", issue, "Second answer.").await;
+    world.run().await;
+    let brief = &world.briefs(issue)[2];
+    assert!(brief.contains("Question 1?") && brief.contains("Second answer."), "{brief}");
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    world.finish().await;
+}

@@ -6,7 +6,7 @@ use hob::domain::State;
 use http::Method;
 use serde_json::json;
 
-use crate::harness::{Gate, World};
+use crate::harness::{Gate, World, run};
 
 #[tokio::test]
 async fn a_rate_limit_that_is_used_up_leaves_the_issue_to_a_later_run() {
@@ -70,5 +70,40 @@ async fn an_issue_that_is_gone_does_not_stop_the_others() {
     assert_eq!(world.run().await.worked, 1);
     assert!(world.record(first).await.is_none());
     assert_eq!(world.labels(second).await, ["code", "in-review"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_ledger_that_cannot_be_read_stops_its_own_issue_only() {
+    let world = World::fixing().start().await;
+    let bad = world.asks("Spoiled", "").await;
+    let good = world.asks("Make done.txt", "").await;
+    let main = world.call("ann", Method::GET, "/git/ref/heads/main", json!(null)).await;
+    let spoiled = json!({"ref": format!("refs/hob/issues/{bad}"), "sha": main["object"]["sha"]});
+    world.call("ann", Method::POST, "/git/refs", spoiled).await;
+    assert_eq!(world.run().await.worked, 1);
+    assert_eq!(world.labels(good).await, ["code", "in-review"]);
+    assert!(world.failures()[0].contains("no readable record"), "{:?}", world.failures());
+    world.call("ann", Method::DELETE, &format!("/git/refs/hob/issues/{bad}"), json!(null)).await;
+    assert_eq!(world.run().await.worked, 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn ledgers_of_finished_issues_are_not_asked_for_again() {
+    let world = World::fixing().start().await;
+    let worker = world.worker("w1").await;
+    for n in 0..3 {
+        let issue = world.asks(&format!("Chore {n}"), "").await;
+        run(&worker).await;
+        world.edits("ann", issue, json!({"state": "closed"})).await;
+    }
+    run(&worker).await;
+    run(&worker).await;
+    let before = worker.forge().tally();
+    run(&worker).await;
+    let after = worker.forge().tally();
+    assert_eq!(after.reads - before.reads, 0, "all is as it was");
+    assert_eq!(after.unchanged - before.unchanged, 2, "the list of issues and the list of ledgers");
     world.finish().await;
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use hob::domain::State;
+use hob::{domain::State, local_forge::Role};
 use http::Method;
 use serde_json::json;
 
-use crate::harness::World;
+use crate::harness::{World, repo};
 
 async fn refused(world: &World, issue: u64, reason: &str) {
     let summary = world.run().await;
@@ -73,5 +73,49 @@ async fn the_event_that_decides_is_found_on_the_fourth_page() {
     world.labels_on("tess", issue, "code").await;
     world.forge.advance(Duration::from_secs(1));
     refused(&world, issue, "`tess`").await;
+    world.finish().await;
+}
+
+/// Attack corpus A6.
+#[tokio::test]
+async fn a_labeller_who_lost_the_permission_since_is_refused() {
+    let world = World::fixing().start().await;
+    let issue = world.opens("wil", "As a leaver", "", &["code"]).await;
+    world.forge.set_role(&repo(), &"wil".into(), Role::Read).unwrap();
+    refused(&world, issue, "`wil` has read permission here").await;
+    world.finish().await;
+}
+
+/// Attack corpus A8.
+#[tokio::test]
+async fn a_look_alike_of_the_label_is_no_trigger() {
+    let world = World::fixing().start().await;
+    world.opens("ann", "Cyrillic", "", &["c\u{43e}de"]).await;
+    world.opens("ann", "Longer", "", &["code-review"]).await;
+    assert_eq!(world.run().await.worked, 0);
+    assert_eq!(world.writes(), []);
+    let other_case = world.opens("ann", "The same to the forge", "", &["Code"]).await;
+    world.run().await;
+    assert_eq!(world.labels(other_case).await, ["code", "in-review"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn talk_on_a_refused_issue_does_not_repeat_the_refusal() {
+    let world = World::fixing().start().await;
+    let issue = world.opens("out", "Evil", "x", &[]).await;
+    world.labels_on("tess", issue, "code").await;
+    refused(&world, issue, "`tess`").await;
+    world.comments("out", issue, "Why? /hob retry").await;
+    world.comments("wil", issue, "We shall see.").await;
+    let before = world.writes().len();
+    world.run().await;
+    assert_eq!(world.writes().len(), before);
+    // A second label by somebody else without the permission is a refusal of its own, in the same comment.
+    world.labels_off("tess", issue, "code").await;
+    world.run().await;
+    world.labels_on("tess", issue, "code").await;
+    world.run().await;
+    assert_eq!(world.said(issue).await.iter().filter(|said| said.author == "hob").count(), 1);
     world.finish().await;
 }

@@ -1,0 +1,98 @@
+//! `hob rehearse` through the real binary, with nothing in its environment but where programs are.
+
+use std::path::Path;
+
+use hob::process::{Environment, Finished, Program};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+fn environment(home: &Path) -> Environment {
+    let mut environment = hob::config::child_environment();
+    environment.retain(|name, _| name == "PATH");
+    environment.insert("HOME".into(), home.into());
+    environment
+}
+
+async fn hob(home: &Path, args: &[&str]) -> Finished {
+    let program = Program::new(env!("CARGO_BIN_EXE_hob"), &environment(home)).dir(home).args(args);
+    program.run(&CancellationToken::new()).await.unwrap()
+}
+
+async fn git(folder: &Path, args: &[&str]) -> String {
+    let identity = ["-c", "user.name=ann", "-c", "user.email=ann@example.org"];
+    let git = Program::new("git", &environment(folder)).dir(folder).args(identity).args(args);
+    let finished = git.run(&CancellationToken::new()).await.unwrap();
+    assert!(finished.exit.is_success(), "{args:?}: {}", finished.stderr.text());
+    finished.stdout.text()
+}
+
+/// The states an account names, without their times.
+fn states(account: &Value) -> Vec<&str> {
+    account["states"].as_array().unwrap().iter().map(|state| state[1].as_str().unwrap()).collect()
+}
+
+/// The account stands behind the notices: the last JSON value on standard output.
+fn account(finished: &Finished) -> Vec<Value> {
+    let text = finished.stdout.text();
+    let start = text.find("\n[").unwrap_or_else(|| panic!("{text}{}", finished.stderr.text()));
+    serde_json::from_str(&text[start..]).unwrap()
+}
+
+#[tokio::test]
+async fn the_bundled_rehearsal_ends_with_a_merge_a_recipe_an_answer_and_a_refusal() {
+    let home = tempfile::tempdir().unwrap();
+    let finished = hob(home.path(), &["rehearse", "--json"]).await;
+    assert!(finished.exit.is_success(), "{}", finished.stderr.text());
+    let accounts = account(&finished);
+    assert_eq!(states(&accounts[0]), ["assigned", "in-progress", "in-review", "done"]);
+    assert!(accounts[0]["evidence"].as_str().unwrap().starts_with("**Red before, green after**"));
+    assert!(accounts[0]["diff"].as_str().unwrap().contains("-ge 60"));
+    assert_eq!(states(&accounts[1]), ["assigned", "in-progress", "in-review"]);
+    let answered = ["assigned", "in-progress", "blocked", "assigned", "in-progress", "in-review"];
+    assert_eq!(states(&accounts[2]), answered);
+    assert!(accounts[2]["question"].as_str().unwrap().contains("rounded down or up?"));
+    assert_eq!(accounts[2]["answer"], "ann: Round down: a minute counts when it is over.");
+    assert!(states(&accounts[3])[0].starts_with("refused (`otto` has triage permission"));
+    assert!(!home.path().join(".local").exists(), "a rehearsal leaves nothing behind");
+}
+
+#[tokio::test]
+async fn a_rehearsal_with_a_repository_of_ones_own_only_reads_it() {
+    let home = tempfile::tempdir().unwrap();
+    let repo = home.path().join("mine");
+    std::fs::create_dir_all(repo.join(".github")).unwrap();
+    std::fs::write(repo.join(".github/hob.toml"), "checks = ['test -f new.txt']\n").unwrap();
+    git(&repo, &["init", "-q", "-b", "trunk"]).await;
+    git(&repo, &["add", "-A"]).await;
+    git(&repo, &["commit", "-qm", "first"]).await;
+    std::fs::write(repo.join("draft.txt"), "not committed").unwrap();
+    let before = (git(&repo, &["status", "--porcelain"]).await, git(&repo, &["for-each-ref"]).await);
+    std::fs::write(home.path().join("issue.md"), "# Add new.txt\n\nPlease.").unwrap();
+    let settings = "[agents.maker]\nbackend = 'command'\ncommand = ['sh', '-c', 'cat > /dev/null; echo x > new.txt']";
+    std::fs::write(home.path().join("hob.toml"), settings).unwrap();
+    let args =
+        ["rehearse", "--json", "--config", "hob.toml", "--repo", "mine", "--issue", "issue.md", "--agent", "maker"];
+    let finished = hob(home.path(), &args).await;
+    assert!(finished.exit.is_success(), "{}", finished.stderr.text());
+    let accounts = account(&finished);
+    assert_eq!(accounts[0]["title"], "Add new.txt");
+    assert_eq!(states(&accounts[0]), ["assigned", "in-progress", "in-review"]);
+    assert!(!accounts[0]["diff"].as_str().unwrap().contains("draft.txt"));
+    assert_eq!(before, (git(&repo, &["status", "--porcelain"]).await, git(&repo, &["for-each-ref"]).await));
+}
+
+#[tokio::test]
+async fn a_rehearsal_that_lacks_a_part_says_which() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("issue.md"), "# Title").unwrap();
+    for (args, says) in [
+        (vec!["rehearse", "--repo", "."], "needs both"),
+        (vec!["rehearse", "--agent", "native"], "needs both"),
+        (vec!["rehearse", "--repo", ".", "--issue", "none.md"], "`none.md` cannot be read"),
+        (vec!["rehearse", "--repo", ".", "--issue", "issue.md"], "is no git repository with a commit"),
+    ] {
+        let finished = hob(home.path(), &args).await;
+        let said = finished.stderr.text();
+        assert!(said.contains(says) && said.lines().count() == 1, "{args:?}: {said}");
+    }
+}
