@@ -132,6 +132,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         last_failure: None,
         blocked: None,
         answer: None,
+        answered: None,
         refused: None,
         branch: None,
         base_sha: None,

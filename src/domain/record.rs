@@ -135,6 +135,9 @@ pub struct Record {
     /// What a person said last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
+    /// The last comment that was taken for an answer: it answers nothing more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered: Option<CommentId>,
     /// Why the trigger was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<Refusal>,

@@ -2,8 +2,8 @@
 
 use crate::{
     domain::{
-        Answer, BlockKind, Blocked, Command, Event, IssueNumber, LabelEventKind, STATUS_MARK, State, command_in,
-        has_label, latest,
+        Answer, BlockKind, Blocked, Command, CommentId, Event, IssueNumber, LabelEventKind, STATUS_MARK, State,
+        command_in, has_label, latest,
     },
     forge::{BaseBranch, Comment},
     worker::{
@@ -16,7 +16,8 @@ use crate::{
 /// What trusted people said since the issue was blocked.
 enum Said {
     Nothing,
-    Go(Answer),
+    /// Go on with these words, from this comment where they came by one.
+    Go(Answer, Option<CommentId>),
     Cancel,
 }
 
@@ -26,7 +27,7 @@ impl Worker {
         let Some(blocked) = seen.entry.as_ref().and_then(|entry| entry.record.blocked.clone()) else {
             // A blocked record without a reason can only be resumed.
             let empty = Answer { actor: "hob".into(), text: String::new(), question: None };
-            return self.go_on(seen, empty, base).await;
+            return self.go_on(seen, empty, None, base).await;
         };
         let said = match self.words_since(&seen, &blocked).await? {
             Said::Nothing if !has_label(&seen.issue.labels, &self.settings.labels.blocked) => {
@@ -35,7 +36,7 @@ impl Worker {
             said => said,
         };
         match said {
-            Said::Go(answer) => self.go_on(seen, answer, base).await,
+            Said::Go(answer, comment) => self.go_on(seen, answer, comment, base).await,
             Said::Cancel => self.cancel(seen, base).await,
             Said::Nothing if has_label(&seen.issue.labels, &self.settings.labels.blocked) => Ok(Taken::Nothing),
             // The label went missing, or an account whose word does not count took it off: it goes back on.
@@ -53,10 +54,16 @@ impl Worker {
         if seen.issue.comments == 0 {
             return Ok(Said::Nothing);
         }
-        let own = seen.entry.as_ref().and_then(|entry| entry.record.status_comment);
+        let record = seen.entry.as_ref().map(|entry| &entry.record);
+        let own = record.and_then(|record| record.status_comment);
+        // The forge's times are whole seconds: what was an answer once is told by its id.
+        let answered = record.and_then(|record| record.answered);
         let comments = self.forge.comments(seen.issue.number, Some(blocked.since)).await?;
         let new = |comment: &&Comment| {
-            comment.created_at >= blocked.since && Some(comment.id) != own && !comment.body.starts_with(STATUS_MARK)
+            comment.created_at >= blocked.since
+                && Some(comment.id) > answered
+                && Some(comment.id) != own
+                && !comment.body.starts_with(STATUS_MARK)
         };
         for comment in comments.iter().filter(new) {
             let Some(author) = &comment.author else { continue };
@@ -72,7 +79,7 @@ impl Worker {
                 None => comment.body.trim().to_owned(),
             };
             let question = Some(blocked.question.clone());
-            return Ok(Said::Go(Answer { actor: author.login.clone(), text, question }));
+            return Ok(Said::Go(Answer { actor: author.login.clone(), text, question }, Some(comment.id)));
         }
         Ok(Said::Nothing)
     }
@@ -87,10 +94,16 @@ impl Worker {
             return Ok(Said::Nothing);
         }
         let question = Some(blocked.question.clone());
-        Ok(Said::Go(Answer { actor: actor.login.clone(), text: String::new(), question }))
+        Ok(Said::Go(Answer { actor: actor.login.clone(), text: String::new(), question }, None))
     }
 
-    async fn go_on(&self, seen: Seen, answer: Answer, base: &BaseBranch) -> Result<Taken, WorkError> {
+    async fn go_on(
+        &self,
+        seen: Seen,
+        answer: Answer,
+        comment: Option<CommentId>,
+        base: &BaseBranch,
+    ) -> Result<Taken, WorkError> {
         let now = self.forge.now();
         let lease = self.acquire(&seen, base, |record| {
             let sentence =
@@ -103,6 +116,7 @@ impl Worker {
             record.attempt = 0;
             record.last_failure = None;
             record.answer = Some(answer);
+            record.answered = comment.or(record.answered);
             if let Some(trigger) = record.trigger.as_mut() {
                 trigger.approved = approved_hash(&seen.issue);
             }
