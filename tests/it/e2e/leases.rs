@@ -204,3 +204,56 @@ async fn what_a_dead_worker_left_half_done_is_taken_up() {
     assert_eq!(world.said(issue).await.len(), 2);
     world.finish().await;
 }
+
+#[tokio::test]
+async fn a_lease_is_renewed_while_the_agent_works() {
+    let gated = Gate::before("echo done > done.txt");
+    let world =
+        World::fixing().script("fixer", &gated).set("lease.duration", "3s").set("forge.timeout", "1s").start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let meanwhile = async {
+        gate.reached().await;
+        // The ledger says when it has happened.
+        let forge = world.bot(Access::ReadOnly);
+        while !forge
+            .history(IssueNumber(issue))
+            .await
+            .unwrap()
+            .iter()
+            .any(|entry| entry.sentence == "renewed the lease")
+        {
+            tokio::task::yield_now().await;
+        }
+        gate.open().await;
+    };
+    tokio::join!(world.run(), meanwhile);
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    assert_eq!(world.record(issue).await.unwrap().generation.0, 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_heartbeat_that_finds_the_lease_taken_ends_the_agent() {
+    let world = World::fixing()
+        .script("fixer", &Gate::before("echo done > done.txt"))
+        .set("lease.duration", "3s")
+        .set("forge.timeout", "1s")
+        .start()
+        .await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let slow = world.worker("slow").await;
+    let overtaken = async {
+        gate.reached().await;
+        world.forge.advance(past_the_lease(&world));
+        world.labels_off("ann", issue, "code").await;
+        run(&world.worker("quick").await).await;
+        // Nobody opens the gate: only the heartbeat can end the agent.
+    };
+    let (summary, ()) = tokio::join!(run(&slow), overtaken);
+    assert_eq!((summary.worked, summary.failed), (0, 0), "{:?}", world.failures());
+    assert_eq!(world.labels(issue).await, Vec::<String>::new());
+    assert!(world.branches().await.is_empty());
+    world.finish().await;
+}

@@ -1,6 +1,6 @@
 //! A gate in an agent's script, so that something can happen while it works.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tokio::{
@@ -12,6 +12,9 @@ use super::World;
 
 /// The shell's part: say that the agent is here, wait to go on.
 pub(crate) const AT_THE_GATE: &str = "echo > {DIR}/arrived; read line < {DIR}/go\n";
+
+/// No agent is longer on its way: without it, a failure before the agent would hang the test.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Two named pipes: agents arrive, the test lets them go.
 pub(crate) struct Gate {
@@ -41,7 +44,7 @@ impl Gate {
 
     /// Waits until an agent is at the gate.
     pub(crate) async fn reached(&mut self) {
-        self.arrived.read_u8().await.unwrap();
+        tokio::time::timeout(PATIENCE, self.arrived.read_u8()).await.unwrap().unwrap();
     }
 
     /// Lets one agent go on.
