@@ -3,12 +3,15 @@
 
 mod backend;
 mod command;
+mod environment;
 mod folder;
 mod native;
+mod recipe;
 mod registry;
 mod report;
 
 pub use backend::{AgentBackend, AgentError, RunContext};
 pub use command::CommandAgent;
 pub use native::NativeAgent;
+pub use recipe::RecipeAgent;
 pub use registry::{AgentParts, Registry};

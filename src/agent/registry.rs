@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use crate::{
-    agent::{AgentBackend, AgentError, CommandAgent, NativeAgent},
+    agent::{AgentBackend, AgentError, CommandAgent, NativeAgent, RecipeAgent},
     config::{AgentSettings, BackendKind, InvalidModelName, ModelAccess, ModelName, ModelSettings, RecipeSettings},
     domain::FailureClass,
     model::{Billing, ModelError, Models},
@@ -89,9 +89,21 @@ impl Registry {
     fn build(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
         match settings.backend {
             BackendKind::Command => Ok(Arc::new(CommandAgent::new(settings, &self.parts.variables)?)),
-            BackendKind::Recipe => Err(setup("recipes are not part of this build".into())),
+            BackendKind::Recipe => self.recipe(settings),
             BackendKind::Native => self.native(settings),
         }
+    }
+
+    fn recipe(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
+        let name = settings.recipe.as_deref().unwrap_or_default();
+        let recipes = &self.parts.recipes;
+        let Some(recipe) = recipes.get(name) else {
+            let known: Vec<_> = recipes.keys().map(String::as_str).collect();
+            let known =
+                if known.is_empty() { "none is set up".into() } else { format!("there are {}", known.join(", ")) };
+            return Err(setup(format!("no recipe `{name}`: {known}")));
+        };
+        Ok(Arc::new(RecipeAgent::new(name, recipe.clone(), settings, &self.parts.variables)?))
     }
 
     fn native(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {

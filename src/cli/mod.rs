@@ -11,6 +11,7 @@ mod history;
 mod list;
 mod output;
 mod progress;
+mod rehearsal;
 mod rehearse;
 mod remote;
 mod run;

@@ -1,10 +1,31 @@
-//! `hob rehearse`.
+//! `hob rehearse`: the whole loop on the embedded forge.
+
+use std::path::Path;
 
 use crate::cli::{
     args::{RehearseArgs, Shared},
+    exit::{Exit, fatal},
+    output::{BOLD, styled},
+    progress::Show,
+    rehearsal,
     setup::Setup,
 };
 
-pub(super) async fn rehearse(_setup: Setup, _shared: Shared, _args: RehearseArgs) -> anyhow::Result<()> {
-    anyhow::bail!("not yet")
+pub(super) async fn rehearse(setup: Setup, shared: Shared, args: RehearseArgs) -> anyhow::Result<()> {
+    let show = if shared.json { Show::Json } else { Show::Lines };
+    let stage = match (&shared.repo, &args.issue) {
+        (None, None) if args.agent.is_none() => rehearsal::bundled(setup, show).await?,
+        (Some(repo), Some(issue)) => rehearsal::own(setup, Path::new(repo), issue, args.agent, show).await?,
+        (None, _) | (Some(_), None) => {
+            let help = "a rehearsal of your own needs both: `hob rehearse --repo PATH --issue FILE --agent NAME`";
+            return Err(fatal(Exit::Usage, help));
+        }
+    };
+    rehearsal::tell(&stage, show).await?;
+    if args.keep {
+        let address = stage.web_address();
+        anstream::eprintln!("\n{} {address} (Ctrl-C ends it)", styled(BOLD, "The forge stays open at"));
+        tokio::signal::ctrl_c().await?;
+    }
+    Ok(())
 }

@@ -1,6 +1,10 @@
 //! The sections `[agents.NAME]` and `[recipes.NAME]`: which agents there are, what runs them, and how far they may go.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
+
+use crate::config::duration;
 
 /// What kind of program works on an issue.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,16 +48,17 @@ pub struct AgentSettings {
     pub recipe: Option<String>,
     /// `native` only: turns of the model before the run is stopped.
     pub max_iterations: u32,
-    /// `native` only: failed actions in a row before the run is stopped.
+    /// `native` only: replies in a row whose actions all failed before the run is stopped.
     pub consecutive_errors: u32,
-    /// `native` only: failed actions in all before the run is stopped.
+    /// `native` only: replies with a failed action before the run is stopped.
     pub total_errors: u32,
     /// `native` only: identical calls in a row before the run is stopped.
     pub identical_calls: u32,
     /// Bytes kept of one output stream of a program, and of one tool's answer to the model.
     pub output_cap: usize,
-    /// `native` only: seconds one shell command may take; the run's own time ends it earlier.
-    pub shell_seconds: u64,
+    /// `native` only: time one shell command may take; the run's own time ends it earlier.
+    #[serde(with = "duration")]
+    pub shell_time: Duration,
 }
 
 impl Default for AgentSettings {
@@ -70,7 +75,7 @@ impl Default for AgentSettings {
             total_errors: 5,
             identical_calls: 4,
             output_cap: 32 * 1024,
-            shell_seconds: 300,
+            shell_time: Duration::from_secs(300),
         }
     }
 }

@@ -8,6 +8,7 @@ mod repository;
 mod sections;
 mod settings;
 mod standard;
+mod toml_sentence;
 mod workspace;
 
 pub use agents::{AgentSettings, BackendKind, Pattern, PromptVia, RecipeSettings, Replace, Step};
@@ -21,4 +22,5 @@ pub use sections::{
 };
 pub use settings::{DEFAULTS, Settings, SettingsError};
 pub use standard::{Standard, hob_variables};
+use toml_sentence::toml_sentence;
 pub use workspace::WorkspaceSettings;

@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, path::PathBuf, str::FromStr, time::Duration};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
+
+use crate::config::duration;
 
 /// Settings of the models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,16 +18,20 @@ pub struct ModelSettings {
     pub anthropic_base_url: Option<String>,
     /// Tokens one reply may have.
     pub max_output_tokens: u32,
-    /// Milliseconds until a connection stands.
-    pub connect_timeout_ms: u64,
-    /// Milliseconds of silence: until the answer begins, and between two pieces of a stream.
-    pub idle_timeout_ms: u64,
+    /// Until a connection stands.
+    #[serde(with = "duration")]
+    pub connect_timeout: Duration,
+    /// Silence that ends a request: until the answer begins, and between two pieces of a stream.
+    #[serde(with = "duration")]
+    pub idle_timeout: Duration,
     /// How often a request is sent again after a transient failure.
     pub retries: u32,
-    /// Milliseconds before the first retry at most; doubled for each further one, with full jitter. 0: at once.
-    pub backoff_ms: u64,
-    /// Milliseconds a retry waits at most; when the service asks for more, the run is handed back instead.
-    pub backoff_max_ms: u64,
+    /// Before the first retry at most; doubled for each further one, with full jitter. `0s`: at once.
+    #[serde(with = "duration")]
+    pub backoff: Duration,
+    /// The longest wait of a retry; when the service asks for more, the run is handed back instead.
+    #[serde(with = "duration")]
+    pub backoff_max: Duration,
     /// What a model costs, by `anthropic/MODEL` or `openai/MODEL`. A dated snapshot has the price of its model.
     pub prices: BTreeMap<String, PriceSettings>,
 }
@@ -37,27 +43,17 @@ impl Default for ModelSettings {
             openai_base_url: None,
             anthropic_base_url: None,
             max_output_tokens: 16_384,
-            connect_timeout_ms: 10_000,
-            idle_timeout_ms: 180_000,
+            connect_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(180),
             retries: 4,
-            backoff_ms: 1_000,
-            backoff_max_ms: 60_000,
+            backoff: Duration::from_secs(1),
+            backoff_max: Duration::from_secs(60),
             prices: BTreeMap::new(),
         }
     }
 }
 
 impl ModelSettings {
-    /// Until a connection stands.
-    pub fn connect_timeout(&self) -> Duration {
-        Duration::from_millis(self.connect_timeout_ms)
-    }
-
-    /// Silence that ends a request.
-    pub fn idle_timeout(&self) -> Duration {
-        Duration::from_millis(self.idle_timeout_ms)
-    }
-
     /// What `model` costs: its own entry, or the longest one that it is a dated snapshot of.
     pub fn price(&self, model: &ModelName) -> Option<PriceSettings> {
         let name = model.to_string();
@@ -78,15 +74,30 @@ impl ModelSettings {
 #[serde(deny_unknown_fields)]
 pub struct PriceSettings {
     /// Tokens sent.
+    #[serde(deserialize_with = "dollars")]
     pub input: f64,
     /// Tokens produced.
+    #[serde(deserialize_with = "dollars")]
     pub output: f64,
     /// Tokens sent that the service had cached; none: as `input`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "some_dollars")]
     pub cached_input: Option<f64>,
     /// Tokens sent that the service put into its cache; none: as `input`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "some_dollars")]
     pub cache_write: Option<f64>,
+}
+
+/// A price below zero would let a budget grow.
+fn dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    checked(f64::deserialize(deserializer)?)
+}
+
+fn some_dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    Option::deserialize(deserializer)?.map(checked).transpose()
+}
+
+fn checked<E: Error>(price: f64) -> Result<f64, E> {
+    if price.is_finite() && price >= 0.0 { Ok(price) } else { Err(E::custom("a price is a number from 0 up")) }
 }
 
 /// A model's name with where it is served.
@@ -140,6 +151,19 @@ mod tests {
         assert_eq!("cassette//tmp/a.json".parse(), Ok(ModelName::Cassette("/tmp/a.json".into())));
         for bad in ["", "gpt-4.1", "openai/", "azure/x"] {
             assert!(bad.parse::<ModelName>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_price_is_a_number_from_zero_up() {
+        assert!(toml::from_str::<PriceSettings>("input = 0\noutput = 1.5").is_ok());
+        for bad in [
+            "input = -1\noutput = 1",
+            "input = 1\noutput = nan",
+            "input = 1\noutput = 1\ncached_input = -0.1",
+            "input = 1",
+        ] {
+            assert!(toml::from_str::<PriceSettings>(bad).is_err(), "{bad}");
         }
     }
 

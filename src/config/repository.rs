@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{AgentSettings, RecipeSettings};
+use crate::config::{AgentSettings, RecipeSettings, toml_sentence};
 
 /// Where the repository's settings stand in it.
 pub const REPOSITORY_SETTINGS_PATH: &str = ".github/hob.toml";
@@ -39,8 +39,8 @@ impl RepositorySettings {
     /// # Errors
     /// [`RepositorySettingsError`] with the line that is wrong.
     pub fn parse(text: &str) -> Result<Self, RepositorySettingsError> {
-        let settings: Self = toml::from_str(text)
-            .map_err(|error| RepositorySettingsError(error.to_string().trim().replace('\n', " ")))?;
+        let settings: Self =
+            toml::from_str(text).map_err(|error| RepositorySettingsError(toml_sentence(text, &error)))?;
         if let Some((name, _)) = settings.agents.iter().find(|(_, agent)| !agent.env.is_empty()) {
             let reason = format!("`agents.{name}.env` may stand only in the settings of whoever runs Hob");
             return Err(RepositorySettingsError(reason));

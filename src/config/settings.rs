@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     config::{
         AgentChoice, AgentSettings, CheckSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
-        ModelSettings, PollSettings, PublishSettings, RecipeSettings, TrustSettings, WorkspaceSettings,
+        ModelSettings, PollSettings, PublishSettings, RecipeSettings, TrustSettings, WorkspaceSettings, toml_sentence,
     },
     domain::{LabelNames, PlanRules, Recovery, TrustRules},
 };
@@ -75,6 +75,14 @@ pub enum SettingsError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The file is no TOML.
+    #[error("the settings file `{path}` cannot be used: {reason}")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The line and what is wrong there.
+        reason: String,
+    },
     /// A key that Hob does not know.
     #[error("unknown setting `{key}`{}; `hob settings` prints all of them", hint(nearest))]
     UnknownKey {
@@ -83,7 +91,7 @@ pub enum SettingsError {
         /// The nearest known one.
         nearest: Option<String>,
     },
-    /// A value of the wrong kind, or a file that is no TOML.
+    /// A value of the wrong kind.
     #[error("a setting cannot be used: {0}")]
     Invalid(#[from] ConfigError),
     /// A value that is well formed and makes no sense.
@@ -114,6 +122,10 @@ impl Settings {
         if let Some(path) = file {
             let text = std::fs::read_to_string(path)
                 .map_err(|source| SettingsError::Unreadable { path: path.to_owned(), source })?;
+            toml::from_str::<toml::Table>(&text).map_err(|error| SettingsError::Malformed {
+                path: path.to_owned(),
+                reason: toml_sentence(&text, &error),
+            })?;
             builder = builder.add_source(File::from_str(&text, FileFormat::Toml));
         }
         let lists = ["labels.priority", "trust.bots"];
@@ -128,7 +140,11 @@ impl Settings {
         }
         builder = builder.add_source(environment);
         for (key, value) in flags {
-            builder = builder.set_override(key, value.as_str())?;
+            let items = || value.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned);
+            builder = match lists.contains(&key.as_str()) {
+                true => builder.set_override(key, items().collect::<Vec<String>>())?,
+                false => builder.set_override(key, value.as_str())?,
+            };
         }
         let merged = builder.build()?;
         refuse_unknown(&merged)?;
@@ -242,6 +258,8 @@ mod tests {
         let settings = load(file, &variables, &[("limits.jobs", "4")]).unwrap();
         assert_eq!((settings.limits.jobs, settings.limits.attempts, settings.poll.interval.as_secs()), (4, 7, 20));
         assert_eq!(settings.trust.bots.len(), 2);
+        let settings = load(file, &variables, &[("trust.bots", "c[bot], d[bot],e[bot]")]).unwrap();
+        assert_eq!(settings.trust.bots.len(), 3);
     }
 
     #[test]
@@ -261,7 +279,7 @@ mod tests {
             ("recovery = 'hope'", "hope"),
             ("[ledger]\nprefix = 'hob'", "refs/hob/"),
             ("[labels]\nblocked = 'code'", "a label of its own"),
-            ("limits = [", "expected"),
+            ("\nlimits = [", "cannot be used: line 2: "),
         ] {
             let error = load(file, &[], &[]).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");

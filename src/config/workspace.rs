@@ -20,6 +20,9 @@ pub struct WorkspaceSettings {
     /// How long one local git command may take, a big checkout included.
     #[serde(with = "duration")]
     pub local_time: Duration,
+    /// How long the checkout of an issue that is finished stays on the disk after its last use.
+    #[serde(with = "duration")]
+    pub keep: Duration,
     /// How many files one commit may change.
     pub max_files: usize,
     /// How many MiB one committed file may have.
@@ -35,6 +38,7 @@ impl Default for WorkspaceSettings {
             branch_prefix: "hob/".to_owned(),
             transfer_time: Duration::from_secs(600),
             local_time: Duration::from_secs(300),
+            keep: Duration::from_secs(86_400),
             max_files: 10_000,
             max_file_mib: 200,
             max_patch_kib: 1024,

@@ -11,6 +11,7 @@ mod labels;
 mod lease;
 mod plan;
 mod policy;
+mod poll;
 mod record;
 mod report;
 mod retry;
@@ -35,6 +36,7 @@ pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
 pub use plan::{Action, Decision, Ending, PlanRules, Planned, WaitReason, claimable, plan};
 pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
+pub use poll::poll_pause;
 pub use record::{
     Answer, BlockKind, Blocked, CheckTally, Holder, RECORD_VERSION, Record, Refusal, Trigger, UnreadableRecord,
 };
@@ -46,5 +48,5 @@ pub use slug::branch_for;
 pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};
 pub use spend::Spend;
 pub use state::{Event, Recovery, State};
-pub use text::{clip, inert, terminal, title, visible};
+pub use text::{clip, inert, quiet, terminal, title, visible};
 pub use trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, latest};

@@ -136,13 +136,7 @@ pub fn plan<'a>(snapshot: &'a Snapshot, rules: &PlanRules, now: Timestamp) -> Ve
     let mut issues: Vec<&IssueView> = snapshot.issues.iter().collect();
     issues.sort_by_key(|issue| (rules.labels.priority_rank(&issue.labels), issue.created_at, issue.number));
     let hour = Duration::from_secs(3600);
-    let mut claimed: Vec<Timestamp> = snapshot
-        .issues
-        .iter()
-        .filter_map(|issue| issue.record.as_ref())
-        .filter(|record| record.attempt > 0 && record.claimed_at + hour > now)
-        .map(|record| record.claimed_at)
-        .collect();
+    let mut claimed: Vec<Timestamp> = snapshot.claims.iter().copied().filter(|at| *at + hour > now).collect();
     claimed.sort();
     let mut room = rules.issues_per_hour.saturating_sub(claimed.len());
     let limit_ends = claimed.first().map_or(now, |first| *first + hour);
@@ -239,4 +233,173 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules) -> Decision 
 fn repaired(issue: &IssueView, state: State, rules: &PlanRules) -> Option<Decision> {
     let changes = rules.labels.changes(&issue.labels, state);
     (!changes.is_empty()).then_some(Decision::Act(Action::RepairLabels(changes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{
+        Blocked, Claimant, IssueNumber, Nonce, Refusal, WorkerId, acquire, labels::tests::names, released,
+    };
+
+    const NOW: i64 = 10_000;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(seconds, 0).unwrap()
+    }
+
+    fn rules() -> PlanRules {
+        PlanRules { labels: names(), recovery: Recovery::Resume, skew: Duration::from_secs(5), issues_per_hour: 10 }
+    }
+
+    /// A record in `state`, released long ago.
+    fn record(state: State) -> Record {
+        let claimant = Claimant {
+            worker: WorkerId::from("w"),
+            nonce: Nonce::from("n"),
+            duration: Duration::from_secs(60),
+            skew: Duration::from_secs(5),
+        };
+        let held = acquire(None, IssueNumber(1), &claimant, at(0)).unwrap();
+        Record { state, ..released(&held, Nonce::from("m"), at(0)) }
+    }
+
+    fn view(labels: &[&str], record: Option<Record>) -> IssueView {
+        IssueView {
+            number: IssueNumber(1),
+            title: "t".to_owned(),
+            labels: labels.iter().map(|label| (*label).to_owned()).collect(),
+            status: IssueStatus::Open,
+            created_at: at(0),
+            updated_at: at(100),
+            record,
+            pull: None,
+        }
+    }
+
+    fn decided(view: IssueView) -> Decision {
+        let snapshot = Snapshot { issues: vec![view], claims: Vec::new() };
+        plan(&snapshot, &rules(), at(NOW)).remove(0).decision
+    }
+
+    #[test]
+    fn every_state_leads_to_its_action() {
+        let pull = PullNumber(9);
+        let review = |status| IssueView {
+            pull: Some((pull, status)),
+            ..view(&["code", "in-review"], Some(Record { pull_request: Some(pull), ..record(State::InReview) }))
+        };
+        let act = Decision::Act;
+        for (name, view, decision) in [
+            ("new", view(&["code"], None), act(Action::Claim)),
+            ("ready", view(&["code"], Some(record(State::Ready))), act(Action::Claim)),
+            (
+                "assigned",
+                view(&["code", "assigned"], Some(record(State::Assigned))),
+                act(Action::Recover(Recovery::Resume)),
+            ),
+            (
+                "working",
+                view(&["code", "in-progress"], Some(record(State::InProgress))),
+                act(Action::Recover(Recovery::Resume)),
+            ),
+            ("blocked", view(&["code", "blocked"], Some(record(State::Blocked))), act(Action::SeekAnswer)),
+            ("review", review(PullStatus::Open), Decision::Wait(WaitReason::InReview(pull))),
+            ("merged", review(PullStatus::Merged), act(Action::Finish(Ending::Merged))),
+            ("rejected", review(PullStatus::Closed), act(Action::AskAboutRejection(pull))),
+            ("done, asked anew", view(&["code"], Some(record(State::Done))), act(Action::Claim)),
+            ("label gone", view(&[], Some(record(State::InReview))), act(Action::Finish(Ending::Cancelled))),
+            ("no label, no ledger", view(&["bug"], None), Decision::Wait(WaitReason::NotTriggered)),
+            ("done and gone", view(&[], Some(record(State::Done))), Decision::Wait(WaitReason::Finished)),
+        ] {
+            assert_eq!(decided(view), decision, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_state_of_a_closed_issue_is_finished() {
+        for state in State::ALL {
+            let closed = IssueView { status: IssueStatus::Closed, ..view(&["code"], Some(record(state))) };
+            let expected = match state {
+                State::Done => Decision::Wait(WaitReason::Finished),
+                State::Ready | State::Assigned | State::InProgress | State::InReview | State::Blocked => {
+                    Decision::Act(Action::Finish(Ending::Closed))
+                }
+            };
+            assert_eq!(decided(closed), expected, "{state}");
+        }
+    }
+
+    #[test]
+    fn a_live_lease_keeps_every_action_away() {
+        for state in State::ALL {
+            let mut held = record(state);
+            held.holder = Some(crate::domain::Holder { worker: "w".into(), nonce: "n".into() });
+            held.renewed_at = at(NOW - 30);
+            let decision = decided(view(&["code"], Some(held)));
+            assert!(matches!(decision, Decision::Wait(WaitReason::Held(_))), "{state}: {decision:?}");
+        }
+    }
+
+    #[test]
+    fn a_persons_label_wins_over_the_ledger() {
+        let by_hand = Decision::Wait(WaitReason::BlockedByHand("blocked".to_owned()));
+        assert_eq!(decided(view(&["code", "blocked"], None)), by_hand);
+        assert_eq!(decided(view(&["code", "blocked"], Some(record(State::Ready)))), by_hand);
+        let stray = Decision::Wait(WaitReason::LabelByHand("in-review".to_owned()));
+        assert_eq!(decided(view(&["code", "in-review"], None)), stray);
+    }
+
+    #[test]
+    fn a_wait_ends_by_time_or_by_news() {
+        let waiting = |until| Record { retry_after: Some(at(until)), ..record(State::Ready) };
+        assert!(matches!(
+            decided(view(&["code"], Some(waiting(NOW + 1)))),
+            Decision::Wait(WaitReason::RetryAfter { .. })
+        ));
+        assert_eq!(decided(view(&["code"], Some(waiting(NOW)))), Decision::Act(Action::Claim));
+        let refused = |since| {
+            let refusal = Refusal { event: None, actor: None, reason: "no".to_owned(), at: at(since) };
+            Record { refused: Some(refusal), ..record(State::Ready) }
+        };
+        assert!(matches!(decided(view(&["code"], Some(refused(100)))), Decision::Wait(WaitReason::Refused(_))));
+        assert_eq!(decided(view(&["code"], Some(refused(99)))), Decision::Act(Action::Claim));
+    }
+
+    #[test]
+    fn a_stale_label_of_a_waiting_issue_is_repaired() {
+        let waiting = Record { retry_after: Some(at(NOW + 1)), ..record(State::Ready) };
+        let repair = Action::RepairLabels(vec![LabelChange::Remove("assigned".to_owned())]);
+        assert_eq!(decided(view(&["code", "assigned"], Some(waiting))), Decision::Act(repair));
+    }
+
+    #[test]
+    fn priority_then_age_orders_and_the_hour_has_a_limit() {
+        let issue = |number, labels: &[&str], created| IssueView {
+            number: IssueNumber(number),
+            created_at: at(created),
+            ..view(labels, None)
+        };
+        let snapshot = Snapshot {
+            issues: vec![issue(1, &["code"], 50), issue(2, &["code"], 10), issue(3, &["code", "urgent"], 90)],
+            claims: vec![at(NOW - 600), at(NOW - 3600)],
+        };
+        let rules = PlanRules { issues_per_hour: 3, ..rules() };
+        let planned = plan(&snapshot, &rules, at(NOW));
+        assert_eq!(claimable(&planned).collect::<Vec<_>>(), [IssueNumber(3), IssueNumber(2)]);
+        let limit = Decision::Wait(WaitReason::HourlyLimit { limit: 3, until: at(NOW - 600 + 3600) });
+        assert_eq!(planned.iter().find(|planned| planned.issue.number == IssueNumber(1)).unwrap().decision, limit);
+    }
+
+    #[test]
+    fn a_blocked_record_without_a_label_still_looks_for_an_answer() {
+        let blocked = Blocked {
+            kind: crate::domain::BlockKind::Question,
+            text: String::new(),
+            question: String::new(),
+            since: at(1),
+        };
+        let record = Record { blocked: Some(blocked), ..record(State::Blocked) };
+        assert_eq!(decided(view(&["code"], Some(record))), Decision::Act(Action::SeekAnswer));
+    }
 }

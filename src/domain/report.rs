@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::domain::{
-    CheckExit, CheckResult, Diff, Evidence, Login, Record, State, Verdict, clip, inert, terminal, title,
+    CheckExit, CheckResult, Diff, Evidence, Login, Record, State, Verdict, clip, inert, quiet, terminal, title,
 };
 
 /// Marks the status comment, so that it is found again.
@@ -35,7 +35,7 @@ pub struct PullReport<'a> {
 
 /// The pull request's title.
 pub fn pull_title(issue_title: &str) -> String {
-    let cleaned = title(issue_title, 120);
+    let cleaned = quiet(&title(issue_title, 120));
     if cleaned.is_empty() { "Work on an issue without a title".to_owned() } else { cleaned }
 }
 
@@ -44,7 +44,8 @@ pub fn pull_body(report: &PullReport<'_>) -> String {
     let record = report.record;
     let mut text = format!("Fixes #{}\n\n## What\n\n{}\n\n", record.issue, inert(&clip(report.summary.trim(), 8_000)));
     let (plus, minus) = (report.diff.additions(), report.diff.deletions());
-    line(&mut text, &format!("{} file(s) changed, {plus} line(s) added, {minus} removed:\n", report.diff.files.len()));
+    let files = count(report.diff.files.len() as u64, "file");
+    line(&mut text, &format!("{files} changed, {} added, {minus} removed:\n", count(plus, "line")));
     for file in report.diff.files.iter().take(20) {
         line(&mut text, &format!("- `{}` (+{} −{})", code(&file.path), file.additions, file.deletions));
     }
@@ -64,9 +65,9 @@ pub fn pull_body(report: &PullReport<'_>) -> String {
     line(
         &mut text,
         &format!(
-            "\n## Cost\n\n{} over {} attempt(s), by the agent `{}`.",
+            "\n## Cost\n\n{} over {}, by the agent `{}`.",
             record.spend,
-            record.attempt,
+            count(record.attempt.into(), "attempt"),
             code(report.agent)
         ),
     );
@@ -146,7 +147,7 @@ pub fn status_body(record: &Record, trigger_label: &str, blocked_label: &str) ->
         facts.push(format!("spent {}", record.spend));
     }
     if !facts.is_empty() {
-        line(&mut text, &format!("\n<sub>{}</sub>", facts.join(" · ")));
+        line(&mut text, &format!("\n{}", facts.join(" · ")));
     }
     clip(&text, BODY_MAX)
 }
@@ -196,6 +197,11 @@ fn person(login: &Login) -> String {
     format!("`{}`", code(login.as_str()))
 }
 
+/// A number with its noun.
+fn count(n: u64, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
 /// Text that fits between two back-ticks.
 fn code(text: &str) -> String {
     terminal(text).replace('`', "'").replace('\n', " ")
@@ -212,4 +218,100 @@ fn quoted(text: &str) -> String {
 fn line(text: &mut String, part: &str) {
     // Writing to a string cannot fail.
     writeln!(text, "{part}").ok();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{
+        Answer, BlockKind, Blocked, Claimant, IssueNumber, Nonce, PullNumber, Spend, Timestamp, WorkerId, acquire,
+    };
+
+    fn record(state: State) -> Record {
+        let claimant = Claimant {
+            worker: WorkerId::from("w"),
+            nonce: Nonce::from("n"),
+            duration: std::time::Duration::from_secs(60),
+            skew: std::time::Duration::ZERO,
+        };
+        let mut record = acquire(None, IssueNumber(7), &claimant, Timestamp::UNIX_EPOCH).unwrap();
+        record.state = state;
+        record.attempt = 1;
+        record
+    }
+
+    #[test]
+    fn a_blocked_comment_says_why_what_is_asked_and_how_to_answer() {
+        let mut record = record(State::Blocked);
+        record.branch = Some("hob/7-x".to_owned());
+        record.spend = Spend { wall_seconds: 61, ..Spend::default() };
+        record.blocked = Some(Blocked {
+            kind: BlockKind::Question,
+            text: "The agent needs an answer. <img src=x>".to_owned(),
+            question: "UTC or local?".to_owned(),
+            since: Timestamp::UNIX_EPOCH,
+        });
+        insta::assert_snapshot!(status_body(&record, "code", "blocked"), @r"
+        <!-- hob:status -->
+        **Blocked**: a person is needed.
+
+        The agent needs an answer. &lt;img src=x>
+
+        **Question**: UTC or local?
+
+        To let Hob go on, somebody who may write to this repository can
+
+        - answer with a comment that starts with `/hob unblock` and says what to do,
+        - write `/hob retry` to try again as it is,
+        - or take the label `blocked` off.
+
+        `/hob cancel` ends it. The work so far is kept.
+
+        branch `hob/7-x` · attempt 1 · spent 1 min 1 s
+        ");
+    }
+
+    #[test]
+    fn every_state_has_a_headline_that_says_what_is_next() {
+        for (state, says) in [
+            (State::Ready, "next free worker"),
+            (State::Assigned, "being prepared"),
+            (State::InProgress, "works on it"),
+            (State::InReview, "#9 is open. Review it"),
+            (State::Blocked, "a person is needed"),
+            (State::Done, "no longer works"),
+        ] {
+            let body = status_body(&Record { pull_request: Some(PullNumber(9)), ..record(state) }, "code", "blocked");
+            assert!(body.starts_with(STATUS_MARK) && body.contains(says), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_pull_request_says_what_why_evidence_cost_and_limits() {
+        let check = |exit| CheckResult { command: "./test.sh".to_owned(), exit, output: String::new(), seconds: 2 };
+        let evidence =
+            Evidence { base: vec![check(CheckExit::Failed { code: 1 })], head: vec![check(CheckExit::Passed)] };
+        let mut record = record(State::InProgress);
+        record.answer = Some(Answer { actor: "ann".into(), text: "use UTC".to_owned(), question: None });
+        let body = pull_body(&PullReport {
+            record: &record,
+            issue_title: "Fix [it] @all",
+            summary: "Closes #1. ![beacon](http://x)",
+            agent: "native",
+            evidence: &evidence,
+            diff: &Diff { files: Vec::new(), patch: String::new(), patch_truncated: false },
+            limits: "An attempt may take 30m.",
+        });
+        for part in [
+            "Fixes #7\n",
+            "Closes #\u{200b}1. !\\[beacon]",
+            "`ann` answered: “use UTC”",
+            "**Red before, green after**: `./test.sh` failed on the base",
+            "| `./test.sh` | failed (exit code 1) | passed (2 s) |",
+            "0 s over 1 attempt, by the agent `native`.",
+            "## Limits\n\nAn attempt may take 30m.",
+        ] {
+            assert!(body.contains(part), "{part:?} is missing in\n{body}");
+        }
+    }
 }

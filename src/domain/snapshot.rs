@@ -7,6 +7,8 @@ use crate::domain::{IssueNumber, PullNumber, Record, Timestamp};
 pub struct Snapshot {
     /// Open issues with the trigger label, and every issue whose ledger is not at its end.
     pub issues: Vec<IssueView>,
+    /// When the latest attempt at each issue that has a ledger was claimed, finished ones included.
+    pub claims: Vec<Timestamp>,
 }
 
 /// Whether the issue is open.

@@ -46,12 +46,13 @@ impl Sum for Spend {
 
 impl std::fmt::Display for Spend {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.tokens() > 0 {
+        if self.usd_micros > 0 {
             // Rounded up to a hundredth of a cent: a bill never shows less than was spent.
             let hundredths = self.usd_micros.div_ceil(100);
-            write!(f, "${}.{:04}, {} tokens, ", hundredths / 10_000, hundredths % 10_000, self.tokens())?;
-        } else if self.usd_micros > 0 {
-            write!(f, "${:.4}, ", self.usd_micros as f64 / 1e6)?;
+            write!(f, "${}.{:04}, ", hundredths / 10_000, hundredths % 10_000)?;
+        }
+        if self.tokens() > 0 {
+            write!(f, "{} tokens, ", self.tokens())?;
         }
         match self.wall_seconds {
             seconds @ 0..60 => write!(f, "{seconds} s"),
@@ -68,6 +69,7 @@ mod tests {
     fn a_bill_reads_as_money_tokens_and_time() {
         let spend = Spend { usd_micros: 12_345, input_tokens: 1_000, output_tokens: 200, wall_seconds: 61 };
         assert_eq!(spend.to_string(), "$0.0124, 1200 tokens, 1 min 1 s");
+        assert_eq!(Spend { output_tokens: 5, ..Spend::default() }.to_string(), "5 tokens, 0 s");
         assert_eq!(Spend { wall_seconds: 3, ..Spend::default() }.to_string(), "3 s");
     }
 }

@@ -99,7 +99,7 @@ impl State {
 
 impl std::fmt::Display for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
+        f.pad(match self {
             Self::Ready => "ready",
             Self::Assigned => "assigned",
             Self::InProgress => "in-progress",

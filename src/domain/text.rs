@@ -62,6 +62,27 @@ pub fn title(text: &str, max: usize) -> String {
     if plain.chars().count() <= max { plain } else { plain.chars().take(max - 1).chain(['…']).collect() }
 }
 
+/// Text for a title or a commit message, which no renderer escapes: it calls nobody and closes nothing.
+pub fn quiet(text: &str) -> String {
+    let mut quiet = String::with_capacity(text.len() + 16);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        quiet.push(c);
+        let next = chars.peek().copied().unwrap_or(' ');
+        let calls = match c {
+            '@' => next.is_alphanumeric(),
+            '#' => next.is_ascii_digit(),
+            '-' => next.is_ascii_digit() && quiet.to_ascii_lowercase().ends_with("gh-"),
+            '/' => quiet.ends_with("/issues/") || quiet.ends_with("/pull/"),
+            _other => false,
+        };
+        if calls {
+            quiet.push('\u{200b}');
+        }
+    }
+    quiet
+}
+
 /// Characters that show nothing and can carry a message: zero-width, fillers, direction, tags, variation selectors, controls.
 fn is_hidden(c: char) -> bool {
     matches!(c,
@@ -120,6 +141,15 @@ mod tests {
         assert_eq!(inert("![x](http://beacon) <img>"), "!\\[x](http://beacon) &lt;img>");
         assert_eq!(inert("/merge\n  /hob retry"), "\u{200b}/merge\n  \u{200b}/hob retry");
         assert_eq!(inert("a/b, mail a@b.c"), "a/b, mail a@\u{200b}b.c");
+    }
+
+    /// Attack corpus H87: a commit message closes issues as a pull request's body does.
+    #[test]
+    fn a_commit_message_calls_nobody_and_closes_nothing() {
+        let text = "Fixes #9, closes GH-4, https://x/o/r/issues/5; thanks @team";
+        let said = "Fixes #\u{200b}9, closes GH-\u{200b}4, https://x/o/r/issues/\u{200b}5; thanks @\u{200b}team";
+        assert_eq!(quiet(text), said);
+        assert_eq!(quiet("Vec<T> a/b # x"), "Vec<T> a/b # x");
     }
 
     /// Attack corpus H84, H92.

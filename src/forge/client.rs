@@ -146,6 +146,14 @@ impl Forge {
         decode(&body, what)
     }
 
+    /// Reads what never changes under its address, such as a commit: once is enough.
+    pub(super) async fn get_once<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<T, ForgeError> {
+        match self.cache.get(path) {
+            Some(known) => decode(&known.body, what),
+            None => self.get(path, what).await,
+        }
+    }
+
     /// Reads a list over all its pages.
     pub(super) async fn get_all<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<Vec<T>, ForgeError> {
         let mut found = Vec::new();

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use chrono::SubsecRound;
 use tokio::time::Instant;
 
 use crate::domain::Timestamp;
@@ -20,9 +21,10 @@ impl ForgeClock {
         }
     }
 
-    /// The forge's time now; the epoch before the first answer, at which no lease looks expired.
+    /// The forge's time now, in whole seconds as all its times are, so that one can be compared with the other; the
+    /// epoch before the first answer, at which no lease looks expired.
     pub(super) fn now(&self) -> Timestamp {
         let anchor = *self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
-        anchor.map_or(Timestamp::UNIX_EPOCH, |(date, at)| date + at.elapsed())
+        anchor.map_or(Timestamp::UNIX_EPOCH, |(date, at)| (date + at.elapsed()).trunc_subsecs(0))
     }
 }

@@ -108,7 +108,7 @@ impl Forge {
     /// [`ForgeError::Record`] when the commit has no readable record.
     pub async fn entry(&self, tip: &Tip) -> Result<LedgerEntry, ForgeError> {
         let path = self.path(&format!("/git/commits/{}", tip.commit));
-        let commit: CommitWire = self.get(&path, "read the ledger").await?;
+        let commit: CommitWire = self.get_once(&path, "read the ledger").await?;
         let (sentence, record) = Record::from_message(&commit.message)
             .map_err(|source| ForgeError::Record { issue: tip.issue.0, source })?;
         let parent = commit.parents.into_iter().next().map(|parent| parent.sha);

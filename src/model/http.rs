@@ -56,23 +56,41 @@ pub(super) struct Http {
     backoff_max: Duration,
 }
 
+/// Where a client's requests go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Anywhere, through the proxy that the environment names.
+    Network,
+    /// A server on this machine, without TLS: no proxy, and no certificates, which a bare container may lack.
+    ThisMachine,
+}
+
+/// Makes ring the process's one cryptography, as every HTTP client here expects.
+pub fn use_ring() {
+    // Twice is fine: the one that came first stays, and it is this one.
+    rustls::crypto::ring::default_provider().install_default().ok();
+}
+
 impl Http {
     /// Makes the client.
-    pub(super) fn new(settings: &ModelSettings) -> Result<Self, ModelError> {
-        // Twice is fine: the one that came first stays, and it is this one.
-        rustls::crypto::ring::default_provider().install_default().ok();
-        let client = reqwest::Client::builder()
-            .connect_timeout(settings.connect_timeout())
+    pub(super) fn new(settings: &ModelSettings, reach: Reach) -> Result<Self, ModelError> {
+        use_ring();
+        let builder = match reach {
+            Reach::Network => reqwest::Client::builder(),
+            Reach::ThisMachine => reqwest::Client::builder().no_proxy().tls_certs_only([]),
+        };
+        let client = builder
+            .connect_timeout(settings.connect_timeout)
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("hob/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| ModelError::Setup(format!("make the HTTP client: {}", chain(&error))))?;
         Ok(Self {
             client,
-            idle: settings.idle_timeout(),
+            idle: settings.idle_timeout,
             retries: settings.retries,
-            backoff: Duration::from_millis(settings.backoff_ms),
-            backoff_max: Duration::from_millis(settings.backoff_max_ms),
+            backoff: settings.backoff,
+            backoff_max: settings.backoff_max,
         })
     }
 

@@ -129,7 +129,7 @@ impl Usage {
             + self.cached_input as f64 * price.cached_input.unwrap_or(price.input)
             + self.cache_write as f64 * price.cache_write.unwrap_or(price.input)
             + self.output as f64 * price.output;
-        // `as` saturates; a price below zero or not a number costs nothing, `config` is where it is refused.
+        // `as` saturates. `config` refuses prices below zero.
         micros.ceil() as u64
     }
 }

@@ -16,6 +16,7 @@ mod sse;
 pub use anthropic::Anthropic;
 pub use cassette::Cassette;
 pub use error::ModelError;
+pub use http::use_ring;
 pub use message::{Message, ModelClient, ModelReply, ModelRequest, Stop, Tool, ToolCall, ToolResult, Usage};
 pub use models::{Billing, Models};
 pub use openai::OpenAi;

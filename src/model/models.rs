@@ -9,7 +9,10 @@ use url::{Host, Url};
 
 use crate::{
     config::{ModelAccess, ModelName, ModelSettings},
-    model::{Anthropic, Cassette, ModelClient, ModelError, OpenAi, http::Http},
+    model::{
+        Anthropic, Cassette, ModelClient, ModelError, OpenAi,
+        http::{Http, Reach},
+    },
 };
 
 /// Where OpenAI's interface is, with its version.
@@ -26,18 +29,19 @@ pub enum Billing {
     Free,
 }
 
-/// Makes clients. All share one pool of connections.
+/// Makes clients. All share one pool of connections, and one for servers on this machine.
 #[derive(Debug)]
 pub struct Models {
     settings: ModelSettings,
     access: ModelAccess,
-    http: OnceLock<Http>,
+    network: OnceLock<Http>,
+    this_machine: OnceLock<Http>,
 }
 
 impl Models {
     /// Takes the settings, and the keys and addresses from the environment.
     pub fn new(settings: ModelSettings, access: ModelAccess) -> Self {
-        Self { settings, access, http: OnceLock::new() }
+        Self { settings, access, network: OnceLock::new(), this_machine: OnceLock::new() }
     }
 
     /// A client for `name`.
@@ -55,7 +59,7 @@ impl Models {
                 }
                 let key = self.access.openai_key.clone();
                 let cap = self.settings.max_output_tokens;
-                Ok(Arc::new(OpenAi::new(self.http()?, &base, key, model, cap)))
+                Ok(Arc::new(OpenAi::new(self.http(&base)?, &base, key, model, cap)))
             }
             ModelName::Anthropic(model) => {
                 let base = self.anthropic()?;
@@ -64,7 +68,7 @@ impl Models {
                 }
                 let key = self.access.anthropic_key.clone();
                 let cap = self.settings.max_output_tokens;
-                Ok(Arc::new(Anthropic::new(self.http()?, &base, key, model, cap)))
+                Ok(Arc::new(Anthropic::new(self.http(&base)?, &base, key, model, cap)))
             }
         }
     }
@@ -87,12 +91,16 @@ impl Models {
         address([&self.access.anthropic_base_url, &self.settings.anthropic_base_url], ANTHROPIC)
     }
 
-    fn http(&self) -> Result<Http, ModelError> {
-        if let Some(http) = self.http.get() {
+    fn http(&self, base: &Url) -> Result<Http, ModelError> {
+        let (cell, reach) = match (base.scheme(), is_loopback(base)) {
+            ("http", true) => (&self.this_machine, Reach::ThisMachine),
+            (_, true | false) => (&self.network, Reach::Network),
+        };
+        if let Some(http) = cell.get() {
             return Ok(http.clone());
         }
-        let http = Http::new(&self.settings)?;
-        Ok(self.http.get_or_init(|| http).clone())
+        let http = Http::new(&self.settings, reach)?;
+        Ok(cell.get_or_init(|| http).clone())
     }
 }
 

@@ -12,6 +12,8 @@ use tokio::{
     task::JoinHandle,
 };
 
+use crate::process::lines::{Lines, Watch};
+
 /// What was kept of one output stream.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Captured {
@@ -63,16 +65,25 @@ pub(super) struct Capture {
 
 impl Capture {
     /// Starts to read `stream` to its end and to keep at most `cap` bytes: the first half and the last half.
-    pub(super) fn start(stream: Option<impl AsyncRead + Unpin + Send + 'static>, cap: usize) -> Self {
+    /// `watch` sees each line as it comes.
+    pub(super) fn start(
+        stream: Option<impl AsyncRead + Unpin + Send + 'static>,
+        cap: usize,
+        watch: Option<Watch>,
+    ) -> Self {
         let kept = Arc::new(Mutex::new(Captured::default()));
         let shared = Arc::clone(&kept);
         let reader = tokio::spawn(async move {
             let Some(mut stream) = stream else { return Ok(()) };
             let mut buffer = vec![0; 16 * 1024];
+            let mut lines = Lines::default();
             loop {
                 let count = stream.read(&mut buffer).await?;
                 if count == 0 {
                     return Ok(());
+                }
+                if let Some(watch) = &watch {
+                    lines.push(&buffer[..count], watch);
                 }
                 shared.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..count], cap);
             }
@@ -121,7 +132,7 @@ mod tests {
     #[tokio::test]
     async fn what_was_read_of_a_stream_that_never_ends_is_kept() {
         let (mut writer, reader) = tokio::io::duplex(64);
-        let capture = Capture::start(Some(reader), 100);
+        let capture = Capture::start(Some(reader), 100, None);
         tokio::io::AsyncWriteExt::write_all(&mut writer, b"so far").await.unwrap();
         while capture.kept.lock().unwrap().head.is_empty() {
             tokio::task::yield_now().await;

@@ -4,7 +4,10 @@
 //! Leaves out: what is run and why (`workspace`, `agent`, `worker`).
 
 mod capture;
+mod hide;
+mod lines;
 mod program;
 
 pub use capture::Captured;
+pub use hide::hide_from_children;
 pub use program::{Environment, Exit, Finished, ProcessError, Program};

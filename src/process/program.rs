@@ -6,13 +6,14 @@ use std::{
     io,
     path::Path,
     process::Stdio,
+    sync::Arc,
     time::Duration,
 };
 
 use tokio::{io::AsyncWriteExt, process::Child};
 use tokio_util::sync::CancellationToken;
 
-use crate::process::{Captured, capture::Capture};
+use crate::process::{Captured, capture::Capture, lines::Watch};
 
 /// The whole environment of a child: what is not in it does not exist for the child.
 pub type Environment = BTreeMap<OsString, OsString>;
@@ -84,13 +85,13 @@ pub struct Finished {
 }
 
 /// A program to run. Nothing of Hob's own environment reaches it but what [`Program::new`] is given.
-#[derive(Debug)]
 pub struct Program {
     name: String,
     command: tokio::process::Command,
     stdin: Vec<u8>,
     deadline: Duration,
     output_cap: usize,
+    watch: Option<Watch>,
 }
 
 impl Program {
@@ -105,6 +106,7 @@ impl Program {
             stdin: Vec::new(),
             deadline: Duration::from_secs(60),
             output_cap: 1 << 20,
+            watch: None,
         }
     }
 
@@ -150,6 +152,13 @@ impl Program {
         self
     }
 
+    /// Calls `watch` with each line of its output as it comes, on both streams: at most 300 bytes, no control characters.
+    /// It must return at once.
+    pub fn watch(mut self, watch: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.watch = Some(Arc::new(watch));
+        self
+    }
+
     /// Starts it with piped standard streams, for a caller that talks to it. The caller owns its deadline; dropping the child kills it.
     ///
     /// # Errors
@@ -174,7 +183,8 @@ impl Program {
             }
         });
         let cap = self.output_cap;
-        let (stdout, stderr) = (Capture::start(stdout, cap), Capture::start(stderr, cap));
+        let (stdout, stderr) =
+            (Capture::start(stdout, cap, self.watch.clone()), Capture::start(stderr, cap, self.watch));
         let pipe = |source| ProcessError::Pipe { program: self.name.clone(), source };
         let exit = tokio::select! {
             status = child.wait() => exit_of(status.map_err(pipe)?),

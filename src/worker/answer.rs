@@ -2,7 +2,7 @@
 
 use crate::{
     domain::{
-        Actor, Answer, BlockKind, Blocked, Command, Event, IssueNumber, LabelEventKind, STATUS_MARK, State, command_in,
+        Answer, BlockKind, Blocked, Command, Event, IssueNumber, LabelEventKind, STATUS_MARK, State, command_in,
         has_label, latest,
     },
     forge::{BaseBranch, Comment},
@@ -62,7 +62,7 @@ impl Worker {
             let Some(author) = &comment.author else { continue };
             let command = command_in(&comment.body);
             // Only a question is answered by any reply; what is more needs a command.
-            if (command.is_none() && blocked.kind != BlockKind::Question) || !self.is_trusted_voice(author).await? {
+            if (command.is_none() && blocked.kind != BlockKind::Question) || self.judge(author).await?.is_err() {
                 continue;
             }
             let text = match command {
@@ -77,21 +77,13 @@ impl Worker {
         Ok(Said::Nothing)
     }
 
-    /// A trusted account other than Hob's own: what Hob writes sets nothing off.
-    async fn is_trusted_voice(&self, author: &Actor) -> Result<bool, WorkError> {
-        if self.own_login().await?.is_some_and(|own| own.is(&author.login)) {
-            return Ok(false);
-        }
-        Ok(self.judge(author).await?.is_ok())
-    }
-
     async fn label_taken_off(&self, seen: &Seen, blocked: &Blocked) -> Result<Said, WorkError> {
         let events = self.forge.label_events(seen.issue.number).await?;
         let Some(event) = latest(&events, LabelEventKind::Unlabeled, &self.settings.labels.blocked) else {
             return Ok(Said::Nothing);
         };
         let Some(actor) = event.actor.as_ref().filter(|_| event.at >= blocked.since) else { return Ok(Said::Nothing) };
-        if !self.is_trusted_voice(actor).await? {
+        if self.judge(actor).await?.is_err() {
             return Ok(Said::Nothing);
         }
         let question = Some(blocked.question.clone());

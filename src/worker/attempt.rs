@@ -10,8 +10,11 @@ use crate::{
     domain::{BlockKind, Blocked, Event, FailureClass, Login, RunId, STATUS_MARK, State, branch_for, has_label},
     forge::{BaseBranch, ForgeError, HeldLease, Issue},
     worker::{Notice, WorkError, Worker, claim::Taken, trust::approved_hash},
-    workspace::{BranchName, Checkout},
+    workspace::{BranchName, Checkout, WorkspaceError},
 };
+
+/// The pause before a mirror that is in use is tried again.
+const BUSY_PAUSE: Duration = Duration::from_millis(100);
 
 /// All that a run and its proof need.
 pub(super) struct Job<'a> {
@@ -31,7 +34,9 @@ impl Worker {
     /// Works on the issue whose lease is held, and lets the lease go.
     pub(super) async fn attempt(&self, lease: &HeldLease, issue: Issue, base: &BaseBranch) -> Result<Taken, WorkError> {
         let mut labels = issue.labels.clone();
-        let worked = self.with_heartbeat(lease, self.work(lease, &issue, &mut labels, base)).await;
+        // Boxed, here and below: the future of a whole attempt is too large for a small thread's stack.
+        let work = Box::pin(self.work(lease, &issue, &mut labels, base));
+        let worked = self.with_heartbeat(lease, work).await;
         if let Err(error) = worked {
             self.fall_back(lease, &mut labels, error).await?;
         }
@@ -61,7 +66,7 @@ impl Worker {
         if record.trigger.as_ref().is_some_and(|trigger| trigger.approved != approved_hash(issue)) {
             return self.block(lease, labels, self.edited()).await;
         }
-        let job = self.prepare(lease, issue, base, ends).await?;
+        let job = Box::pin(self.prepare(lease, issue, base, ends)).await?;
         let settle = self.settle(lease, labels, |record| {
             record.state = record.state.after(Event::AgentStarted).unwrap_or(State::InProgress);
             record.branch = Some(job.checkout.branch().to_string());
@@ -70,7 +75,7 @@ impl Worker {
             format!("the agent `{}` started on `{}`", job.agent_name, job.checkout.branch())
         });
         settle.await?;
-        self.rounds(&job, labels).await
+        Box::pin(self.rounds(&job, labels)).await
     }
 
     async fn prepare<'a>(
@@ -82,15 +87,29 @@ impl Worker {
     ) -> Result<Job<'a>, WorkError> {
         self.progress(issue, "fetching the repository");
         let base_branch: BranchName = base.name.parse()?;
-        let base_sha = self.workspace.fetch(&self.remote, &base_branch).await?;
+        let base_sha = self.when_free(async || self.workspace.fetch(&self.remote, &base_branch).await).await?;
         let text = self.forge.file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
         let rules = RepositorySettings::parse(&text)?;
         let (agent_name, agent) = self.choose_agent(issue, &rules)?;
         let branch = self.choose_branch(lease, issue).await?;
-        let checkout = self.workspace.prepare(&self.remote, issue.number, &branch, &base_sha).await?;
+        let prepare = async || self.workspace.prepare(&self.remote, issue.number, &branch, &base_sha).await;
+        let checkout = self.when_free(prepare).await?;
         let comments = self.trusted_comments(issue).await?;
-        let run = RunId(format!("{}-{}", issue.number, lease.generation()));
+        let nonce = lease.record().nonce;
+        let (repo, nonce) = (self.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
+        let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));
         Ok(Job { lease, issue, base, rules, agent_name, agent, checkout, comments, run, ends })
+    }
+
+    /// Another process of Hob may use the same mirror just now: waits for it, as long as a transfer may take.
+    async fn when_free<T>(&self, step: impl AsyncFn() -> Result<T, WorkspaceError>) -> Result<T, WorkspaceError> {
+        let ends = Instant::now() + self.settings.workspace.transfer_time;
+        loop {
+            match step().await {
+                Err(WorkspaceError::Busy { .. }) if Instant::now() < ends => tokio::time::sleep(BUSY_PAUSE).await,
+                result => return result,
+            }
+        }
     }
 
     /// The agent that works: the flag's, else the label's, else the repository's, else the process's.
@@ -142,11 +161,10 @@ impl Worker {
         if issue.comments == 0 {
             return Ok(trusted);
         }
-        let own = self.own_login().await?;
         for comment in self.forge.comments(issue.number, None).await? {
             let Some(author) = comment.author else { continue };
-            let ours = comment.body.starts_with(STATUS_MARK) || own.is_some_and(|own| own.is(&author.login));
-            if !ours && self.judge(&author).await?.is_ok() {
+            // The status comment is all that Hob writes; whoever else sets its mark is left out too.
+            if !comment.body.starts_with(STATUS_MARK) && self.judge(&author).await?.is_ok() {
                 trusted.push((author.login, comment.body));
             }
         }
@@ -170,8 +188,7 @@ impl Worker {
             FailureClass::Cancelled => Err(error),
             FailureClass::Transient { retry_after } => self.try_later(lease, labels, reason, retry_after).await,
             FailureClass::Permanent | FailureClass::NeedsHuman => {
-                let refused =
-                    matches!(&error, WorkError::Workspace(crate::workspace::WorkspaceError::PushRefused { .. }));
+                let refused = matches!(&error, WorkError::Workspace(WorkspaceError::PushRefused { .. }));
                 let kind = if refused { BlockKind::PushRefused } else { BlockKind::SetUpNeeded };
                 let question = "Can you set this right, and then let Hob try again?".to_owned();
                 self.block(lease, labels, Blocked { kind, text: reason, question, since: self.forge.now() }).await

@@ -30,11 +30,11 @@ impl Worker {
     /// Looks at an issue anew and does what is to be done about it, to the end of this attempt.
     pub(super) async fn take(&self, number: IssueNumber, base: &BaseBranch) -> Result<Taken, WorkError> {
         let Some((issue, entry, view)) = self.look_at(number).await? else { return Ok(Taken::Nothing) };
-        let snapshot = Snapshot { issues: vec![view] };
+        let snapshot = Snapshot { issues: vec![view], claims: Vec::new() };
         let decision = plan(&snapshot, &self.settings.plan_rules(), self.forge.now()).into_iter().next();
         let Some(Decision::Act(action)) = decision.map(|planned| planned.decision) else { return Ok(Taken::Nothing) };
         let seen = Seen { issue, entry };
-        match self.act(action, seen, base).await {
+        match Box::pin(self.act(action, seen, base)).await {
             // Somebody was faster: they do what there is to do.
             Err(WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => Ok(Taken::Nothing),
             result => result,
@@ -126,6 +126,9 @@ impl Worker {
         }
         let reason = refusal.reason.clone();
         let lease = self.acquire(&seen, base, |record| {
+            if record.state == State::Done {
+                *record = asked_anew(record);
+            }
             record.state = State::Ready;
             record.refused = Some(refusal);
             format!("refused: {reason}")

@@ -24,9 +24,12 @@ impl Worker {
         let mut issues: BTreeMap<_, _> = listed.into_iter().map(|issue| (issue.number, issue)).collect();
         let open: BTreeSet<IssueNumber> = issues.keys().copied().collect();
         let mut entries = BTreeMap::new();
-        let mut views = Vec::new();
+        let (mut views, mut claims) = (Vec::new(), Vec::new());
         for tip in &tips {
             let entry = self.forge.entry(tip).await?;
+            if entry.record.attempt > 0 {
+                claims.push(entry.record.claimed_at);
+            }
             if entry.record.state == State::Done && !open.contains(&tip.issue) {
                 continue;
             }
@@ -41,7 +44,7 @@ impl Worker {
         for issue in issues.values() {
             views.push(self.view(issue, entries.get(&issue.number)).await?);
         }
-        Ok(Discovered { snapshot: Snapshot { issues: views }, issues })
+        Ok(Discovered { snapshot: Snapshot { issues: views, claims }, issues })
     }
 
     /// What the forge says now about one issue; none where it is gone.

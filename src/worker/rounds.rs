@@ -9,7 +9,8 @@ use crate::{
     agent::RunContext,
     domain::{
         BlockKind, Blocked, BriefParts, CheckResult, CheckTally, Diff, DiffPolicy, Evidence, FailureClass, HobFiles,
-        Nonce, Outcome, Progress, RunReport, RunRequest, Sha, Verdict, brief, failed_checks, title, visible,
+        Nonce, Outcome, Progress, RunId, RunReport, RunRequest, Sha, Verdict, brief, failed_checks, quiet, title,
+        visible,
     },
     worker::{Notice, WorkError, Worker, attempt::Job},
     workspace::{CheckLimits, Identity, run_checks},
@@ -50,8 +51,8 @@ impl Worker {
                     &format!("the checks failed: back to the agent, {round} of {}", self.settings.limits.check_rounds),
                 );
             }
-            match self.round(job, &base, &failed).await? {
-                Round::Proven(proven) => return self.publish(job, labels, &proven).await,
+            match Box::pin(self.round(job, round, &base, &failed)).await? {
+                Round::Proven(proven) => return Box::pin(self.publish(job, labels, &proven)).await,
                 Round::Blocked(blocked) => {
                     self.keep_work(job).await?;
                     return self.block(job.lease, labels, blocked).await;
@@ -77,12 +78,18 @@ impl Worker {
         self.block(job.lease, labels, blocked).await
     }
 
-    async fn round(&self, job: &Job<'_>, base: &[CheckResult], failed: &[CheckResult]) -> Result<Round, WorkError> {
+    async fn round(
+        &self,
+        job: &Job<'_>,
+        round: u32,
+        base: &[CheckResult],
+        failed: &[CheckResult],
+    ) -> Result<Round, WorkError> {
         let Some(money) = self.money_left(job) else {
             let spent = job.lease.record().spend;
             return Ok(Round::Blocked(self.limit_reached(format!("The issue's budget is spent: {spent}."))));
         };
-        let report = self.run_agent(job, failed, money).await?;
+        let report = self.run_agent(job, round, failed, money).await?;
         job.lease.note_spend(report.spend).await;
         let summary = match report.outcome {
             Outcome::Done { summary } => summary,
@@ -118,6 +125,7 @@ impl Worker {
     async fn run_agent(
         &self,
         job: &Job<'_>,
+        round: u32,
         failed: &[CheckResult],
         money: Option<u64>,
     ) -> Result<RunReport, WorkError> {
@@ -137,7 +145,7 @@ impl Worker {
             fence: &fence,
         });
         let request = RunRequest {
-            run: job.run.clone(),
+            run: RunId(format!("{}-{round}", job.run)),
             repo: self.forge.repo().clone(),
             issue: job.issue.number,
             title: title(&job.issue.title, 200),
@@ -199,8 +207,8 @@ impl Worker {
     async fn commit(&self, job: &Job<'_>, summary: &str) -> Result<(), WorkError> {
         let identity =
             Identity { name: self.settings.identity.name.clone(), email: self.settings.identity.email.clone() };
-        let subject = title(&job.issue.title, 72);
-        let body = title(summary, 500);
+        let subject = quiet(&title(&job.issue.title, 72));
+        let body = quiet(&title(summary, 500));
         let message = format!("{subject}\n\n{body}\n\nIssue: {}\n", job.issue.number);
         job.checkout.commit(&message, &identity, self.forge.now()).await?;
         Ok(())

@@ -10,7 +10,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use crate::{
-    domain::{Action, Decision, IssueNumber, plan},
+    domain::{Action, Decision, IssueNumber, Planned, plan, poll_pause},
     forge::{BaseBranch, Tally},
     worker::{Notice, WorkError, Worker, claim::Taken},
 };
@@ -79,7 +79,7 @@ impl Worker {
                     total.worked += pass.worked;
                     total.tended += pass.tended;
                     total.failed += pass.failed;
-                    self.poll_pause(idle_polls)
+                    poll_pause(idle_polls, self.settings.poll.interval, self.settings.poll.max_interval)
                 }
                 Err(error) => {
                     self.tell(&Notice::Failed { issue: None, reason: error.to_string() });
@@ -99,12 +99,6 @@ impl Worker {
                 () = self.cancel.cancelled() => return total,
             }
         }
-    }
-
-    /// The pause after a poll: the interval, doubled for each poll in a row that found nothing, up to the maximum (A2).
-    fn poll_pause(&self, idle_polls: u32) -> Duration {
-        let doubled = self.settings.poll.interval.saturating_mul(1 << idle_polls.saturating_sub(1).min(16));
-        if idle_polls == 0 { self.settings.poll.interval } else { doubled.min(self.settings.poll.max_interval) }
     }
 
     async fn pass(&self, limits: RunLimits, started: Instant) -> Result<RunSummary, WorkError> {
@@ -127,6 +121,7 @@ impl Worker {
         if tend.is_empty() && work.is_empty() {
             return Ok(summary);
         }
+        self.prune(&planned).await;
         let base = self.forge.base_branch().await?;
         for number in tend {
             summary.add(&self.take_and_tell(number, &base).await);
@@ -158,8 +153,18 @@ impl Worker {
         Ok(summary)
     }
 
+    /// Removes the checkouts of issues that nobody works on any more.
+    async fn prune(&self, planned: &[Planned<'_>]) {
+        let keep: Vec<IssueNumber> = planned.iter().map(|planned| planned.issue.number).collect();
+        let before = self.forge.now() - self.settings.workspace.keep;
+        if let Err(error) = self.workspace.prune(self.forge.repo(), before, &keep).await {
+            // Room on the disk is not worth an issue's attempt.
+            tracing::warn!(%error, "old checkouts could not be removed: {error}");
+        }
+    }
+
     async fn take_and_tell(&self, number: IssueNumber, base: &BaseBranch) -> Result<Taken, WorkError> {
-        let taken = self.take(number, base).await;
+        let taken = Box::pin(self.take(number, base)).await;
         if let Err(error) = &taken {
             self.tell(&Notice::Failed { issue: Some(number), reason: error.to_string() });
         }

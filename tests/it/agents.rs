@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 mod command;
 mod native;
+mod recipe;
 
 /// A folder, a request to work in it and what surrounds the run.
 struct Bench {

@@ -2,9 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
 
 mod agents;
+mod docs;
+mod e2e;
+mod harness;
 mod layering;
 mod local_forge;
 mod local_forge_apps;
 mod local_forge_webhooks;
+mod models;
 mod workspace;
 mod workspace_http;

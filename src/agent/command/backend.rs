@@ -8,9 +8,10 @@ use crate::{
     agent::{
         AgentBackend, AgentError, RunContext,
         command::Said,
+        environment::{named, of_child},
         report::{cancelled, permanent, report, tail, transient},
     },
-    config::{AgentSettings, PromptVia, may_pass},
+    config::{AgentSettings, PromptVia},
     domain::{FailureClass, Outcome, RunReport, RunRequest, Spend},
     process::{Environment, Exit, Finished, ProcessError, Program},
 };
@@ -54,22 +55,20 @@ impl CommandAgent {
                 )));
             }
         }
-        let named = settings.env.iter().filter(|name| may_pass(name));
-        let extras = named.filter_map(|name| variables.get_key_value(std::ffi::OsStr::new(name)));
         Ok(Self {
             program: program.clone(),
             arguments: arguments.to_vec(),
             prompt,
-            extras: extras.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            extras: named(settings, variables),
             output_cap: settings.output_cap,
         })
     }
 
     fn program(&self, request: &RunRequest, context: &RunContext) -> Result<Program, AgentError> {
-        let mut environment = context.environment.clone();
-        environment.retain(|name, _| name.to_str().is_none_or(may_pass));
-        environment.extend(self.extras.clone());
+        let environment = of_child(context, &self.extras);
+        let watcher = context.clone();
         let program = Program::new(&self.program, &environment)
+            .watch(move |line| watcher.say(line))
             .dir(&request.folder)
             .env("HOB_ISSUE", request.issue.to_string())
             .env("HOB_REPOSITORY", request.repo.to_string())

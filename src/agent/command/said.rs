@@ -17,13 +17,15 @@ const TEXT_MAX: usize = 16 * 1024;
 pub(super) struct Said {
     /// How the run ended; nothing: the exit code decides.
     pub(super) outcome: Option<SaidOutcome>,
-    /// What was done.
+    /// What was done. `result` is what Claude Code's `--output-format json` calls it.
+    #[serde(alias = "result")]
     pub(super) summary: String,
     /// Why it failed, or why nothing has to change.
     pub(super) reason: String,
     /// What it asks a person.
     pub(super) question: String,
-    /// What it cost in US dollars.
+    /// What it cost in US dollars; `total_cost_usd` likewise.
+    #[serde(alias = "total_cost_usd")]
     pub(super) usd: f64,
     /// Tokens sent to a model.
     pub(super) input_tokens: u64,
@@ -53,13 +55,14 @@ impl Said {
         (said != Self::default()).then_some(said)
     }
 
-    /// The outcome it names, in Hob's words; nothing where it names none.
+    /// The outcome it names, in Hob's words; done where it names none and has a summary, else nothing.
     pub(super) fn outcome(&self) -> Option<Outcome> {
         let text = |first: &str, second: &str, missing: &str| {
             let said = [first, second].into_iter().map(str::trim).find(|text| !text.is_empty());
             clip(said.unwrap_or(missing), TEXT_MAX)
         };
-        Some(match self.outcome? {
+        let unnamed = || (!self.summary.trim().is_empty()).then_some(SaidOutcome::Done);
+        Some(match self.outcome.or_else(unnamed)? {
             SaidOutcome::Done => {
                 Outcome::Done { summary: text(&self.summary, &self.reason, "the agent gave no summary") }
             }
@@ -98,6 +101,14 @@ mod tests {
         {
             assert_eq!(Said::last_line(none), None, "{none}");
         }
+    }
+
+    #[test]
+    fn another_agents_line_is_read_as_far_as_it_goes() {
+        let line = r#"{"type":"result","is_error":false,"result":"Fixed it.","total_cost_usd":0.5,"usage":{"x":1}}"#;
+        let said = Said::last_line(line).unwrap();
+        assert_eq!(said.outcome(), Some(Outcome::Done { summary: "Fixed it.".into() }));
+        assert_eq!(said.spend().usd_micros, 500_000);
     }
 
     #[test]

@@ -232,6 +232,39 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_swapped_for_a_link_while_it_is_used_leads_nowhere() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+
+        let (inside, outside, folder) = tree();
+        std::fs::create_dir(inside.path().join("d")).unwrap();
+        std::fs::write(inside.path().join("d/secret"), "inside").unwrap();
+        let stop = AtomicBool::new(false);
+        let path = folder.inside("d/secret").unwrap();
+        let swap = || {
+            rustix::fs::renameat_with(&*folder.root, "d", &*folder.root, "out", rustix::fs::RenameFlags::EXCHANGE)
+                .unwrap()
+        };
+        let (mut refused, mut fine) = (0, 0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    swap();
+                }
+            });
+            for _ in 0..5_000 {
+                match folder.write(&path, "inside", None) {
+                    Ok(()) => fine += 1,
+                    Err(_) => refused += 1,
+                }
+                assert_ne!(folder.read(&path, 100).ok().as_deref(), Some("canary"));
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(std::fs::read_to_string(outside.path().join("secret")).unwrap(), "canary");
+        assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 1, "{refused} refused, {fine} written");
+    }
+
+    #[test]
     fn a_replaced_file_keeps_its_mode_and_cuts_its_hard_links() {
         let (inside, outside, folder) = tree();
         let (script, twin) = (inside.path().join("run.sh"), outside.path().join("twin"));

@@ -1,12 +1,13 @@
 //! The native agent: what it is made from, and how one run of it begins and ends.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc};
 
 use tokio::time::Instant;
 
 use crate::{
     agent::{
         AgentBackend, AgentError, RunContext,
+        environment::{named, of_child},
         folder::Folder,
         native::{
             limits::{Limits, Tally},
@@ -15,7 +16,7 @@ use crate::{
         },
         report::report,
     },
-    config::{AgentSettings, PriceSettings, may_pass},
+    config::{AgentSettings, PriceSettings},
     domain::{FailureClass, RunReport, RunRequest},
     model::{Message, ModelClient},
     process::Environment,
@@ -62,9 +63,7 @@ impl NativeAgent {
     /// Takes from `variables` those that the settings name and that may be passed on.
     #[must_use]
     pub fn variables(self, variables: &Environment) -> Self {
-        let named = self.settings.env.iter().filter(|name| may_pass(name));
-        let found = named.filter_map(|name| variables.get_key_value(std::ffi::OsStr::new(name)));
-        let extras = found.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let extras = named(&self.settings, variables);
         Self { extras, ..self }
     }
 
@@ -107,14 +106,12 @@ impl AgentBackend for NativeAgent {
             failure: FailureClass::Transient { retry_after: None },
         })?;
         let limits = Limits::new(&self.settings, request, started);
-        let mut environment = context.environment.clone();
-        environment.retain(|name, _| name.to_str().is_none_or(may_pass));
-        environment.extend(self.extras.clone());
+        let environment = of_child(context, &self.extras);
         let toolbox = Toolbox {
             folder,
             environment,
             output_cap: self.settings.output_cap,
-            shell_time: Duration::from_secs(self.settings.shell_seconds),
+            shell_time: self.settings.shell_time,
             deadline: limits.deadline,
             cancel: context.cancel.clone(),
         };

@@ -13,9 +13,9 @@ use crate::{
 pub(super) struct Limits {
     /// Turns of the model.
     pub(super) turns: u32,
-    /// Failed actions in a row.
+    /// Replies in a row whose actions all failed.
     pub(super) consecutive_errors: u32,
-    /// Failed actions in all.
+    /// Replies with a failed action.
     pub(super) total_errors: u32,
     /// Identical calls in a row.
     pub(super) identical_calls: u32,
@@ -39,13 +39,30 @@ impl Limits {
     }
 }
 
-/// How one action went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Went {
-    /// The tool did what it does; a command that exits with an error code did too.
-    Well,
-    /// The tool failed.
-    Wrong,
+/// How the actions of one reply went. They are counted together, because the model sees no answer before the last.
+#[derive(Debug, Default)]
+pub(super) struct Actions {
+    well: u32,
+    wrong: u32,
+    last_error: String,
+}
+
+impl Actions {
+    /// Counts an action that did what it does; a command that exits with an error code did too.
+    pub(super) fn well(&mut self) {
+        self.well += 1;
+    }
+
+    /// Counts an action that failed, with why.
+    pub(super) fn wrong(&mut self, error: String) {
+        self.wrong += 1;
+        self.last_error = error;
+    }
+
+    /// Whether one failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.wrong > 0
+    }
 }
 
 /// How far one run has gone.
@@ -96,23 +113,24 @@ impl Tally {
         Ok(())
     }
 
-    /// Counts how an action went, or says that too many went wrong.
-    pub(super) fn count_action(&mut self, limits: &Limits, went: Went, error: &str) -> Result<(), Outcome> {
-        match went {
-            Went::Well => self.consecutive_errors = 0,
-            Went::Wrong => {
-                self.consecutive_errors += 1;
-                self.total_errors += 1;
-            }
-        }
+    /// Counts how the actions of a reply went, or says that too many went wrong. A reply in which all failed is an error
+    /// in a row; one in which some did is an error.
+    pub(super) fn count_actions(&mut self, limits: &Limits, actions: &Actions) -> Result<(), Outcome> {
+        self.consecutive_errors = match (actions.well, actions.wrong) {
+            (0, 0) => self.consecutive_errors,
+            (0, _) => self.consecutive_errors + 1,
+            (_, _) => 0,
+        };
+        self.total_errors += u32::from(actions.has_failed());
+        let error = &actions.last_error;
         if self.consecutive_errors >= limits.consecutive_errors.max(1) {
             return Err(permanent(format!(
-                "{} actions in a row failed, the last with: {error}",
+                "the actions of {} replies in a row failed, the last with: {error}",
                 self.consecutive_errors
             )));
         }
         if self.total_errors >= limits.total_errors.max(1) {
-            return Err(permanent(format!("{} actions failed, the last with: {error}", self.total_errors)));
+            return Err(permanent(format!("actions of {} replies failed, the last with: {error}", self.total_errors)));
         }
         Ok(())
     }
@@ -165,13 +183,19 @@ mod tests {
     fn errors_end_a_run_in_a_row_or_in_all() {
         let limits = limits(Instant::now());
         let mut tally = Tally::default();
-        tally.count_action(&limits, Went::Wrong, "a").unwrap();
-        assert_eq!(said(tally.count_action(&limits, Went::Wrong, "b")), "2 actions in a row failed, the last with: b");
+        let wrong = |error: &str| Actions { wrong: 4, last_error: error.to_owned(), ..Actions::default() };
+        let some = |error: &str| Actions { well: 1, ..wrong(error) };
+        let well = Actions { well: 1, ..Actions::default() };
+        tally.count_actions(&limits, &wrong("a")).unwrap();
+        assert_eq!(
+            said(tally.count_actions(&limits, &wrong("b"))),
+            "the actions of 2 replies in a row failed, the last with: b"
+        );
         let mut tally = Tally::default();
-        for went in [Went::Wrong, Went::Well, Went::Wrong, Went::Well] {
-            tally.count_action(&limits, went, "c").unwrap();
+        for actions in [wrong("a"), well, some("b")] {
+            tally.count_actions(&limits, &actions).unwrap();
         }
-        assert_eq!(said(tally.count_action(&limits, Went::Wrong, "d")), "3 actions failed, the last with: d");
+        assert_eq!(said(tally.count_actions(&limits, &wrong("d"))), "actions of 3 replies failed, the last with: d");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! - Flow: each turn the limits are checked, the model is asked, the tools it calls are run, and their answers are added
 //!   to the conversation, which only grows. A tool that fails answers the model with why. The run ends with `done`, with
 //!   `ask`, or at a limit.
-//! - Guarantees: limits hold inside the loop, not around it: time, turns, failed actions in a row and in all, identical
+//! - Guarantees: limits hold inside the loop, not around it: time, turns, replies whose actions failed (in a row, in all), identical
 //!   calls in a row, money. The system role has Hob's own text alone; the task comes as the user's message. The file
 //!   tools stay in the folder (see `agent::folder`).
 //! - Caveats: money is counted after each reply, so a run can go over its budget by one reply. A request that failed on

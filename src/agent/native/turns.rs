@@ -6,7 +6,7 @@ use crate::{
     agent::{
         RunContext,
         native::{
-            limits::{Limits, Tally, Went, out_of_time},
+            limits::{Actions, Limits, Tally, out_of_time},
             tools::{Action, Answer, Effect, ToolError, Toolbox},
         },
         report::{cancelled, clip, first_line, needs_human, transient},
@@ -97,7 +97,9 @@ impl Run<'_> {
     /// A reply without a call: the model is reminded once; then its words are the end.
     fn words(&mut self, text: &str, stop: Stop) -> Result<(), Outcome> {
         if stop == Stop::Length {
-            self.tally.count_action(&self.limits, Went::Wrong, "the model's reply was cut at the limit of tokens")?;
+            let mut actions = Actions::default();
+            actions.wrong("the model's reply was cut at the limit of tokens".to_owned());
+            self.tally.count_actions(&self.limits, &actions)?;
             self.messages.push(Message::User { text: TOO_LONG.to_owned() });
             return Ok(());
         }
@@ -116,6 +118,7 @@ impl Run<'_> {
 
     async fn act(&mut self, calls: &[ToolCall]) -> Result<(), Outcome> {
         let mut results = Vec::with_capacity(calls.len());
+        let mut actions = Actions::default();
         for (index, call) in calls.iter().enumerate() {
             if self.context.cancel.is_cancelled() {
                 return Err(cancelled());
@@ -124,7 +127,7 @@ impl Run<'_> {
                 return Err(out_of_time(self.tally.turns));
             }
             let result = if index < CALLS_MAX {
-                self.call(call).await?
+                self.call(call, &mut actions).await?
             } else {
                 let text = format!("not run: one reply may call {CALLS_MAX} tools");
                 ToolResult { id: call.id.clone(), text, is_error: true }
@@ -132,32 +135,40 @@ impl Run<'_> {
             results.push(result);
         }
         self.messages.push(Message::Results { results });
-        Ok(())
+        self.tally.count_actions(&self.limits, &actions)
     }
 
     /// Runs one call. The error is the end of the run.
-    async fn call(&mut self, call: &ToolCall) -> Result<ToolResult, Outcome> {
+    async fn call(&mut self, call: &ToolCall, actions: &mut Actions) -> Result<ToolResult, Outcome> {
         self.transcript.add(Event::Action {
             id: call.id.clone(),
             tool: call.name.clone(),
             arguments: call.arguments.clone(),
         });
         self.tally.count_call(&self.limits, &call.name, &call.arguments)?;
-        let (text, went) = match self.run(call).await {
-            Ok(Answer::Text(text)) => (text, Went::Well),
+        let (text, is_error) = match self.run(call, actions).await {
+            Ok(Answer::Text(text)) => (text, false),
             Ok(Answer::End(outcome)) => return Err(outcome),
             Err(_) if self.context.cancel.is_cancelled() => return Err(cancelled()),
-            Err(error) => (error.to_string(), Went::Wrong),
+            Err(error) => (error.to_string(), true),
         };
-        let is_error = went == Went::Wrong;
         let text = clip(&text, self.toolbox.output_cap.saturating_mul(2));
+        if is_error {
+            actions.wrong(first_line(&text, REASON_MAX))
+        } else {
+            actions.well()
+        }
         self.transcript.add(Event::Result { id: call.id.clone(), is_error, text: text.clone() });
-        self.tally.count_action(&self.limits, went, &first_line(&text, REASON_MAX))?;
         Ok(ToolResult { id: call.id.clone(), text, is_error })
     }
 
-    async fn run(&mut self, call: &ToolCall) -> Result<Answer, ToolError> {
+    async fn run(&mut self, call: &ToolCall, actions: &Actions) -> Result<Answer, ToolError> {
         let action = Action::parse(call)?;
+        if matches!(action, Action::Done(_)) && actions.has_failed() {
+            return Err(ToolError::Refused(
+                "not ended: an earlier call of the same reply failed, see to it first".into(),
+            ));
+        }
         self.say(&action.line());
         let effect = action.effect();
         let answer = self.toolbox.run(action).await?;

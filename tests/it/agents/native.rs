@@ -84,6 +84,18 @@ async fn a_tools_error_goes_back_to_the_model() {
 }
 
 #[tokio::test]
+async fn the_model_sees_its_errors_before_they_end_the_run() {
+    let bench = Bench::new(&[]);
+    let read = |path: &str| json!({ "name": "read", "arguments": { "path": path } });
+    let done = json!({ "name": "done", "arguments": { "summary": "ok" } });
+    let replies = json!([
+        { "calls": [read("a"), read("b"), read("c"), read("d"), read("e"), read("f"), done] },
+        { "expect": ["`f` does not exist", "an earlier call of the same reply failed"], "calls": [done] },
+    ]);
+    assert_eq!(run(&bench, native(replies)).await.outcome, Outcome::Done { summary: "ok".into() });
+}
+
+#[tokio::test]
 async fn words_without_a_call_are_reminded_once_and_then_are_the_end() {
     let bench = Bench::new(&[]);
     let words = || json!({ "text": "I would rather talk." });
@@ -105,9 +117,12 @@ async fn each_limit_ends_the_run_inside_the_loop() {
     let report = run(&bench, native(same)).await;
     assert!(failure(&report.outcome).0.contains("same `read` call 4 times"), "{report:?}");
     let report = run(&bench, native(json!([bad(1), bad(2), bad(3)]))).await;
-    assert_eq!(failure(&report.outcome).0, "3 actions in a row failed, the last with: `none3` does not exist");
+    assert_eq!(
+        failure(&report.outcome).0,
+        "the actions of 3 replies in a row failed, the last with: `none3` does not exist"
+    );
     let mixed = json!([bad(1), read(1), bad(2), read(1), bad(3), read(1), bad(4), read(1), bad(5)]);
-    assert!(failure(&run(&bench, native(mixed)).await.outcome).0.starts_with("5 actions failed"));
+    assert!(failure(&run(&bench, native(mixed)).await.outcome).0.starts_with("actions of 5 replies failed"));
     let settings = AgentSettings { max_iterations: 2, ..AgentSettings::default() };
     let report = run(&bench, native_with(json!([read(1), read(2), read(3)]), settings)).await;
     assert!(failure(&report.outcome).0.contains("after 2 turns"), "{report:?}");
@@ -130,7 +145,7 @@ async fn a_command_gets_no_secret_and_no_more_time_than_the_run_has() {
         );
     let settings = AgentSettings { env: vec!["WANTED".into()], ..AgentSettings::default() };
     let variables: Environment = ["WANTED", "OTHER"].map(|name| (name.into(), "value".into())).into();
-    bench.request.time = Duration::from_millis(300);
+    bench.request.time = Duration::from_secs(1);
     let report = run(&bench, native_with(replies, settings).variables(&variables)).await;
     assert!(failure(&report.outcome).0.contains("time of the run"), "{report:?}");
     let environment = bench.read("env.txt");
@@ -182,6 +197,16 @@ async fn a_cassette_in_a_file_is_an_agent_by_its_settings_alone() {
     let registry = registry(&format!("[model]\ndefault = 'cassette/{}'", file.display()));
     let report = bench.run(&registry.get("native").unwrap()).await;
     assert_eq!(report.outcome, Outcome::Done { summary: "ok".into() });
+}
+
+#[tokio::test]
+async fn a_budget_is_not_promised_where_the_price_is_not_known() {
+    let mut bench = Bench::new(&[]);
+    bench.request.usd_micros = Some(1_000_000);
+    let text = "[model]\ndefault = 'openai/new-model'\nopenai_base_url = 'http://model.invalid/v1'";
+    let agent = registry(text).get("native").unwrap();
+    let error = agent.run(&bench.request, &bench.context).await.unwrap_err();
+    assert!(error.reason.contains("[model.prices.\"openai/new-model\"]"), "{}", error.reason);
 }
 
 /// Checks each request, and ends at the third.

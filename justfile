@@ -1,0 +1,47 @@
+# Daily commands. `just` alone lists them. Each is one plain command, so nobody needs `just` to work here.
+
+_default:
+    @just --list
+
+# The whole loop on the embedded forge: no account, token, key or network
+rehearse *args:
+    cargo run -- rehearse {{args}}
+
+# Formats the code
+fmt:
+    cargo fmt
+
+# Formats and lints, the fast check before a commit
+check:
+    cargo fmt --check
+    cargo clippy --all-targets -- -D warnings
+
+# The tests; `just test lease` runs those with `lease` in their name
+test *args:
+    cargo test {{args}}
+
+# The integration tests of one file below tests/it
+it name *args:
+    cargo test --test it {{name}} {{args}}
+
+# The documentation of the code, private items included
+doc:
+    RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items
+
+# The embedded forge's answers against GitHub's OpenAPI description
+conformance:
+    cargo build
+    cd tests/conformance && npm ci --no-audit --no-fund && node run.mjs ../../target/debug/hob
+
+# Licences, advisories and banned crates (needs cargo-deny)
+deny:
+    cargo deny check
+
+# Draws the rehearsal's terminal output as docs/rehearsal.svg
+picture:
+    cargo build
+    python3 scripts/terminal_svg.py --title "hob rehearse" --until "#1 An hour" --output docs/rehearsal.svg -- target/debug/hob rehearse
+
+# What CI runs
+ci:
+    bash .ci/run

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Measures what the documentation states about Hob, on this machine, and prints it as a Markdown table.
+
+    cargo build --release && python3 scripts/figures.py target/release/hob
+
+It starts the embedded forge and workers on loopback; the agent does nothing but write one file. Linux only: memory is
+read from /proc. Nothing outside temporary folders is written.
+"""
+
+import json
+import os
+import pathlib
+import platform
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+HOB = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "target/release/hob")
+ROUNDS = 5
+SETTINGS = """
+[agent]
+default = "writer"
+[agents.writer]
+backend = "command"
+command = ["sh", "-c", "cat > /dev/null; echo done > done-$HOB_ISSUE.txt"]
+[limits]
+issues_per_hour = 1000
+[poll]
+interval = "200ms"
+max_interval = "200ms"
+"""
+
+
+class Forge:
+    """The embedded forge with one repository."""
+
+    def __init__(self, folder):
+        users = ["ann:ann:admin", "hob:hob:write:bot"]
+        flags = [part for user in users for part in ("--user", user)]
+        self.child = subprocess.Popen([HOB, "forge", "serve", *flags], stdout=subprocess.PIPE, cwd=folder)
+        where = json.loads(self.child.stdout.readline())
+        self.api, self.server = where["api_url"], where["server_url"]
+        self.call("POST", "/user/repos", {"name": "site"})
+        clone = folder / "seed"
+        git = ["git", "-C", str(clone), "-c", "user.name=ann", "-c", "user.email=ann@example.org"]
+        subprocess.run(["git", "init", "-q", "-b", "main", str(clone)], check=True)
+        (clone / ".github").mkdir()
+        (clone / ".github/hob.toml").write_text('checks = ["true"]\n')
+        subprocess.run([*git, "add", "-A"], check=True)
+        subprocess.run([*git, "commit", "-qm", "first"], check=True)
+        address = self.server.replace("http://", "http://x:ann@") + "/ann/site.git"
+        subprocess.run([*git, "push", "-q", address, "main"], check=True)
+        self.call("POST", "/repos/ann/site/labels", {"name": "code", "color": "5319e7"})
+
+    def call(self, method, path, body):
+        request = urllib.request.Request(self.api + path, json.dumps(body).encode(), method=method)
+        request.add_header("Authorization", "Bearer ann")
+        request.add_header("Content-Type", "application/json")
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def issue(self):
+        return self.call("POST", "/repos/ann/site/issues", {"title": "Write a file", "body": "Please."})["number"]
+
+    def label(self, number):
+        self.call("POST", f"/repos/ann/site/issues/{number}/labels", {"labels": ["code"]})
+
+    def close(self):
+        self.child.send_signal(signal.SIGINT)
+        self.child.wait(30)
+
+
+def hob(forge, folder, *arguments, pause_ms=0):
+    """The command and its environment, for a worker on the forge."""
+    (folder / "hob.toml").write_text(SETTINGS)
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "GITHUB_TOKEN": "hob",
+        "GITHUB_REPOSITORY": "ann/site",
+        "GITHUB_API_URL": forge.api,
+        "GITHUB_SERVER_URL": forge.server,
+        "HOB__FORGE__WRITE_INTERVAL_MS": str(pause_ms),
+    }
+    command = [HOB, "--config", str(folder / "hob.toml"), "--state-dir", str(folder / "state"), "--json", *arguments]
+    return command, environment
+
+
+def memory_mb(pid, field, file="smaps_rollup"):
+    for line in pathlib.Path(f"/proc/{pid}/{file}").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) / 1024
+    raise SystemExit(f"/proc/{pid}/{file} has no {field}")
+
+
+def start_ms():
+    times = []
+    for _ in range(100):
+        begun = time.perf_counter()
+        subprocess.run([HOB, "--version"], check=True, stdout=subprocess.DEVNULL)
+        times.append((time.perf_counter() - begun) * 1000)
+    return statistics.median(times)
+
+
+def calls():
+    """Calls of one run over one issue, and of a poll of a worker that runs on and finds nothing new."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        forge = Forge(folder)
+        command, environment = hob(forge, folder, "run", "--once")
+        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+        # The labels are made once a repository, by the first run that finds work.
+        first = forge.issue()
+        forge.label(first)
+        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+        forge.label(forge.issue())
+        done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+        issue = json.loads(done.stdout.splitlines()[-1])["summary"]["calls"]
+        idle_command, _ = hob(forge, folder, "run", "--max-runtime", "4s")
+        done = subprocess.run(idle_command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        polls = sum(line["event"] == "polled" for line in lines)
+        idle = lines[-1]["summary"]["calls"]
+        forge.close()
+        return issue, idle, polls
+
+
+def latency(pause_ms):
+    """Seconds from the label to the claim and to the pull request, and the worker's memory, medians over the rounds."""
+    claims, pulls = [], []
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        forge = Forge(folder)
+        command, environment = hob(forge, folder, "run", pause_ms=pause_ms)
+        worker = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        read_until(worker, lambda event: event["event"] == "polled")
+        read_until(worker, lambda event: event["event"] == "polled")
+        idle = memory_mb(worker.pid, "Pss")
+        for _ in range(ROUNDS):
+            number = forge.issue()
+            begun = time.perf_counter()
+            forge.label(number)
+            read_until(worker, lambda event: event.get("issue") == number and event.get("state") == "assigned")
+            claims.append(time.perf_counter() - begun)
+            read_until(worker, lambda event: event.get("issue") == number and event["event"] == "published")
+            pulls.append(time.perf_counter() - begun)
+            # The next round starts from a worker that waits.
+            read_until(worker, lambda event: event["event"] == "polled")
+        peak = memory_mb(worker.pid, "VmHWM", "status")
+        worker.send_signal(signal.SIGTERM)
+        worker.wait(30)
+        forge.close()
+    return statistics.median(claims), statistics.median(pulls), idle, peak
+
+
+def read_until(worker, wanted):
+    for line in worker.stdout:
+        if wanted(json.loads(line)):
+            return
+    raise SystemExit("the worker ended early")
+
+
+def main():
+    model = next(
+        (line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown CPU"
+    )
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    issue, idle, polls = calls()
+    fast_claim, fast_pull, idle_mb, peak_mb = latency(0)
+    claim, pull, _, _ = latency(1000)
+    rows = [
+        ("`hob --version`, start to end, median of 100", f"{start_ms():.1f} ms"),
+        ("binary", f"{os.path.getsize(HOB) / 2**20:.1f} MiB"),
+        ("memory of an idle worker (PSS)", f"{idle_mb:.1f} MB"),
+        ("memory of a worker at work (peak RSS)", f"{peak_mb:.1f} MB"),
+        (f"label to claim, writes not spaced, median of {ROUNDS}", f"{fast_claim:.2f} s"),
+        (f"label to pull request, writes not spaced, median of {ROUNDS}", f"{fast_pull:.2f} s"),
+        (f"label to claim, one write a second (the default), median of {ROUNDS}", f"{claim:.2f} s"),
+        (f"label to pull request, one write a second (the default), median of {ROUNDS}", f"{pull:.2f} s"),
+        ("API calls of a fresh process over one issue: reads that count", str(issue["reads"])),
+        ("API calls of a fresh process over one issue: writes", str(issue["writes"])),
+        (f"API calls of {polls} idle polls: reads that count, all of them in the first poll", str(idle["reads"])),
+        (f"API calls of {polls} idle polls: reads answered by 304, which are free", str(idle["unchanged"])),
+    ]
+    print(f"{platform.system()} {platform.release()}, {model}, {os.cpu_count()} cores, {memory:.0f} GiB; workers poll every 0.2 s.\n")
+    print("| figure | value |\n|---|---|")
+    for name, value in rows:
+        print(f"| {name} | {value} |")
+
+
+main()

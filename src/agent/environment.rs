@@ -1,0 +1,24 @@
+//! The environment of an agent's children: the run's allow-list, and the variables that the agent's settings name.
+
+use std::ffi::OsStr;
+
+use crate::{
+    agent::RunContext,
+    config::{AgentSettings, may_pass},
+    process::Environment,
+};
+
+/// Those of `variables` that the settings name and that may be passed on.
+pub(super) fn named(settings: &AgentSettings, variables: &Environment) -> Environment {
+    let names = settings.env.iter().filter(|name| may_pass(name));
+    let found = names.filter_map(|name| variables.get_key_value(OsStr::new(name)));
+    found.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// The whole environment of a child. What may not be passed on is left out even where the context has it.
+pub(super) fn of_child(context: &RunContext, extras: &Environment) -> Environment {
+    let mut environment = context.environment.clone();
+    environment.retain(|name, _| name.to_str().is_none_or(may_pass));
+    environment.extend(extras.clone());
+    environment
+}

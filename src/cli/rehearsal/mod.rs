@@ -1,0 +1,9 @@
+//! The rehearsal: the embedded forge, people who act on it through its API, and an account of what happened.
+
+mod account;
+mod people;
+mod script;
+mod stage;
+
+pub(super) use account::tell;
+pub(super) use script::{bundled, own};

@@ -1,0 +1,182 @@
+//! What happens in a rehearsal: the bundled one with its four issues, and one with the user's own repository.
+
+use std::{collections::BTreeMap, path::Path};
+
+use anyhow::Context;
+use include_dir::{Dir, DirEntry, include_dir};
+
+use crate::{
+    agent::AgentParts,
+    cli::{
+        exit::{Exit, fatal},
+        output::{BOLD, styled},
+        progress::Show,
+        rehearsal::stage::{Source, Stage},
+        setup::{Setup, agent_parts},
+    },
+    config::{AgentSettings, BackendKind},
+    domain::{RepoName, State},
+    local_forge::SeedFile,
+    worker::{Notice, RunLimits},
+};
+
+static BUNDLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/config/rehearsal");
+
+/// The bundled rehearsal: a merged fix, a recipe, a question with its answer, a refusal.
+pub(in crate::cli) async fn bundled(setup: Setup, show: Show) -> anyhow::Result<Stage> {
+    let texts = tempfile::tempdir()?;
+    let cassette = texts.path().join("cassette.json");
+    std::fs::write(&cassette, text("cassette.json")?)?;
+    let mut settings = setup.settings;
+    let native = AgentSettings { model: Some(format!("cassette/{}", cassette.display())), ..AgentSettings::default() };
+    let command = ["sh", "-c", text("asker.sh")?].map(str::to_owned).to_vec();
+    let asker = AgentSettings { backend: BackendKind::Command, command, ..AgentSettings::default() };
+    settings.agents = BTreeMap::from([("native".to_owned(), native), ("asker".to_owned(), asker)]);
+    let agents = AgentParts { agents: settings.agents.clone(), ..AgentParts::default() };
+    let files = bundled_files();
+    let repo: RepoName = "hob/pace".parse()?;
+    let stage = Stage::set(settings, repo, Source::Files(&files), agents, None, show).await?;
+    play(&stage, show).await?;
+    verify(&stage)?;
+    Ok(stage)
+}
+
+async fn play(stage: &Stage, show: Show) -> anyhow::Result<()> {
+    let (ann, otto) = (&stage.maintainer, &stage.outsider);
+    say(show, "ann opens issues and gives the first one to Hob; the agent's model is a recording, all else is real");
+    ann.make_label("code").await?;
+    for n in 1..=3 {
+        let (title, body) = issue(n)?;
+        ann.open_issue(title, body).await?;
+    }
+    let (title, body) = issue(4)?;
+    otto.open_issue(title, body).await?;
+    ann.label(1, &["code"]).await?;
+    stage.worker.run_once(RunLimits::default()).await?;
+    if let Some(pull) = published(stage).first() {
+        say(show, "ann merges the pull request, and labels two more; otto, who may not write, labels his own");
+        ann.merge(*pull).await?;
+    }
+    ann.label(2, &["code", "agent:notice"]).await?;
+    ann.label(3, &["code", "agent:asker"]).await?;
+    otto.label(4, &["code"]).await?;
+    stage.worker.run_once(RunLimits::default()).await?;
+    say(show, "ann answers the question in a comment");
+    ann.comment(3, text("answer.md")?.trim()).await?;
+    stage.worker.run_once(RunLimits::default()).await?;
+    Ok(())
+}
+
+/// A rehearsal with a repository, an issue and an agent of the user's own.
+pub(in crate::cli) async fn own(
+    setup: Setup,
+    folder: &Path,
+    issue: &Path,
+    agent: Option<String>,
+    show: Show,
+) -> anyhow::Result<Stage> {
+    let written = std::fs::read_to_string(issue)
+        .map_err(|error| fatal(Exit::Usage, format!("the issue `{}` cannot be read: {error}", issue.display())))?;
+    let (title, body) = titled(&written);
+    if title.is_empty() {
+        return Err(fatal(
+            Exit::Usage,
+            format!("the first line of `{}` is the issue's title: write one", issue.display()),
+        ));
+    }
+    let name =
+        folder.canonicalize().ok().and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));
+    let name: String =
+        name.unwrap_or_default().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let repo: RepoName = format!("rehearsal/{}", if name.is_empty() { "repository" } else { &name }).parse()?;
+    let agents = agent_parts(&setup.settings, &setup.state_dir);
+    let stage = Stage::set(setup.settings, repo, Source::Folder(folder), agents, agent, show).await?;
+    let ann = &stage.maintainer;
+    ann.make_label("code").await?;
+    let number = ann.open_issue(title, body).await?;
+    ann.label(number, &["code"]).await?;
+    stage.worker.run_once(RunLimits::default()).await?;
+    Ok(stage)
+}
+
+/// What the bundled rehearsal has to end with; anything else is a fault of Hob or of this machine.
+fn verify(stage: &Stage) -> anyhow::Result<()> {
+    let mut ends: BTreeMap<u64, String> = BTreeMap::new();
+    for (_, notice) in stage.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
+        match notice {
+            Notice::Moved { issue, state, .. } => drop(ends.insert(issue.0, state.to_string())),
+            Notice::Refused { issue, .. } => drop(ends.insert(issue.0, "refused".to_owned())),
+            Notice::Polled { .. } | Notice::Progress { .. } | Notice::Published { .. } | Notice::Failed { .. } => {}
+        }
+    }
+    let review = State::InReview.to_string();
+    let wanted = [(1, State::Done.to_string()), (2, review.clone()), (3, review), (4, "refused".to_owned())];
+    let wrong: Vec<_> = wanted
+        .iter()
+        .filter(|(issue, end)| ends.get(issue) != Some(end))
+        .map(|(issue, end)| {
+            format!("issue {issue} should end {end}, and ended {}", ends.get(issue).map_or("untouched", |end| end))
+        })
+        .collect();
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(fatal(Exit::Rehearsal, format!("the rehearsal went wrong: {}", wrong.join("; "))))
+    }
+}
+
+/// The pull requests that were opened so far.
+fn published(stage: &Stage) -> Vec<u64> {
+    let log = stage.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let number = |(_, notice): &(f64, Notice)| match notice {
+        Notice::Published { pull, .. } => Some(pull.0),
+        Notice::Polled { .. }
+        | Notice::Moved { .. }
+        | Notice::Refused { .. }
+        | Notice::Progress { .. }
+        | Notice::Failed { .. } => None,
+    };
+    log.iter().filter_map(number).collect()
+}
+
+fn issue(n: u64) -> anyhow::Result<(&'static str, &'static str)> {
+    Ok(titled(text(&format!("issues/{n}.md"))?))
+}
+
+/// The first line, without a heading's mark, and the rest.
+fn titled(text: &str) -> (&str, &str) {
+    let (title, body) = text.trim_start().split_once('\n').unwrap_or((text, ""));
+    (title.trim_start_matches('#').trim(), body.trim())
+}
+
+fn text(path: &str) -> anyhow::Result<&'static str> {
+    BUNDLE.get_file(path).and_then(|file| file.contents_utf8()).with_context(|| format!("the rehearsal lacks `{path}`"))
+}
+
+fn bundled_files() -> Vec<SeedFile<'static>> {
+    let mut found = Vec::new();
+    if let Some(root) = BUNDLE.get_dir("repository") {
+        collect(root, &mut found);
+    }
+    found
+}
+
+fn collect(dir: &'static Dir<'static>, found: &mut Vec<SeedFile<'static>>) {
+    for entry in dir.entries() {
+        match entry {
+            DirEntry::Dir(below) => collect(below, found),
+            DirEntry::File(file) => {
+                let path = file.path().strip_prefix("repository").unwrap_or_else(|_| file.path());
+                if let Some(path) = path.to_str() {
+                    found.push((path, file.contents(), false));
+                }
+            }
+        }
+    }
+}
+
+fn say(show: Show, text: &str) {
+    if show == Show::Lines {
+        anstream::eprintln!("\n{}", styled(BOLD, text));
+    }
+}

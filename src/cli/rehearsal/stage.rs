@@ -1,0 +1,106 @@
+//! The stage: a forge of our own on a free port, the people on it, and a real worker.
+
+use std::path::Path;
+
+use anyhow::Context;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    agent::AgentParts,
+    cli::{
+        progress::{self, Log, Show},
+        rehearsal::people::Person,
+    },
+    config::{Settings, child_environment},
+    domain::RepoName,
+    forge::{Access, Forge},
+    local_forge::{self, AccountKind, Options, Role, Running, SeedFile, User},
+    worker::{Worker, WorkerParts, worker_id},
+};
+
+/// Tokens of the people; they open this forge alone, which only this machine can reach.
+const MAINTAINER: &str = "maintainer-token";
+const OUTSIDER: &str = "outsider-token";
+const WORKER: &str = "worker-token";
+
+/// Everything that a rehearsal runs on. Dropping it ends the forge and removes its files.
+pub(in crate::cli) struct Stage {
+    pub(super) forge: Running,
+    pub(super) worker: Worker,
+    pub(super) maintainer: Person,
+    pub(super) outsider: Person,
+    pub(super) log: Log,
+    /// Mirrors, checkouts and transcripts; gone with the stage.
+    _state: TempDir,
+}
+
+/// Where the stage's repository comes from.
+pub(super) enum Source<'a> {
+    /// Files that Hob has with it.
+    Files(&'a [SeedFile<'a>]),
+    /// The `HEAD` of a git repository, which is only read.
+    Folder(&'a Path),
+}
+
+impl Stage {
+    /// Sets the stage.
+    pub(super) async fn set(
+        mut settings: Settings,
+        repo: RepoName,
+        source: Source<'_>,
+        agents: AgentParts,
+        agent: Option<String>,
+        show: Show,
+    ) -> anyhow::Result<Self> {
+        // The forge is ours: nobody has to be spared.
+        settings.forge.write_interval_ms = 0;
+        let forge = local_forge::serve(Options { users: users(), ..Options::default() }).await?;
+        match source {
+            Source::Files(files) => forge.create_repository(&repo, files)?,
+            Source::Folder(folder) => forge
+                .import_repository(&repo, folder, "main")
+                .with_context(|| format!("`{}` is no git repository with a commit", folder.display()))?,
+        };
+        let state = tempfile::Builder::new().prefix("hob-rehearsal-").tempdir()?;
+        let (observer, log) = progress::observer(show);
+        let address = format!("{}/repos/{repo}", forge.api_url());
+        let token = secrecy::SecretString::from(WORKER);
+        let client =
+            Forge::new(&forge.api_url(), &token, repo, &settings.forge, &settings.ledger.prefix, Access::ReadWrite)?;
+        let parts = WorkerParts {
+            forge: client,
+            server_url: forge.server_url(),
+            token,
+            state_dir: state.path().join("state"),
+            agents: AgentParts { sessions: Some(state.path().join("sessions")), ..agents },
+            environment: child_environment(),
+            agent,
+            id: worker_id("rehearsal"),
+            observer,
+            cancel: CancellationToken::new(),
+            settings,
+        };
+        let worker = Worker::new(parts).await?;
+        crate::model::use_ring();
+        let people = reqwest::Client::builder().no_proxy().build()?;
+        let maintainer = Person::new(&people, &address, MAINTAINER);
+        let outsider = Person::new(&people, &address, OUTSIDER);
+        Ok(Self { forge, worker, maintainer, outsider, log, _state: state })
+    }
+
+    /// Where the repository's pages are.
+    pub(in crate::cli) fn web_address(&self) -> String {
+        format!("{}/{}", self.forge.server_url(), self.worker.forge().repo())
+    }
+}
+
+fn users() -> Vec<User> {
+    let user =
+        |login: &str, token: &str, role, kind| User { login: login.into(), token: token.to_owned().into(), role, kind };
+    vec![
+        user("ann", MAINTAINER, Role::Admin, AccountKind::User),
+        user("otto", OUTSIDER, Role::Triage, AccountKind::User),
+        user("hob", WORKER, Role::Write, AccountKind::Bot),
+    ]
+}

@@ -1,0 +1,289 @@
+//! The documents say what the code says: settings and their defaults, exit codes, dependencies, the module map, links,
+//! and that the workflows are pinned.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use hob::config::{
+    AgentSettings, DEFAULTS, ModelSettings, PriceSettings, RecipeSettings, RepositorySettings, WorkspaceSettings,
+};
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn text(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap()
+}
+
+/// The Markdown files that people read.
+fn documents() -> Vec<PathBuf> {
+    let mut found: Vec<_> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root().join(name)).into();
+    found.extend(fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path()));
+    found.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
+    found
+}
+
+/// The rows of all tables of a Markdown text, as their cells; the `|` of a cell is written `\|`.
+fn rows(markdown: &str) -> Vec<Vec<String>> {
+    let cells = |line: &str| {
+        let inner = line.trim().trim_start_matches("//!").trim().strip_prefix('|')?.strip_suffix('|')?.to_owned();
+        let inner = inner.replace("\\|", "\u{0}");
+        Some(inner.split('|').map(|cell| cell.trim().replace('\u{0}', "|")).collect())
+    };
+    markdown.lines().filter_map(cells).collect()
+}
+
+/// What stands in the one pair of backticks of a cell, if that is all there is.
+fn code(cell: &str) -> Option<&str> {
+    cell.strip_prefix('`')?.strip_suffix('`')
+}
+
+/// A value as the documents write it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::String(text) if text.is_empty() => "empty".to_owned(),
+        Value::String(text) => format!("`{text}`"),
+        Value::Array(list) if list.is_empty() => "empty".to_owned(),
+        Value::Object(table) if table.is_empty() => "empty".to_owned(),
+        other => format!("`{}`", other.to_string().replace(',', ", ")),
+    }
+}
+
+fn leaves(prefix: &str, value: &Value, found: &mut BTreeMap<String, String>) {
+    match value.as_object().filter(|table| !table.is_empty()) {
+        Some(table) => {
+            for (key, value) in table {
+                let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+                leaves(&path, value, found);
+            }
+        }
+        None => drop(found.insert(prefix.to_owned(), shown(value))),
+    }
+}
+
+/// Every setting with its default, as `docs/settings.md` has to write them.
+fn settings() -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    leaves("", &toml::from_str(DEFAULTS).unwrap(), &mut found);
+    // Which models have a price is data; the keys of a price are added below.
+    found.retain(|key, _| !key.starts_with("model.prices."));
+    for (prefix, section) in [
+        ("agents.NAME", serde_json::to_value(AgentSettings::default()).unwrap()),
+        ("recipes.NAME", serde_json::to_value(RecipeSettings::default()).unwrap()),
+        ("model", serde_json::to_value(ModelSettings::default()).unwrap()),
+    ] {
+        leaves(prefix, &section, &mut found);
+    }
+    let prices = found.remove("model.prices");
+    assert!(prices.is_some(), "prices are part of `[model]`");
+    for (key, default) in
+        [("input", "required"), ("output", "required"), ("cached_input", "`input`"), ("cache_write", "`input`")]
+    {
+        found.insert(format!("model.prices.MODEL.{key}"), default.to_owned());
+    }
+    for key in serde_json::to_value(RepositorySettings::default()).unwrap().as_object().unwrap().keys() {
+        // They stand in another file, so they have a table of their own there.
+        found.insert(format!("{key} in `.github/hob.toml`"), String::new());
+    }
+    found
+}
+
+#[test]
+fn every_setting_is_explained_with_its_default() {
+    let documented: BTreeMap<String, Vec<String>> = rows(&text("docs/settings.md"))
+        .into_iter()
+        .filter_map(|cells| Some((code(cells.first()?)?.to_owned(), cells)))
+        .collect();
+    let mut wrong = Vec::new();
+    for (key, default) in settings() {
+        let name = key.split(' ').next().unwrap();
+        match documented.get(name).map(|cells| cells.as_slice()) {
+            None => wrong.push(format!("`{key}` is not there")),
+            Some([_, shown, _, meaning]) if default.is_empty() || *shown == default => {
+                if meaning.is_empty() {
+                    wrong.push(format!("`{key}` has no meaning"));
+                }
+            }
+            Some(cells) => wrong.push(format!("`{key}` has the default {default}, the row says {cells:?}")),
+        }
+    }
+    assert!(wrong.is_empty(), "docs/settings.md:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_setting_is_explained_that_is_not_there() {
+    let known: BTreeSet<String> = settings().keys().map(|key| key.split(' ').next().unwrap().to_owned()).collect();
+    let markdown = text("docs/settings.md");
+    let stale: Vec<_> = rows(&markdown)
+        .into_iter()
+        .filter(|cells| cells.len() == 4)
+        .filter_map(|cells| code(&cells[0]).map(str::to_owned))
+        .filter(|key| !known.contains(key))
+        .collect();
+    assert!(stale.is_empty(), "docs/settings.md explains what is no setting: {stale:?}");
+}
+
+#[test]
+fn the_file_of_defaults_says_what_the_code_says() {
+    let file: Value = toml::from_str(DEFAULTS).unwrap();
+    assert_eq!(file["workspace"], serde_json::to_value(WorkspaceSettings::default()).unwrap());
+    let code = serde_json::to_value(ModelSettings::default()).unwrap();
+    for (key, value) in file["model"].as_object().unwrap().iter().filter(|(key, _)| *key != "prices") {
+        assert_eq!(*value, code[key], "model.{key}");
+    }
+}
+
+#[test]
+fn a_price_is_documented_by_each_of_its_keys() {
+    let price = serde_json::to_value(PriceSettings::default()).unwrap();
+    let known = settings();
+    for key in price.as_object().unwrap().keys() {
+        assert!(known.contains_key(&format!("model.prices.MODEL.{key}")), "{key}");
+    }
+}
+
+#[test]
+fn the_readme_has_the_exit_codes_of_the_code() {
+    let codes = |markdown: &str| -> Vec<Vec<String>> {
+        rows(markdown).into_iter().filter(|cells| cells.len() == 2 && cells[0].parse::<u8>().is_ok()).collect()
+    };
+    let in_code = codes(&text("src/cli/exit.rs"));
+    assert!(in_code.len() > 5, "{in_code:?}");
+    assert_eq!(codes(&text("README.md")), in_code);
+}
+
+#[test]
+fn every_direct_dependency_has_its_reason() {
+    let manifest: toml::Table = toml::from_str(&text("Cargo.toml")).unwrap();
+    let names = |table: &str| manifest[table].as_table().unwrap().keys().cloned().collect::<Vec<_>>();
+    let wanted: BTreeSet<String> = names("dependencies").into_iter().chain(names("dev-dependencies")).collect();
+    let document = text("CONTRIBUTING.md");
+    let table = rows(document.split_once("## Dependencies").unwrap().1);
+    let explained: BTreeSet<String> =
+        table.iter().filter(|cells| cells.len() == 2).filter_map(|cells| code(&cells[0]).map(str::to_owned)).collect();
+    let missing: Vec<_> = wanted.difference(&explained).collect();
+    let stale: Vec<_> = explained.difference(&wanted).collect();
+    assert!(missing.is_empty() && stale.is_empty(), "CONTRIBUTING.md lacks {missing:?}; it explains {stale:?}");
+}
+
+#[test]
+fn the_module_map_is_the_one_that_is_enforced() {
+    let enforced = text("tests/it/layering.rs");
+    let document = text("docs/architecture.md");
+    let map: Vec<_> = rows(document.split_once("## Module map").unwrap().1.split_once("\n## ").unwrap().0)
+        .into_iter()
+        .filter(|cells| cells.len() == 3)
+        .filter_map(|cells| Some((code(&cells[0])?.to_owned(), cells[1].clone())))
+        .collect();
+    for (module, imports) in &map {
+        let names: Vec<_> = imports.split(", ").filter(|name| *name != "–").map(|name| format!("\"{name}\"")).collect();
+        let line = format!("(\"{module}\", &[{}]),", names.join(", "));
+        assert!(enforced.contains(&line), "docs/architecture.md says {line}");
+    }
+    let lines = enforced.lines().filter(|line| line.trim_start().starts_with("(\"")).count();
+    assert_eq!(map.len(), lines, "docs/architecture.md has another number of modules");
+}
+
+/// The targets of Markdown links in `markdown`, code left out.
+fn links(markdown: &str) -> Vec<String> {
+    let prose: String = markdown.split("```").step_by(2).collect();
+    prose.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target.to_owned()).collect()
+}
+
+/// The anchors that GitHub makes of a document's headings.
+fn anchors(markdown: &str) -> BTreeSet<String> {
+    let prose: String = markdown.split("```").step_by(2).collect();
+    let kept = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ');
+    let anchor = |heading: &str| {
+        let kept: String = heading.trim().to_lowercase().chars().filter(|c| kept(*c)).collect();
+        kept.replace(' ', "-")
+    };
+    prose.lines().filter(|line| line.starts_with('#')).map(|line| anchor(line.trim_start_matches('#'))).collect()
+}
+
+#[test]
+fn every_relative_link_leads_somewhere() {
+    let mut broken = Vec::new();
+    for document in documents() {
+        let markdown = fs::read_to_string(&document).unwrap();
+        for link in links(&markdown) {
+            if link.contains("://") || link.starts_with("mailto:") {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = if file.is_empty() { document.clone() } else { document.parent().unwrap().join(file) };
+            let leads = match (target.exists(), anchor) {
+                (false, _) => false,
+                (true, "") => true,
+                (true, anchor) => anchors(&fs::read_to_string(&target).unwrap()).contains(anchor),
+            };
+            if !leads {
+                broken.push(format!("{}: {link}", document.file_name().unwrap().display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn every_attack_that_a_test_names_is_explained() {
+    let mut sources = Vec::new();
+    for folder in ["src", "tests/it"] {
+        rust_files(&root().join(folder), &mut sources);
+    }
+    let named =
+        sources.iter().flat_map(|source| source.lines()).filter_map(|line| line.split_once("/// Attack corpus "));
+    let is_name = |word: &&str| {
+        word.len() > 1
+            && word.starts_with(|c: char| c.is_ascii_uppercase())
+            && word[1..].chars().all(|c| c.is_ascii_digit())
+    };
+    let names: BTreeSet<&str> =
+        named.flat_map(|(_, rest)| rest.split(|c: char| !c.is_ascii_alphanumeric())).filter(is_name).collect();
+    assert!(names.contains("A1"), "{names:?}");
+    let explained: BTreeSet<String> =
+        rows(&text("docs/trust.md")).into_iter().filter_map(|cells| cells.into_iter().next()).collect();
+    let missing: Vec<_> = names.into_iter().filter(|name| !explained.contains(*name)).collect();
+    assert!(missing.is_empty(), "docs/trust.md does not say what {missing:?} mean");
+}
+
+/// Attack corpus I104: no workflow runs a stranger's code with this repository's rights.
+#[test]
+fn every_workflow_is_pinned_and_keeps_no_credentials() {
+    let folder: &Path = &root().join(".github/workflows");
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let workflow = fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = workflow.lines().filter(|line| !line.trim_start().starts_with('#')).collect();
+        let has = |part: &str| lines.iter().any(|line| line.contains(part));
+        assert!(!has("pull_request_target"), "{}", path.display());
+        assert!(has("permissions:") && !has("write-all"), "{}", path.display());
+        assert!(!has("actions/cache") && !has("cache:"), "{}", path.display());
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.contains("uses:")) {
+            let (hash, version) = line.split_once('@').and_then(|(_, pin)| pin.split_once(" # ")).unwrap_or(("", ""));
+            let pinned = hash.len() == 40 && hash.chars().all(|c| c.is_ascii_hexdigit()) && version.starts_with('v');
+            assert!(pinned, "{}: {line}", path.display());
+            if line.contains("actions/checkout@") {
+                let next = lines[at..].iter().take(4).any(|line| line.contains("persist-credentials: false"));
+                assert!(next, "{}: {line}", path.display());
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Agents that fail: what passes is tried again later, what does not is handed to a person.
+
+use std::time::Duration;
+
+use hob::domain::State;
+
+use crate::harness::World;
+
+#[tokio::test]
+async fn an_agent_that_changes_nothing_blocks_the_issue() {
+    let world = World::with_agent("echo I looked around").check("true").start().await;
+    let issue = world.asks("Do something", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"]);
+    let status = world.status(issue).await;
+    assert!(status.contains("The agent changed no file. It said: I looked around"), "{status}");
+    assert!(world.branches().await.is_empty());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_ends_with_an_error_blocks_the_issue_with_its_words() {
+    let world = World::with_agent("echo no compiler here >&2; exit 9").start().await;
+    let issue = world.asks("Do something", "").await;
+    world.run().await;
+    let status = world.status(issue).await;
+    assert!(status.contains("exit code 9: no compiler here"), "{status}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_agent_killed_by_a_signal_is_tried_again_later() {
+    let world = World::with_agent("case $n in 0) kill -9 $$;; *) echo done > done.txt;; esac").start().await;
+    let issue = world.asks("Survive", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code"]);
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.state, record.attempt), (State::Ready, 1));
+    assert!(record.retry_after.unwrap() > record.renewed_at, "{record:?}");
+    assert!(world.status(issue).await.contains("**Waiting**: the last attempt failed (signal 9 ended `sh`"));
+
+    let before = world.writes().len();
+    world.run().await;
+    assert_eq!((world.writes().len(), world.briefs(issue).len()), (before, 1), "not before its time");
+
+    world.forge.advance(world.settings.limits.retry_delay + Duration::from_secs(2));
+    world.run().await;
+    assert!(world.briefs(issue)[1].contains("The attempt before failed: signal 9"));
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn attempts_that_are_used_up_block_the_issue() {
+    let world = World::with_agent("kill -9 $$").set("limits.attempts", "2").start().await;
+    let issue = world.asks("Never", "").await;
+    world.run().await;
+    world.forge.advance(Duration::from_secs(3600));
+    world.run().await;
+    assert_eq!(world.briefs(issue).len(), 2);
+    assert_eq!(world.labels(issue).await, ["blocked", "code"]);
+    let status = world.status(issue).await;
+    assert!(status.contains("attempt 2") && status.contains("signal 9"), "{status}");
+    world.forge.advance(Duration::from_secs(3600));
+    world.run().await;
+    assert_eq!(world.briefs(issue).len(), 2, "a blocked issue waits for a person");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_agent_past_its_time_is_ended_with_its_children() {
+    // The agent and a child of its own both wait for a pipe that nobody writes to.
+    let script = "mkfifo {DIR}/never; (read a < {DIR}/never) & read b < {DIR}/never";
+    let world = World::with_agent(script).set("limits.issue_time", "800ms").set("limits.attempts", "1").start().await;
+    let issue = world.asks("Wait for ever", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"]);
+    assert!(world.status(issue).await.contains("was not done after"), "{}", world.status(issue).await);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_is_not_installed_blocks_the_issue_with_what_to_do() {
+    let agent = hob::config::AgentSettings {
+        backend: hob::config::BackendKind::Command,
+        command: vec!["no-such-agent-here".to_owned()],
+        ..Default::default()
+    };
+    let world = World::fixing().agent("ghost", agent).set("agent.default", "ghost").start().await;
+    let issue = world.asks("Who works", "").await;
+    world.run().await;
+    let status = world.status(issue).await;
+    assert!(status.contains("start `no-such-agent-here`") && status.contains("is it installed"), "{status}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_exist_blocks_the_issue_with_those_that_do() {
+    let world = World::fixing().start().await;
+    let issue = world.opens("ann", "Wrong name", "", &["code", "agent:fixxer"]).await;
+    world.run().await;
+    let status = world.status(issue).await;
+    assert!(status.contains("no agent `fixxer`: there are fixer"), "{status}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_malformed_settings_file_of_the_repository_blocks_the_issue_with_its_line() {
+    let world = World::fixing().file(".github/hob.toml", "checks = [\n'true'\nagent = 3\n").start().await;
+    let issue = world.asks("Broken settings", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"]);
+    let status = world.status(issue).await;
+    assert!(status.contains("`.github/hob.toml` on the base branch cannot be used: line "), "{status}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_child_that_the_agent_leaves_behind_is_ended() {
+    let script = "mkfifo {DIR}/never; (read a < {DIR}/never) & echo done > done.txt";
+    let world = World::fixing().script("fixer", script).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}

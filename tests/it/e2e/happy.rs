@@ -1,0 +1,83 @@
+//! From the label to the pull request.
+
+use hob::domain::State;
+
+use crate::harness::World;
+
+#[tokio::test]
+async fn a_labelled_issue_becomes_a_proven_pull_request() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "It is wanted by @ann.").await;
+    let summary = world.run().await;
+    assert_eq!((summary.worked, summary.failed), (1, 0), "{:?}", world.failures());
+
+    let pull = world.pull().await;
+    let body = pull["body"].as_str().unwrap();
+    assert!(body.starts_with(&format!("Fixes #{issue}\n")), "{body}");
+    for part in ["## What", "## Why", "## Evidence", "## Cost", "## Limits", "`done.txt`", "`ann` put the issue"] {
+        assert!(body.contains(part), "{part}\n{body}");
+    }
+    assert!(body.contains("**Red before, green after**"), "{body}");
+    assert_eq!(pull["title"], "Make done.txt");
+    assert_eq!(pull["head"]["ref"], format!("hob/{issue}-make-done-txt"));
+    assert_eq!((&pull["base"]["ref"], &pull["user"]["login"]), (&"main".into(), &"hob".into()));
+    let number = pull["number"].as_u64().unwrap();
+    assert_eq!(world.changed(number).await, ["done.txt"]);
+    let commits = world.commits(number).await;
+    assert_eq!(commits.len(), 1);
+    assert_eq!((commits[0].author.as_str(), commits[0].email.as_str()), ("Hob", "hob@users.noreply.github.com"));
+    assert!(commits[0].message.starts_with("Make done.txt\n"), "{}", commits[0].message);
+
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    let status = world.status(issue).await;
+    assert!(status.contains("**In review**") && status.contains("1 of 1 checks pass"), "{status}");
+    let history = world.history(issue).await;
+    let told = [
+        "claimed by w1, generation 1".to_owned(),
+        format!("the agent `fixer` started on `hob/{issue}-make-done-txt`"),
+        format!("opened the pull request {number}"),
+        "released the lease".to_owned(),
+    ];
+    assert_eq!(history, told);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_second_run_writes_nothing() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let before = world.writes().len();
+    let summary = world.run().await;
+    assert_eq!((summary.worked, summary.tended, summary.failed), (0, 0, 0));
+    assert_eq!(world.writes().len(), before);
+    assert_eq!(world.record(issue).await.unwrap().state, State::InReview);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_merged_pull_request_ends_the_work() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let number = world.pull().await["number"].as_u64().unwrap();
+    world.call("ann", http::Method::PUT, &format!("/pulls/{number}/merge"), serde_json::json!({})).await;
+    world.run().await;
+    assert_eq!(world.record(issue).await.unwrap().state, State::Done);
+    assert_eq!(world.labels(issue).await, ["code"]);
+    assert_eq!(world.history(issue).await[4..], ["finished: its pull request was merged", "released the lease"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_pull_request_closed_unmerged_asks_a_person() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let number = world.pull().await["number"].as_u64().unwrap();
+    world.edits("ann", number, serde_json::json!({"state": "closed"})).await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"]);
+    assert!(world.status(issue).await.contains("What should be done differently?"));
+    world.finish().await;
+}

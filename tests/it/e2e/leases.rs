@@ -1,0 +1,206 @@
+//! Leases: a dead worker's issue is taken over, a live one's is not.
+
+use std::time::Duration;
+
+use hob::{
+    domain::{BlockKind, Event, IssueNumber, Recovery, STATUS_MARK, State},
+    forge::{Access, Forge, HeldLease},
+    worker::RunLimits,
+};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::harness::{Gate, World, run};
+
+/// Another worker claims the issue and gets as far as `state`; then nothing more is heard of it.
+async fn claimed_by_another(world: &World, issue: u64) -> (Forge, HeldLease) {
+    let forge = world.bot(Access::ReadWrite);
+    let base = forge.base_branch().await.unwrap();
+    let claimant = world.claimant("other");
+    let claim = forge.acquire(IssueNumber(issue), None, &claimant, &base.tree, |record| {
+        record.state = State::Ready.after(Event::ClaimWon).unwrap();
+        record.attempt = 1;
+        "claimed by other, generation 1".to_owned()
+    });
+    let lease = claim.await.unwrap();
+    (forge, lease)
+}
+
+fn past_the_lease(world: &World) -> Duration {
+    world.settings.lease.duration + world.settings.lease.skew + Duration::from_secs(2)
+}
+
+#[tokio::test]
+async fn a_live_lease_is_not_taken() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let (forge, lease) = claimed_by_another(&world, issue).await;
+    let before = world.writes().len();
+    world.run().await;
+    world.forge.advance(world.settings.lease.duration);
+    world.run().await;
+    assert_eq!((world.writes().len(), world.briefs(issue).len()), (before, 0));
+
+    // A renewal keeps it for as long again.
+    forge.renew(&lease).await.unwrap();
+    world.forge.advance(world.settings.lease.duration);
+    world.run().await;
+    assert!(world.briefs(issue).is_empty());
+    forge
+        .release(&lease, |record| {
+            record.state = State::Ready;
+            record.attempt = 0;
+            "let go".to_owned()
+        })
+        .await
+        .unwrap();
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_expired_lease_is_taken_over_and_the_work_goes_on() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let (forge, lease) = claimed_by_another(&world, issue).await;
+    world.forge.advance(past_the_lease(&world));
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    assert_eq!(world.history(issue).await[1], "taken over from other by w1, generation 2");
+
+    // The dead one wakes up: it has lost, and writes nothing.
+    assert!(forge.renew(&lease).await.is_err() && lease.lost().is_cancelled());
+    assert!(forge.release(&lease, |_| "late".to_owned()).await.is_err());
+    world.pull().await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_worker_that_dies_while_its_agent_works_is_followed_by_another() {
+    let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let dead = world.worker("dead").await;
+    tokio::select! {
+        _ = dead.run_once(RunLimits::default()) => panic!("nobody opened the gate"),
+        () = gate.reached() => {}
+    }
+    drop(dead);
+    assert_eq!(world.labels(issue).await, ["code", "in-progress"]);
+    world.run().await;
+    assert_eq!(world.briefs(issue).len(), 1, "its lease still lasts");
+
+    world.forge.advance(past_the_lease(&world));
+    let opens = async {
+        gate.reached().await;
+        gate.open().await;
+    };
+    tokio::join!(world.run(), opens);
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    assert_eq!(world.pull().await["head"]["ref"], format!("hob/{issue}-make-done-txt"));
+    assert!(world.history(issue).await.contains(&"taken over from dead by w1, generation 2".to_owned()));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_dead_workers_issue_is_blocked_where_the_settings_say_so() {
+    let world = World::fixing().set("recovery", "block").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    claimed_by_another(&world, issue).await;
+    world.forge.advance(past_the_lease(&world));
+    world.run().await;
+    assert_eq!(world.settings.recovery, Recovery::Block);
+    assert_eq!(world.labels(issue).await, ["blocked", "code"]);
+    assert_eq!(world.record(issue).await.unwrap().blocked.unwrap().kind, BlockKind::WorkerDied);
+    world.comments("ann", issue, "/hob retry").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_dead_workers_issue_is_put_back_where_the_settings_say_so() {
+    let world = World::fixing().set("recovery", "abandon").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    claimed_by_another(&world, issue).await;
+    world.forge.advance(past_the_lease(&world));
+    world.run().await;
+    assert_eq!((world.labels(issue).await, world.briefs(issue).len()), (vec!["code".to_owned()], 0));
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_worker_that_is_told_to_stop_puts_its_issue_back_and_ends_its_agent() {
+    let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let cancel = CancellationToken::new();
+    let worker = world.worker_until("w1", world.settings.clone(), Access::ReadWrite, cancel.clone()).await;
+    let stops = async {
+        gate.reached().await;
+        cancel.cancel();
+    };
+    tokio::join!(run(&worker), stops);
+    assert_eq!(world.labels(issue).await, ["code"]);
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
+    assert!(world.history(issue).await.contains(&"put back: the worker was stopped".to_owned()));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_worker_that_lost_its_lease_writes_nothing_more() {
+    let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let slow = world.worker("slow").await;
+    let overtaken = async {
+        gate.reached().await;
+        world.forge.advance(past_the_lease(&world));
+        // Another takes over and closes the ledger, as after a cancel.
+        world.edits("ann", issue, json!({"state": "closed"})).await;
+        let other = world.worker("quick").await;
+        run(&other).await;
+        gate.open().await;
+    };
+    let (summary, ()) = tokio::join!(run(&slow), overtaken);
+    assert_eq!(summary.worked, 0, "{:?}", world.failures());
+    assert!(world.pulls().await.is_empty() && world.branches().await.is_empty());
+    assert_eq!(world.record(issue).await.unwrap().state, State::Done);
+    world.finish().await;
+}
+
+/// A worker died after it had pushed and written its comment, and before it could note either.
+#[tokio::test]
+async fn what_a_dead_worker_left_half_done_is_taken_up() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let (forge, lease) = claimed_by_another(&world, issue).await;
+    let branch = format!("hob/{issue}-make-done-txt");
+    let started = forge.transition(&lease, |record| {
+        record.state = State::InProgress;
+        record.branch = Some(branch.clone());
+        "the agent `fixer` started".to_owned()
+    });
+    started.await.unwrap();
+    world.pushes("hob", &branch, "first.txt", "by the dead one").await;
+    world.comments("hob", issue, &format!("{STATUS_MARK}\n**In progress**")).await;
+    world.comments("out", issue, &format!("{STATUS_MARK}\nnot Hob's")).await;
+    world.labels_on("hob", issue, "assigned").await;
+    world.labels_on("hob", issue, "in-progress").await;
+
+    world.forge.advance(past_the_lease(&world));
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    let pull = world.pull().await;
+    assert_eq!(pull["head"]["ref"], branch);
+    let mut changed = world.changed(pull["number"].as_u64().unwrap()).await;
+    changed.sort();
+    assert_eq!(changed, ["done.txt", "first.txt"], "the dead one's work is kept");
+    assert!(world.status(issue).await.contains("**In review**"));
+    assert_eq!(world.said(issue).await.len(), 2);
+    world.finish().await;
+}

@@ -1,0 +1,59 @@
+//! Requests and answers that get lost: whichever write it is, the issue gets its one pull request and its one comment.
+
+use std::time::Duration;
+
+use hob::domain::State;
+
+use crate::harness::{Faulty, Lost, World, run};
+
+/// More than the writes of one issue, so that the loop ends.
+const WRITES_MAX: usize = 60;
+
+/// One issue after another; each loses one write more than the one before.
+async fn every_write_may_be_lost(lost: Lost) {
+    let world = World::with_agent("echo done > done-$HOB_ISSUE.txt").start().await;
+    let door = Faulty::before(&world).await;
+    // Makes the labels, which later issues find there.
+    world.asks("Nothing is lost", "").await;
+    world.run().await;
+    for index in 0..WRITES_MAX {
+        let issue = world.asks(&format!("Without write {index}"), "").await;
+        door.lose(Some((index, lost)));
+        run(&world.worker_by(&door, &format!("lossy{index}")).await).await;
+        let writes = door.writes();
+        let mut record = world.record(issue).await;
+        for _turn in 0..3 {
+            if record.as_ref().is_some_and(|record| record.state == State::InReview) {
+                break;
+            }
+            world.forge.advance(Duration::from_secs(3601));
+            world.run().await;
+            record = world.record(issue).await;
+        }
+        let record = record.unwrap();
+        let failures = world.failures();
+        assert_eq!(record.state, State::InReview, "{lost:?} {index}: {:?} {failures:?}", world.history(issue).await);
+        let said = world.said(issue).await;
+        assert_eq!(said.len(), 1, "{lost:?} {index}: {said:?} {failures:?}");
+        assert_eq!(world.labels(issue).await, ["code", "in-review"], "{lost:?} {index}");
+        if writes <= index {
+            assert!(index > 15, "an issue takes more than {index} writes");
+            assert_eq!(world.pulls().await.len(), index + 2);
+            // What a lost release leaves behind runs out by itself.
+            world.forge.advance(Duration::from_secs(3601));
+            world.run().await;
+            return world.finish().await;
+        }
+    }
+    panic!("an issue takes less than {WRITES_MAX} writes");
+}
+
+#[tokio::test]
+async fn any_answer_may_be_lost() {
+    every_write_may_be_lost(Lost::Answer).await;
+}
+
+#[tokio::test]
+async fn any_request_may_be_lost() {
+    every_write_may_be_lost(Lost::Request).await;
+}

@@ -1,0 +1,20 @@
+//! End to end: a real worker, the real client over real HTTP, real git, on the embedded forge.
+
+mod backends;
+mod bad_input;
+mod blocked;
+mod crowd;
+mod failures;
+mod happy;
+mod labels;
+mod leases;
+mod lost;
+mod meanwhile;
+mod policy;
+mod proof;
+mod publishing;
+mod reading;
+mod secrets;
+mod signals;
+mod trouble;
+mod trust;

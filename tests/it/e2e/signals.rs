@@ -1,0 +1,49 @@
+//! The real program, stopped and killed in the middle of its work.
+
+use std::time::Duration;
+
+use hob::domain::State;
+use rustix::process::Signal;
+
+use crate::harness::{Gate, World};
+
+#[tokio::test]
+async fn a_program_that_is_asked_to_end_puts_its_issue_back() {
+    let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let hob = world.starts_hob(&["run"]).await;
+    gate.reached().await;
+    let ended = hob.ends_by(Signal::TERM).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stderr.contains("the work in hand is put back"), "{ended:?}");
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
+    assert_eq!(world.labels(issue).await, ["code"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn after_a_program_was_killed_another_goes_on() {
+    let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let hob = world.starts_hob(&["run", "--once"]).await;
+    gate.reached().await;
+    hob.ends_by(Signal::KILL).await;
+    // Its agent outlives it here, since nothing was left to end it.
+    gate.open().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-progress"]);
+
+    world.forge.advance(world.settings.lease.duration + world.settings.lease.skew + Duration::from_secs(2));
+    let opens = async {
+        gate.reached().await;
+        gate.open().await;
+    };
+    // The same state folder: what the dead one left there does not stand in the way.
+    let (ended, ()) = tokio::join!(world.hob(&["run", "--once"]), opens);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{ended:?}");
+    assert_eq!(world.changed(world.pull().await["number"].as_u64().unwrap()).await, ["done.txt"]);
+    world.finish().await;
+}

@@ -1,0 +1,74 @@
+//! A forge in trouble, and people in the way.
+
+use std::time::Duration;
+
+use hob::domain::State;
+use http::Method;
+use serde_json::json;
+
+use crate::harness::{Gate, World};
+
+#[tokio::test]
+async fn a_rate_limit_that_is_used_up_leaves_the_issue_to_a_later_run() {
+    let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let meanwhile = async {
+        gate.reached().await;
+        world.forge.limit_rate(1);
+        gate.open().await;
+    };
+    let (summary, ()) = tokio::join!(world.run(), meanwhile);
+    assert_eq!(summary.failed, 1, "{:?}", world.failures());
+    assert!(world.failures()[0].contains("limit"), "{:?}", world.failures());
+
+    world.forge.limit_rate(1_000_000);
+    world.forge.advance(Duration::from_secs(3601));
+    let opens = async {
+        gate.reached().await;
+        gate.open().await;
+    };
+    tokio::join!(world.run(), opens);
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    world.pull().await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_branch_that_somebody_moved_meanwhile_is_not_overwritten() {
+    let script = format!(
+        "case $n in 0) echo half > half.txt; echo '{{\"outcome\":\"question\",\"question\":\"Go on?\"}}';; *) {} ;; esac",
+        Gate::before("echo done > done.txt")
+    );
+    let world = World::fixing().script("fixer", &script).start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    world.comments("ann", issue, "/hob retry").await;
+    let theirs = world.pushes("wil", "elsewhere", "theirs.txt", "mine").await;
+    let at = format!("/git/refs/heads/hob/{issue}-make-done-txt");
+    let meanwhile = async {
+        gate.reached().await;
+        world.call("wil", Method::PATCH, &at, json!({"sha": theirs, "force": true})).await;
+        gate.open().await;
+    };
+    tokio::join!(world.run(), meanwhile);
+    let tip = world.call("wil", Method::GET, &at.replace("/refs/", "/ref/"), json!(null)).await;
+    assert_eq!(tip["object"]["sha"], theirs, "their work stands");
+    assert!(world.pulls().await.is_empty());
+    let record = world.record(issue).await.unwrap();
+    assert!(matches!(record.state, State::Blocked | State::Ready), "{record:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_issue_that_is_gone_does_not_stop_the_others() {
+    let world = World::fixing().start().await;
+    let first = world.asks("Make done.txt", "").await;
+    let second = world.asks("Make it again", "").await;
+    world.edits("ann", first, json!({"state": "closed"})).await;
+    assert_eq!(world.run().await.worked, 1);
+    assert!(world.record(first).await.is_none());
+    assert_eq!(world.labels(second).await, ["code", "in-review"]);
+    world.finish().await;
+}

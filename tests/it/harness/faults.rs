@@ -1,0 +1,83 @@
+//! A forge whose answers get lost: the same forge behind a door of its own that fails one chosen write.
+
+use std::sync::{Arc, Mutex};
+
+use axum::{
+    extract::{Request, State},
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response},
+};
+use http::StatusCode;
+use tokio::task::JoinHandle;
+
+use super::World;
+
+/// What gets lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// The request: it has no effect.
+    Request,
+    /// The answer: it had its effect.
+    Answer,
+}
+
+#[derive(Debug, Default)]
+struct Plan {
+    writes: usize,
+    lose: Option<(usize, Lost)>,
+}
+
+/// The door. Dropping it closes it.
+pub(crate) struct Faulty {
+    pub(crate) api_url: String,
+    plan: Arc<Mutex<Plan>>,
+    server: JoinHandle<()>,
+}
+
+impl Faulty {
+    /// Opens a door to this world's forge that loses nothing yet.
+    pub(crate) async fn before(world: &World) -> Self {
+        let plan = Arc::new(Mutex::new(Plan::default()));
+        let door = from_fn_with_state(Arc::clone(&plan), pass);
+        let router = axum::Router::new().fallback_service(world.forge.router()).layer(door);
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let api_url = format!("http://{}/api/v3", listener.local_addr().unwrap());
+        let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { api_url, plan, server }
+    }
+
+    /// From now on, the write number `index` is lost, counted from 0; none: nothing is.
+    pub(crate) fn lose(&self, lose: Option<(usize, Lost)>) {
+        *self.plan.lock().unwrap() = Plan { writes: 0, lose };
+    }
+
+    /// Writes since the last [`Faulty::lose`].
+    pub(crate) fn writes(&self) -> usize {
+        self.plan.lock().unwrap().writes
+    }
+}
+
+impl Drop for Faulty {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+async fn pass(State(plan): State<Arc<Mutex<Plan>>>, request: Request, next: Next) -> Response {
+    let lost = if request.method() == http::Method::GET { None } else { count(&mut plan.lock().unwrap()) };
+    match lost {
+        Some(Lost::Request) => StatusCode::BAD_GATEWAY.into_response(),
+        Some(Lost::Answer) => {
+            let answer = next.run(request).await;
+            assert!(answer.status().is_success(), "the write whose answer is lost has its effect");
+            StatusCode::BAD_GATEWAY.into_response()
+        }
+        None => next.run(request).await,
+    }
+}
+
+fn count(plan: &mut Plan) -> Option<Lost> {
+    let index = plan.writes;
+    plan.writes += 1;
+    plan.lose.filter(|(wanted, _)| *wanted == index).map(|(_, lost)| lost)
+}

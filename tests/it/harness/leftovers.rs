@@ -1,0 +1,48 @@
+//! The end of a world: nothing may be left over.
+
+use hob::domain::{STATUS_MARK, State, held_by};
+use serde_json::Value;
+
+use super::{World, children};
+
+impl World {
+    /// Ends the world. Fails on a held lease, a second status comment, an unexpected comment, a second open pull request
+    /// of an issue, labels that contradict the ledger, a live child, or an answer of the forge that says it is broken.
+    pub(crate) async fn finish(mut self) {
+        self.finished = true;
+        let pulls = self.pulls().await;
+        for issue in self.look("/issues?state=all&per_page=100").await.as_array().unwrap() {
+            if issue.get("pull_request").is_none() {
+                self.nothing_left_on(issue, &pulls).await;
+            }
+        }
+        let broken: Vec<_> = self.forge.requests().into_iter().filter(|request| request.status >= 500).collect();
+        assert!(broken.is_empty(), "the forge failed: {broken:?}");
+        children::all_gone(self.dir()).await;
+    }
+
+    async fn nothing_left_on(&self, issue: &Value, pulls: &[Value]) {
+        let number = issue["number"].as_u64().unwrap();
+        let own: Vec<_> = self.said(number).await.into_iter().filter(|said| said.author == "hob").collect();
+        assert!(own.len() <= 1, "issue {number} has {} comments by the bot: {own:?}", own.len());
+        assert!(own.iter().all(|said| said.text.starts_with(STATUS_MARK)), "an unexpected comment: {own:?}");
+        let fixes = format!("Fixes #{number}\n");
+        let pulls = pulls.iter().filter(|pull| pull["state"] == "open");
+        let pulls = pulls.filter(|pull| pull["body"].as_str().is_some_and(|body| body.starts_with(&fixes)));
+        assert!(pulls.count() <= 1, "issue {number} has more than one open pull request");
+        let labels = self.labels(number).await;
+        let Some(record) = self.record(number).await else { return };
+        let now = self.now().await;
+        let held = held_by(&record, now, self.settings.lease.skew);
+        assert_eq!(held, None, "the lease on issue {number} is still held");
+        let repairs = self.settings.labels.changes(&labels, record.state);
+        assert!(repairs.is_empty(), "issue {number} is {:?} and has the labels {labels:?}", record.state);
+        assert!(own.len() == 1 || record.state == State::Done, "issue {number} has no status comment");
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        assert!(self.finished || std::thread::panicking(), "the test ended without `finish`");
+    }
+}

@@ -1,0 +1,96 @@
+//! What people do, each with a token of their own. Time passes before each deed: people are slower than a second.
+
+use std::time::Duration;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::World;
+
+impl World {
+    /// Calls the repository's API as `login`; the answer has to be a success.
+    pub(crate) async fn call(&self, login: &str, method: Method, path: &str, body: Value) -> Value {
+        let (status, value) = self.try_call(login, method.clone(), path, body).await;
+        assert!((200..300).contains(&status), "{login}: {method} {path}: {status} {value}");
+        value
+    }
+
+    /// Calls the repository's API as `login`.
+    pub(crate) async fn try_call(&self, login: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
+        let address = format!("{}/repos/acme/site{path}", self.forge.api_url());
+        let mut request = self.client.request(method, address);
+        request = request.header("authorization", format!("Bearer token-of-{login}"));
+        if !body.is_null() {
+            request = request.body(body.to_string());
+        }
+        let response = request.send().await.unwrap();
+        let status = response.status().as_u16();
+        (status, serde_json::from_str(&response.text().await.unwrap()).unwrap_or_default())
+    }
+
+    fn later(&self) {
+        self.forge.advance(Duration::from_secs(2));
+    }
+
+    /// Ann opens an issue with the trigger label.
+    pub(crate) async fn asks(&self, title: &str, body: &str) -> u64 {
+        self.opens("ann", title, body, &["code"]).await
+    }
+
+    /// Somebody opens an issue.
+    pub(crate) async fn opens(&self, login: &str, title: &str, body: &str, labels: &[&str]) -> u64 {
+        self.later();
+        let issue = json!({"title": title, "body": body, "labels": labels});
+        self.call(login, Method::POST, "/issues", issue).await["number"].as_u64().unwrap()
+    }
+
+    /// Somebody puts a label on.
+    pub(crate) async fn labels_on(&self, login: &str, issue: u64, label: &str) {
+        self.later();
+        self.call(login, Method::POST, &format!("/issues/{issue}/labels"), json!({"labels": [label]})).await;
+    }
+
+    /// Somebody takes a label off.
+    pub(crate) async fn labels_off(&self, login: &str, issue: u64, label: &str) {
+        self.later();
+        self.call(login, Method::DELETE, &format!("/issues/{issue}/labels/{label}"), Value::Null).await;
+    }
+
+    /// Somebody comments.
+    pub(crate) async fn comments(&self, login: &str, issue: u64, text: &str) {
+        self.later();
+        self.call(login, Method::POST, &format!("/issues/{issue}/comments"), json!({"body": text})).await;
+    }
+
+    /// Somebody edits an issue: its title, body or state.
+    pub(crate) async fn edits(&self, login: &str, issue: u64, change: Value) {
+        self.later();
+        self.call(login, Method::PATCH, &format!("/issues/{issue}"), change).await;
+    }
+
+    /// Somebody makes a branch with one file of theirs on top of `main`.
+    pub(crate) async fn pushes(&self, login: &str, branch: &str, path: &str, content: &str) -> String {
+        self.later();
+        let main = self.call(login, Method::GET, "/git/ref/heads/main", Value::Null).await;
+        let base = main["object"]["sha"].clone();
+        let entry = json!([{"path": path, "mode": "100644", "type": "blob", "content": content}]);
+        let tree = self.call(login, Method::POST, "/git/trees", json!({"base_tree": base, "tree": entry})).await;
+        let commit = json!({"message": "By hand", "tree": tree["sha"], "parents": [base]});
+        let commit = self.call(login, Method::POST, "/git/commits", commit).await["sha"].as_str().unwrap().to_owned();
+        let reference = json!({"ref": format!("refs/heads/{branch}"), "sha": commit});
+        self.call(login, Method::POST, "/git/refs", reference).await;
+        commit
+    }
+
+    /// Ann makes a repository without a commit, and an issue with the label in it.
+    pub(crate) async fn makes_empty_repository(&self, name: &str) {
+        let post = async |path: &str, body: Value| {
+            let request = self.client.post(format!("{}{path}", self.forge.api_url()));
+            let request = request.header("authorization", "Bearer token-of-ann").body(body.to_string());
+            assert_eq!(request.send().await.unwrap().status(), 201, "{path}");
+        };
+        post("/user/repos", json!({"name": name, "auto_init": false})).await;
+        post(&format!("/repos/ann/{name}/labels"), json!({"name": "code", "color": "5319e7"})).await;
+        post(&format!("/repos/ann/{name}/issues"), json!({"title": "Begin", "labels": ["code"]})).await;
+    }
+}

@@ -1,0 +1,111 @@
+//! The real binary, with an environment of its own.
+
+use std::collections::BTreeMap;
+
+use hob::process::{Environment, Exit, Finished, Program};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::process::Child;
+use tokio_util::sync::CancellationToken;
+
+use super::World;
+
+/// How the program ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// The program while it runs.
+pub(crate) struct Started(Child);
+
+impl World {
+    /// Runs `hob` on this world's forge and repository with the bot's token.
+    pub(crate) async fn hob(&self, args: &[&str]) -> Ended {
+        self.hob_with(args, &[]).await
+    }
+
+    /// Runs `hob`; a variable of `changes` with an empty value counts as not set.
+    pub(crate) async fn hob_with(&self, args: &[&str], changes: &[(&str, &str)]) -> Ended {
+        ended(&self.program(args, changes).run(&CancellationToken::new()).await.unwrap())
+    }
+
+    /// Runs `hob` where no file can grow past `blocks` of 512 bytes: to whoever writes, the disk is full.
+    pub(crate) async fn hob_on_a_full_disk(&self, blocks: u32, args: &[&str]) -> Ended {
+        let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let shell = Program::new("sh", &self.environment(&[])).dir(self.dir());
+        let program = shell.args(["-c", &limited, env!("CARGO_BIN_EXE_hob")]).args(self.arguments(args));
+        ended(&program.run(&CancellationToken::new()).await.unwrap())
+    }
+
+    /// Starts `hob` and leaves it running.
+    pub(crate) async fn starts_hob(&self, args: &[&str]) -> Started {
+        Started(self.program(args, &[]).spawn().unwrap())
+    }
+
+    fn program(&self, args: &[&str], changes: &[(&str, &str)]) -> Program {
+        let program = Program::new(env!("CARGO_BIN_EXE_hob"), &self.environment(changes)).dir(self.dir());
+        program.args(self.arguments(args))
+    }
+
+    fn environment(&self, changes: &[(&str, &str)]) -> Environment {
+        let mut environment: BTreeMap<&str, String> = BTreeMap::new();
+        environment.insert("GITHUB_TOKEN", "token-of-hob".to_owned());
+        environment.insert("GITHUB_REPOSITORY", "acme/site".to_owned());
+        environment.insert("GITHUB_API_URL", self.forge.api_url());
+        environment.insert("GITHUB_SERVER_URL", self.forge.server_url());
+        environment.insert("HOME", self.dir().display().to_string());
+        environment.extend(changes.iter().map(|(name, value)| (*name, (*value).to_owned())));
+        let mut inherited = hob::config::child_environment();
+        inherited.retain(|name, _| name == "PATH");
+        inherited.into_iter().chain(environment.into_iter().map(|(k, v)| (k.into(), v.into()))).collect()
+    }
+
+    /// The arguments that put the program into this world, then `args`.
+    fn arguments(&self, args: &[&str]) -> Vec<String> {
+        let config = self.dir().join("settings.toml");
+        std::fs::write(&config, toml::to_string(&Tables::of(self)).unwrap()).unwrap();
+        let mut all = Vec::new();
+        if !args.contains(&"--config") {
+            all.extend(["--config".to_owned(), config.display().to_string()]);
+        }
+        if !args.contains(&"--state-dir") {
+            all.extend(["--state-dir".to_owned(), self.state_dir("program").display().to_string()]);
+        }
+        for (key, value) in self.flags() {
+            all.extend(["--set".to_owned(), format!("{key}={value}")]);
+        }
+        all.extend(args.iter().map(|&arg| arg.to_owned()));
+        all
+    }
+}
+
+fn ended(finished: &Finished) -> Ended {
+    let Exit::Code(code) = finished.exit else { panic!("hob ended by {:?}", finished.exit) };
+    Ended { code, stdout: finished.stdout.text(), stderr: finished.stderr.text() }
+}
+
+impl Started {
+    /// Sends the signal to the program alone and waits for its end. A signal's end has the code -1.
+    pub(crate) async fn ends_by(self, signal: Signal) -> Ended {
+        let pid = Pid::from_raw(self.0.id().unwrap().try_into().unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+        let output = self.0.wait_with_output().await.unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ended { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+}
+
+/// The tables of a settings file that flags cannot say.
+#[derive(serde::Serialize)]
+struct Tables<'a> {
+    agents: &'a BTreeMap<String, hob::config::AgentSettings>,
+    recipes: &'a BTreeMap<String, hob::config::RecipeSettings>,
+}
+
+impl<'a> Tables<'a> {
+    fn of(world: &'a World) -> Self {
+        Self { agents: &world.settings.agents, recipes: &world.settings.recipes }
+    }
+}

@@ -1,0 +1,136 @@
+//! What a test looks at: labels, comments, pull requests, commits, the ledger, briefs, and what the forge was asked.
+
+use hob::{
+    domain::{IssueNumber, Record, STATUS_MARK, Timestamp},
+    forge::Access,
+    local_forge::LoggedRequest,
+};
+use http::Method;
+use serde_json::Value;
+
+use super::World;
+
+/// A comment.
+#[derive(Debug, Clone)]
+pub(crate) struct Said {
+    pub(crate) author: String,
+    pub(crate) text: String,
+}
+
+/// A commit.
+#[derive(Debug, Clone)]
+pub(crate) struct Commit {
+    pub(crate) author: String,
+    pub(crate) email: String,
+    pub(crate) message: String,
+}
+
+/// The answer as a list.
+fn list(value: Value) -> Vec<Value> {
+    value.as_array().unwrap().clone()
+}
+
+/// A text in an answer.
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+impl World {
+    pub(super) async fn look(&self, path: &str) -> Value {
+        self.call("watch", Method::GET, path, Value::Null).await
+    }
+
+    /// The forge's time.
+    pub(super) async fn now(&self) -> Timestamp {
+        let forge = self.client_of("watch", &self.settings, Access::ReadOnly);
+        forge.tips().await.unwrap();
+        forge.now()
+    }
+
+    /// The issue's labels, sorted.
+    pub(crate) async fn labels(&self, issue: u64) -> Vec<String> {
+        let labels = list(self.look(&format!("/issues/{issue}/labels")).await);
+        let mut names: Vec<String> = labels.iter().map(|label| text(&label["name"])).collect();
+        names.sort();
+        names
+    }
+
+    /// The issue's comments, the oldest first.
+    pub(crate) async fn said(&self, issue: u64) -> Vec<Said> {
+        let comments = list(self.look(&format!("/issues/{issue}/comments?per_page=100")).await);
+        let said = comments.iter().map(|one| Said { author: text(&one["user"]["login"]), text: text(&one["body"]) });
+        said.collect()
+    }
+
+    /// The text of the status comment.
+    pub(crate) async fn status(&self, issue: u64) -> String {
+        let said = self.said(issue).await;
+        let own = said.into_iter().find(|said| said.author == "hob" && said.text.starts_with(STATUS_MARK));
+        own.map(|said| said.text).unwrap_or_default()
+    }
+
+    /// Every pull request, the oldest first.
+    pub(crate) async fn pulls(&self) -> Vec<Value> {
+        list(self.look("/pulls?state=all&per_page=100&sort=created&direction=asc").await)
+    }
+
+    /// The one pull request there is.
+    pub(crate) async fn pull(&self) -> Value {
+        let mut pulls = self.pulls().await;
+        assert_eq!(pulls.len(), 1, "{pulls:?}");
+        pulls.remove(0)
+    }
+
+    /// Every branch but `main`.
+    pub(crate) async fn branches(&self) -> Vec<String> {
+        let branches = list(self.look("/branches?per_page=100").await);
+        branches.iter().map(|branch| text(&branch["name"])).filter(|name| name != "main").collect()
+    }
+
+    /// The commits of a pull request.
+    pub(crate) async fn commits(&self, pull: u64) -> Vec<Commit> {
+        let commits = list(self.look(&format!("/pulls/{pull}/commits")).await);
+        let of = |one: &Value| Commit {
+            author: text(&one["commit"]["author"]["name"]),
+            email: text(&one["commit"]["author"]["email"]),
+            message: text(&one["commit"]["message"]),
+        };
+        commits.iter().map(of).collect()
+    }
+
+    /// The paths a pull request changes.
+    pub(crate) async fn changed(&self, pull: u64) -> Vec<String> {
+        let files = list(self.look(&format!("/pulls/{pull}/files")).await);
+        files.iter().map(|file| text(&file["filename"])).collect()
+    }
+
+    /// The sentences of the issue's ledger, the first first; renewals left out.
+    pub(crate) async fn history(&self, issue: u64) -> Vec<String> {
+        let forge = self.client_of("watch", &self.settings, Access::ReadOnly);
+        let entries = forge.history(IssueNumber(issue)).await.unwrap();
+        entries.into_iter().map(|entry| entry.sentence).filter(|sentence| sentence != "renewed the lease").collect()
+    }
+
+    /// The issue's record as it stands; none where it has no ledger.
+    pub(crate) async fn record(&self, issue: u64) -> Option<Record> {
+        let forge = self.client_of("watch", &self.settings, Access::ReadOnly);
+        let tip = forge.tip(IssueNumber(issue)).await.unwrap()?;
+        Some(forge.entry(&tip).await.unwrap().record)
+    }
+
+    /// The briefs of an issue's runs, the first first.
+    pub(crate) fn briefs(&self, issue: u64) -> Vec<String> {
+        let path = |n: usize| self.dir().join(format!("briefs/{issue}-{n}"));
+        (0..).map_while(|n| std::fs::read_to_string(path(n)).ok()).collect()
+    }
+
+    /// What the bot asked to change so far: every write to the API and every push.
+    pub(crate) fn writes(&self) -> Vec<LoggedRequest> {
+        let write = |request: &LoggedRequest| {
+            request.login.as_ref().is_some_and(|login| login.as_str() == "hob")
+                && request.method != "GET"
+                && !request.path.ends_with("/git-upload-pack")
+        };
+        self.forge.requests().into_iter().filter(write).collect()
+    }
+}

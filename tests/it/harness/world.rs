@@ -1,0 +1,268 @@
+//! Building a world: accounts, repository, settings and agents; and the workers that work in it.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+use hob::{
+    agent::AgentParts,
+    config::{AgentSettings, BackendKind, RecipeSettings, Settings, child_environment},
+    domain::{Claimant, RepoName},
+    forge::{Access, Forge},
+    local_forge::{Options, Running, serve},
+    worker::{Notice, RunLimits, RunSummary, Worker, WorkerParts},
+};
+use http::Method;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::Faulty;
+
+/// Everybody who has a token; the token is `token-of-LOGIN`. `out` has no more than anybody in a public repository.
+const ACCOUNTS: [(&str, &str); 9] = [
+    ("hob", "write"),
+    ("ann", "admin"),
+    ("wil", "write"),
+    ("tess", "triage"),
+    ("rob", "read"),
+    ("out", "read"),
+    ("watch", "read"),
+    ("robo[bot]", "write:bot"),
+    ("renovate[bot]", "write:bot"),
+];
+
+/// The repository of every world.
+pub(crate) fn repo() -> RepoName {
+    "acme/site".parse().unwrap()
+}
+
+/// What a world is started with.
+pub(crate) struct Builder {
+    files: Vec<(String, Vec<u8>)>,
+    scripts: Vec<(String, String)>,
+    agents: Vec<(String, AgentSettings)>,
+    recipes: Vec<(String, RecipeSettings)>,
+    set: Vec<(String, String)>,
+}
+
+/// A forge, its people, a repository, and what workers need to work on it. [`World::finish`] ends it.
+pub(crate) struct World {
+    pub(crate) forge: Running,
+    pub(crate) settings: Settings,
+    pub(crate) notices: Arc<Mutex<Vec<Notice>>>,
+    pub(super) client: reqwest::Client,
+    pub(super) folder: tempfile::TempDir,
+    pub(super) finished: bool,
+    set: Vec<(String, String)>,
+}
+
+impl World {
+    /// A world whose default agent `fixer` writes `done.txt`, and whose one check wants it.
+    pub(crate) fn fixing() -> Builder {
+        Self::with_agent("echo done > done.txt").check("test -f done.txt")
+    }
+
+    /// A world whose default agent `fixer` runs this shell script in the folder. `{DIR}` is the world's folder, `$n`
+    /// counts the issue's runs before this one, and each run's brief is kept.
+    pub(crate) fn with_agent(script: &str) -> Builder {
+        let builder = Builder {
+            files: vec![("README.md".into(), b"# Site\n".to_vec())],
+            scripts: Vec::new(),
+            agents: Vec::new(),
+            recipes: Vec::new(),
+            set: Vec::new(),
+        };
+        builder.set("agent.default", "fixer").set("forge.retry_base", "1ms").script("fixer", script)
+    }
+}
+
+impl Builder {
+    /// A file of the repository's first commit.
+    pub(crate) fn file(mut self, path: &str, content: &str) -> Self {
+        self.files.retain(|(known, _)| known != path);
+        self.files.push((path.to_owned(), content.as_bytes().to_vec()));
+        self
+    }
+
+    /// The one check in `.github/hob.toml`.
+    pub(crate) fn check(self, command: &str) -> Self {
+        self.file(".github/hob.toml", &format!("checks = [{command:?}]\n"))
+    }
+
+    /// A command agent that runs a shell script.
+    pub(crate) fn script(mut self, name: &str, script: &str) -> Self {
+        self.scripts.push((name.to_owned(), script.to_owned()));
+        self
+    }
+
+    /// An agent of the process's settings.
+    pub(crate) fn agent(mut self, name: &str, settings: AgentSettings) -> Self {
+        self.agents.push((name.to_owned(), settings));
+        self
+    }
+
+    /// One setting.
+    pub(crate) fn set(mut self, key: &str, value: &str) -> Self {
+        self.set.push((key.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Starts the forge and makes the repository and the trigger label.
+    pub(crate) async fn start(self) -> World {
+        // Another test may have been first; there is one provider a process.
+        rustls::crypto::ring::default_provider().install_default().ok();
+        let folder = tempfile::Builder::new().prefix("hob-e2e-").tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("briefs")).unwrap();
+        let users = ACCOUNTS.iter().map(|(login, role)| format!("{login}:token-of-{login}:{role}").parse().unwrap());
+        let options = Options { users: users.collect(), rate_limit: Some(1_000_000), ..Options::default() };
+        let forge = serve(options).await.unwrap();
+        let files: Vec<(&str, &[u8], bool)> =
+            self.files.iter().map(|(path, content)| (path.as_str(), content.as_slice(), false)).collect();
+        forge.create_repository(&repo(), &files).unwrap();
+        let mut set = vec![("forge.write_interval_ms".to_owned(), "0".to_owned())];
+        set.extend(self.set);
+        let mut settings = Settings::load(None, HashMap::new(), &set).unwrap();
+        for (name, script) in &self.scripts {
+            let command = vec!["sh".to_owned(), "-c".to_owned(), whole_script(script, folder.path())];
+            let agent = AgentSettings { backend: BackendKind::Command, command, ..AgentSettings::default() };
+            settings.agents.insert(name.clone(), agent);
+        }
+        settings.agents.extend(self.agents);
+        settings.recipes.extend(self.recipes);
+        let world = World {
+            forge,
+            settings,
+            notices: Arc::default(),
+            client: reqwest::Client::new(),
+            folder,
+            finished: false,
+            set,
+        };
+        world.call("ann", Method::POST, "/labels", json!({"name": "code", "color": "5319e7"})).await;
+        world
+    }
+}
+
+/// Keeps the brief and counts the issue's runs; then does what the test wants.
+fn whole_script(script: &str, folder: &Path) -> String {
+    let folder = folder.display().to_string();
+    let count = "n=$(ls {DIR}/briefs | grep -c \"^$HOB_ISSUE-\"); cat > {DIR}/briefs/$HOB_ISSUE-$n\n";
+    format!("{count}{script}\n").replace("{DIR}", &folder)
+}
+
+impl World {
+    /// The world's own folder, outside every checkout.
+    pub(crate) fn dir(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Where the worker `name` keeps its state.
+    pub(crate) fn state_dir(&self, name: &str) -> PathBuf {
+        self.dir().join(format!("state-{name}"))
+    }
+
+    /// Settings of this world, as flags, for the real binary.
+    pub(super) fn flags(&self) -> &[(String, String)] {
+        &self.set
+    }
+
+    /// A client of the forge as the bot, beside any worker's.
+    pub(crate) fn bot(&self, access: Access) -> Forge {
+        self.client_of("hob", &self.settings, access)
+    }
+
+    pub(super) fn client_of(&self, login: &str, settings: &Settings, access: Access) -> Forge {
+        client(&self.forge.api_url(), login, settings, access)
+    }
+
+    /// What somebody needs to claim an issue as the worker `name`.
+    pub(crate) fn claimant(&self, name: &str) -> Claimant {
+        let lease = &self.settings.lease;
+        Claimant {
+            worker: name.into(),
+            nonce: format!("nonce-of-{name}").as_str().into(),
+            duration: lease.duration,
+            skew: lease.skew,
+        }
+    }
+
+    /// A real worker over real HTTP and real git.
+    pub(crate) async fn worker(&self, name: &str) -> Worker {
+        self.worker_with(name, self.settings.clone(), Access::ReadWrite).await
+    }
+
+    /// A worker whose calls to the API go through a door that loses some.
+    pub(crate) async fn worker_by(&self, door: &Faulty, name: &str) -> Worker {
+        let forge = client(&door.api_url, "hob", &self.settings, Access::ReadWrite);
+        self.make(name, self.settings.clone(), forge, CancellationToken::new()).await
+    }
+
+    /// A worker with settings of its own.
+    pub(crate) async fn worker_with(&self, name: &str, settings: Settings, access: Access) -> Worker {
+        self.worker_until(name, settings, access, CancellationToken::new()).await
+    }
+
+    /// A worker that ends when `cancel` is cancelled.
+    pub(crate) async fn worker_until(
+        &self,
+        name: &str,
+        settings: Settings,
+        access: Access,
+        cancel: CancellationToken,
+    ) -> Worker {
+        let forge = self.client_of("hob", &settings, access);
+        self.make(name, settings, forge, cancel).await
+    }
+
+    async fn make(&self, name: &str, settings: Settings, forge: Forge, cancel: CancellationToken) -> Worker {
+        let notices = Arc::clone(&self.notices);
+        let state_dir = self.state_dir(name);
+        let parts = WorkerParts {
+            forge,
+            agents: AgentParts {
+                agents: settings.agents.clone(),
+                recipes: settings.recipes.clone(),
+                model: settings.model.clone(),
+                sessions: Some(state_dir.join("sessions")),
+                ..AgentParts::default()
+            },
+            settings,
+            server_url: self.forge.server_url(),
+            token: "token-of-hob".to_owned().into(),
+            state_dir,
+            environment: child_environment(),
+            agent: None,
+            id: name.into(),
+            observer: Arc::new(move |notice: &Notice| notices.lock().unwrap().push(notice.clone())),
+            cancel,
+        };
+        Worker::new(parts).await.unwrap()
+    }
+
+    /// A fresh worker polls once, with these settings.
+    pub(crate) async fn run(&self) -> RunSummary {
+        run(&self.worker("w1").await).await
+    }
+
+    /// The failures that workers told of.
+    pub(crate) fn failures(&self) -> Vec<String> {
+        let notices = self.notices.lock().unwrap();
+        let failed = notices.iter().filter_map(|notice| match notice {
+            Notice::Failed { reason, .. } => Some(reason.clone()),
+            _other => None,
+        });
+        failed.collect()
+    }
+}
+
+fn client(api_url: &str, login: &str, settings: &Settings, access: Access) -> Forge {
+    let token = format!("token-of-{login}").into();
+    Forge::new(api_url, &token, repo(), &settings.forge, &settings.ledger.prefix, access).unwrap()
+}
+
+/// One poll, and the work that it finds.
+pub(crate) async fn run(worker: &Worker) -> RunSummary {
+    worker.run_once(RunLimits::default()).await.unwrap()
+}

@@ -1,0 +1,158 @@
+//! The clients of models against a scripted server: what goes out, what comes back, and what is tried again.
+
+use std::{
+    collections::VecDeque,
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    extract::{ConnectInfo, Request, State},
+    http::{HeaderMap, StatusCode, Uri},
+    response::{IntoResponse, Response},
+};
+use hob::{
+    config::{ModelAccess, ModelSettings},
+    domain::FailureClass,
+    model::{
+        Message, ModelClient, ModelError, ModelReply, ModelRequest, Models, Stop, Tool, ToolCall, ToolResult, Usage,
+    },
+};
+use serde_json::{Value, json};
+
+mod anthropic;
+mod openai;
+
+/// What the server answers to one request.
+enum Answer {
+    Stream(String),
+    Status(u16, &'static [(&'static str, &'static str)], &'static str),
+    /// These bytes, then the connection breaks.
+    Cut(String),
+    /// These bytes, then silence.
+    Silent(String),
+}
+
+/// One request as the server saw it.
+struct Seen {
+    from: SocketAddr,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Value,
+}
+
+#[derive(Clone)]
+struct Script {
+    answers: Arc<Mutex<VecDeque<Answer>>>,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+/// A server that answers from a script, in order; it is gone with this.
+struct Server {
+    script: Script,
+    base: String,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Server {
+    async fn start(answers: impl IntoIterator<Item = Answer>) -> Self {
+        let script = Script { answers: Arc::new(Mutex::new(answers.into_iter().collect())), seen: Arc::default() };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let app = Router::new().fallback(answer).with_state(script.clone());
+        let task = tokio::spawn(async move {
+            axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>()).await.unwrap()
+        });
+        Self { script, base, task }
+    }
+
+    fn client(&self, name: &str) -> Arc<dyn ModelClient> {
+        self.client_with(name, |_| {})
+    }
+
+    /// A client that waits for nothing between its attempts.
+    fn client_with(&self, name: &str, change: impl FnOnce(&mut ModelSettings)) -> Arc<dyn ModelClient> {
+        let mut settings = ModelSettings {
+            backoff: Duration::ZERO,
+            backoff_max: Duration::from_millis(10),
+            retries: 2,
+            ..ModelSettings::default()
+        };
+        change(&mut settings);
+        let access = ModelAccess {
+            anthropic_key: Some("secret-a".into()),
+            anthropic_base_url: Some(self.base.clone()),
+            openai_key: Some("secret-o".into()),
+            openai_base_url: Some(format!("{}/v1", self.base)),
+        };
+        Models::new(settings, access).client(&name.parse().unwrap()).unwrap()
+    }
+
+    fn requests(&self) -> usize {
+        self.script.seen.lock().unwrap().len()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn answer(
+    State(script): State<Script>,
+    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+    let body = serde_json::from_slice(&body).unwrap();
+    script.seen.lock().unwrap().push(Seen { from, uri: parts.uri, headers: parts.headers, body });
+    let next = script.answers.lock().unwrap().pop_front();
+    let stream = |text: String, end: Vec<Result<Bytes, std::io::Error>>, last: bool| {
+        // Small pieces, so that events are cut anywhere.
+        let pieces: Vec<_> =
+            text.as_bytes().chunks(7).map(|piece| Ok(Bytes::copy_from_slice(piece))).chain(end).collect();
+        let pieces = futures_util::stream::iter(pieces);
+        let rest = futures_util::stream::iter((!last).then_some(())).then(|()| std::future::pending());
+        Body::from_stream(pieces.chain(rest))
+    };
+    use futures_util::StreamExt;
+    match next {
+        Some(Answer::Stream(text)) => stream(text, Vec::new(), true).into_response(),
+        Some(Answer::Cut(text)) => stream(text, vec![Err(std::io::Error::other("cut"))], true).into_response(),
+        Some(Answer::Silent(text)) => stream(text, Vec::new(), false).into_response(),
+        Some(Answer::Status(status, headers, body)) => {
+            let mut response = (StatusCode::from_u16(status).unwrap(), body).into_response();
+            for (name, value) in headers {
+                response.headers_mut().insert(*name, value.parse().unwrap());
+            }
+            response
+        }
+        None => (StatusCode::IM_A_TEAPOT, "no more answers").into_response(),
+    }
+}
+
+/// A conversation with each kind of message in it.
+async fn ask(client: &dyn ModelClient) -> Result<ModelReply, ModelError> {
+    let call = |id: &str, arguments: &str| ToolCall { id: id.into(), name: "read".into(), arguments: arguments.into() };
+    let messages = [
+        Message::User { text: "the task".into() },
+        Message::Assistant { text: String::new(), calls: vec![call("1", r#"{"path":"a"}"#), call("2", r#"{"pa"#)] },
+        Message::Results {
+            results: vec![
+                ToolResult { id: "1".into(), text: "content".into(), is_error: false },
+                ToolResult { id: "2".into(), text: "no".into(), is_error: true },
+            ],
+        },
+    ];
+    let tools = [Tool { name: "read", description: "reads", schema: json!({ "type": "object" }) }];
+    client.complete(&ModelRequest { system: "the rules", messages: &messages, tools: &tools }).await
+}
+
+fn events(data: &[Value]) -> String {
+    data.iter().map(|data| format!("data: {data}\n\n")).collect()
+}
