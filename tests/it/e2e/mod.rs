@@ -3,6 +3,7 @@
 mod backends;
 mod bad_input;
 mod blocked;
+mod commands;
 mod crowd;
 mod failures;
 mod happy;

@@ -1,0 +1,107 @@
+//! The program's own commands, through the real binary.
+
+use serde_json::Value;
+
+use crate::harness::World;
+
+#[tokio::test]
+async fn a_run_tells_its_stages_and_writes_the_step_summary() {
+    let world = World::fixing().start().await;
+    world.asks("Make done.txt", "").await;
+    let summary = world.dir().join("summary.md");
+    std::fs::write(&summary, "# Before\n").unwrap();
+    let ended = world.hob_with(&["run", "--once"], &[("GITHUB_STEP_SUMMARY", summary.to_str().unwrap())]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    for part in
+        ["claimed, generation 1", "the agent `fixer` works", "checks on the head: 1 of 1 pass", "worked on 1 issue(s)"]
+    {
+        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+    }
+    let text = std::fs::read_to_string(summary).unwrap();
+    assert!(text.starts_with("# Before\n") && text.contains("#1"), "{text}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_run_for_programs_is_json_to_the_last_line() {
+    let world = World::fixing().start().await;
+    world.asks("Make done.txt", "").await;
+    let ended = world.hob(&["run", "--once", "--json"]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let lines: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events: Vec<&str> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
+    assert!(events.contains(&"published") && events.contains(&"moved"), "{events:?}");
+    let last = lines.last().unwrap();
+    assert_eq!((&last["event"], &last["summary"]["worked"]), (&"ended".into(), &1.into()));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_operator_answers_from_the_command_line() {
+    let script = r#"case $n in
+        0) echo '{"outcome":"question","question":"Which colour?"}' ;;
+        *) echo done > done.txt ;;
+    esac"#;
+    let world = World::fixing().script("fixer", script).start().await;
+    let issue = world.asks("Paint it", "").await;
+    let number = issue.to_string();
+    assert_eq!(world.hob(&["run", "--once"]).await.code, 0);
+    let explained = world.hob(&["explain", &number]).await;
+    assert!(explained.stdout.contains("waits for a person's answer"), "{explained:?}");
+    let ended = world.hob(&["unblock", &number, "-m", "Green."]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(world.labels(issue).await, ["code"]);
+    assert_eq!(world.hob(&["run", "--once"]).await.code, 0);
+    assert!(world.briefs(issue)[1].contains("Green."));
+    let again = world.hob(&["unblock", &number]).await;
+    assert!(again.code == 4 && again.stderr.contains("is not blocked"), "{again:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_doctor_finds_what_is_missing_and_writes_nothing_that_stays() {
+    let world = World::fixing().start().await;
+    let well = world.hob(&["doctor"]).await;
+    assert_eq!(well.code, 0, "{well:?}");
+    let weak = world.hob_with(&["doctor"], &[("GITHUB_TOKEN", "token-of-rob")]).await;
+    assert!(weak.code == 6 && weak.stdout.contains("bad "), "{weak:?}");
+    let refs = world.call("watch", http::Method::GET, "/git/matching-refs/hob", Value::Null).await;
+    assert_eq!(refs, serde_json::json!([]));
+    assert!(world.branches().await.is_empty());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_issue_that_is_not_there_is_told() {
+    let world = World::fixing().start().await;
+    for args in [["explain", "99"], ["unblock", "99"], ["history", "99"]] {
+        let ended = world.hob(&args).await;
+        assert_eq!(ended.code, 4, "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains("99"), "{args:?}: {ended:?}");
+    }
+    assert_eq!(world.writes(), []);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_agent_of_the_flag_wins_over_label_and_settings() {
+    let world = World::fixing().script("other", "echo other > done.txt; echo by the other").start().await;
+    world.opens("ann", "Who works", "", &["code", "agent:fixer"]).await;
+    let ended = world.hob(&["run", "--once", "--agent", "other"]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(world.pull().await["body"].as_str().unwrap().contains("by the other"));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_run_with_a_limit_of_issues_or_time_begins_no_more() {
+    let world = World::fixing().start().await;
+    for n in 0..3 {
+        world.asks(&format!("Chore {n}"), "").await;
+    }
+    assert_eq!(world.hob(&["run", "--max-runtime", "0s"]).await.code, 0);
+    assert!(world.pulls().await.is_empty());
+    assert_eq!(world.hob(&["run", "--max-issues", "2"]).await.code, 0);
+    assert_eq!(world.pulls().await.len(), 2);
+    world.finish().await;
+}
