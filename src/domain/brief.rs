@@ -130,8 +130,13 @@ mod tests {
 
     #[test]
     fn the_answer_stands_beside_the_question() {
-        let answer =
-            Answer { actor: "ann".into(), text: "use UTC".to_owned(), question: Some("Which zone?".to_owned()) };
+        let answer = Answer {
+            actor: "ann".into(),
+            text: "use UTC".to_owned(),
+            question: Some("Which zone?".to_owned()),
+            comment: None,
+            event: None,
+        };
         let text = write("body", &[("bob".into(), "a hint".to_owned())], Some(&answer));
         for part in ["Which zone?", "answer of ann", "use UTC", "comment of bob", "a hint", "./test.sh"] {
             assert!(text.contains(part), "{part}\n{text}");

@@ -132,7 +132,6 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         last_failure: None,
         blocked: None,
         answer: None,
-        answered: None,
         refused: None,
         branch: None,
         base_sha: None,

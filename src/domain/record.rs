@@ -96,6 +96,22 @@ pub struct Answer {
     /// What they were asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
+    /// The comment they said it in; one that is older answers nothing more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<CommentId>,
+    /// The event by which they took the label off; one that is older unblocks nothing more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<EventId>,
+}
+
+impl Answer {
+    /// This answer in place of an earlier one: what answered then answers no more.
+    #[must_use]
+    pub fn after(self, earlier: Option<&Self>) -> Self {
+        let comment = self.comment.or(earlier.and_then(|answer| answer.comment));
+        let event = self.event.or(earlier.and_then(|answer| answer.event));
+        Self { comment, event, ..self }
+    }
 }
 
 /// One issue's state, as its ledger has it.
@@ -135,9 +151,6 @@ pub struct Record {
     /// What a person said last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
-    /// The last comment that was taken for an answer: it answers nothing more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answered: Option<CommentId>,
     /// Why the trigger was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<Refusal>,

@@ -292,7 +292,13 @@ mod tests {
         let evidence =
             Evidence { base: vec![check(CheckExit::Failed { code: 1 })], head: vec![check(CheckExit::Passed)] };
         let mut record = record(State::InProgress);
-        record.answer = Some(Answer { actor: "ann".into(), text: "use UTC".to_owned(), question: None });
+        record.answer = Some(Answer {
+            actor: "ann".into(),
+            text: "use UTC".to_owned(),
+            question: None,
+            comment: None,
+            event: None,
+        });
         let body = pull_body(&PullReport {
             record: &record,
             issue_title: "Fix [it] @all",

@@ -1,4 +1,4 @@
-//! What the forge says about a repository's issues at one moment: all that [`plan`](crate::domain::plan) reads.
+//! What the forge says about a repository's issues at one moment: all that [`plan`](crate::domain::plan()) reads.
 
 use crate::domain::{IssueNumber, PullNumber, Record, Timestamp};
 

@@ -281,6 +281,6 @@ fn is_conflict(error: &ForgeError) -> bool {
 }
 
 /// A nonce nobody else draws: 128 random bits.
-pub(super) fn fresh_nonce() -> Nonce {
+pub fn fresh_nonce() -> Nonce {
     Nonce(format!("{:032x}", rand::random::<u128>()))
 }

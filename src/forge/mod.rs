@@ -22,6 +22,6 @@ pub use comments::Comment;
 pub use error::ForgeError;
 pub use issues::Issue;
 pub use lease::HeldLease;
-pub use ledger::{LedgerEntry, Tip};
+pub use ledger::{LedgerEntry, Tip, fresh_nonce};
 pub use pulls::{Pull, PullDraft};
 pub use repository::{BaseBranch, Repository};

@@ -2,8 +2,8 @@
 
 use crate::{
     domain::{
-        Answer, BlockKind, Blocked, Command, CommentId, Event, IssueNumber, LabelEventKind, STATUS_MARK, State,
-        command_in, has_label, latest,
+        Answer, BlockKind, Blocked, Command, Event, IssueNumber, LabelEventKind, STATUS_MARK, State, command_in,
+        has_label, latest,
     },
     forge::{BaseBranch, Comment},
     worker::{
@@ -16,8 +16,7 @@ use crate::{
 /// What trusted people said since the issue was blocked.
 enum Said {
     Nothing,
-    /// Go on with these words, from this comment where they came by one.
-    Go(Answer, Option<CommentId>),
+    Go(Answer),
     Cancel,
 }
 
@@ -26,8 +25,8 @@ impl Worker {
     pub(super) async fn seek_answer(&self, seen: Seen, base: &BaseBranch) -> Result<Taken, WorkError> {
         let Some(blocked) = seen.entry.as_ref().and_then(|entry| entry.record.blocked.clone()) else {
             // A blocked record without a reason can only be resumed.
-            let empty = Answer { actor: "hob".into(), text: String::new(), question: None };
-            return self.go_on(seen, empty, None, base).await;
+            let empty = Answer { actor: "hob".into(), text: String::new(), question: None, comment: None, event: None };
+            return self.go_on(seen, empty, base).await;
         };
         let said = match self.words_since(&seen, &blocked).await? {
             Said::Nothing if !has_label(&seen.issue.labels, &self.settings.labels.blocked) => {
@@ -36,7 +35,7 @@ impl Worker {
             said => said,
         };
         match said {
-            Said::Go(answer, comment) => self.go_on(seen, answer, comment, base).await,
+            Said::Go(answer) => self.go_on(seen, answer, base).await,
             Said::Cancel => self.cancel(seen, base).await,
             Said::Nothing if has_label(&seen.issue.labels, &self.settings.labels.blocked) => Ok(Taken::Nothing),
             // The label went missing, or an account whose word does not count took it off: it goes back on.
@@ -56,12 +55,12 @@ impl Worker {
         }
         let record = seen.entry.as_ref().map(|entry| &entry.record);
         let own = record.and_then(|record| record.status_comment);
-        // The forge's times are whole seconds: what was an answer once is told by its id.
-        let answered = record.and_then(|record| record.answered);
+        // Times have whole seconds: what was taken for an answer before is told by its id.
+        let heard = record.and_then(|record| record.answer.as_ref()).and_then(|answer| answer.comment);
         let comments = self.forge.comments(seen.issue.number, Some(blocked.since)).await?;
         let new = |comment: &&Comment| {
             comment.created_at >= blocked.since
-                && Some(comment.id) > answered
+                && Some(comment.id) > heard
                 && Some(comment.id) != own
                 && !comment.body.starts_with(STATUS_MARK)
         };
@@ -79,7 +78,13 @@ impl Worker {
                 None => comment.body.trim().to_owned(),
             };
             let question = Some(blocked.question.clone());
-            return Ok(Said::Go(Answer { actor: author.login.clone(), text, question }, Some(comment.id)));
+            return Ok(Said::Go(Answer {
+                actor: author.login.clone(),
+                text,
+                question,
+                comment: Some(comment.id),
+                event: None,
+            }));
         }
         Ok(Said::Nothing)
     }
@@ -89,21 +94,23 @@ impl Worker {
         let Some(event) = latest(&events, LabelEventKind::Unlabeled, &self.settings.labels.blocked) else {
             return Ok(Said::Nothing);
         };
-        let Some(actor) = event.actor.as_ref().filter(|_| event.at >= blocked.since) else { return Ok(Said::Nothing) };
+        let answer = seen.entry.as_ref().and_then(|entry| entry.record.answer.as_ref());
+        let is_new = event.at >= blocked.since && Some(event.id) > answer.and_then(|answer| answer.event);
+        let Some(actor) = event.actor.as_ref().filter(|_| is_new) else { return Ok(Said::Nothing) };
         if self.judge(actor).await?.is_err() {
             return Ok(Said::Nothing);
         }
         let question = Some(blocked.question.clone());
-        Ok(Said::Go(Answer { actor: actor.login.clone(), text: String::new(), question }, None))
+        Ok(Said::Go(Answer {
+            actor: actor.login.clone(),
+            text: String::new(),
+            question,
+            comment: None,
+            event: Some(event.id),
+        }))
     }
 
-    async fn go_on(
-        &self,
-        seen: Seen,
-        answer: Answer,
-        comment: Option<CommentId>,
-        base: &BaseBranch,
-    ) -> Result<Taken, WorkError> {
+    async fn go_on(&self, seen: Seen, answer: Answer, base: &BaseBranch) -> Result<Taken, WorkError> {
         let now = self.forge.now();
         let lease = self.acquire(&seen, base, |record| {
             let sentence =
@@ -115,8 +122,7 @@ impl Worker {
             // A person had their say: the attempts begin anew, and the issue as it stands now is what they saw.
             record.attempt = 0;
             record.last_failure = None;
-            record.answer = Some(answer);
-            record.answered = comment.or(record.answered);
+            record.answer = Some(answer.after(record.answer.as_ref()));
             if let Some(trigger) = record.trigger.as_mut() {
                 trigger.approved = approved_hash(&seen.issue);
             }
@@ -150,7 +156,8 @@ impl Worker {
                 trigger.approved = approved_hash(&seen.issue);
             }
             let sentence = format!("unblocked by {actor}");
-            record.answer = Some(Answer { actor, text: text.to_owned(), question });
+            let answer = Answer { actor, text: text.to_owned(), question, comment: None, event: None };
+            record.answer = Some(answer.after(record.answer.as_ref()));
             sentence
         });
         let lease = lease.await?;

@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     agent::AgentParts,
     config::Settings,
-    domain::{Claimant, Login, Nonce, WorkerId},
-    forge::Forge,
+    domain::{Claimant, Login, WorkerId},
+    forge::{Forge, fresh_nonce},
     worker::{Notice, Observer, WorkError},
     workspace::{Remote, Workspace},
 };
@@ -95,7 +95,7 @@ impl Worker {
     pub(super) fn claimant(&self) -> Claimant {
         Claimant {
             worker: self.id.clone(),
-            nonce: Nonce(format!("{:032x}", rand::random::<u128>())),
+            nonce: fresh_nonce(),
             duration: self.settings.lease.duration,
             skew: self.settings.lease.skew,
         }

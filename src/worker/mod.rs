@@ -1,6 +1,6 @@
 //! The loop: discover, claim, run, prove, publish.
 //!
-//! Flow: [`Worker::snapshot`] → [`plan`](crate::domain::plan) → an action an issue → for a claim: trust, lease,
+//! Flow: the snapshot of what the forge says → [`plan`](crate::domain::plan()) → an action an issue → for a claim: trust, lease,
 //! checkout, agent, checks, push, pull request. Everything on the way can die; the next worker goes on from labels,
 //! ledger and branch.
 

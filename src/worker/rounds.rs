@@ -9,9 +9,9 @@ use crate::{
     agent::RunContext,
     domain::{
         BlockKind, Blocked, BriefParts, CheckResult, CheckTally, Diff, DiffPolicy, Evidence, FailureClass, HobFiles,
-        Nonce, Outcome, Progress, RunId, RunReport, RunRequest, Sha, Verdict, brief, failed_checks, quiet, title,
-        visible,
+        Outcome, Progress, RunId, RunReport, RunRequest, Sha, Verdict, brief, failed_checks, quiet, title, visible,
     },
+    forge::fresh_nonce,
     worker::{Notice, WorkError, Worker, attempt::Job},
     workspace::{CheckLimits, Identity, run_checks},
 };
@@ -130,7 +130,7 @@ impl Worker {
         money: Option<u64>,
     ) -> Result<RunReport, WorkError> {
         let record = job.lease.record();
-        let fence = Nonce(format!("{:016x}", rand::random::<u64>()));
+        let fence = fresh_nonce();
         let text = brief(&BriefParts {
             repo: self.forge.repo(),
             issue: job.issue.number,

@@ -93,7 +93,8 @@ impl Worker {
         blocked: Blocked,
     ) -> Result<(), WorkError> {
         let settle = self.settle(lease, labels, |record| {
-            let sentence = format!("blocked: {}", blocked.text.lines().next().unwrap_or_default());
+            let reason = blocked.text.lines().next().unwrap_or_default();
+            let sentence = format!("needs a person: {reason} {}", blocked.question);
             record.state = State::Blocked;
             record.blocked = Some(blocked);
             sentence

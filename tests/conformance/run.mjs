@@ -52,7 +52,7 @@ async function main() {
         report.check(`${name} is called with success`, session.called.has(name) ? "" : "no check does; add one");
       }
       for (const entry of session.unusedExceptions()) {
-        report.check(`the exception for ${entry.operation}`, "no answer needed it; take it away");
+        report.check(`the exception for ${entry.operation ?? entry.field}`, "no answer needed it; take it away");
       }
     }
   } finally {

@@ -116,7 +116,6 @@ fn shown(call: &Call, app: &App) -> Value {
     let account = account(call, app);
     json!({
         "id": app.installation,
-        "node_id": node_id("Installation", app.installation),
         "target_id": account["id"],
         "target_type": "User",
         "account": account,

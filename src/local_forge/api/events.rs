@@ -72,10 +72,18 @@ fn timeline(call: &Call) -> Answer {
     entries.extend(issue.comments.iter().map(Entry::Comment));
     entries.sort_by_key(Entry::order);
     Ok(paged(call, entries, |entry| match entry {
-        Entry::Event(event) => view.event(issue, event),
+        Entry::Event(event) => without(view.event(issue, event), "assigner"),
         Entry::Comment(comment) => named(view.comment(issue.number, comment), "commented"),
-        Entry::Review(review) => named(view.review(issue.number, review), "reviewed"),
+        Entry::Review(review) => without(named(view.review(issue.number, review), "reviewed"), "actor"),
     }))
+}
+
+/// An entry without a field that lists of events have and timelines not.
+fn without(mut shown: Value, field: &str) -> Value {
+    if let Value::Object(fields) = &mut shown {
+        fields.remove(field);
+    }
+    shown
 }
 
 /// A comment or review as a timeline has it: with the event's name, and its author as the actor.

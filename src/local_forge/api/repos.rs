@@ -15,7 +15,7 @@ pub(super) const ROUTES: &[Route] = &[post("/user/repos", create), get("/repos/{
 fn show(call: &Call) -> Answer {
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
-    Ok(Reply::ok(&call.view(&state)?.repository(call.role(&state, repo))))
+    Ok(Reply::ok(&call.view(&state)?.full_repository(call.role(&state, repo))))
 }
 
 fn create(call: &Call) -> Answer {
@@ -46,5 +46,5 @@ fn create(call: &Call) -> Answer {
     state.repositories.put(repo);
     let repo = state.repositories.get(name.owner(), name.name()).ok_or_else(Refusal::not_found)?;
     let view = View { server: call.forge.server(), accounts: &state.accounts, repo };
-    Ok(Reply::created(&view.repository(Role::Admin)))
+    Ok(Reply::created(&view.full_repository(Role::Admin)))
 }

@@ -69,8 +69,8 @@ pub(super) fn combined(call: &Call) -> Answer {
         "state": word,
         "sha": sha,
         "total_count": latest.len(),
-        "statuses": latest.iter().map(|status| view.status(status)).collect::<Value>(),
-        "repository": view.repository(call.role(&state, repo)),
+        "statuses": latest.iter().map(|status| view.simple_status(status)).collect::<Value>(),
+        "repository": view.minimal_repository(call.role(&state, repo)),
         "commit_url": at,
         "url": format!("{at}/status"),
     })))

@@ -26,6 +26,15 @@ impl View<'_> {
         })
     }
 
+    /// A commit status among those of its commit, where nobody is named.
+    pub(in super::super) fn simple_status(&self, status: &CommitStatus) -> Value {
+        let mut shown = self.status(status);
+        if let Value::Object(fields) = &mut shown {
+            fields.remove("creator");
+        }
+        shown
+    }
+
     /// A check run, with the open pull requests it is about.
     pub(in super::super) fn check_run(&self, run: &CheckRun) -> Value {
         let own = self.api(&format!("/check-runs/{}", run.id));

@@ -52,7 +52,26 @@ const ADDRESSES: [(&str, &str); 37] = [
 ];
 
 impl View<'_> {
-    /// The repository, with what `role` may do in it.
+    /// The repository by itself, which alone has these counts.
+    pub(in super::super) fn full_repository(&self, role: Role) -> Value {
+        let mut shown = self.repository(role);
+        if let Value::Object(fields) = &mut shown {
+            fields.insert("network_count".to_owned(), json!(0));
+            fields.insert("subscribers_count".to_owned(), json!(0));
+        }
+        shown
+    }
+
+    /// The repository within another answer, without the settings of how it merges.
+    pub(in super::super) fn minimal_repository(&self, role: Role) -> Value {
+        let mut shown = self.repository(role);
+        if let Value::Object(fields) = &mut shown {
+            fields.retain(|name, _| !name.starts_with("allow_"));
+        }
+        shown
+    }
+
+    /// The repository in a list, with what `role` may do in it.
     pub(in super::super) fn repository(&self, role: Role) -> Value {
         let repo = self.repo;
         let open = repo.issues.values().filter(|issue| issue.state == IssueState::Open).count();
@@ -95,16 +114,7 @@ impl View<'_> {
         for (name, below) in ADDRESSES {
             fields.insert(name.to_owned(), json!(self.api(below)));
         }
-        for zero in [
-            "forks",
-            "forks_count",
-            "size",
-            "stargazers_count",
-            "watchers",
-            "watchers_count",
-            "network_count",
-            "subscribers_count",
-        ] {
+        for zero in ["forks", "forks_count", "size", "stargazers_count", "watchers", "watchers_count"] {
             fields.insert(zero.to_owned(), json!(0));
         }
         for yes in ["has_issues", "allow_merge_commit", "allow_squash_merge", "allow_rebase_merge"] {

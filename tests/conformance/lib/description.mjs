@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import Ajv from "ajv";
 import formats from "ajv-formats";
+import { UNDOCUMENTED } from "./exceptions.mjs";
 import { matcher } from "./forge.mjs";
 
 const FILE = createRequire(import.meta.url).resolve("@octokit/openapi/generated/api.github.com.json");
@@ -28,6 +29,8 @@ export class Description {
   #ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, strictTuples: false, allErrors: true });
   #known = new Set();
   #compiled = new Map();
+  /** The exceptions that an answer needed. */
+  used = new Set();
 
   constructor() {
     formats(this.#ajv);
@@ -61,7 +64,8 @@ export class Description {
     const content = response.content?.[mediaType];
     if (!content) return [`media type ${mediaType} is not among ${Object.keys(response.content ?? {}).join(", ") || "none"}`];
     if (!content.schema) return [];
-    return this.#check(`${operation.name} ${status} ${mediaType}`, content.schema, body);
+    const wrong = this.#check(`${operation.name} ${status} ${mediaType}`, content.schema, body);
+    return wrong.length ? wrong : this.#undocumented([content.schema], body, "");
   }
 
   /** The names of the parameters that the operation's query can have. */
@@ -87,7 +91,9 @@ export class Description {
 
   /** What is wrong with `body` as one of the description's own schemas. */
   wrong(name, body) {
-    return this.#check(`schema ${name}`, { $ref: `#/components/schemas/${name}` }, body);
+    const schema = { $ref: `#/components/schemas/${name}` };
+    const wrong = this.#check(`schema ${name}`, schema, body);
+    return wrong.length ? wrong : this.#undocumented([schema], body, "");
   }
 
   #check(key, schema, body) {
@@ -106,6 +112,31 @@ export class Description {
       const more = error.params.allowedValues ? ` (${error.params.allowedValues.join(", ")})` : "";
       return `${error.instancePath || "the body"} ${error.message}${more}, is ${JSON.stringify(value)?.slice(0, 100)}`;
     });
+  }
+
+  /** The fields of `value` that none of these schemas, nor an alternative in them, knows. */
+  #undocumented(schemas, value, path) {
+    const all = schemas.flatMap((schema) => this.#alternatives(schema));
+    if (Array.isArray(value)) {
+      const items = all.flatMap((schema) => schema.items ?? []);
+      return items.length ? value.flatMap((each, index) => this.#undocumented(items, each, `${path}/${index}`)) : [];
+    }
+    const open = all.some((schema) => schema.additionalProperties) || !all.some((schema) => schema.properties);
+    if (typeof value !== "object" || value === null || open) return [];
+    return Object.entries(value).flatMap(([name, each]) => {
+      const known = all.flatMap((schema) => schema.properties?.[name] ?? []);
+      if (known.length) return this.#undocumented(known, each, `${path}/${name}`);
+      const excuse = UNDOCUMENTED.find((entry) => entry.field.test(`${path}/${name}`));
+      if (excuse) this.used.add(excuse);
+      return excuse ? [] : [`${path}/${name} is not documented`];
+    });
+  }
+
+  /** A schema and all that it is made of or may be. */
+  #alternatives(schema) {
+    const own = this.#resolve(schema);
+    const more = [own.oneOf, own.anyOf, own.allOf].flatMap((each) => each ?? []);
+    return [own, ...more.flatMap((each) => this.#alternatives(each))];
   }
 
   /** An OpenAPI 3.0 schema as JSON Schema. */

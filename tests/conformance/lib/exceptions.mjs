@@ -37,6 +37,13 @@ export const HEADERS = [
   },
 ];
 
+/** Fields that GitHub sends and the description leaves out. */
+export const UNDOCUMENTED = [
+  { field: /^\/status$/, reason: "every error has it; the description has it of the basic error only" },
+  { field: /^\/installed_version$/, reason: "GitHub Enterprise Server's, which clients read to tell it from github.com" },
+  { field: /^\/\d+\/state_reason$/, reason: "of `closed` events, by the documentation of event types" },
+];
+
 /** Answers that the description gives wrongly. */
 export const ANSWERS = [
   {

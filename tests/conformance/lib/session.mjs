@@ -1,6 +1,6 @@
 // Sends requests to the forge and checks every answer against GitHub's description and documentation.
 import { find, USERS } from "./forge.mjs";
-import { ANSWERS, ANYWHERE, HEADERS, MEDIA_TYPES } from "./exceptions.mjs";
+import { ANSWERS, ANYWHERE, HEADERS, MEDIA_TYPES, UNDOCUMENTED } from "./exceptions.mjs";
 import { clip } from "./report.mjs";
 
 const USUAL = { GET: 200, POST: 201, PUT: 200, PATCH: 200, DELETE: 204 };
@@ -62,7 +62,8 @@ export class Session {
 
   /** The entries of the exceptions that no answer needed. */
   unusedExceptions() {
-    return [...MEDIA_TYPES, ...HEADERS, ...ANSWERS].filter((entry) => !this.#used.has(entry));
+    const used = (entry) => this.#used.has(entry) || this.description.used.has(entry);
+    return [...MEDIA_TYPES, ...HEADERS, ...ANSWERS, ...UNDOCUMENTED].filter((entry) => !used(entry));
   }
 
   async #checked(login, method, path, body, options) {
