@@ -160,8 +160,8 @@ impl Settings {
         if self.limits.attempts == 0 {
             return wrong("limits.attempts", "write at least 1");
         }
-        if self.lease.duration.as_secs() < 3 {
-            return wrong("lease.duration", "write at least `3s`: a lease is renewed after a third of it");
+        if self.lease.duration <= self.forge.timeout {
+            return wrong("lease.duration", "write more than `forge.timeout`: a write has to end within the lease");
         }
         if !self.ledger.prefix.starts_with("refs/") || !self.ledger.prefix.ends_with('/') {
             return wrong("ledger.prefix", "write a ref prefix such as `refs/hob/`, with a slash at its end");
@@ -277,6 +277,7 @@ mod tests {
             ("[limits]\njobs = 0", "write at least 1"),
             ("[poll]\ninterval = 'soon'", "write for example `30s`"),
             ("recovery = 'hope'", "hope"),
+            ("[lease]\nduration = '30s'", "more than `forge.timeout`"),
             ("[ledger]\nprefix = 'hob'", "refs/hob/"),
             ("[labels]\nblocked = 'code'", "a label of its own"),
             ("\nlimits = [", "cannot be used: line 2: "),
