@@ -5,6 +5,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     cli::{
         args::{RunArgs, Shared},
+        exit::{Exit, fatal},
         list, output,
         progress::{self, Show},
         setup::{Listen, Setup},
@@ -31,13 +32,19 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyh
     if let Some(path) = step_summary {
         summary::append(&path, &log, done.as_ref().ok())?;
     }
-    tell(&done?, shared.json)
+    let done = done?;
+    tell(&done, shared.json);
+    if args.once && done.failed > 0 {
+        let reason = format!("{} issue(s) failed and are left to the next run", done.failed);
+        return Err(fatal(Exit::Failure, reason));
+    }
+    Ok(())
 }
 
-fn tell(done: &RunSummary, as_json: bool) -> anyhow::Result<()> {
+fn tell(done: &RunSummary, as_json: bool) {
     if as_json {
         anstream::println!("{}", serde_json::json!({ "event": "ended", "summary": done }));
-        return Ok(());
+        return;
     }
     let calls = done.calls;
     let text = format!(
@@ -45,7 +52,6 @@ fn tell(done: &RunSummary, as_json: bool) -> anyhow::Result<()> {
         done.worked, done.tended, done.failed, calls.reads, calls.unchanged, calls.writes
     );
     anstream::eprintln!("{}", output::styled(output::BOLD, &text));
-    Ok(())
 }
 
 /// The first SIGINT or SIGTERM stops the work in order, the second at once.

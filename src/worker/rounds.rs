@@ -9,7 +9,8 @@ use crate::{
     agent::RunContext,
     domain::{
         BlockKind, Blocked, BriefParts, CheckResult, CheckTally, Diff, DiffPolicy, Evidence, FailureClass, HobFiles,
-        Outcome, Progress, RunId, RunReport, RunRequest, Sha, Verdict, brief, failed_checks, quiet, title, visible,
+        Outcome, Progress, RunId, RunReport, RunRequest, Sha, Spend, Verdict, brief, failed_checks, quiet, title,
+        visible,
     },
     forge::fresh_nonce,
     worker::{Notice, WorkError, Worker, attempt::Job},
@@ -90,7 +91,7 @@ impl Worker {
             return Ok(Round::Blocked(self.limit_reached(format!("The issue's budget is spent: {spent}."))));
         };
         let report = self.run_agent(job, round, failed, money).await?;
-        job.lease.note_spend(report.spend).await;
+        self.note_spend(job, report.spend).await?;
         let summary = match report.outcome {
             Outcome::Done { summary } => summary,
             Outcome::NothingToDo { reason } => return Ok(Round::Blocked(self.nothing_changed(&reason))),
@@ -174,6 +175,22 @@ impl Worker {
         };
         let (report, ()) = tokio::join!(run, show);
         Ok(report?)
+    }
+
+    /// Writes what a run cost to the ledger at once: a worker that dies later takes nothing of the bill with it.
+    async fn note_spend(&self, job: &Job<'_>, spend: Spend) -> Result<(), WorkError> {
+        job.lease.note_spend(spend).await;
+        if spend.usd_micros == 0 && spend.tokens() == 0 {
+            return Ok(());
+        }
+        match self.forge.transition(job.lease, |_| format!("the agent spent {spend}")).await {
+            // The next transition has it too: work that is done is not thrown away for this.
+            Err(error) if matches!(error.class(), FailureClass::Transient { .. }) => {
+                tracing::warn!(issue.number = job.issue.number.0, %error, "the spend could not be written yet: {error}");
+                Ok(())
+            }
+            result => Ok(result?),
+        }
     }
 
     fn after_failure(&self, reason: String, failure: FailureClass) -> Round {
