@@ -40,6 +40,9 @@ async fn the_native_agent_turns_a_red_check_green() {
         assert!(body.contains(part), "{part}\n{body}");
     }
     assert_eq!(world.changed(pull["number"].as_u64().unwrap()).await, ["hello.sh"]);
+    let history = world.history(issue).await;
+    let spent = history.iter().position(|line| line.starts_with("the agent spent 940 tokens")).unwrap();
+    assert!(history[spent + 1].starts_with("opened the pull request"), "the bill is kept before the work: {history:?}");
     world.finish().await;
 }
 

@@ -1,5 +1,6 @@
 //! The program's own commands, through the real binary.
 
+use hob::local_forge::{Fault, What, When};
 use serde_json::Value;
 
 use crate::harness::World;
@@ -19,6 +20,22 @@ async fn a_run_tells_its_stages_and_writes_the_step_summary() {
     }
     let text = std::fs::read_to_string(summary).unwrap();
     assert!(text.starts_with("# Before\n") && text.contains("#1"), "{text}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_pass_with_an_issue_that_failed_ends_with_1_and_leaves_it_to_the_next() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let what = What::Answer { status: 403, headers: Default::default(), message: "not today".to_owned() };
+    let path = format!("/repos/*/*/issues/{issue}/events");
+    world.forge.inject(Fault { method: Some("GET".to_owned()), path, when: When::Always, what });
+    let ended = world.hob(&["run", "--once"]).await;
+    assert_eq!(ended.code, 1, "{ended:?}");
+    assert!(ended.stderr.contains("1 issue(s) failed and are left to the next run"), "{ended:?}");
+    world.forge.heal();
+    assert_eq!(world.hob(&["run", "--once"]).await.code, 0);
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
     world.finish().await;
 }
 
