@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::domain::{Answer, CheckResult, IssueNumber, Login, Nonce, RepoName, clip, visible};
+use crate::domain::{Answer, CheckResult, IssueNumber, Login, Nonce, RepoName, Sha, clip, visible};
 
 /// What goes into a brief.
 #[derive(Debug, Clone)]
@@ -22,6 +22,8 @@ pub struct BriefParts<'a> {
     pub answer: Option<&'a Answer>,
     /// Why the attempt before failed.
     pub last_failure: Option<&'a str>,
+    /// The commit of earlier work that the folder starts from.
+    pub earlier_work: Option<&'a Sha>,
     /// The checks that failed on the work so far.
     pub failed_checks: &'a [CheckResult],
     /// The checks that will be run.
@@ -58,6 +60,12 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
     }
     if let Some(failure) = parts.last_failure {
         push(&mut text, &format!("\nThe attempt before failed: {failure}\n"));
+    }
+    if let Some(tip) = parts.earlier_work {
+        push(
+            &mut text,
+            &format!("\nThe folder has earlier work on this issue, up to commit {}: go on from there.\n", tip.short()),
+        );
     }
     if !parts.checks.is_empty() {
         push(&mut text, "\nWhen you are done, these checks are run, and all have to pass:\n");
@@ -113,6 +121,7 @@ mod tests {
             comments,
             answer,
             last_failure: None,
+            earlier_work: None,
             failed_checks: &[],
             checks: &["./test.sh".to_owned()],
             text_bytes: 100,

@@ -217,7 +217,14 @@ impl Forge {
 
     async fn step(&self, lease: &HeldLease, record: Record, sentence: &str) -> Result<(), ForgeError> {
         let mine = lease.holding();
-        match self.advance(Some(&mine.tip), &mine.tree, record, sentence).await {
+        let mut moved = self.advance(Some(&mine.tip), &mine.tree, record.clone(), sentence).await;
+        // A write that was cut off before its answer may have moved the ref: then the tip is still this holder's.
+        if matches!(moved, Err(ForgeError::Lost(_)))
+            && let Some(tip) = self.tip_of(lease).await?
+        {
+            moved = self.advance(Some(&tip), &mine.tree, record, sentence).await;
+        }
+        match moved {
             Ok(holding) => {
                 lease.set(holding);
                 Ok(())
@@ -229,6 +236,13 @@ impl Forge {
                 Err(error)
             }
         }
+    }
+
+    /// The tip of the lease's ledger, while it still is the holder's.
+    async fn tip_of(&self, lease: &HeldLease) -> Result<Option<Sha>, ForgeError> {
+        let Some(tip) = self.tip(lease.issue()).await? else { return Ok(None) };
+        let record = self.entry(&tip).await?.record;
+        Ok(still_mine(&record, &lease.record()).is_ok().then_some(tip.commit))
     }
 
     /// Moves an issue's ref from `from` to a new commit with `record`: the compare-and-set of the protocol.

@@ -1,6 +1,9 @@
 //! One attempt at one issue: from the lease that was won to a pull request, a question, or another try later.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use tokio::time::Instant;
 
@@ -15,6 +18,9 @@ use crate::{
 
 /// The pause before a mirror that is in use is tried again.
 const BUSY_PAUSE: Duration = Duration::from_millis(100);
+
+/// The longest time for keeping the work of an attempt that ends early; a worker that is stopped has 5 s in all.
+const KEEP_TIME: Duration = Duration::from_secs(3);
 
 /// All that a run and its proof need.
 pub(super) struct Job<'a> {
@@ -34,22 +40,64 @@ impl Worker {
     /// Works on the issue whose lease is held, and lets the lease go.
     pub(super) async fn attempt(&self, lease: &HeldLease, issue: Issue, base: &BaseBranch) -> Result<Taken, WorkError> {
         let mut labels = issue.labels.clone();
+        // What the agent works on outlives a run that is cut short: its work is kept.
+        let begun = OnceLock::new();
         // Boxed, here and below: the future of a whole attempt is too large for a small thread's stack.
-        let work = Box::pin(self.work(lease, &issue, &mut labels, base));
+        let work = Box::pin(self.work(lease, &issue, &mut labels, base, &begun));
         let worked = self.with_heartbeat(lease, work).await;
-        if let Err(error) = worked {
-            self.fall_back(lease, &mut labels, error).await?;
+        match worked {
+            Ok(()) => self.release(lease).await?,
+            Err(WorkError::Stopped) => self.put_back(lease, &mut labels, begun.get()).await?,
+            Err(error) => {
+                self.fall_back(lease, &mut labels, error).await?;
+                self.release(lease).await?;
+            }
         }
-        self.release(lease).await?;
         Ok(Taken::Worked)
     }
 
-    async fn work(
+    /// Ends the attempt of a worker that was asked to stop, in few seconds: the work so far goes to the branch, and the
+    /// lease is let go, so that the next worker goes on at once.
+    async fn put_back(
         &self,
         lease: &HeldLease,
-        issue: &Issue,
         labels: &mut Vec<String>,
-        base: &BaseBranch,
+        begun: Option<&Job<'_>>,
+    ) -> Result<(), WorkError> {
+        if let Some(job) = begun {
+            self.keep_what_there_is(job).await;
+        }
+        self.label(lease, labels, State::Ready).await?;
+        let why = "put back: the worker was stopped";
+        let release = self.forge.release(lease, |record| {
+            record.state = State::Ready;
+            record.attempt = record.attempt.saturating_sub(1);
+            why.to_owned()
+        });
+        release.await?;
+        self.tell(&Notice::Moved { issue: lease.issue(), state: State::Ready, why: why.to_owned() });
+        Ok(())
+    }
+
+    /// Keeps the work of an attempt that ends early, where that can be done soon.
+    pub(super) async fn keep_what_there_is(&self, job: &Job<'_>) {
+        let kept = tokio::time::timeout(KEEP_TIME, Box::pin(self.keep_work(job))).await;
+        let failed = kept.map_or_else(
+            |_elapsed| Some("it took too long".to_owned()),
+            |kept| kept.err().map(|error| error.to_string()),
+        );
+        if let Some(reason) = failed {
+            tracing::warn!(issue.number = job.issue.number.0, reason, "the work so far could not be kept: {reason}");
+        }
+    }
+
+    async fn work<'a>(
+        &self,
+        lease: &'a HeldLease,
+        issue: &'a Issue,
+        labels: &mut Vec<String>,
+        base: &'a BaseBranch,
+        begun: &OnceLock<Job<'a>>,
     ) -> Result<(), WorkError> {
         let ends = Instant::now() + self.settings.limits.issue_time;
         self.label(lease, labels, State::Assigned).await?;
@@ -66,7 +114,8 @@ impl Worker {
         if record.trigger.as_ref().is_some_and(|trigger| trigger.approved != approved_hash(issue)) {
             return self.block(lease, labels, self.edited()).await;
         }
-        let job = Box::pin(self.prepare(lease, issue, base, ends)).await?;
+        let prepared = Box::pin(self.prepare(lease, issue, base, ends)).await?;
+        let job = begun.get_or_init(|| prepared);
         let settle = self.settle(lease, labels, |record| {
             record.state = record.state.after(Event::AgentStarted).unwrap_or(State::InProgress);
             record.branch = Some(job.checkout.branch().to_string());
@@ -75,7 +124,7 @@ impl Worker {
             format!("the agent `{}` started on `{}`", job.agent_name, job.checkout.branch())
         });
         settle.await?;
-        Box::pin(self.rounds(&job, labels)).await
+        Box::pin(self.rounds(job, labels)).await
     }
 
     async fn prepare<'a>(
@@ -176,14 +225,6 @@ impl Worker {
         let reason = error.to_string();
         self.tell(&Notice::Failed { issue: Some(lease.issue()), reason: reason.clone() });
         match error.class() {
-            FailureClass::Cancelled if matches!(error, WorkError::Stopped) => {
-                self.settle(lease, labels, |record| {
-                    record.state = State::Ready;
-                    record.attempt = record.attempt.saturating_sub(1);
-                    "put back: the worker was stopped".to_owned()
-                })
-                .await
-            }
             // The lease is another's: nothing more is written.
             FailureClass::Cancelled => Err(error),
             FailureClass::Transient { retry_after } => self.try_later(lease, labels, reason, retry_after).await,

@@ -58,7 +58,10 @@ impl Worker {
                     self.keep_work(job).await?;
                     return self.block(job.lease, labels, blocked).await;
                 }
-                Round::Later(reason, asked) => return self.try_later(job.lease, labels, reason, asked).await,
+                Round::Later(reason, asked) => {
+                    self.keep_what_there_is(job).await;
+                    return self.try_later(job.lease, labels, reason, asked).await;
+                }
                 Round::Again(evidence) => {
                     failed = evidence.head.iter().filter(|check| !check.passed()).cloned().collect();
                     last = evidence;
@@ -140,6 +143,7 @@ impl Worker {
             comments: &job.comments,
             answer: record.answer.as_ref(),
             last_failure: record.last_failure.as_deref(),
+            earlier_work: Some(job.checkout.start()).filter(|start| *start != job.checkout.base()),
             failed_checks: failed,
             checks: &job.rules.checks,
             text_bytes: self.settings.limits.body_bytes,
@@ -256,7 +260,7 @@ impl Worker {
     }
 
     /// Pushes what there is, so that a blocked issue goes on from it; work that breaks the rules stays unpushed.
-    async fn keep_work(&self, job: &Job<'_>) -> Result<(), WorkError> {
+    pub(super) async fn keep_work(&self, job: &Job<'_>) -> Result<(), WorkError> {
         self.commit(job, "Work in progress").await?;
         let Some((head, diff)) = self.work_so_far(job).await? else { return Ok(()) };
         if self.policy_violations(job, &diff)?.is_some() || job.checkout.pushed() == Some(&head) {

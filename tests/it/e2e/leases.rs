@@ -133,8 +133,9 @@ async fn a_dead_workers_issue_is_put_back_where_the_settings_say_so() {
 }
 
 #[tokio::test]
-async fn a_worker_that_is_told_to_stop_puts_its_issue_back_and_ends_its_agent() {
-    let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;
+async fn a_worker_that_is_told_to_stop_keeps_the_work_puts_its_issue_back_and_ends_its_agent() {
+    let script = format!("echo half > half.txt\n{}", Gate::before("echo done > done.txt"));
+    let world = World::fixing().script("fixer", &script).start().await;
     let mut gate = Gate::of(&world);
     let issue = world.asks("Make done.txt", "").await;
     let cancel = CancellationToken::new();
@@ -147,7 +148,18 @@ async fn a_worker_that_is_told_to_stop_puts_its_issue_back_and_ends_its_agent() 
     assert_eq!(world.labels(issue).await, ["code"]);
     let record = world.record(issue).await.unwrap();
     assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
-    assert!(world.history(issue).await.contains(&"put back: the worker was stopped".to_owned()));
+    assert_eq!(world.history(issue).await.last().unwrap(), "put back: the worker was stopped");
+    assert_eq!(world.branches().await, ["hob/1-make-done-txt"], "the work so far is on its branch");
+    let go_on = async {
+        gate.reached().await;
+        gate.open().await;
+    };
+    let next = world.worker("w2").await;
+    let (summary, ()) = tokio::join!(run(&next), go_on);
+    assert_eq!(summary.worked, 1, "{:?}", world.failures());
+    let pull = world.pull().await;
+    assert_eq!(world.changed(pull["number"].as_u64().unwrap()).await, ["done.txt", "half.txt"]);
+    assert!(world.briefs(issue)[1].contains("The folder has earlier work on this issue"));
     world.finish().await;
 }
 
