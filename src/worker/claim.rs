@@ -205,10 +205,8 @@ impl Worker {
             })
             .collect();
         let lease = self.acquire(&seen, base, |_| format!("repaired the labels: {}", names.join(", "))).await?;
-        let (mut labels, state) = (seen.issue.labels, lease.record().state);
-        self.label(&lease, &mut labels, state).await?;
-        self.release(&lease).await?;
-        Ok(Taken::Tended)
+        // Whoever died before the labels died before the comment too.
+        self.show_and_release(seen, lease, "its labels follow the ledger again").await
     }
 }
 
