@@ -4,6 +4,7 @@ mod backends;
 mod bad_input;
 mod blocked;
 mod commands;
+mod crash;
 mod crowd;
 mod failures;
 mod happy;

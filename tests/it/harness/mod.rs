@@ -1,6 +1,7 @@
 //! A world for one test: the embedded forge, people with tokens, a repository, real workers. It fails on leftovers.
 
 mod children;
+mod door;
 mod faults;
 mod gate;
 mod leftovers;
@@ -9,6 +10,7 @@ mod program;
 mod view;
 mod world;
 
+pub(crate) use door::{Door, Point, Side};
 pub(crate) use faults::{Faulty, Lost};
 pub(crate) use gate::Gate;
 pub(crate) use program::Ended;

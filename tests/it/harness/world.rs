@@ -18,7 +18,7 @@ use http::Method;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::Faulty;
+use super::{Door, Faulty};
 
 /// Everybody who has a token; the token is `token-of-LOGIN`. `out` has no more than anybody in a public repository.
 const ACCOUNTS: [(&str, &str); 9] = [
@@ -199,6 +199,13 @@ impl World {
         self.make(name, self.settings.clone(), forge, CancellationToken::new()).await
     }
 
+    /// A worker whose every request, API and git, goes through a door.
+    pub(crate) async fn worker_behind(&self, door: &Door, name: &str) -> Worker {
+        let forge = client(&format!("{}/api/v3", door.url), "hob", &self.settings, Access::ReadWrite);
+        let parts = self.parts(name, self.settings.clone(), forge, CancellationToken::new());
+        Worker::new(WorkerParts { server_url: door.url.clone(), ..parts }).await.unwrap()
+    }
+
     /// A worker with settings of its own.
     pub(crate) async fn worker_with(&self, name: &str, settings: Settings, access: Access) -> Worker {
         self.worker_until(name, settings, access, CancellationToken::new()).await
@@ -217,9 +224,13 @@ impl World {
     }
 
     async fn make(&self, name: &str, settings: Settings, forge: Forge, cancel: CancellationToken) -> Worker {
+        Worker::new(self.parts(name, settings, forge, cancel)).await.unwrap()
+    }
+
+    fn parts(&self, name: &str, settings: Settings, forge: Forge, cancel: CancellationToken) -> WorkerParts {
         let notices = Arc::clone(&self.notices);
         let state_dir = self.state_dir(name);
-        let parts = WorkerParts {
+        WorkerParts {
             forge,
             agents: AgentParts {
                 agents: settings.agents.clone(),
@@ -237,8 +248,7 @@ impl World {
             id: name.into(),
             observer: Arc::new(move |notice: &Notice| notices.lock().unwrap().push(notice.clone())),
             cancel,
-        };
-        Worker::new(parts).await.unwrap()
+        }
     }
 
     /// A fresh worker polls once, with these settings.
