@@ -46,6 +46,8 @@ pub enum Action {
     Finish(Ending),
     /// Make the labels say what the ledger says.
     RepairLabels(Vec<LabelChange>),
+    /// Its worker died after the last transition and before it let go: show what the ledger says.
+    ShowState,
 }
 
 /// Why nothing is done about an issue now.
@@ -180,6 +182,7 @@ fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision {
         State::Assigned | State::InProgress => Decision::Act(Action::Recover(rules.recovery)),
         State::InReview => in_review(issue, record, rules),
         State::Blocked => Decision::Act(Action::SeekAnswer),
+        State::Done if left_behind(record) => Decision::Act(Action::ShowState),
         // The trigger label stands on an open issue: it was asked for anew after its end.
         State::Done => unclaimed(issue, rules),
     }
@@ -200,6 +203,7 @@ fn ended(issue: &IssueView, record: &Record) -> Decision {
         (_, IssueStatus::Open) => Ending::Cancelled,
     };
     match record.state {
+        State::Done if left_behind(record) => Decision::Act(Action::ShowState),
         State::Done => Decision::Wait(WaitReason::Finished),
         State::Ready | State::Assigned | State::InProgress | State::InReview | State::Blocked => {
             Decision::Act(Action::Finish(ending))
@@ -215,7 +219,7 @@ fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) 
         }
         _ => return Decision::Act(Action::Claim),
     };
-    repaired(issue, State::Ready, rules).unwrap_or(Decision::Wait(waits))
+    repaired(issue, record, rules).unwrap_or(Decision::Wait(waits))
 }
 
 fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules) -> Decision {
@@ -223,23 +227,31 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules) -> Decision 
         (Some((_, PullStatus::Merged)), _) => Decision::Act(Action::Finish(Ending::Merged)),
         (Some((number, PullStatus::Closed)), _) => Decision::Act(Action::AskAboutRejection(number)),
         (Some((number, PullStatus::Open)), _) | (None, Some(number)) => {
-            repaired(issue, State::InReview, rules).unwrap_or(Decision::Wait(WaitReason::InReview(number)))
+            repaired(issue, record, rules).unwrap_or(Decision::Wait(WaitReason::InReview(number)))
         }
         // The ledger says that a pull request is open and names none: start over rather than wait for ever.
         (None, None) => Decision::Act(Action::Recover(Recovery::Resume)),
     }
 }
 
-fn repaired(issue: &IssueView, state: State, rules: &PlanRules) -> Option<Decision> {
-    let changes = rules.labels.changes(&issue.labels, state);
-    (!changes.is_empty()).then_some(Decision::Act(Action::RepairLabels(changes)))
+fn repaired(issue: &IssueView, record: &Record, rules: &PlanRules) -> Option<Decision> {
+    let changes = rules.labels.changes(&issue.labels, record.state);
+    if changes.is_empty() {
+        return left_behind(record).then_some(Decision::Act(Action::ShowState));
+    }
+    Some(Decision::Act(Action::RepairLabels(changes)))
+}
+
+/// Whether the last holder of a lease that is over never let it go: what it had to show may not be shown.
+fn left_behind(record: &Record) -> bool {
+    record.holder.is_some()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::{
-        Blocked, Claimant, IssueNumber, Nonce, Refusal, WorkerId, acquire, labels::tests::names, released,
+        Blocked, Claimant, Holder, IssueNumber, Nonce, Refusal, WorkerId, acquire, labels::tests::names, released,
     };
 
     const NOW: i64 = 10_000;
@@ -364,6 +376,22 @@ mod tests {
         };
         assert!(matches!(decided(view(&["code"], Some(refused(100)))), Decision::Wait(WaitReason::Refused(_))));
         assert_eq!(decided(view(&["code"], Some(refused(99)))), Decision::Act(Action::Claim));
+    }
+
+    #[test]
+    fn what_a_dead_worker_had_not_shown_is_shown() {
+        let left = |state| {
+            let holder = Holder { worker: WorkerId::from("dead"), nonce: Nonce::from("n") };
+            Record { holder: Some(holder), pull_request: Some(PullNumber(9)), ..record(state) }
+        };
+        let show = Decision::Act(Action::ShowState);
+        assert_eq!(decided(view(&["code", "in-review"], Some(left(State::InReview)))), show);
+        assert_eq!(decided(view(&["code", "in-review"], Some(left(State::Done)))), show);
+        assert_eq!(decided(view(&["in-review"], Some(left(State::Done)))), show);
+        let waiting = Record { retry_after: Some(at(NOW + 1)), ..left(State::Ready) };
+        assert_eq!(decided(view(&["code"], Some(waiting))), show);
+        let live = Record { renewed_at: at(NOW), ..left(State::Done) };
+        assert!(matches!(decided(view(&["code"], Some(live))), Decision::Wait(WaitReason::Held(_))));
     }
 
     #[test]

@@ -37,16 +37,19 @@ impl Worker {
         match said {
             Said::Go(answer) => self.go_on(seen, answer, base).await,
             Said::Cancel => self.cancel(seen, base).await,
-            Said::Nothing if has_label(&seen.issue.labels, &self.settings.labels.blocked) => Ok(Taken::Nothing),
-            // The label went missing, or an account whose word does not count took it off: it goes back on.
+            Said::Nothing if self.shows_blocked(&seen) => Ok(Taken::Nothing),
+            // The label went missing, an account whose word does not count took it off, or the worker that blocked the
+            // issue died before it had asked its question.
             Said::Nothing => {
-                let lease = self.acquire(&seen, base, |_| "put the label of the blocked state back".to_owned()).await?;
-                let mut labels = seen.issue.labels;
-                self.show(&lease, &mut labels, "still blocked: nobody with the permission answered").await?;
-                self.release(&lease).await?;
-                Ok(Taken::Tended)
+                let lease = self.acquire(&seen, base, |_| "shows again that a person is needed".to_owned()).await?;
+                self.show_and_release(seen, lease, "still blocked: nobody with the permission answered").await
             }
         }
+    }
+
+    fn shows_blocked(&self, seen: &Seen) -> bool {
+        let let_go = seen.entry.as_ref().is_none_or(|entry| entry.record.holder.is_none());
+        let_go && self.settings.labels.changes(&seen.issue.labels, State::Blocked).is_empty()
     }
 
     async fn words_since(&self, seen: &Seen, blocked: &Blocked) -> Result<Said, WorkError> {

@@ -52,6 +52,11 @@ impl Worker {
             Action::AskAboutRejection(pull) => self.ask_about_rejection(seen, pull, base).await,
             Action::Finish(ending) => self.finish(seen, ending, base).await,
             Action::RepairLabels(changes) => self.repair_labels(seen, &changes, base).await,
+            Action::ShowState => {
+                let sentence = "shows what its dead worker had not".to_owned();
+                let lease = self.acquire(&seen, base, |_| sentence).await?;
+                self.show_and_release(seen, lease, "its labels and its comment follow the ledger again").await
+            }
         }
     }
 
@@ -190,7 +195,7 @@ impl Worker {
         self.show_and_release(seen, lease, "cancelled by a command").await
     }
 
-    async fn show_and_release(&self, seen: Seen, lease: HeldLease, why: &str) -> Result<Taken, WorkError> {
+    pub(super) async fn show_and_release(&self, seen: Seen, lease: HeldLease, why: &str) -> Result<Taken, WorkError> {
         let mut labels = seen.issue.labels;
         self.show(&lease, &mut labels, why).await?;
         self.release(&lease).await?;

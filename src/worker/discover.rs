@@ -39,7 +39,9 @@ impl Worker {
             if entry.record.attempt > 0 {
                 claims.push(entry.record.claimed_at);
             }
-            if entry.record.state == State::Done && !open.contains(&tip.issue) {
+            // A holder in a finished ledger died before it had shown the end.
+            let finished = entry.record.state == State::Done && entry.record.holder.is_none();
+            if finished && !open.contains(&tip.issue) {
                 continue;
             }
             if !open.contains(&tip.issue) {

@@ -107,6 +107,7 @@ fn sentence(action: &Action) -> String {
         Action::AskAboutRejection(_) => "its pull request was closed: a person would be asked what is next",
         Action::Finish(_) => "its work is at an end: the ledger would be closed",
         Action::RepairLabels(_) => "its labels contradict its ledger: they would be repaired",
+        Action::ShowState => "its worker died before it showed where the issue stands: labels and comment would follow",
     }
     .to_owned()
 }

@@ -110,7 +110,9 @@ impl Worker {
                 Decision::Act(Action::Claim | Action::Recover(_) | Action::SeekAnswer) => {
                     work.push(planned.issue.number)
                 }
-                Decision::Act(Action::AskAboutRejection(_) | Action::Finish(_) | Action::RepairLabels(_)) => {
+                Decision::Act(
+                    Action::AskAboutRejection(_) | Action::Finish(_) | Action::RepairLabels(_) | Action::ShowState,
+                ) => {
                     tend.push(planned.issue.number);
                 }
                 Decision::Wait(_) => {}

@@ -7,7 +7,7 @@ use std::{panic::AssertUnwindSafe, time::Duration};
 
 use futures_util::{FutureExt, StreamExt, stream};
 use hob::{
-    domain::{State, status_body},
+    domain::{Record, State, status_body},
     worker::RunLimits,
 };
 use http::Method;
@@ -78,7 +78,7 @@ impl Scenario {
                 world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
             }
             (Self::Answered, _) => {
-                let record = world.record(1).await.unwrap();
+                let record = agreed(world).await;
                 assert_eq!(
                     (record.state, record.blocked.unwrap().question.as_str()),
                     (State::Blocked, "Which colour?")
@@ -92,7 +92,7 @@ impl Scenario {
 
     /// What has to be true in the end, beside what [`World::finish`] wants.
     async fn holds(self, world: &World) {
-        let record = world.record(1).await.unwrap();
+        let record = agreed(world).await;
         let labels = world.labels(1).await;
         let (state, wanted) = match self {
             Self::Happy | Self::FixedInTheSecondRound | Self::Answered => (State::InReview, vec!["code", "in-review"]),
@@ -100,8 +100,6 @@ impl Scenario {
             Self::Merged => (State::Done, vec!["code"]),
         };
         assert_eq!((record.state, labels), (state, wanted.into_iter().map(str::to_owned).collect()));
-        let said = status_body(&record, &world.settings.labels.trigger, &world.settings.labels.blocked);
-        assert_eq!(world.status(1).await.trim_end(), said.trim_end(), "the comment says what the ledger says");
         if self == Self::Refused {
             assert!(world.status(1).await.contains("**Refused**") && world.pulls().await.is_empty());
             return assert!(world.briefs(1).is_empty() && world.branches().await.is_empty());
@@ -114,6 +112,15 @@ impl Scenario {
         let paths: &[&str] = if self == Self::Answered { &["done.txt", "half.txt"] } else { &["done.txt"] };
         assert_eq!(changed, paths, "work that was pushed is kept");
     }
+}
+
+/// The ledger's record, which labels and comment agree with.
+async fn agreed(world: &World) -> Record {
+    let (record, names) = (world.record(1).await.unwrap(), &world.settings.labels);
+    assert_eq!(names.changes(&world.labels(1).await, record.state), [], "the labels say what the ledger says");
+    let said = status_body(&record, &names.trigger, &names.blocked);
+    assert_eq!(world.status(1).await.trim_end(), said.trim_end(), "the comment says what the ledger says");
+    record
 }
 
 /// The requests of the scenario's deadly turns when nobody dies.
