@@ -186,13 +186,17 @@ impl Worker {
 
     /// Ends the work on a person's word: the trigger label goes too.
     pub(super) async fn cancel(&self, seen: Seen, base: &BaseBranch) -> Result<Taken, WorkError> {
-        let lease = self.acquire(&seen, base, |record| {
+        let lease = self.acquire(&seen, base, |_| "cancelled by a command".to_owned()).await?;
+        // The label goes first: on a finished ledger it would ask for the work anew if this worker died in between.
+        self.forge.change_label(&lease, &LabelChange::Remove(self.settings.labels.trigger.clone())).await?;
+        let mut labels = seen.issue.labels;
+        let settle = self.settle(&lease, &mut labels, |record| {
             record.state = State::Done;
             "finished: cancelled by a command".to_owned()
         });
-        let lease = lease.await?;
-        self.forge.change_label(&lease, &LabelChange::Remove(self.settings.labels.trigger.clone())).await?;
-        self.show_and_release(seen, lease, "cancelled by a command").await
+        settle.await?;
+        self.release(&lease).await?;
+        Ok(Taken::Tended)
     }
 
     pub(super) async fn show_and_release(&self, seen: Seen, lease: HeldLease, why: &str) -> Result<Taken, WorkError> {

@@ -28,19 +28,21 @@ enum Scenario {
     Answered,
     Refused,
     Merged,
+    Rejected,
+    Cancelled,
 }
 
 impl Scenario {
     fn world(self) -> Builder {
         match self {
-            Self::Happy | Self::Refused | Self::Merged => World::fixing(),
+            Self::Happy | Self::Refused | Self::Merged | Self::Rejected => World::fixing(),
             Self::FixedInTheSecondRound => {
                 // The first brief that tells of a failed check gets it right.
                 let script = "if grep -q 'the roof leaks' {DIR}/briefs/$HOB_ISSUE-$n\n\
                     then echo done > done.txt; else echo half > done.txt; fi";
                 World::with_agent(script).check("grep -q done done.txt || { echo the roof leaks; false; }")
             }
-            Self::Answered => {
+            Self::Answered | Self::Cancelled => {
                 let script = "if grep -q 'Deep green' {DIR}/briefs/$HOB_ISSUE-$n\n\
                     then echo done > done.txt\n\
                     else echo half > half.txt; echo '{\"outcome\":\"question\",\"question\":\"Which colour?\"}'; fi";
@@ -53,7 +55,7 @@ impl Scenario {
     fn turns(self) -> usize {
         match self {
             Self::Happy | Self::FixedInTheSecondRound | Self::Refused => 1,
-            Self::Answered | Self::Merged => 2,
+            Self::Answered | Self::Merged | Self::Rejected | Self::Cancelled => 2,
         }
     }
 
@@ -61,8 +63,8 @@ impl Scenario {
     fn first_deadly(self) -> usize {
         match self {
             Self::Happy | Self::FixedInTheSecondRound | Self::Refused | Self::Answered => 0,
-            // Its first turn is the happy path.
-            Self::Merged => 1,
+            // Their first turn is one of those.
+            Self::Merged | Self::Rejected | Self::Cancelled => 1,
         }
     }
 
@@ -77,6 +79,11 @@ impl Scenario {
                 let pull = world.pull().await["number"].as_u64().unwrap();
                 world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
             }
+            (Self::Rejected, _) => {
+                let pull = world.pull().await["number"].as_u64().unwrap();
+                world.edits("ann", pull, json!({"state": "closed"})).await;
+            }
+            (Self::Cancelled, _) => world.comments("ann", 1, "/hob cancel").await,
             (Self::Answered, _) => {
                 let record = agreed(world).await;
                 assert_eq!(
@@ -98,14 +105,21 @@ impl Scenario {
             Self::Happy | Self::FixedInTheSecondRound | Self::Answered => (State::InReview, vec!["code", "in-review"]),
             Self::Refused => (State::Ready, vec!["code"]),
             Self::Merged => (State::Done, vec!["code"]),
+            Self::Rejected => (State::Blocked, vec!["blocked", "code"]),
+            Self::Cancelled => (State::Done, vec![]),
         };
         assert_eq!((record.state, labels), (state, wanted.into_iter().map(str::to_owned).collect()));
         if self == Self::Refused {
             assert!(world.status(1).await.contains("**Refused**") && world.pulls().await.is_empty());
             return assert!(world.briefs(1).is_empty() && world.branches().await.is_empty());
         }
+        if self == Self::Cancelled {
+            assert_eq!(world.briefs(1).len(), 1, "nobody works on it again");
+            return assert!(world.pulls().await.is_empty());
+        }
         let pull = world.pull().await;
-        assert_eq!(pull["state"], if self == Self::Merged { "closed" } else { "open" });
+        let open = if record.state == State::InReview { "open" } else { "closed" };
+        assert_eq!(pull["state"], open);
         assert_eq!(record.pull_request.map(|number| number.0), pull["number"].as_u64());
         let mut changed = world.changed(pull["number"].as_u64().unwrap()).await;
         changed.sort();
@@ -253,4 +267,14 @@ async fn a_worker_may_die_anywhere_in_a_refusal() {
 #[tokio::test]
 async fn a_worker_may_die_anywhere_after_a_merge() {
     everywhere(Scenario::Merged).await;
+}
+
+#[tokio::test]
+async fn a_worker_may_die_anywhere_after_a_rejection() {
+    everywhere(Scenario::Rejected).await;
+}
+
+#[tokio::test]
+async fn a_worker_may_die_anywhere_in_a_cancel() {
+    everywhere(Scenario::Cancelled).await;
 }
