@@ -230,7 +230,7 @@ impl Worker {
         let reason = error.to_string();
         self.tell(&Notice::Failed { issue: Some(lease.issue()), reason: reason.clone() });
         if is_only_to_be_shown(lease, &error) {
-            return Ok(());
+            return self.show(lease, labels, "labels and comment are shown again").await;
         }
         match error.class() {
             // The lease is another's: nothing more is written.
