@@ -235,6 +235,8 @@ impl Worker {
         match error.class() {
             // The lease is another's: nothing more is written.
             FailureClass::Cancelled => Err(error),
+            // On a free issue the label would count as a person's: the lease runs out, and who takes over takes it off.
+            FailureClass::Transient { .. } if has_label(labels, &self.settings.labels.blocked) => Err(error),
             FailureClass::Transient { retry_after } => self.try_later(lease, labels, reason, retry_after).await,
             FailureClass::Permanent | FailureClass::NeedsHuman => {
                 let refused = matches!(&error, WorkError::Workspace(WorkspaceError::PushRefused { .. }));

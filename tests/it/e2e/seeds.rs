@@ -171,8 +171,14 @@ async fn ends_well(world: World, seed: u64, issues: &[u64]) {
         world.forge.advance(LONG);
         world.run().await;
         for issue in issues {
-            if world.record(*issue).await.is_some_and(|record| record.state == State::Blocked) {
+            let record = world.record(*issue).await;
+            if record.as_ref().is_some_and(|record| record.state == State::Blocked) {
                 world.comments("ann", *issue, "/hob retry").await;
+            }
+            // A false 404 about the permission of ann refuses her label: she does what the comment tells her.
+            if record.is_some_and(|record| record.refused.is_some()) {
+                world.labels_off("ann", *issue, "code").await;
+                world.labels_on("ann", *issue, "code").await;
             }
         }
     }
