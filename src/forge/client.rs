@@ -2,6 +2,7 @@
 //!
 //! # Guarantees
 //! - A read is tried again when its failure may pass; a write never is: whoever wrote looks whether it had its effect.
+//!   A step of the ledger, which has an effect once at most, is tried again as a whole.
 //! - Every call has a deadline; every body a cap.
 //! - A limit that is used up closes the gate for all callers until it opens again.
 
@@ -195,15 +196,18 @@ impl Forge {
                 Ok(read) => return Ok(read),
                 Err(error) => error,
             };
-            let FailureClass::Transient { retry_after } = error.class() else { return Err(error) };
-            let wait = retry_after.unwrap_or_else(|| jittered(self.settings.retry_base, tried));
-            if tried == self.settings.retries || wait > self.settings.patience {
-                return Err(error);
-            }
+            let Some(wait) = self.pause_after(&error, tried) else { return Err(error) };
             tried += 1;
             tracing::debug!(%error, wait_ms = wait.as_millis(), "a read is tried again");
             tokio::time::sleep(wait).await;
         }
+    }
+
+    /// How long to wait before the call that failed so is tried once more; none: it is not.
+    pub(super) fn pause_after(&self, error: &ForgeError, tried: u32) -> Option<Duration> {
+        let FailureClass::Transient { retry_after } = error.class() else { return None };
+        let wait = retry_after.unwrap_or_else(|| jittered(self.settings.retry_base, tried));
+        (tried < self.settings.retries && wait <= self.settings.patience).then_some(wait)
     }
 
     async fn read_once(&self, path: &str, what: &str) -> Result<(Bytes, Option<String>), ForgeError> {

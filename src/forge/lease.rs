@@ -1,7 +1,7 @@
 //! The right to write: a lease that is held, checked before each write that people see.
 
 use std::{
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -26,6 +26,7 @@ pub struct HeldLease {
     issue: IssueNumber,
     generation: Generation,
     lost: CancellationToken,
+    comment_tried: AtomicBool,
     holding: Mutex<Holding>,
     /// One ledger write at a time: the heartbeat and the run share the lease.
     pub(super) turn: tokio::sync::Mutex<()>,
@@ -37,6 +38,7 @@ impl HeldLease {
             issue: holding.record.issue,
             generation: holding.record.generation,
             lost: CancellationToken::new(),
+            comment_tried: AtomicBool::new(false),
             holding: Mutex::new(holding),
             turn: tokio::sync::Mutex::default(),
         }
@@ -62,6 +64,11 @@ impl HeldLease {
         &self.lost
     }
 
+    /// Whether a comment was written under this lease: one that the ledger does not name may be there.
+    pub fn comment_tried(&self) -> &AtomicBool {
+        &self.comment_tried
+    }
+
     /// Notes the status comment: the ledger has it with the next transition.
     pub async fn note_comment(&self, id: CommentId) {
         let _turn = self.turn.lock().await;
@@ -73,6 +80,13 @@ impl HeldLease {
         let _turn = self.turn.lock().await;
         let mut holding = self.holding.lock().unwrap_or_else(PoisonError::into_inner);
         holding.record.spend = holding.record.spend + spend;
+    }
+
+    /// Notes work that passed its checks: the ledger has it with the next transition, and whoever goes on need not do it
+    /// again.
+    pub async fn note_proven(&self, head: Sha) {
+        let _turn = self.turn.lock().await;
+        self.holding.lock().unwrap_or_else(PoisonError::into_inner).record.head_sha = Some(head);
     }
 
     pub(super) fn holding(&self) -> Holding {

@@ -215,34 +215,44 @@ impl Forge {
         Ok(())
     }
 
+    /// Writes `record` over what the lease wrote last. What the run has to say, above all its bill, is lost with a step
+    /// that fails: one whose failure may pass is tried again, since only one of the tries can move the ref.
     async fn step(&self, lease: &HeldLease, record: Record, sentence: &str) -> Result<(), ForgeError> {
-        let mine = lease.holding();
-        let mut moved = self.advance(Some(&mine.tip), &mine.tree, record.clone(), sentence).await;
-        // A write that was cut off before its answer may have moved the ref: then the tip is still this holder's.
-        if matches!(moved, Err(ForgeError::Lost(_)))
-            && let Some(tip) = self.tip_of(lease).await?
-        {
-            moved = self.advance(Some(&tip), &mine.tree, record, sentence).await;
-        }
-        match moved {
-            Ok(holding) => {
-                lease.set(holding);
-                Ok(())
-            }
-            Err(error) => {
-                if matches!(error, ForgeError::Lost(_)) {
-                    lease.lost().cancel();
+        let mut tried = 0;
+        let error = loop {
+            let error = match self.step_once(lease, record.clone(), sentence).await {
+                Ok(holding) => {
+                    lease.set(holding);
+                    return Ok(());
                 }
-                Err(error)
-            }
+                Err(error) => error,
+            };
+            let Some(wait) = self.pause_after(&error, tried) else { break error };
+            tried += 1;
+            tracing::debug!(%error, wait_ms = wait.as_millis(), "a step of the ledger is tried again");
+            tokio::time::sleep(wait).await;
+        };
+        if matches!(error, ForgeError::Lost(_)) {
+            lease.lost().cancel();
         }
+        Err(error)
     }
 
-    /// The tip of the lease's ledger, while it still is the holder's.
-    async fn tip_of(&self, lease: &HeldLease) -> Result<Option<Sha>, ForgeError> {
-        let Some(tip) = self.tip(lease.issue()).await? else { return Ok(None) };
-        let record = self.entry(&tip).await?.record;
-        Ok(still_mine(&record, &lease.record()).is_ok().then_some(tip.commit))
+    async fn step_once(&self, lease: &HeldLease, record: Record, sentence: &str) -> Result<Holding, ForgeError> {
+        let mine = lease.holding();
+        match self.advance(Some(&mine.tip), &mine.tree, record.clone(), sentence).await {
+            // A write that was cut off before its answer may have moved the ref.
+            Err(ForgeError::Lost(lost)) => {
+                let Some(tip) = self.tip(lease.issue()).await? else { return Err(lost.into()) };
+                let found = self.entry(&tip).await?.record;
+                if found.nonce == record.nonce {
+                    return Ok(Holding { tip: tip.commit, tree: mine.tree, record });
+                }
+                still_mine(&found, &mine.record)?;
+                self.advance(Some(&tip.commit), &mine.tree, record, sentence).await
+            }
+            result => result,
+        }
     }
 
     /// Moves an issue's ref from `from` to a new commit with `record`: the compare-and-set of the protocol.

@@ -49,7 +49,12 @@ impl Worker {
             Ok(()) => self.release(lease).await?,
             Err(WorkError::Stopped) => self.put_back(lease, &mut labels, begun.get()).await?,
             Err(error) => {
-                self.fall_back(lease, &mut labels, error).await?;
+                if let Err(error) = self.fall_back(lease, &mut labels, error).await {
+                    if !is_only_to_be_shown(lease, &error) {
+                        return Err(error);
+                    }
+                    self.tell(&Notice::Failed { issue: Some(lease.issue()), reason: error.to_string() });
+                }
                 self.release(lease).await?;
             }
         }
@@ -224,9 +229,14 @@ impl Worker {
     async fn fall_back(&self, lease: &HeldLease, labels: &mut Vec<String>, error: WorkError) -> Result<(), WorkError> {
         let reason = error.to_string();
         self.tell(&Notice::Failed { issue: Some(lease.issue()), reason: reason.clone() });
+        if is_only_to_be_shown(lease, &error) {
+            return self.show(lease, labels, "labels and comment are shown again").await;
+        }
         match error.class() {
             // The lease is another's: nothing more is written.
             FailureClass::Cancelled => Err(error),
+            // On a free issue the label would count as a person's: the lease runs out, and who takes over takes it off.
+            FailureClass::Transient { .. } if has_label(labels, &self.settings.labels.blocked) => Err(error),
             FailureClass::Transient { retry_after } => self.try_later(lease, labels, reason, retry_after).await,
             FailureClass::Permanent | FailureClass::NeedsHuman => {
                 let refused = matches!(&error, WorkError::Workspace(WorkspaceError::PushRefused { .. }));
@@ -284,4 +294,14 @@ impl Worker {
     pub(super) fn still_wanted(&self, issue: &Issue) -> bool {
         issue.status == crate::domain::IssueStatus::Open && has_label(&issue.labels, &self.settings.labels.trigger)
     }
+}
+
+/// Whether the ledger says already how the attempt ended, and what failed may pass: only labels and comment are missing,
+/// and the next pass repairs them.
+fn is_only_to_be_shown(lease: &HeldLease, error: &WorkError) -> bool {
+    let ended = match lease.record().state {
+        State::Ready | State::InReview | State::Blocked | State::Done => true,
+        State::Assigned | State::InProgress => false,
+    };
+    ended && matches!(error.class(), FailureClass::Transient { .. })
 }

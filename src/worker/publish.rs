@@ -36,6 +36,7 @@ impl Worker {
             // Labels that people changed meanwhile are theirs.
             Some(issue) => *labels = issue.labels,
         }
+        job.lease.note_proven(proven.head.clone()).await;
         self.push(job, &proven.head).await?;
         let pull =
             self.forge.publish_pull(job.lease, job.lease.record().pull_request, &self.draft(job, proven)).await?;

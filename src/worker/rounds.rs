@@ -43,6 +43,13 @@ impl Worker {
     /// Runs the agent and its proof until the work is published, blocked or put off.
     pub(super) async fn rounds(&self, job: &Job<'_>, labels: &mut Vec<String>) -> Result<(), WorkError> {
         let base = self.checks_on_base(job).await?;
+        if is_proven(job) {
+            // Its way to a pull request was cut off: an agent that is asked again may find nothing left to do.
+            let summary = "The work of an earlier attempt, which could not be published then.".to_owned();
+            if let Round::Proven(proven) = Box::pin(self.prove(job, &base, summary)).await? {
+                return Box::pin(self.publish(job, labels, &proven)).await;
+            }
+        }
         let mut failed = Vec::new();
         let mut last = Evidence::default();
         for round in 0..=self.settings.limits.check_rounds {
@@ -110,6 +117,11 @@ impl Worker {
             Outcome::Failed { reason, failure } => return Ok(self.after_failure(reason, failure)),
         };
         self.commit(job, &summary).await?;
+        self.prove(job, base, summary).await
+    }
+
+    /// Holds the work so far to the rules and the checks.
+    async fn prove(&self, job: &Job<'_>, base: &[CheckResult], summary: String) -> Result<Round, WorkError> {
         let Some((head, diff)) = self.work_so_far(job).await? else {
             return Ok(Round::Blocked(self.nothing_changed(&summary)));
         };
@@ -289,6 +301,12 @@ impl Worker {
         self.progress(job.issue, &format!("checks on the {name}: {passed} of {} pass", results.len()));
         Ok(results)
     }
+}
+
+/// Whether the branch has work that passed its checks in the attempt before, which failed only after that.
+fn is_proven(job: &Job<'_>) -> bool {
+    let record = job.lease.record();
+    record.last_failure.is_some() && record.head_sha.as_ref() == Some(job.checkout.start())
 }
 
 /// How many of the checks on the head passed.

@@ -1,8 +1,10 @@
-//! Settling: a new state goes to the ledger first, then to the labels, then to the status comment. Whoever dies in
+//! Settling: a new state goes to the ledger first, then to the status comment, then to the labels. Whoever dies in
 //! between leaves a ledger that says what the labels should.
 
+use std::sync::atomic::Ordering;
+
 use crate::{
-    domain::{Blocked, CommentId, LabelChange, Record, STATUS_MARK, State, status_body},
+    domain::{Blocked, CommentId, FailureClass, LabelChange, Record, STATUS_MARK, State, status_body},
     forge::HeldLease,
     worker::{Notice, WorkError, Worker},
 };
@@ -25,12 +27,17 @@ impl Worker {
         self.show(lease, labels, &why).await
     }
 
-    /// Makes labels and status comment say what the ledger says.
+    /// Makes status comment and labels say what the ledger says. The labels come last: while they are not right, the
+    /// next pass knows that there is more to show.
     pub(super) async fn show(&self, lease: &HeldLease, labels: &mut Vec<String>, why: &str) -> Result<(), WorkError> {
         let state = lease.record().state;
-        self.label(lease, labels, state).await?;
         self.tell(&Notice::Moved { issue: lease.issue(), state, why: why.to_owned() });
-        self.comment(lease).await
+        let commented = self.comment(lease).await;
+        if commented.as_ref().is_err_and(|error| matches!(error.class(), FailureClass::Transient { .. })) {
+            return commented;
+        }
+        self.label(lease, labels, state).await?;
+        commented
     }
 
     /// Makes the labels say `state`.
@@ -62,19 +69,25 @@ impl Worker {
             Some(id) => match self.forge.edit_comment(lease, id, &body).await {
                 Ok(()) => id,
                 // Somebody deleted it: the next one takes its place.
-                Err(error) if error.is_not_found() => self.forge.create_comment(lease, &body).await?,
+                Err(error) if error.is_not_found() => self.create_comment(lease, &body).await?,
                 Err(error) => return Err(error.into()),
             },
-            None => self.forge.create_comment(lease, &body).await?,
+            None => self.create_comment(lease, &body).await?,
         };
         lease.note_comment(id).await;
         Ok(())
     }
 
-    /// Looks for a status comment that an earlier worker wrote and had no time to note. Only one by the token's own
+    async fn create_comment(&self, lease: &HeldLease, body: &str) -> Result<CommentId, WorkError> {
+        lease.comment_tried().store(true, Ordering::Relaxed);
+        Ok(self.forge.create_comment(lease, body).await?)
+    }
+
+    /// Looks for a status comment that an earlier worker wrote, or this one by a write whose answer was lost, and that
+    /// nobody could note. Only one by the token's own
     /// account counts: anybody can write the mark.
     async fn find_comment(&self, lease: &HeldLease) -> Result<Option<CommentId>, WorkError> {
-        if lease.generation().0 <= 1 {
+        if lease.generation().0 <= 1 && !lease.comment_tried().load(Ordering::Relaxed) {
             return Ok(None);
         }
         let Some(own) = self.own_login().await? else { return Ok(None) };

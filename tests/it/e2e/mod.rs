@@ -17,6 +17,7 @@ mod proof;
 mod publishing;
 mod reading;
 mod secrets;
+mod seeds;
 mod signals;
 mod trouble;
 mod trust;

@@ -8,7 +8,14 @@ use super::{World, children};
 impl World {
     /// Ends the world. Fails on a held lease, a second status comment, an unexpected comment, a second open pull request
     /// of an issue, labels that contradict the ledger, a live child, or an answer of the forge that says it is broken.
-    pub(crate) async fn finish(mut self) {
+    pub(crate) async fn finish(self) {
+        let broken: Vec<_> = self.forge.requests().into_iter().filter(|request| request.status >= 500).collect();
+        assert!(broken.is_empty(), "the forge failed: {broken:?}");
+        self.finish_after_faults().await;
+    }
+
+    /// Ends a world whose forge failed on purpose, as [`World::finish`] does.
+    pub(crate) async fn finish_after_faults(mut self) {
         self.finished = true;
         let pulls = self.pulls().await;
         for issue in self.look("/issues?state=all&per_page=100").await.as_array().unwrap() {
@@ -16,8 +23,6 @@ impl World {
                 self.nothing_left_on(issue, &pulls).await;
             }
         }
-        let broken: Vec<_> = self.forge.requests().into_iter().filter(|request| request.status >= 500).collect();
-        assert!(broken.is_empty(), "the forge failed: {broken:?}");
         children::all_gone(self.dir()).await;
     }
 
