@@ -79,7 +79,8 @@ impl Worker {
             record.attempt = record.attempt.saturating_sub(1);
             why.to_owned()
         });
-        release.await?;
+        // A forge that does not answer now is not waited for: then the lease runs out.
+        tokio::time::timeout(KEEP_TIME, release).await.map_err(|_elapsed| WorkError::Stopped)??;
         self.tell(&Notice::Moved { issue: lease.issue(), state: State::Ready, why: why.to_owned() });
         Ok(())
     }

@@ -228,15 +228,19 @@ async fn a_lease_is_renewed_while_the_agent_works() {
         gate.reached().await;
         // The ledger says when it has happened.
         let forge = world.bot(Access::ReadOnly);
-        while !forge
-            .history(IssueNumber(issue))
-            .await
-            .unwrap()
-            .iter()
-            .any(|entry| entry.sentence == "renewed the lease")
-        {
-            tokio::task::yield_now().await;
-        }
+        let renewal = async {
+            while !forge
+                .history(IssueNumber(issue))
+                .await
+                .unwrap()
+                .iter()
+                .any(|entry| entry.sentence == "renewed the lease")
+            {
+                tokio::task::yield_now().await;
+            }
+        };
+        // A renewal that never comes fails the test instead of hanging it.
+        tokio::time::timeout(Duration::from_secs(60), renewal).await.unwrap();
         gate.open().await;
     };
     tokio::join!(world.run(), meanwhile);
@@ -258,9 +262,12 @@ async fn a_heartbeat_that_finds_the_lease_taken_ends_the_agent() {
     let slow = world.worker("slow").await;
     let overtaken = async {
         gate.reached().await;
-        world.forge.advance(past_the_lease(&world));
         world.labels_off("ann", issue, "code").await;
-        run(&world.worker("quick").await).await;
+        // A heartbeat that comes in between renews the lease: then it is taken the next time.
+        while world.record(issue).await.unwrap().generation.0 == 1 {
+            world.forge.advance(past_the_lease(&world));
+            run(&world.worker("quick").await).await;
+        }
         // Nobody opens the gate: only the heartbeat can end the agent.
     };
     let (summary, ()) = tokio::join!(run(&slow), overtaken);
