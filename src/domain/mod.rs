@@ -34,7 +34,7 @@ pub use ids::{
 };
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
-pub use plan::{Action, Decision, Ending, PlanRules, Planned, WaitReason, claimable, plan};
+pub use plan::{Action, Decision, Ending, PlanRules, Planned, WaitReason, plan};
 pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use poll::poll_pause;
 pub use record::{

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::domain::{
-    Held, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames, PullNumber, PullStatus, Record, Recovery,
-    Snapshot, State, Timestamp, has_label, held_by,
+    Held, IssueStatus, IssueView, LabelChange, LabelNames, PullNumber, PullStatus, Record, Recovery, Snapshot, State,
+    Timestamp, has_label, held_by,
 };
 
 /// The settings that decisions depend on.
@@ -154,12 +154,6 @@ pub fn plan<'a>(snapshot: &'a Snapshot, rules: &PlanRules, now: Timestamp) -> Ve
         Planned { issue, decision }
     };
     issues.into_iter().map(&mut within_limit).collect()
-}
-
-/// Numbers of the issues that may be claimed, in order.
-pub fn claimable<'a>(planned: &'a [Planned<'_>]) -> impl Iterator<Item = IssueNumber> + 'a {
-    let wanted = |planned: &&Planned<'_>| matches!(planned.decision, Decision::Act(Action::Claim | Action::Recover(_)));
-    planned.iter().filter(wanted).map(|planned| planned.issue.number)
 }
 
 fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision {
@@ -414,7 +408,12 @@ mod tests {
         };
         let rules = PlanRules { issues_per_hour: 3, ..rules() };
         let planned = plan(&snapshot, &rules, at(NOW));
-        assert_eq!(claimable(&planned).collect::<Vec<_>>(), [IssueNumber(3), IssueNumber(2)]);
+        let claimed: Vec<_> = planned
+            .iter()
+            .filter(|planned| matches!(planned.decision, Decision::Act(Action::Claim | Action::Recover(_))))
+            .map(|planned| planned.issue.number)
+            .collect();
+        assert_eq!(claimed, [IssueNumber(3), IssueNumber(2)]);
         let limit = Decision::Wait(WaitReason::HourlyLimit { limit: 3, until: at(NOW - 600 + 3600) });
         assert_eq!(planned.iter().find(|planned| planned.issue.number == IssueNumber(1)).unwrap().decision, limit);
     }

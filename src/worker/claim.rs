@@ -102,14 +102,9 @@ impl Worker {
             format!("taken over from {dead} by {}, generation {}", self.id, record.generation)
         });
         let lease = lease.await?;
-        let mut labels = seen.issue.labels.clone();
         match recovery {
             Recovery::Resume => self.attempt(&lease, seen.issue, base).await,
-            Recovery::Abandon => {
-                self.show(&lease, &mut labels, "its worker died; it is free again").await?;
-                self.release(&lease).await?;
-                Ok(Taken::Tended)
-            }
+            Recovery::Abandon => self.show_and_release(seen, lease, "its worker died; it is free again").await,
             Recovery::Block => {
                 let blocked = Blocked {
                     kind: BlockKind::WorkerDied,
@@ -117,6 +112,7 @@ impl Worker {
                     question: "Should Hob go on with it?".to_owned(),
                     since: now,
                 };
+                let mut labels = seen.issue.labels;
                 self.block(&lease, &mut labels, blocked).await?;
                 self.release(&lease).await?;
                 Ok(Taken::Tended)

@@ -84,8 +84,7 @@ impl Worker {
     }
 
     /// Looks for a status comment that an earlier worker wrote, or this one by a write whose answer was lost, and that
-    /// nobody could note. Only one by the token's own
-    /// account counts: anybody can write the mark.
+    /// nobody could note. Only one by the token's own account counts: anybody can write the mark.
     async fn find_comment(&self, lease: &HeldLease) -> Result<Option<CommentId>, WorkError> {
         if lease.generation().0 <= 1 && !lease.comment_tried().load(Ordering::Relaxed) {
             return Ok(None);

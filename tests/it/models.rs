@@ -102,6 +102,10 @@ impl Drop for Server {
     }
 }
 
+fn tool_call(id: &str, name: &str, arguments: &str) -> ToolCall {
+    ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() }
+}
+
 async fn answer(
     State(script): State<Script>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,

@@ -27,16 +27,11 @@ fn happy() -> String {
 async fn a_stream_becomes_a_reply_with_its_calls_and_tokens() {
     let server = Server::start([Answer::Stream(happy())]).await;
     let reply = ask(server.client("anthropic/m").as_ref()).await.unwrap();
-    let call = |id: &str, name: &str, arguments: &str| ToolCall {
-        id: id.into(),
-        name: name.into(),
-        arguments: arguments.into(),
-    };
     assert_eq!(
         reply,
         ModelReply {
             text: "I look".into(),
-            calls: vec![call("toolu_1", "read", r#"{"path": "a"}"#), call("toolu_2", "list", "{}")],
+            calls: vec![tool_call("toolu_1", "read", r#"{"path": "a"}"#), tool_call("toolu_2", "list", "{}")],
             stop: Stop::Finished,
             usage: Usage { input: 60, cached_input: 30, cache_write: 20, output: 15 },
         }

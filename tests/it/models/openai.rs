@@ -26,16 +26,11 @@ fn happy() -> String {
 async fn a_stream_becomes_a_reply_with_its_calls_and_tokens() {
     let server = Server::start([Answer::Stream(happy())]).await;
     let reply = ask(server.client("openai/m").as_ref()).await.unwrap();
-    let call = |id: &str, name: &str, arguments: &str| ToolCall {
-        id: id.into(),
-        name: name.into(),
-        arguments: arguments.into(),
-    };
     assert_eq!(
         reply,
         ModelReply {
             text: "I lööк".into(),
-            calls: vec![call("call_a", "read", r#"{"path":"a"}"#), call("call_b", "list", "{}")],
+            calls: vec![tool_call("call_a", "read", r#"{"path":"a"}"#), tool_call("call_b", "list", "{}")],
             stop: Stop::Finished,
             usage: Usage { input: 100, cached_input: 64, cache_write: 0, output: 9 },
         }
