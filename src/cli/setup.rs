@@ -14,7 +14,7 @@ use crate::{
     },
     config::{Settings, Standard, child_environment, hob_variables, model_access, named_environment},
     domain::RepoName,
-    forge::{Access, Forge},
+    forge::{Access, Authentication, Connection, Forge},
     worker::{Notice, Observer, Worker, WorkerParts, worker_id},
 };
 
@@ -65,14 +65,9 @@ impl Setup {
     ) -> anyhow::Result<Worker> {
         let token = self.token()?;
         let repo = self.repository(shared).await?;
-        let forge = Forge::new(
-            &self.standard.api_url,
-            &token,
-            repo,
-            &self.settings.forge,
-            &self.settings.ledger.prefix,
-            access,
-        )?;
+        let identity = Authentication::Token(token.clone());
+        let connection = Connection::new(&self.standard.api_url, identity, &self.settings.forge, access)?;
+        let forge = Forge::new(connection, repo, &self.settings.ledger.prefix);
         let parts = WorkerParts {
             forge,
             agents: agent_parts(&self.settings, &self.state_dir),

@@ -24,6 +24,10 @@ pub struct AgentChoice {
 pub struct ForgeSettings {
     /// Time between two writes, in milliseconds.
     pub write_interval_ms: u64,
+    /// Writes within a minute; 0: not limited.
+    pub writes_per_minute: u32,
+    /// Writes within an hour; 0: not limited.
+    pub writes_per_hour: u32,
     /// Deadline of a call.
     #[serde(with = "duration")]
     pub timeout: Duration,

@@ -62,7 +62,7 @@ impl Worker {
     /// [`WorkError`] when the forge could not be asked; one issue's trouble is not the run's.
     pub async fn run_once(&self, limits: RunLimits) -> Result<RunSummary, WorkError> {
         let mut summary = self.pass(limits, Instant::now()).await?;
-        summary.calls = self.forge.tally();
+        summary.calls = self.forge.connection().tally();
         Ok(summary)
     }
 
@@ -89,7 +89,7 @@ impl Worker {
                     }
                 }
             };
-            total.calls = self.forge.tally();
+            total.calls = self.forge.connection().tally();
             let over = limits.max_runtime.is_some_and(|max| started.elapsed() + pause >= max);
             if over || limits.max_issues.is_some_and(|max| total.worked >= max) || self.cancel.is_cancelled() {
                 return total;

@@ -14,7 +14,7 @@ use crate::{
     },
     config::{Settings, child_environment},
     domain::RepoName,
-    forge::{Access, Forge},
+    forge::{Access, Authentication, Connection, Forge},
     local_forge::{self, AccountKind, Options, Role, Running, SeedFile, User},
     worker::{Worker, WorkerParts, worker_id},
 };
@@ -66,8 +66,9 @@ impl Stage {
         let (observer, log) = progress::observer(show);
         let address = format!("{}/repos/{repo}", forge.api_url());
         let token = secrecy::SecretString::from(WORKER);
-        let client =
-            Forge::new(&forge.api_url(), &token, repo, &settings.forge, &settings.ledger.prefix, Access::ReadWrite)?;
+        let identity = Authentication::Token(token.clone());
+        let connection = Connection::new(&forge.api_url(), identity, &settings.forge, Access::ReadWrite)?;
+        let client = Forge::new(connection, repo, &settings.ledger.prefix);
         let parts = WorkerParts {
             forge: client,
             server_url: forge.server_url(),

@@ -10,7 +10,7 @@ use hob::{
     agent::AgentParts,
     config::{AgentSettings, BackendKind, RecipeSettings, Settings, child_environment},
     domain::{Claimant, RepoName},
-    forge::{Access, Forge},
+    forge::{Access, Authentication, Connection, Forge},
     local_forge::{Options, Running, serve},
     worker::{Notice, RunLimits, RunSummary, Worker, WorkerParts},
 };
@@ -268,8 +268,9 @@ impl World {
 }
 
 fn client(api_url: &str, login: &str, settings: &Settings, access: Access) -> Forge {
-    let token = format!("token-of-{login}").into();
-    Forge::new(api_url, &token, repo(), &settings.forge, &settings.ledger.prefix, access).unwrap()
+    let identity = Authentication::Token(format!("token-of-{login}").into());
+    let connection = Connection::new(api_url, identity, &settings.forge, access).unwrap();
+    Forge::new(connection, repo(), &settings.ledger.prefix)
 }
 
 /// One poll, and the work that it finds.
