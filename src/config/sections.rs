@@ -18,6 +18,18 @@ pub struct AgentChoice {
     pub default: String,
 }
 
+/// `[app]`: the GitHub App that Hob signs in as.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AppSettings {
+    /// The App's id; 0: Hob uses a token.
+    pub id: u64,
+    /// The installation's id; 0: it is looked up.
+    pub installation: u64,
+    /// The file with the App's private key.
+    pub private_key: String,
+}
+
 /// `[forge]`: how the forge is called.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

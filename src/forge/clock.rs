@@ -21,6 +21,11 @@ impl ForgeClock {
         }
     }
 
+    /// The forge's time now; none before its first answer.
+    pub(super) fn known(&self) -> Option<Timestamp> {
+        self.anchor.lock().unwrap_or_else(PoisonError::into_inner).is_some().then(|| self.now())
+    }
+
     /// The forge's time now, in whole seconds as all its times are, so that one can be compared with the other; the
     /// epoch before the first answer, at which no lease looks expired.
     pub(super) fn now(&self) -> Timestamp {

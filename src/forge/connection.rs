@@ -39,6 +39,8 @@ use crate::{
 const BODY_MAX: usize = 16 << 20;
 /// Pages of a list that are followed.
 const PAGES_MAX: usize = 50;
+/// The pause before a token that was made just now is tried again.
+const FRESH_PAUSE: Duration = Duration::from_secs(1);
 
 /// Whether a client may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,6 +153,11 @@ impl Connection {
         self.throttle.closed_for(resource_of(""))
     }
 
+    /// The longest wait that is waited out in place.
+    pub fn patience(&self) -> Duration {
+        self.settings.patience
+    }
+
     /// From now on writes are no longer spaced: the process ends, and puts back what it has in few seconds.
     pub fn hurry(&self) {
         self.throttle.hurry();
@@ -160,14 +167,12 @@ impl Connection {
         &self.settings
     }
 
-    /// A token for git.
-    ///
-    /// # Errors
-    /// [`ForgeError`] when there is none to be had.
-    pub async fn token(&self) -> Result<SecretString, ForgeError> {
-        match &self.authentication {
-            Authentication::Token(token) => Ok(token.clone()),
-        }
+    pub(super) fn authentication(&self) -> &Authentication {
+        &self.authentication
+    }
+
+    pub(super) fn closed_to_all(&self) -> Option<Duration> {
+        self.throttle.closed_to_all()
     }
 
     /// Reads one thing.
@@ -278,7 +283,7 @@ impl Connection {
         if let Some(retry_after) = self.throttle.closed_for(resource) {
             return Err(ForgeError::Limited { what: ask.what.to_owned(), retry_after });
         }
-        let reply = self.exchange(ask, Some(&self.token().await?)).await?;
+        let reply = self.signed(ask).await?;
         let rate = reply.rate(resource);
         if let Some(wait) = exhausted(&reply, self.now()) {
             let named = rate.as_ref().map_or(resource, |rate| &rate.resource);
@@ -292,6 +297,31 @@ impl Connection {
             self.secondary_in_a_row.store(0, Ordering::Relaxed);
         }
         Ok(reply)
+    }
+
+    /// One request in this identity's name. A refused call had no effect, so two refusals are answered here: a token that
+    /// was made just now may not be known everywhere yet, and is tried once more; one that is no longer accepted is
+    /// replaced, once.
+    async fn signed(&self, ask: Ask<'_>) -> Result<Reply, ForgeError> {
+        let mut pass = self.pass(Duration::ZERO, None).await?;
+        let mut reply = self.exchange(ask, Some(&pass.token)).await?;
+        if self.is_refusal(&reply) && pass.is_unproven() {
+            tokio::time::sleep(FRESH_PAUSE).await;
+            reply = self.exchange(ask, Some(&pass.token)).await?;
+        }
+        let replaceable = matches!(self.authentication, Authentication::App(_));
+        if reply.status == StatusCode::UNAUTHORIZED && replaceable {
+            pass = self.pass(Duration::ZERO, Some(&pass)).await?;
+            reply = self.exchange(ask, Some(&pass.token)).await?;
+        }
+        if reply.status != StatusCode::UNAUTHORIZED {
+            pass.accept();
+        }
+        Ok(reply)
+    }
+
+    fn is_refusal(&self, reply: &Reply) -> bool {
+        matches!(reply.status.as_u16(), 401 | 403 | 404) && reply.limit(self.now(), 0).is_none()
     }
 
     /// One request and its whole answer, with this token in it; the gate is not asked.

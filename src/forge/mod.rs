@@ -4,6 +4,7 @@
 //! HTTP is the port: there is no trait of a forge, the real client always runs. Every write that people see takes a
 //! [`HeldLease`].
 
+mod app_key;
 mod authentication;
 mod cache;
 mod client;
@@ -22,7 +23,8 @@ mod repository;
 mod throttle;
 mod window;
 
-pub use authentication::Authentication;
+pub use app_key::AppKey;
+pub use authentication::{App, Authentication};
 pub use client::Forge;
 pub use comments::Comment;
 pub use connection::{Access, Connection, Tally};

@@ -160,6 +160,9 @@ impl Forge {
         if !self.settings().login.is_empty() {
             return Ok(Some(Login(self.settings().login.clone())));
         }
+        if let Some(login) = self.connection().app_login().await? {
+            return Ok(Some(login));
+        }
         match self.get::<UserWire>("/user", "ask whose token this is").await {
             Ok(user) => Ok(Some(user.login)),
             Err(ForgeError::Forbidden { .. }) => Ok(None),

@@ -102,6 +102,11 @@ impl Throttle {
         self.gates().closed_for(resource, Instant::now())
     }
 
+    /// How long no call at all passes yet.
+    pub(super) fn closed_to_all(&self) -> Option<Duration> {
+        self.gates().closed_for("", Instant::now())
+    }
+
     fn gates(&self) -> std::sync::MutexGuard<'_, Gates> {
         self.gates.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -60,7 +60,8 @@ impl Worker {
         let deadline = self.settings.workspace.transfer_time.min(self.settings.lease.duration / 2);
         self.forge.permit(job.lease, deadline, "push the branch")?;
         self.progress(job.issue, &format!("pushing `{}`", job.checkout.branch()));
-        let push = self.workspace.push(&job.checkout, &self.remote, head, job.checkout.pushed());
+        let remote = self.remote().await?;
+        let push = self.workspace.push(&job.checkout, &remote, head, job.checkout.pushed());
         match tokio::time::timeout(deadline, push).await {
             Ok(result) => Ok(result?),
             Err(_elapsed) => {

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     agent::AgentParts,
     cli::{
-        progress::{self, Log, Show},
+        progress::{self, Log, Naming, Show},
         rehearsal::people::Person,
     },
     config::{Settings, child_environment},
@@ -63,16 +63,14 @@ impl Stage {
                 .with_context(|| format!("`{}` is no git repository with a commit", folder.display()))?,
         };
         let state = tempfile::Builder::new().prefix("hob-rehearsal-").tempdir()?;
-        let (observer, log) = progress::observer(show);
+        let (observer, log) = progress::observer(show, Naming::One);
         let address = format!("{}/repos/{repo}", forge.api_url());
-        let token = secrecy::SecretString::from(WORKER);
-        let identity = Authentication::Token(token.clone());
+        let identity = Authentication::Token(WORKER.into());
         let connection = Connection::new(&forge.api_url(), identity, &settings.forge, Access::ReadWrite)?;
         let client = Forge::new(connection, repo, &settings.ledger.prefix);
         let parts = WorkerParts {
             forge: client,
             server_url: forge.server_url(),
-            token,
             state_dir: state.path().join("state"),
             agents: AgentParts { sessions: Some(state.path().join("sessions")), ..agents },
             environment: child_environment(),

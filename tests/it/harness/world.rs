@@ -241,12 +241,11 @@ impl World {
             },
             settings,
             server_url: self.forge.server_url(),
-            token: "token-of-hob".to_owned().into(),
             state_dir,
             environment: child_environment(),
             agent: None,
             id: name.into(),
-            observer: Arc::new(move |notice: &Notice| notices.lock().unwrap().push(notice.clone())),
+            observer: Arc::new(move |_: &RepoName, notice: &Notice| notices.lock().unwrap().push(notice.clone())),
             cancel,
         }
     }
