@@ -63,18 +63,21 @@ impl Setup {
 
     /// The one repository that a command is about.
     async fn repository(&mut self, shared: &Shared) -> anyhow::Result<RepoName> {
-        match self.named(shared)?.as_slice() {
-            [one] => Ok(one.clone()),
-            [] => self.of_this_folder().await,
-            several => {
-                let names: Vec<_> = several.iter().map(ToString::to_string).collect();
-                let names = names.join(", ");
-                Err(fatal(
-                    Exit::Usage,
-                    format!("this command is about one repository: give `--repo` once, not {names}"),
-                ))
-            }
+        match self.at_most_one(shared)? {
+            Some(one) => Ok(one),
+            None => self.of_this_folder().await,
         }
+    }
+
+    /// The repository that is named, for a command about one.
+    pub(super) fn at_most_one(&self, shared: &Shared) -> anyhow::Result<Option<RepoName>> {
+        let mut named = self.named(shared)?;
+        if named.len() > 1 {
+            let names: Vec<_> = named.iter().map(ToString::to_string).collect();
+            let help = format!("this command is about one repository: give `--repo` once, not {}", names.join(", "));
+            return Err(fatal(Exit::Usage, help));
+        }
+        Ok(named.pop())
     }
 
     /// The repositories to work on: those that are named, else the App's, else this folder's.

@@ -17,6 +17,7 @@ use crate::{
 pub(super) type ChildEnvironment = std::collections::BTreeMap<std::ffi::OsString, std::ffi::OsString>;
 
 /// All that a worker needs, as values.
+#[derive(Clone)]
 pub struct WorkerParts {
     /// The client of the repository.
     pub forge: Forge,

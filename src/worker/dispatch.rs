@@ -256,6 +256,7 @@ impl<W: Deref<Target = Worker> + Clone> Dispatch<W> {
 
     fn note_survey(&mut self, repo: &RepoName, found: Result<Survey, WorkError>) {
         let busy = self.in_hand() >= self.jobs;
+        let alone = self.seats.len() == 1;
         let Some(seat) = self.seats.get_mut(repo) else { return };
         let pause = match found {
             Ok(survey) => {
@@ -266,7 +267,10 @@ impl<W: Deref<Target = Worker> + Clone> Dispatch<W> {
             }
             Err(WorkError::Stopped) => FAR,
             Err(error) => {
-                seat.worker.tell(&Notice::Failed { issue: None, reason: error.to_string() });
+                // Where it is the run's one error, whoever asked for the run tells it.
+                if self.mode == Mode::Forever || !alone {
+                    seat.worker.tell(&Notice::Failed { issue: None, reason: error.to_string() });
+                }
                 let pause = seat.failed(&error, &self.poll);
                 self.first_error.get_or_insert(error);
                 pause
