@@ -92,11 +92,11 @@ async fn the_program_signs_in_as_an_app_and_keeps_its_key_from_the_agent() {
     let issue = world.asks("Make done.txt", "").await;
     let key = private_key();
     let as_app = [("GITHUB_TOKEN", ""), ("HOB_APP_PRIVATE_KEY", key.as_str()), ("RUST_LOG", "debug")];
-    let doctor = world.hob_with(&["doctor", "--set", "app.id=7"], &as_app).await;
+    let doctor = world.hob_with(&["--set", "app.id=7", "doctor"], &as_app).await;
     assert!(doctor.stdout.contains("hob[bot]"), "{doctor:?}");
-    let ended = world.hob_with(&["run", "--once", "--set", "app.id=7"], &as_app).await;
+    let ended = world.hob_with(&["--set", "app.id=7", "run", "--once"], &as_app).await;
     assert_eq!(ended.code, 0, "{ended:?}");
-    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{}", world.status(issue).await);
     let seen = fs::read_to_string(world.dir().join("agent-env")).unwrap();
     let part = key.lines().nth(1).unwrap();
     for (text, of) in [(&seen, "agent"), (&ended.stderr, "log"), (&ended.stdout, "output")] {
@@ -121,10 +121,8 @@ async fn an_app_that_cannot_sign_in_says_why() {
         (vec!["app.id=7", "app.installation=71"], key.as_str(), 3, "no such installation"),
         (vec!["app.id=7", in_file.as_str()], "", 0, ""),
     ] {
-        let mut args = vec!["run", "--once"];
-        for one in &set {
-            args.extend(["--set", one]);
-        }
+        let mut args: Vec<&str> = set.iter().flat_map(|one| ["--set", one]).collect();
+        args.extend(["run", "--once"]);
         let ended = world.hob_with(&args, &[("GITHUB_TOKEN", ""), ("HOB_APP_PRIVATE_KEY", variable)]).await;
         assert_eq!(ended.code, code, "{set:?}: {ended:?}");
         assert!(ended.stderr.contains(says), "{set:?}: {ended:?}");

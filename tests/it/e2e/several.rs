@@ -139,7 +139,7 @@ async fn the_program_works_on_all_repositories_of_the_app() {
     world.another("acme/docs", 1).await;
     let key = crate::harness::private_key();
     let changes = [("GITHUB_TOKEN", ""), ("GITHUB_REPOSITORY", ""), ("HOB_APP_PRIVATE_KEY", key.as_str())];
-    let ended = world.hob_with(&["run", "--once", "--set", "app.id=7"], &changes).await;
+    let ended = world.hob_with(&["--set", "app.id=7", "run", "--once"], &changes).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stderr.contains("acme/docs #1") && ended.stderr.contains("acme/site #1"), "{ended:?}");
     assert!(ended.stderr.contains("the forge's limit `core`"), "{ended:?}");
