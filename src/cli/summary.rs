@@ -5,7 +5,10 @@ use std::{fs::OpenOptions, io::Write, path::Path, sync::PoisonError};
 use anyhow::Context;
 
 use crate::{
-    cli::progress::{Log, Naming, Timed},
+    cli::{
+        output,
+        progress::{Log, Naming, Timed},
+    },
     domain::{clip, inert},
     worker::{Notice, RunSummary},
 };
@@ -30,6 +33,9 @@ pub(super) fn append(path: &Path, log: &Log, done: Option<&RunSummary>) -> anyho
             "\nWorked on {}, tended {}, {} failed. Calls: {} reads, {} unchanged, {} writes.\n",
             done.worked, done.tended, done.failed, done.calls.reads, done.calls.unchanged, done.calls.writes
         ));
+    }
+    for rate in done.into_iter().flat_map(|done| &done.rates) {
+        text.push_str(&format!("\n{}\n", inert(&output::rate(rate))));
     }
     let mut file = OpenOptions::new()
         .append(true)
