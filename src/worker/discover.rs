@@ -63,11 +63,12 @@ impl Worker {
         &self,
         number: IssueNumber,
     ) -> Result<Option<(Issue, Option<LedgerEntry>, IssueView)>, WorkError> {
-        let Some(issue) = self.forge.issue(number).await? else { return Ok(None) };
+        // The ledger first: whoever then wins it from this tip knows that no other worker has changed the issue since.
         let entry = match self.forge.tip(number).await? {
             Some(tip) => Some(self.forge.entry(&Tip { issue: number, commit: tip.commit }).await?),
             None => None,
         };
+        let Some(issue) = self.forge.issue(number).await? else { return Ok(None) };
         let view = self.view(&issue, entry.as_ref()).await?;
         Ok(Some((issue, entry, view)))
     }
