@@ -36,7 +36,7 @@ fn text(value: &Value) -> String {
 }
 
 impl World {
-    pub(super) async fn look(&self, path: &str) -> Value {
+    pub(crate) async fn look(&self, path: &str) -> Value {
         self.call("watch", Method::GET, path, Value::Null).await
     }
 

@@ -4,13 +4,13 @@
 //! settled is `forge::ledger`'s.
 
 use hob::domain::{
-    Action, Decision, Event, IssueStatus, IssueView, LabelChange, PlanRules, PullNumber, Record, Recovery, Snapshot,
-    State, WaitReason, acquire, held_by, plan, released, remaining, renewed, still_mine,
+    Action, Budget, Decision, Event, IssueStatus, IssueView, LabelChange, PlanRules, PullNumber, Record, Recovery,
+    RepositoryRules, Snapshot, State, WaitReason, acquire, held_by, plan, released, remaining, renewed, still_mine,
 };
 
 use super::world::{
-    ATTEMPTS, BLOCKED, DEADLINE, DURATION, Doing, Effect, ISSUE, Late, Lease, Pull, Rec, Run, SKEW, Seen, TRIGGER,
-    Todo, Worker, World, at, claimant, label_bit, label_names, names, ticks,
+    ATTEMPTS, BLOCKED, DEADLINE, DURATION, Doing, Effect, ISSUE, LONG_AGO, Late, Lease, Pull, Rec, Run, SKEW, Seen,
+    TRIGGER, Todo, Worker, World, at, claimant, label_bit, label_names, names, ticks,
 };
 
 /// The shell as it is, or with one of its rules left out.
@@ -119,7 +119,7 @@ impl Shell {
     /// What the decision function makes of the issue as it was seen and of the ledger as it is.
     pub(super) fn decide(self, world: &World, tip: Option<&Rec>, seen: &Seen, now: i8) -> Next {
         let record = tip.map(Rec::record);
-        let number = record.as_ref().filter(|record| record.state == State::InReview).and_then(|r| r.pull_request);
+        let number = record.as_ref().filter(|record| follows_its_pull(record.state)).and_then(|r| r.pull_request);
         let pull = |PullNumber(n): PullNumber| world.forge.pulls[usize::try_from(n).unwrap() - 1].map(Pull::status);
         let view = IssueView {
             number: ISSUE,
@@ -127,13 +127,16 @@ impl Shell {
             labels: label_names(seen.labels),
             status: if seen.open { IssueStatus::Open } else { IssueStatus::Closed },
             created_at: at(0),
-            updated_at: at(0),
+            // Commands in comments are not modelled: nothing is ever news.
+            updated_at: at(LONG_AGO),
+            blockers: Vec::new(),
             record,
             pull: number.and_then(|number| Some((number, pull(number)?))),
         };
-        let rules =
-            PlanRules { labels: names(), recovery: self.recovery, skew: ticks(SKEW), issues_per_hour: usize::MAX };
-        let snapshot = Snapshot { issues: vec![view], claims: Vec::new() };
+        let repository = RepositoryRules { issues_per_hour: usize::MAX, day: Budget::default() };
+        let (recovery, skew) = (self.recovery, ticks(SKEW));
+        let rules = PlanRules { labels: names(), recovery, skew, repository, open_pulls: None };
+        let snapshot = Snapshot { issues: vec![view], repository: None };
         let decision = plan(&snapshot, &rules, at(self.judged_at(now))).remove(0).decision;
         match decision {
             Decision::Act(Action::Claim) => Next::Do(Todo::Claim),
@@ -142,13 +145,21 @@ impl Shell {
             Decision::Act(Action::AskAboutRejection(_)) => Next::Do(Todo::Reject),
             Decision::Act(Action::Finish(_)) => Next::Do(Todo::Finish),
             Decision::Act(Action::RepairLabels(_) | Action::ShowState) => Next::Do(Todo::Show),
+            // Nothing in the model asks for these: a state that leads to one has no way out of it.
+            Decision::Act(Action::SeekCommand | Action::ReturnToReview(_) | Action::Rebuild | Action::Obey(_)) => {
+                Next::Stuck
+            }
             Decision::Wait(WaitReason::InReview(_) | WaitReason::Finished | WaitReason::NotTriggered) => Next::Rest,
             Decision::Wait(WaitReason::BlockedByHand(_) | WaitReason::LabelByHand(_)) => Next::Stuck,
             Decision::Wait(
                 WaitReason::Held(_)
                 | WaitReason::RetryAfter { .. }
                 | WaitReason::Refused(_)
-                | WaitReason::HourlyLimit { .. },
+                | WaitReason::BlockedBy(_)
+                | WaitReason::Paused(_)
+                | WaitReason::Full(_)
+                | WaitReason::OpenPulls(_)
+                | WaitReason::Next,
             ) => Next::Later,
         }
     }
@@ -474,6 +485,11 @@ impl Shell {
     }
 }
 
+/// Whether the fate of the pull request is looked at: `followed_pull` of `worker::discover`.
+fn follows_its_pull(state: State) -> bool {
+    matches!(state, State::InReview | State::Blocked | State::Done)
+}
+
 /// What `Worker::seek_answer` finds.
 fn seek_answer(tip: Option<&Rec>, seen: &Seen) -> Next {
     let Some(tip) = tip else { return Next::Stuck };
@@ -537,6 +553,8 @@ fn fail(mut lease: Lease) -> Worker {
     lease.doing = match lease.run {
         Run::Tend => return Worker::Idle,
         Run::Attempt if matches!(lease.doing, Doing::PutBack) => return Worker::Idle,
+        // A lease that is let go tells nobody that there is more to show.
+        Run::Attempt if ended && again && lease.mine.state == State::Done => return Worker::Idle,
         Run::Attempt if ended && again => Doing::Release,
         Run::Attempt if ended => Doing::Comment,
         Run::Attempt if again || lease.labels & BLOCKED != 0 => return Worker::Idle,

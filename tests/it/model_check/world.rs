@@ -22,7 +22,7 @@ pub(super) const DEADLINE: i8 = 1;
 pub(super) const ATTEMPTS: u8 = 2;
 
 /// A time so long ago that every lease of then is over for everybody.
-const LONG_AGO: i8 = -(DURATION + SKEW + 1);
+pub(super) const LONG_AGO: i8 = -(DURATION + SKEW + 1);
 /// The moment that relative times are relative to.
 const EPOCH: i64 = 1_000;
 
@@ -106,6 +106,11 @@ impl Rec {
             state: self.state,
             claimed_at: at(LONG_AGO),
             attempt: self.attempt.into(),
+            attempts_ever: self.attempt.into(),
+            accepted: None,
+            stalled: None,
+            request: None,
+            paused: None,
             round: 0,
             retry_after: self.retry.map(at),
             last_failure: None,
