@@ -29,6 +29,8 @@ pub(super) enum Variant {
     NoPermit,
     /// A worker that is stopped puts the issue back whatever the ledger says.
     StopPutsBack,
+    /// The issue is read before its ledger.
+    IssueFirst,
 }
 
 /// How a request ends.
@@ -108,7 +110,8 @@ impl Shell {
     /// Whether a look at the ledger would end with its lease, which lasts.
     pub(super) fn is_held(self, world: &World, now: i8) -> bool {
         let tip = world.forge.tip.as_ref().map(Rec::record);
-        tip.is_some_and(|tip| held_by(&tip, at(self.judged_at(now)), ticks(SKEW)).is_some())
+        !self.has(Variant::IssueFirst)
+            && tip.is_some_and(|tip| held_by(&tip, at(self.judged_at(now)), ticks(SKEW)).is_some())
     }
 
     /// Whether a holder may write what people see: `Forge::permit`.
@@ -168,17 +171,20 @@ impl Shell {
     pub(super) fn step(self, world: &mut World, w: usize, answer: Answer) {
         let now = world.clocks[w];
         world.workers[w] = match world.workers[w].clone() {
+            Worker::Idle if self.has(Variant::IssueFirst) => Worker::Saw(look(world)),
             Worker::Idle => Worker::Looked { tip: world.forge.tip.clone(), age: 0 },
-            Worker::Looked { tip, age } => {
-                let seen = look(world);
-                match self.decide(world, tip.as_ref(), &seen, now) {
-                    Next::Do(todo) => Worker::Decided { seen, todo, tip, age },
-                    Next::Rest | Next::Later | Next::Stuck => Worker::Idle,
-                }
-            }
+            Worker::Looked { tip, age } => self.decided(world, now, look(world), (tip, age)),
+            Worker::Saw(seen) => self.decided(world, now, seen, (world.forge.tip.clone(), 0)),
             Worker::Decided { seen, todo, tip, age } => self.take(world, w, (seen, todo, tip, age), answer),
             Worker::Holds(lease) => self.go_on(world, w, *lease, answer),
         };
+    }
+
+    fn decided(self, world: &World, now: i8, seen: Seen, (tip, age): (Option<Rec>, u8)) -> Worker {
+        match self.decide(world, tip.as_ref(), &seen, now) {
+            Next::Do(todo) => Worker::Decided { seen, todo, tip, age },
+            Next::Rest | Next::Later | Next::Stuck => Worker::Idle,
+        }
     }
 
     /// Takes the lease, as `Forge::acquire` does, with the record changed as `worker::claim` does.
