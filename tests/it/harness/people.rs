@@ -15,9 +15,20 @@ impl World {
         value
     }
 
+    /// Calls another repository's API as `login`; the answer has to be a success.
+    pub(crate) async fn call_in(&self, repo: &str, login: &str, method: Method, path: &str, body: Value) -> Value {
+        let (status, value) = self.send(repo, login, method.clone(), path, body).await;
+        assert!((200..300).contains(&status), "{login}: {method} {path}: {status} {value}");
+        value
+    }
+
     /// Calls the repository's API as `login`.
     pub(crate) async fn try_call(&self, login: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
-        let address = format!("{}/repos/acme/site{path}", self.forge.api_url());
+        self.send("acme/site", login, method, path, body).await
+    }
+
+    async fn send(&self, repo: &str, login: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
+        let address = format!("{}/repos/{repo}{path}", self.forge.api_url());
         let mut request = self.client.request(method, address);
         request = request.header("authorization", format!("Bearer token-of-{login}"));
         if !body.is_null() {
