@@ -96,13 +96,8 @@ impl Worker {
         begun: Option<&Job<'_>>,
         end: WorkError,
     ) -> Result<(), WorkError> {
-        if has_ended(lease) {
-            // Nothing is put back: what was recorded is shown. What cannot be shown now is shown when the lease has run out.
-            let end = async {
-                self.show(lease, labels, "shown before the worker stopped").await?;
-                self.release(lease).await
-            };
-            return tokio::time::timeout(KEEP_TIME, end).await.map_err(|_elapsed| WorkError::Stopped)?;
+        if has_ended(lease) && matches!(end, WorkError::Stopped) {
+            return self.show_the_end(lease, labels).await;
         }
         if let Some(job) = begun {
             self.keep_what_there_is(job).await;
@@ -126,6 +121,16 @@ impl Worker {
             self.settle_day(lease, job.base, job.began).await;
         }
         Ok(())
+    }
+
+    /// Nothing is put back where the ledger says already how the attempt ended: that is shown. What cannot be shown in
+    /// time is shown by whoever finds the lease run out.
+    async fn show_the_end(&self, lease: &HeldLease, labels: &mut Vec<String>) -> Result<(), WorkError> {
+        let show = async {
+            self.show(lease, labels, "shown before the worker stopped").await?;
+            self.release(lease).await
+        };
+        tokio::time::timeout(KEEP_TIME, show).await.map_err(|_elapsed| WorkError::Stopped)?
     }
 
     /// Ends the attempt of a worker that was asked to stop, in few seconds: the lease is let go, so that the next worker

@@ -82,7 +82,7 @@ impl Protocol {
         let lease = match &world.workers[w] {
             // A look at a lease that lasts leads back to where the worker was.
             Worker::Idle if self.shell.is_held(world, world.clocks[w]) => return,
-            Worker::Idle | Worker::Looked { .. } => {
+            Worker::Idle | Worker::Looked { .. } | Worker::Saw(_) => {
                 acts.push(Act::Next(w, Answer::Arrives));
                 return;
             }
@@ -174,7 +174,7 @@ fn person(world: &mut World, person: Person) {
 fn leases(world: &World) -> impl Iterator<Item = (usize, &Lease)> {
     world.workers.iter().enumerate().filter_map(|(w, worker)| match worker {
         Worker::Holds(lease) => Some((w, &**lease)),
-        Worker::Idle | Worker::Looked { .. } | Worker::Decided { .. } => None,
+        Worker::Idle | Worker::Looked { .. } | Worker::Saw(_) | Worker::Decided { .. } => None,
     })
 }
 

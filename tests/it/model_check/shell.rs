@@ -29,6 +29,8 @@ pub(super) enum Variant {
     NoPermit,
     /// A worker that is stopped puts the issue back whatever the ledger says.
     StopPutsBack,
+    /// The issue is read before its ledger.
+    IssueFirst,
 }
 
 /// How a request ends.
@@ -108,7 +110,8 @@ impl Shell {
     /// Whether a look at the ledger would end with its lease, which lasts.
     pub(super) fn is_held(self, world: &World, now: i8) -> bool {
         let tip = world.forge.tip.as_ref().map(Rec::record);
-        tip.is_some_and(|tip| held_by(&tip, at(self.judged_at(now)), ticks(SKEW)).is_some())
+        !self.has(Variant::IssueFirst)
+            && tip.is_some_and(|tip| held_by(&tip, at(self.judged_at(now)), ticks(SKEW)).is_some())
     }
 
     /// Whether a holder may write what people see: `Forge::permit`.
@@ -119,23 +122,23 @@ impl Shell {
     /// What the decision function makes of the issue as it was seen and of the ledger as it is.
     pub(super) fn decide(self, world: &World, tip: Option<&Rec>, seen: &Seen, now: i8) -> Next {
         let record = tip.map(Rec::record);
-        let followed = |record: &&Record| matches!(record.state, State::InReview | State::Blocked | State::Done);
-        let number = record.as_ref().filter(followed).and_then(|record| record.pull_request);
+        let number = record.as_ref().filter(|record| follows_its_pull(record.state)).and_then(|r| r.pull_request);
         let pull = |PullNumber(n): PullNumber| world.forge.pulls[usize::try_from(n).unwrap() - 1].map(Pull::status);
         let view = IssueView {
             number: ISSUE,
             title: String::new(),
             labels: label_names(seen.labels),
             status: if seen.open { IssueStatus::Open } else { IssueStatus::Closed },
-            created_at: at(LONG_AGO),
+            created_at: at(0),
+            // Commands in comments are not modelled: nothing is ever news.
             updated_at: at(LONG_AGO),
-            record,
             blockers: Vec::new(),
+            record,
             pull: number.and_then(|number| Some((number, pull(number)?))),
         };
         let repository = RepositoryRules { issues_per_hour: usize::MAX, day: Budget::default() };
-        let (labels, recovery, skew) = (names(), self.recovery, ticks(SKEW));
-        let rules = PlanRules { labels, recovery, skew, repository, open_pulls: None };
+        let (recovery, skew) = (self.recovery, ticks(SKEW));
+        let rules = PlanRules { labels: names(), recovery, skew, repository, open_pulls: None };
         let snapshot = Snapshot { issues: vec![view], repository: None };
         let decision = plan(&snapshot, &rules, at(self.judged_at(now))).remove(0).decision;
         match decision {
@@ -145,9 +148,10 @@ impl Shell {
             Decision::Act(Action::AskAboutRejection(_)) => Next::Do(Todo::Reject),
             Decision::Act(Action::Finish(_)) => Next::Do(Todo::Finish),
             Decision::Act(Action::RepairLabels(_) | Action::ShowState) => Next::Do(Todo::Show),
-            Decision::Act(Action::SeekCommand) => Next::Rest,
-            // Nobody deletes a ledger, opens anything again or asks a worker for anything here.
-            Decision::Act(Action::ReturnToReview(_) | Action::Rebuild | Action::Obey(_)) => Next::Stuck,
+            // Nothing in the model asks for these: a state that leads to one has no way out of it.
+            Decision::Act(Action::SeekCommand | Action::ReturnToReview(_) | Action::Rebuild | Action::Obey(_)) => {
+                Next::Stuck
+            }
             Decision::Wait(WaitReason::InReview(_) | WaitReason::Finished | WaitReason::NotTriggered) => Next::Rest,
             Decision::Wait(WaitReason::BlockedByHand(_) | WaitReason::LabelByHand(_)) => Next::Stuck,
             Decision::Wait(
@@ -167,17 +171,20 @@ impl Shell {
     pub(super) fn step(self, world: &mut World, w: usize, answer: Answer) {
         let now = world.clocks[w];
         world.workers[w] = match world.workers[w].clone() {
+            Worker::Idle if self.has(Variant::IssueFirst) => Worker::Saw(look(world)),
             Worker::Idle => Worker::Looked { tip: world.forge.tip.clone(), age: 0 },
-            Worker::Looked { tip, age } => {
-                let seen = look(world);
-                match self.decide(world, tip.as_ref(), &seen, now) {
-                    Next::Do(todo) => Worker::Decided { seen, todo, tip, age },
-                    Next::Rest | Next::Later | Next::Stuck => Worker::Idle,
-                }
-            }
+            Worker::Looked { tip, age } => self.decided(world, now, look(world), (tip, age)),
+            Worker::Saw(seen) => self.decided(world, now, seen, (world.forge.tip.clone(), 0)),
             Worker::Decided { seen, todo, tip, age } => self.take(world, w, (seen, todo, tip, age), answer),
             Worker::Holds(lease) => self.go_on(world, w, *lease, answer),
         };
+    }
+
+    fn decided(self, world: &World, now: i8, seen: Seen, (tip, age): (Option<Rec>, u8)) -> Worker {
+        match self.decide(world, tip.as_ref(), &seen, now) {
+            Next::Do(todo) => Worker::Decided { seen, todo, tip, age },
+            Next::Rest | Next::Later | Next::Stuck => Worker::Idle,
+        }
     }
 
     /// Takes the lease, as `Forge::acquire` does, with the record changed as `worker::claim` does.
@@ -484,6 +491,11 @@ impl Shell {
     }
 }
 
+/// Whether the fate of the pull request is looked at: `followed_pull` of `worker::discover`.
+fn follows_its_pull(state: State) -> bool {
+    matches!(state, State::InReview | State::Blocked | State::Done)
+}
+
 /// What `Worker::seek_answer` finds.
 fn seek_answer(tip: Option<&Rec>, seen: &Seen) -> Next {
     let Some(tip) = tip else { return Next::Stuck };
@@ -547,6 +559,8 @@ fn fail(mut lease: Lease) -> Worker {
     lease.doing = match lease.run {
         Run::Tend => return Worker::Idle,
         Run::Attempt if matches!(lease.doing, Doing::PutBack) => return Worker::Idle,
+        // A lease that is let go tells nobody that there is more to show.
+        Run::Attempt if ended && again && lease.mine.state == State::Done => return Worker::Idle,
         Run::Attempt if ended && again => Doing::Release,
         Run::Attempt if ended => Doing::Comment,
         Run::Attempt if again || lease.labels & BLOCKED != 0 => return Worker::Idle,

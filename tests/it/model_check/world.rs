@@ -106,6 +106,11 @@ impl Rec {
             state: self.state,
             claimed_at: at(LONG_AGO),
             attempt: self.attempt.into(),
+            attempts_ever: self.attempt.into(),
+            accepted: None,
+            stalled: None,
+            request: None,
+            paused: None,
             round: 0,
             retry_after: self.retry.map(at),
             last_failure: None,
@@ -121,11 +126,6 @@ impl Rec {
             trigger: None,
             spend: Spend::default(),
             checks: None,
-            attempts_ever: self.attempt.into(),
-            accepted: None,
-            stalled: None,
-            request: None,
-            paused: None,
         }
     }
 
@@ -272,6 +272,8 @@ pub(super) enum Worker {
         tip: Option<Rec>,
         age: u8,
     },
+    /// It has read the issue, not yet the ledger: a variant's order.
+    Saw(Seen),
     Decided {
         seen: Seen,
         todo: Todo,
@@ -319,6 +321,7 @@ impl std::fmt::Display for World {
         for (w, worker) in self.workers.iter().enumerate() {
             match worker {
                 Worker::Idle => write!(f, "; {w} idle")?,
+                Worker::Saw(_) => write!(f, "; {w} read the issue")?,
                 Worker::Looked { .. } => write!(f, "; {w} read the ledger")?,
                 Worker::Decided { todo, .. } => write!(f, "; {w} would {todo:?}")?,
                 Worker::Holds(lease) => write!(f, "; {w} at {:?} in {}", lease.doing, lease.mine.generation)?,
@@ -338,7 +341,7 @@ impl World {
         let mut found: Vec<&mut Rec> = self.forge.tip.iter_mut().chain(late).collect();
         for worker in &mut self.workers {
             match worker {
-                Worker::Idle => {}
+                Worker::Idle | Worker::Saw(_) => {}
                 Worker::Looked { tip, .. } | Worker::Decided { tip, .. } => found.extend(tip.iter_mut()),
                 Worker::Holds(lease) => {
                     found.push(&mut lease.mine);
@@ -373,7 +376,7 @@ impl World {
         let older = |age: &mut u8| *age = (*age + 1).min(2);
         for worker in &mut self.workers {
             match worker {
-                Worker::Idle => {}
+                Worker::Idle | Worker::Saw(_) => {}
                 Worker::Looked { age, .. } | Worker::Decided { age, .. } => older(age),
                 Worker::Holds(lease) => older(&mut lease.age),
             }
