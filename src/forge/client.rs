@@ -103,13 +103,26 @@ impl Forge {
             .personal_token(token.expose_secret())
             .build()
             .map_err(unusable)?;
-        Ok(Self {
+        let base_path = url::Url::parse(api_url).map_or_else(|_| String::new(), |url| url.path().to_owned());
+        Ok(Self::over(octocrab, &base_path, repo, settings, prefix, access))
+    }
+
+    /// A client of `repo` over a ready `octocrab`, such as one that has its forge in the same process; `base_path` is
+    /// what the addresses in the forge's links have before `/repos`.
+    pub fn over(
+        octocrab: Octocrab,
+        base_path: &str,
+        repo: RepoName,
+        settings: &ForgeSettings,
+        prefix: &str,
+        access: Access,
+    ) -> Self {
+        Self {
             octocrab,
             repo,
             settings: settings.clone(),
             prefix: prefix.to_owned(),
-            base_path: url::Url::parse(api_url)
-                .map_or_else(|_| String::new(), |url| url.path().trim_end_matches('/').to_owned()),
+            base_path: base_path.trim_end_matches('/').to_owned(),
             access,
             cache: Cache::default(),
             clock: ForgeClock::default(),
@@ -117,7 +130,7 @@ impl Forge {
             reads: AtomicU64::default(),
             unchanged: AtomicU64::default(),
             writes: AtomicU64::default(),
-        })
+        }
     }
 
     /// The repository.

@@ -4,14 +4,18 @@ mod children;
 mod door;
 mod faults;
 mod gate;
+mod inside;
 mod leftovers;
 mod people;
 mod program;
 mod view;
+mod virtual_time;
 mod world;
 
 pub(crate) use door::{Door, Point, Side};
 pub(crate) use faults::{Faulty, Lost};
 pub(crate) use gate::Gate;
+pub(crate) use inside::Turnstile;
 pub(crate) use program::Ended;
+pub(crate) use virtual_time::in_virtual_time;
 pub(crate) use world::{Builder, World, repo, run};

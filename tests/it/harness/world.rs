@@ -18,7 +18,7 @@ use http::Method;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{Door, Faulty};
+use super::{Door, Faulty, Turnstile, inside};
 
 /// Everybody who has a token; the token is `token-of-LOGIN`. `out` has no more than anybody in a public repository.
 const ACCOUNTS: [(&str, &str); 9] = [
@@ -45,6 +45,16 @@ pub(crate) struct Builder {
     agents: Vec<(String, AgentSettings)>,
     recipes: Vec<(String, RecipeSettings)>,
     set: Vec<(String, String)>,
+    line: Line,
+}
+
+/// How the workers' calls to the API reach the forge.
+#[derive(Clone)]
+enum Line {
+    /// As in production.
+    Sockets,
+    /// In this process.
+    Inside(Arc<Turnstile>),
 }
 
 /// A forge, its people, a repository, and what workers need to work on it. [`World::finish`] ends it.
@@ -52,10 +62,10 @@ pub(crate) struct World {
     pub(crate) forge: Running,
     pub(crate) settings: Settings,
     pub(crate) notices: Arc<Mutex<Vec<Notice>>>,
-    pub(super) client: reqwest::Client,
     pub(super) folder: tempfile::TempDir,
     pub(super) finished: bool,
     set: Vec<(String, String)>,
+    line: Line,
 }
 
 impl World {
@@ -73,6 +83,7 @@ impl World {
             agents: Vec::new(),
             recipes: Vec::new(),
             set: Vec::new(),
+            line: Line::Sockets,
         };
         builder.set("agent.default", "fixer").set("forge.retry_base", "1ms").script("fixer", script)
     }
@@ -109,6 +120,12 @@ impl Builder {
         self
     }
 
+    /// Lets workers reach the API without sockets, past this turnstile.
+    pub(crate) fn inside(mut self, turnstile: &Arc<Turnstile>) -> Self {
+        self.line = Line::Inside(Arc::clone(turnstile));
+        self
+    }
+
     /// Starts the forge and makes the repository and the trigger label.
     pub(crate) async fn start(self) -> World {
         // Another test may have been first; there is one provider a process.
@@ -131,15 +148,7 @@ impl Builder {
         }
         settings.agents.extend(self.agents);
         settings.recipes.extend(self.recipes);
-        let world = World {
-            forge,
-            settings,
-            notices: Arc::default(),
-            client: reqwest::Client::new(),
-            folder,
-            finished: false,
-            set,
-        };
+        let world = World { forge, settings, notices: Arc::default(), folder, finished: false, set, line: self.line };
         world.call("ann", Method::POST, "/labels", json!({"name": "code", "color": "5319e7"})).await;
         world
     }
@@ -173,8 +182,13 @@ impl World {
         self.client_of("hob", &self.settings, access)
     }
 
-    pub(super) fn client_of(&self, login: &str, settings: &Settings, access: Access) -> Forge {
-        client(&self.forge.api_url(), login, settings, access)
+    fn client_of(&self, login: &str, settings: &Settings, access: Access) -> Forge {
+        match &self.line {
+            Line::Sockets => client(&self.forge.api_url(), login, settings, access),
+            Line::Inside(turnstile) => {
+                inside::client(self.forge.router(), Some(Arc::clone(turnstile)), login, settings, access)
+            }
+        }
     }
 
     /// What somebody needs to claim an issue as the worker `name`.
