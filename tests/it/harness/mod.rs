@@ -6,6 +6,7 @@ mod faults;
 mod gate;
 mod inside;
 mod leftovers;
+mod mirror;
 mod people;
 mod program;
 mod view;

@@ -8,8 +8,8 @@ use std::{fs, future::Future, time::Duration};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-/// How far time may run before it is looked whether there are children.
-const LOOK: Duration = Duration::from_millis(5);
+/// How far time may run before it is looked whether there are children: shorter than any pause of Hob's.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Runs `test` to its end in virtual time.
 pub(crate) fn in_virtual_time<T>(test: impl Future<Output = T>) -> T {

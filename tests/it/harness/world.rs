@@ -77,6 +77,11 @@ impl World {
     /// A world whose default agent `fixer` runs this shell script in the folder. `{DIR}` is the world's folder, `$n`
     /// counts the issue's runs before this one, and each run's brief is kept.
     pub(crate) fn with_agent(script: &str) -> Builder {
+        Self::with_bare_agent("").script("fixer", script)
+    }
+
+    /// A world whose default agent `fixer` runs this shell script in the folder, and nothing else.
+    pub(crate) fn with_bare_agent(script: &str) -> Builder {
         let builder = Builder {
             files: vec![("README.md".into(), b"# Site\n".to_vec())],
             scripts: Vec::new(),
@@ -85,7 +90,7 @@ impl World {
             set: Vec::new(),
             line: Line::Sockets,
         };
-        builder.set("agent.default", "fixer").set("forge.retry_base", "1ms").script("fixer", script)
+        builder.set("agent.default", "fixer").set("forge.retry_base", "1ms").bare_script("fixer", script)
     }
 }
 
@@ -103,7 +108,12 @@ impl Builder {
     }
 
     /// A command agent that runs a shell script.
-    pub(crate) fn script(mut self, name: &str, script: &str) -> Self {
+    pub(crate) fn script(self, name: &str, script: &str) -> Self {
+        let count = "n=$(ls {DIR}/briefs | grep -c \"^$HOB_ISSUE-\"); cat > {DIR}/briefs/$HOB_ISSUE-$n\n";
+        self.bare_script(name, &format!("{count}{script}"))
+    }
+
+    fn bare_script(mut self, name: &str, script: &str) -> Self {
         self.scripts.push((name.to_owned(), script.to_owned()));
         self
     }
@@ -142,7 +152,8 @@ impl Builder {
         set.extend(self.set);
         let mut settings = Settings::load(None, HashMap::new(), &set).unwrap();
         for (name, script) in &self.scripts {
-            let command = vec!["sh".to_owned(), "-c".to_owned(), whole_script(script, folder.path())];
+            let script = format!("{script}\n").replace("{DIR}", &folder.path().display().to_string());
+            let command = vec!["sh".to_owned(), "-c".to_owned(), script];
             let agent = AgentSettings { backend: BackendKind::Command, command, ..AgentSettings::default() };
             settings.agents.insert(name.clone(), agent);
         }
@@ -152,13 +163,6 @@ impl Builder {
         world.call("ann", Method::POST, "/labels", json!({"name": "code", "color": "5319e7"})).await;
         world
     }
-}
-
-/// Keeps the brief and counts the issue's runs; then does what the test wants.
-fn whole_script(script: &str, folder: &Path) -> String {
-    let folder = folder.display().to_string();
-    let count = "n=$(ls {DIR}/briefs | grep -c \"^$HOB_ISSUE-\"); cat > {DIR}/briefs/$HOB_ISSUE-$n\n";
-    format!("{count}{script}\n").replace("{DIR}", &folder)
 }
 
 impl World {
