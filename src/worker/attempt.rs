@@ -50,7 +50,8 @@ impl Worker {
             Err(WorkError::Stopped) => self.put_back(lease, &mut labels, begun.get()).await?,
             Err(error) => {
                 if let Err(error) = self.fall_back(lease, &mut labels, error).await {
-                    if !is_only_to_be_shown(lease, &error) {
+                    // Nobody looks at a finished issue again but for a lease that was never let go.
+                    if !is_only_to_be_shown(lease, &error) || lease.record().state == State::Done {
                         return Err(error);
                     }
                     self.tell(&Notice::Failed { issue: Some(lease.issue()), reason: error.to_string() });
