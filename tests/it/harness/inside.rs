@@ -50,7 +50,7 @@ fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>, login: String) ->
         let token = format!("Bearer token-of-{login}");
         async move {
             if let Some(turnstile) = turnstile {
-                turnstile.pass().await;
+                turnstile.pass(request.method()).await;
             }
             let (mut parts, body) = request.into_parts();
             parts.uri = format!("/api/v3{}", parts.uri).parse()?;
@@ -73,16 +73,38 @@ pub(crate) struct Turnstile(Mutex<Gate>);
 #[derive(Debug, Default)]
 struct Gate {
     passed: usize,
-    stop: Option<(usize, oneshot::Sender<oneshot::Sender<()>>)>,
+    writes: usize,
+    stop: Option<(At, Arrival)>,
 }
+
+/// Which request is stopped.
+#[derive(Debug, Clone, Copy)]
+enum At {
+    /// The one with so many before it.
+    Request(usize),
+    /// The write with so many writes before it.
+    Write(usize),
+}
+
+/// Told when a request waits; what it gets lets the request go on.
+type Arrival = oneshot::Sender<oneshot::Sender<()>>;
 
 impl Turnstile {
     /// Stops the request that comes after `requests` more. Whoever awaits the answer is told when it is there, and lets
     /// it go on.
     pub(crate) fn stop_after(&self, requests: usize) -> oneshot::Receiver<oneshot::Sender<()>> {
+        let passed = self.0.lock().unwrap().passed;
+        self.stop_at(At::Request(passed + requests))
+    }
+
+    /// Stops the write that has `before` writes before it, since the turnstile was made.
+    pub(crate) fn stop_at_write(&self, before: usize) -> oneshot::Receiver<oneshot::Sender<()>> {
+        self.stop_at(At::Write(before))
+    }
+
+    fn stop_at(&self, at: At) -> oneshot::Receiver<oneshot::Sender<()>> {
         let (sender, receiver) = oneshot::channel();
-        let mut gate = self.0.lock().unwrap();
-        gate.stop = Some((gate.passed + requests, sender));
+        self.0.lock().unwrap().stop = Some((at, sender));
         receiver
     }
 
@@ -91,12 +113,16 @@ impl Turnstile {
         self.0.lock().unwrap().stop = None;
     }
 
-    async fn pass(&self) {
+    async fn pass(&self, method: &Method) {
         let stopped = {
             let mut gate = self.0.lock().unwrap();
+            let (passed, writes, is_write) = (gate.passed, gate.writes, method != Method::GET);
             gate.passed += 1;
-            let passed = gate.passed;
-            gate.stop.take_if(|(at, _)| *at < passed)
+            gate.writes += usize::from(is_write);
+            gate.stop.take_if(|(at, _)| match *at {
+                At::Request(before) => before == passed,
+                At::Write(before) => is_write && before == writes,
+            })
         };
         if let Some((_, there)) = stopped {
             let (go, wait) = oneshot::channel();

@@ -1,7 +1,6 @@
 //! A world for one test: the embedded forge, people with tokens, a repository, real workers. It fails on leftovers.
 
 mod children;
-mod door;
 mod faults;
 mod gate;
 mod inside;
@@ -13,7 +12,6 @@ mod view;
 mod virtual_time;
 mod world;
 
-pub(crate) use door::{Door, Point, Side};
 pub(crate) use faults::{Faulty, Lost};
 pub(crate) use gate::Gate;
 pub(crate) use inside::Turnstile;

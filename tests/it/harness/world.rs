@@ -18,7 +18,7 @@ use http::Method;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{Door, Faulty, Turnstile, inside};
+use super::{Faulty, Turnstile, inside};
 
 /// Everybody who has a token; the token is `token-of-LOGIN`. `out` has no more than anybody in a public repository.
 const ACCOUNTS: [(&str, &str); 9] = [
@@ -215,13 +215,6 @@ impl World {
     pub(crate) async fn worker_by(&self, door: &Faulty, name: &str) -> Worker {
         let forge = client(&door.api_url, "hob", &self.settings, Access::ReadWrite);
         self.make(name, self.settings.clone(), forge, CancellationToken::new()).await
-    }
-
-    /// A worker whose every request, API and git, goes through a door.
-    pub(crate) async fn worker_behind(&self, door: &Door, name: &str) -> Worker {
-        let forge = client(&format!("{}/api/v3", door.url), "hob", &self.settings, Access::ReadWrite);
-        let parts = self.parts(name, self.settings.clone(), forge, CancellationToken::new());
-        Worker::new(WorkerParts { server_url: door.url.clone(), ..parts }).await.unwrap()
     }
 
     /// A worker with settings of its own.

@@ -70,8 +70,9 @@ impl Life {
             Deed::Comment,
         ];
         let (kind, labels): (_, &[&str]) = match draw.below(5, &format!("kind of {n}")) {
-            0 => ("Recipe", &["code", "agent:notice"]),
-            1 | 2 => ("Plain", &["code"]),
+            // A second one has nothing to do once the first is merged.
+            0 if n == 0 => ("Recipe", &["code", "agent:notice"]),
+            0..=2 => ("Plain", &["code"]),
             3 => ("Asks", &["code"]),
             _ => ("Fails", &["code"]),
         };
