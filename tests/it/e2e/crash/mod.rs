@@ -84,9 +84,7 @@ impl Play {
             self.scenario.deed(&self.world, turn).await;
             if turn < self.scenario.first_deadly() {
                 run(&self.world.worker("before").await).await;
-            } else if self.died > 0 {
-                self.come_to_rest().await;
-            } else if self.run_mortal(MORTAL, self.scenario.stops_after(turn)).await.is_none() {
+            } else if self.died > 0 || self.run_mortal(MORTAL, self.scenario.stops_after(turn)).await.is_none() {
                 self.come_to_rest().await;
             }
         }

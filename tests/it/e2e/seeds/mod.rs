@@ -19,7 +19,10 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use hob::worker::{RunLimits, RunSummary, Worker};
+use hob::{
+    domain::State,
+    worker::{RunLimits, RunSummary, Worker},
+};
 
 use self::{
     draw::Draw,
@@ -145,7 +148,9 @@ impl Stage {
             if idle && self.is_over(lives).await {
                 return;
             }
-            assert!(pass + 1 < HEALED_PASSES, "no rest: {:#?}\n{}", summary, self.story(lives).await);
+            if pass + 1 == HEALED_PASSES {
+                panic!("no rest: {summary:?}\n{}", self.story(lives).await);
+            }
             for life in lives {
                 life.answer(&self.world).await;
             }
@@ -156,19 +161,25 @@ impl Stage {
     async fn ends_well(&self, lives: &[Life]) {
         for life in lives {
             let Some(record) = self.world.record(life.issue).await else { continue };
-            let story = self.story(lives).await;
-            assert!(life.is_over(Some(&record)), "{life:?}: {:?}\n{story}", record.state);
             let open = life.open_pulls(&self.world).await;
-            if record.state == hob::domain::State::InReview {
-                assert_eq!(open.len(), 1, "{life:?}\n{story}");
-                assert_eq!(record.pull_request.map(|pull| pull.0), open.first().copied(), "{life:?}\n{story}");
-            }
             let said = self.world.said(life.issue).await;
-            assert_eq!(said.iter().filter(|said| said.author == "hob").count(), 1, "{life:?}\n{story}\n{said:#?}");
+            let own = said.iter().filter(|said| said.author == "hob").count();
             let runs = u64::try_from(self.world.briefs(life.issue).len()).unwrap();
             // A worker that dies before it can write what its last run cost takes that much with it.
             let paid = runs.saturating_sub(self.deaths) * TOKENS_A_RUN;
-            assert!(record.spend.input_tokens >= paid, "{life:?}, {runs} runs, {:?}\n{story}", record.spend);
+            let its_pull = record.pull_request.map(|pull| pull.0);
+            let wrong = if !life.is_over(Some(&record)) {
+                format!("it is {:?}", record.state)
+            } else if record.state == State::InReview && (open.len(), its_pull) != (1, open.first().copied()) {
+                format!("its pull request is {its_pull:?}, and open are {open:?}")
+            } else if own != 1 {
+                format!("{own} comments: {said:#?}")
+            } else if record.spend.input_tokens < paid {
+                format!("{runs} runs, and spent are {:?}", record.spend)
+            } else {
+                continue;
+            };
+            panic!("issue {}: {wrong}\n{}", life.issue, self.story(lives).await);
         }
     }
 
