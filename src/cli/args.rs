@@ -60,6 +60,12 @@ pub(super) enum Command {
     History(IssueArgs),
     /// Answers a blocked issue.
     Unblock(UnblockArgs),
+    /// Leaves an issue alone until it is resumed, whoever works on it; `--all`: nothing is claimed anywhere.
+    Pause(PauseArgs),
+    /// Lets a paused issue go on; `--all`: takes the kill switch back.
+    Resume(ResumeArgs),
+    /// Ends the work on an issue for good, as the comment `/hob cancel` does.
+    Terminate(IssueArgs),
     /// Checks token, permissions, labels, git, agents and model, and says what to do.
     Doctor,
     /// Prints every setting with its value in force.
@@ -133,6 +139,35 @@ pub(super) struct UnblockArgs {
     /// What the agent should know; without it, it just tries again.
     #[arg(short, long, value_name = "TEXT", default_value = "")]
     pub(super) message: String,
+}
+
+/// `hob pause`.
+#[derive(Debug, Args)]
+pub(super) struct PauseArgs {
+    #[command(flatten)]
+    pub(super) what: Paused,
+    /// Why; people read it on the issue and in `hob explain`.
+    #[arg(short, long, value_name = "TEXT", default_value = "")]
+    pub(super) message: String,
+}
+
+/// `hob resume`.
+#[derive(Debug, Args)]
+pub(super) struct ResumeArgs {
+    #[command(flatten)]
+    pub(super) what: Paused,
+}
+
+/// One issue, or all work.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(super) struct Paused {
+    /// The issue's number.
+    #[arg(value_name = "ISSUE")]
+    pub(super) issue: Option<IssueNumber>,
+    /// The kill switch of the whole repository: no worker claims anything from its next poll on.
+    #[arg(long)]
+    pub(super) all: bool,
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

@@ -70,9 +70,17 @@ pub(super) fn code_of(error: &anyhow::Error) -> Exit {
 fn of_work(error: &WorkError) -> Exit {
     match error {
         WorkError::Server(_) | WorkError::Agent(_) | WorkError::Settings(_) | WorkError::Glob(_) => Exit::Usage,
-        WorkError::NotBlocked(_) => Exit::NotFound,
+        WorkError::NotBlocked(_) | WorkError::NoLedger(_) | WorkError::NotPaused(_) => Exit::NotFound,
         WorkError::Forge(error) => of_forge(error),
-        WorkError::Workspace(_) | WorkError::Branch(_) | WorkError::Stopped | WorkError::Checks(_) => Exit::Failure,
+        WorkError::Workspace(_)
+        | WorkError::Branch(_)
+        | WorkError::Restless(_)
+        | WorkError::Full(_)
+        | WorkError::Paused(_)
+        | WorkError::Terminated(_)
+        | WorkError::Withdrawn
+        | WorkError::Stopped
+        | WorkError::Checks(_) => Exit::Failure,
     }
 }
 
@@ -89,6 +97,8 @@ fn of_forge(error: &ForgeError) -> Exit {
         | ForgeError::Refused { .. }
         | ForgeError::Unreadable { .. }
         | ForgeError::Record { .. }
+        | ForgeError::RepositoryRecord(_)
+        | ForgeError::Crowded
         | ForgeError::ReadOnly { .. }
         | ForgeError::Held(_)
         | ForgeError::Lost(_)

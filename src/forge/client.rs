@@ -7,7 +7,10 @@
 //! - A limit that is used up closes the gate for all callers until it opens again.
 
 use std::{
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -22,7 +25,7 @@ use crate::{
     config::ForgeSettings,
     domain::{FailureClass, RepoName, Timestamp},
     forge::{
-        ForgeError,
+        ForgeError, RepositoryEntry,
         cache::{Cache, Cached},
         clock::ForgeClock,
         throttle::Throttle,
@@ -68,6 +71,8 @@ pub struct Forge {
     cache: Cache,
     clock: ForgeClock,
     throttle: Throttle,
+    /// The repository's ledger as it was read or written last.
+    pub(super) repository: Mutex<Option<RepositoryEntry>>,
     reads: AtomicU64,
     unchanged: AtomicU64,
     writes: AtomicU64,
@@ -127,6 +132,7 @@ impl Forge {
             cache: Cache::default(),
             clock: ForgeClock::default(),
             throttle: Throttle::new(Duration::from_millis(settings.write_interval_ms)),
+            repository: Mutex::default(),
             reads: AtomicU64::default(),
             unchanged: AtomicU64::default(),
             writes: AtomicU64::default(),
@@ -221,6 +227,11 @@ impl Forge {
         let FailureClass::Transient { retry_after } = error.class() else { return None };
         let wait = retry_after.unwrap_or_else(|| jittered(self.settings.retry_base, tried));
         (tried < self.settings.retries && wait <= self.settings.patience).then_some(wait)
+    }
+
+    /// A pause before another round against others who write the same.
+    pub(super) fn jittered_pause(&self, round: u32) -> Duration {
+        jittered(self.settings.retry_base, round.min(4))
     }
 
     async fn read_once(&self, path: &str, what: &str) -> Result<(Bytes, Option<String>), ForgeError> {

@@ -98,6 +98,12 @@ pub enum ForgeError {
         /// What is wrong with it.
         source: UnreadableRecord,
     },
+    /// The repository's own ledger cannot be understood.
+    #[error("the repository's ledger: {0}; nothing is claimed until it can be read")]
+    RepositoryRecord(#[source] UnreadableRecord),
+    /// Others changed the repository's ledger each time before this worker could.
+    #[error("too many workers change the repository's ledger at once: raise `poll.interval` or run fewer of them")]
+    Crowded,
     /// The client was made for reading alone.
     #[error("a dry run writes nothing, and was asked to {what}")]
     ReadOnly {
@@ -122,7 +128,7 @@ impl ForgeError {
     /// The class of the failure.
     pub fn class(&self) -> FailureClass {
         match self {
-            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Server { .. } => {
+            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Server { .. } | Self::Crowded => {
                 FailureClass::Transient { retry_after: None }
             }
             Self::Limited { retry_after, .. } => FailureClass::Transient { retry_after: Some(*retry_after) },
@@ -131,7 +137,8 @@ impl ForgeError {
             | Self::NoRepository(_)
             | Self::EmptyRepository(_)
             | Self::Moved { .. }
-            | Self::Record { .. } => FailureClass::NeedsHuman,
+            | Self::Record { .. }
+            | Self::RepositoryRecord(_) => FailureClass::NeedsHuman,
             Self::NotFound { .. } | Self::Refused { .. } | Self::Unreadable { .. } | Self::ReadOnly { .. } => {
                 FailureClass::Permanent
             }

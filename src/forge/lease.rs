@@ -89,6 +89,12 @@ impl HeldLease {
         self.holding.lock().unwrap_or_else(PoisonError::into_inner).record.head_sha = Some(head);
     }
 
+    /// Notes how the attempt failed and on what work: the ledger has it with the next transition.
+    pub async fn note_stalled(&self, mark: String) {
+        let _turn = self.turn.lock().await;
+        self.holding.lock().unwrap_or_else(PoisonError::into_inner).record.stalled = Some(mark);
+    }
+
     pub(super) fn holding(&self) -> Holding {
         self.holding.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

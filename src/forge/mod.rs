@@ -15,6 +15,7 @@ mod lease;
 mod ledger;
 mod pulls;
 mod repository;
+mod repository_ledger;
 mod throttle;
 
 pub use client::{Access, Forge, Tally};
@@ -22,6 +23,7 @@ pub use comments::Comment;
 pub use error::ForgeError;
 pub use issues::Issue;
 pub use lease::HeldLease;
-pub use ledger::{LedgerEntry, Tip, fresh_nonce};
+pub use ledger::{LedgerEntry, Tip, Tips, fresh_nonce};
 pub use pulls::{Pull, PullDraft};
 pub use repository::{BaseBranch, Repository};
+pub use repository_ledger::{RepositoryChange, RepositoryEntry};

@@ -111,7 +111,14 @@ impl Worker {
                     work.push(planned.issue.number)
                 }
                 Decision::Act(
-                    Action::AskAboutRejection(_) | Action::Finish(_) | Action::RepairLabels(_) | Action::ShowState,
+                    Action::AskAboutRejection(_)
+                    | Action::ReturnToReview(_)
+                    | Action::Rebuild
+                    | Action::SeekCommand
+                    | Action::Obey(_)
+                    | Action::Finish(_)
+                    | Action::RepairLabels(_)
+                    | Action::ShowState,
                 ) => {
                     tend.push(planned.issue.number);
                 }

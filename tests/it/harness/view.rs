@@ -41,7 +41,7 @@ impl World {
         inside::client(self.forge.router(), None, "watch", &self.settings, Access::ReadOnly)
     }
 
-    pub(super) async fn look(&self, path: &str) -> Value {
+    pub(crate) async fn look(&self, path: &str) -> Value {
         self.call("watch", Method::GET, path, Value::Null).await
     }
 

@@ -148,7 +148,8 @@ impl Builder {
         let files: Vec<(&str, &[u8], bool)> =
             self.files.iter().map(|(path, content)| (path.as_str(), content.as_slice(), false)).collect();
         forge.create_repository(&repo(), &files).unwrap();
-        let mut set = vec![("forge.write_interval_ms".to_owned(), "0".to_owned())];
+        let set_here = |key: &str| (key.to_owned(), "0".to_owned());
+        let mut set = vec![set_here("forge.write_interval_ms"), set_here("limits.open_pulls")];
         set.extend(self.set);
         let mut settings = Settings::load(None, HashMap::new(), &set).unwrap();
         for (name, script) in &self.scripts {
