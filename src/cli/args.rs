@@ -25,10 +25,11 @@ pub(super) struct Shared {
     /// Settings file; variables HOB__SECTION__KEY and flags win over it.
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Repository; without it GITHUB_REPOSITORY, else the git remote `origin` of this folder. For `hob rehearse` the
-    /// path of a git repository, which is only read.
+    /// Repository; without it GITHUB_REPOSITORY, else, for a GitHub App, all of its installation, else the git remote
+    /// `origin` of this folder. `run`, `list` and `status` take it many times. For `hob rehearse` the path of a git
+    /// repository, which is only read.
     #[arg(long, global = true, value_name = "OWNER/NAME")]
-    pub(super) repo: Option<String>,
+    pub(super) repo: Vec<String>,
     /// Writes results as JSON, for programs.
     #[arg(long, global = true)]
     pub(super) json: bool,
@@ -94,13 +95,13 @@ pub(super) struct RunArgs {
     /// Shows what would be done and writes nothing.
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Issues worked on at once.
+    /// Issues worked on at once, over all repositories.
     #[arg(long, value_name = "N")]
     pub(super) jobs: Option<usize>,
     /// Ends after this many issues.
     #[arg(long, value_name = "N")]
     pub(super) max_issues: Option<usize>,
-    /// Begins no issue after this time, for example `50m`; work in hand goes on to its own limit.
+    /// Ends after this time, for example `50m`, as SIGTERM does: work in hand is put back for the next run.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(super) max_runtime: Option<Duration>,
     /// The agent that works, whatever labels and settings say.

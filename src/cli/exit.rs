@@ -87,7 +87,7 @@ fn of_work(error: &WorkError) -> Exit {
 fn of_forge(error: &ForgeError) -> Exit {
     match error {
         ForgeError::Unreachable { .. } | ForgeError::TimedOut { .. } => Exit::Unreachable,
-        ForgeError::Unauthorized | ForgeError::Forbidden { .. } => Exit::Token,
+        ForgeError::Unauthorized | ForgeError::App(_) | ForgeError::Forbidden { .. } => Exit::Token,
         ForgeError::NotFound { .. }
         | ForgeError::NoRepository(_)
         | ForgeError::EmptyRepository(_)

@@ -17,6 +17,7 @@ mod rehearse;
 mod remote;
 mod run;
 mod setup;
+mod sign_in;
 mod status;
 mod summary;
 mod unblock;

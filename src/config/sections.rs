@@ -18,12 +18,28 @@ pub struct AgentChoice {
     pub default: String,
 }
 
+/// `[app]`: the GitHub App that Hob signs in as.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AppSettings {
+    /// The App's id; 0: Hob uses a token.
+    pub id: u64,
+    /// The installation's id; 0: it is looked up.
+    pub installation: u64,
+    /// The file with the App's private key.
+    pub private_key: String,
+}
+
 /// `[forge]`: how the forge is called.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForgeSettings {
     /// Time between two writes, in milliseconds.
     pub write_interval_ms: u64,
+    /// Writes within a minute; 0: not limited.
+    pub writes_per_minute: u32,
+    /// Writes within an hour; 0: not limited.
+    pub writes_per_hour: u32,
     /// Deadline of a call.
     #[serde(with = "duration")]
     pub timeout: Duration,

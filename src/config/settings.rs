@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     config::{
-        AgentChoice, AgentSettings, CheckSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
-        ModelSettings, PollSettings, PublishSettings, RecipeSettings, TrustSettings, WorkspaceSettings, toml_sentence,
+        AgentChoice, AgentSettings, AppSettings, CheckSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings,
+        Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, TrustSettings, WorkspaceSettings,
+        toml_sentence,
     },
     domain::{LabelNames, PlanRules, Recovery, RepositoryRules, StatusRules, TrustRules},
 };
@@ -39,6 +40,8 @@ pub struct Settings {
     /// How models are called.
     #[serde(default)]
     pub model: ModelSettings,
+    /// The App that Hob signs in as.
+    pub app: AppSettings,
     /// How the forge is called.
     pub forge: ForgeSettings,
     /// Who Hob's commits are by.
@@ -156,6 +159,9 @@ impl Settings {
         let wrong = |key, reason: &str| Err(SettingsError::Senseless { key, reason: reason.to_owned() });
         if self.limits.jobs == 0 {
             return wrong("limits.jobs", "write at least 1");
+        }
+        if self.app.id == 0 && (self.app.installation > 0 || !self.app.private_key.is_empty()) {
+            return wrong("app.id", "write the App's id, which stands on its page");
         }
         if self.limits.attempts == 0 {
             return wrong("limits.attempts", "write at least 1");

@@ -40,8 +40,11 @@ pub enum ForgeError {
         status: u16,
     },
     /// 401.
-    #[error("the forge does not accept the token: set GITHUB_TOKEN to one that is valid")]
+    #[error("the forge does not accept the token: it is wrong, expired or revoked (GITHUB_TOKEN)")]
     Unauthorized,
+    /// An App that cannot sign in.
+    #[error("the App cannot sign in: {0}")]
+    App(String),
     /// 403 that is no rate limit.
     #[error("the token may not {what} ({message}): give it the permission `{permission}`")]
     Forbidden {
@@ -133,6 +136,7 @@ impl ForgeError {
             }
             Self::Limited { retry_after, .. } => FailureClass::Transient { retry_after: Some(*retry_after) },
             Self::Unauthorized
+            | Self::App(_)
             | Self::Forbidden { .. }
             | Self::NoRepository(_)
             | Self::EmptyRepository(_)

@@ -124,7 +124,9 @@ impl Forge {
         body: &serde_json::Value,
         what: &str,
     ) -> Result<T, ForgeError> {
-        self.permit(lease, self.settings.timeout, what)?;
-        self.write(request.0, request.1, body, what).await
+        // The wait for the turn is over before the lease is looked at.
+        let turn = self.write_turn(what).await?;
+        self.permit(lease, self.settings().timeout, what)?;
+        self.write_in(&turn, request, body, what).await
     }
 }

@@ -289,8 +289,8 @@ impl Forge {
     fn limit_within(&self, lease: &HeldLease, error: &ForgeError, tried: u32) -> Option<Duration> {
         let FailureClass::Transient { retry_after: Some(wait) } = error.class() else { return None };
         // A step is three calls at most.
-        let needed = wait.saturating_add(self.settings.timeout.saturating_mul(3));
-        (tried < self.settings.retries && needed < remaining(&lease.record(), self.now())).then_some(wait)
+        let needed = wait.saturating_add(self.settings().timeout.saturating_mul(3));
+        (tried < self.settings().retries && needed < remaining(&lease.record(), self.now())).then_some(wait)
     }
 
     async fn step_once(&self, lease: &HeldLease, record: Record, sentence: &str) -> Result<Holding, ForgeError> {

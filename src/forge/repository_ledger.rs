@@ -98,7 +98,7 @@ impl Forge {
                 return Ok(Ok(answer));
             }
             fresh = true;
-            tokio::time::sleep(self.jittered_pause(round)).await;
+            tokio::time::sleep(self.connection().pause_of_round(round)).await;
         }
         Err(ForgeError::Crowded)
     }

@@ -208,12 +208,13 @@ impl Worker {
     ) -> Result<Job<'a>, WorkError> {
         self.progress(issue, "fetching the repository");
         let base_branch: BranchName = base.name.parse()?;
-        let base_sha = self.when_free(async || self.workspace.fetch(&self.remote, &base_branch).await).await?;
+        let remote = self.remote().await?;
+        let base_sha = self.when_free(async || self.workspace.fetch(&remote, &base_branch).await).await?;
         let text = self.forge.file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
         let rules = RepositorySettings::parse(&text)?;
         let (agent_name, agent) = self.choose_agent(issue, &rules)?;
         let branch = self.choose_branch(lease, issue).await?;
-        let prepare = async || self.workspace.prepare(&self.remote, issue.number, &branch, &base_sha).await;
+        let prepare = async || self.workspace.prepare(&remote, issue.number, &branch, &base_sha).await;
         let checkout = self.when_free(prepare).await?;
         let comments = self.trusted_comments(issue).await?;
         let nonce = lease.record().nonce;
@@ -275,12 +276,13 @@ impl Worker {
         if let Some(known) = lease.record().branch {
             return Ok(known.parse()?);
         }
+        let remote = self.remote().await?;
         let wanted = branch_for(&self.settings.workspace.branch_prefix, issue.number, &issue.title);
         let mut name = wanted.clone();
         for n in 2..100 {
             let branch: BranchName = name.parse()?;
             // All branches below the prefix were fetched just now, and the push expects that this one is not there.
-            if self.workspace.fetched_tip(&self.remote, &branch).await?.is_none() {
+            if self.workspace.fetched_tip(&remote, &branch).await?.is_none() {
                 return Ok(branch);
             }
             name = format!("{wanted}-{n}");

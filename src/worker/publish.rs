@@ -65,7 +65,8 @@ impl Worker {
         self.forge.permit(job.lease, deadline, "push the branch")?;
         self.progress(job.issue, &format!("pushing `{}`", job.checkout.branch()));
         let known = job.pushed.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let push = self.workspace.push(&job.checkout, &self.remote, head, known.as_ref());
+        let remote = self.remote().await?;
+        let push = self.workspace.push(&job.checkout, &remote, head, known.as_ref());
         match tokio::time::timeout(deadline, push).await {
             Ok(result) => result?,
             Err(_elapsed) => {

@@ -1,5 +1,6 @@
 //! End to end: a real worker, the real client over real HTTP, real git, on the embedded forge.
 
+mod app;
 mod backends;
 mod bad_input;
 mod blocked;
@@ -22,6 +23,7 @@ mod publishing;
 mod reading;
 mod secrets;
 mod seeds;
+mod several;
 mod signals;
 mod trouble;
 mod trust;

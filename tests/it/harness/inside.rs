@@ -7,7 +7,7 @@ use axum::{Router, body::Body};
 use bytes::Bytes;
 use hob::{
     config::Settings,
-    forge::{Access, Forge},
+    forge::{Access, Authentication, Connection, Forge},
 };
 use http::{Method, Request, Response, header};
 use http_body_util::{BodyExt, Full};
@@ -40,21 +40,21 @@ pub(super) fn client(
     settings: &Settings,
     access: Access,
 ) -> Forge {
-    let octocrab = octocrab(router, turnstile, login.to_owned());
-    Forge::over(octocrab, "/api/v3", repo(), &settings.forge, &settings.ledger.prefix, access)
+    let identity = Authentication::Token(format!("token-of-{login}").into());
+    let octocrab = octocrab(router, turnstile);
+    let connection = Connection::over(octocrab, "/api/v3", identity, &settings.forge, access);
+    Forge::new(connection, repo(), &settings.ledger.prefix)
 }
 
-fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>, login: String) -> Octocrab {
+fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>) -> Octocrab {
     let service = tower::service_fn(move |request: Request<OctoBody>| {
         let (router, turnstile) = (router.clone(), turnstile.clone());
-        let token = format!("Bearer token-of-{login}");
         async move {
             if let Some(turnstile) = turnstile {
                 turnstile.pass(request.method()).await;
             }
             let (mut parts, body) = request.into_parts();
             parts.uri = format!("/api/v3{}", parts.uri).parse()?;
-            parts.headers.insert(header::AUTHORIZATION, token.parse()?);
             let body = Body::new(body.map_err(axum::Error::new));
             let (parts, body) = router.oneshot(Request::from_parts(parts, body)).await?.into_parts();
             // A body that breaks off is a connection that does.

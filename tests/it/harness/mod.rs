@@ -1,5 +1,6 @@
 //! A world for one test: the embedded forge, people with tokens, a repository, real workers. It fails on leftovers.
 
+mod apps;
 mod children;
 mod faults;
 mod gate;
@@ -12,6 +13,7 @@ mod view;
 mod virtual_time;
 mod world;
 
+pub(crate) use apps::private_key;
 pub(crate) use faults::{Faulty, Lost};
 pub(crate) use gate::Gate;
 pub(crate) use inside::Turnstile;

@@ -15,9 +15,20 @@ impl World {
         value
     }
 
+    /// Calls another repository's API as `login`; the answer has to be a success.
+    pub(crate) async fn call_in(&self, repo: &str, login: &str, method: Method, path: &str, body: Value) -> Value {
+        let (status, value) = self.send(repo, login, method.clone(), path, body).await;
+        assert!((200..300).contains(&status), "{login}: {method} {path}: {status} {value}");
+        value
+    }
+
     /// Calls the repository's API as `login`.
     pub(crate) async fn try_call(&self, login: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
-        ask(self.forge.router(), login, method, &format!("/repos/acme/site{path}"), &body).await
+        self.send("acme/site", login, method, path, body).await
+    }
+
+    async fn send(&self, repo: &str, login: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
+        ask(self.forge.router(), login, method, &format!("/repos/{repo}{path}"), &body).await
     }
 
     fn later(&self) {

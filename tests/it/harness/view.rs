@@ -70,7 +70,7 @@ impl World {
     /// The text of the status comment.
     pub(crate) async fn status(&self, issue: u64) -> String {
         let said = self.said(issue).await;
-        let own = said.into_iter().find(|said| said.author == "hob" && said.text.starts_with(STATUS_MARK));
+        let own = said.into_iter().find(|said| said.author.starts_with("hob") && said.text.starts_with(STATUS_MARK));
         own.map(|said| said.text).unwrap_or_default()
     }
 
