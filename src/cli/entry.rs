@@ -9,7 +9,9 @@ use crate::{
         args::{Cli, Command, ForgeCommand},
         control, doctor,
         exit::{Exit, code_of},
-        explain, forge_serve, history, list, output, rehearse, run,
+        explain, forge_serve, history,
+        hoist::hoisted,
+        list, output, rehearse, run,
         setup::Setup,
         status, unblock,
     },
@@ -18,7 +20,7 @@ use crate::{
 
 /// Runs the command of this process.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(hoisted(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are printed too, and are no failure.

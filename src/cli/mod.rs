@@ -9,6 +9,7 @@ mod exit;
 mod explain;
 mod forge_serve;
 mod history;
+mod hoist;
 mod list;
 mod output;
 mod progress;

@@ -11,6 +11,8 @@ use crate::{
     worker::{Notice, Observer},
 };
 
+/// Notices that are kept: more than a step summary can show.
+const KEPT: usize = 10_000;
 /// Characters of one line's text.
 const LINE_MAX: usize = 240;
 
@@ -71,12 +73,9 @@ pub(super) fn observer(show: Show, naming: Naming) -> (Observer, Log) {
                 Err(error) => tracing::warn!(%error, "a notice has no JSON form"),
             },
         }
-        if !matches!(notice, Notice::Progress { .. } | Notice::Polled { .. }) {
-            kept.lock().unwrap_or_else(PoisonError::into_inner).push(Timed {
-                seconds,
-                repo: repo.clone(),
-                notice: notice.clone(),
-            });
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < KEPT && !matches!(notice, Notice::Progress { .. } | Notice::Polled { .. }) {
+            kept.push(Timed { seconds, repo: repo.clone(), notice: notice.clone() });
         }
     });
     (observer, log)

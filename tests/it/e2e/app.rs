@@ -94,7 +94,7 @@ async fn the_program_signs_in_as_an_app_and_keeps_its_key_from_the_agent() {
     let as_app = [("GITHUB_TOKEN", ""), ("HOB_APP_PRIVATE_KEY", key.as_str()), ("RUST_LOG", "debug")];
     let doctor = world.hob_with(&["--set", "app.id=7", "doctor"], &as_app).await;
     assert!(doctor.stdout.contains("hob[bot]"), "{doctor:?}");
-    let ended = world.hob_with(&["--set", "app.id=7", "run", "--once"], &as_app).await;
+    let ended = world.hob_with(&["run", "--once", "--set", "app.id=7"], &as_app).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{}", world.status(issue).await);
     let seen = fs::read_to_string(world.dir().join("agent-env")).unwrap();
