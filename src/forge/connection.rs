@@ -114,12 +114,24 @@ impl Connection {
             reason: plain(&error),
         };
         let builder = Octocrab::builder().base_uri(api_url.trim_end_matches('/')).map_err(unusable)?;
-        Ok(Arc::new(Self {
-            octocrab: builder.build().map_err(unusable)?,
+        let base_path = url::Url::parse(api_url).map_or_else(|_| String::new(), |url| url.path().to_owned());
+        Ok(Self::over(builder.build().map_err(unusable)?, &base_path, authentication, settings, access))
+    }
+
+    /// A connection over a ready `octocrab`, such as one that has its forge in the same process; `base_path` is what the
+    /// addresses in the forge's links have before `/repos`.
+    pub fn over(
+        octocrab: Octocrab,
+        base_path: &str,
+        authentication: Authentication,
+        settings: &ForgeSettings,
+        access: Access,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            octocrab,
             authentication,
             settings: settings.clone(),
-            base_path: url::Url::parse(api_url)
-                .map_or_else(|_| String::new(), |url| url.path().trim_end_matches('/').to_owned()),
+            base_path: base_path.trim_end_matches('/').to_owned(),
             access,
             cache: Cache::default(),
             clock: ForgeClock::default(),
@@ -129,7 +141,7 @@ impl Connection {
             reads: AtomicU64::default(),
             unchanged: AtomicU64::default(),
             writes: AtomicU64::default(),
-        }))
+        })
     }
 
     /// The forge's time now; the epoch before its first answer.

@@ -11,14 +11,16 @@
 //! # Caveats
 //! The commits carry the tree of the base branch, since not every forge takes an empty one.
 
+use std::time::Duration;
+
 use http::Method;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
     domain::{
-        Claimant, Control, IssueNumber, Lost, Nonce, Record, Request, Sha, Timestamp, acquire, released, renewed,
-        still_mine,
+        Claimant, Control, FailureClass, IssueNumber, Lost, Nonce, Record, Request, Sha, Timestamp, acquire, released,
+        remaining, renewed, still_mine,
     },
     forge::{BaseBranch, Forge, ForgeError, HeldLease, lease::Holding},
 };
@@ -258,7 +260,8 @@ impl Forge {
     }
 
     /// Writes `record` over what the lease wrote last. What the run has to say, above all its bill, is lost with a step
-    /// that fails: one whose failure may pass is tried again, since only one of the tries can move the ref.
+    /// that fails: one whose failure may pass is tried again, since only one of the tries can move the ref. A limit is
+    /// waited out, beyond `forge.patience` too, where the lease lasts longer.
     async fn step(&self, lease: &HeldLease, record: Record, sentence: &str) -> Result<(), ForgeError> {
         let mut tried = 0;
         let error = loop {
@@ -269,7 +272,9 @@ impl Forge {
                 }
                 Err(error) => error,
             };
-            let Some(wait) = self.pause_after(&error, tried) else { break error };
+            let Some(wait) = self.pause_after(&error, tried).or_else(|| self.limit_within(lease, &error, tried)) else {
+                break error;
+            };
             tried += 1;
             tracing::debug!(%error, wait_ms = wait.as_millis(), "a step of the ledger is tried again");
             tokio::time::sleep(wait).await;
@@ -278,6 +283,14 @@ impl Forge {
             lease.lost().cancel();
         }
         Err(error)
+    }
+
+    /// How long a limit lasts that ends well before the lease does; none: it is not waited for.
+    fn limit_within(&self, lease: &HeldLease, error: &ForgeError, tried: u32) -> Option<Duration> {
+        let FailureClass::Transient { retry_after: Some(wait) } = error.class() else { return None };
+        // A step is three calls at most.
+        let needed = wait.saturating_add(self.settings().timeout.saturating_mul(3));
+        (tried < self.settings().retries && needed < remaining(&lease.record(), self.now())).then_some(wait)
     }
 
     async fn step_once(&self, lease: &HeldLease, record: Record, sentence: &str) -> Result<Holding, ForgeError> {

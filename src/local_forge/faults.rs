@@ -17,7 +17,7 @@ use axum::{
 };
 use bytes::Bytes;
 use futures_util::StreamExt;
-use globset::GlobBuilder;
+use globset::{GlobBuilder, GlobMatcher};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Deserialize;
 
@@ -43,6 +43,9 @@ pub struct Fault {
     /// The path it matches, a glob in which `*` stops at a slash and `**` does not: below `/api/v3` for the API,
     /// `/OWNER/REPO.git/…` for git.
     pub path: String,
+    /// The account it matches; none: any, and nobody too.
+    #[serde(default)]
+    pub login: Option<Login>,
     /// At which of the matching calls.
     #[serde(default)]
     pub when: When,
@@ -116,15 +119,34 @@ impl Fault {
     pub fn parse(json: &[u8]) -> Result<Vec<Self>, InvalidFault> {
         let faults: Vec<Self> = serde_json::from_slice(json)?;
         for fault in &faults {
-            GlobBuilder::new(&fault.path).literal_separator(true).build()?;
+            glob(&fault.path)?;
         }
         Ok(faults)
     }
+}
 
-    fn matches(&self, method: &str, path: &str) -> bool {
-        let glob = GlobBuilder::new(&self.path).literal_separator(true).build();
-        self.method.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(method))
-            && glob.is_ok_and(|glob| glob.compile_matcher().is_match(path))
+fn glob(path: &str) -> Result<GlobMatcher, globset::Error> {
+    Ok(GlobBuilder::new(path).literal_separator(true).build()?.compile_matcher())
+}
+
+/// A fault that waits for its calls.
+#[derive(Debug)]
+struct Planned {
+    fault: Fault,
+    /// None: its path is no glob, and nothing matches it.
+    path: Option<GlobMatcher>,
+    calls: u64,
+}
+
+impl Planned {
+    fn new(fault: Fault) -> Self {
+        Self { path: glob(&fault.path).ok(), fault, calls: 0 }
+    }
+
+    fn matches(&self, method: &str, path: &str, login: Option<&Login>) -> bool {
+        self.fault.method.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(method))
+            && self.fault.login.as_ref().is_none_or(|wanted| login.is_some_and(|login| login.is(wanted)))
+            && self.path.as_ref().is_some_and(|glob| glob.is_match(path))
     }
 }
 
@@ -145,14 +167,14 @@ type Question = (String, Option<Login>);
 /// The faults of a forge, with how often each has matched.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
-    planned: Mutex<Vec<(Fault, u64)>>,
+    planned: Mutex<Vec<Planned>>,
     remembered: Mutex<HashMap<Question, (http::response::Parts, Bytes)>>,
 }
 
 impl Faults {
     /// Adds a fault.
     pub(super) fn add(&self, fault: Fault) {
-        self.planned.lock().unwrap_or_else(PoisonError::into_inner).push((fault, 0));
+        self.planned.lock().unwrap_or_else(PoisonError::into_inner).push(Planned::new(fault));
     }
 
     /// Takes all faults away.
@@ -161,14 +183,14 @@ impl Faults {
     }
 
     /// What happens to this call, and whether answers to it are worth remembering.
-    fn strike(&self, method: &str, path: &str) -> (Option<What>, bool) {
+    fn strike(&self, method: &str, path: &str, login: Option<&Login>) -> (Option<What>, bool) {
         let (mut struck, mut remember) = (None, false);
-        for (fault, calls) in self.planned.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
-            if fault.matches(method, path) {
-                *calls += 1;
-                remember |= fault.what == What::Stale;
-                if struck.is_none() && fault.when.is_now(*calls) {
-                    struck = Some(fault.what.clone());
+        for planned in self.planned.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            if planned.matches(method, path, login) {
+                planned.calls += 1;
+                remember |= planned.fault.what == What::Stale;
+                if struck.is_none() && planned.fault.when.is_now(planned.calls) {
+                    struck = Some(planned.fault.what.clone());
                 }
             }
         }
@@ -180,10 +202,10 @@ impl Faults {
 pub(super) async fn faulty(State(forge): State<Arc<Forge>>, request: Request, next: Next) -> Response {
     let method = request.method().to_string();
     let path = request.uri().path().trim_start_matches("/api/v3").to_owned();
-    let (struck, remember) = forge.faults.strike(&method, &path);
     let hangup = request.extensions().get::<ConnectInfo<Hangup>>().map(|info| info.0.clone());
     let target = request.uri().path_and_query().map_or_else(String::new, ToString::to_string);
     let login = sign_in(&forge, request.headers()).ok().flatten();
+    let (struck, remember) = forge.faults.strike(&method, &path, login.as_ref());
     let note = |status| {
         let (method, path, login) = (method.clone(), target.clone(), login.clone());
         forge.note(LoggedRequest { method, path, status, login, counted: false });
@@ -297,12 +319,17 @@ mod tests {
     fn a_fault_is_read_from_json() {
         let text = br#"[
             {"method": "POST", "path": "/repos/*/*/git/refs", "when": {"call": 2}, "what": "drop_after"},
-            {"path": "/repos/**", "when": {"random": {"percent": 10, "seed": 7}},
+            {"path": "/repos/**", "login": "hob", "when": {"random": {"percent": 10, "seed": 7}},
              "what": {"answer": {"status": 429, "headers": {"retry-after": "3"}}}}
         ]"#;
-        let faults = Fault::parse(text).unwrap();
-        assert!(faults[0].matches("post", "/repos/a/b/git/refs") && !faults[0].matches("GET", "/repos/a/b/git/refs"));
-        assert!(!faults[0].matches("POST", "/repos/a/b/c/git/refs") && faults[1].matches("GET", "/repos/a/b/c"));
+        let faults: Vec<_> = Fault::parse(text).unwrap().into_iter().map(Planned::new).collect();
+        let hob = Login::from("hob");
+        assert!(faults[0].matches("post", "/repos/a/b/git/refs", None));
+        assert!(!faults[0].matches("GET", "/repos/a/b/git/refs", None));
+        assert!(!faults[0].matches("POST", "/repos/a/b/c/git/refs", None));
+        assert!(
+            faults[1].matches("GET", "/repos/a/b/c", Some(&hob)) && !faults[1].matches("GET", "/repos/a/b/c", None)
+        );
         assert!(Fault::parse(br#"[{"path": "/x", "what": "explode"}]"#).is_err());
     }
 

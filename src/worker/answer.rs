@@ -132,7 +132,13 @@ impl Worker {
             start_attempt(record, now);
             sentence
         });
-        self.attempt(&lease.await?, seen.issue, base).await
+        let lease = lease.await?;
+        let (mut issue, blocked) = (seen.issue, &self.settings.labels.blocked);
+        // Reads can lag: one that does not show the label yet must not leave it on, where it would count as a person's.
+        if !has_label(&issue.labels, blocked) {
+            issue.labels.push(blocked.clone());
+        }
+        self.attempt(&lease, issue, base).await
     }
 
     /// Answers a blocked issue from the command line: it is free again, and the next worker takes it with these words.

@@ -294,7 +294,8 @@ impl Worker {
         let mut name = wanted.clone();
         for n in 2..100 {
             let branch: BranchName = name.parse()?;
-            if self.workspace.remote_tip(&remote, &branch).await?.is_none() {
+            // All branches below the prefix were fetched just now, and the push expects that this one is not there.
+            if self.workspace.fetched_tip(&remote, &branch).await?.is_none() {
                 return Ok(branch);
             }
             name = format!("{wanted}-{n}");

@@ -21,8 +21,12 @@ impl Worker {
         labels: &mut Vec<String>,
         proven: &Proven,
     ) -> Result<(), WorkError> {
-        let now = self.forge.issue(job.issue.number).await?;
-        match now.filter(|issue| self.still_wanted(issue)) {
+        let mut now = self.forge.issue(job.issue.number).await?.filter(|issue| self.still_wanted(issue));
+        if now.is_none() {
+            // Reads can lag, and proven work is not thrown away for one that does.
+            now = self.forge.issue(job.issue.number).await?.filter(|issue| self.still_wanted(issue));
+        }
+        match now {
             None => {
                 let settle = self.settle(job.lease, labels, |record| {
                     record.state = record.state.after(Event::Cancelled).unwrap_or(State::Done);

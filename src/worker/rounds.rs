@@ -120,6 +120,8 @@ impl Worker {
         self.write_spend(job, report.spend).await?;
         let summary = match report.outcome {
             Outcome::Done { summary } => summary,
+            // An agent that goes on from its own work may find it done: nobody has seen it yet.
+            Outcome::NothingToDo { reason } if has_unseen_work(job) => reason,
             Outcome::NothingToDo { reason } => return Ok(Round::Blocked(self.nothing_changed(&reason))),
             Outcome::Question { question } => {
                 let text = "The agent needs an answer before it can go on.".to_owned();
@@ -393,6 +395,11 @@ impl Worker {
         self.progress(job.issue, &format!("checks on the {name}: {passed} of {} pass", results.len()));
         Ok(results)
     }
+}
+
+/// Whether the branch has work of an earlier attempt that was never in a pull request.
+fn has_unseen_work(job: &Job<'_>) -> bool {
+    job.checkout.start() != job.checkout.base() && job.lease.record().pull_request.is_none()
 }
 
 /// Whether the branch has work that passed its checks in the attempt before, which failed only after that.

@@ -7,8 +7,8 @@ use crate::{
     workspace::{
         BranchName, Foreign, Identity, WorkspaceError, commit, diff,
         error::library,
-        git::{Git, Tree},
-        layout::{IssueFolder, blocking, make, remove, remove_git_folders},
+        git::{Before, Git, Tree},
+        layout::{IssueFolder, blocking, is_empty, make, remove, remove_git_folders},
         names::{checked, oid},
         skeleton,
     },
@@ -180,17 +180,18 @@ impl Checkout {
 
     async fn fill(&self, tree: &Path, index: &Path, sha: &Sha) -> Result<(), WorkspaceError> {
         let (folder, place) = (self.folder.clone(), tree.to_owned());
-        blocking("make the checkout", move || {
+        let before = blocking("make the checkout", move || {
             // What was `.git` may be a link now, and the folder, too.
             remove(&place.join(".git"))?;
             if place.is_symlink() {
                 remove(&place)?;
             }
-            make(&place)
+            make(&place)?;
+            is_empty(&place).map(|empty| if empty { Before::Nothing } else { Before::Anything })
         })
         .await?;
         let git_dir = folder.git();
-        self.git.materialise(&Tree { git_dir: &git_dir, index, folder: tree }, sha).await?;
+        self.git.materialise(&Tree { git_dir: &git_dir, index, folder: tree, before }, sha).await?;
         let (place, index) = (tree.to_owned(), index.to_owned());
         let (branch, sha) = (self.branch.clone(), sha.clone());
         blocking("make the agent's git directory", move || {

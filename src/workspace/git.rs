@@ -118,7 +118,12 @@ impl Git {
             || self.local(tree.git_dir).arg(option("--work-tree=", tree.folder)).env("GIT_INDEX_FILE", tree.index);
         let sha = checked(sha)?;
         done("check the files out", command().args(["read-tree", "--reset", "-u", sha])).await?;
-        done("clean the checkout", command().args(["clean", "-ffdxq"]).dir(tree.folder)).await?;
+        match tree.before {
+            Before::Nothing => {}
+            Before::Anything => {
+                done("clean the checkout", command().args(["clean", "-ffdxq"]).dir(tree.folder)).await?;
+            }
+        }
         Ok(())
     }
 }
@@ -128,6 +133,16 @@ pub(super) struct Tree<'a> {
     pub(super) git_dir: &'a Path,
     pub(super) index: &'a Path,
     pub(super) folder: &'a Path,
+    pub(super) before: Before,
+}
+
+/// What a folder held before it is filled.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Before {
+    /// It is fresh: there is nothing to clean.
+    Nothing,
+    /// An earlier checkout, and what was done to it.
+    Anything,
 }
 
 /// Runs a local command to its end; its standard output.

@@ -69,6 +69,11 @@ pub(super) fn make(folder: &Path) -> Result<(), WorkspaceError> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(disk("make", folder))
 }
 
+/// Whether a folder has nothing in it.
+pub(super) fn is_empty(folder: &Path) -> Result<bool, WorkspaceError> {
+    Ok(fs::read_dir(folder).map_err(disk("read", folder))?.next().is_none())
+}
+
 /// Writes a small file.
 pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), WorkspaceError> {
     fs::write(path, content).map_err(disk("write", path))

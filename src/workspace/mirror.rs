@@ -4,7 +4,7 @@
 //! objects. It is made under another name and renamed, so that one cut short leaves none behind that looks whole; one
 //! that turns out damaged is made anew, once.
 
-use std::{fs, path::Path};
+use std::{fs, io::ErrorKind, path::Path};
 
 use rustix::fs::{FlockOperation, flock};
 use tokio_util::sync::CancellationToken;
@@ -108,7 +108,7 @@ async fn fetch(git: &Git, place: &Path, remote: &Remote, base: &BranchName) -> R
         }
         Err(error) => return Err(error),
     }
-    tip(git, place, base)
+    tip(place, base)
         .await?
         .ok_or_else(|| WorkspaceError::NoSuchBranch { repo: remote.repo().clone(), branch: base.clone() })
 }
@@ -127,10 +127,32 @@ fn tracking(branch: &str) -> String {
     format!("refs/remotes/origin/{branch}")
 }
 
-/// Where the branch stood at the last fetch.
-pub(super) async fn tip(git: &Git, place: &Path, branch: &BranchName) -> Result<Option<Sha>, WorkspaceError> {
-    let list = git.local(place).args(["for-each-ref", "--format=%(objectname)", &tracking(branch.as_str())]);
-    Ok(done("read the mirror", list).await?.lines().next().map(Sha::from))
+/// Where the branch stood at the last fetch. The mirror's refs are files, in the format that [`lay`] chose: reading
+/// them costs no process.
+pub(super) async fn tip(place: &Path, branch: &BranchName) -> Result<Option<Sha>, WorkspaceError> {
+    let (place, name) = (place.to_owned(), tracking(branch.as_str()));
+    blocking("read the mirror", move || {
+        if let Some(loose) = read_where_there(&place.join(&name))? {
+            return Ok(Some(Sha::from(loose.trim())));
+        }
+        let packed = read_where_there(&place.join("packed-refs"))?.unwrap_or_default();
+        let line = packed.lines().filter_map(|line| line.split_once(' ')).find(|(_, packed)| *packed == name);
+        Ok(line.map(|(sha, _)| Sha::from(sha)))
+    })
+    .await
+}
+
+fn read_where_there(path: &Path) -> Result<Option<String>, WorkspaceError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        // A folder: branches whose names go on after this one's.
+        Err(error)
+            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(disk("read", path)(error)),
+    }
 }
 
 /// The youngest commit that both have in their history; none: they have nothing in common.

@@ -54,6 +54,14 @@ impl Workspace {
         mirror::update(&self.git, &self.root, remote, base).await
     }
 
+    /// Where `branch`, a base branch or one of Hob's own, stood on the server at the last fetch; none: it was not there.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Disk`] when the mirror cannot be read.
+    pub async fn fetched_tip(&self, remote: &Remote, branch: &BranchName) -> Result<Option<Sha>, WorkspaceError> {
+        mirror::tip(&mirror_folder(&self.root, remote.repo()), branch).await
+    }
+
     /// Makes the checkout of an issue ready: `branch` as the server had it at the last fetch where it holds work of its
     /// own, else from `base`.
     ///
@@ -84,7 +92,7 @@ impl Workspace {
         branch: &BranchName,
         base: &Sha,
     ) -> Result<Sources, WorkspaceError> {
-        let pushed = mirror::tip(&self.git, mirror, branch).await?;
+        let pushed = mirror::tip(mirror, branch).await?;
         let (base, start) = match &pushed {
             None => (base.clone(), base.clone()),
             Some(tip) => match mirror::merge_base(&self.git, mirror, base, tip).await? {

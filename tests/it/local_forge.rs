@@ -382,7 +382,7 @@ async fn a_file_is_put_only_over_the_one_that_was_seen() {
 }
 
 fn fault(method: &str, path: &str, when: When, what: What) -> Fault {
-    Fault { method: Some(method.to_owned()), path: path.to_owned(), when, what }
+    Fault { method: Some(method.to_owned()), path: path.to_owned(), login: None, when, what }
 }
 
 #[tokio::test]

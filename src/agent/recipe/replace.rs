@@ -39,7 +39,8 @@ pub(super) enum ReplaceError {
 }
 
 /// Replaces in every file of the folder that the glob matches and git does not ignore; says what changed. Files that
-/// are no text or too big are passed over, unless the step names just one.
+/// are no text or too big are passed over, unless the step names just one. Where a plain text is replaced already, as
+/// it is when a recipe goes on from its own work, the step is done.
 pub(super) fn replace(folder: &Folder, step: &Replace) -> Result<String, ReplaceError> {
     let invalid = |text: &str, error: String| ReplaceError::Invalid(text.to_owned(), error);
     let pattern = match step.pattern {
@@ -49,6 +50,7 @@ pub(super) fn replace(folder: &Folder, step: &Replace) -> Result<String, Replace
     let pattern = RegexBuilder::new(&pattern).multi_line(true).build();
     let pattern = pattern.map_err(|error| invalid(&step.find, error.to_string()))?;
     let (mut looked, mut found, mut places, mut changed) = (0, 0, 0, 0);
+    let mut done_before = false;
     for path in files(folder, &step.files).map_err(|error| match error {
         Unlisted::Glob(error) => invalid(&step.files, error),
         Unlisted::File(error) => error.into(),
@@ -62,6 +64,8 @@ pub(super) fn replace(folder: &Folder, step: &Replace) -> Result<String, Replace
         };
         let count = pattern.find_iter(&text).count();
         if count == 0 {
+            let is_plain = step.pattern == Pattern::Text && !step.with.trim().is_empty();
+            done_before |= is_plain && text.contains(&step.with);
             continue;
         }
         found += 1;
@@ -76,6 +80,7 @@ pub(super) fn replace(folder: &Folder, step: &Replace) -> Result<String, Replace
     }
     match (looked, found, changed) {
         (0, _, _) => Err(ReplaceError::NoFile(step.files.clone())),
+        (_, 0, _) if done_before => Ok(format!("`{}` is replaced already", step.find)),
         (_, 0, _) => Err(ReplaceError::NoText(looked)),
         (_, _, 0) => Err(ReplaceError::Same),
         (_, _, changed) => Ok(format!("replaced `{}` at {places} places in {changed} files", step.find)),

@@ -1,4 +1,4 @@
-//! Git over smart HTTP: `git http-backend` as a CGI child, its input from a file, its output streamed.
+//! Git over smart HTTP: `git upload-pack` and `git receive-pack` as children, the input from a file, the output streamed.
 //!
 //! # Flow
 //! A push's body is first written to a file, which costs no memory whatever its size. Then the repository's refs are locked,
@@ -6,7 +6,8 @@
 //! pull requests follow their branches and is the lock free again: to the API, a push is one step.
 //!
 //! # Caveats
-//! A push whose body is compressed is refused: git compresses fetches only.
+//! A push whose body is compressed is refused: git compresses fetches only. A compressed fetch goes to `git http-backend`,
+//! which can unpack it and costs two more processes.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -34,7 +35,7 @@ use super::{
         refusal::Refusal,
     },
     RefMove,
-    commands::{Command, refuse},
+    commands::{Command, packet, refuse},
     moved, parse_commands,
 };
 use crate::{
@@ -63,6 +64,29 @@ struct Target {
     login: Option<Login>,
 }
 
+/// Which of git's two services a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Service {
+    Upload,
+    Receive,
+}
+
+impl Service {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Upload => "git-upload-pack",
+            Self::Receive => "git-receive-pack",
+        }
+    }
+
+    fn command(self) -> &'static str {
+        match self {
+            Self::Upload => "upload-pack",
+            Self::Receive => "receive-pack",
+        }
+    }
+}
+
 /// The routes of git's smart HTTP.
 pub(in super::super) fn routes(forge: &Arc<Forge>) -> Router {
     Router::new()
@@ -78,19 +102,26 @@ async fn advertise(
     request: Request,
 ) -> Response {
     let query = request.uri().query().unwrap_or_default().to_owned();
-    let need = match query.as_str() {
-        "service=git-upload-pack" => Role::Read,
-        "service=git-receive-pack" => Role::Write,
+    let (need, service) = match query.as_str() {
+        "service=git-upload-pack" => (Role::Read, Service::Upload),
+        "service=git-receive-pack" => (Role::Write, Service::Receive),
         _ => return plain(StatusCode::FORBIDDEN, "this forge speaks git's smart protocol only"),
     };
     let target = match target(&forge, &owner, &repo, request.headers(), need) {
         Ok(target) => target,
         Err(response) => return *response,
     };
-    let cgi =
-        cgi(&forge, &target, "info/refs", request.headers()).env("REQUEST_METHOD", "GET").env("QUERY_STRING", &query);
+    let program = direct(&forge, &target, service, request.headers()).arg("--http-backend-info-refs");
     let (parts, _) = request.into_parts();
-    let answer = stream(cgi, None).await;
+    let version = parts.headers.get("git-protocol").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    // Version 2 leaves the announcement out.
+    let announcement = if service == Service::Upload && version.contains("version=2") {
+        Vec::new()
+    } else {
+        [packet(format!("# service={}\n", service.name()).as_bytes()), b"0000".to_vec()].concat()
+    };
+    let head = Head::Known(format!("application/x-{}-advertisement", service.name()), announcement);
+    let answer = stream(program.arg(forge.git.path(target.id)), None, head).await;
     finish(&forge, &parts, &target, answer)
 }
 
@@ -107,10 +138,14 @@ async fn upload(
     let Ok(body) = axum::body::to_bytes(body, FETCH_MAX).await else {
         return plain(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large or incomplete");
     };
-    let cgi = cgi(&forge, &target, "git-upload-pack", &parts.headers)
-        .env("REQUEST_METHOD", "POST")
-        .env("CONTENT_LENGTH", body.len().to_string());
-    let answer = stream(cgi, Some(body)).await;
+    let answer = if parts.headers.contains_key(header::CONTENT_ENCODING) {
+        let length = body.len().to_string();
+        stream(unpacking(&forge, &target, &parts.headers).env("CONTENT_LENGTH", length), Some(body), Head::Cgi).await
+    } else {
+        let head = Head::Known("application/x-git-upload-pack-result".to_owned(), Vec::new());
+        let program = direct(&forge, &target, Service::Upload, &parts.headers).arg(forge.git.path(target.id));
+        stream(program, Some(body), head).await
+    };
     finish(&forge, &parts, &target, answer)
 }
 
@@ -154,12 +189,10 @@ async fn apply(forge: &Arc<Forge>, target: &Target, headers: &HeaderMap, spooled
     let held = forge.git.lock_of(target.id).lock_owned().await;
     if let Some((reason, message)) = objection(forge, target, &commands) {
         let body = refuse(&commands, &capabilities, reason, &message);
-        return Ok(([(header::CONTENT_TYPE, "application/x-git-receive-pack-result")], body).into_response());
+        return Ok(result(body));
     }
-    let cgi = cgi(forge, target, "git-receive-pack", headers)
-        .env("REQUEST_METHOD", "POST")
-        .env("CONTENT_LENGTH", length.to_string());
-    let mut child = start_child(cgi)?;
+    let program = direct(forge, target, Service::Receive, headers).arg(forge.git.path(target.id));
+    let mut child = start_child(program)?;
     let input = File::open(spooled).await?;
     feed(&mut child, input);
     let run = async {
@@ -182,8 +215,12 @@ async fn apply(forge: &Arc<Forge>, target: &Target, headers: &HeaderMap, spooled
     if let Err(refusal) = noted.await.map_err(std::io::Error::other)? {
         return Ok(refusal.into_response());
     }
-    let (head, body) = split_cgi(&output).ok_or_else(|| std::io::Error::other("git http-backend gave no headers"))?;
-    Ok(answer(head, Body::from(body.to_vec())))
+    Ok(result(output))
+}
+
+/// What a push led to, in git's words.
+fn result(report: Vec<u8>) -> Response {
+    ([(header::CONTENT_TYPE, "application/x-git-receive-pack-result")], report).into_response()
 }
 
 /// Why this push may not be, if it may not: the reason for git and the sentence for the person.
@@ -246,22 +283,38 @@ fn target(forge: &Forge, owner: &str, repo: &str, headers: &HeaderMap, need: Rol
     }
 }
 
-fn cgi(forge: &Forge, target: &Target, service: &str, headers: &HeaderMap) -> Program {
-    let mut program = Program::new("git", &child_environment())
-        .arg("http-backend")
+/// A git child of one request, with what the request says about the protocol.
+fn git(forge: &Forge, headers: &HeaderMap) -> Program {
+    let program = Program::new("git", &child_environment())
         .env("HOME", forge.git.root())
         .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null");
+    match headers.get("git-protocol").and_then(|value| value.to_str().ok()) {
+        Some(version) => program.env("GIT_PROTOCOL", version),
+        None => program,
+    }
+}
+
+/// The service itself, without a CGI program before it; the repository's folder is its last argument.
+fn direct(forge: &Forge, target: &Target, service: Service, headers: &HeaderMap) -> Program {
+    let who = target.login.as_ref().map_or("anonymous", Login::as_str);
+    git(forge, headers)
+        .args([service.command(), "--stateless-rpc"])
+        .env("GIT_COMMITTER_NAME", who)
+        .env("GIT_COMMITTER_EMAIL", format!("{who}@localhost"))
+}
+
+/// A fetch whose body is compressed.
+fn unpacking(forge: &Forge, target: &Target, headers: &HeaderMap) -> Program {
+    let mut program = git(forge, headers)
+        .arg("http-backend")
         .env("GIT_PROJECT_ROOT", forge.git.root())
         .env("GIT_HTTP_EXPORT_ALL", "1")
-        .env("PATH_INFO", format!("/{}.git/{service}", target.id))
+        .env("PATH_INFO", format!("/{}.git/git-upload-pack", target.id))
+        .env("REQUEST_METHOD", "POST")
         .env("REMOTE_ADDR", "127.0.0.1")
         .env("REMOTE_USER", target.login.as_ref().map_or("", Login::as_str));
-    let passed = [
-        (header::CONTENT_TYPE, "CONTENT_TYPE"),
-        (header::CONTENT_ENCODING, "HTTP_CONTENT_ENCODING"),
-        (HeaderName::from_static("git-protocol"), "GIT_PROTOCOL"),
-    ];
+    let passed = [(header::CONTENT_TYPE, "CONTENT_TYPE"), (header::CONTENT_ENCODING, "HTTP_CONTENT_ENCODING")];
     for (header, variable) in passed {
         if let Some(value) = headers.get(header).and_then(|value| value.to_str().ok()) {
             program = program.env(variable, value);
@@ -277,7 +330,7 @@ fn start_child(program: Program) -> std::io::Result<Child> {
             let mut text = Vec::new();
             (&mut stderr).take(16 << 10).read_to_end(&mut text).await.ok();
             if !text.is_empty() {
-                tracing::debug!("git http-backend: {}", String::from_utf8_lossy(&text));
+                tracing::debug!("git said: {}", String::from_utf8_lossy(&text));
             }
             // What is beyond the cap is read away, or the child would wait for ever.
             tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await.ok();
@@ -296,8 +349,16 @@ fn feed(child: &mut Child, mut input: impl tokio::io::AsyncRead + Unpin + Send +
     }
 }
 
+/// Where an answer's head comes from.
+enum Head {
+    /// From the child, a CGI program.
+    Cgi,
+    /// This type of content; these bytes stand before what the child says.
+    Known(String, Vec<u8>),
+}
+
 /// Runs the child and streams its body; the child is killed when the client goes away.
-async fn stream(program: Program, input: Option<bytes::Bytes>) -> std::io::Result<Response> {
+async fn stream(program: Program, input: Option<bytes::Bytes>, head: Head) -> std::io::Result<Response> {
     let mut child = start_child(program)?;
     match input {
         Some(bytes) => feed(&mut child, std::io::Cursor::new(bytes)),
@@ -305,10 +366,10 @@ async fn stream(program: Program, input: Option<bytes::Bytes>) -> std::io::Resul
     }
     let stdout = child.stdout.take().ok_or_else(|| std::io::Error::other("no output"))?;
     let mut stdout = BufReader::with_capacity(64 << 10, stdout);
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") && head.len() < (16 << 10) {
-        head.push(stdout.read_u8().await?);
-    }
+    let (head, first) = match head {
+        Head::Cgi => (read_head(&mut stdout).await?, Vec::new()),
+        Head::Known(kind, first) => (format!("Content-Type: {kind}\r\n").into_bytes(), first),
+    };
     let ends_at = tokio::time::Instant::now() + DEADLINE;
     let chunks = futures_util::stream::unfold((stdout, child), move |(mut stdout, child)| async move {
         let mut buffer = vec![0; 64 << 10];
@@ -323,7 +384,16 @@ async fn stream(program: Program, input: Option<bytes::Bytes>) -> std::io::Resul
         };
         Some((chunk, (stdout, child)))
     });
-    Ok(answer(&head, Body::from_stream(chunks)))
+    let first = futures_util::stream::iter((!first.is_empty()).then(|| Ok(bytes::Bytes::from(first))));
+    Ok(answer(&head, Body::from_stream(first.chain(chunks))))
+}
+
+async fn read_head(stdout: &mut (impl tokio::io::AsyncRead + Unpin)) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") && head.len() < (16 << 10) {
+        head.push(stdout.read_u8().await?);
+    }
+    Ok(head)
 }
 
 /// Writes a body to a file that goes away with the answer.
@@ -343,14 +413,10 @@ async fn spool(forge: &Forge, body: Body) -> std::io::Result<tempfile::NamedTemp
     Ok(named)
 }
 
-fn split_cgi(output: &[u8]) -> Option<(&[u8], &[u8])> {
-    let at = output.windows(4).position(|window| window == b"\r\n\r\n")?;
-    Some(output.split_at(at + 4))
-}
-
-/// An answer of the CGI's head and this body.
+/// An answer of a CGI program's head and this body.
 fn answer(head: &[u8], body: Body) -> Response {
     let mut response = Response::new(body);
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     for line in String::from_utf8_lossy(head).lines() {
         let Some((name, value)) = line.split_once(':') else { continue };
         let value = value.trim();

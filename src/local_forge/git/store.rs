@@ -79,7 +79,8 @@ impl Store {
         Arc::clone(self.locks.lock().unwrap_or_else(PoisonError::into_inner).entry(id).or_default())
     }
 
-    fn path(&self, id: u64) -> PathBuf {
+    /// The folder of one repository.
+    pub(in super::super) fn path(&self, id: u64) -> PathBuf {
         self.root().join(format!("{id}.git"))
     }
 }

@@ -40,6 +40,15 @@ async fn a_regular_expression_knows_its_groups() {
 }
 
 #[tokio::test]
+async fn a_recipe_goes_on_from_its_own_work() {
+    let bench = Bench::new(&[("a", "x\n"), ("b", "y\n")]);
+    cook(&bench, "{ replace = 'x', with = 'z', in = 'a' }").await;
+    let steps = "{ replace = 'x', with = 'z', in = 'a' }, { replace = 'y', with = 'z', in = 'b' }";
+    let said = summary(cook(&bench, steps).await);
+    assert!(said.contains("`x` is replaced already\n- replaced `y`"), "{said}");
+}
+
+#[tokio::test]
 async fn a_step_that_fails_or_changes_nothing_says_which_and_why() {
     let bench = Bench::new(&[("a", "x\n")]);
     for (steps, why) in [

@@ -29,7 +29,7 @@ async fn a_pass_with_an_issue_that_failed_ends_with_1_and_leaves_it_to_the_next(
     let issue = world.asks("Make done.txt", "").await;
     let what = What::Answer { status: 403, headers: Default::default(), message: "not today".to_owned() };
     let path = format!("/repos/*/*/issues/{issue}/events");
-    world.forge.inject(Fault { method: Some("GET".to_owned()), path, when: When::Always, what });
+    world.forge.inject(Fault { method: Some("GET".to_owned()), path, login: None, when: When::Always, what });
     let ended = world.hob(&["run", "--once"]).await;
     assert_eq!(ended.code, 1, "{ended:?}");
     assert!(ended.stderr.contains("1 issue(s) failed and are left to the next run"), "{ended:?}");

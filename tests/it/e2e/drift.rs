@@ -149,7 +149,7 @@ async fn an_issue_that_was_transferred_ends_without_a_word() {
     let headers = [("location".to_owned(), "https://forge.example/other".to_owned())].into();
     let what = What::Answer { status: 301, headers, message: "Moved Permanently".to_owned() };
     let path = format!("/repos/*/*/issues/{issue}");
-    world.forge.inject(Fault { method: Some("GET".to_owned()), path, when: When::Always, what });
+    world.forge.inject(Fault { method: Some("GET".to_owned()), path, login: None, when: When::Always, what });
     let other = world.asks("Another", "").await;
     world.run().await;
     assert_eq!(world.record(issue).await.unwrap().state, State::Done, "{:?}", world.failures());

@@ -1,10 +1,13 @@
 //! Agents that fail: what passes is tried again later, what does not is handed to a person.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use hob::domain::State;
+use hob::{
+    domain::State,
+    local_forge::{Fault, What, When},
+};
 
-use crate::harness::World;
+use crate::harness::{World, in_virtual_time};
 
 #[tokio::test]
 async fn an_agent_that_changes_nothing_blocks_the_issue() {
@@ -123,4 +126,46 @@ async fn a_child_that_the_agent_leaves_behind_is_ended() {
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
     world.finish().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_finds_its_earlier_work_done_has_it_published() {
+    let script = "case $n in
+        0) echo done > done.txt; kill -9 $$ ;;
+        *) echo '{\"outcome\":\"nothing_to_do\",\"reason\":\"It is done.\"}' ;;
+    esac";
+    let world = World::with_agent(script).check("test -f done.txt").start().await;
+    let issue = world.asks("Go on", "").await;
+    world.run().await;
+    assert_eq!(world.branches().await, ["hob/1-go-on"], "the work of the attempt that failed is kept");
+    world.forge.advance(world.settings.limits.retry_delay + Duration::from_secs(2));
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    world.finish().await;
+}
+
+#[test]
+fn a_limit_longer_than_our_patience_does_not_lose_the_bill() {
+    in_virtual_time(Box::pin(async {
+        let script = "echo done > done.txt; echo '{\"outcome\":\"done\",\"summary\":\"Made it.\",\"input_tokens\":10}'";
+        let builder = World::with_agent(script).set("forge.patience", "2s").inside(&Arc::default());
+        let world = builder.start().await;
+        let issue = world.asks("Spend", "").await;
+        world.forge.inject(Fault {
+            method: Some("POST".to_owned()),
+            path: "/repos/acme/site/git/commits".to_owned(),
+            login: None,
+            // The claim, the start of the agent, and what it spent.
+            when: When::Call(3),
+            what: What::Answer {
+                status: 403,
+                headers: [("retry-after".to_owned(), "120".to_owned())].into(),
+                message: "You have exceeded a secondary rate limit.".to_owned(),
+            },
+        });
+        world.run().await;
+        let record = world.record(issue).await.unwrap();
+        assert_eq!((record.state, record.attempt, record.spend.input_tokens), (State::InReview, 1, 10));
+        world.finish().await;
+    }));
 }

@@ -1,6 +1,9 @@
 //! What happens to an issue while the agent works on it.
 
-use hob::domain::State;
+use hob::{
+    domain::State,
+    local_forge::{Fault, What, When},
+};
 use serde_json::json;
 
 use crate::harness::{Gate, World};
@@ -81,4 +84,44 @@ async fn labels_of_other_people_stay() {
     tokio::join!(world.run(), meanwhile);
     assert_eq!(world.labels(issue).await, ["bug", "code", "good first issue", "in-review"]);
     world.finish().await;
+}
+
+fn failing(method: &str, path: String, when: When, what: What) -> Fault {
+    Fault { method: Some(method.to_owned()), path, login: None, when, what }
+}
+
+fn answer(status: u16) -> What {
+    What::Answer { status, headers: std::collections::BTreeMap::new(), message: String::new() }
+}
+
+#[tokio::test]
+async fn a_label_that_could_not_be_taken_off_at_the_end_is_taken_off_later() {
+    let path = "/repos/acme/site/issues/1/labels/in-progress".to_owned();
+    let (world, issue) = while_the_agent_works!(world, issue, {
+        world.labels_off("tess", issue, "code").await;
+        world.forge.inject(failing("DELETE", path, When::Always, answer(502)));
+    });
+    assert_eq!(world.record(issue).await.unwrap().state, State::Done);
+    assert_eq!(world.labels(issue).await, ["in-progress"]);
+    world.forge.heal();
+    world.forge.advance(world.settings.lease.duration * 2);
+    world.run().await;
+    assert_eq!(world.labels(issue).await, Vec::<String>::new());
+    world.finish_after_faults().await;
+}
+
+#[tokio::test]
+async fn an_issue_that_is_not_found_once_is_looked_for_again_before_its_work_is_given_up() {
+    let script = Gate::before("echo done > done.txt");
+    let world = World::fixing().script("fixer", &script).start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let meanwhile = async {
+        gate.reached().await;
+        world.forge.inject(failing("GET", "/repos/acme/site/issues/1".to_owned(), When::First(1), answer(404)));
+        gate.open().await;
+    };
+    tokio::join!(world.run(), meanwhile);
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    world.finish_after_faults().await;
 }

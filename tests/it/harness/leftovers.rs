@@ -26,6 +26,26 @@ impl World {
         children::all_gone(self.dir()).await;
     }
 
+    /// Leaves a world in the middle, where what is left does not matter.
+    pub(crate) fn leave(mut self) {
+        self.finished = true;
+    }
+
+    /// Fails on what a worker that died left half made in its state folder, once another has worked there.
+    pub(crate) fn nothing_half_made(&self, worker: &str) {
+        let mut folders = vec![self.state_dir(worker)];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let half = name.ends_with(".lock") || name == "mirror.new";
+                assert!(!half, "half made: {}", entry.path().display());
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(entry.path());
+                }
+            }
+        }
+    }
+
     async fn nothing_left_on(&self, issue: &Value, pulls: &[Value]) {
         let number = issue["number"].as_u64().unwrap();
         let own: Vec<_> = self

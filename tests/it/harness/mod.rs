@@ -2,18 +2,21 @@
 
 mod apps;
 mod children;
-mod door;
 mod faults;
 mod gate;
+mod inside;
 mod leftovers;
+mod mirror;
 mod people;
 mod program;
 mod view;
+mod virtual_time;
 mod world;
 
 pub(crate) use apps::private_key;
-pub(crate) use door::{Door, Point, Side};
 pub(crate) use faults::{Faulty, Lost};
 pub(crate) use gate::Gate;
+pub(crate) use inside::Turnstile;
 pub(crate) use program::Ended;
+pub(crate) use virtual_time::in_virtual_time;
 pub(crate) use world::{Builder, World, repo, run};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::World;
+use super::{World, inside::ask};
 
 impl World {
     /// Calls the repository's API as `login`; the answer has to be a success.
@@ -28,15 +28,7 @@ impl World {
     }
 
     async fn send(&self, repo: &str, login: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
-        let address = format!("{}/repos/{repo}{path}", self.forge.api_url());
-        let mut request = self.client.request(method, address);
-        request = request.header("authorization", format!("Bearer token-of-{login}"));
-        if !body.is_null() {
-            request = request.body(body.to_string());
-        }
-        let response = request.send().await.unwrap();
-        let status = response.status().as_u16();
-        (status, serde_json::from_str(&response.text().await.unwrap()).unwrap_or_default())
+        ask(self.forge.router(), login, method, &format!("/repos/{repo}{path}"), &body).await
     }
 
     fn later(&self) {
@@ -111,9 +103,8 @@ impl World {
     /// Ann makes a repository without a commit, and an issue with the label in it.
     pub(crate) async fn makes_empty_repository(&self, name: &str) {
         let post = async |path: &str, body: Value| {
-            let request = self.client.post(format!("{}{path}", self.forge.api_url()));
-            let request = request.header("authorization", "Bearer token-of-ann").body(body.to_string());
-            assert_eq!(request.send().await.unwrap().status(), 201, "{path}");
+            let (status, answer) = ask(self.forge.router(), "ann", Method::POST, path, &body).await;
+            assert_eq!(status, 201, "{path}: {answer}");
         };
         post("/user/repos", json!({"name": name, "auto_init": false})).await;
         post(&format!("/repos/ann/{name}/labels"), json!({"name": "code", "color": "5319e7"})).await;

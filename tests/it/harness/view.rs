@@ -2,13 +2,13 @@
 
 use hob::{
     domain::{IssueNumber, Record, STATUS_MARK, Timestamp},
-    forge::Access,
+    forge::{Access, Forge},
     local_forge::LoggedRequest,
 };
 use http::Method;
 use serde_json::Value;
 
-use super::World;
+use super::{World, inside};
 
 /// A comment.
 #[derive(Debug, Clone)]
@@ -36,13 +36,18 @@ fn text(value: &Value) -> String {
 }
 
 impl World {
+    /// A client that only looks.
+    fn watch(&self) -> Forge {
+        inside::client(self.forge.router(), None, "watch", &self.settings, Access::ReadOnly)
+    }
+
     pub(crate) async fn look(&self, path: &str) -> Value {
         self.call("watch", Method::GET, path, Value::Null).await
     }
 
     /// The forge's time.
     pub(super) async fn now(&self) -> Timestamp {
-        let forge = self.client_of("watch", &self.settings, Access::ReadOnly);
+        let forge = self.watch();
         forge.tips().await.unwrap();
         forge.now()
     }
@@ -106,14 +111,14 @@ impl World {
 
     /// The sentences of the issue's ledger, the first first; renewals left out.
     pub(crate) async fn history(&self, issue: u64) -> Vec<String> {
-        let forge = self.client_of("watch", &self.settings, Access::ReadOnly);
+        let forge = self.watch();
         let entries = forge.history(IssueNumber(issue)).await.unwrap();
         entries.into_iter().map(|entry| entry.sentence).filter(|sentence| sentence != "renewed the lease").collect()
     }
 
     /// The issue's record as it stands; none where it has no ledger.
     pub(crate) async fn record(&self, issue: u64) -> Option<Record> {
-        let forge = self.client_of("watch", &self.settings, Access::ReadOnly);
+        let forge = self.watch();
         let tip = forge.tip(IssueNumber(issue)).await.unwrap()?;
         Some(forge.entry(&tip).await.unwrap().record)
     }

@@ -18,7 +18,7 @@ use http::Method;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{Door, Faulty};
+use super::{Faulty, Turnstile, inside};
 
 /// Everybody who has a token; the token is `token-of-LOGIN`. `out` has no more than anybody in a public repository.
 const ACCOUNTS: [(&str, &str); 9] = [
@@ -45,6 +45,16 @@ pub(crate) struct Builder {
     agents: Vec<(String, AgentSettings)>,
     recipes: Vec<(String, RecipeSettings)>,
     set: Vec<(String, String)>,
+    line: Line,
+}
+
+/// How the workers' calls to the API reach the forge.
+#[derive(Clone)]
+enum Line {
+    /// As in production.
+    Sockets,
+    /// In this process.
+    Inside(Arc<Turnstile>),
 }
 
 /// A forge, its people, a repository, and what workers need to work on it. [`World::finish`] ends it.
@@ -52,12 +62,12 @@ pub(crate) struct World {
     pub(crate) forge: Running,
     pub(crate) settings: Settings,
     pub(crate) notices: Arc<Mutex<Vec<Notice>>>,
-    pub(super) client: reqwest::Client,
     pub(super) folder: tempfile::TempDir,
     pub(super) finished: bool,
     /// What every repository begins with.
     files: Vec<(String, Vec<u8>)>,
     set: Vec<(String, String)>,
+    line: Line,
 }
 
 impl World {
@@ -69,14 +79,20 @@ impl World {
     /// A world whose default agent `fixer` runs this shell script in the folder. `{DIR}` is the world's folder, `$n`
     /// counts the issue's runs before this one, and each run's brief is kept.
     pub(crate) fn with_agent(script: &str) -> Builder {
+        Self::with_bare_agent("").script("fixer", script)
+    }
+
+    /// A world whose default agent `fixer` runs this shell script in the folder, and nothing else.
+    pub(crate) fn with_bare_agent(script: &str) -> Builder {
         let builder = Builder {
             files: vec![("README.md".into(), b"# Site\n".to_vec())],
             scripts: Vec::new(),
             agents: Vec::new(),
             recipes: Vec::new(),
             set: Vec::new(),
+            line: Line::Sockets,
         };
-        builder.set("agent.default", "fixer").set("forge.retry_base", "1ms").script("fixer", script)
+        builder.set("agent.default", "fixer").set("forge.retry_base", "1ms").bare_script("fixer", script)
     }
 }
 
@@ -94,7 +110,12 @@ impl Builder {
     }
 
     /// A command agent that runs a shell script.
-    pub(crate) fn script(mut self, name: &str, script: &str) -> Self {
+    pub(crate) fn script(self, name: &str, script: &str) -> Self {
+        let count = "n=$(ls {DIR}/briefs | grep -c \"^$HOB_ISSUE-\"); cat > {DIR}/briefs/$HOB_ISSUE-$n\n";
+        self.bare_script(name, &format!("{count}{script}"))
+    }
+
+    fn bare_script(mut self, name: &str, script: &str) -> Self {
         self.scripts.push((name.to_owned(), script.to_owned()));
         self
     }
@@ -108,6 +129,12 @@ impl Builder {
     /// One setting.
     pub(crate) fn set(mut self, key: &str, value: &str) -> Self {
         self.set.push((key.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Lets workers reach the API without sockets, past this turnstile.
+    pub(crate) fn inside(mut self, turnstile: &Arc<Turnstile>) -> Self {
+        self.line = Line::Inside(Arc::clone(turnstile));
         self
     }
 
@@ -131,23 +158,16 @@ impl Builder {
         set.extend(self.set);
         let mut settings = Settings::load(None, HashMap::new(), &set).unwrap();
         for (name, script) in &self.scripts {
-            let command = vec!["sh".to_owned(), "-c".to_owned(), whole_script(script, folder.path())];
+            let script = format!("{script}\n").replace("{DIR}", &folder.path().display().to_string());
+            let command = vec!["sh".to_owned(), "-c".to_owned(), script];
             let agent = AgentSettings { backend: BackendKind::Command, command, ..AgentSettings::default() };
             settings.agents.insert(name.clone(), agent);
         }
         settings.agents.extend(self.agents);
         settings.recipes.extend(self.recipes);
         let files = self.files;
-        let world = World {
-            forge,
-            files,
-            settings,
-            notices: Arc::default(),
-            client: reqwest::Client::new(),
-            folder,
-            finished: false,
-            set,
-        };
+        let world =
+            World { forge, files, settings, notices: Arc::default(), folder, finished: false, set, line: self.line };
         world.call("ann", Method::POST, "/labels", json!({"name": "code", "color": "5319e7"})).await;
         world
     }
@@ -155,13 +175,6 @@ impl Builder {
 
 fn seeds(files: &[(String, Vec<u8>)]) -> Vec<(&str, &[u8], bool)> {
     files.iter().map(|(path, content)| (path.as_str(), content.as_slice(), false)).collect()
-}
-
-/// Keeps the brief and counts the issue's runs; then does what the test wants.
-fn whole_script(script: &str, folder: &Path) -> String {
-    let folder = folder.display().to_string();
-    let count = "n=$(ls {DIR}/briefs | grep -c \"^$HOB_ISSUE-\"); cat > {DIR}/briefs/$HOB_ISSUE-$n\n";
-    format!("{count}{script}\n").replace("{DIR}", &folder)
 }
 
 impl World {
@@ -195,8 +208,13 @@ impl World {
         self.client_of("hob", &self.settings, access)
     }
 
-    pub(super) fn client_of(&self, login: &str, settings: &Settings, access: Access) -> Forge {
-        client(&self.forge.api_url(), login, settings, access)
+    fn client_of(&self, login: &str, settings: &Settings, access: Access) -> Forge {
+        match &self.line {
+            Line::Sockets => client(&self.forge.api_url(), login, settings, access),
+            Line::Inside(turnstile) => {
+                inside::client(self.forge.router(), Some(Arc::clone(turnstile)), login, settings, access)
+            }
+        }
     }
 
     /// What somebody needs to claim an issue as the worker `name`.
@@ -219,13 +237,6 @@ impl World {
     pub(crate) async fn worker_by(&self, door: &Faulty, name: &str) -> Worker {
         let forge = client(&door.api_url, "hob", &self.settings, Access::ReadWrite);
         self.make(name, self.settings.clone(), forge, CancellationToken::new()).await
-    }
-
-    /// A worker whose every request, API and git, goes through a door.
-    pub(crate) async fn worker_behind(&self, door: &Door, name: &str) -> Worker {
-        let forge = client(&format!("{}/api/v3", door.url), "hob", &self.settings, Access::ReadWrite);
-        let parts = self.parts(name, self.settings.clone(), forge, CancellationToken::new());
-        Worker::new(WorkerParts { server_url: door.url.clone(), ..parts }).await.unwrap()
     }
 
     /// A worker with settings of its own.

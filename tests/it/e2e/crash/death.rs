@@ -1,0 +1,58 @@
+//! Dying at a chosen moment: a run is a row of steps between two waits, and it can be given up between any two of them.
+//!
+//! A run waits for each answer of the forge, each child process, each piece of work on files. So the steps cover them
+//! all, on both sides of their effect, whatever a run does. How many steps there are depends a little on how fast the
+//! child processes are; the writes to the API are counted for themselves, and are always the same.
+
+use std::{
+    future::{Future, poll_fn},
+    pin::pin,
+    task::Poll,
+};
+
+/// On which side of what it waits for a run dies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// At once: what it has just begun is not sent, and a child is killed when it has just started.
+    Before,
+    /// When what it waited for is there, and before it hears of it.
+    After,
+}
+
+/// When a worker dies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// At the end of this step of its run, counted from 0.
+    Step(usize, Side),
+    /// At this write to the API, counted from 0 over the whole life of the world.
+    Write(usize, Side),
+}
+
+/// Runs `run` until it ends or the moment comes; none: it died. `writes` tells how many writes to the API had their
+/// effect, and is asked before each step. That a write is about to be sent, [`Side::Before`], is for the caller to see.
+pub(super) async fn until<T>(
+    moment: Option<Moment>,
+    mut writes: impl FnMut() -> usize,
+    run: impl Future<Output = T>,
+) -> Option<T> {
+    let mut run = pin!(run);
+    let mut steps = 0;
+    poll_fn(|context| {
+        let written = writes();
+        let dies = match moment {
+            Some(Moment::Step(step, Side::After)) => steps == step + 1,
+            Some(Moment::Write(write, Side::After)) => written > write,
+            Some(Moment::Step(_, Side::Before) | Moment::Write(_, Side::Before)) | None => false,
+        };
+        if dies {
+            return Poll::Ready(None);
+        }
+        steps += 1;
+        match run.as_mut().poll(context) {
+            Poll::Ready(ended) => Poll::Ready(Some(ended)),
+            Poll::Pending if moment == Some(Moment::Step(steps - 1, Side::Before)) => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        }
+    })
+    .await
+}

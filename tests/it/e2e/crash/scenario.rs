@@ -1,0 +1,201 @@
+//! The lives of one issue in which workers die, and what has to be true at their end.
+
+use std::sync::Arc;
+
+use hob::domain::{Record, State, status_body};
+use http::Method;
+use serde_json::json;
+
+use crate::harness::{Builder, Turnstile, World};
+
+/// Tokens that a run of the agent says it took.
+const TOKENS_A_RUN: u64 = 10;
+
+/// What an agent says when it is done.
+const DONE: &str = r#"echo '{"outcome":"done","summary":"Made it.","input_tokens":10}'"#;
+
+/// A life of one issue: people do something, a worker runs, and so on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scenario {
+    Happy,
+    FixedInTheSecondRound,
+    Answered,
+    Refused,
+    Merged,
+    Rejected,
+    Cancelled,
+    /// The agent is killed in the first attempt.
+    Retried,
+    /// The first worker is asked to stop while it is at it.
+    Stopped,
+    /// After its end the issue is opened and labelled again.
+    AskedAgain,
+}
+
+impl Scenario {
+    pub(super) async fn world(self, turnstile: &Arc<Turnstile>) -> World {
+        let question = r#"{"outcome":"question","question":"Which colour?","input_tokens":10}"#;
+        let builder = match self {
+            Self::Happy | Self::Refused | Self::Merged | Self::Rejected | Self::Stopped => {
+                World::with_agent(&format!("echo done > done.txt; {DONE}")).check("test -f done.txt")
+            }
+            Self::AskedAgain => {
+                World::with_agent(&format!("echo done $n > done.txt; {DONE}")).check("test -f done.txt")
+            }
+            Self::Retried => {
+                let script = format!("[ $n -gt 0 ] || kill -9 $$; echo done > done.txt; {DONE}");
+                World::with_agent(&script).check("test -f done.txt")
+            }
+            Self::FixedInTheSecondRound => {
+                // The first brief that tells of a failed check gets it right.
+                let script = format!(
+                    "if grep -q 'the roof leaks' {{DIR}}/briefs/$HOB_ISSUE-$n\n\
+                    then echo done > done.txt; else echo half > done.txt; fi; {DONE}"
+                );
+                World::with_agent(&script).check("grep -q done done.txt || { echo the roof leaks; false; }")
+            }
+            Self::Answered | Self::Cancelled => {
+                let script = format!(
+                    "if grep -q 'Deep green' {{DIR}}/briefs/$HOB_ISSUE-$n\n\
+                    then echo done > done.txt; {DONE}\n\
+                    else echo half > half.txt; echo '{question}'; fi"
+                );
+                World::with_agent(&script).check("test -f done.txt")
+            }
+        };
+        let builder: Builder = builder.inside(turnstile);
+        builder.start().await
+    }
+
+    /// How often people do something, and a worker after them.
+    pub(super) fn turns(self) -> usize {
+        match self {
+            Self::Happy | Self::FixedInTheSecondRound | Self::Refused => 1,
+            Self::Answered | Self::Merged | Self::Rejected | Self::Cancelled | Self::Retried | Self::Stopped => 2,
+            Self::AskedAgain => 3,
+        }
+    }
+
+    /// The first turn whose worker may die.
+    pub(super) fn first_deadly(self) -> usize {
+        match self {
+            Self::Happy
+            | Self::FixedInTheSecondRound
+            | Self::Refused
+            | Self::Answered
+            | Self::Retried
+            | Self::Stopped => 0,
+            // Their first turns are those of others.
+            Self::Merged | Self::Rejected | Self::Cancelled => 1,
+            Self::AskedAgain => 2,
+        }
+    }
+
+    /// After how many of its requests the worker of a turn is asked to stop.
+    pub(super) fn stops_after(self, turn: usize) -> Option<usize> {
+        (self == Self::Stopped && turn == 0).then_some(25)
+    }
+
+    pub(super) async fn deed(self, world: &World, turn: usize) {
+        match (self, turn) {
+            (Self::Refused, _) => {
+                let issue = world.opens("out", "Make done.txt", "", &[]).await;
+                world.labels_on("tess", issue, "code").await;
+            }
+            (_, 0) => assert_eq!(world.asks("Make done.txt", "").await, 1),
+            (Self::Merged, _) | (Self::AskedAgain, 1) => {
+                let pull = world.pull().await["number"].as_u64().unwrap();
+                world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
+            }
+            (Self::AskedAgain, _) => {
+                assert_eq!(agreed(world).await.state, State::Done);
+                world.edits("ann", 1, json!({"state": "open"})).await;
+                world.labels_off("ann", 1, "code").await;
+                world.labels_on("ann", 1, "code").await;
+            }
+            (Self::Rejected, _) => {
+                let pull = world.pull().await["number"].as_u64().unwrap();
+                world.edits("ann", pull, json!({"state": "closed"})).await;
+            }
+            (Self::Cancelled, _) => world.comments("ann", 1, "/hob cancel").await,
+            (Self::Answered, _) => {
+                let record = agreed(world).await;
+                assert_eq!(
+                    (record.state, record.blocked.unwrap().question.as_str()),
+                    (State::Blocked, "Which colour?")
+                );
+                assert_eq!(world.branches().await, ["hob/1-make-done-txt"], "the work so far is kept");
+                world.comments("ann", 1, "Deep green.").await;
+            }
+            // Time passes until the next attempt.
+            (Self::Retried, _) => world.forge.advance(world.settings.limits.retry_delay * 2),
+            (Self::Stopped, _) => {}
+            (Self::Happy | Self::FixedInTheSecondRound, _) => unreachable!("one turn"),
+        }
+    }
+
+    /// What has to be true in the end after so many deaths, beside what [`World::finish`] wants.
+    pub(super) async fn holds(self, world: &World, deaths: u64) {
+        let record = agreed(world).await;
+        let labels = world.labels(1).await;
+        let (state, wanted) = match self {
+            Self::Happy
+            | Self::FixedInTheSecondRound
+            | Self::Answered
+            | Self::Retried
+            | Self::Stopped
+            | Self::AskedAgain => (State::InReview, vec!["code", "in-review"]),
+            Self::Refused => (State::Ready, vec!["code"]),
+            Self::Merged => (State::Done, vec!["code"]),
+            Self::Rejected => (State::Blocked, vec!["blocked", "code"]),
+            Self::Cancelled => (State::Done, vec![]),
+        };
+        assert_eq!((record.state, labels), (state, wanted.into_iter().map(str::to_owned).collect()));
+        let runs = u64::try_from(world.briefs(1).len()).unwrap();
+        // One run ends without a bill where its agent is killed, and one where its worker is stopped or dies.
+        let unpaid = deaths + u64::from(matches!(self, Self::Retried | Self::Stopped));
+        let paid = runs.saturating_sub(unpaid) * TOKENS_A_RUN;
+        assert!(record.spend.input_tokens >= paid, "{runs} runs, {:?}", record.spend);
+        match self {
+            Self::Refused => {
+                assert!(world.status(1).await.contains("**Refused**") && world.pulls().await.is_empty());
+                assert!(world.briefs(1).is_empty() && world.branches().await.is_empty());
+            }
+            Self::Cancelled => {
+                assert_eq!(world.briefs(1).len(), 1, "nobody works on it again");
+                assert!(world.pulls().await.is_empty());
+            }
+            Self::AskedAgain => {
+                let pulls = world.pulls().await;
+                assert_eq!(pulls.len(), 2, "one a request");
+                assert_eq!((&pulls[0]["state"], &pulls[1]["state"]), (&json!("closed"), &json!("open")));
+                assert_eq!(record.pull_request.map(|number| number.0), pulls[1]["number"].as_u64());
+            }
+            Self::Happy
+            | Self::FixedInTheSecondRound
+            | Self::Answered
+            | Self::Merged
+            | Self::Rejected
+            | Self::Retried
+            | Self::Stopped => {
+                let pull = world.pull().await;
+                let open = if record.state == State::InReview { "open" } else { "closed" };
+                assert_eq!(pull["state"], open);
+                assert_eq!(record.pull_request.map(|number| number.0), pull["number"].as_u64());
+                let mut changed = world.changed(pull["number"].as_u64().unwrap()).await;
+                changed.sort();
+                let paths: &[&str] = if self == Self::Answered { &["done.txt", "half.txt"] } else { &["done.txt"] };
+                assert_eq!(changed, paths, "work that was pushed is kept");
+            }
+        }
+    }
+}
+
+/// The ledger's record, which labels and comment agree with.
+async fn agreed(world: &World) -> Record {
+    let (record, names) = (world.record(1).await.unwrap(), &world.settings.labels);
+    assert_eq!(names.changes(&world.labels(1).await, record.state), [], "the labels say what the ledger says");
+    let said = status_body(&record, &world.settings.status_rules());
+    assert_eq!(world.status(1).await.trim_end(), said.trim_end(), "the comment says what the ledger says");
+    record
+}

@@ -1,0 +1,171 @@
+//! The issues of a seed, and what people do about them in the middle of it.
+
+use hob::domain::{Record, State};
+use http::Method;
+use serde_json::{Value, json};
+
+use super::draw::Draw;
+use crate::harness::World;
+
+/// What the agent does: `asks` asks first, `fails` fails its check first. Each run leaves an empty brief to be counted
+/// by. The shell does it all itself, because a seed has many runs.
+pub(super) const SCRIPT: &str = r#"read -r kind < {DIR}/kind-$HOB_ISSUE
+    n=0; while [ -e {DIR}/briefs/$HOB_ISSUE-$n ]; do n=$((n+1)); done; : > {DIR}/briefs/$HOB_ISSUE-$n
+    said() { echo "{\"outcome\":\"$1\",\"$2\":\"$3\",\"input_tokens\":10}"; }
+    case $kind-$n in
+        Asks-0) echo half > half.txt; said question question "Which colour?" ;;
+        Fails-0) echo bad > bad.txt; said "done" summary "At first." ;;
+        *) [ ! -e bad.txt ] || rm bad.txt; echo $n > done-$HOB_ISSUE.txt; said "done" summary "Made it." ;;
+    esac"#;
+
+/// Tokens that a run of the agent says it took.
+pub(super) const TOKENS_A_RUN: u64 = 10;
+
+/// The repository's settings: a check for all, and a recipe for some.
+pub(super) const SETTINGS: &str = r#"checks = ["test ! -f bad.txt"]
+[agents.notice]
+backend = "recipe"
+recipe = "notice"
+[recipes.notice]
+steps = [{ replace = "2025", with = "2026", in = "NOTICE" }]
+"#;
+
+/// What people do to an issue, once, while workers are at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deed {
+    Nothing,
+    Merge,
+    Reject,
+    Close,
+    LabelOff,
+    LabelOffAndOn,
+    Cancel,
+    Edit,
+    Comment,
+}
+
+/// One issue of a seed.
+#[derive(Debug)]
+pub(super) struct Life {
+    pub(super) issue: u64,
+    pub(super) deed: Deed,
+    /// The pass in which the deed is done, and after how many requests of Hob's.
+    pub(super) moment: (u64, usize),
+    done: bool,
+}
+
+impl Life {
+    /// Opens the `n`th issue of a seed. Issues have different moments, so that deeds do not meet.
+    pub(super) async fn begin(world: &World, draw: Draw, n: u64) -> Self {
+        let deeds = [
+            Deed::Nothing,
+            Deed::Nothing,
+            Deed::Merge,
+            Deed::Reject,
+            Deed::Close,
+            Deed::LabelOff,
+            Deed::LabelOffAndOn,
+            Deed::Cancel,
+            Deed::Edit,
+            Deed::Comment,
+        ];
+        let (kind, labels): (_, &[&str]) = match draw.below(5, &format!("kind of {n}")) {
+            // A second one has nothing to do once the first is merged.
+            0 if n == 0 => ("Recipe", &["code", "agent:notice"]),
+            0..=2 => ("Plain", &["code"]),
+            3 => ("Asks", &["code"]),
+            _ => ("Fails", &["code"]),
+        };
+        let issue = world.opens("ann", kind, "", labels).await;
+        std::fs::write(world.dir().join(format!("kind-{issue}")), format!("{kind}\n")).unwrap();
+        let deed = match draw.one(&deeds, &format!("deed of {n}")) {
+            // A recipe knows no other way than the one that was rejected.
+            Deed::Reject if kind == "Recipe" => Deed::Nothing,
+            deed => deed,
+        };
+        let moment = (n + 2 * draw.below(2, &format!("pass of {n}")), draw.count(60, &format!("moment of {n}")));
+        Self { issue, deed, moment, done: false }
+    }
+
+    /// What people do now. A pull request that is not there cannot be merged.
+    pub(super) async fn act(&mut self, world: &World) {
+        self.done = true;
+        let issue = self.issue;
+        match self.deed {
+            Deed::Nothing => {}
+            Deed::Merge => match self.open_pulls(world).await.first() {
+                Some(pull) => drop(world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await),
+                None => self.deed = Deed::Nothing,
+            },
+            Deed::Reject => {
+                for pull in self.open_pulls(world).await {
+                    world.edits("ann", pull, json!({"state": "closed"})).await;
+                }
+            }
+            Deed::Close => world.edits("ann", issue, json!({"state": "closed"})).await,
+            Deed::LabelOff | Deed::LabelOffAndOn => world.labels_off("ann", issue, "code").await,
+            Deed::Cancel => world.comments("ann", issue, "/hob cancel").await,
+            Deed::Edit => world.edits("ann", issue, json!({"body": "With a second thought."})).await,
+            Deed::Comment => world.comments("out", issue, "/hob cancel, please").await,
+        }
+    }
+
+    /// Between two passes, people see where the issue stands and answer.
+    pub(super) async fn answer(&self, world: &World) {
+        let record = world.record(self.issue).await;
+        let asks_again = self.deed == Deed::LabelOffAndOn && self.done;
+        if asks_again
+            && record.as_ref().is_none_or(|record| record.state == State::Done && record.holder.is_none())
+            && !world.labels(self.issue).await.contains(&"code".to_owned())
+        {
+            for pull in self.open_pulls(world).await {
+                world.edits("ann", pull, json!({"state": "closed"})).await;
+            }
+            return world.labels_on("ann", self.issue, "code").await;
+        }
+        let Some(record) = record else { return };
+        let told_off = self.deed == Deed::LabelOff && self.done;
+        if told_off || record.holder.is_some() {
+            return;
+        }
+        if record.state == State::Blocked && self.is_open(world).await {
+            world.comments("ann", self.issue, "/hob unblock Green, please.").await;
+        }
+        // A false 404 about the permission of ann refuses her label: she does what the comment tells her.
+        if record.refused.is_some() && record.state == State::Ready {
+            world.labels_off("ann", self.issue, "code").await;
+            world.labels_on("ann", self.issue, "code").await;
+        }
+    }
+
+    /// Whether the deed is done or there is none.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.done || self.deed == Deed::Nothing
+    }
+
+    /// Whether the issue is at its end, or waits for a review.
+    pub(super) fn is_over(&self, record: Option<&Record>) -> bool {
+        let ends: &[State] = match self.deed {
+            Deed::Nothing | Deed::Reject | Deed::LabelOffAndOn | Deed::Edit | Deed::Comment => &[State::InReview],
+            Deed::Merge | Deed::Close | Deed::LabelOff => &[State::Done],
+            Deed::Cancel => &[State::InReview, State::Done],
+        };
+        // What was withdrawn before anybody claimed it has no ledger.
+        let state = record.map_or(State::Done, |record| record.state);
+        record.is_none_or(|record| record.holder.is_none()) && ends.contains(&state)
+    }
+
+    /// The open pull requests that say they fix the issue.
+    pub(super) async fn open_pulls(&self, world: &World) -> Vec<u64> {
+        let fixes = format!("Fixes #{}\n", self.issue);
+        let own = |pull: &Value| {
+            let fits = pull["state"] == "open" && pull["body"].as_str().is_some_and(|body| body.starts_with(&fixes));
+            fits.then(|| pull["number"].as_u64()).flatten()
+        };
+        world.pulls().await.iter().filter_map(own).collect()
+    }
+
+    async fn is_open(&self, world: &World) -> bool {
+        world.call("ann", Method::GET, &format!("/issues/{}", self.issue), Value::Null).await["state"] == "open"
+    }
+}

@@ -1,0 +1,135 @@
+//! The forge without sockets: people and the real client ask its router in this process. With paused time, whatever
+//! waits there takes no time.
+
+use std::sync::{Arc, Mutex};
+
+use axum::{Router, body::Body};
+use bytes::Bytes;
+use hob::{
+    config::Settings,
+    forge::{Access, Authentication, Connection, Forge},
+};
+use http::{Method, Request, Response, header};
+use http_body_util::{BodyExt, Full};
+use octocrab::{AuthState, OctoBody, Octocrab, OctocrabBuilder};
+use serde_json::Value;
+use tokio::sync::oneshot;
+use tower::ServiceExt;
+
+use super::repo;
+
+/// What an answer that does not come is to the client.
+type NoAnswer = Box<dyn std::error::Error + Send + Sync>;
+
+/// Asks the forge's API as `login`; the status, and the body where it is JSON.
+pub(super) async fn ask(router: Router, login: &str, method: Method, path: &str, body: &Value) -> (u16, Value) {
+    let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
+    let request = Request::builder().method(method).uri(format!("/api/v3{path}"));
+    let request = request.header(header::AUTHORIZATION, format!("Bearer token-of-{login}")).body(body).unwrap();
+    let answer = router.oneshot(request).await.unwrap();
+    let status = answer.status().as_u16();
+    let body = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+    (status, serde_json::from_slice(&body).unwrap_or_default())
+}
+
+/// A client of the forge behind `router`. Each request waits at the turnstile, where there is one.
+pub(super) fn client(
+    router: Router,
+    turnstile: Option<Arc<Turnstile>>,
+    login: &str,
+    settings: &Settings,
+    access: Access,
+) -> Forge {
+    let identity = Authentication::Token(format!("token-of-{login}").into());
+    let octocrab = octocrab(router, turnstile);
+    let connection = Connection::over(octocrab, "/api/v3", identity, &settings.forge, access);
+    Forge::new(connection, repo(), &settings.ledger.prefix)
+}
+
+fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>) -> Octocrab {
+    let service = tower::service_fn(move |request: Request<OctoBody>| {
+        let (router, turnstile) = (router.clone(), turnstile.clone());
+        async move {
+            if let Some(turnstile) = turnstile {
+                turnstile.pass(request.method()).await;
+            }
+            let (mut parts, body) = request.into_parts();
+            parts.uri = format!("/api/v3{}", parts.uri).parse()?;
+            let body = Body::new(body.map_err(axum::Error::new));
+            let (parts, body) = router.oneshot(Request::from_parts(parts, body)).await?.into_parts();
+            // A body that breaks off is a connection that does.
+            let body: Bytes = body.collect().await?.to_bytes();
+            Ok::<_, NoAnswer>(Response::from_parts(parts, Full::new(body)))
+        }
+    });
+    let built = OctocrabBuilder::new_empty().with_service(service).with_auth(AuthState::None).build();
+    built.unwrap_or_else(|never| match never {})
+}
+
+/// Where each request of a client passes, and one may be made to wait while people do something.
+#[derive(Debug, Default)]
+pub(crate) struct Turnstile(Mutex<Gate>);
+
+#[derive(Debug, Default)]
+struct Gate {
+    passed: usize,
+    writes: usize,
+    stop: Option<(At, Arrival)>,
+}
+
+/// Which request is stopped.
+#[derive(Debug, Clone, Copy)]
+enum At {
+    /// The one with so many before it.
+    Request(usize),
+    /// The write with so many writes before it.
+    Write(usize),
+}
+
+/// Told when a request waits; what it gets lets the request go on.
+type Arrival = oneshot::Sender<oneshot::Sender<()>>;
+
+impl Turnstile {
+    /// Stops the request that comes after `requests` more. Whoever awaits the answer is told when it is there, and lets
+    /// it go on.
+    pub(crate) fn stop_after(&self, requests: usize) -> oneshot::Receiver<oneshot::Sender<()>> {
+        let passed = self.0.lock().unwrap().passed;
+        self.stop_at(At::Request(passed + requests))
+    }
+
+    /// Stops the write that has `before` writes before it, since the turnstile was made.
+    pub(crate) fn stop_at_write(&self, before: usize) -> oneshot::Receiver<oneshot::Sender<()>> {
+        self.stop_at(At::Write(before))
+    }
+
+    fn stop_at(&self, at: At) -> oneshot::Receiver<oneshot::Sender<()>> {
+        let (sender, receiver) = oneshot::channel();
+        self.0.lock().unwrap().stop = Some((at, sender));
+        receiver
+    }
+
+    /// Lets all pass from now on.
+    pub(crate) fn open(&self) {
+        self.0.lock().unwrap().stop = None;
+    }
+
+    async fn pass(&self, method: &Method) {
+        let stopped = {
+            let mut gate = self.0.lock().unwrap();
+            let (passed, writes, is_write) = (gate.passed, gate.writes, method != Method::GET);
+            gate.passed += 1;
+            gate.writes += usize::from(is_write);
+            gate.stop.take_if(|(at, _)| match *at {
+                At::Request(before) => before == passed,
+                At::Write(before) => is_write && before == writes,
+            })
+        };
+        if let Some((_, there)) = stopped {
+            let (go, wait) = oneshot::channel();
+            // Nobody is there to let it go on any more: it goes.
+            if there.send(go).is_ok() {
+                wait.await.ok();
+            }
+        }
+    }
+}
