@@ -88,9 +88,9 @@ fn failure(outcome: &Outcome) -> (&str, &hob::domain::FailureClass) {
 #[test]
 fn an_agent_that_is_not_known_is_answered_with_those_that_are() {
     let known = registry("[agents.aider]\nbackend = 'command'\ncommand = ['aider']\n[model]\ndefault = 'openai/x'");
-    assert_eq!(known.names(), ["aider", "native"]);
+    assert_eq!(known.names(), ["aider", "file", "http", "native"]);
     let error = known.get("adier").err().unwrap().to_string();
-    assert!(error.contains("no agent `adier`: there are aider, native"), "{error}");
+    assert!(error.contains("no agent `adier`: there are aider, file, http, native"), "{error}");
     let error = registry("").get("x").err().unwrap().to_string();
     assert!(error.contains("model.default"), "{error}");
 }

@@ -14,14 +14,14 @@ use crate::{
 /// The tool as the model sees it.
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "read",
-        description: "Shows a text file of the folder exactly as it is. For a long file give a range of lines.",
+        name: "read".into(),
+        description: "Shows a text file exactly as it is, or a range of its lines.".into(),
         schema: json!({
             "type": "object",
             "properties": {
-                "path": { "type": "string", "description": "relative to the folder" },
-                "from": { "type": "integer", "minimum": 1, "description": "first line to show; default 1" },
-                "to": { "type": "integer", "minimum": 1, "description": "last line to show; default the end" },
+                "path": { "type": "string" },
+                "from": { "type": "integer", "description": "first line" },
+                "to": { "type": "integer" },
             },
             "required": ["path"],
         }),
