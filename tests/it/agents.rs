@@ -12,6 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 mod command;
 mod native;
+mod native_actions;
+mod native_bad;
+mod native_http;
 mod recipe;
 
 /// A folder, a request to work in it and what surrounds the run.
@@ -65,17 +68,18 @@ impl Bench {
     }
 }
 
-/// The registry that the settings `text` describe: `[agents.NAME]`, `[recipes.NAME]`.
+/// The registry that the settings `text` describe: `[agents.NAME]`, `[recipes.NAME]`, `[tools.NAME]`.
 fn registry(text: &str) -> Registry {
     #[derive(Default, serde::Deserialize)]
     #[serde(default)]
     struct Settings {
         agents: std::collections::BTreeMap<String, hob::config::AgentSettings>,
         recipes: std::collections::BTreeMap<String, hob::config::RecipeSettings>,
+        tools: std::collections::BTreeMap<String, hob::config::ToolSettings>,
         model: hob::config::ModelSettings,
     }
-    let Settings { agents, recipes, model } = toml::from_str(text).unwrap();
-    Registry::new(AgentParts { agents, recipes, model, ..AgentParts::default() }).unwrap()
+    let Settings { agents, recipes, tools, model } = toml::from_str(text).unwrap();
+    Registry::new(AgentParts { agents, recipes, tools, model, ..AgentParts::default() }).unwrap()
 }
 
 fn failure(outcome: &Outcome) -> (&str, &hob::domain::FailureClass) {

@@ -26,7 +26,7 @@ const BYTES_KEPT: usize = 64 * 1024;
 /// Turns that stay whole however large they are.
 const TURNS_ALWAYS: usize = 4;
 /// Bytes of the lines of folded turns; of what is older only counts stay.
-const LINES_MAX: usize = 10 * 1024;
+const LINES_MAX: usize = 8 * 1024;
 /// Files and errors that the fold names.
 const FILES_MAX: usize = 60;
 const ERRORS_MAX: usize = 3;
@@ -105,9 +105,9 @@ impl History {
         self.fold(kept, plan)
     }
 
-    /// Folds all turns but the last ones, because the model's window is nearly full.
+    /// Folds at least half of the turns, because the model's window is nearly full.
     pub(super) fn shrink(&mut self, plan: Option<&str>) -> bool {
-        let kept = if self.turns.len() > TURNS_ALWAYS { TURNS_ALWAYS } else { 1 };
+        let kept = (self.turns.len() / 2).clamp(1, TURNS_ALWAYS);
         self.fold(kept, plan)
     }
 
@@ -246,7 +246,7 @@ mod tests {
             history.tidy(None);
         }
         assert_eq!(history.turns.len(), TURNS_ALWAYS);
-        assert!(history.shrink(None));
+        assert!(history.shrink(None) && history.shrink(None));
         assert_eq!((history.turns.len(), history.turns[0].number), (1, 6));
         assert!(!history.shrink(None));
     }

@@ -11,20 +11,20 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn native(replies: Value) -> NativeAgent {
+pub(super) fn native(replies: Value) -> NativeAgent {
     native_with(replies, AgentSettings::default())
 }
 
-fn native_with(replies: Value, settings: AgentSettings) -> NativeAgent {
+pub(super) fn native_with(replies: Value, settings: AgentSettings) -> NativeAgent {
     let cassette = json!({ "cassette": 1, "replies": replies }).to_string();
     NativeAgent::new(Arc::new(Cassette::parse(&cassette).unwrap()), settings)
 }
 
-fn call(name: &str, arguments: Value) -> Value {
+pub(super) fn call(name: &str, arguments: Value) -> Value {
     json!({ "calls": [{ "name": name, "arguments": arguments }] })
 }
 
-async fn run(bench: &Bench, agent: NativeAgent) -> RunReport {
+pub(super) async fn run(bench: &Bench, agent: NativeAgent) -> RunReport {
     agent.run(&bench.request, &bench.context).await.unwrap()
 }
 
