@@ -169,7 +169,10 @@ impl Run<'_> {
         };
         let short = if is_error { format!("failed: {text}") } else { text.clone() };
         acted.trace.lines.push(line(self.tally.turns, said, &short));
-        self.say(&format!("→ {}", first_line(&short, 120)));
+        // Of what was read nothing is shown: whoever watches may be a public log.
+        if is_error || call.name == "shell" || self.acts.toolset.is_program(&call.name) {
+            self.say(&format!("→ {}", first_line(&short, 120)));
+        }
         self.transcript.add(Event::Result { id: call.id.clone(), is_error, text: text.clone() });
         acted.results.push(ToolResult { id: call.id.clone(), text, is_error });
     }

@@ -32,6 +32,9 @@ const RESERVED: [&str; 17] = [
     "coproc", "function",
 ];
 
+/// Characters that the variables of one text may become.
+const EXPANDED_MAX: usize = 16 * 1024;
+
 /// What a word in the making is for.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Role {
@@ -65,6 +68,8 @@ struct Lexer<'a> {
     role: Role,
     pending: Vec<Pending>,
     values: BTreeMap<String, String>,
+    /// Characters that variables became: a few lines could make them grow without end.
+    expanded: usize,
 }
 
 /// Scans `text`.
@@ -79,6 +84,7 @@ pub(super) fn scan(text: &str) -> Scanned {
         role: Role::Argument,
         pending: Vec::new(),
         values: BTreeMap::new(),
+        expanded: 0,
     };
     lexer.run();
     lexer.found
@@ -223,10 +229,12 @@ impl Lexer<'_> {
 
     /// A variable whose value the same text has set is what it was set to.
     fn variable(&mut self, name: &str, in_quotes: bool) {
-        let Some(value) = self.values.get(name).cloned() else {
+        let known = self.values.get(name).filter(|value| self.expanded + value.len() <= EXPANDED_MAX).cloned();
+        let Some(value) = known else {
             self.unknown();
             return;
         };
+        self.expanded += value.len();
         for c in value.chars() {
             if c.is_whitespace() && !in_quotes { self.end_word() } else { self.push(c) }
         }

@@ -204,6 +204,8 @@ mod tests {
         assert!(CommandLine::parse(&wide).unclear);
         let sudo = "sudo ".repeat(10_000);
         assert!(CommandLine::parse(&sudo).unclear);
+        let doubling = format!("a=xxxxxxxx;{}$a", "a=$a$a;".repeat(200));
+        assert!(CommandLine::parse(&doubling).commands.iter().any(|words| !words[0].known));
         assert!(CommandLine::parse("echo 'open").unclear);
         assert!(!CommandLine::parse("ls -l").unclear);
     }
