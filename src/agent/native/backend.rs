@@ -186,11 +186,12 @@ fn setup(reason: String) -> AgentError {
     AgentError { reason, failure: FailureClass::NeedsHuman }
 }
 
-/// The first message: the brief, and the commands the work will be measured by.
+/// The first message: the brief, and the commands the work will be measured by where it does not name them.
 fn task(request: &RunRequest) -> String {
-    if request.checks.is_empty() {
+    let untold = request.checks.iter().filter(|check| !request.brief.contains(check.as_str()));
+    let checks: Vec<_> = untold.map(|check| format!("- {check}")).collect();
+    if checks.is_empty() {
         return request.brief.clone();
     }
-    let checks: Vec<_> = request.checks.iter().map(|check| format!("- {check}")).collect();
     format!("{}\n\nHob runs these checks afterwards:\n{}", request.brief, checks.join("\n"))
 }

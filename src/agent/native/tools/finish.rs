@@ -16,7 +16,7 @@ const TEXT_MAX: usize = 16 * 1024;
 pub(super) fn ask_tool() -> Tool {
     Tool {
         name: "ask".into(),
-        description: "Ends the run with one precise question to a person. Your changes are kept.".into(),
+        description: "Ends the run with one precise question to a person. Changes are kept.".into(),
         schema: json!({
             "type": "object",
             "properties": { "question": { "type": "string" } },
@@ -29,12 +29,12 @@ pub(super) fn ask_tool() -> Tool {
 pub(super) fn hand_off_tool() -> Tool {
     Tool {
         name: "hand_off".into(),
-        description: "Ends the run unfinished: says what a person has to give or decide. Your changes are kept.".into(),
+        description: "Ends the run unfinished: what a person has to give or decide. Changes are kept.".into(),
         schema: json!({
             "type": "object",
             "properties": {
                 "needed": { "type": "string" },
-                "done": { "type": "string", "description": "what is done and checked" },
+                "done": { "type": "string" },
                 "left": { "type": "string" },
             },
             "required": ["needed", "done", "left"],
@@ -50,7 +50,7 @@ pub(super) fn done_tool() -> Tool {
         schema: json!({
             "type": "object",
             "properties": {
-                "summary": { "type": "string", "description": "what, why, how it was checked" },
+                "summary": { "type": "string" },
                 "nothing_to_do": { "type": "boolean" },
             },
             "required": ["summary"],

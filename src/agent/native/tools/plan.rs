@@ -17,7 +17,7 @@ const STEP_MAX: usize = 200;
 pub(super) fn tool() -> Tool {
     Tool {
         name: "plan".into(),
-        description: "Shows people your checklist. Only for work of several steps; send it whole each time.".into(),
+        description: "Shows people your checklist, for work of several steps; send it whole.".into(),
         schema: json!({
             "type": "object",
             "properties": { "steps": { "type": "array", "items": {

@@ -28,8 +28,7 @@ const TIME_MAX: Duration = Duration::from_secs(20);
 pub(super) fn tool() -> Tool {
     Tool {
         name: "search".into(),
-        description: "Finds lines in text files by a regular expression (Rust syntax), without files that git ignores."
-            .into(),
+        description: "Finds lines in text files by a regular expression (Rust syntax).".into(),
         schema: json!({
             "type": "object",
             "properties": {
