@@ -99,9 +99,23 @@ impl Program {
     pub fn new(program: impl AsRef<OsStr>, environment: &Environment) -> Self {
         #[expect(clippy::disallowed_methods, reason = "this is the one place that starts children")]
         let mut command = tokio::process::Command::new(program.as_ref());
-        command.env_clear().envs(environment).process_group(0).kill_on_drop(true);
+        command.process_group(0);
+        Self::of(program.as_ref(), command, environment)
+    }
+
+    /// The same, in a session of its own, so that it has no terminal to read from or to write to. The program `setsid`
+    /// has to be on the path; it makes the session, whose group has the child's id, and becomes the program.
+    pub(super) fn in_session(program: &str, environment: &Environment) -> Self {
+        #[expect(clippy::disallowed_methods, reason = "this is the one place that starts children")]
+        let mut command = tokio::process::Command::new("setsid");
+        command.arg(program);
+        Self::of(program.as_ref(), command, environment)
+    }
+
+    fn of(program: &OsStr, mut command: tokio::process::Command, environment: &Environment) -> Self {
+        command.env_clear().envs(environment).kill_on_drop(true);
         Self {
-            name: program.as_ref().to_string_lossy().into_owned(),
+            name: program.to_string_lossy().into_owned(),
             command,
             stdin: Vec::new(),
             deadline: Duration::from_secs(60),

@@ -3,7 +3,7 @@
 //! - Flow: a command goes in over a pipe, quoted for `eval`. Its output and its errors come back over one pipe, in the
 //!   order they were written, and behind them a mark with a secret of this shell, the exit code and the folder.
 //! - Guarantees: a command reads nothing (`/dev/null`), has a deadline, and only the head and the tail of its output are
-//!   kept. What it sets, or where it goes, holds for the next one. It cannot close or take the pipe of the mark: that
+//!   kept. Where there is a `setsid`, it has no terminal either. What it sets, or where it goes, holds for the next one. It cannot close or take the pipe of the mark: that
 //!   one has a descriptor of its own, which no command inherits. When the shell dies or a command has to be ended, the
 //!   whole process group is killed, and the next command gets a new shell in the same folder.
 //! - Caveats: what runs on in the background may write into the output of later commands. A process that left the group
@@ -84,7 +84,7 @@ pub struct Shell {
 #[derive(Debug)]
 struct Running {
     // Before the child, so that the group is killed while its leader still has its id.
-    _group: Group,
+    group: Group,
     child: Child,
     stdin: ChildStdin,
     output: ChildStdout,
@@ -150,17 +150,18 @@ impl Shell {
         if !self.folder.is_dir() {
             self.folder.clone_from(&self.home);
         }
-        let program = if self.has("bash") {
-            Program::new("bash", &self.environment).args(["--noprofile", "--norc"])
-        } else {
-            Program::new("sh", &self.environment)
+        let name = if self.has("bash") { "bash" } else { "sh" };
+        let program = match self.has("setsid") {
+            true => Program::in_session(name, &self.environment),
+            false => Program::new(name, &self.environment),
         };
+        let program = if name == "bash" { program.args(["--noprofile", "--norc"]) } else { program };
         let mut child = program.dir(&self.folder).spawn_with(Stdio::null())?;
         let group = Group::of(&child);
         let (Some(stdin), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(pipe(io::Error::other("no pipe")));
         };
-        Ok(Running { _group: group, child, stdin, output, mark: Mark::new(), buffer: vec![0; PIECE] })
+        Ok(Running { group, child, stdin, output, mark: Mark::new(), buffer: vec![0; PIECE] })
     }
 
     fn has(&self, program: &str) -> bool {
@@ -199,7 +200,9 @@ impl Running {
 
     /// Kills the group, waits for the shell, and reads what is left where somebody wants it.
     async fn end(mut self, said: Option<&mut Marked>) {
-        self._group.kill();
+        self.group.kill();
+        // The group is there only once the session is.
+        self.child.start_kill().ok();
         // Killed or dead already: there is nothing else that this could tell.
         self.child.wait().await.ok();
         let Some(said) = said else { return };
@@ -263,6 +266,15 @@ mod tests {
         assert_eq!(run(&mut shell, "set -v -x").await.0, CommandEnd::Code(0));
         let (end, said) = run(&mut shell, "echo on").await;
         assert!(end == CommandEnd::Code(0) && said.contains("\non\n"), "{said}");
+    }
+
+    #[tokio::test]
+    async fn a_command_has_no_terminal() {
+        let (_folder, mut shell) = shell();
+        let session = "set -- $(cat /proc/$$/stat); [ \"$6\" = $$ ] && echo \"own, terminal $7\"";
+        assert_eq!(run(&mut shell, session).await, well("own, terminal 0\n"));
+        let (end, said) = run(&mut shell, "cat /dev/tty").await;
+        assert!(end == CommandEnd::Code(1) && said.contains("/dev/tty"), "{said}");
     }
 
     #[tokio::test]
