@@ -1,5 +1,7 @@
 //! The calls of one reply: those that only look run at the same time, all others one after the other.
 
+use std::collections::VecDeque;
+
 use futures_util::future::join_all;
 use tokio::time::Instant;
 
@@ -78,7 +80,7 @@ impl Run<'_> {
     pub(super) async fn carry_out(&mut self, calls: &[ToolCall]) -> Result<Acted, Outcome> {
         let mut acted = Acted::default();
         let (taken, left) = calls.split_at(calls.len().min(CALLS_MAX));
-        let mut planned: std::collections::VecDeque<_> = taken.iter().map(|call| self.acts.plan(call)).collect();
+        let mut planned: VecDeque<_> = taken.iter().map(|call| self.acts.plan(call)).collect();
         while !planned.is_empty() {
             if self.context.cancel.is_cancelled() {
                 return Err(cancelled());

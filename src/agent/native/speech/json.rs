@@ -76,14 +76,14 @@ fn call(action: &Value, toolset: &Toolset) -> Result<(String, Value), String> {
     let text = |key: &str| action.get(key).and_then(Value::as_str);
     match (text("type"), text("tool").or_else(|| text("name")), text("command")) {
         (Some("done"), _, _) => Ok(done(action)),
-        (Some("call") | None, Some(tool), None) => Ok((tool.to_owned(), arguments(action, toolset))),
+        (Some("call") | None, Some(tool), None) => Ok((tool.to_owned(), arguments(action))),
         (Some("call") | None, None, Some(command)) => command_call(command, toolset),
         (Some("call") | None, Some(tool), Some(command)) if !toolset.is_program(tool) => {
             let arguments = action.get("arguments").cloned().unwrap_or_else(|| json!({ "command": command }));
             Ok((tool.to_owned(), arguments))
         }
         (Some("call") | None, Some(_), Some(command)) => command_call(command, toolset),
-        (Some(kind), _, _) if toolset.has(kind) => Ok((kind.to_owned(), arguments(action, toolset))),
+        (Some(kind), _, _) if toolset.has(kind) => Ok((kind.to_owned(), arguments(action))),
         (Some("call") | None, None, None) => {
             Err("the action has neither `command` nor `tool`, and is not `done`".to_owned())
         }
@@ -92,7 +92,7 @@ fn call(action: &Value, toolset: &Toolset) -> Result<(String, Value), String> {
 }
 
 /// The arguments: an object of their own, or what stands beside the name.
-fn arguments(action: &Value, _toolset: &Toolset) -> Value {
+fn arguments(action: &Value) -> Value {
     let given = action.get("arguments").or_else(|| action.get("args")).or_else(|| action.get("input"));
     match given {
         // A configured program takes a line of arguments.

@@ -19,10 +19,7 @@ pub(super) fn object(text: &str) -> Result<Option<Map<String, Value>>, String> {
             continue;
         }
         match first_object(&text[at..]) {
-            Ok((object, length)) if KEYS.iter().any(|key| object.contains_key(*key)) => {
-                let _ = length;
-                return Ok(Some(object));
-            }
+            Ok((object, _)) if KEYS.iter().any(|key| object.contains_key(*key)) => return Ok(Some(object)),
             // An object of another kind: what stands inside it is no reply either.
             Ok((_, length)) => skip_to = at + length,
             Err(error) => broken = broken.or(looks_meant(&text[at..]).then_some(error)),

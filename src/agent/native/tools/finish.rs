@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     agent::{native::tools::ToolError, report::clip},
-    domain::Outcome,
+    domain::{FailureClass, Outcome},
     model::Tool,
 };
 
@@ -116,10 +116,9 @@ impl Done {
     pub(super) fn end(self) -> Result<Outcome, ToolError> {
         let summary = text("summary", &self.summary)?;
         Ok(match (self.failed, self.nothing_to_do) {
-            (true, _) => Outcome::Failed {
-                reason: format!("the agent gave up: {summary}"),
-                failure: crate::domain::FailureClass::NeedsHuman,
-            },
+            (true, _) => {
+                Outcome::Failed { reason: format!("the agent gave up: {summary}"), failure: FailureClass::NeedsHuman }
+            }
             (false, true) => Outcome::NothingToDo { reason: summary },
             (false, false) => Outcome::Done { summary },
         })
