@@ -63,6 +63,7 @@ async fn main() {
         checks: vec!["sh test.sh".into()],
         time: Duration::from_secs(3_600),
         usd_micros: None,
+        tokens: None,
     };
     let (progress, mut lines) = mpsc::channel(64);
     tokio::spawn(async move { while lines.recv().await.is_some() {} });

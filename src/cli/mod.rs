@@ -2,12 +2,14 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is this module's business")]
 
 mod args;
+mod control;
 mod doctor;
 mod entry;
 mod exit;
 mod explain;
 mod forge_serve;
 mod history;
+mod hoist;
 mod list;
 mod output;
 mod progress;
@@ -16,6 +18,7 @@ mod rehearse;
 mod remote;
 mod run;
 mod setup;
+mod sign_in;
 mod status;
 mod summary;
 mod unblock;

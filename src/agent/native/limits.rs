@@ -42,7 +42,7 @@ impl Limits {
             total_errors: settings.total_errors.max(1),
             identical_calls: settings.identical_calls.max(2),
             usd_micros: request.usd_micros,
-            tokens: settings.max_tokens,
+            tokens: request.tokens.map_or(settings.max_tokens, |left| left.min(settings.max_tokens)),
             output: settings.max_output,
             soft: u64::from(settings.soft_limit),
             started: now,
