@@ -107,6 +107,7 @@ impl Run<'_> {
                 output_tokens: reply.usage.output,
                 wall_seconds: 0,
             };
+        self.context.spent(self.tally.spend);
         self.transcript.add(Event::Replied {
             turn,
             text: reply.text.clone(),
