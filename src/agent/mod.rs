@@ -12,6 +12,6 @@ mod report;
 
 pub use backend::{AgentBackend, AgentError, RunContext};
 pub use command::CommandAgent;
-pub use native::NativeAgent;
+pub use native::{NativeAgent, Proposal, Verdict};
 pub use recipe::RecipeAgent;
 pub use registry::{AgentParts, Registry};

@@ -3,14 +3,20 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use crate::{
-    agent::{AgentBackend, AgentError, CommandAgent, NativeAgent, RecipeAgent},
-    config::{AgentSettings, BackendKind, InvalidModelName, ModelAccess, ModelName, ModelSettings, RecipeSettings},
+    agent::{
+        AgentBackend, AgentError, CommandAgent, NativeAgent, RecipeAgent,
+        native::{Helps, ready_agents, ready_tools},
+    },
+    config::{
+        AgentSettings, BackendKind, InvalidModelName, ModelAccess, ModelName, ModelSettings, RecipeSettings,
+        ToolSettings,
+    },
     domain::FailureClass,
     model::{Billing, ModelError, Models},
     process::Environment,
 };
 
-/// The agent that exists without settings of its own, as soon as a model is set.
+/// The agent that exists without settings of its own, as soon as a model is set; so do the ready ones.
 const NATIVE: &str = "native";
 
 /// All that agents are made from, as values: nothing is read from the environment later.
@@ -20,6 +26,8 @@ pub struct AgentParts {
     pub agents: BTreeMap<String, AgentSettings>,
     /// `[recipes.NAME]`, from Hob's settings and the repository's.
     pub recipes: BTreeMap<String, RecipeSettings>,
+    /// `[tools.NAME]`, beside those that are ready.
+    pub tools: BTreeMap<String, ToolSettings>,
     /// `[model]`.
     pub model: ModelSettings,
     /// Keys and addresses of the models' services.
@@ -34,6 +42,9 @@ pub struct AgentParts {
 pub struct Registry {
     parts: AgentParts,
     models: Models,
+    ready: BTreeMap<String, AgentSettings>,
+    tools: BTreeMap<String, ToolSettings>,
+    helps: Helps,
     added: BTreeMap<String, Arc<dyn AgentBackend>>,
 }
 
@@ -47,7 +58,15 @@ impl Registry {
             Some(bad) => Err(setup(format!("`{bad}` is no name for an agent: use a-z, 0-9, `_`, `-`, a letter first"))),
             None => {
                 let models = Models::new(parts.model.clone(), parts.access.clone());
-                Ok(Self { parts, models, added: BTreeMap::new() })
+                let mut tools = ready_tools();
+                tools.extend(parts.tools.clone());
+                let ready = match parts.model.default {
+                    Some(_) => {
+                        ready_agents().into_iter().chain([(NATIVE.to_owned(), AgentSettings::default())]).collect()
+                    }
+                    None => BTreeMap::new(),
+                };
+                Ok(Self { parts, models, ready, tools, helps: Helps::default(), added: BTreeMap::new() })
             }
         }
     }
@@ -61,8 +80,8 @@ impl Registry {
 
     /// The names that [`Registry::get`] knows, in order.
     pub fn names(&self) -> Vec<String> {
-        let native = self.parts.model.default.is_some().then(|| NATIVE.to_owned());
-        let mut names: Vec<_> = self.parts.agents.keys().chain(self.added.keys()).cloned().chain(native).collect();
+        let known = self.parts.agents.keys().chain(self.added.keys()).chain(self.ready.keys());
+        let mut names: Vec<_> = known.cloned().collect();
         names.sort();
         names.dedup();
         names
@@ -77,8 +96,9 @@ impl Registry {
             return Ok(Arc::clone(agent));
         }
         let built_in = AgentSettings::default();
-        let settings = match self.parts.agents.get(name) {
+        let settings = match self.parts.agents.get(name).or_else(|| self.ready.get(name)) {
             Some(settings) => settings,
+            // Without a model it says which setting it lacks.
             None if name == NATIVE => &built_in,
             None => return Err(setup(format!("no agent `{name}`: {}", self.known()))),
         };
@@ -112,7 +132,7 @@ impl Registry {
         let name: ModelName = name.parse().map_err(|error: InvalidModelName| setup(error.to_string()))?;
         let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };
         let mut agent = NativeAgent::new(self.models.client(&name).map_err(broken)?, settings.clone());
-        agent = agent.variables(&self.parts.variables);
+        agent = agent.variables(&self.parts.variables).programs(self.tools.clone(), self.helps.clone());
         agent = match (self.parts.model.price(&name), self.models.billing(&name)) {
             (Some(price), _) => agent.price(price),
             (None, Billing::Free) => agent,

@@ -173,6 +173,7 @@ pub(super) fn agent_parts(settings: &Settings, state_dir: &std::path::Path) -> A
     AgentParts {
         agents: settings.agents.clone(),
         recipes: settings.recipes.clone(),
+        tools: settings.tools.clone(),
         model: settings.model.clone(),
         access: model_access(),
         sessions: Some(state_dir.join("sessions")),

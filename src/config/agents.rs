@@ -19,6 +19,40 @@ pub enum BackendKind {
     Recipe,
 }
 
+/// How a model says what it wants done.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speech {
+    /// By the tool calls of its interface.
+    #[default]
+    Calls,
+    /// By a JSON object in its words, for models and servers without tool calls.
+    Json,
+}
+
+/// What an action may do, the least first.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Impact {
+    /// It only looks.
+    Low,
+    /// It changes files of the folder, or runs programs there.
+    Medium,
+    /// It deletes, reaches beyond the folder, or cannot be told.
+    #[default]
+    High,
+}
+
+impl std::fmt::Display for Impact {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        })
+    }
+}
+
 /// How a command gets its prompt.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -54,6 +88,25 @@ pub struct AgentSettings {
     pub total_errors: u32,
     /// `native` only: identical calls in a row before the run is stopped.
     pub identical_calls: u32,
+    /// `native` only: wall time of a run; none: what the attempt has left.
+    #[serde(with = "duration::optional")]
+    pub max_time: Option<Duration>,
+    /// `native` only: tokens a run may send and get, cached ones included.
+    pub max_tokens: u64,
+    /// `native` only: bytes all commands of a run may write.
+    pub max_output: u64,
+    /// `native` only: the share of a limit, in percent, after which the model is told to finish.
+    pub soft_limit: u8,
+    /// `native` only: tokens the model takes in; near them, earlier turns are shortened.
+    pub context_tokens: u64,
+    /// `native` only: how the model says what it wants done.
+    pub speech: Speech,
+    /// `native` only: the tools it has, by name; empty: all that are built in.
+    pub tools: Vec<String>,
+    /// `native` only: the highest impact an action may have where nobody can be asked.
+    pub approve: Impact,
+    /// `native` only: actions that are refused, whoever approves: `shell(git push)`.
+    pub denied: Vec<String>,
     /// Bytes kept of one output stream of a program, and of one tool's answer to the model.
     pub output_cap: usize,
     /// `native` only: time one shell command may take; the run's own time ends it earlier.
@@ -74,10 +127,55 @@ impl Default for AgentSettings {
             consecutive_errors: 3,
             total_errors: 5,
             identical_calls: 4,
+            max_time: None,
+            max_tokens: 5_000_000,
+            max_output: 1 << 30,
+            soft_limit: 80,
+            context_tokens: 128_000,
+            speech: Speech::default(),
+            tools: Vec::new(),
+            approve: Impact::default(),
+            denied: DENIED.map(str::to_owned).into(),
             output_cap: 32 * 1024,
             shell_time: Duration::from_secs(300),
         }
     }
+}
+
+/// What no agent does unless its settings say otherwise: deleting folders, pushing, publishing.
+const DENIED: [&str; 16] = [
+    "shell(rm -r)",
+    "shell(find -delete)",
+    "shell(git push)",
+    "shell(npm publish)",
+    "shell(pnpm publish)",
+    "shell(yarn publish)",
+    "shell(yarn npm publish)",
+    "shell(cargo publish)",
+    "shell(twine upload)",
+    "shell(uv publish)",
+    "shell(poetry publish)",
+    "shell(gem push)",
+    "shell(docker push)",
+    "shell(mvn deploy)",
+    "shell(gh release create)",
+    "shell(gh pr create)",
+];
+
+/// A command-line program that a native agent may have as a tool.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolSettings {
+    /// The program and its first arguments; empty: the tool's own name.
+    pub command: Vec<String>,
+    /// What it does, for the model.
+    pub description: String,
+    /// Argument lines that show its use.
+    pub examples: Vec<String>,
+    /// What a call of it may do at least.
+    pub impact: Impact,
+    /// Takes the help text from the program itself (`--help`), once.
+    pub auto_help: bool,
 }
 
 /// Fixed steps that change a folder without a model.

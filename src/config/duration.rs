@@ -20,3 +20,22 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 pub(super) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&humantime::format_duration(*duration))
 }
+
+/// For `#[serde(with = "duration::optional")]`: a duration that may be missing.
+pub(super) mod optional {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(in crate::config) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+        let text = Option::<String>::deserialize(from)?;
+        text.map(|text| super::parse_duration(&text).map_err(D::Error::custom)).transpose()
+    }
+
+    pub(in crate::config) fn serialize<S: Serializer>(duration: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+        match duration {
+            Some(duration) => super::serialize(duration, to),
+            None => to.serialize_none(),
+        }
+    }
+}

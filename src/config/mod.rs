@@ -11,7 +11,9 @@ mod standard;
 mod toml_sentence;
 mod workspace;
 
-pub use agents::{AgentSettings, BackendKind, Pattern, PromptVia, RecipeSettings, Replace, Step};
+pub use agents::{
+    AgentSettings, BackendKind, Impact, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings,
+};
 pub use duration::parse_duration;
 pub use environment::{ModelAccess, child_environment, may_pass, model_access, named_environment};
 pub use models::{InvalidModelName, ModelName, ModelSettings, PriceSettings};

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     config::{
         AgentChoice, AgentSettings, AppSettings, CheckSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings,
-        Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, TrustSettings, WorkspaceSettings,
-        toml_sentence,
+        Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, ToolSettings, TrustSettings,
+        WorkspaceSettings, toml_sentence,
     },
     domain::{LabelNames, PlanRules, Recovery, RepositoryRules, StatusRules, TrustRules},
 };
@@ -21,7 +21,7 @@ use crate::{
 pub const DEFAULTS: &str = include_str!("../../config/default.toml");
 
 /// Tables whose keys users choose; what stands below them is checked where it is read.
-const FREE_TABLES: [&str; 3] = ["agents", "recipes", "model"];
+const FREE_TABLES: [&str; 4] = ["agents", "recipes", "model", "tools"];
 
 /// Every setting of the process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -37,6 +37,9 @@ pub struct Settings {
     /// The recipes.
     #[serde(default)]
     pub recipes: BTreeMap<String, RecipeSettings>,
+    /// Programs that agents may have as tools.
+    #[serde(default)]
+    pub tools: BTreeMap<String, ToolSettings>,
     /// How models are called.
     #[serde(default)]
     pub model: ModelSettings,

@@ -96,12 +96,13 @@ impl Cassette {
 #[async_trait::async_trait]
 impl ModelClient for Cassette {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
-        let turn = request.messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
+        let turn = request.messages.iter().filter(|message| matches!(***message, Message::Assistant { .. })).count();
         let count = self.replies.len();
         let Some(reply) = self.replies.get(turn) else {
             return Err(ModelError::Cassette(format!("it has {count} replies and the run asks for one more")));
         };
-        let texts: Vec<&str> = std::iter::once(request.system).chain(request.messages.iter().flat_map(texts)).collect();
+        let texts: Vec<&str> =
+            std::iter::once(request.system).chain(request.messages.iter().flat_map(|message| texts(message))).collect();
         if let Some(missing) = reply.expect.iter().find(|text| !texts.iter().any(|sent| sent.contains(text.as_str()))) {
             let number = turn + 1;
             return Err(ModelError::Cassette(format!("reply {number} of {count} expects `{missing}` in the request")));
@@ -128,10 +129,16 @@ fn texts(message: &Message) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
+    use crate::model::Kept;
+
     use super::*;
 
-    fn user(text: &str) -> Message {
-        Message::User { text: text.to_owned() }
+    fn user(text: &str) -> Kept<Message> {
+        Message::User { text: text.to_owned() }.into()
+    }
+
+    async fn ask(cassette: &Cassette, messages: &[Kept<Message>]) -> Result<ModelReply, ModelError> {
+        cassette.complete(&ModelRequest { system: "", messages, tools: &Kept::default() }).await
     }
 
     #[tokio::test]
@@ -139,11 +146,11 @@ mod tests {
         let cassette = Cassette::parse(r#"{"cassette":1,"replies":[{"text":"one"},{"text":"two"}]}"#).unwrap();
         let mut messages = vec![user("hello")];
         for text in ["one", "two"] {
-            let reply = cassette.complete(&ModelRequest { system: "", messages: &messages, tools: &[] }).await.unwrap();
+            let reply = ask(&cassette, &messages).await.unwrap();
             assert_eq!(reply.text, text);
-            messages.push(Message::Assistant { text: reply.text, calls: reply.calls });
+            messages.push(Message::Assistant { text: reply.text, calls: reply.calls }.into());
         }
-        let error = cassette.complete(&ModelRequest { system: "", messages: &messages, tools: &[] }).await.unwrap_err();
+        let error = ask(&cassette, &messages).await.unwrap_err();
         assert_eq!(error.to_string(), "cassette: it has 2 replies and the run asks for one more");
     }
 
@@ -151,7 +158,7 @@ mod tests {
     async fn a_request_that_is_not_the_recorded_one_is_told() {
         let cassette = Cassette::parse(r#"{"cassette":1,"replies":[{"expect":["hello","bye"],"text":"x"}]}"#).unwrap();
         let messages = [user("hello")];
-        let error = cassette.complete(&ModelRequest { system: "", messages: &messages, tools: &[] }).await.unwrap_err();
+        let error = ask(&cassette, &messages).await.unwrap_err();
         assert_eq!(error.to_string(), "cassette: reply 1 of 1 expects `bye` in the request");
     }
 

@@ -52,4 +52,21 @@ impl ModelError {
             Self::Setup(_) => FailureClass::NeedsHuman,
         }
     }
+
+    /// Whether the service said that the request is too long for the model. Services have no common code for it.
+    pub fn is_too_long(&self) -> bool {
+        let Self::Status { status: 400 | 413, message, .. } = self else { return false };
+        let message = message.to_lowercase();
+        [
+            "context length",
+            "context_length",
+            "context window",
+            "too long",
+            "too large",
+            "too many tokens",
+            "maximum number of tokens",
+        ]
+        .iter()
+        .any(|sign| message.contains(sign))
+    }
 }

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Bytes one answer may have.
-const ANSWER_MAX: usize = 64 << 20;
+const ANSWER_MAX: usize = 16 << 20;
 /// Bytes of an error's body that are read.
 const ERROR_MAX: usize = 64 << 10;
 /// How long the end of a stream is waited for once its reply is complete: then its connection can be used again.

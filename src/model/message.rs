@@ -1,8 +1,13 @@
 //! What goes to a model and what comes back, in words of our own.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{config::PriceSettings, model::ModelError};
+use crate::{
+    config::PriceSettings,
+    model::{Kept, ModelError},
+};
 
 /// A language model.
 #[async_trait::async_trait]
@@ -14,15 +19,15 @@ pub trait ModelClient: Send + Sync {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError>;
 }
 
-/// One request. From one turn to the next `messages` only grows, so that a service's prompt cache hits.
+/// One request. From one turn to the next `messages` mostly only grows, so that a service's prompt cache hits.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ModelRequest<'a> {
     /// The instructions of the system role: Hob's own text, never anything from an issue or a repository.
     pub system: &'a str,
     /// The conversation so far.
-    pub messages: &'a [Message],
+    pub messages: &'a [Kept<Message>],
     /// The tools the model may call.
-    pub tools: &'a [Tool],
+    pub tools: &'a Kept<Vec<Tool>>,
 }
 
 /// One message of the conversation.
@@ -52,9 +57,9 @@ pub enum Message {
 #[derive(Debug, Clone, Serialize)]
 pub struct Tool {
     /// Its name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it does, for the model.
-    pub description: &'static str,
+    pub description: Cow<'static, str>,
     /// The JSON schema of its arguments.
     pub schema: serde_json::Value,
 }

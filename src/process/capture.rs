@@ -23,15 +23,18 @@ pub struct Captured {
 }
 
 impl Captured {
-    fn push(&mut self, mut bytes: &[u8], cap: usize) {
+    /// Takes the next bytes of the stream; at most `cap` are kept in all.
+    pub(super) fn push(&mut self, bytes: &[u8], cap: usize) {
         let head_room = (cap / 2).saturating_sub(self.head.len());
         let (first, rest) = bytes.split_at(head_room.min(bytes.len()));
         self.head.extend_from_slice(first);
-        bytes = rest;
-        self.tail.extend(bytes);
-        let excess = self.tail.len().saturating_sub(cap - cap / 2);
+        // In a flood most bytes are dropped: those are counted and never copied.
+        let tail_room = cap - cap / 2;
+        let (skipped, rest) = rest.split_at(rest.len().saturating_sub(tail_room));
+        let excess = (self.tail.len() + rest.len()).saturating_sub(tail_room);
         self.tail.drain(..excess);
-        self.dropped += excess as u64;
+        self.tail.extend(rest);
+        self.dropped += (skipped.len() + excess) as u64;
     }
 
     /// The kept bytes as text; bytes that are not UTF-8 become U+FFFD, and a note stands where the middle was cut.

@@ -6,8 +6,11 @@
 mod capture;
 mod hide;
 mod lines;
+mod mark;
 mod program;
+mod shell;
 
 pub use capture::Captured;
 pub use hide::hide_from_children;
 pub use program::{Environment, Exit, Finished, ProcessError, Program};
+pub use shell::{CommandEnd, CommandLimits, Ran, Shell};

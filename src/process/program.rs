@@ -102,9 +102,23 @@ impl Program {
         let found = found_in(environment.get(OsStr::new("PATH")), name);
         #[expect(clippy::disallowed_methods, reason = "this is the one place that starts children")]
         let mut command = tokio::process::Command::new(found.as_deref().unwrap_or_else(|| Path::new(name)));
-        command.arg0(name).env_clear().envs(environment).process_group(0).kill_on_drop(true);
+        command.arg0(name).process_group(0);
+        Self::of(name, command, environment)
+    }
+
+    /// The same, in a session of its own, so that it has no terminal to read from or to write to. The program `setsid`
+    /// has to be on the path; it makes the session, whose group has the child's id, and becomes the program.
+    pub(super) fn in_session(program: &str, environment: &Environment) -> Self {
+        #[expect(clippy::disallowed_methods, reason = "this is the one place that starts children")]
+        let mut command = tokio::process::Command::new("setsid");
+        command.arg(program);
+        Self::of(program.as_ref(), command, environment)
+    }
+
+    fn of(program: &OsStr, mut command: tokio::process::Command, environment: &Environment) -> Self {
+        command.env_clear().envs(environment).kill_on_drop(true);
         Self {
-            name: name.to_string_lossy().into_owned(),
+            name: program.to_string_lossy().into_owned(),
             command,
             stdin: Vec::new(),
             deadline: Duration::from_secs(60),
@@ -170,13 +184,19 @@ impl Program {
         self.start()
     }
 
+    /// Starts it likewise, with `stderr` as its standard error.
+    pub(super) fn spawn_with(mut self, stderr: Stdio) -> Result<Child, ProcessError> {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
+        self.command.spawn().map_err(|source| ProcessError::Start { program: self.name.clone(), source })
+    }
+
     /// Runs it to its end, its deadline or `cancel`, whichever comes first; then its whole process group is gone.
     ///
     /// # Errors
     /// [`ProcessError::Start`] when the program cannot be started, [`ProcessError::Pipe`] when its output cannot be read.
     pub async fn run(mut self, cancel: &CancellationToken) -> Result<Finished, ProcessError> {
         let mut child = self.start()?;
-        let group = Group(child.id());
+        let group = Group::of(&child);
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let input = std::mem::take(&mut self.stdin);
         let feed = tokio::spawn(async move {
@@ -224,18 +244,33 @@ fn found_in(path: Option<&OsString>, name: &OsStr) -> Option<PathBuf> {
 }
 
 /// Kills a process group when dropped, so that a run cut short by a dropped future leaves no child either.
-struct Group(Option<u32>);
+#[derive(Debug)]
+pub(super) struct Group(Option<u32>);
 
-impl Drop for Group {
-    fn drop(&mut self) {
-        if let Some(pid) = self.0.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw) {
+impl Group {
+    /// The group that `child` leads.
+    pub(super) fn of(child: &Child) -> Self {
+        Self(child.id())
+    }
+
+    /// Kills it now. Once only: later its id may be another group's.
+    pub(super) fn kill(&mut self) {
+        if let Some(pid) = self.0.take().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw)
+        {
             // The group may be gone already: there is nothing to do about that, and nothing is lost.
             rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
         }
     }
 }
 
-fn exit_of(status: std::process::ExitStatus) -> Exit {
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// How a child ended.
+pub(super) fn exit_of(status: std::process::ExitStatus) -> Exit {
     use std::os::unix::process::ExitStatusExt;
     status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or(0)), Exit::Code)
 }

@@ -12,6 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 mod command;
 mod native;
+mod native_actions;
+mod native_bad;
+mod native_http;
 mod recipe;
 
 /// A folder, a request to work in it and what surrounds the run.
@@ -66,17 +69,18 @@ impl Bench {
     }
 }
 
-/// The registry that the settings `text` describe: `[agents.NAME]`, `[recipes.NAME]`.
+/// The registry that the settings `text` describe: `[agents.NAME]`, `[recipes.NAME]`, `[tools.NAME]`.
 fn registry(text: &str) -> Registry {
     #[derive(Default, serde::Deserialize)]
     #[serde(default)]
     struct Settings {
         agents: std::collections::BTreeMap<String, hob::config::AgentSettings>,
         recipes: std::collections::BTreeMap<String, hob::config::RecipeSettings>,
+        tools: std::collections::BTreeMap<String, hob::config::ToolSettings>,
         model: hob::config::ModelSettings,
     }
-    let Settings { agents, recipes, model } = toml::from_str(text).unwrap();
-    Registry::new(AgentParts { agents, recipes, model, ..AgentParts::default() }).unwrap()
+    let Settings { agents, recipes, tools, model } = toml::from_str(text).unwrap();
+    Registry::new(AgentParts { agents, recipes, tools, model, ..AgentParts::default() }).unwrap()
 }
 
 fn failure(outcome: &Outcome) -> (&str, &hob::domain::FailureClass) {
@@ -89,9 +93,9 @@ fn failure(outcome: &Outcome) -> (&str, &hob::domain::FailureClass) {
 #[test]
 fn an_agent_that_is_not_known_is_answered_with_those_that_are() {
     let known = registry("[agents.aider]\nbackend = 'command'\ncommand = ['aider']\n[model]\ndefault = 'openai/x'");
-    assert_eq!(known.names(), ["aider", "native"]);
+    assert_eq!(known.names(), ["aider", "file", "http", "native"]);
     let error = known.get("adier").err().unwrap().to_string();
-    assert!(error.contains("no agent `adier`: there are aider, native"), "{error}");
+    assert!(error.contains("no agent `adier`: there are aider, file, http, native"), "{error}");
     let error = registry("").get("x").err().unwrap().to_string();
     assert!(error.contains("model.default"), "{error}");
 }

@@ -8,7 +8,8 @@ use std::{
 };
 
 use hob::config::{
-    AgentSettings, DEFAULTS, ModelSettings, PriceSettings, RecipeSettings, RepositorySettings, WorkspaceSettings,
+    AgentSettings, DEFAULTS, ModelSettings, PriceSettings, RecipeSettings, RepositorySettings, ToolSettings,
+    WorkspaceSettings,
 };
 use serde_json::Value;
 
@@ -76,6 +77,7 @@ fn settings() -> BTreeMap<String, String> {
     for (prefix, section) in [
         ("agents.NAME", serde_json::to_value(AgentSettings::default()).unwrap()),
         ("recipes.NAME", serde_json::to_value(RecipeSettings::default()).unwrap()),
+        ("tools.NAME", serde_json::to_value(ToolSettings::default()).unwrap()),
         ("model", serde_json::to_value(ModelSettings::default()).unwrap()),
     ] {
         leaves(prefix, &section, &mut found);

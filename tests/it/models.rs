@@ -18,7 +18,8 @@ use hob::{
     config::{ModelAccess, ModelSettings},
     domain::FailureClass,
     model::{
-        Message, ModelClient, ModelError, ModelReply, ModelRequest, Models, Stop, Tool, ToolCall, ToolResult, Usage,
+        Kept, Message, ModelClient, ModelError, ModelReply, ModelRequest, Models, Stop, Tool, ToolCall, ToolResult,
+        Usage,
     },
 };
 use serde_json::{Value, json};
@@ -153,8 +154,9 @@ async fn ask(client: &dyn ModelClient) -> Result<ModelReply, ModelError> {
             ],
         },
     ];
-    let tools = [Tool { name: "read", description: "reads", schema: json!({ "type": "object" }) }];
-    client.complete(&ModelRequest { system: "the rules", messages: &messages, tools: &tools }).await
+    let tools = vec![Tool { name: "read".into(), description: "reads".into(), schema: json!({ "type": "object" }) }];
+    let messages = messages.map(Kept::from);
+    client.complete(&ModelRequest { system: "the rules", messages: &messages, tools: &tools.into() }).await
 }
 
 fn events(data: &[Value]) -> String {

@@ -1,8 +1,11 @@
 //! The native agent: what it is made from, and how one run of it begins and ends.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
-use tokio::time::Instant;
+use tokio::{
+    sync::{Mutex, mpsc},
+    time::Instant,
+};
 
 use crate::{
     agent::{
@@ -10,40 +13,55 @@ use crate::{
         environment::{named, of_child},
         folder::Folder,
         native::{
-            limits::{Limits, Tally},
-            tools::{Toolbox, tools},
-            turns::{Run, Transcript},
+            act::Acts,
+            guard::{Guard, Proposal},
+            help::Helps,
+            history::History,
+            limits::Limits,
+            speech::Dialect,
+            tally::Tally,
+            tools::{Toolbox, Toolset, Written},
+            turns::{Run, Standing, Transcript},
         },
         report::report,
     },
-    config::{AgentSettings, PriceSettings},
+    config::{AgentSettings, PriceSettings, ToolSettings},
     domain::{FailureClass, RunReport, RunRequest},
-    model::{Message, ModelClient},
-    process::Environment,
+    model::ModelClient,
+    process::{Environment, Shell},
     session::{Event, Header, Recorder, VERSION},
 };
+
+/// Per cent of the model's window that a request may fill before old turns are folded.
+const WINDOW_USED: u64 = 75;
 
 /// Hob's own loop over a model.
 pub struct NativeAgent {
     model: Arc<dyn ModelClient>,
     settings: AgentSettings,
+    programs: BTreeMap<String, ToolSettings>,
+    helps: Helps,
     price: PriceSettings,
     unknown_price: Option<String>,
     extras: Environment,
     sessions: Option<PathBuf>,
+    asked: Option<mpsc::Sender<Proposal>>,
 }
 
 impl NativeAgent {
-    /// An agent that asks `model`; each token costs nothing, no variable but the context's reaches a command, and no
-    /// transcript is kept.
+    /// An agent that asks `model`; each token costs nothing, no variable but the context's reaches a command, no
+    /// transcript is kept, and nobody can be asked to approve anything.
     pub fn new(model: Arc<dyn ModelClient>, settings: AgentSettings) -> Self {
         Self {
             model,
             settings,
+            programs: BTreeMap::new(),
+            helps: Helps::default(),
             price: PriceSettings::default(),
             unknown_price: None,
             extras: Environment::new(),
             sessions: None,
+            asked: None,
         }
     }
 
@@ -71,6 +89,26 @@ impl NativeAgent {
     #[must_use]
     pub fn sessions(self, folder: PathBuf) -> Self {
         Self { sessions: Some(folder), ..self }
+    }
+
+    /// Gives it programs that its settings may name as tools, `[tools.NAME]`. What they say of themselves is kept in
+    /// `helps`, which agents can share.
+    #[must_use]
+    pub(in crate::agent) fn programs(self, programs: BTreeMap<String, ToolSettings>, helps: Helps) -> Self {
+        Self { programs, helps, ..self }
+    }
+
+    /// Sends what has more impact than runs by itself to somebody who says whether it may. Without this it is refused.
+    #[must_use]
+    pub fn approval(self, asked: mpsc::Sender<Proposal>) -> Self {
+        Self { asked: Some(asked), ..self }
+    }
+
+    async fn toolset(&self, environment: &Environment) -> Result<Toolset, AgentError> {
+        let wanted = self.settings.tools.iter();
+        let programs = wanted.filter_map(|name| Some((name.as_str(), self.programs.get(name)?)));
+        let helps = self.helps.of(programs, environment).await;
+        Toolset::new(&self.settings.tools, &self.programs, &helps).map_err(setup)
     }
 
     /// A transcript that cannot be made is a warning: the work is worth more than its record.
@@ -107,9 +145,14 @@ impl AgentBackend for NativeAgent {
         })?;
         let limits = Limits::new(&self.settings, request, started);
         let environment = of_child(context, &self.extras);
+        let toolset = self.toolset(&environment).await?;
+        let guard = Guard::new(&self.settings.denied, self.settings.approve, self.asked.clone())
+            .map_err(|error| setup(error.to_string()))?;
         let toolbox = Toolbox {
+            shell: Mutex::new(Shell::new(environment.clone(), folder.path())),
             folder,
             environment,
+            written: Written::new(limits.output),
             output_cap: self.settings.output_cap,
             shell_time: self.settings.shell_time,
             deadline: limits.deadline,
@@ -117,30 +160,38 @@ impl AgentBackend for NativeAgent {
         };
         let mut transcript = self.transcript(request);
         transcript.add(Event::Started { agent: "native".into(), brief: request.brief.clone() });
+        let mut tally = Tally::default();
+        let task = format!("{}\n\n{}", task(request), tally.status(&limits, started));
         let mut run = Run {
             model: self.model.as_ref(),
-            tools: tools(),
-            toolbox,
+            dialect: Dialect::new(self.settings.speech, &toolset),
+            acts: Acts { toolset: &toolset, guard: &guard, toolbox },
             price: self.price,
             limits,
-            tally: Tally::default(),
-            messages: vec![Message::User { text: task(request) }],
+            tally,
+            history: History::new(task),
+            window: self.settings.context_tokens.saturating_mul(WINDOW_USED) / 100,
             transcript,
             context,
-            reminded: false,
-            changed: false,
+            progress: Standing::default(),
         };
         let outcome = run.drive().await;
+        run.acts.toolbox.shell.lock().await.end().await;
         run.transcript.add(Event::Ended { outcome: outcome.clone() });
         Ok(report(outcome, run.tally.spend, started))
     }
 }
 
-/// The first message: the brief, and the commands the work will be measured by.
+fn setup(reason: String) -> AgentError {
+    AgentError { reason, failure: FailureClass::NeedsHuman }
+}
+
+/// The first message: the brief, and the commands the work will be measured by where it does not name them.
 fn task(request: &RunRequest) -> String {
-    if request.checks.is_empty() {
+    let untold = request.checks.iter().filter(|check| !request.brief.contains(check.as_str()));
+    let checks: Vec<_> = untold.map(|check| format!("- {check}")).collect();
+    if checks.is_empty() {
         return request.brief.clone();
     }
-    let checks: Vec<_> = request.checks.iter().map(|check| format!("- {check}")).collect();
     format!("{}\n\nHob runs these checks afterwards:\n{}", request.brief, checks.join("\n"))
 }

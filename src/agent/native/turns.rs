@@ -6,21 +6,21 @@ use crate::{
     agent::{
         RunContext,
         native::{
-            limits::{Actions, Limits, Tally, out_of_time},
-            tools::{Action, Answer, Effect, ToolError, Toolbox},
+            act::Acts,
+            history::{History, Trace, line},
+            limits::{Limits, out_of_time},
+            speech::{Dialect, Understood},
+            tally::{Actions, Tally},
+            tools::Plan,
         },
         report::{cancelled, clip, first_line, needs_human, transient},
     },
     config::PriceSettings,
     domain::{Outcome, Spend},
-    model::{Message, ModelClient, ModelReply, ModelRequest, Stop, Tool, ToolCall, ToolResult},
+    model::{Message, ModelClient, ModelError, ModelReply, ModelRequest, Stop, ToolCall},
     session::{Event, Recorder},
 };
 
-/// The system role: the same bytes in every request, so that a service's cache hits.
-const PROMPT: &str = include_str!("prompt.md");
-/// Calls of one reply that are run; the others are answered with an error.
-const CALLS_MAX: usize = 16;
 /// Bytes of a tool's error; a command's output may be in it.
 const REASON_MAX: usize = 300;
 /// What a model is told, once, when it says something and calls nothing.
@@ -31,18 +31,32 @@ const TOO_LONG: &str = "Your reply was cut at the limit of tokens. Go on in smal
 /// One run under way.
 pub(super) struct Run<'a> {
     pub(super) model: &'a dyn ModelClient,
-    pub(super) tools: Vec<Tool>,
-    pub(super) toolbox: Toolbox,
+    pub(super) dialect: Dialect,
+    pub(super) acts: Acts<'a>,
     pub(super) price: PriceSettings,
     pub(super) limits: Limits,
     pub(super) tally: Tally,
-    pub(super) messages: Vec<Message>,
+    pub(super) history: History,
+    /// Tokens of a request from which on old turns are folded.
+    pub(super) window: u64,
     pub(super) transcript: Transcript,
     pub(super) context: &'a RunContext,
+    pub(super) progress: Standing,
+}
+
+/// Where the work of a run stands.
+#[derive(Debug, Default)]
+pub(super) struct Standing {
+    /// The model's checklist, as it last was.
+    pub(super) plan: Option<Plan>,
+    /// Files that its tools changed.
+    pub(super) files: Vec<String>,
     /// Whether the model was reminded to end with a tool.
-    pub(super) reminded: bool,
+    reminded: bool,
     /// Whether a tool that can change files ran well.
     pub(super) changed: bool,
+    /// Tokens of the last request.
+    last_input: u64,
 }
 
 impl Run<'_> {
@@ -50,17 +64,42 @@ impl Run<'_> {
     pub(super) async fn drive(&mut self) -> Outcome {
         loop {
             if let Err(outcome) = self.turn().await {
-                return outcome;
+                self.context.say(format!(
+                    "ended after {} turns, {} errors, {}",
+                    self.tally.turns, self.tally.total_errors, self.tally.spend
+                ));
+                return self.with_standing(outcome);
             }
         }
+    }
+
+    /// A failure says where the work stands: whoever goes on begins there.
+    fn with_standing(&self, outcome: Outcome) -> Outcome {
+        let Outcome::Failed { mut reason, failure } = outcome else { return outcome };
+        if let Some(plan) = &self.progress.plan {
+            reason.push_str(&format!(". Its plan stood at {}", plan.line()));
+        }
+        let mut files = self.progress.files.clone();
+        files.sort();
+        files.dedup();
+        if !files.is_empty() {
+            reason.push_str(&format!(". It had changed {}", clip(&files.join(", "), 500)));
+        }
+        Outcome::Failed { reason, failure }
     }
 
     /// One turn. The error is the end of the run.
     async fn turn(&mut self) -> Result<(), Outcome> {
         self.tally.begin_turn(&self.limits, Instant::now())?;
+        let plan = self.progress.plan.as_ref().map(Plan::to_string);
+        if self.progress.last_input >= self.window {
+            self.history.shrink(plan.as_deref());
+        } else {
+            self.history.tidy(plan.as_deref());
+        }
         let turn = self.tally.turns;
-        self.transcript.add(Event::Asked { turn, messages: self.messages.len() });
-        let reply = self.ask().await?;
+        let reply = self.ask(plan.as_deref()).await?;
+        self.progress.last_input = reply.usage.input;
         self.tally.spend = self.tally.spend
             + Spend {
                 usd_micros: reply.usage.cost(&self.price),
@@ -68,6 +107,7 @@ impl Run<'_> {
                 output_tokens: reply.usage.output,
                 wall_seconds: 0,
             };
+        self.context.spent(self.tally.spend);
         self.transcript.add(Event::Replied {
             turn,
             text: reply.text.clone(),
@@ -75,108 +115,92 @@ impl Run<'_> {
             cached_tokens: reply.usage.cached_input,
             output_tokens: reply.usage.output,
         });
-        let ModelReply { text, calls, stop, usage: _ } = reply;
-        if stop == Stop::Refused {
-            return Err(needs_human(format!("the model refused: {}", first_line(&text, REASON_MAX))));
+        if reply.stop == Stop::Refused {
+            return Err(needs_human(format!("the model refused: {}", first_line(&reply.text, REASON_MAX))));
         }
-        self.messages.push(Message::Assistant { text: text.clone(), calls: calls.clone() });
-        if calls.is_empty() { self.words(&text, stop) } else { self.act(&calls).await }
+        match self.dialect.understand(&reply, turn, self.acts.toolset) {
+            Understood::Calls(calls) => self.act(&reply, &calls).await,
+            Understood::Words => self.words(&reply),
+            Understood::Unreadable(reason) => {
+                let mut actions = Actions::default();
+                actions.wrong(reason.clone());
+                self.tally.count_actions(&self.limits, &actions)?;
+                self.answer_words(&reply, &format!("Error: {reason}"));
+                Ok(())
+            }
+        }
     }
 
-    async fn ask(&self) -> Result<ModelReply, Outcome> {
+    /// Asks the model; once more with less where the request was too long for it.
+    async fn ask(&mut self, plan: Option<&str>) -> Result<ModelReply, Outcome> {
         self.say("asking the model");
-        let request = ModelRequest { system: PROMPT, messages: &self.messages, tools: &self.tools };
-        let reply = tokio::select! {
-            reply = self.model.complete(&request) => reply,
-            () = tokio::time::sleep_until(self.limits.deadline) => return Err(out_of_time(self.tally.turns)),
-            () = self.context.cancel.cancelled() => return Err(cancelled()),
-        };
-        reply.map_err(|error| Outcome::Failed { reason: error.to_string(), failure: error.failure() })
+        let failed = |error: ModelError| Outcome::Failed { reason: error.to_string(), failure: error.failure() };
+        match self.request().await? {
+            Ok(reply) => Ok(reply),
+            Err(error) if error.is_too_long() && self.history.shrink(plan) => self.request().await?.map_err(failed),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    async fn request(&mut self) -> Result<Result<ModelReply, ModelError>, Outcome> {
+        let (turn, messages) = (self.tally.turns, self.history.messages());
+        self.transcript.add(Event::Asked { turn, messages: messages.len() });
+        let request = ModelRequest { system: self.dialect.system(), messages, tools: self.dialect.tools() };
+        tokio::select! {
+            reply = self.model.complete(&request) => Ok(reply),
+            () = tokio::time::sleep_until(self.limits.deadline) => Err(out_of_time(turn)),
+            () = self.context.cancel.cancelled() => Err(cancelled()),
+        }
     }
 
     /// A reply without a call: the model is reminded once; then its words are the end.
-    fn words(&mut self, text: &str, stop: Stop) -> Result<(), Outcome> {
-        if stop == Stop::Length {
+    fn words(&mut self, reply: &ModelReply) -> Result<(), Outcome> {
+        if reply.stop == Stop::Length {
             let mut actions = Actions::default();
             actions.wrong("the model's reply was cut at the limit of tokens".to_owned());
             self.tally.count_actions(&self.limits, &actions)?;
-            self.messages.push(Message::User { text: TOO_LONG.to_owned() });
+            self.answer_words(reply, TOO_LONG);
             return Ok(());
         }
-        if !self.reminded {
-            self.reminded = true;
-            self.messages.push(Message::User { text: REMINDER.to_owned() });
+        if !self.progress.reminded {
+            self.progress.reminded = true;
+            self.answer_words(reply, REMINDER);
             return Ok(());
         }
-        let words = clip(text.trim(), self.toolbox.output_cap);
-        Err(match (words.as_str(), self.changed) {
+        let words = clip(reply.text.trim(), self.acts.toolbox.output_cap);
+        Err(match (words.as_str(), self.progress.changed) {
             ("", _) => transient("the model said nothing and called no tool, twice"),
             (_, true) => Outcome::Done { summary: words },
             (_, false) => Outcome::Question { question: words },
         })
     }
 
-    async fn act(&mut self, calls: &[ToolCall]) -> Result<(), Outcome> {
-        let mut results = Vec::with_capacity(calls.len());
-        let mut actions = Actions::default();
-        for (index, call) in calls.iter().enumerate() {
-            if self.context.cancel.is_cancelled() {
-                return Err(cancelled());
-            }
-            if Instant::now() >= self.limits.deadline {
-                return Err(out_of_time(self.tally.turns));
-            }
-            let result = if index < CALLS_MAX {
-                self.call(call, &mut actions).await?
-            } else {
-                let text = format!("not run: one reply may call {CALLS_MAX} tools");
-                ToolResult { id: call.id.clone(), text, is_error: true }
-            };
-            results.push(result);
-        }
-        self.messages.push(Message::Results { results });
-        self.tally.count_actions(&self.limits, &actions)
+    /// Answers a reply without a readable call.
+    fn answer_words(&mut self, reply: &ModelReply, text: &str) {
+        let note = self.tally.status(&self.limits, Instant::now());
+        let turn = self.tally.turns;
+        let trace = Trace { lines: vec![line(turn, "words without a call", text)], ..Trace::default() };
+        // Calls that are not answered may not stand in the conversation.
+        let said = ModelReply { calls: Vec::new(), text: reply.text.clone(), ..*reply };
+        let answer = Message::User { text: format!("{text}\n\n{note}") };
+        self.history.push(turn, self.dialect.said(&said), answer, trace);
     }
 
-    /// Runs one call. The error is the end of the run.
-    async fn call(&mut self, call: &ToolCall, actions: &mut Actions) -> Result<ToolResult, Outcome> {
-        self.transcript.add(Event::Action {
-            id: call.id.clone(),
-            tool: call.name.clone(),
-            arguments: call.arguments.clone(),
-        });
-        self.tally.count_call(&self.limits, &call.name, &call.arguments)?;
-        let (text, is_error) = match self.run(call, actions).await {
-            Ok(Answer::Text(text)) => (text, false),
-            Ok(Answer::End(outcome)) => return Err(outcome),
-            Err(_) if self.context.cancel.is_cancelled() => return Err(cancelled()),
-            Err(error) => (error.to_string(), true),
-        };
-        let text = clip(&text, self.toolbox.output_cap.saturating_mul(2));
-        if is_error {
-            actions.wrong(first_line(&text, REASON_MAX))
-        } else {
-            actions.well()
+    async fn act(&mut self, reply: &ModelReply, calls: &[ToolCall]) -> Result<(), Outcome> {
+        if !reply.text.trim().is_empty() && !reply.calls.is_empty() {
+            self.say(&format!("thinks: {}", first_line(reply.text.trim(), 160)));
         }
-        self.transcript.add(Event::Result { id: call.id.clone(), is_error, text: text.clone() });
-        Ok(ToolResult { id: call.id.clone(), text, is_error })
+        let mut acted = self.carry_out(calls).await?;
+        self.tally.written = self.acts.toolbox.written.bytes();
+        self.tally.count_actions(&self.limits, &acted.actions)?;
+        let note = self.tally.status(&self.limits, Instant::now());
+        let answer = self.dialect.answer(calls, std::mem::take(&mut acted.results), &note);
+        self.history.push(self.tally.turns, self.dialect.said(reply), answer, acted.trace);
+        Ok(())
     }
 
-    async fn run(&mut self, call: &ToolCall, actions: &Actions) -> Result<Answer, ToolError> {
-        let action = Action::parse(call)?;
-        if matches!(action, Action::Done(_)) && actions.has_failed() {
-            return Err(ToolError::Refused(
-                "not ended: an earlier call of the same reply failed, see to it first".into(),
-            ));
-        }
-        self.say(&action.line());
-        let effect = action.effect();
-        let answer = self.toolbox.run(action).await?;
-        self.changed |= effect == Effect::MayChange;
-        Ok(answer)
-    }
-
-    fn say(&self, what: &str) {
+    /// Tells whoever watches what happens in this turn.
+    pub(super) fn say(&self, what: &str) {
         self.context.say(format!("turn {}/{}: {what}", self.tally.turns, self.limits.turns));
     }
 }

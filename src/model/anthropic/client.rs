@@ -7,13 +7,16 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::model::{
-    Message, ModelClient, ModelError, ModelReply, ModelRequest,
+    Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool,
     anthropic::collect::Collected,
     http::{Call, Http, headers},
 };
 
 /// The interface's version that this speaks, from Anthropic's "Versions" page.
 const VERSION: &str = "2023-06-01";
+/// How a message ends, and how with a mark in its last block.
+const LAST_BLOCK: &str = "}]}";
+const MARKED_BLOCK: &str = r#","cache_control":{"type":"ephemeral"}}]}"#;
 /// Stands where a message would be empty, which the service refuses.
 const NOTHING: &str = "(nothing)";
 
@@ -32,27 +35,34 @@ impl Anthropic {
         Self { http, url: format!("{base}/v1/messages"), key, model: model.to_owned(), max_output_tokens: cap }
     }
 
-    /// Two marks for the cache: after the system prompt, with the tools before it, which all runs share; and at the last
-    /// message, where the next turn's request goes on.
-    fn body(&self, request: &ModelRequest<'_>) -> Value {
-        let mut messages: Vec<_> = request.messages.iter().map(message).collect();
-        let last = messages.last_mut().and_then(|message| message["content"].as_array_mut()?.last_mut());
-        if let Some(block) = last.and_then(Value::as_object_mut) {
-            block.insert("cache_control".into(), json!({ "type": "ephemeral" }));
+    /// Marks for the cache: after the system prompt, with the tools before it, which all runs share; and at the last two
+    /// messages of ours: where the next turn's request goes on, and where the one before was marked, because the
+    /// service looks back only some twenty blocks for what it has.
+    fn body(&self, request: &ModelRequest<'_>) -> Bytes {
+        let mut body = format!(
+            r#"{{"model":{},"max_tokens":{},"stream":true,"tools":"#,
+            json!(self.model),
+            self.max_output_tokens
+        );
+        body.push_str(request.tools.anthropic(|tools| tools.iter().map(tool).collect::<Value>().to_string()));
+        let system = json!([{ "type": "text", "text": request.system, "cache_control": { "type": "ephemeral" } }]);
+        body.push_str(&format!(r#","system":{system},"messages":["#));
+        let marked = request.messages.len().saturating_sub(3);
+        for (index, said) in request.messages.iter().enumerate() {
+            if index > 0 {
+                body.push(',');
+            }
+            let json = said.anthropic(message);
+            match (index >= marked && is_ours(said), json.strip_suffix(LAST_BLOCK)) {
+                (true, Some(start)) => {
+                    body.push_str(start);
+                    body.push_str(MARKED_BLOCK);
+                }
+                (true, None) | (false, _) => body.push_str(json),
+            }
         }
-        let tools: Vec<_> = request
-            .tools
-            .iter()
-            .map(|tool| json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema }))
-            .collect();
-        json!({
-            "model": self.model,
-            "max_tokens": self.max_output_tokens,
-            "stream": true,
-            "system": [{ "type": "text", "text": request.system, "cache_control": { "type": "ephemeral" } }],
-            "tools": tools,
-            "messages": messages,
-        })
+        body.push_str("]}");
+        Bytes::from(body)
     }
 }
 
@@ -61,15 +71,28 @@ impl ModelClient for Anthropic {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
         let mut headers = headers(HeaderName::from_static("x-api-key"), "", self.key.as_ref())?;
         headers.insert("anthropic-version", HeaderValue::from_static(VERSION));
-        let body = Bytes::from(self.body(request).to_string());
+        let body = self.body(request);
         self.http.stream::<Collected>(&Call { url: self.url.clone(), headers, body, key: self.key.clone() }).await
     }
 }
 
-fn message(message: &Message) -> Value {
-    let text = |text: &str| json!({ "type": "text", "text": if text.trim().is_empty() { NOTHING } else { text } });
+fn tool(tool: &Tool) -> Value {
+    json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema })
+}
+
+/// Whether a message is Hob's, which a mark may stand on.
+fn is_ours(message: &Message) -> bool {
     match message {
-        Message::User { text: said } => json!({ "role": "user", "content": [text(said)] }),
+        Message::User { .. } | Message::Results { .. } => true,
+        Message::Assistant { .. } => false,
+    }
+}
+
+/// A message, with its content last.
+fn message(message: &Message) -> String {
+    let text = |text: &str| json!({ "type": "text", "text": if text.trim().is_empty() { NOTHING } else { text } });
+    let (role, content): (_, Vec<Value>) = match message {
+        Message::User { text: said } => ("user", vec![text(said)]),
         Message::Assistant { text: said, calls } => {
             let words = (!said.trim().is_empty() || calls.is_empty()).then(|| text(said));
             let calls = calls.iter().map(|call| {
@@ -78,15 +101,15 @@ fn message(message: &Message) -> Value {
                 let input = input.unwrap_or_else(|| json!({}));
                 json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": input })
             });
-            let content: Vec<_> = words.into_iter().chain(calls).collect();
-            json!({ "role": "assistant", "content": content })
+            ("assistant", words.into_iter().chain(calls).collect())
         }
         Message::Results { results } => {
             let results = results.iter().map(|result| {
                 let content = if result.text.is_empty() { NOTHING } else { &result.text };
                 json!({ "type": "tool_result", "tool_use_id": result.id, "content": content, "is_error": result.is_error })
             });
-            json!({ "role": "user", "content": results.collect::<Vec<_>>() })
+            ("user", results.collect())
         }
-    }
+    };
+    format!(r#"{{"role":"{role}","content":{}}}"#, Value::Array(content))
 }

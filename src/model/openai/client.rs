@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::model::{
-    Message, ModelClient, ModelError, ModelReply, ModelRequest, ToolCall,
+    Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool, ToolCall,
     http::{Call, Http, headers},
     openai::collect::Collected,
 };
@@ -30,28 +30,26 @@ impl OpenAi {
         Self { http, url, key, model: model.to_owned(), max_output_tokens: cap, cap_name }
     }
 
-    fn body(&self, request: &ModelRequest<'_>) -> Value {
-        let system = json!({ "role": "system", "content": request.system });
-        let messages: Vec<_> = std::iter::once(system).chain(request.messages.iter().flat_map(message)).collect();
-        let tools: Vec<_> = request
-            .tools
-            .iter()
-            .map(|tool| {
-                let function = json!({ "name": tool.name, "description": tool.description, "parameters": tool.schema });
-                json!({ "type": "function", "function": function })
-            })
-            .collect();
-        let mut body = json!({
-            "model": self.model,
-            "messages": messages,
-            "stream": true,
-            "stream_options": { "include_usage": true },
-            self.cap_name: self.max_output_tokens,
-        });
-        if let (false, Some(body)) = (tools.is_empty(), body.as_object_mut()) {
-            body.insert("tools".into(), tools.into());
+    /// The messages stand last, so that each request begins with the bytes of the one before.
+    fn body(&self, request: &ModelRequest<'_>) -> Bytes {
+        let mut body = format!(
+            r#"{{"model":{},"stream":true,"stream_options":{{"include_usage":true}},"{}":{}"#,
+            json!(self.model),
+            self.cap_name,
+            self.max_output_tokens
+        );
+        if !request.tools.is_empty() {
+            body.push_str(r#","tools":"#);
+            body.push_str(request.tools.openai(|tools| tools.iter().map(tool).collect::<Value>().to_string()));
         }
-        body
+        body.push_str(r#","messages":["#);
+        body.push_str(&json!({ "role": "system", "content": request.system }).to_string());
+        for message in request.messages {
+            body.push(',');
+            body.push_str(message.openai(wire));
+        }
+        body.push_str("]}");
+        Bytes::from(body)
     }
 }
 
@@ -59,9 +57,19 @@ impl OpenAi {
 impl ModelClient for OpenAi {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
         let headers = headers(AUTHORIZATION, "Bearer ", self.key.as_ref())?;
-        let body = Bytes::from(self.body(request).to_string());
+        let body = self.body(request);
         self.http.stream::<Collected>(&Call { url: self.url.clone(), headers, body, key: self.key.clone() }).await
     }
+}
+
+fn tool(tool: &Tool) -> Value {
+    let function = json!({ "name": tool.name, "description": tool.description, "parameters": tool.schema });
+    json!({ "type": "function", "function": function })
+}
+
+/// A message as the elements of an array: results are one each.
+fn wire(said: &Message) -> String {
+    message(said).iter().map(Value::to_string).collect::<Vec<_>>().join(",")
 }
 
 fn message(message: &Message) -> Vec<Value> {

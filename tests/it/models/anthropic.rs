@@ -55,7 +55,7 @@ async fn a_request_is_written_as_the_interface_wants_it() {
             "system": [{ "type": "text", "text": "the rules", "cache_control": cached }],
             "tools": [{ "name": "read", "description": "reads", "input_schema": { "type": "object" } }],
             "messages": [
-                { "role": "user", "content": [{ "type": "text", "text": "the task" }] },
+                { "role": "user", "content": [{ "type": "text", "text": "the task", "cache_control": cached }] },
                 { "role": "assistant", "content": [
                     { "type": "tool_use", "id": "1", "name": "read", "input": { "path": "a" } },
                     { "type": "tool_use", "id": "2", "name": "read", "input": {} },

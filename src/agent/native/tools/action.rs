@@ -1,16 +1,14 @@
-//! A call of the model, read into what Hob can do.
-
-use serde::de::DeserializeOwned;
+//! What a model can have done.
 
 use crate::{
     agent::{
-        native::tools::{ToolError, edit, finish, list, read, search, shell, write},
+        native::tools::{edit, finish, list, patch, plan, program, read, search, shell, write},
         report::first_line,
     },
-    model::{Tool, ToolCall},
+    config::Impact,
 };
 
-/// What a model can have done.
+/// One call, read.
 #[derive(Debug)]
 pub(in crate::agent::native) enum Action {
     /// Shows a file.
@@ -23,48 +21,34 @@ pub(in crate::agent::native) enum Action {
     Edit(edit::Edit),
     /// Makes or replaces a file.
     Write(write::Write),
-    /// Runs a command.
+    /// Changes several files at once.
+    Patch(patch::ApplyPatch),
+    /// Runs a command in the shell.
     Shell(shell::Shell),
+    /// Runs a configured program.
+    Program(program::Run),
+    /// Says what is to be done.
+    Plan(plan::Plan),
     /// Ends the run with a question.
     Ask(finish::Ask),
+    /// Ends the run with the state of the work.
+    HandOff(finish::HandOff),
     /// Ends the run.
     Done(finish::Done),
 }
 
-/// Whether an action can change the folder.
+/// How an action stands to the others of its reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::agent::native) enum Effect {
-    /// It only looks.
+    /// It only looks: it may run beside others that do.
     Looks,
-    /// It may have changed files.
+    /// It may change files: it runs alone, in its order.
     MayChange,
-}
-
-/// All tools, in the order the model sees them.
-pub(in crate::agent::native) fn tools() -> Vec<Tool> {
-    let files = [read::tool(), list::tool(), search::tool(), edit::tool(), write::tool()];
-    files.into_iter().chain([shell::tool(), finish::ask_tool(), finish::done_tool()]).collect()
+    /// It ends the run, or speaks: in its order.
+    Speaks,
 }
 
 impl Action {
-    /// Reads a call; a name or arguments that fit no tool are an error for the model.
-    pub(in crate::agent::native) fn parse(call: &ToolCall) -> Result<Self, ToolError> {
-        match call.name.as_str() {
-            "read" => arguments(call).map(Self::Read),
-            "list" => arguments(call).map(Self::List),
-            "search" => arguments(call).map(Self::Search),
-            "edit" => arguments(call).map(Self::Edit),
-            "write" => arguments(call).map(Self::Write),
-            "shell" => arguments(call).map(Self::Shell),
-            "ask" => arguments(call).map(Self::Ask),
-            "done" => arguments(call).map(Self::Done),
-            _ => {
-                let known: Vec<_> = tools().iter().map(|tool| tool.name).collect();
-                Err(ToolError::Unknown { name: first_line(&call.name, 40), known: known.join(", ") })
-            }
-        }
-    }
-
     /// What the action does, in a few words for whoever watches.
     pub(in crate::agent::native) fn line(&self) -> String {
         let (tool, what) = match self {
@@ -73,60 +57,46 @@ impl Action {
             Self::Search(search) => ("search", search.pattern.as_str()),
             Self::Edit(edit) => ("edit", edit.path.as_str()),
             Self::Write(write) => ("write", write.path.as_str()),
+            Self::Patch(patch) => return format!("apply_patch {}", first_line(&patch.files(), 100)),
             Self::Shell(shell) => ("shell", shell.command.as_str()),
+            Self::Program(run) => (run.name.as_str(), run.arguments.as_str()),
+            Self::Plan(plan) => return format!("plan {}", plan.line()),
             Self::Ask(ask) => ("ask", ask.question.as_str()),
+            Self::HandOff(hand_off) => ("hand_off", hand_off.needed.as_str()),
             Self::Done(done) => ("done", done.summary.as_str()),
         };
         format!("{tool} {}", first_line(what, 100))
     }
 
-    /// Whether it can change the folder.
+    /// How it stands to others.
     pub(in crate::agent::native) fn effect(&self) -> Effect {
         match self {
-            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Ask(_) | Self::Done(_) => Effect::Looks,
-            Self::Edit(_) | Self::Write(_) | Self::Shell(_) => Effect::MayChange,
+            Self::Read(_) | Self::List(_) | Self::Search(_) => Effect::Looks,
+            Self::Program(run) if run.impact == Impact::Low => Effect::Looks,
+            Self::Edit(_) | Self::Write(_) | Self::Patch(_) | Self::Shell(_) | Self::Program(_) => Effect::MayChange,
+            Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::Done(_) => Effect::Speaks,
         }
     }
-}
 
-fn arguments<T: DeserializeOwned>(call: &ToolCall) -> Result<T, ToolError> {
-    // A call without arguments comes as an empty text from some services.
-    let text = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
-    let object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text);
-    object
-        .and_then(|object| serde_json::from_value(object.into()))
-        .map_err(|error| ToolError::Arguments { tool: call.name.clone(), reason: error.to_string() })
+    /// The files it changes, as far as it names them.
+    pub(in crate::agent::native) fn changes(&self) -> Vec<String> {
+        match self {
+            Self::Edit(edit) => vec![edit.path.clone()],
+            Self::Write(write) => vec![write.path.clone()],
+            Self::Patch(patch) => patch.paths(),
+            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Shell(_) | Self::Program(_) => Vec::new(),
+            Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::Done(_) => Vec::new(),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn call(name: &str, arguments: &str) -> ToolCall {
-        ToolCall { id: "1".into(), name: name.into(), arguments: arguments.into() }
-    }
-
-    #[test]
-    fn each_tool_is_known_by_the_name_it_shows() {
-        for tool in tools() {
-            let error = Action::parse(&call(tool.name, "[]")).unwrap_err();
-            assert!(matches!(error, ToolError::Arguments { .. }), "{}", tool.name);
-            assert_eq!(tool.schema["type"], "object", "{}", tool.name);
-        }
-    }
-
-    #[test]
-    fn a_call_that_fits_no_tool_says_what_would() {
-        let said = |name: &str, arguments: &str| Action::parse(&call(name, arguments)).unwrap_err().to_string();
-        assert!(said("rm\n-rf", "{}").contains("no tool `rm …`: use read, list"));
-        assert!(said("read", "{\"path\": ").contains("EOF"));
-        assert!(said("read", "").contains("missing field `path`"));
-        assert!(said("edit", "{\"path\":\"a\",\"old\":1}").contains("invalid type"));
-    }
-
     #[test]
     fn a_line_of_progress_is_one_short_line() {
-        let action = Action::parse(&call("shell", "{\"command\":\"./test.sh\\nrm x\"}")).unwrap();
-        assert_eq!(action.line(), "shell ./test.sh …");
+        let shell = serde_json::from_str(r#"{"command":"./test.sh\nrm x"}"#).unwrap();
+        assert_eq!(Action::Shell(shell).line(), "shell ./test.sh …");
     }
 }

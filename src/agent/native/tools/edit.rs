@@ -20,14 +20,15 @@ const NEAR_COUNT: usize = 5;
 /// The tool as the model sees it.
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "edit",
-        description: "Replaces one piece of a file. `old` must stand in the file exactly once, blanks and line ends included.",
+        name: "edit".into(),
+        description:
+            "Replaces one piece of a file. `old` must stand there exactly once, blanks and line ends included.".into(),
         schema: json!({
             "type": "object",
             "properties": {
-                "path": { "type": "string", "description": "relative to the folder" },
-                "old": { "type": "string", "description": "the text that stands there now" },
-                "new": { "type": "string", "description": "the text that stands there afterwards" },
+                "path": { "type": "string" },
+                "old": { "type": "string" },
+                "new": { "type": "string" },
             },
             "required": ["path", "old", "new"],
         }),
@@ -83,7 +84,7 @@ fn line_of(text: &str, at: usize) -> usize {
 }
 
 /// Where the file has what differs from `old` only in blanks; else where it has the first line of it.
-fn near_misses(text: &str, old: &str) -> String {
+pub(super) fn near_misses(text: &str, old: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let wanted: Vec<&str> = old.trim().lines().map(str::trim).collect();
     let same = |window: &[&str]| window.iter().zip(&wanted).all(|(line, wanted)| line.trim() == *wanted);

@@ -1,11 +1,11 @@
-//! `ask` and `done`: how a model ends its run.
+//! `ask`, `hand_off` and `done`: how a model ends its run.
 
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
     agent::{native::tools::ToolError, report::clip},
-    domain::Outcome,
+    domain::{FailureClass, Outcome},
     model::Tool,
 };
 
@@ -15,12 +15,29 @@ const TEXT_MAX: usize = 16 * 1024;
 /// The tool `ask` as the model sees it.
 pub(super) fn ask_tool() -> Tool {
     Tool {
-        name: "ask",
-        description: "Ends the run with a question to a person. What you changed so far is kept.",
+        name: "ask".into(),
+        description: "Ends the run with one precise question to a person. Changes are kept.".into(),
         schema: json!({
             "type": "object",
-            "properties": { "question": { "type": "string", "description": "one precise question" } },
+            "properties": { "question": { "type": "string" } },
             "required": ["question"],
+        }),
+    }
+}
+
+/// The tool `hand_off` as the model sees it.
+pub(super) fn hand_off_tool() -> Tool {
+    Tool {
+        name: "hand_off".into(),
+        description: "Ends the run unfinished: what a person has to give or decide. Changes are kept.".into(),
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "needed": { "type": "string" },
+                "done": { "type": "string" },
+                "left": { "type": "string" },
+            },
+            "required": ["needed", "done", "left"],
         }),
     }
 }
@@ -28,13 +45,13 @@ pub(super) fn ask_tool() -> Tool {
 /// The tool `done` as the model sees it.
 pub(super) fn done_tool() -> Tool {
     Tool {
-        name: "done",
-        description: "Ends the run: the task is finished.",
+        name: "done".into(),
+        description: "Ends the run: the task is finished.".into(),
         schema: json!({
             "type": "object",
             "properties": {
-                "summary": { "type": "string", "description": "for the pull request: what was changed, why, how it was checked" },
-                "nothing_to_do": { "type": "boolean", "description": "true when nothing has to change; the summary says why" },
+                "summary": { "type": "string" },
+                "nothing_to_do": { "type": "boolean" },
             },
             "required": ["summary"],
         }),
@@ -48,6 +65,19 @@ pub(in crate::agent::native) struct Ask {
     pub(super) question: String,
 }
 
+/// The arguments of `hand_off`.
+#[derive(Debug, Deserialize)]
+pub(in crate::agent::native) struct HandOff {
+    /// What a person has to give or decide.
+    pub(super) needed: String,
+    /// What is done.
+    #[serde(default)]
+    done: String,
+    /// What is left.
+    #[serde(default)]
+    left: String,
+}
+
 /// The arguments of `done`.
 #[derive(Debug, Deserialize)]
 pub(in crate::agent::native) struct Done {
@@ -56,6 +86,9 @@ pub(in crate::agent::native) struct Done {
     /// Whether nothing has to change.
     #[serde(default)]
     nothing_to_do: bool,
+    /// What a model without tool calls says: `success`, or that it failed.
+    #[serde(default)]
+    failed: bool,
 }
 
 impl Ask {
@@ -65,11 +98,30 @@ impl Ask {
     }
 }
 
+impl HandOff {
+    /// The outcome: a question with the state of the work.
+    pub(super) fn end(self) -> Result<Outcome, ToolError> {
+        let mut question = text("needed", &self.needed)?;
+        for (title, part) in [("Done so far", &self.done), ("Left", &self.left)] {
+            if !part.trim().is_empty() {
+                question.push_str(&format!("\n\n{title}: {}", clip(part.trim(), TEXT_MAX)));
+            }
+        }
+        Ok(Outcome::Question { question })
+    }
+}
+
 impl Done {
     /// The outcome.
     pub(super) fn end(self) -> Result<Outcome, ToolError> {
         let summary = text("summary", &self.summary)?;
-        Ok(if self.nothing_to_do { Outcome::NothingToDo { reason: summary } } else { Outcome::Done { summary } })
+        Ok(match (self.failed, self.nothing_to_do) {
+            (true, _) => {
+                Outcome::Failed { reason: format!("the agent gave up: {summary}"), failure: FailureClass::NeedsHuman }
+            }
+            (false, true) => Outcome::NothingToDo { reason: summary },
+            (false, false) => Outcome::Done { summary },
+        })
     }
 }
 

@@ -17,13 +17,13 @@ const NAMES_MAX: usize = 1_000;
 /// The tool as the model sees it.
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "list",
-        description: "Lists files and folders (with `/`), without those that git ignores.",
+        name: "list".into(),
+        description: "Lists files and folders (with `/`), without those that git ignores.".into(),
         schema: json!({
             "type": "object",
             "properties": {
-                "path": { "type": "string", "description": "where to begin, relative to the folder; default all of it" },
-                "depth": { "type": "integer", "minimum": 1, "description": "levels to go down; default 2" },
+                "path": { "type": "string" },
+                "depth": { "type": "integer", "description": "default 2" },
             },
         }),
     }

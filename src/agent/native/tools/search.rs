@@ -27,14 +27,14 @@ const TIME_MAX: Duration = Duration::from_secs(20);
 /// The tool as the model sees it.
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "search",
-        description: "Finds lines in text files by a regular expression (Rust syntax), without files that git ignores.",
+        name: "search".into(),
+        description: "Finds lines in text files by a regular expression (Rust syntax).".into(),
         schema: json!({
             "type": "object",
             "properties": {
                 "pattern": { "type": "string" },
-                "path": { "type": "string", "description": "a file or where to begin; default the whole folder" },
-                "glob": { "type": "string", "description": "only files whose path matches, like `**/*.rs`" },
+                "path": { "type": "string" },
+                "glob": { "type": "string", "description": "like `**/*.rs`" },
             },
             "required": ["pattern"],
         }),

@@ -1,4 +1,4 @@
-//! `shell`: runs a command in the folder.
+//! `shell`: runs a command in the run's one shell.
 
 use std::time::Duration;
 
@@ -7,21 +7,24 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::{
-    agent::native::tools::{ToolError, Toolbox},
+    agent::native::tools::{ToolError, Toolbox, plain::plain},
     model::Tool,
-    process::{Exit, Program},
+    process::{CommandEnd, CommandLimits, Ran},
 };
+
+/// Bytes of a command.
+const COMMAND_MAX: usize = 256 * 1024;
 
 /// The tool as the model sees it.
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "shell",
-        description: "Runs a command with `sh -c` in the folder and shows its exit code and its output.",
+        name: "shell".into(),
+        description: "Runs a command in one shell that lives on: folder and variables hold. No standard input.".into(),
         schema: json!({
             "type": "object",
             "properties": {
                 "command": { "type": "string" },
-                "seconds": { "type": "integer", "minimum": 1, "description": "time after which it is ended" },
+                "seconds": { "type": "integer", "description": "ended after this" },
             },
             "required": ["command"],
         }),
@@ -32,7 +35,7 @@ pub(super) fn tool() -> Tool {
 #[derive(Debug, Deserialize)]
 pub(in crate::agent::native) struct Shell {
     /// The command.
-    pub(super) command: String,
+    pub(in crate::agent::native) command: String,
     /// When it is ended at the latest.
     #[serde(default)]
     seconds: Option<u64>,
@@ -44,28 +47,46 @@ impl Shell {
         if self.command.contains('\0') {
             return Err(ToolError::Refused("a command cannot hold a zero byte".into()));
         }
+        if self.command.len() > COMMAND_MAX {
+            return Err(ToolError::Refused(format!(
+                "the command has more than {COMMAND_MAX} bytes: `write` a file and run that"
+            )));
+        }
         let wanted = self.seconds.map_or(toolbox.shell_time, |seconds| Duration::from_secs(seconds.max(1)));
         let left = toolbox.deadline.saturating_duration_since(Instant::now());
-        let time = wanted.min(toolbox.shell_time).min(left);
-        let finished = Program::new("sh", &toolbox.environment)
-            .args(["-c", self.command.as_str()])
-            .dir(toolbox.folder.path())
-            .deadline(time)
-            .output_cap(toolbox.output_cap / 2)
-            .run(&toolbox.cancel)
-            .await
-            .map_err(|error| ToolError::Refused(error.to_string()))?;
-        let mut shown = finished.stdout.text();
-        let errors = finished.stderr.text();
-        if !errors.is_empty() {
-            shown.push_str(&format!("\n[standard error]\n{errors}"));
+        let limits = CommandLimits {
+            time: wanted.min(toolbox.shell_time).min(left),
+            kept: toolbox.output_cap,
+            written: toolbox.written.left(),
+        };
+        let mut shell = toolbox.shell.lock().await;
+        let before = shell.folder().to_owned();
+        let ran = shell.run(&self.command, limits, &toolbox.cancel).await;
+        let ran = ran.map_err(|error| ToolError::Refused(format!("{error}: the next command gets a new shell")))?;
+        toolbox.written.add(ran.written);
+        let place = if shell.folder() == before {
+            String::new()
+        } else {
+            let below = shell.folder().strip_prefix(toolbox.folder.path()).ok();
+            let folder = below.unwrap_or(shell.folder()).display().to_string();
+            format!(", now in {}", if folder.is_empty() { "." } else { &folder })
+        };
+        shown(&ran, limits.time, &place)
+    }
+}
+
+fn shown(ran: &Ran, time: Duration, place: &str) -> Result<String, ToolError> {
+    let output = plain(&ran.output.text());
+    let fresh = "a new shell goes on in the same folder, without variables set before";
+    match ran.end {
+        CommandEnd::Code(code) => Ok(format!("[exit code {code}{place}]\n{output}")),
+        CommandEnd::WithShell(exit) => Ok(format!("[{exit}; it ended the shell: {fresh}]\n{output}")),
+        CommandEnd::Deadline => {
+            Err(ToolError::Refused(format!("the command was ended after {} s; {fresh}\n{output}", time.as_secs())))
         }
-        match finished.exit {
-            Exit::Code(_) | Exit::Signal(_) => Ok(format!("[{}]\n{shown}", finished.exit)),
-            Exit::Deadline => {
-                Err(ToolError::Refused(format!("the command was ended after {} s\n{shown}", time.as_secs())))
-            }
-            Exit::Cancelled => Err(ToolError::Refused("the run was cancelled".into())),
-        }
+        CommandEnd::Flood => Err(ToolError::Refused(format!(
+            "the command was ended: it wrote more than the run's commands may write; {fresh}\n{output}"
+        ))),
+        CommandEnd::Cancelled => Err(ToolError::Refused("the run was cancelled".into())),
     }
 }

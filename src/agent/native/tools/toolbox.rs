@@ -1,8 +1,11 @@
 //! Runs an action.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
-use tokio::time::Instant;
+use tokio::{sync::Mutex, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -11,7 +14,7 @@ use crate::{
         native::tools::{Action, ToolError},
     },
     domain::Outcome,
-    process::Environment,
+    process::{Environment, Shell},
 };
 
 /// Bytes of a file that the tools read, and of a text they write.
@@ -24,6 +27,10 @@ pub(in crate::agent::native) struct Toolbox {
     pub(in crate::agent::native) folder: Folder,
     /// The whole environment of a command.
     pub(in crate::agent::native) environment: Environment,
+    /// The run's one shell.
+    pub(in crate::agent::native) shell: Mutex<Shell>,
+    /// What commands wrote so far.
+    pub(in crate::agent::native) written: Written,
     /// Bytes of an answer.
     pub(in crate::agent::native) output_cap: usize,
     /// The longest a command may take.
@@ -32,6 +39,35 @@ pub(in crate::agent::native) struct Toolbox {
     pub(in crate::agent::native) deadline: Instant,
     /// Ends a command.
     pub(in crate::agent::native) cancel: CancellationToken,
+}
+
+/// How much the commands of a run wrote, and may write.
+#[derive(Debug)]
+pub(in crate::agent::native) struct Written {
+    bytes: AtomicU64,
+    max: u64,
+}
+
+impl Written {
+    /// Nothing yet, `max` at most.
+    pub(in crate::agent::native) fn new(max: u64) -> Self {
+        Self { bytes: AtomicU64::new(0), max }
+    }
+
+    /// Bytes written.
+    pub(in crate::agent::native) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that may still be written.
+    pub(super) fn left(&self) -> u64 {
+        self.max.saturating_sub(self.bytes())
+    }
+
+    /// Counts `bytes`.
+    pub(super) fn add(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
 }
 
 /// What came of an action.
@@ -52,8 +88,12 @@ impl Toolbox {
             Action::Search(search) => self.blocking(move |folder, cap| search.run(folder, cap)).await,
             Action::Edit(edit) => self.blocking(move |folder, _| edit.run(folder)).await,
             Action::Write(write) => self.blocking(move |folder, _| write.run(folder)).await,
+            Action::Patch(patch) => self.blocking(move |folder, _| patch.run(folder)).await,
             Action::Shell(shell) => shell.run(self).await.map(Answer::Text),
+            Action::Program(run) => run.run(self).await.map(Answer::Text),
+            Action::Plan(plan) => plan.check().map(Answer::Text),
             Action::Ask(ask) => ask.end().map(Answer::End),
+            Action::HandOff(hand_off) => hand_off.end().map(Answer::End),
             Action::Done(done) => done.end().map(Answer::End),
         }
     }

@@ -14,13 +14,13 @@ use crate::{
 /// The tool as the model sees it.
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "write",
-        description: "Makes a text file with this content, or replaces a whole one. Makes the folders it is in.",
+        name: "write".into(),
+        description: "Makes a text file with this content, or replaces a whole one. Makes its folders.".into(),
         schema: json!({
             "type": "object",
             "properties": {
-                "path": { "type": "string", "description": "relative to the folder" },
-                "text": { "type": "string", "description": "the whole content" },
+                "path": { "type": "string" },
+                "text": { "type": "string" },
             },
             "required": ["path", "text"],
         }),

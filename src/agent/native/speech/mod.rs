@@ -1,0 +1,7 @@
+//! How a model says what it wants done: by the tool calls of its interface, or by JSON in its words. Both become calls.
+
+mod dialect;
+mod json;
+mod repair;
+
+pub(super) use dialect::{Dialect, Understood};

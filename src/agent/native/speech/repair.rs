@@ -1,0 +1,111 @@
+//! Finds a JSON object in a model's words, and repairs what can be repaired without a guess at its meaning.
+
+use serde_json::{Map, Value};
+
+/// Bytes of words that are looked through.
+const TEXT_MAX: usize = 256 * 1024;
+/// Places in the words at which an object is looked for.
+const PLACES_MAX: usize = 24;
+/// Keys of which a reply has one.
+const KEYS: [&str; 6] = ["action", "actions", "type", "tool", "command", "name"];
+
+/// The first object that is a reply. None: there is none; an error: there is one and it is broken.
+pub(super) fn object(text: &str) -> Result<Option<Map<String, Value>>, String> {
+    let text = &text[..text.floor_char_boundary(TEXT_MAX)];
+    let mut broken = None;
+    let mut skip_to = 0;
+    for (at, _) in text.match_indices('{').take(PLACES_MAX) {
+        if at < skip_to {
+            continue;
+        }
+        match first_object(&text[at..]) {
+            Ok((object, _)) if KEYS.iter().any(|key| object.contains_key(*key)) => return Ok(Some(object)),
+            // An object of another kind: what stands inside it is no reply either.
+            Ok((_, length)) => skip_to = at + length,
+            Err(error) => broken = broken.or(looks_meant(&text[at..]).then_some(error)),
+        }
+    }
+    broken.map_or(Ok(None), Err)
+}
+
+/// Whether a broken object was meant as a reply.
+fn looks_meant(text: &str) -> bool {
+    KEYS.iter().any(|key| text.contains(&format!("\"{key}\"")))
+}
+
+/// The object that `text` begins with, and how long it is; what stands behind it is passed over.
+fn first_object(text: &str) -> Result<(Map<String, Value>, usize), String> {
+    let parse = |text: &str| {
+        let mut values = serde_json::Deserializer::from_str(text).into_iter::<Map<String, Value>>();
+        match values.next() {
+            Some(Ok(object)) => Ok((object, values.byte_offset())),
+            Some(Err(error)) => Err(error.to_string()),
+            None => Err("there is nothing".to_owned()),
+        }
+    };
+    parse(text).or_else(|error| parse(&repaired(text)).map_err(|_| error))
+}
+
+/// The text with line breaks in strings escaped and commas before a closing bracket taken out.
+fn repaired(text: &str) -> String {
+    let mut fixed = String::with_capacity(text.len() + 16);
+    let (mut in_string, mut escaped) = (false, false);
+    for (at, c) in text.char_indices() {
+        if in_string {
+            match c {
+                '\n' => fixed.push_str("\\n"),
+                '\r' => fixed.push_str("\\r"),
+                '\t' => fixed.push_str("\\t"),
+                c if c.is_control() => {}
+                c => fixed.push(c),
+            }
+            in_string = escaped || c != '"';
+            escaped = c == '\\' && !escaped;
+            continue;
+        }
+        in_string = c == '"';
+        let closes = || text[at + 1..].trim_start().starts_with(['}', ']']);
+        if c != ',' || !closes() {
+            fixed.push(c);
+        }
+    }
+    fixed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_breaks_and_commas_are_repaired_and_nothing_else() {
+        let read = |text: &str| object(text).unwrap().map(|object| Value::Object(object).to_string());
+        for (text, wanted) in [
+            ("{\"command\": \"a\nb\tc\"}", r#"{"command":"a\nb\tc"}"#),
+            (r#"{"command": "a", }"#, r#"{"command":"a"}"#),
+            (r#"{"command": ["a", ] , }"#, r#"{"command":["a"]}"#),
+            (r#"{"command": "a,}"}}}"#, r#"{"command":"a,}"}"#),
+            (r#"{"command": "say \"hi,\" }"}"#, r#"{"command":"say \"hi,\" }"}"#),
+            (r#"in {braces} then {"command": "x"}"#, r#"{"command":"x"}"#),
+            (r#"{"note": {"command": "no"}} {"command": "x"}"#, r#"{"command":"x"}"#),
+        ] {
+            assert_eq!(read(text).as_deref(), Some(wanted), "{text}");
+        }
+        for broken in [r#"{"command": "a"#, r#"{"command": 'a'}"#, r#"{"command" "a"}"#] {
+            assert!(object(broken).is_err(), "{broken}");
+        }
+        assert_eq!(object("{not json}").unwrap(), None);
+    }
+
+    #[test]
+    fn a_flood_of_brackets_costs_little() {
+        assert!(object(&"{".repeat(10 << 20)).unwrap().is_none());
+        assert!(object(&r#"{"action":"#.repeat(1 << 20)).is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_breaks_the_reader(text in "[a{}\\[\\]\",:\\\\\n ]{0,60}") {
+            object(&text).ok();
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Reads a patch: the envelope `*** Begin Patch`, or a unified diff.
+
+/// What happens to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Change {
+    /// The file as it is named now.
+    pub(super) path: String,
+    /// What.
+    pub(super) kind: ChangeKind,
+}
+
+/// What happens to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ChangeKind {
+    /// It is made with this content.
+    Add(String),
+    /// It is removed.
+    Delete,
+    /// Pieces of it are replaced, and it may get another name.
+    Update {
+        /// The pieces, from the top downwards.
+        hunks: Vec<Hunk>,
+        /// Its new name.
+        moved: Option<String>,
+    },
+}
+
+/// One piece that is replaced.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Hunk {
+    /// A line that stands before it, where the patch names one.
+    pub(super) anchor: Option<String>,
+    /// The line it begins at, from 1, where the patch says so.
+    pub(super) line: Option<usize>,
+    /// The lines that stand there now.
+    pub(super) old: Vec<String>,
+    /// The lines that stand there afterwards.
+    pub(super) new: Vec<String>,
+    /// Whether it ends with the file.
+    pub(super) at_end: bool,
+}
+
+/// What a patch has to look like.
+const FORM: &str = "a patch is `*** Begin Patch`, then for each file `*** Update File: PATH` with `@@` and lines that \
+                    begin with a blank, `-` or `+`; or `*** Add File: PATH` with `+` lines; or `*** Delete File: PATH`; \
+                    then `*** End Patch`. A unified diff will do too";
+
+/// Reads either form.
+pub(super) fn read(text: &str) -> Result<Vec<Change>, String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let begin = lines.iter().position(|line| line.trim() == "*** Begin Patch");
+    let changes = match begin {
+        Some(begin) => envelope(&lines[begin + 1..])?,
+        None => unified(&lines)?,
+    };
+    if changes.is_empty() {
+        return Err(format!("there is no change in it: {FORM}"));
+    }
+    let empty = changes.iter().find(|change| match &change.kind {
+        ChangeKind::Update { hunks, moved } => hunks.is_empty() && moved.is_none(),
+        ChangeKind::Add(_) | ChangeKind::Delete => false,
+    });
+    match empty {
+        Some(change) => Err(format!("nothing is said to change in `{}`", change.path)),
+        None => Ok(changes),
+    }
+}
+
+fn envelope(lines: &[&str]) -> Result<Vec<Change>, String> {
+    let mut changes: Vec<Change> = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let number = index + 2;
+        let new = |path: &str, kind| Change { path: path.trim().to_owned(), kind };
+        if line.trim() == "*** End Patch" {
+            return Ok(changes);
+        } else if let Some(path) = line.strip_prefix("*** Add File: ") {
+            changes.push(new(path, ChangeKind::Add(String::new())));
+        } else if let Some(path) = line.strip_prefix("*** Delete File: ") {
+            changes.push(new(path, ChangeKind::Delete));
+        } else if let Some(path) = line.strip_prefix("*** Update File: ") {
+            changes.push(new(path, ChangeKind::Update { hunks: Vec::new(), moved: None }));
+        } else {
+            let Some(change) = changes.last_mut() else {
+                return Err(format!("line {number} stands before any file: {FORM}"));
+            };
+            body(change, line).map_err(|reason| format!("line {number}: {reason}"))?;
+        }
+    }
+    Err("it has no `*** End Patch`: it may have been cut".to_owned())
+}
+
+/// One line below a file's header.
+fn body(change: &mut Change, line: &str) -> Result<(), String> {
+    match &mut change.kind {
+        ChangeKind::Delete if line.trim().is_empty() => Ok(()),
+        ChangeKind::Delete => Err("a file that is deleted has no lines".to_owned()),
+        ChangeKind::Add(text) => {
+            let Some(added) = line.strip_prefix('+') else {
+                return Err("each line of a new file begins with `+`".to_owned());
+            };
+            text.push_str(added);
+            text.push('\n');
+            Ok(())
+        }
+        ChangeKind::Update { hunks, moved } => {
+            if let Some(path) = line.strip_prefix("*** Move to: ") {
+                *moved = Some(path.trim().to_owned());
+                return Ok(());
+            }
+            if let Some(rest) = line.strip_prefix("@@") {
+                hunks.push(header(rest));
+                return Ok(());
+            }
+            if hunks.is_empty() {
+                hunks.push(Hunk::default());
+            }
+            let Some(hunk) = hunks.last_mut() else { return Ok(()) };
+            if line.trim() == "*** End of File" {
+                hunk.at_end = true;
+                return Ok(());
+            }
+            hunk_line(hunk, line)
+        }
+    }
+}
+
+/// What stands behind `@@`: `-1,3 +1,4 @@ text`, or a line to begin after.
+fn header(rest: &str) -> Hunk {
+    let rest = rest.trim();
+    let numbers = rest.strip_prefix('-').and_then(|rest| rest.split_once("@@"));
+    match numbers {
+        Some((numbers, _)) => {
+            let digits: String = numbers.chars().take_while(char::is_ascii_digit).collect();
+            Hunk { line: digits.parse().ok().filter(|line| *line > 0), ..Hunk::default() }
+        }
+        None => {
+            let anchor = rest.trim_end_matches("@@").trim();
+            Hunk { anchor: (!anchor.is_empty()).then(|| anchor.to_owned()), ..Hunk::default() }
+        }
+    }
+}
+
+fn hunk_line(hunk: &mut Hunk, line: &str) -> Result<(), String> {
+    let mut chars = line.chars();
+    match chars.next() {
+        Some('+') => hunk.new.push(chars.as_str().to_owned()),
+        Some('-') => hunk.old.push(chars.as_str().to_owned()),
+        // An empty line of context is often written without its blank.
+        Some(' ') | None => {
+            hunk.old.push(chars.as_str().to_owned());
+            hunk.new.push(chars.as_str().to_owned());
+        }
+        Some('\\') => {}
+        Some(_) => return Err("a line begins with a blank, `-` or `+`".to_owned()),
+    }
+    Ok(())
+}
+
+fn unified(lines: &[&str]) -> Result<Vec<Change>, String> {
+    let mut changes: Vec<Change> = Vec::new();
+    let mut index = 0;
+    while index < lines.len() {
+        let pair = lines[index].strip_prefix("--- ").zip(lines.get(index + 1).and_then(|l| l.strip_prefix("+++ ")));
+        let Some((from, to)) = pair else {
+            // What stands before the first file, and git's lines between files: modes, hashes.
+            index += 1;
+            continue;
+        };
+        let (from, to) = (name(from), name(to));
+        index += 2;
+        let mut hunks = Vec::new();
+        while let Some(rest) = lines.get(index).and_then(|line| line.strip_prefix("@@")) {
+            let (mut left, mut right) = sizes(rest).ok_or_else(|| format!("line {}: no hunk header", index + 1))?;
+            let mut hunk = header(rest);
+            index += 1;
+            while left + right > 0 {
+                let line = lines.get(index).ok_or("the last hunk is cut")?;
+                hunk_line(&mut hunk, line).map_err(|reason| format!("line {}: {reason}", index + 1))?;
+                match line.chars().next() {
+                    Some('+') => right = right.saturating_sub(1),
+                    Some('-') => left = left.saturating_sub(1),
+                    Some('\\') => {}
+                    Some(_) | None => (left, right) = (left.saturating_sub(1), right.saturating_sub(1)),
+                }
+                index += 1;
+            }
+            if lines.get(index).is_some_and(|line| line.starts_with('\\')) {
+                index += 1;
+            }
+            hunks.push(hunk);
+        }
+        changes.push(match (from, to) {
+            (None, Some(path)) => {
+                let text: String = hunks.iter().flat_map(|hunk| &hunk.new).map(|line| format!("{line}\n")).collect();
+                Change { path, kind: ChangeKind::Add(text) }
+            }
+            (Some(path), None) => Change { path, kind: ChangeKind::Delete },
+            (Some(path), Some(to)) => {
+                let moved = (to != path).then_some(to);
+                Change { path, kind: ChangeKind::Update { hunks, moved } }
+            }
+            (None, None) => return Err("a file comes from nowhere and goes nowhere".to_owned()),
+        });
+    }
+    Ok(changes)
+}
+
+/// A file's name in a diff's header; none: `/dev/null`.
+fn name(text: &str) -> Option<String> {
+    let name = text.split('\t').next().unwrap_or_default().trim();
+    let plain = name.strip_prefix("a/").or_else(|| name.strip_prefix("b/")).unwrap_or(name);
+    (name != "/dev/null").then(|| plain.to_owned())
+}
+
+/// The numbers of lines on both sides, from ` -1,3 +1,4 @@`.
+fn sizes(rest: &str) -> Option<(usize, usize)> {
+    let mut sides = rest.split("@@").next()?.split_whitespace();
+    let mut size = |sign: char| {
+        let side = sides.next()?.strip_prefix(sign)?;
+        side.split_once(',').map_or(Some(1), |(_, size)| size.parse().ok())
+    };
+    Some((size('-')?, size('+')?))
+}

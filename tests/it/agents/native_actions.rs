@@ -1,0 +1,218 @@
+//! What the native agent may do and how it says so: rules, approval, speech, programs, ends of a run.
+
+use hob::{
+    agent::{Proposal, Verdict},
+    config::{Impact, Speech},
+};
+
+use super::{
+    native::{call, native, native_with, run},
+    *,
+};
+use hob::{
+    config::AgentSettings,
+    session::{Event, read},
+};
+use serde_json::{Value, json};
+
+fn done() -> Value {
+    call("done", json!({ "summary": "ok" }))
+}
+
+fn is_done(report: &RunReport) {
+    assert_eq!(report.outcome, Outcome::Done { summary: "ok".into() });
+}
+
+#[tokio::test]
+async fn a_command_goes_on_where_the_one_before_ended() {
+    let bench = Bench::new(&[("sub/a", "x\n")]);
+    let shell = |command: &str| call("shell", json!({ "command": command }));
+    let replies = json!([
+        shell("cd sub && export GREETING=hello"),
+        { "expect": ["[exit code 0, now in sub]"], "calls": [{ "name": "shell", "arguments": { "command": "cat a; echo $GREETING; exit 3" } }] },
+        { "expect": ["[exit code 3; it ended the shell: a new shell goes on in the same folder", "x\nhello\n"],
+          "calls": [{ "name": "shell", "arguments": { "command": "echo \"[$GREETING]\"; cat a" } }] },
+        { "expect": ["[exit code 0]\n[]\nx\n"], "calls": done()["calls"] },
+    ]);
+    is_done(&run(&bench, native(replies)).await);
+}
+
+#[tokio::test]
+async fn a_plan_is_seen_by_people_and_told_where_the_run_stops_short() {
+    let mut bench = Bench::new(&[]);
+    let sessions = tempfile::tempdir().unwrap();
+    let steps = json!([{ "step": "look", "state": "done" }, { "step": "mend", "state": "doing" }]);
+    let replies = json!([
+        call("plan", json!({ "steps": steps })),
+        call("write", json!({ "path": "a", "text": "x" })),
+        { "expect": ["[nearly all of the turns is used"], "calls": [{ "name": "read", "arguments": { "path": "a" } }] },
+    ]);
+    let settings = AgentSettings { max_iterations: 3, soft_limit: 60, ..AgentSettings::default() };
+    let report = run(&bench, native_with(replies, settings).sessions(sessions.path().to_owned())).await;
+    let said = bench.said();
+    assert!(said.contains(&"turn 1/3: plan 1 of 2 done, now: mend [low]".to_owned()), "{said:?}");
+    assert!(said.last().unwrap().starts_with("ended after 3 turns, 0 errors"), "{said:?}");
+    let reason = failure(&report.outcome).0;
+    assert!(reason.ends_with("Its plan stood at 1 of 2 done, now: mend. It had changed a"), "{reason}");
+    let events = read(&sessions.path().join("run-1.jsonl")).unwrap().lines;
+    let plan = |event: &Event| matches!(event, Event::Action { tool, arguments, .. } if tool == "plan" && arguments.contains("mend"));
+    assert!(events.iter().any(|line| plan(&line.event)));
+}
+
+#[tokio::test]
+async fn a_hand_off_is_a_question_with_the_state_of_the_work() {
+    let bench = Bench::new(&[]);
+    let arguments = json!({ "needed": "the key", "done": "the client", "left": "the test" });
+    let report = run(&bench, native(json!([call("hand_off", arguments)]))).await;
+    let question = "the key\n\nDone so far: the client\n\nLeft: the test".to_owned();
+    assert_eq!(report.outcome, Outcome::Question { question });
+}
+
+/// Requirement P5.
+#[tokio::test]
+async fn a_denied_command_is_refused_and_the_run_goes_on() {
+    let bench = Bench::new(&[("d/a", "x")]);
+    let shell = |command: &str| json!({ "name": "shell", "arguments": { "command": command } });
+    let replies = json!([
+        { "calls": [shell("ls; sh -c 'rm -rf d'"), shell("git -C . push"), shell("echo fine")] },
+        { "expect": ["rule `shell(rm -r)`", "rule `shell(git push)`", "fine"], "calls": done()["calls"] },
+    ]);
+    is_done(&run(&bench, native(replies)).await);
+    assert_eq!(bench.read("d/a"), "x");
+}
+
+/// Requirement P6.
+#[tokio::test]
+async fn an_action_with_more_impact_than_runs_by_itself_waits_for_a_word() {
+    let bench = Bench::new(&[]);
+    let (sender, mut proposals) = mpsc::channel::<Proposal>(1);
+    let person = tokio::spawn(async move {
+        let mut seen = Vec::new();
+        while let Some(proposal) = proposals.recv().await {
+            seen.push((proposal.action.clone(), proposal.impact));
+            let approve = proposal.impact == Impact::Medium;
+            let verdict = if approve { Verdict::Approved } else { Verdict::Refused("not that".into()) };
+            proposal.answer.send(verdict).unwrap();
+        }
+        seen
+    });
+    let replies = json!([
+        { "calls": [{ "name": "write", "arguments": { "path": "a", "text": "x" } }, { "name": "list", "arguments": {} }] },
+        call("shell", json!({ "command": "rm a" })),
+        { "expect": ["its impact is high, and it was refused: not that"], "calls": done()["calls"] },
+    ]);
+    let settings = AgentSettings { approve: Impact::Low, ..AgentSettings::default() };
+    is_done(&run(&bench, native_with(replies.clone(), settings.clone()).approval(sender)).await);
+    assert_eq!(bench.read("a"), "x");
+    let seen = person.await.unwrap();
+    assert_eq!(seen, [("write a".to_owned(), Impact::Medium), ("shell rm a".to_owned(), Impact::High)]);
+    let nobody = json!([
+        call("write", json!({ "path": "b", "text": "x" })),
+        { "expect": ["nobody can be asked here"], "calls": done()["calls"] },
+    ]);
+    is_done(&run(&bench, native_with(nobody, settings)).await);
+    assert!(!bench.path().join("b").exists());
+}
+
+#[tokio::test]
+async fn an_approval_that_never_comes_ends_with_the_time_of_the_run() {
+    let mut bench = Bench::new(&[]);
+    bench.request.time = Duration::from_millis(200);
+    let (sender, _proposals) = mpsc::channel::<Proposal>(1);
+    let settings = AgentSettings { approve: Impact::Low, ..AgentSettings::default() };
+    let replies = json!([call("write", json!({ "path": "a", "text": "x" }))]);
+    let report = run(&bench, native_with(replies, settings).approval(sender)).await;
+    assert!(failure(&report.outcome).0.contains("time of the run"), "{report:?}");
+}
+
+/// Requirement S3.
+#[tokio::test]
+async fn a_model_without_tool_calls_speaks_in_json() {
+    let bench = Bench::new(&[("a", "x\n")]);
+    let settings = AgentSettings { speech: Speech::Json, ..AgentSettings::default() };
+    let replies = json!([
+        { "expect": ["Reply with one JSON object", "- read {from?, path, to?}"],
+          "text": r#"{"thinking": "look", "action": {"type": "call", "command": "cat a"}}"# },
+        { "expect": ["Result of `shell`:\n[exit code 0]\nx\n"], "text": r#"{"action": {"type": "call", "comm"# },
+        { "expect": ["Error: the reply is not one JSON object"],
+          "text": "```json\n{\"action\": {\"type\": \"call\", \"tool\": \"write\", \"arguments\": {\"path\": \"b\", \"text\": \"1\n2\n\"},}}\n```" },
+        { "expect": ["Result of `write`"], "text": r#"{"action": {"type": "done", "status": "success", "result": "ok"}}"# },
+    ]);
+    is_done(&run(&bench, native_with(replies, settings.clone())).await);
+    assert_eq!(bench.read("b"), "1\n2\n");
+    let broken = json!(vec![json!({ "text": r#"{"action": {"type": "call", "#}); 5]);
+    let report = run(&bench, native_with(broken, settings.clone())).await;
+    assert!(failure(&report.outcome).0.contains("3 replies in a row failed"), "{report:?}");
+    let failed = json!([{ "text": r#"{"action": {"type": "done", "status": "failed", "result": "no disk"}}"# }]);
+    let report = run(&bench, native_with(failed, settings)).await;
+    assert_eq!(failure(&report.outcome).0, "the agent gave up: no disk");
+}
+
+/// A registry whose model replies from `replies`.
+fn with_cassette(bench: &Bench, replies: Value, settings: &str) -> Registry {
+    let file = bench.path().join(".cassette.json");
+    fs::write(&file, json!({ "cassette": 1, "replies": replies }).to_string()).unwrap();
+    registry(&format!("{settings}\n[model]\ndefault = 'cassette/{}'", file.display()))
+}
+
+/// Requirement S6.
+#[tokio::test]
+async fn the_ready_agent_for_files_looks_and_changes_nothing() {
+    let bench = Bench::new(&[("src/a.rs", "fn main() {}\n")]);
+    let replies = json!([
+        { "calls": [{ "name": "ls", "arguments": { "arguments": "src" } },
+                    { "name": "grep", "arguments": { "arguments": "-rn 'fn main' src" } }] },
+        { "expect": ["a.rs", "src/a.rs:1:fn main() {}"], "calls": [
+            { "name": "find", "arguments": { "arguments": ". -name '*.rs' -delete" } },
+            { "name": "cat", "arguments": { "arguments": "src/a.rs; rm src/a.rs" } },
+            { "name": "cat", "arguments": { "arguments": "src/a.rs" } } ] },
+        { "expect": ["rule `shell(find -delete)`", "it is run without a shell", "fn main() {}"],
+          "calls": [{ "name": "shell", "arguments": { "command": "ls" } }, { "name": "head", "arguments": { "arguments": "-n 1 src/a.rs" } }] },
+        { "expect": ["there is no tool `shell`: use ls, cat, head, grep, find, plan"], "calls": done()["calls"] },
+    ]);
+    let registry = with_cassette(&bench, replies, "");
+    is_done(&bench.run(&registry.get("file").unwrap()).await);
+    assert_eq!(bench.read("src/a.rs"), "fn main() {}\n");
+}
+
+/// Requirement S5.
+#[tokio::test]
+async fn an_agent_can_be_limited_to_programs_of_its_settings() {
+    let bench = Bench::new(&[("a", "one\ntwo\n")]);
+    let settings =
+        "[tools.count]\ncommand = ['wc', '-l']\nimpact = 'low'\n[agents.counter]\ntools = ['count']\napprove = 'low'";
+    let replies = json!([
+        call("count", json!({ "arguments": "a" })),
+        { "expect": ["2 a"], "calls": [{ "name": "read", "arguments": { "path": "a" } }] },
+        { "expect": ["no tool `read`: use count, plan"], "calls": done()["calls"] },
+    ]);
+    let registry = with_cassette(&bench, replies, settings);
+    is_done(&bench.run(&registry.get("counter").unwrap()).await);
+    let unknown = with_cassette(&bench, json!([]), "[agents.x]\ntools = ['cuont']").get("x").unwrap();
+    let error = unknown.run(&bench.request, &bench.context).await.unwrap_err().to_string();
+    assert!(error.contains("no tool `cuont`"), "{error}");
+    let pattern = with_cassette(&bench, json!([]), "[agents.x]\ndenied = ['shell(']").get("x").unwrap();
+    let error = pattern.run(&bench.request, &bench.context).await.unwrap_err().to_string();
+    assert!(error.contains("`shell(` is no pattern"), "{error}");
+}
+
+/// Each of the two waits for the other: run one after the other, the first would never end.
+#[tokio::test]
+async fn calls_that_only_look_run_at_the_same_time() {
+    let bench = Bench::new(&[]);
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        bench.path().join("pipe"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o644),
+        0,
+    )
+    .unwrap();
+    let settings = "[tools.give]\ncommand = ['sh', '-c', 'echo given > pipe']\nimpact = 'low'\n[tools.take]\ncommand = ['cat', 'pipe']\nimpact = 'low'\n\
+                    [agents.both]\ntools = ['give', 'take']";
+    let replies = json!([
+        { "calls": [{ "name": "take", "arguments": { "arguments": "" } }, { "name": "give", "arguments": { "arguments": "" } }] },
+        { "expect": ["given"], "calls": done()["calls"] },
+    ]);
+    is_done(&bench.run(&with_cassette(&bench, replies, settings).get("both").unwrap()).await);
+}
