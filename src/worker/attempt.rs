@@ -96,6 +96,14 @@ impl Worker {
         begun: Option<&Job<'_>>,
         end: WorkError,
     ) -> Result<(), WorkError> {
+        if has_ended(lease) {
+            // Nothing is put back: what was recorded is shown. What cannot be shown now is shown when the lease has run out.
+            let end = async {
+                self.show(lease, labels, "shown before the worker stopped").await?;
+                self.release(lease).await
+            };
+            return tokio::time::timeout(KEEP_TIME, end).await.map_err(|_elapsed| WorkError::Stopped)?;
+        }
         if let Some(job) = begun {
             self.keep_what_there_is(job).await;
         }
@@ -447,9 +455,13 @@ impl Worker {
 /// Whether the ledger says already how the attempt ended, and what failed may pass: only labels and comment are missing,
 /// and the next pass repairs them.
 fn is_only_to_be_shown(lease: &HeldLease, error: &WorkError) -> bool {
-    let ended = match lease.record().state {
+    has_ended(lease) && matches!(error.class(), FailureClass::Transient { .. })
+}
+
+/// Whether the ledger says already how the attempt ended.
+fn has_ended(lease: &HeldLease) -> bool {
+    match lease.record().state {
         State::Ready | State::InReview | State::Blocked | State::Done => true,
         State::Assigned | State::InProgress => false,
-    };
-    ended && matches!(error.class(), FailureClass::Transient { .. })
+    }
 }

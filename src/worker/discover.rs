@@ -59,11 +59,12 @@ impl Worker {
         &self,
         number: IssueNumber,
     ) -> Result<Option<(Issue, Option<LedgerEntry>, IssueView)>, WorkError> {
-        let issue = self.forge.issue(number).await?;
+        // The ledger first: whoever then wins it from this tip knows that no other worker has changed the issue since.
         let entry = match self.forge.tip(number).await? {
             Some(tip) => Some(self.forge.entry(&Tip { issue: number, commit: tip.commit }).await?),
             None => None,
         };
+        let issue = self.forge.issue(number).await?;
         if issue.is_none() && entry.is_none() {
             return Ok(None);
         }

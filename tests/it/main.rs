@@ -9,6 +9,7 @@ mod layering;
 mod local_forge;
 mod local_forge_apps;
 mod local_forge_webhooks;
+mod model_check;
 mod models;
 mod rehearsal;
 mod workspace;

@@ -163,6 +163,22 @@ async fn a_worker_that_is_told_to_stop_keeps_the_work_puts_its_issue_back_and_en
     world.finish().await;
 }
 
+/// Found by the model check: a stop between the ledger's last word and its labels put the issue back, question and all.
+#[tokio::test]
+async fn a_worker_that_is_told_to_stop_undoes_nothing_that_had_ended() {
+    let asks = r#"echo '{"outcome":"question","question":"Which colour?"}'"#;
+    for (script, state) in [("echo done > done.txt", State::InReview), (asks, State::Blocked)] {
+        let world = World::fixing().script("fixer", script).start().await;
+        let issue = world.asks("Make done.txt", "").await;
+        run(&world.worker_stopped_at("w1", state).await).await;
+        let record = world.record(issue).await.unwrap();
+        assert_eq!((record.state, record.attempt, record.holder), (state, 1, None));
+        let label = world.settings.labels.of(state).unwrap();
+        assert_eq!(world.labels(issue).await, if label < "code" { [label, "code"] } else { ["code", label] });
+        world.finish().await;
+    }
+}
+
 #[tokio::test]
 async fn a_worker_that_lost_its_lease_writes_nothing_more() {
     let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;

@@ -9,7 +9,7 @@ use std::{
 use hob::{
     agent::AgentParts,
     config::{AgentSettings, BackendKind, RecipeSettings, Settings, child_environment},
-    domain::{Claimant, RepoName},
+    domain::{Claimant, RepoName, State},
     forge::{Access, Authentication, Connection, Forge},
     local_forge::{Options, Running, serve},
     worker::{Notice, RunLimits, RunSummary, Worker, WorkerParts},
@@ -243,6 +243,18 @@ impl World {
     ) -> Worker {
         let forge = self.client_of("hob", &settings, access);
         self.make(name, settings, forge, cancel).await
+    }
+
+    /// A worker that is asked to stop as soon as it tells that an issue is in `state`.
+    pub(crate) async fn worker_stopped_at(&self, name: &str, state: State) -> Worker {
+        let cancel = CancellationToken::new();
+        let forge = self.client_of("hob", &self.settings, Access::ReadWrite);
+        let parts = self.parts(name, self.settings.clone(), forge, cancel.clone());
+        let stops = move |_: &RepoName, notice: &Notice| match notice {
+            Notice::Moved { state: now, .. } if *now == state => cancel.cancel(),
+            _other => {}
+        };
+        Worker::new(WorkerParts { observer: Arc::new(stops), ..parts }).await.unwrap()
     }
 
     async fn make(&self, name: &str, settings: Settings, forge: Forge, cancel: CancellationToken) -> Worker {

@@ -1,0 +1,556 @@
+//! The workers of the model: Hob's own decision functions, called as the thin shell calls them, one request a step.
+//!
+//! What a step asks for is in the order of `worker::{claim, attempt, settle, publish}`; how an outcome that is unknown is
+//! settled is `forge::ledger`'s.
+
+use hob::domain::{
+    Action, Budget, Decision, Event, IssueStatus, IssueView, LabelChange, PlanRules, PullNumber, Record, Recovery,
+    RepositoryRules, Snapshot, State, WaitReason, acquire, held_by, plan, released, remaining, renewed, still_mine,
+};
+
+use super::world::{
+    ATTEMPTS, BLOCKED, DEADLINE, DURATION, Doing, Effect, ISSUE, LONG_AGO, Late, Lease, Pull, Rec, Run, SKEW, Seen,
+    TRIGGER, Todo, Worker, World, at, claimant, label_bit, label_names, names, ticks,
+};
+
+/// The shell as it is, or with one of its rules left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Variant {
+    Real,
+    /// No nonce in any record.
+    NoNonce,
+    /// Neither a renewal nor a refused move asks whose the lease is now.
+    NoGenerationCheck,
+    /// A lease is taken over before it has expired.
+    NoWaiting,
+    /// A write whose answer is lost is taken for done.
+    GuessedSuccess,
+    /// What people see is written whatever is left of the lease.
+    NoPermit,
+    /// A worker that is stopped puts the issue back whatever the ledger says.
+    StopPutsBack,
+}
+
+/// How a request ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    Arrives,
+    /// It had its effect, its answer is lost.
+    Lost,
+    /// The same, and the look at the ref afterwards shows an old one.
+    LostAndStale,
+    /// It had no effect, and its answer is lost.
+    Failed,
+    /// Its answer is lost, and it will have its effect later.
+    Late,
+}
+
+/// How the agent's work ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Done,
+    Question,
+    FailedForNow,
+}
+
+/// What a worker would do now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    Do(Todo),
+    /// Nothing, until a person does something.
+    Rest,
+    /// Nothing yet: time has to pass.
+    Later,
+    /// Nothing ever, for a label that no person put on.
+    Stuck,
+}
+
+/// How a step of the ledger went.
+enum Step {
+    Made,
+    Unknown,
+    Lost,
+}
+
+/// How a visible write went.
+enum Shown {
+    Yes,
+    Failed,
+    NotPermitted,
+}
+
+/// The rules by which every worker works.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shell {
+    pub(super) variant: Variant,
+    pub(super) recovery: Recovery,
+}
+
+impl Shell {
+    fn has(self, variant: Variant) -> bool {
+        self.variant == variant
+    }
+
+    fn fresh_nonce(self, world: &mut World) -> u8 {
+        if self.has(Variant::NoNonce) { 0 } else { world.fresh_nonce() }
+    }
+
+    /// The time by which others' leases are judged.
+    fn judged_at(self, now: i8) -> i8 {
+        if self.has(Variant::NoWaiting) { now + DURATION + SKEW + 1 } else { now }
+    }
+
+    /// Whether a claimant that read the ledger `age` moves ago may still win: its commit would have to be the tip's own.
+    pub(super) fn may_win(self, age: u8) -> bool {
+        age == 0 || (age == 1 && self.has(Variant::NoNonce))
+    }
+
+    /// Whether a look at the ledger would end with its lease, which lasts.
+    pub(super) fn is_held(self, world: &World, now: i8) -> bool {
+        let tip = world.forge.tip.as_ref().map(Rec::record);
+        tip.is_some_and(|tip| held_by(&tip, at(self.judged_at(now)), ticks(SKEW)).is_some())
+    }
+
+    /// Whether a holder may write what people see: `Forge::permit`.
+    pub(super) fn may_write(mine: &Rec, now: i8) -> bool {
+        remaining(&mine.record(), at(now)) > ticks(DEADLINE)
+    }
+
+    /// What the decision function makes of the issue as it was seen and of the ledger as it is.
+    pub(super) fn decide(self, world: &World, tip: Option<&Rec>, seen: &Seen, now: i8) -> Next {
+        let record = tip.map(Rec::record);
+        let followed = |record: &&Record| matches!(record.state, State::InReview | State::Blocked | State::Done);
+        let number = record.as_ref().filter(followed).and_then(|record| record.pull_request);
+        let pull = |PullNumber(n): PullNumber| world.forge.pulls[usize::try_from(n).unwrap() - 1].map(Pull::status);
+        let view = IssueView {
+            number: ISSUE,
+            title: String::new(),
+            labels: label_names(seen.labels),
+            status: if seen.open { IssueStatus::Open } else { IssueStatus::Closed },
+            created_at: at(LONG_AGO),
+            updated_at: at(LONG_AGO),
+            record,
+            blockers: Vec::new(),
+            pull: number.and_then(|number| Some((number, pull(number)?))),
+        };
+        let repository = RepositoryRules { issues_per_hour: usize::MAX, day: Budget::default() };
+        let (labels, recovery, skew) = (names(), self.recovery, ticks(SKEW));
+        let rules = PlanRules { labels, recovery, skew, repository, open_pulls: None };
+        let snapshot = Snapshot { issues: vec![view], repository: None };
+        let decision = plan(&snapshot, &rules, at(self.judged_at(now))).remove(0).decision;
+        match decision {
+            Decision::Act(Action::Claim) => Next::Do(Todo::Claim),
+            Decision::Act(Action::Recover(_)) => Next::Do(Todo::Recover),
+            Decision::Act(Action::SeekAnswer) => seek_answer(tip, seen),
+            Decision::Act(Action::AskAboutRejection(_)) => Next::Do(Todo::Reject),
+            Decision::Act(Action::Finish(_)) => Next::Do(Todo::Finish),
+            Decision::Act(Action::RepairLabels(_) | Action::ShowState) => Next::Do(Todo::Show),
+            Decision::Act(Action::SeekCommand) => Next::Rest,
+            // Nobody deletes a ledger, opens anything again or asks a worker for anything here.
+            Decision::Act(Action::ReturnToReview(_) | Action::Rebuild | Action::Obey(_)) => Next::Stuck,
+            Decision::Wait(WaitReason::InReview(_) | WaitReason::Finished | WaitReason::NotTriggered) => Next::Rest,
+            Decision::Wait(WaitReason::BlockedByHand(_) | WaitReason::LabelByHand(_)) => Next::Stuck,
+            Decision::Wait(
+                WaitReason::Held(_)
+                | WaitReason::RetryAfter { .. }
+                | WaitReason::Refused(_)
+                | WaitReason::BlockedBy(_)
+                | WaitReason::Paused(_)
+                | WaitReason::Full(_)
+                | WaitReason::OpenPulls(_)
+                | WaitReason::Next,
+            ) => Next::Later,
+        }
+    }
+
+    /// The worker's next request, which ends as `answer` says.
+    pub(super) fn step(self, world: &mut World, w: usize, answer: Answer) {
+        let now = world.clocks[w];
+        world.workers[w] = match world.workers[w].clone() {
+            Worker::Idle => Worker::Looked { tip: world.forge.tip.clone(), age: 0 },
+            Worker::Looked { tip, age } => {
+                let seen = look(world);
+                match self.decide(world, tip.as_ref(), &seen, now) {
+                    Next::Do(todo) => Worker::Decided { seen, todo, tip, age },
+                    Next::Rest | Next::Later | Next::Stuck => Worker::Idle,
+                }
+            }
+            Worker::Decided { seen, todo, tip, age } => self.take(world, w, (seen, todo, tip, age), answer),
+            Worker::Holds(lease) => self.go_on(world, w, *lease, answer),
+        };
+    }
+
+    /// Takes the lease, as `Forge::acquire` does, with the record changed as `worker::claim` does.
+    fn take(
+        self,
+        world: &mut World,
+        w: usize,
+        (seen, todo, tip, age): (Seen, Todo, Option<Rec>, u8),
+        answer: Answer,
+    ) -> Worker {
+        let now = world.clocks[w];
+        let (claimant, tip) = (claimant(self.fresh_nonce(world)), tip.as_ref().map(Rec::record));
+        let Ok(mut record) = acquire(tip.as_ref(), ISSUE, &claimant, at(self.judged_at(now))) else {
+            return Worker::Idle;
+        };
+        record.renewed_at = at(now);
+        let (run, doing) = self.begin(todo, &mut record, seen.answers);
+        if tip.is_none() {
+            record.claimed_at = at(now);
+        }
+        let mine = Rec::of(&record);
+        let landed = match answer {
+            Answer::Arrives | Answer::Lost | Answer::LostAndStale => world.compare_and_set(age, &mine),
+            Answer::Failed => false,
+            Answer::Late => {
+                world.forge.late = Some(Late::Ledger { record: mine.clone(), age });
+                false
+            }
+        };
+        let guessed = self.has(Variant::GuessedSuccess) && answer != Answer::Arrives;
+        let won = (landed && answer != Answer::LostAndStale) || guessed;
+        if !won {
+            return Worker::Idle;
+        }
+        let age = if landed { 0 } else { (age + 1).min(2) };
+        let labels = seen.labels;
+        holding(Lease { mine, age, labels, run, doing, pending: None, comment_tried: false, failed: false })
+    }
+
+    fn begin(self, todo: Todo, record: &mut Record, answers: u8) -> (Run, Doing) {
+        let after = |record: &Record, event, otherwise| record.state.after(event).unwrap_or(otherwise);
+        match todo {
+            Todo::Claim => {
+                record.state = after(record, Event::ClaimWon, State::Assigned);
+                start_attempt(record);
+                (Run::Attempt, Doing::Label)
+            }
+            Todo::Recover => {
+                record.state = after(record, Event::LeaseExpired(self.recovery), State::Assigned);
+                if record.state == State::Assigned {
+                    start_attempt(record);
+                }
+                match self.recovery {
+                    Recovery::Resume => (Run::Attempt, Doing::Label),
+                    Recovery::Abandon => (Run::Tend, Doing::Comment),
+                    Recovery::Block => (Run::Tend, Doing::Settle(State::Blocked)),
+                }
+            }
+            Todo::GoOn => {
+                let free = State::Blocked.after(Event::Unblocked).and_then(|state| state.after(Event::ClaimWon));
+                record.state = free.unwrap_or(State::Assigned);
+                record.attempt = 0;
+                start_attempt(record);
+                *record = Rec { heard: answers, ..Rec::of(record) }.record();
+                (Run::Attempt, Doing::Label)
+            }
+            Todo::Reject => {
+                record.state = after(record, Event::PullRequestRejected, State::Blocked);
+                (Run::Tend, Doing::Comment)
+            }
+            Todo::Finish => {
+                record.state = State::Done;
+                record.retry_after = None;
+                (Run::Tend, Doing::Comment)
+            }
+            Todo::Show => (Run::Tend, Doing::Comment),
+        }
+    }
+
+    fn go_on(self, world: &mut World, w: usize, mut lease: Lease, answer: Answer) -> Worker {
+        match lease.doing {
+            Doing::Start | Doing::Settle(_) | Doing::Release | Doing::ReleaseReady => {
+                let record = lease.pending.clone().unwrap_or_else(|| self.next_record(world, w, &lease));
+                match self.ledger(world, w, &mut lease, record, answer) {
+                    Step::Made if matches!(lease.doing, Doing::Release | Doing::ReleaseReady) => Worker::Idle,
+                    Step::Made => {
+                        lease.doing = Doing::Comment;
+                        holding(lease)
+                    }
+                    Step::Unknown => holding(lease),
+                    Step::Lost => Worker::Idle,
+                }
+            }
+            Doing::Work => Worker::Holds(Box::new(lease)),
+            Doing::Comment | Doing::Label | Doing::Open | Doing::PutBack => self.show(world, w, lease, answer),
+        }
+    }
+
+    /// The record of the ledger's next step.
+    fn next_record(self, world: &mut World, w: usize, lease: &Lease) -> Rec {
+        let now = world.clocks[w];
+        let mine = lease.mine.record();
+        let nonce = hob::domain::Nonce(self.fresh_nonce(world).to_string());
+        let mut next = match lease.doing {
+            Doing::Release | Doing::ReleaseReady => released(&mine, nonce, at(now)),
+            Doing::Start
+            | Doing::Settle(_)
+            | Doing::Comment
+            | Doing::Label
+            | Doing::Work
+            | Doing::Open
+            | Doing::PutBack => renewed(&mine, nonce, at(now)),
+        };
+        let mut branch = lease.mine.branch;
+        match lease.doing {
+            Doing::Start => {
+                next.state = next.state.after(Event::AgentStarted).unwrap_or(State::InProgress);
+                if branch == 0 {
+                    // A name that is taken is somebody else's.
+                    branch = if world.forge.pulls[0].is_none() { 1 } else { 2 };
+                }
+            }
+            Doing::Settle(State::Ready) => {
+                next.state = next.state.after(Event::TransientFailure).unwrap_or(State::Ready);
+                next.retry_after = Some(at(now + 1));
+            }
+            Doing::Settle(State::InReview) => {
+                next.state = next.state.after(Event::PullRequestOpened).unwrap_or(State::InReview);
+                next.pull_request = Some(PullNumber(branch.into()));
+            }
+            Doing::Settle(state) => next.state = state,
+            Doing::ReleaseReady => {
+                next.state = State::Ready;
+                next.attempt = next.attempt.saturating_sub(1);
+            }
+            Doing::Comment | Doing::Label | Doing::Work | Doing::Open | Doing::Release | Doing::PutBack => {}
+        }
+        Rec { branch, ..Rec::of(&next) }
+    }
+
+    /// One step of the ledger, as `Forge::step` makes it; `Unknown` keeps the record for another try.
+    fn ledger(self, world: &mut World, w: usize, lease: &mut Lease, record: Rec, answer: Answer) -> Step {
+        let landed = match answer {
+            Answer::Arrives | Answer::Lost | Answer::LostAndStale => world.compare_and_set(lease.age, &record),
+            Answer::Failed => false,
+            Answer::Late => {
+                world.forge.late = Some(Late::Ledger { record: record.clone(), age: lease.age });
+                false
+            }
+        };
+        if let Worker::Holds(stored) = &world.workers[w] {
+            lease.age = stored.age;
+        }
+        let guessed = self.has(Variant::GuessedSuccess) && answer != Answer::Arrives;
+        let mut made = (landed && answer != Answer::LostAndStale) || guessed;
+        if !made && answer == Answer::Arrives {
+            // The ref is not where it was read: whose is it?
+            let Some(tip) = world.forge.tip.clone() else { return Step::Lost };
+            made = tip.nonce == record.nonce;
+            if !made {
+                if !self.has(Variant::NoGenerationCheck) && still_mine(&tip.record(), &lease.mine.record()).is_err() {
+                    return Step::Lost;
+                }
+                made = world.compare_and_set(0, &record);
+            }
+        }
+        if !made {
+            lease.pending = Some(record);
+            return Step::Unknown;
+        }
+        world.faults.undone |= lease.mine.is_settled() && !record.is_settled();
+        lease.pending = None;
+        lease.mine = record;
+        lease.age = if guessed && !landed { (lease.age + 1).min(2) } else { 0 };
+        Step::Made
+    }
+
+    /// A write that people see, and what follows from it.
+    fn show(self, world: &mut World, w: usize, mut lease: Lease, answer: Answer) -> Worker {
+        let change = match lease.doing {
+            Doing::PutBack => names().changes(&label_names(lease.labels), State::Ready),
+            _other => names().changes(&label_names(lease.labels), lease.mine.state),
+        };
+        let Some(effect) = self.effect(world, &lease, change.first()) else { return holding(advanced(lease)) };
+        if matches!(effect, Effect::NewComment(_)) {
+            lease.comment_tried = true;
+        }
+        let merged = matches!(effect, Effect::Pull(n) if world.forge.pulls[usize::from(n) - 1] == Some(Pull::Merged));
+        match self.visible(world, w, &lease, &effect, answer) {
+            Shown::NotPermitted => return Worker::Idle,
+            Shown::Failed => return fail(lease),
+            Shown::Yes if merged => {
+                lease.failed = true;
+                lease.doing = Doing::Settle(State::Blocked);
+                return holding(lease);
+            }
+            Shown::Yes => {}
+        }
+        match effect {
+            Effect::Add(bit) => lease.labels |= bit,
+            Effect::Remove(bit) => lease.labels &= !bit,
+            Effect::NewComment(_) | Effect::EditComment(_) => {
+                lease.mine.comment = true;
+                lease.doing = Doing::Label;
+            }
+            Effect::Pull(_) => lease.doing = Doing::Settle(State::InReview),
+        }
+        holding(advanced(lease))
+    }
+
+    /// The visible write that comes next; none where nothing is to be changed.
+    pub(super) fn effect(self, world: &World, lease: &Lease, change: Option<&LabelChange>) -> Option<Effect> {
+        match lease.doing {
+            Doing::Comment => {
+                let looks = lease.mine.generation > 1 || lease.comment_tried;
+                let found = lease.mine.comment || (looks && world.forge.comments > 0);
+                let state = lease.mine.state;
+                Some(if found { Effect::EditComment(state) } else { Effect::NewComment(state) })
+            }
+            Doing::Label | Doing::PutBack => change.map(|change| match change {
+                LabelChange::Add(name) => Effect::Add(label_bit(name)),
+                LabelChange::Remove(name) => Effect::Remove(label_bit(name)),
+            }),
+            Doing::Open => Some(Effect::Pull(lease.mine.branch)),
+            Doing::Start | Doing::Work | Doing::Settle(_) | Doing::Release | Doing::ReleaseReady => None,
+        }
+    }
+
+    fn visible(self, world: &mut World, w: usize, lease: &Lease, effect: &Effect, answer: Answer) -> Shown {
+        if !self.has(Variant::NoPermit) && !Self::may_write(&lease.mine, world.clocks[w]) {
+            return Shown::NotPermitted;
+        }
+        let reached = matches!(answer, Answer::Arrives | Answer::Lost | Answer::LostAndStale);
+        if reached {
+            world.apply(effect, lease.mine.generation);
+        }
+        // Of a pull request a look tells; of the rest the next one who shows.
+        let seen = reached && (answer == Answer::Arrives || matches!(effect, Effect::Pull(_)));
+        if seen || self.has(Variant::GuessedSuccess) { Shown::Yes } else { Shown::Failed }
+    }
+
+    /// The agent's work ends: before anything is pushed the issue is read again.
+    pub(super) fn agent(world: &mut World, w: usize, outcome: Outcome) {
+        let now = look(world);
+        let Worker::Holds(lease) = &mut world.workers[w] else { return };
+        match outcome {
+            Outcome::Done if !now.open || now.labels & TRIGGER == 0 => lease.doing = Doing::Settle(State::Done),
+            Outcome::Done => {
+                lease.labels = now.labels;
+                lease.doing = Doing::Open;
+            }
+            Outcome::Question => lease.doing = Doing::Settle(State::Blocked),
+            Outcome::FailedForNow => lease.doing = later(&lease.mine),
+        }
+    }
+
+    /// The heartbeat.
+    pub(super) fn renew(self, world: &mut World, w: usize, answer: Answer) {
+        let Worker::Holds(lease) = world.workers[w].clone() else { return };
+        let mut lease = *lease;
+        let check = lease.age > 0 && !self.has(Variant::NoGenerationCheck);
+        let tip = world.forge.tip.as_ref().map(Rec::record);
+        if check && tip.is_none_or(|tip| still_mine(&tip, &lease.mine.record()).is_err()) {
+            world.workers[w] = Worker::Idle;
+            return;
+        }
+        let now = world.clocks[w];
+        let nonce = hob::domain::Nonce(self.fresh_nonce(world).to_string());
+        let record = Rec::of(&renewed(&lease.mine.record(), nonce, at(now)));
+        let made = self.ledger(world, w, &mut lease, record, answer);
+        lease.pending = None;
+        let over = remaining(&lease.mine.record(), at(now)).is_zero();
+        world.workers[w] = match made {
+            Step::Lost => Worker::Idle,
+            Step::Unknown if over => Worker::Idle,
+            Step::Made | Step::Unknown => holding(lease),
+        };
+    }
+
+    /// The tries of a step are used up.
+    pub(super) fn give_up(world: &mut World, w: usize) {
+        let Worker::Holds(lease) = world.workers[w].clone() else { return };
+        world.workers[w] = match (lease.run, lease.doing) {
+            (Run::Attempt, Doing::Start | Doing::Settle(_)) => fail(Lease { pending: None, ..*lease }),
+            _ends => Worker::Idle,
+        };
+    }
+
+    /// The worker is asked to stop: the attempt is put back.
+    pub(super) fn stop(self, world: &mut World, w: usize) {
+        let Worker::Holds(lease) = &mut world.workers[w] else { return };
+        lease.pending = None;
+        let ended = matches!(lease.mine.state, State::Ready | State::InReview | State::Blocked | State::Done);
+        if ended && !self.has(Variant::StopPutsBack) {
+            // Nothing is put back: what was recorded is shown.
+            lease.run = Run::Tend;
+            lease.doing = Doing::Comment;
+            return;
+        }
+        lease.doing = Doing::PutBack;
+        if names().changes(&label_names(lease.labels), State::Ready).is_empty() {
+            lease.doing = Doing::ReleaseReady;
+        }
+    }
+}
+
+/// What `Worker::seek_answer` finds.
+fn seek_answer(tip: Option<&Rec>, seen: &Seen) -> Next {
+    let Some(tip) = tip else { return Next::Stuck };
+    let shown = tip.holder.is_none() && names().changes(&label_names(seen.labels), State::Blocked).is_empty();
+    match () {
+        () if seen.answers > tip.heard => Next::Do(Todo::GoOn),
+        () if shown => Next::Rest,
+        () => Next::Do(Todo::Show),
+    }
+}
+
+pub(super) fn look(world: &World) -> Seen {
+    Seen { open: world.forge.open, labels: world.forge.labels, answers: world.forge.answers }
+}
+
+fn holding(lease: Lease) -> Worker {
+    Worker::Holds(Box::new(advanced(lease)))
+}
+
+/// The lease at its next request: labels that are right already ask for none.
+fn advanced(mut lease: Lease) -> Lease {
+    let right = |state| names().changes(&label_names(lease.labels), state).is_empty();
+    match lease.doing {
+        Doing::Label if right(lease.mine.state) => {
+            lease.doing = match lease.mine.state {
+                State::Assigned if lease.mine.attempt > ATTEMPTS => Doing::Settle(State::Blocked),
+                State::Assigned => Doing::Start,
+                State::InProgress => Doing::Work,
+                State::Ready | State::InReview | State::Blocked | State::Done => Doing::Release,
+            };
+        }
+        Doing::PutBack if right(State::Ready) => lease.doing = Doing::ReleaseReady,
+        Doing::Start
+        | Doing::Comment
+        | Doing::Label
+        | Doing::Work
+        | Doing::Open
+        | Doing::Settle(_)
+        | Doing::Release
+        | Doing::PutBack
+        | Doing::ReleaseReady => {}
+    }
+    lease
+}
+
+fn start_attempt(record: &mut Record) {
+    record.attempt += 1;
+    record.retry_after = None;
+    record.blocked = None;
+}
+
+/// `Worker::try_later`.
+fn later(mine: &Rec) -> Doing {
+    Doing::Settle(if mine.attempt >= ATTEMPTS { State::Blocked } else { State::Ready })
+}
+
+/// What follows from a failure that may pass: `Worker::fall_back`.
+fn fail(mut lease: Lease) -> Worker {
+    let ended = matches!(lease.mine.state, State::Ready | State::InReview | State::Blocked | State::Done);
+    let again = std::mem::replace(&mut lease.failed, true);
+    lease.doing = match lease.run {
+        Run::Tend => return Worker::Idle,
+        Run::Attempt if matches!(lease.doing, Doing::PutBack) => return Worker::Idle,
+        Run::Attempt if ended && again => Doing::Release,
+        Run::Attempt if ended => Doing::Comment,
+        Run::Attempt if again || lease.labels & BLOCKED != 0 => return Worker::Idle,
+        Run::Attempt => later(&lease.mine),
+    };
+    holding(lease)
+}

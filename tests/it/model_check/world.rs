@@ -1,0 +1,476 @@
+//! The world of the model: the forge, the workers' memory and time, as small numbers.
+//!
+//! Times are relative to now, generations and nonces are renumbered after each step: only their order and their equality
+//! matter to the protocol, and so the states are finitely many however long it runs.
+
+use std::time::Duration;
+
+use hob::domain::{
+    Answer, BlockKind, Blocked, Claimant, CommentId, Generation, Holder, IssueNumber, LabelNames, Nonce, PullNumber,
+    PullStatus, RECORD_VERSION, Record, Spend, State, Timestamp, WorkerId,
+};
+
+/// The one issue.
+pub(super) const ISSUE: IssueNumber = IssueNumber(1);
+/// How long a lease lasts, in ticks.
+pub(super) const DURATION: i8 = 2;
+/// The margin beyond an expiry, and how far the workers' clocks may differ.
+pub(super) const SKEW: i8 = 1;
+/// How long a request may take.
+pub(super) const DEADLINE: i8 = 1;
+/// Attempts at the issue.
+pub(super) const ATTEMPTS: u8 = 2;
+
+/// A time so long ago that every lease of then is over for everybody.
+pub(super) const LONG_AGO: i8 = -(DURATION + SKEW + 1);
+/// The moment that relative times are relative to.
+const EPOCH: i64 = 1_000;
+
+/// Labels as bits, in this order.
+const LABELS: [&str; 5] = ["code", "assigned", "in-progress", "in-review", "blocked"];
+/// The trigger label.
+pub(super) const TRIGGER: u8 = 1;
+/// The label of blocked issues.
+pub(super) const BLOCKED: u8 = 1 << 4;
+
+pub(super) fn names() -> LabelNames {
+    let [trigger, assigned, in_progress, in_review, blocked] = LABELS.map(str::to_owned);
+    LabelNames { trigger, assigned, in_progress, in_review, blocked, agent_prefix: String::new(), priority: Vec::new() }
+}
+
+pub(super) fn label_names(bits: u8) -> Vec<String> {
+    LABELS.iter().enumerate().filter(|(n, _)| bits & (1 << n) != 0).map(|(_, name)| (*name).to_owned()).collect()
+}
+
+pub(super) fn label_bit(name: &str) -> u8 {
+    1 << LABELS.iter().position(|label| *label == name).unwrap()
+}
+
+pub(super) fn at(ticks: i8) -> Timestamp {
+    Timestamp::from_timestamp(EPOCH + i64::from(ticks), 0).unwrap()
+}
+
+pub(super) fn ticks(ticks: i8) -> Duration {
+    Duration::from_secs(ticks.unsigned_abs().into())
+}
+
+/// What of a record matters here.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Rec {
+    pub(super) nonce: u8,
+    pub(super) generation: u8,
+    pub(super) holder: Option<u8>,
+    pub(super) renewed: i8,
+    pub(super) state: State,
+    pub(super) attempt: u8,
+    pub(super) retry: Option<i8>,
+    /// The last answer that was taken up.
+    pub(super) heard: u8,
+    /// Which of the names that a branch can have.
+    pub(super) branch: u8,
+    /// The branch whose pull request the ledger names.
+    pub(super) pull: u8,
+    pub(super) comment: bool,
+}
+
+fn worker() -> WorkerId {
+    // All workers have one name: the nonces alone have to tell them apart.
+    WorkerId::from("hob")
+}
+
+pub(super) fn claimant(nonce: u8) -> Claimant {
+    Claimant { worker: worker(), nonce: Nonce(nonce.to_string()), duration: ticks(DURATION), skew: ticks(SKEW) }
+}
+
+impl Rec {
+    /// The real record.
+    pub(super) fn record(&self) -> Record {
+        let nonce = |nonce: u8| Nonce(nonce.to_string());
+        let blocked =
+            || Blocked { kind: BlockKind::Question, text: String::new(), question: String::new(), since: at(LONG_AGO) };
+        let answer = |id: u8| Answer {
+            actor: "ada".into(),
+            text: String::new(),
+            question: None,
+            comment: Some(CommentId(id.into())),
+            event: None,
+        };
+        Record {
+            version: RECORD_VERSION,
+            issue: ISSUE,
+            nonce: nonce(self.nonce),
+            generation: Generation(self.generation.into()),
+            holder: self.holder.map(|holder| Holder { worker: worker(), nonce: nonce(holder) }),
+            renewed_at: at(self.renewed),
+            duration_seconds: ticks(DURATION).as_secs(),
+            state: self.state,
+            claimed_at: at(LONG_AGO),
+            attempt: self.attempt.into(),
+            round: 0,
+            retry_after: self.retry.map(at),
+            last_failure: None,
+            blocked: (self.state == State::Blocked).then(blocked),
+            answer: (self.heard > 0).then(|| answer(self.heard)),
+            refused: None,
+            branch: (self.branch > 0).then(|| self.branch.to_string()),
+            base_sha: None,
+            head_sha: None,
+            pull_request: (self.pull > 0).then(|| PullNumber(self.pull.into())),
+            status_comment: self.comment.then_some(CommentId(1)),
+            session: None,
+            trigger: None,
+            spend: Spend::default(),
+            checks: None,
+            attempts_ever: self.attempt.into(),
+            accepted: None,
+            stalled: None,
+            request: None,
+            paused: None,
+        }
+    }
+
+    /// The small form of a real record.
+    pub(super) fn of(record: &Record) -> Self {
+        let nonce = |nonce: &Nonce| nonce.as_str().parse().unwrap();
+        let time = |time: Timestamp| i8::try_from(time.timestamp() - EPOCH).unwrap();
+        let id = |id: Option<u64>| id.map_or(0, |id| u8::try_from(id).unwrap());
+        Self {
+            nonce: nonce(&record.nonce),
+            generation: u8::try_from(record.generation.0).unwrap(),
+            holder: record.holder.as_ref().map(|holder| nonce(&holder.nonce)),
+            renewed: time(record.renewed_at),
+            state: record.state,
+            attempt: u8::try_from(record.attempt).unwrap(),
+            retry: record.retry_after.map(time),
+            heard: id(record.answer.as_ref().and_then(|answer| answer.comment).map(|id| id.0)),
+            branch: record.branch.as_ref().map_or(0, |branch| branch.parse().unwrap()),
+            pull: id(record.pull_request.map(|number| number.0)),
+            comment: record.status_comment.is_some(),
+        }
+    }
+
+    /// Whether a person or nobody has the next word.
+    pub(super) fn is_settled(&self) -> bool {
+        matches!(self.state, State::InReview | State::Blocked | State::Done)
+    }
+}
+
+/// A write that people see.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Effect {
+    Add(u8),
+    Remove(u8),
+    NewComment(State),
+    EditComment(State),
+    /// The push of a branch and its pull request.
+    Pull(u8),
+}
+
+/// A request that is still on its way though nobody waits for its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Late {
+    /// A ledger move. `age`: how often the ref has moved since its parent was the tip; 2 stands for more.
+    Ledger { record: Rec, age: u8 },
+    /// It reaches the forge within its deadline or never.
+    Visible { effect: Effect, generation: u8, ends: i8 },
+}
+
+/// The forge.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Forge {
+    pub(super) open: bool,
+    pub(super) labels: u8,
+    pub(super) tip: Option<Rec>,
+    /// The pull request of each branch: the forge allows one that is open a branch.
+    pub(super) pulls: [Option<Pull>; 2],
+    pub(super) comments: u8,
+    pub(super) comment_says: Option<State>,
+    pub(super) answers: u8,
+    pub(super) late: Option<Late>,
+}
+
+/// A pull request's status, as a state can have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Pull {
+    Open,
+    Merged,
+    Closed,
+}
+
+impl Pull {
+    pub(super) fn status(self) -> PullStatus {
+        match self {
+            Self::Open => PullStatus::Open,
+            Self::Merged => PullStatus::Merged,
+            Self::Closed => PullStatus::Closed,
+        }
+    }
+}
+
+/// An issue as a worker read it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Seen {
+    pub(super) open: bool,
+    pub(super) labels: u8,
+    pub(super) answers: u8,
+}
+
+/// What a decision comes down to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Todo {
+    Claim,
+    Recover,
+    GoOn,
+    Reject,
+    Finish,
+    Show,
+}
+
+/// The next request of a worker that holds the lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Doing {
+    Start,
+    Comment,
+    Label,
+    Work,
+    Open,
+    Settle(State),
+    Release,
+    PutBack,
+    ReleaseReady,
+}
+
+/// What a worker is in the middle of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Run {
+    Attempt,
+    Tend,
+}
+
+/// A lease and the work under it, as its worker knows them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Lease {
+    pub(super) mine: Rec,
+    /// How often the ref has moved since the worker's last move of it; 2 stands for more.
+    pub(super) age: u8,
+    pub(super) labels: u8,
+    pub(super) run: Run,
+    pub(super) doing: Doing,
+    /// The record of a step of the ledger whose outcome is not known.
+    pub(super) pending: Option<Rec>,
+    pub(super) comment_tried: bool,
+    /// Whether something failed before: the second failure ends the attempt.
+    pub(super) failed: bool,
+}
+
+/// Where a worker stands.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Worker {
+    Idle,
+    /// It has read the ledger, not yet the issue.
+    Looked {
+        tip: Option<Rec>,
+        age: u8,
+    },
+    Decided {
+        seen: Seen,
+        todo: Todo,
+        tip: Option<Rec>,
+        age: u8,
+    },
+    Holds(Box<Lease>),
+}
+
+/// What must never happen, noted when it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(super) struct Faults {
+    /// A generation that was not the newest moved the ref.
+    pub(super) backwards: bool,
+    /// A visible write had its effect when a newer generation was there.
+    pub(super) unfenced: bool,
+    /// A settled state was undone under the same lease, or by a stale one.
+    pub(super) undone: bool,
+}
+
+/// One state of the model.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct World {
+    pub(super) forge: Forge,
+    pub(super) workers: Vec<Worker>,
+    /// How far each worker's clock is ahead of the forge's.
+    pub(super) clocks: Vec<i8>,
+    pub(super) faults: Faults,
+    /// Crashes, stops, lost answers and delays that may still come.
+    pub(super) trouble_left: u8,
+    /// What people may still do.
+    pub(super) people_left: u8,
+}
+
+impl std::fmt::Display for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.forge.tip {
+            None => write!(f, "no ledger")?,
+            Some(tip) => {
+                let held = if tip.holder.is_some() { "held" } else { "free" };
+                write!(f, "ledger {} generation {}, {held}", tip.state, tip.generation)?;
+            }
+        }
+        write!(f, "; labels {}", label_names(self.forge.labels).join(" "))?;
+        for (w, worker) in self.workers.iter().enumerate() {
+            match worker {
+                Worker::Idle => write!(f, "; {w} idle")?,
+                Worker::Looked { .. } => write!(f, "; {w} read the ledger")?,
+                Worker::Decided { todo, .. } => write!(f, "; {w} would {todo:?}")?,
+                Worker::Holds(lease) => write!(f, "; {w} at {:?} in {}", lease.doing, lease.mine.generation)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl World {
+    /// Every record of the state, in a fixed order.
+    fn records(&mut self) -> Vec<&mut Rec> {
+        let late = match &mut self.forge.late {
+            Some(Late::Ledger { record, .. }) => Some(record),
+            Some(Late::Visible { .. }) | None => None,
+        };
+        let mut found: Vec<&mut Rec> = self.forge.tip.iter_mut().chain(late).collect();
+        for worker in &mut self.workers {
+            match worker {
+                Worker::Idle => {}
+                Worker::Looked { tip, .. } | Worker::Decided { tip, .. } => found.extend(tip.iter_mut()),
+                Worker::Holds(lease) => {
+                    found.push(&mut lease.mine);
+                    found.extend(lease.pending.iter_mut());
+                }
+            }
+        }
+        found
+    }
+
+    /// A nonce that no record has.
+    pub(super) fn fresh_nonce(&mut self) -> u8 {
+        self.records().iter().flat_map(|rec| [Some(rec.nonce), rec.holder]).flatten().max().unwrap_or(0) + 1
+    }
+
+    /// A tick of the clock: whatever is on its way for longer than its deadline never arrives.
+    pub(super) fn tick(&mut self) {
+        for rec in self.records() {
+            rec.renewed = (rec.renewed - 1).max(LONG_AGO);
+            rec.retry = rec.retry.map(|retry| (retry - 1).max(-1));
+        }
+        if let Some(Late::Visible { ends, .. }) = &mut self.forge.late {
+            *ends -= 1;
+            if *ends < 0 {
+                self.forge.late = None;
+            }
+        }
+    }
+
+    /// The ref has moved: what was read before is older by one move.
+    fn moved(&mut self) {
+        let older = |age: &mut u8| *age = (*age + 1).min(2);
+        for worker in &mut self.workers {
+            match worker {
+                Worker::Idle => {}
+                Worker::Looked { age, .. } | Worker::Decided { age, .. } => older(age),
+                Worker::Holds(lease) => older(&mut lease.age),
+            }
+        }
+        if let Some(Late::Ledger { age, .. }) = &mut self.forge.late {
+            older(age);
+        }
+    }
+
+    /// The forge's compare-and-set: the ref moves to a commit of `record` whose parent was the tip `age` moves ago.
+    /// Objects are told by their content, so a commit equal to the tip is the tip.
+    pub(super) fn compare_and_set(&mut self, age: u8, record: &Rec) -> bool {
+        let is_tip = age == 1 && self.forge.tip.as_ref() == Some(record);
+        if age > 0 {
+            return is_tip;
+        }
+        if let Some(tip) = &self.forge.tip {
+            let other = tip.generation == record.generation && record.holder.is_some() && tip.holder != record.holder;
+            let stale = record.generation < tip.generation || other;
+            self.faults.backwards |= stale;
+            self.faults.undone |= stale && tip.is_settled() && !record.is_settled();
+        }
+        self.moved();
+        self.forge.tip = Some(record.clone());
+        true
+    }
+
+    /// A visible write of a holder of `generation` has its effect.
+    pub(super) fn apply(&mut self, effect: &Effect, generation: u8) {
+        let forge = &mut self.forge;
+        self.faults.unfenced |= forge.tip.as_ref().is_some_and(|tip| tip.generation > generation);
+        match effect {
+            Effect::Add(bit) => forge.labels |= bit,
+            Effect::Remove(bit) => forge.labels &= !bit,
+            Effect::NewComment(state) => {
+                forge.comments += 1;
+                forge.comment_says = Some(*state);
+            }
+            Effect::EditComment(state) => forge.comment_says = Some(*state),
+            Effect::Pull(branch) => {
+                let pull = &mut forge.pulls[usize::from(*branch) - 1];
+                // What was merged has nothing more to merge: the forge refuses another pull request.
+                if *pull != Some(Pull::Merged) {
+                    *pull = Some(Pull::Open);
+                }
+            }
+        }
+    }
+
+    /// The request that is on its way arrives.
+    pub(super) fn land(&mut self) {
+        match self.forge.late.take() {
+            Some(Late::Ledger { record, age }) => drop(self.compare_and_set(age, &record)),
+            Some(Late::Visible { effect, generation, .. }) => self.apply(&effect, generation),
+            None => {}
+        }
+    }
+
+    /// The same state with the smallest numbers.
+    #[must_use]
+    pub(super) fn renumbered(mut self) -> Self {
+        // A commit whose parent is long gone moves nothing any more.
+        if matches!(self.forge.late, Some(Late::Ledger { age: 2, .. })) {
+            self.forge.late = None;
+        }
+        // The first generation is told from later ones: its holder need not look for a comment.
+        let late = match self.forge.late {
+            Some(Late::Visible { generation, .. }) => Some(generation),
+            Some(Late::Ledger { .. }) | None => None,
+        };
+        let mut generations: Vec<u8> = self.records().iter().map(|rec| rec.generation).chain(late).collect();
+        generations.sort_unstable();
+        generations.dedup();
+        let first = generations.first().map_or(0, |first| (*first).min(2));
+        let rank = |old: u8| first + u8::try_from(generations.iter().position(|known| *known == old).unwrap()).unwrap();
+        let mut nonces: Vec<u8> = Vec::new();
+        let mut renumber = |nonce: &mut u8| {
+            // Zero stands for no nonce at all.
+            if *nonce == 0 {
+                return;
+            }
+            let known = nonces.iter().position(|known| known == nonce).unwrap_or_else(|| {
+                nonces.push(*nonce);
+                nonces.len() - 1
+            });
+            *nonce = u8::try_from(known).unwrap() + 1;
+        };
+        for rec in self.records() {
+            rec.generation = rank(rec.generation);
+            // Beyond the limit one attempt is like another.
+            rec.attempt = rec.attempt.min(ATTEMPTS + 2);
+            renumber(&mut rec.nonce);
+            rec.holder.as_mut().map(&mut renumber);
+        }
+        if let Some(Late::Visible { generation, .. }) = &mut self.forge.late {
+            *generation = rank(*generation);
+        }
+        self
+    }
+}
