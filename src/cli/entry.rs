@@ -7,7 +7,7 @@ use clap::Parser;
 use crate::{
     cli::{
         args::{Cli, Command, ForgeCommand},
-        doctor,
+        bench, doctor,
         exit::{Exit, code_of},
         explain, forge_serve, history, list, output, rehearse, run,
         setup::Setup,
@@ -59,5 +59,6 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Settings => output::settings(&setup.settings, shared.json),
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
+        Command::Bench(command) => bench::bench(setup, shared, command).await,
     }
 }

@@ -6,6 +6,7 @@
 mod capture;
 mod hide;
 mod lines;
+mod mark;
 mod program;
 
 pub use capture::Captured;

@@ -13,7 +13,11 @@ use std::{
 use tokio::{io::AsyncWriteExt, process::Child};
 use tokio_util::sync::CancellationToken;
 
-use crate::process::{Captured, capture::Capture, lines::Watch};
+use crate::process::{
+    Captured,
+    capture::{Capture, Watchers},
+    mark::{Mark, end_marked},
+};
 
 /// The whole environment of a child: what is not in it does not exist for the child.
 pub type Environment = BTreeMap<OsString, OsString>;
@@ -91,7 +95,8 @@ pub struct Program {
     stdin: Vec<u8>,
     deadline: Duration,
     output_cap: usize,
-    watch: Option<Watch>,
+    watchers: Watchers,
+    mark: Option<Mark>,
 }
 
 impl Program {
@@ -106,7 +111,8 @@ impl Program {
             stdin: Vec::new(),
             deadline: Duration::from_secs(60),
             output_cap: 1 << 20,
-            watch: None,
+            watchers: Watchers::default(),
+            mark: None,
         }
     }
 
@@ -155,7 +161,22 @@ impl Program {
     /// Calls `watch` with each line of its output as it comes, on both streams: at most 300 bytes, no control characters.
     /// It must return at once.
     pub fn watch(mut self, watch: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.watch = Some(Arc::new(watch));
+        self.watchers.shown = Some(Arc::new(watch));
+        self
+    }
+
+    /// Calls `watch` with each line of its output as it comes, on both streams, whole, for a program whose lines are data.
+    /// A line of more than 4 MiB is left out. It must return at once.
+    pub fn watch_data(mut self, watch: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.watchers.data = Some(Arc::new(watch));
+        self
+    }
+
+    /// Sets the variable `name` to `value`, and takes every process that has it for one of this program's: at the end of
+    /// [`Program::run`] those are killed too, in whatever group or session they are. `value` must be used once only.
+    pub fn mark(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self.mark = Some(Mark::new(name, value));
         self
     }
 
@@ -173,7 +194,7 @@ impl Program {
     /// [`ProcessError::Start`] when the program cannot be started, [`ProcessError::Pipe`] when its output cannot be read.
     pub async fn run(mut self, cancel: &CancellationToken) -> Result<Finished, ProcessError> {
         let mut child = self.start()?;
-        let group = Group(child.id());
+        let group = Group { leader: child.id(), mark: self.mark.take() };
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let input = std::mem::take(&mut self.stdin);
         let feed = tokio::spawn(async move {
@@ -184,7 +205,7 @@ impl Program {
         });
         let cap = self.output_cap;
         let (stdout, stderr) =
-            (Capture::start(stdout, cap, self.watch.clone()), Capture::start(stderr, cap, self.watch));
+            (Capture::start(stdout, cap, self.watchers.clone()), Capture::start(stderr, cap, self.watchers));
         let pipe = |source| ProcessError::Pipe { program: self.name.clone(), source };
         let exit = tokio::select! {
             status = child.wait() => exit_of(status.map_err(pipe)?),
@@ -207,13 +228,19 @@ impl Program {
 }
 
 /// Kills a process group when dropped, so that a run cut short by a dropped future leaves no child either.
-struct Group(Option<u32>);
+struct Group {
+    leader: Option<u32>,
+    mark: Option<Mark>,
+}
 
 impl Drop for Group {
     fn drop(&mut self) {
-        if let Some(pid) = self.0.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw) {
+        if let Some(pid) = self.leader.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw) {
             // The group may be gone already: there is nothing to do about that, and nothing is lost.
             rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
+        }
+        if let Some(mark) = &self.mark {
+            end_marked(mark);
         }
     }
 }
@@ -248,6 +275,15 @@ mod tests {
     async fn output_is_kept_when_a_descendant_outside_the_group_holds_the_pipe() {
         let script = sh("echo kept; setsid sleep 3 & exit 0");
         assert_eq!(script.run(&CancellationToken::new()).await.unwrap().stdout.text(), "kept\n");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_marked_descendant_outside_the_group_is_ended_with_its_pipe() {
+        let script = sh("setsid sleep 600 & echo $!").mark("HOB_TEST_MARK", "4d1f9a");
+        let finished = script.run(&CancellationToken::new()).await.unwrap();
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", finished.stdout.text().trim()));
+        assert!(stat.is_err() || stat.unwrap().contains(") Z "));
     }
 
     #[tokio::test]
