@@ -31,6 +31,8 @@ fn plan(situation: &Situation<'_>) -> Plan {
     let mut arguments = words(&["--yes-always", "--no-auto-commits", "--no-dirty-commits", "--no-gitignore"]);
     arguments.extend(words(&["--no-check-update", "--no-show-release-notes", "--no-show-model-warnings"]));
     arguments.extend(words(&["--analytics-disable", "--no-pretty", "--no-fancy-input", "--no-detect-urls"]));
+    // Streamed, it guesses how many tokens there were.
+    arguments.push("--no-stream".to_owned());
     let path = |name: &str| situation.home.join(name).display().to_string();
     for (flag, file) in [("--chat-history-file", "chat.md"), ("--input-history-file", "input")] {
         arguments.extend([flag.to_owned(), path(file)]);
