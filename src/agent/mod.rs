@@ -11,7 +11,7 @@ mod recipe;
 mod registry;
 mod report;
 
-pub use adapters::adapter_variables;
+pub use adapters::{adapter_program, adapter_variables, find_adapter};
 pub use backend::{AgentBackend, AgentError, RunContext};
 pub use command::CommandAgent;
 pub use native::NativeAgent;

@@ -152,6 +152,10 @@ impl AdapterAgent {
             .output_cap(self.output_cap)
             .watch_data(move |line| {
                 let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                // What it says on its way out hides why it was ended.
+                if heard.hopeless {
+                    return;
+                }
                 let progress = read(line, &mut heard);
                 if heard.hopeless {
                     end.cancel();

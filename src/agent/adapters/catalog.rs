@@ -1,13 +1,14 @@
 //! The programs by name.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use crate::{
     agent::adapters::{
         adapter::Adapter, aider::AIDER, claude::CLAUDE, codex::CODEX, copilot::COPILOT, gemini::GEMINI, goose::GOOSE,
-        mini_swe_agent::MINI_SWE_AGENT, opencode::OPENCODE, pi::PI,
+        mini_swe_agent::MINI_SWE_AGENT, opencode::OPENCODE, pi::PI, version::find,
     },
     config::AdapterName,
+    process::Environment,
 };
 
 /// What is known about a program.
@@ -23,6 +24,16 @@ pub(super) fn adapter(name: AdapterName) -> &'static Adapter {
         AdapterName::Pi => &PI,
         AdapterName::MiniSweAgent => &MINI_SWE_AGENT,
     }
+}
+
+/// Where the program of a known name is: the first of that name on the `PATH` of `environment`.
+pub fn find_adapter(name: AdapterName, environment: &Environment) -> Option<PathBuf> {
+    find(adapter(name).program, environment)
+}
+
+/// The program's own name.
+pub fn adapter_program(name: AdapterName) -> &'static str {
+    adapter(name).program
 }
 
 /// The names of all variables that some known program gets, each once, in order.

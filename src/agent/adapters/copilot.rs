@@ -90,3 +90,30 @@ fn after(home: &Path, heard: &mut Heard) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_tokens_come_from_its_own_record() {
+        let home = tempfile::tempdir().unwrap();
+        let session = home.path().join(".copilot/session-state/one");
+        std::fs::create_dir_all(&session).unwrap();
+        let usage = r#"{"inputTokens":200,"outputTokens":20,"cacheReadTokens":5,"cacheWriteTokens":0}"#;
+        let end = format!(r#"{{"type":"session.shutdown","data":{{"modelMetrics":{{"m":{{"usage":{usage}}}}}}}}}"#);
+        std::fs::write(session.join("events.jsonl"), format!("{{\"type\":\"x\"}}\n{end}\n")).unwrap();
+        let mut heard = Heard::default();
+        after(home.path(), &mut heard);
+        assert_eq!((heard.usage.input, heard.usage.cached_input, heard.usage.output), (200, 5, 20));
+    }
+
+    #[test]
+    fn an_error_that_words_follow_is_over() {
+        let mut heard = Heard::default();
+        read(r#"{"type":"session.error","data":{"errorType":"rate_limit","message":"429 wait"}}"#, &mut heard);
+        assert_eq!(heard.problem.as_deref(), Some("rate_limit: 429 wait"));
+        read(r#"{"type":"assistant.message","data":{"content":"Done."}}"#, &mut heard);
+        assert_eq!((heard.summary.as_str(), heard.problem), ("Done.", None));
+    }
+}

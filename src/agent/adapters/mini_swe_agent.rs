@@ -107,3 +107,29 @@ fn after(home: &Path, heard: &mut Heard) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_trajectory_gives_tokens_and_the_end() {
+        let home = tempfile::tempdir().unwrap();
+        let written = |status: &str| {
+            let usage = r#"{"prompt_tokens":100,"completion_tokens":10}"#;
+            let text = format!(
+                r#"{{"info":{{"model_stats":{{"instance_cost":0.25}}}},"messages":[
+                {{"role":"assistant","content":"Did it.","extra":{{"response":{{"usage":{usage}}}}}}},
+                {{"role":"exit","content":"","extra":{{"exit_status":"{status}","submission":""}}}}]}}"#
+            );
+            std::fs::write(home.path().join(TRAJECTORY), text).unwrap();
+            let mut heard = Heard { problem: Some("RateLimitError: wait".into()), ..Heard::default() };
+            after(home.path(), &mut heard);
+            heard
+        };
+        let heard = written("Submitted");
+        assert_eq!((heard.usage.input, heard.usage.output, heard.usd_micros), (100, 10, Some(250_000)));
+        assert_eq!((heard.summary.as_str(), heard.problem), ("Did it.", None));
+        assert_eq!(written("LimitsExceeded").problem.as_deref(), Some("LimitsExceeded RateLimitError: wait"));
+    }
+}

@@ -31,4 +31,4 @@ mod version;
 
 pub(super) use adapter::Services;
 pub(super) use backend::{AdapterAgent, Made};
-pub use catalog::adapter_variables;
+pub use catalog::{adapter_program, adapter_variables, find_adapter};

@@ -93,3 +93,27 @@ fn read(line: &str, heard: &mut Heard) -> Option<String> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_events_give_progress_tokens_and_the_words() {
+        let mut heard = Heard::default();
+        for (line, progress) in [
+            (r#"{"type":"tool_use","part":{"tool":"bash","state":{"input":{"command":"make"}}}}"#, Some("bash: make")),
+            (r#"{"type":"text","part":{"text":"Done."}}"#, None),
+            (
+                r#"{"type":"step_finish","part":{"tokens":{"input":7,"output":2,"reasoning":1,"cache":{"read":3,"write":0}},"cost":0.5}}"#,
+                None,
+            ),
+        ] {
+            assert_eq!(read(line, &mut heard).as_deref(), progress, "{line}");
+        }
+        assert_eq!((heard.summary.as_str(), heard.usd_micros), ("Done.", Some(500_000)));
+        assert_eq!(heard.usage, Usage { input: 10, cached_input: 3, cache_write: 0, output: 3 });
+        read(r#"{"type":"error","error":{"name":"APIError","data":{"message":"No.","statusCode":401}}}"#, &mut heard);
+        assert_eq!(heard.problem.as_deref(), Some("No. (status 401)"));
+    }
+}

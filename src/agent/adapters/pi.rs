@@ -84,3 +84,24 @@ fn read(line: &str, heard: &mut Heard) -> Option<String> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reply_counts_once_and_an_error_is_known_although_the_exit_code_is_0() {
+        let mut heard = Heard::default();
+        let reply = |stop: &str, error: &str| {
+            format!(
+                r#"{{"type":"message_end","message":{{"role":"assistant","content":[{{"type":"text","text":"Done."}}],
+                "usage":{{"input":7,"output":2,"cacheRead":1,"cacheWrite":0,"cost":{{"total":0}}}},"stopReason":"{stop}","errorMessage":"{error}"}}}}"#
+            )
+        };
+        read(&reply("stop", ""), &mut heard);
+        assert_eq!((heard.summary.as_str(), heard.usage.input, heard.usage.output), ("Done.", 8, 2));
+        assert_eq!((heard.problem.clone(), heard.usd_micros), (None, None));
+        read(&reply("error", "401 no"), &mut heard);
+        assert_eq!(heard.problem.as_deref(), Some("401 no"));
+    }
+}

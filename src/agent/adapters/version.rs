@@ -87,7 +87,7 @@ pub(super) async fn check(
         None => {
             let version = ask(adapter, &path, environment, cancel).await?;
             if let Some(identity) = identity {
-                known_mut(identity, version);
+                remember(identity, version);
             }
             version
         }
@@ -102,7 +102,7 @@ fn known() -> std::sync::MutexGuard<'static, BTreeMap<Identity, Version>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn known_mut(identity: Identity, version: Version) {
+fn remember(identity: Identity, version: Version) {
     known().insert(identity, version);
 }
 

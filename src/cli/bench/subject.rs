@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    agent::{AgentParts, Registry, RunContext},
+    agent::{AgentParts, Registry, RunContext, adapter_program, find_adapter},
     cli::bench::run_agent::request,
     config::{AdapterName, AgentSettings, BackendKind, ModelAccess, child_environment},
     domain::Outcome,
@@ -170,20 +170,8 @@ pub(super) fn find(names: &[String], folder: Option<&Path>) -> Result<Vec<Subjec
 }
 
 fn program(name: AdapterName, folder: Option<&Path>) -> Option<PathBuf> {
-    let program = match name {
-        AdapterName::MiniSweAgent => "mini",
-        AdapterName::Claude
-        | AdapterName::Codex
-        | AdapterName::Copilot
-        | AdapterName::Gemini
-        | AdapterName::Opencode
-        | AdapterName::Aider
-        | AdapterName::Goose
-        | AdapterName::Pi => name.as_str(),
-    };
     let installed = folder.map(|folder| folder.join(name.as_str()));
     let installed = installed.iter().flat_map(|folder| [folder.join("node_modules/.bin"), folder.join("bin")]);
-    let path = child_environment().get(std::ffi::OsStr::new("PATH")).cloned().unwrap_or_default();
-    let places: Vec<PathBuf> = installed.chain(std::env::split_paths(&path)).collect();
-    places.into_iter().map(|place| place.join(program)).find(|place| place.is_file())
+    let found = installed.map(|place| place.join(adapter_program(name))).find(|place| place.is_file());
+    found.or_else(|| find_adapter(name, &child_environment()))
 }

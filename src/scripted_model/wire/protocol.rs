@@ -127,3 +127,46 @@ pub(super) fn pieces(text: &str) -> Vec<String> {
 
 /// Tokens of a reply with its question.
 pub(super) const TOTAL_TOKENS: u64 = INPUT_TOKENS + OUTPUT_TOKENS;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [(Protocol, &str); 4] = [
+        (Protocol::Chat, "/v1/chat/completions"),
+        (Protocol::Responses, "/v1/responses"),
+        (Protocol::Anthropic, "/v1/messages"),
+        (Protocol::Gemini, "/v1beta/models/m:generateContent"),
+    ];
+
+    /// All texts in a JSON value, one after the other.
+    fn texts(value: &Value) -> String {
+        match value {
+            Value::String(text) => text.clone(),
+            Value::Array(values) => values.iter().map(texts).collect(),
+            Value::Object(values) => values.values().map(texts).collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
+        }
+    }
+
+    #[test]
+    fn every_protocol_says_a_turn_whole_and_in_pieces() {
+        let call = Turn::Call { name: "shell".into(), arguments: r#"{"command":"make all"}"#.into() };
+        for (protocol, path) in ALL {
+            assert_eq!(Protocol::of(path), Some(protocol));
+            for (turn, said) in [(Turn::Text("All is done.".into()), "done."), (call.clone(), "make all")] {
+                let reply = Reply { turn, number: 1, model: "m".into() };
+                assert!(texts(&protocol.whole(&reply)).contains(said), "{protocol:?} {said}");
+                let events = protocol.events(&reply);
+                assert!(events.len() > 2, "{protocol:?}: nothing to cut");
+                let values = events.iter().filter(|event| event.data != "[DONE]");
+                for value in values.map(|event| serde_json::from_str::<Value>(&event.data).unwrap()) {
+                    assert!(value.is_object(), "{protocol:?}");
+                }
+                let all: String = events.iter().map(|event| event.data.as_str()).collect();
+                assert!(all.contains(&format!("{INPUT_TOKENS}")) && all.contains(&format!("{OUTPUT_TOKENS}")));
+            }
+        }
+        assert_eq!(Protocol::of("/v1/models"), None);
+    }
+}

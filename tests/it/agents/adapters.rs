@@ -25,7 +25,7 @@ struct Real {
 fn installed(name: AdapterName) -> Option<PathBuf> {
     let (_, agents) = std::env::vars_os().find(|(name, _)| name == "HOB_AGENTS_DIR")?;
     let folder = PathBuf::from(agents).join(name.as_str());
-    let program = if name == AdapterName::MiniSweAgent { "mini" } else { name.as_str() };
+    let program = hob::agent::adapter_program(name);
     let places = [folder.join("node_modules/.bin").join(program), folder.join("bin").join(program)];
     places.into_iter().find(|place| place.is_file())
 }
