@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    domain::{FailureClass, Progress, RunReport, RunRequest},
+    domain::{FailureClass, Progress, RunReport, RunRequest, Spend},
     process::Environment,
 };
 
@@ -27,7 +27,12 @@ impl RunContext {
     /// Tells whoever watches what happens now.
     pub fn say(&self, text: impl Into<String>) {
         // Nobody has to watch: a closed or full channel is not the agent's trouble.
-        self.progress.try_send(Progress { text: text.into() }).ok();
+        self.progress.try_send(Progress { text: text.into(), spent: None }).ok();
+    }
+
+    /// Tells what the run has cost so far: if it is cut short, that much is known.
+    pub fn spent(&self, spent: Spend) {
+        self.progress.try_send(Progress { text: String::new(), spent: Some(spent) }).ok();
     }
 }
 

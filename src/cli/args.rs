@@ -25,10 +25,11 @@ pub(super) struct Shared {
     /// Settings file; variables HOB__SECTION__KEY and flags win over it.
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Repository; without it GITHUB_REPOSITORY, else the git remote `origin` of this folder. For `hob rehearse` the
-    /// path of a git repository, which is only read.
+    /// Repository; without it GITHUB_REPOSITORY, else, for a GitHub App, all of its installation, else the git remote
+    /// `origin` of this folder. `run`, `list` and `status` take it many times. For `hob rehearse` the path of a git
+    /// repository, which is only read.
     #[arg(long, global = true, value_name = "OWNER/NAME")]
-    pub(super) repo: Option<String>,
+    pub(super) repo: Vec<String>,
     /// Writes results as JSON, for programs.
     #[arg(long, global = true)]
     pub(super) json: bool,
@@ -60,6 +61,12 @@ pub(super) enum Command {
     History(IssueArgs),
     /// Answers a blocked issue.
     Unblock(UnblockArgs),
+    /// Leaves an issue alone until it is resumed, whoever works on it; `--all`: nothing is claimed anywhere.
+    Pause(PauseArgs),
+    /// Lets a paused issue go on; `--all`: takes the kill switch back.
+    Resume(ResumeArgs),
+    /// Ends the work on an issue for good, as the comment `/hob cancel` does.
+    Terminate(IssueArgs),
     /// Checks token, permissions, labels, git, agents and model, and says what to do.
     Doctor,
     /// Prints every setting with its value in force.
@@ -91,13 +98,13 @@ pub(super) struct RunArgs {
     /// Shows what would be done and writes nothing.
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Issues worked on at once.
+    /// Issues worked on at once, over all repositories.
     #[arg(long, value_name = "N")]
     pub(super) jobs: Option<usize>,
     /// Ends after this many issues.
     #[arg(long, value_name = "N")]
     pub(super) max_issues: Option<usize>,
-    /// Begins no issue after this time, for example `50m`; work in hand goes on to its own limit.
+    /// Ends after this time, for example `50m`, as SIGTERM does: work in hand is put back for the next run.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(super) max_runtime: Option<Duration>,
     /// The agent that works, whatever labels and settings say.
@@ -136,6 +143,35 @@ pub(super) struct UnblockArgs {
     /// What the agent should know; without it, it just tries again.
     #[arg(short, long, value_name = "TEXT", default_value = "")]
     pub(super) message: String,
+}
+
+/// `hob pause`.
+#[derive(Debug, Args)]
+pub(super) struct PauseArgs {
+    #[command(flatten)]
+    pub(super) what: Paused,
+    /// Why; people read it on the issue and in `hob explain`.
+    #[arg(short, long, value_name = "TEXT", default_value = "")]
+    pub(super) message: String,
+}
+
+/// `hob resume`.
+#[derive(Debug, Args)]
+pub(super) struct ResumeArgs {
+    #[command(flatten)]
+    pub(super) what: Paused,
+}
+
+/// One issue, or all work.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(super) struct Paused {
+    /// The issue's number.
+    #[arg(value_name = "ISSUE")]
+    pub(super) issue: Option<IssueNumber>,
+    /// The kill switch of the whole repository: no worker claims anything from its next poll on.
+    #[arg(long)]
+    pub(super) all: bool,
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

@@ -63,6 +63,7 @@ impl Findings {
 }
 
 pub(super) async fn doctor(setup: Setup, shared: Shared) -> anyhow::Result<()> {
+    setup.at_most_one(&shared)?;
     let mut findings = Findings(Vec::new());
     let in_actions = setup.standard.in_actions;
     let settings = setup.settings.clone();

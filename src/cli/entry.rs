@@ -7,9 +7,11 @@ use clap::Parser;
 use crate::{
     cli::{
         args::{Cli, Command, ForgeCommand},
-        bench, doctor,
+        bench, control, doctor,
         exit::{Exit, code_of},
-        explain, forge_serve, history, list, output, rehearse, run,
+        explain, forge_serve, history,
+        hoist::hoisted,
+        list, output, rehearse, run,
         setup::Setup,
         status, unblock,
     },
@@ -18,7 +20,7 @@ use crate::{
 
 /// Runs the command of this process.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(hoisted(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are printed too, and are no failure.
@@ -55,6 +57,9 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Status => status::status(setup, shared).await,
         Command::History(args) => history::history(setup, shared, args.issue).await,
         Command::Unblock(args) => unblock::unblock(setup, shared, args).await,
+        Command::Pause(args) => control::pause(setup, shared, args).await,
+        Command::Resume(args) => control::resume(setup, shared, args).await,
+        Command::Terminate(args) => control::terminate(setup, shared, args.issue).await,
         Command::Doctor => doctor::doctor(setup, shared).await,
         Command::Settings => output::settings(&setup.settings, shared.json),
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,

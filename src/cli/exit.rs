@@ -70,16 +70,24 @@ pub(super) fn code_of(error: &anyhow::Error) -> Exit {
 fn of_work(error: &WorkError) -> Exit {
     match error {
         WorkError::Server(_) | WorkError::Agent(_) | WorkError::Settings(_) | WorkError::Glob(_) => Exit::Usage,
-        WorkError::NotBlocked(_) => Exit::NotFound,
+        WorkError::NotBlocked(_) | WorkError::NoLedger(_) | WorkError::NotPaused(_) => Exit::NotFound,
         WorkError::Forge(error) => of_forge(error),
-        WorkError::Workspace(_) | WorkError::Branch(_) | WorkError::Stopped | WorkError::Checks(_) => Exit::Failure,
+        WorkError::Workspace(_)
+        | WorkError::Branch(_)
+        | WorkError::Restless(_)
+        | WorkError::Full(_)
+        | WorkError::Paused(_)
+        | WorkError::Terminated(_)
+        | WorkError::Withdrawn
+        | WorkError::Stopped
+        | WorkError::Checks(_) => Exit::Failure,
     }
 }
 
 fn of_forge(error: &ForgeError) -> Exit {
     match error {
         ForgeError::Unreachable { .. } | ForgeError::TimedOut { .. } => Exit::Unreachable,
-        ForgeError::Unauthorized | ForgeError::Forbidden { .. } => Exit::Token,
+        ForgeError::Unauthorized | ForgeError::App(_) | ForgeError::Forbidden { .. } => Exit::Token,
         ForgeError::NotFound { .. }
         | ForgeError::NoRepository(_)
         | ForgeError::EmptyRepository(_)
@@ -89,6 +97,8 @@ fn of_forge(error: &ForgeError) -> Exit {
         | ForgeError::Refused { .. }
         | ForgeError::Unreadable { .. }
         | ForgeError::Record { .. }
+        | ForgeError::RepositoryRecord(_)
+        | ForgeError::Crowded
         | ForgeError::ReadOnly { .. }
         | ForgeError::Held(_)
         | ForgeError::Lost(_)

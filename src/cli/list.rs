@@ -4,21 +4,45 @@ use crate::{
     cli::{
         args::Shared,
         output,
+        progress::Naming,
         setup::{Listen, Setup},
     },
     forge::Access,
+    worker::{Explained, Worker},
 };
 
 pub(super) async fn list(setup: Setup, shared: Shared) -> anyhow::Result<()> {
     let trigger = setup.settings.labels.trigger.clone();
-    let worker = setup.worker(&shared, Access::ReadOnly, None, Listen::nobody()).await?;
-    let found = worker.explain_all().await?;
-    if shared.json {
-        return output::json(&found);
+    let crew = setup.crew(&shared, Access::ReadOnly, None, |_| Listen::nobody()).await?;
+    let workers = crew.workers().await?;
+    let naming = Naming::of(workers.len());
+    let (mut values, mut failed) = (Vec::new(), None);
+    for worker in &workers {
+        let repo = worker.forge().repo();
+        match worker.explain_all().await {
+            Ok(found) if shared.json => {
+                for issue in &found {
+                    values.push(output::with_repo(repo, issue)?);
+                }
+            }
+            Ok(found) => {
+                output::heading(repo, naming);
+                print(worker, &found, &trigger);
+            }
+            // One repository's trouble does not hide the others.
+            Err(error) => failed = failed.or(Some(anyhow::Error::from(error).context(repo.to_string()))),
+        }
     }
+    if shared.json && (failed.is_none() || !values.is_empty()) {
+        output::json(&values)?;
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+fn print(worker: &Worker, found: &[Explained], trigger: &str) {
     if found.is_empty() {
         anstream::println!("No open issue of {} has the label `{trigger}`.", worker.forge().repo());
-        return Ok(());
+        return;
     }
     let rows: Vec<_> = found
         .iter()
@@ -29,5 +53,4 @@ pub(super) async fn list(setup: Setup, shared: Shared) -> anyhow::Result<()> {
         })
         .collect();
     output::table(&["order", "issue", "state", "title", "what Hob would do"], &rows);
-    Ok(())
 }

@@ -3,12 +3,14 @@
 
 mod args;
 mod bench;
+mod control;
 mod doctor;
 mod entry;
 mod exit;
 mod explain;
 mod forge_serve;
 mod history;
+mod hoist;
 mod list;
 mod output;
 mod progress;
@@ -17,6 +19,7 @@ mod rehearse;
 mod remote;
 mod run;
 mod setup;
+mod sign_in;
 mod status;
 mod summary;
 mod unblock;

@@ -3,7 +3,12 @@
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-use crate::{config::Settings, domain::terminal};
+use crate::{
+    cli::progress::Naming,
+    config::Settings,
+    domain::{RepoName, terminal},
+    forge::Rate,
+};
 
 /// Bold.
 pub(super) const BOLD: Style = Style::new().bold();
@@ -43,6 +48,30 @@ pub(super) fn table(heads: &[&str], rows: &[Vec<String>]) {
     for row in rows {
         anstream::println!("{}", line(row.iter().map(|cell| terminal(cell).replace('\n', " ")).collect()));
     }
+}
+
+/// What is left of a quota, one line.
+pub(super) fn rate(rate: &Rate) -> String {
+    let at = rate.reset.format("%H:%M:%S UTC");
+    terminal(&format!(
+        "the forge's limit `{}`: {} of {} calls left until {at}",
+        rate.resource, rate.remaining, rate.limit
+    ))
+}
+
+/// Which repository the lines below are about, where there are several.
+pub(super) fn heading(repo: &RepoName, naming: Naming) {
+    match naming {
+        Naming::One => {}
+        Naming::Several => anstream::println!("{}", styled(BOLD, &repo.to_string())),
+    }
+}
+
+/// A value with the repository it is about, for programs.
+pub(super) fn with_repo(repo: &RepoName, value: &impl Serialize) -> anyhow::Result<serde_json::Value> {
+    let mut value = serde_json::to_value(value)?;
+    value["repo"] = repo.to_string().into();
+    Ok(value)
 }
 
 /// An error with its causes, one sentence.

@@ -7,15 +7,37 @@ use tokio::time::Instant;
 
 use crate::{
     cli::output::{BAD, BOLD, DIM, GOOD, WARN, styled},
-    domain::{State, clip, terminal},
+    domain::{RepoName, State, clip, terminal},
     worker::{Notice, Observer},
 };
 
+/// Notices that are kept: more than a step summary can show.
+const KEPT: usize = 10_000;
 /// Characters of one line's text.
 const LINE_MAX: usize = 240;
 
-/// A notice and the seconds since the start.
-pub(super) type Timed = (f64, Notice);
+/// A notice, the seconds since the start, and the repository it is about.
+pub(super) struct Timed {
+    pub(super) seconds: f64,
+    pub(super) repo: RepoName,
+    pub(super) notice: Notice,
+}
+
+/// Whether a line names its repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// There is one.
+    One,
+    /// There are several.
+    Several,
+}
+
+impl Naming {
+    /// How this many repositories are told apart.
+    pub(super) fn of(repositories: usize) -> Self {
+        if repositories > 1 { Self::Several } else { Self::One }
+    }
+}
 
 /// What was told so far.
 pub(super) type Log = Arc<Mutex<Vec<Timed>>>;
@@ -30,20 +52,30 @@ pub(super) enum Show {
 }
 
 /// An observer that shows each notice as it comes and keeps those that say where an issue stands.
-pub(super) fn observer(show: Show) -> (Observer, Log) {
+pub(super) fn observer(show: Show, naming: Naming) -> (Observer, Log) {
     let (log, started) = (Log::default(), Instant::now());
     let kept = Arc::clone(&log);
-    let observer: Observer = Arc::new(move |notice| {
+    let observer: Observer = Arc::new(move |repo, notice| {
         let seconds = started.elapsed().as_secs_f64();
         match show {
-            Show::Lines => anstream::eprintln!("{} {}", styled(DIM, &format!("{seconds:7.1}s")), line(notice)),
-            Show::Json => match serde_json::to_string(notice) {
-                Ok(json) => anstream::println!("{json}"),
+            Show::Lines => {
+                let of = match naming {
+                    Naming::One => String::new(),
+                    Naming::Several => format!("{repo} "),
+                };
+                anstream::eprintln!("{} {}{}", styled(DIM, &format!("{seconds:7.1}s")), of, line(notice));
+            }
+            Show::Json => match serde_json::to_value(notice) {
+                Ok(mut json) => {
+                    json["repo"] = repo.to_string().into();
+                    anstream::println!("{json}");
+                }
                 Err(error) => tracing::warn!(%error, "a notice has no JSON form"),
             },
         }
-        if !matches!(notice, Notice::Progress { .. } | Notice::Polled { .. }) {
-            kept.lock().unwrap_or_else(PoisonError::into_inner).push((seconds, notice.clone()));
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < KEPT && !matches!(notice, Notice::Progress { .. } | Notice::Polled { .. }) {
+            kept.push(Timed { seconds, repo: repo.clone(), notice: notice.clone() });
         }
     });
     (observer, log)

@@ -13,10 +13,10 @@ use crate::cli::{
 
 pub(super) async fn rehearse(setup: Setup, shared: Shared, args: RehearseArgs) -> anyhow::Result<()> {
     let show = if shared.json { Show::Json } else { Show::Lines };
-    let stage = match (&shared.repo, &args.issue) {
-        (None, None) if args.agent.is_none() => rehearsal::bundled(setup, show).await?,
-        (Some(repo), Some(issue)) => rehearsal::own(setup, Path::new(repo), issue, args.agent, show).await?,
-        (None, _) | (Some(_), None) => {
+    let stage = match (shared.repo.as_slice(), &args.issue) {
+        ([], None) if args.agent.is_none() => rehearsal::bundled(setup, show).await?,
+        ([repo], Some(issue)) => rehearsal::own(setup, Path::new(repo), issue, args.agent, show).await?,
+        ([], _) | ([_], None) | ([_, _, ..], _) => {
             let help = "a rehearsal of your own needs both: `hob rehearse --repo PATH --issue FILE --agent NAME`";
             return Err(fatal(Exit::Usage, help));
         }

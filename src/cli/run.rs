@@ -7,12 +7,12 @@ use crate::{
         args::{RunArgs, Shared},
         exit::{Exit, fatal},
         list, output,
-        progress::{self, Show},
+        progress::{self, Log, Naming, Show},
         setup::{Listen, Setup},
         summary,
     },
     forge::Access,
-    worker::{RunLimits, RunSummary},
+    worker::{Repositories, RunLimits, RunSummary},
 };
 
 pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyhow::Result<()> {
@@ -25,20 +25,36 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyh
     let step_summary = setup.standard.step_summary.clone();
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone());
-    let (observer, log) = progress::observer(if shared.json { Show::Json } else { Show::Lines });
-    let worker = setup.worker(&shared, Access::ReadWrite, args.agent, Listen { observer, cancel }).await?;
+    let show = if shared.json { Show::Json } else { Show::Lines };
+    let mut log = Log::default();
+    let listen = |repositories: &Repositories| {
+        let observer;
+        (observer, log) = progress::observer(show, naming(repositories));
+        Listen { observer, cancel }
+    };
+    let crew = setup.crew(&shared, Access::ReadWrite, args.agent, listen).await?;
     let limits = RunLimits { max_issues: args.max_issues, max_runtime: args.max_runtime };
-    let done = if args.once { worker.run_once(limits).await } else { Ok(worker.run_forever(limits).await) };
+    let done = if args.once { crew.run_once(limits).await } else { crew.run_forever(limits).await };
     if let Some(path) = step_summary {
         summary::append(&path, &log, done.as_ref().ok())?;
     }
     let done = done?;
     tell(&done, shared.json);
+    if args.once && done.repositories_failed > 0 {
+        return Err(fatal(Exit::Failure, format!("{} repositories could not be asked", done.repositories_failed)));
+    }
     if args.once && done.failed > 0 {
         let reason = format!("{} issue(s) failed and are left to the next run", done.failed);
         return Err(fatal(Exit::Failure, reason));
     }
     Ok(())
+}
+
+fn naming(repositories: &Repositories) -> Naming {
+    match repositories {
+        Repositories::Named(names) => Naming::of(names.len()),
+        Repositories::OfInstallation => Naming::Several,
+    }
 }
 
 fn tell(done: &RunSummary, as_json: bool) {
@@ -52,6 +68,9 @@ fn tell(done: &RunSummary, as_json: bool) {
         done.worked, done.tended, done.failed, calls.reads, calls.unchanged, calls.writes
     );
     anstream::eprintln!("{}", output::styled(output::BOLD, &text));
+    for rate in &done.rates {
+        anstream::eprintln!("{}", output::styled(output::DIM, &output::rate(rate)));
+    }
 }
 
 /// The first SIGINT or SIGTERM stops the work in order, the second at once.

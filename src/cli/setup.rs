@@ -1,8 +1,7 @@
 //! From settings and variables to a client or a worker.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, rc::Rc, sync::Arc};
 
-use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -10,12 +9,12 @@ use crate::{
     cli::{
         args::Shared,
         exit::{Exit, fatal},
-        remote,
+        remote, sign_in,
     },
     config::{Settings, Standard, child_environment, hob_variables, model_access, named_environment},
     domain::RepoName,
-    forge::{Access, Forge},
-    worker::{Notice, Observer, Worker, WorkerParts, worker_id},
+    forge::{Access, Connection, Forge},
+    worker::{Crew, Notice, Observer, Repositories, Worker, WorkerParts, worker_id},
 };
 
 /// What the process was started with.
@@ -34,11 +33,25 @@ impl Setup {
         Ok(Self { settings, standard, state_dir })
     }
 
-    /// The repository that is named, else the git remote's, with the forge it is on.
-    pub(super) async fn repository(&mut self, shared: &Shared) -> anyhow::Result<RepoName> {
-        if let Some(name) = shared.repo.as_ref().or(self.standard.repository.as_ref()) {
-            return name.parse().map_err(|error| fatal(Exit::Usage, format!("{error}")));
+    /// The repositories that are named: by flags, else by the variable.
+    fn named(&self, shared: &Shared) -> anyhow::Result<Vec<RepoName>> {
+        let names = match shared.repo.as_slice() {
+            [] => self.standard.repository.as_slice(),
+            flags => flags,
+        };
+        let mut named: Vec<RepoName> = Vec::new();
+        for name in names {
+            let name: RepoName = name.parse().map_err(|error| fatal(Exit::Usage, format!("{error}")))?;
+            // Names of repositories have no case.
+            if !named.iter().any(|known| known.to_string().eq_ignore_ascii_case(&name.to_string())) {
+                named.push(name);
+            }
         }
+        Ok(named)
+    }
+
+    /// The git remote's repository, with the forge it is on.
+    async fn of_this_folder(&mut self) -> anyhow::Result<RepoName> {
         let Some(found) = remote::origin().await else {
             let help =
                 "no repository is named: use `--repo OWNER/NAME`, set GITHUB_REPOSITORY, or run in a clone of it";
@@ -48,14 +61,43 @@ impl Setup {
         Ok(found.repo)
     }
 
-    /// The token, or what to do without one.
-    pub(super) fn token(&self) -> anyhow::Result<SecretString> {
-        let help = "no token: set GITHUB_TOKEN to one with contents, issues and pull requests: write \
-                    (`hob rehearse` needs none)";
-        self.standard.token.clone().ok_or_else(|| fatal(Exit::Token, help))
+    /// The one repository that a command is about.
+    async fn repository(&mut self, shared: &Shared) -> anyhow::Result<RepoName> {
+        match self.at_most_one(shared)? {
+            Some(one) => Ok(one),
+            None => self.of_this_folder().await,
+        }
     }
 
-    /// A worker for the repository.
+    /// The repository that is named, for a command about one.
+    pub(super) fn at_most_one(&self, shared: &Shared) -> anyhow::Result<Option<RepoName>> {
+        let mut named = self.named(shared)?;
+        if named.len() > 1 {
+            let names: Vec<_> = named.iter().map(ToString::to_string).collect();
+            let help = format!("this command is about one repository: give `--repo` once, not {}", names.join(", "));
+            return Err(fatal(Exit::Usage, help));
+        }
+        Ok(named.pop())
+    }
+
+    /// The repositories to work on: those that are named, else the App's, else this folder's.
+    async fn repositories(&mut self, shared: &Shared) -> anyhow::Result<Repositories> {
+        let named = self.named(shared)?;
+        if !named.is_empty() {
+            return Ok(Repositories::Named(named));
+        }
+        if self.settings.app.id > 0 {
+            return Ok(Repositories::OfInstallation);
+        }
+        Ok(Repositories::Named(vec![self.of_this_folder().await?]))
+    }
+
+    fn connection(&self, access: Access, repo: Option<&RepoName>) -> anyhow::Result<Arc<Connection>> {
+        let identity = sign_in::identity(&self.settings.app, &self.standard, repo)?;
+        Ok(Connection::new(&self.standard.api_url, identity, &self.settings.forge, access)?)
+    }
+
+    /// A worker for the one repository.
     pub(super) async fn worker(
         mut self,
         shared: &Shared,
@@ -63,30 +105,52 @@ impl Setup {
         agent: Option<String>,
         listen: Listen,
     ) -> anyhow::Result<Worker> {
-        let token = self.token()?;
         let repo = self.repository(shared).await?;
-        let forge = Forge::new(
-            &self.standard.api_url,
-            &token,
-            repo,
-            &self.settings.forge,
-            &self.settings.ledger.prefix,
-            access,
-        )?;
-        let parts = WorkerParts {
-            forge,
-            agents: agent_parts(&self.settings, &self.state_dir),
-            server_url: self.standard.server_url.clone(),
-            token,
-            state_dir: self.state_dir,
-            environment: child_environment(),
-            agent,
-            id: worker_id(&self.standard.host),
-            observer: listen.observer,
-            cancel: listen.cancel,
-            settings: self.settings,
+        let connection = self.connection(access, Some(&repo))?;
+        Ok(Worker::new(self.outfit(&connection, agent, listen)(repo)).await?)
+    }
+
+    /// The workers of all repositories.
+    pub(super) async fn crew(
+        mut self,
+        shared: &Shared,
+        access: Access,
+        agent: Option<String>,
+        listen: impl FnOnce(&Repositories) -> Listen,
+    ) -> anyhow::Result<Crew> {
+        let repositories = self.repositories(shared).await?;
+        let first = match &repositories {
+            Repositories::Named(names) => names.first(),
+            Repositories::OfInstallation => None,
         };
-        Ok(Worker::new(parts).await?)
+        let connection = self.connection(access, first)?;
+        let listen = listen(&repositories);
+        let (settings, cancel) = (self.settings.clone(), listen.cancel.clone());
+        let outfit = Rc::new(self.outfit(&connection, agent, listen));
+        Ok(Crew::new(connection, settings, cancel, repositories, outfit))
+    }
+
+    /// What each repository's worker is made of.
+    fn outfit(
+        self,
+        connection: &Arc<Connection>,
+        agent: Option<String>,
+        listen: Listen,
+    ) -> impl Fn(RepoName) -> WorkerParts + 'static {
+        let (connection, id) = (Arc::clone(connection), worker_id(&self.standard.host));
+        let agents = agent_parts(&self.settings, &self.state_dir);
+        move |repo| WorkerParts {
+            forge: Forge::new(Arc::clone(&connection), repo, &self.settings.ledger.prefix),
+            agents: agents.clone(),
+            server_url: self.standard.server_url.clone(),
+            state_dir: self.state_dir.clone(),
+            environment: child_environment(),
+            agent: agent.clone(),
+            id: id.clone(),
+            observer: Arc::clone(&listen.observer),
+            cancel: listen.cancel.clone(),
+            settings: self.settings.clone(),
+        }
     }
 }
 
@@ -99,7 +163,7 @@ pub(super) struct Listen {
 impl Listen {
     /// Nobody listens and nothing ends it: for commands that only read.
     pub(super) fn nobody() -> Self {
-        Self { observer: Arc::new(|_: &Notice| {}), cancel: CancellationToken::new() }
+        Self { observer: Arc::new(|_: &RepoName, _: &Notice| {}), cancel: CancellationToken::new() }
     }
 }
 

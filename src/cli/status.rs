@@ -4,21 +4,49 @@ use crate::{
     cli::{
         args::Shared,
         output,
+        progress::Naming,
         setup::{Listen, Setup},
     },
-    domain::remaining,
+    domain::{Record, remaining},
     forge::Access,
+    worker::Worker,
 };
 
 pub(super) async fn status(setup: Setup, shared: Shared) -> anyhow::Result<()> {
-    let worker = setup.worker(&shared, Access::ReadOnly, None, Listen::nobody()).await?;
-    let found = worker.status().await?;
-    if shared.json {
-        return output::json(&found.into_iter().map(|(_, record)| record).collect::<Vec<_>>());
+    let crew = setup.crew(&shared, Access::ReadOnly, None, |_| Listen::nobody()).await?;
+    let workers = crew.workers().await?;
+    let naming = Naming::of(workers.len());
+    let (mut values, mut failed) = (Vec::new(), None);
+    for worker in &workers {
+        let repo = worker.forge().repo();
+        match worker.status().await {
+            Ok(found) if shared.json => {
+                for (_, record) in &found {
+                    values.push(output::with_repo(repo, record)?);
+                }
+            }
+            Ok(found) => {
+                output::heading(repo, naming);
+                print(worker, found);
+            }
+            // One repository's trouble does not hide the others.
+            Err(error) => failed = failed.or(Some(anyhow::Error::from(error).context(repo.to_string()))),
+        }
     }
+    if shared.json && (failed.is_none() || !values.is_empty()) {
+        output::json(&values)?;
+    }
+    // Not a part of the result: what is left for the next commands.
+    for rate in crew.rates() {
+        anstream::eprintln!("{}", output::styled(output::DIM, &output::rate(&rate)));
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+fn print(worker: &Worker, found: Vec<(String, Record)>) {
     if found.is_empty() {
         anstream::println!("Nothing goes on in {}.", worker.forge().repo());
-        return Ok(());
+        return;
     }
     let now = worker.forge().now();
     let rows: Vec<_> = found
@@ -41,5 +69,4 @@ pub(super) async fn status(setup: Setup, shared: Shared) -> anyhow::Result<()> {
         })
         .collect();
     output::table(&["issue", "state", "attempt", "pull request", "spent", "lease", "title"], &rows);
-    Ok(())
 }

@@ -5,7 +5,10 @@ use std::{fs::OpenOptions, io::Write, path::Path, sync::PoisonError};
 use anyhow::Context;
 
 use crate::{
-    cli::progress::{Log, Timed},
+    cli::{
+        output,
+        progress::{Log, Naming, Timed},
+    },
     domain::{clip, inert},
     worker::{Notice, RunSummary},
 };
@@ -21,13 +24,18 @@ pub(super) fn append(path: &Path, log: &Log, done: Option<&RunSummary>) -> anyho
         text.push_str("No issue needed anything.\n");
     } else {
         text.push_str("| time | issue | what |\n|---|---|---|\n");
-        text.extend(notices.iter().map(row));
+        let several = notices.windows(2).any(|two| two[0].repo != two[1].repo);
+        let naming = if several { Naming::Several } else { Naming::One };
+        text.extend(notices.iter().map(|one| row(one, naming)));
     }
     if let Some(done) = done {
         text.push_str(&format!(
             "\nWorked on {}, tended {}, {} failed. Calls: {} reads, {} unchanged, {} writes.\n",
             done.worked, done.tended, done.failed, done.calls.reads, done.calls.unchanged, done.calls.writes
         ));
+    }
+    for rate in done.into_iter().flat_map(|done| &done.rates) {
+        text.push_str(&format!("\n{}\n", inert(&output::rate(rate))));
     }
     let mut file = OpenOptions::new()
         .append(true)
@@ -37,7 +45,7 @@ pub(super) fn append(path: &Path, log: &Log, done: Option<&RunSummary>) -> anyho
     file.write_all(clip(&text, SUMMARY_MAX).as_bytes()).context("the step summary cannot be written")
 }
 
-fn row((seconds, notice): &Timed) -> String {
+fn row(Timed { seconds, repo, notice }: &Timed, naming: Naming) -> String {
     let (issue, what) = match notice {
         Notice::Moved { issue, state, why } => (Some(issue), format!("**{state}**: {}", cell(why))),
         Notice::Refused { issue, reason } => (Some(issue), format!("**refused**: {}", cell(reason))),
@@ -46,7 +54,11 @@ fn row((seconds, notice): &Timed) -> String {
         Notice::Progress { issue, text } => (Some(issue), cell(text)),
         Notice::Polled { issues, ready } => (None, format!("looked at {issues} issue(s), {ready} to work on")),
     };
-    format!("| {seconds:.1} s | {} | {what} |\n", issue.map(|issue| format!("#{issue}")).unwrap_or_default())
+    let of = match naming {
+        Naming::One => String::new(),
+        Naming::Several => repo.to_string(),
+    };
+    format!("| {seconds:.1} s | {} | {what} |\n", issue.map(|issue| format!("{of}#{issue}")).unwrap_or(of.clone()))
 }
 
 /// Text of an issue or an agent in one cell.

@@ -34,7 +34,8 @@ pub fn child_environment() -> BTreeMap<OsString, OsString> {
 }
 
 /// Variables that no child gets, named or not: they open the forge, or are Hob's own settings.
-const WITHHELD: [&str; 6] = [
+const WITHHELD: [&str; 7] = [
+    "HOB_APP_PRIVATE_KEY",
     "GITHUB_TOKEN",
     "GH_TOKEN",
     "GH_ENTERPRISE_TOKEN",
@@ -90,7 +91,9 @@ mod tests {
 
     #[test]
     fn a_variable_that_opens_the_forge_is_never_passed_on() {
-        for name in ["GITHUB_TOKEN", "gh_token", "HOB__FORGE__TOKEN", "ACTIONS_RUNTIME_TOKEN", "", "A=B"] {
+        for name in
+            ["GITHUB_TOKEN", "gh_token", "HOB__FORGE__TOKEN", "HOB_APP_PRIVATE_KEY", "ACTIONS_RUNTIME_TOKEN", "", "A=B"]
+        {
             assert!(!may_pass(name), "{name}");
         }
         assert!(may_pass("OPENAI_API_KEY") && may_pass("PATH"));

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     config::duration,
-    domain::{Login, Permission},
+    domain::{Budget, Budgets, Login, Permission},
 };
 
 /// `[agent]`: which agent works.
@@ -18,12 +18,28 @@ pub struct AgentChoice {
     pub default: String,
 }
 
+/// `[app]`: the GitHub App that Hob signs in as.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AppSettings {
+    /// The App's id; 0: Hob uses a token.
+    pub id: u64,
+    /// The installation's id; 0: it is looked up.
+    pub installation: u64,
+    /// The file with the App's private key.
+    pub private_key: String,
+}
+
 /// `[forge]`: how the forge is called.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForgeSettings {
     /// Time between two writes, in milliseconds.
     pub write_interval_ms: u64,
+    /// Writes within a minute; 0: not limited.
+    pub writes_per_minute: u32,
+    /// Writes within an hour; 0: not limited.
+    pub writes_per_hour: u32,
     /// Deadline of a call.
     #[serde(with = "duration")]
     pub timeout: Duration,
@@ -87,17 +103,66 @@ pub struct Limits {
     pub retry_delay: Duration,
     /// How often failed checks go back to the agent.
     pub check_rounds: u32,
+    /// US dollars of an attempt; 0: not limited.
+    pub usd_per_attempt: f64,
     /// US dollars over an issue's life; 0: not limited.
     pub usd_per_issue: f64,
+    /// US dollars of the repository in a day; 0: not limited.
+    pub usd_per_day: f64,
+    /// Tokens of an attempt; 0: not limited.
+    pub tokens_per_attempt: u64,
+    /// Tokens over an issue's life; 0: not limited.
+    pub tokens_per_issue: u64,
+    /// Tokens of the repository in a day; 0: not limited.
+    pub tokens_per_day: u64,
+    /// Agents' wall time over an issue's life; 0: not limited.
+    #[serde(with = "duration")]
+    pub time_per_issue: Duration,
+    /// Agents' wall time of the repository in a day; 0: not limited.
+    #[serde(with = "duration")]
+    pub time_per_day: Duration,
+    /// Attempts over an issue's life; 0: not limited.
+    pub attempts_per_issue: u32,
+    /// Attempts of the repository in a day; 0: not limited.
+    pub attempts_per_day: u32,
+    /// The share of the issue's budget at which people are warned.
+    pub soft: f64,
+    /// Open pull requests that wait for people; 0: not limited.
+    pub open_pulls: usize,
+    /// How often work is kept while an agent runs; 0: only at its end.
+    #[serde(with = "duration")]
+    pub checkpoint: Duration,
     /// Bytes of a body that reach the agent.
     pub body_bytes: usize,
 }
 
 impl Limits {
-    /// The money an issue may cost, in millionths of a US dollar; none: not limited.
-    pub fn usd_micros_per_issue(&self) -> Option<u64> {
+    /// The budgets, with 0 as not limited.
+    pub fn budgets(&self) -> Budgets {
+        let number = |limit: u64| (limit > 0).then_some(limit);
         // Negative and absurd amounts saturate, which is what `as` does for floats.
-        (self.usd_per_issue > 0.0).then_some((self.usd_per_issue * 1e6) as u64)
+        let money = |usd: f64| number((usd * 1e6) as u64);
+        let count = |limit: u32| (limit > 0).then_some(limit);
+        Budgets {
+            attempt: Budget {
+                usd_micros: money(self.usd_per_attempt),
+                tokens: number(self.tokens_per_attempt),
+                wall_seconds: number(self.issue_time.as_secs()),
+                attempts: None,
+            },
+            issue: Budget {
+                usd_micros: money(self.usd_per_issue),
+                tokens: number(self.tokens_per_issue),
+                wall_seconds: number(self.time_per_issue.as_secs()),
+                attempts: count(self.attempts_per_issue),
+            },
+            day: Budget {
+                usd_micros: money(self.usd_per_day),
+                tokens: number(self.tokens_per_day),
+                wall_seconds: number(self.time_per_day.as_secs()),
+                attempts: count(self.attempts_per_day),
+            },
+        }
     }
 }
 

@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     config::{
-        AgentChoice, AgentSettings, CheckSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
-        ModelSettings, PollSettings, PublishSettings, RecipeSettings, TrustSettings, WorkspaceSettings, toml_sentence,
+        AgentChoice, AgentSettings, AppSettings, CheckSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings,
+        Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, TrustSettings, WorkspaceSettings,
+        toml_sentence,
     },
-    domain::{LabelNames, PlanRules, Recovery, TrustRules},
+    domain::{LabelNames, PlanRules, Recovery, RepositoryRules, StatusRules, TrustRules},
 };
 
 /// The defaults, as they are printed in the documentation.
@@ -39,6 +40,8 @@ pub struct Settings {
     /// How models are called.
     #[serde(default)]
     pub model: ModelSettings,
+    /// The App that Hob signs in as.
+    pub app: AppSettings,
     /// How the forge is called.
     pub forge: ForgeSettings,
     /// Who Hob's commits are by.
@@ -157,8 +160,14 @@ impl Settings {
         if self.limits.jobs == 0 {
             return wrong("limits.jobs", "write at least 1");
         }
+        if self.app.id == 0 && (self.app.installation > 0 || !self.app.private_key.is_empty()) {
+            return wrong("app.id", "write the App's id, which stands on its page");
+        }
         if self.limits.attempts == 0 {
             return wrong("limits.attempts", "write at least 1");
+        }
+        if !(0.0..=1.0).contains(&self.limits.soft) {
+            return wrong("limits.soft", "write a share between 0 and 1");
         }
         if self.lease.duration <= self.forge.timeout {
             return wrong("lease.duration", "write more than `forge.timeout`: a write has to end within the lease");
@@ -185,7 +194,23 @@ impl Settings {
             labels: self.labels.clone(),
             recovery: self.recovery,
             skew: self.lease.skew,
-            issues_per_hour: self.limits.issues_per_hour,
+            repository: self.repository_rules(),
+            open_pulls: (self.limits.open_pulls > 0).then_some(self.limits.open_pulls),
+        }
+    }
+
+    /// What all workers together may take of the repository.
+    pub fn repository_rules(&self) -> RepositoryRules {
+        RepositoryRules { issues_per_hour: self.limits.issues_per_hour, day: self.limits.budgets().day }
+    }
+
+    /// What the status comment says beside the record.
+    pub fn status_rules(&self) -> StatusRules<'_> {
+        StatusRules {
+            trigger: &self.labels.trigger,
+            blocked: &self.labels.blocked,
+            budget: self.limits.budgets().issue,
+            soft: self.limits.soft,
         }
     }
 
@@ -247,7 +272,7 @@ mod tests {
         assert_eq!((settings.limits.jobs, settings.limits.issues_per_hour), (1, 10));
         assert_eq!(settings.limits.issue_time, Duration::from_secs(1800));
         assert_eq!((settings.poll.interval.as_secs(), settings.poll.max_interval.as_secs()), (30, 300));
-        assert_eq!(settings.limits.usd_micros_per_issue(), Some(5_000_000));
+        assert_eq!(settings.limits.budgets().issue.usd_micros, Some(5_000_000));
     }
 
     #[test]

@@ -9,6 +9,8 @@ use secrecy::SecretString;
 pub struct Standard {
     /// `GITHUB_TOKEN`, else `GH_TOKEN`.
     pub token: Option<SecretString>,
+    /// `HOB_APP_PRIVATE_KEY`: the private key of the App that Hob signs in as, as PEM.
+    pub app_private_key: Option<SecretString>,
     /// `GITHUB_REPOSITORY`.
     pub repository: Option<String>,
     /// Where the API is: `GITHUB_API_URL`, else GitHub's own.
@@ -37,6 +39,7 @@ impl Standard {
         let host = variable("HOSTNAME").or_else(|| std::fs::read_to_string("/etc/hostname").ok());
         Self {
             token: variable("GITHUB_TOKEN").or_else(|| variable("GH_TOKEN")).map(SecretString::from),
+            app_private_key: variable("HOB_APP_PRIVATE_KEY").map(SecretString::from),
             repository: variable("GITHUB_REPOSITORY"),
             api_url: variable("GITHUB_API_URL").unwrap_or_else(|| "https://api.github.com".to_owned()),
             server_url: variable("GITHUB_SERVER_URL").unwrap_or_else(|| "https://github.com".to_owned()),

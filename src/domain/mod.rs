@@ -3,6 +3,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod brief;
+mod budget;
 mod change;
 mod command;
 mod evidence;
@@ -14,6 +15,7 @@ mod policy;
 mod poll;
 mod record;
 mod report;
+mod repository;
 mod retry;
 mod run;
 mod secrets;
@@ -23,8 +25,10 @@ mod spend;
 mod state;
 mod text;
 mod trust;
+mod wait;
 
 pub use brief::{BriefParts, brief};
+pub use budget::{Allowance, Budget, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, shown_path};
 pub use command::{Command, command_in};
 pub use evidence::{CheckExit, CheckResult, Evidence, Verdict};
@@ -34,14 +38,20 @@ pub use ids::{
 };
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
-pub use plan::{Action, Decision, Ending, PlanRules, Planned, WaitReason, plan};
+pub use plan::{Action, Decision, Ending, PlanRules, Planned, plan};
 pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
-pub use poll::poll_pause;
+pub use poll::{error_pause, poll_pause};
 pub use record::{
-    Answer, BlockKind, Blocked, CheckTally, Holder, RECORD_VERSION, Record, Refusal, Trigger, UnreadableRecord,
+    Answer, BlockKind, Blocked, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger,
+    UnreadableRecord,
 };
-pub use report::{PullReport, STATUS_MARK, evidence_table, failed_checks, pull_body, pull_title, status_body};
-pub use retry::FailureClass;
+pub use report::{
+    PullReport, STATUS_MARK, StatusRules, evidence_table, failed_checks, pull_body, pull_title, status_body,
+};
+pub use repository::{
+    DayShare, Full, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left, hour_room, reserve,
+};
+pub use retry::{FailureClass, failure_mark};
 pub use run::{Outcome, Progress, RunReport, RunRequest};
 pub use secrets::{SecretKind, secret_in};
 pub use slug::branch_for;
@@ -50,3 +60,4 @@ pub use spend::Spend;
 pub use state::{Event, Recovery, State};
 pub use text::{clip, inert, quiet, terminal, title, visible};
 pub use trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, latest};
+pub use wait::WaitReason;

@@ -11,6 +11,16 @@ pub fn poll_pause(idle_polls: u32, interval: Duration, max: Duration) -> Duratio
     }
 }
 
+/// The longest pause after errors (requirement A8).
+const ERROR_PAUSE_MAX: Duration = Duration::from_secs(300);
+
+/// The pause after a poll that failed, `before` others in a row before it: drawn evenly, `draw` from 0 to 1, below a
+/// bound that doubles each time up to five minutes; never shorter than the interval of polls that go well.
+pub fn error_pause(before: u32, interval: Duration, draw: f64) -> Duration {
+    let bound = interval.saturating_mul(2 << before.min(16)).min(ERROR_PAUSE_MAX);
+    bound.mul_f64(draw.clamp(0.0, 1.0)).max(interval)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -22,5 +32,16 @@ mod tests {
             assert_eq!(pause.as_secs(), seconds, "after {idle} idle polls");
         }
         assert_eq!(poll_pause(9, Duration::from_secs(30), Duration::ZERO).as_secs(), 30);
+    }
+
+    #[test]
+    fn errors_in_a_row_are_followed_by_longer_pauses_up_to_five_minutes() {
+        let interval = Duration::from_secs(30);
+        for (before, draw, seconds) in
+            [(0, 1.0, 60), (1, 1.0, 120), (2, 0.5, 120), (3, 1.0, 300), (u32::MAX, 1.0, 300), (9, 0.0, 30)]
+        {
+            assert_eq!(error_pause(before, interval, draw).as_secs(), seconds, "{before} {draw}");
+        }
+        assert_eq!(error_pause(0, Duration::from_secs(3_600), 0.5).as_secs(), 3_600);
     }
 }

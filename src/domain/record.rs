@@ -2,7 +2,7 @@
 //!
 //! The commit's subject is a sentence for people, its body one line of JSON for Hob, its parent the transition before.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::domain::{
     CommentId, EventId, Generation, IssueNumber, Login, Nonce, PullNumber, RunId, Sha, Spend, State, Timestamp,
@@ -45,8 +45,55 @@ pub enum BlockKind {
     Rejected,
     /// Something has to be set up first.
     SetUpNeeded,
+    /// The same failure on the same work, twice.
+    NoProgress,
+    /// A person pushed to Hob's branch: Hob steps aside.
+    PersonPushed,
     /// Its worker died, and the settings say that a person decides.
     WorkerDied,
+}
+
+/// What somebody asks of an issue from outside, whoever works on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Control {
+    /// Put it back and leave it until it is resumed.
+    Pause,
+    /// End it for good, as `/hob cancel` does.
+    Terminate,
+}
+
+/// A request to whoever holds the lease. It stands in the ledger, beside the lease, until it is obeyed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// What is asked.
+    pub control: Control,
+    /// Who asks.
+    pub by: Login,
+    /// When, by the forge's clock.
+    pub at: Timestamp,
+    /// Why; may be empty.
+    #[serde(default)]
+    pub reason: String,
+}
+
+impl Request {
+    /// The pause that it asks for, as of `now`.
+    pub fn pause(self, now: Timestamp) -> Pause {
+        Pause { by: self.by, since: now, reason: self.reason }
+    }
+}
+
+/// A stop until further notice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pause {
+    /// Who stopped it.
+    pub by: Login,
+    /// Since when.
+    pub since: Timestamp,
+    /// Why; may be empty.
+    #[serde(default)]
+    pub reason: String,
 }
 
 /// The reason of a blocked issue, and what is asked of a person.
@@ -137,6 +184,9 @@ pub struct Record {
     pub claimed_at: Timestamp,
     /// Attempts so far, since a person last had their say.
     pub attempt: u32,
+    /// Attempts over its whole life.
+    #[serde(default)]
+    pub attempts_ever: u32,
     /// Rounds of review so far.
     pub round: u32,
     /// Not before this time.
@@ -163,6 +213,18 @@ pub struct Record {
     /// The branch's tip as Hob pushed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_sha: Option<Sha>,
+    /// A tip of the branch that a person pushed and that Hob was told to go on from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Sha>,
+    /// How the last attempt failed and on what work, as one hash: the same again is no progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalled: Option<String>,
+    /// What is asked of whoever holds the lease.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Request>,
+    /// Left alone until it is resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<Pause>,
     /// The one pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<PullNumber>,
@@ -206,9 +268,7 @@ pub enum UnreadableRecord {
 impl Record {
     /// The commit message: the sentence, an empty line, the record.
     pub fn to_message(&self, sentence: &str) -> String {
-        // A record is plain data: it always has a JSON form.
-        let body = serde_json::to_string(self).unwrap_or_default();
-        format!("{}\n\n{body}\n", one_line(sentence))
+        to_message(sentence, self)
     }
 
     /// Reads the record and the sentence back from a commit message.
@@ -216,17 +276,29 @@ impl Record {
     /// # Errors
     /// [`UnreadableRecord`] when the body is no record, or one of a newer version.
     pub fn from_message(message: &str) -> Result<(String, Self), UnreadableRecord> {
-        #[derive(Deserialize)]
-        struct Version {
-            version: u32,
-        }
-        let (sentence, body) = message.split_once("\n\n").unwrap_or((message, ""));
-        let Version { version } = serde_json::from_str(body)?;
-        if version > RECORD_VERSION {
-            return Err(UnreadableRecord::Newer(version));
-        }
-        Ok((sentence.to_owned(), serde_json::from_str(body)?))
+        from_message(message)
     }
+}
+
+/// A ledger's commit message: the sentence, an empty line, the record.
+pub(super) fn to_message(sentence: &str, record: &impl Serialize) -> String {
+    // A record is plain data: it always has a JSON form.
+    let body = serde_json::to_string(record).unwrap_or_default();
+    format!("{}\n\n{body}\n", one_line(sentence))
+}
+
+/// Reads a ledger's sentence and record back.
+pub(super) fn from_message<T: DeserializeOwned>(message: &str) -> Result<(String, T), UnreadableRecord> {
+    #[derive(Deserialize)]
+    struct Version {
+        version: u32,
+    }
+    let (sentence, body) = message.split_once("\n\n").unwrap_or((message, ""));
+    let Version { version } = serde_json::from_str(body)?;
+    if version > RECORD_VERSION {
+        return Err(UnreadableRecord::Newer(version));
+    }
+    Ok((sentence.to_owned(), serde_json::from_str(body)?))
 }
 
 /// One line of text: line ends become spaces, and what is over 200 characters is cut.

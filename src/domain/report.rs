@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::domain::{
-    CheckExit, CheckResult, Diff, Evidence, Login, Record, State, Verdict, clip, inert, quiet, terminal, title,
+    Budget, CheckExit, CheckResult, Diff, Evidence, Login, Record, State, Verdict, clip, inert, quiet, terminal, title,
 };
 
 /// Marks the status comment, so that it is found again.
@@ -104,8 +104,22 @@ pub fn evidence_table(evidence: &Evidence) -> String {
     text
 }
 
+/// What the status comment says beside the record.
+#[derive(Debug, Clone)]
+pub struct StatusRules<'a> {
+    /// The trigger label.
+    pub trigger: &'a str,
+    /// The label of a blocked issue.
+    pub blocked: &'a str,
+    /// The budget of the issue's whole life.
+    pub budget: Budget,
+    /// The share of it at which people are warned.
+    pub soft: f64,
+}
+
 /// The status comment: where the issue stands, why, and what to do next.
-pub fn status_body(record: &Record, trigger_label: &str, blocked_label: &str) -> String {
+pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
+    let (trigger_label, blocked_label) = (rules.trigger, rules.blocked);
     let mut text = format!("{STATUS_MARK}\n");
     if let Some(refusal) = record.refused.as_ref().filter(|_| record.state == State::Ready) {
         line(&mut text, &format!("**Refused**: {}.\n", inert(&refusal.reason)));
@@ -146,6 +160,10 @@ pub fn status_body(record: &Record, trigger_label: &str, blocked_label: &str) ->
     if record.spend != Default::default() {
         facts.push(format!("spent {}", record.spend));
     }
+    let used = rules.budget.used(record.spend);
+    if used >= rules.soft && used > 0.0 && record.state != State::Done {
+        facts.push(format!("**{:.0}% of the issue's budget is used**", (used * 100.0).floor()));
+    }
     if !facts.is_empty() {
         line(&mut text, &format!("\n{}", facts.join(" · ")));
     }
@@ -154,6 +172,14 @@ pub fn status_body(record: &Record, trigger_label: &str, blocked_label: &str) ->
 
 fn headline(record: &Record) -> String {
     let pull = record.pull_request.map(|number| format!("#{number}")).unwrap_or_default();
+    if let Some(pause) = record.paused.as_ref().filter(|_| record.state != State::Done) {
+        let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", inert(&pause.reason)) };
+        return format!(
+            "**Paused** by {}{why}: Hob leaves it alone until `hob resume {}`.",
+            person(&pause.by),
+            record.issue
+        );
+    }
     match record.state {
         State::Ready => match (&record.last_failure, record.retry_after) {
             (Some(failure), Some(until)) => format!(
@@ -224,7 +250,8 @@ fn line(text: &mut String, part: &str) {
 mod tests {
     use super::*;
     use crate::domain::{
-        Answer, BlockKind, Blocked, Claimant, IssueNumber, Nonce, PullNumber, Spend, Timestamp, WorkerId, acquire,
+        Answer, BlockKind, Blocked, Claimant, IssueNumber, Nonce, Pause, PullNumber, Spend, Timestamp, WorkerId,
+        acquire,
     };
 
     fn record(state: State) -> Record {
@@ -240,6 +267,26 @@ mod tests {
         record
     }
 
+    fn rules() -> StatusRules<'static> {
+        let budget = Budget { usd_micros: Some(5_000_000), ..Budget::default() };
+        StatusRules { trigger: "code", blocked: "blocked", budget, soft: 0.8 }
+    }
+
+    #[test]
+    fn a_budget_that_is_nearly_used_up_is_warned_of() {
+        let spent =
+            |usd_micros| Record { spend: Spend { usd_micros, ..Spend::default() }, ..record(State::InProgress) };
+        assert!(!status_body(&spent(3_990_000), &rules()).contains("budget"));
+        assert!(status_body(&spent(4_500_000), &rules()).contains("**90% of the issue's budget is used**"));
+    }
+
+    #[test]
+    fn a_pause_says_who_and_how_it_goes_on() {
+        let pause = Pause { by: "ann".into(), since: Timestamp::UNIX_EPOCH, reason: "after the release".to_owned() };
+        let body = status_body(&Record { paused: Some(pause), ..record(State::Ready) }, &rules());
+        assert!(body.contains("**Paused** by `ann` (after the release): Hob leaves it alone until `hob resume 7`."));
+    }
+
     #[test]
     fn a_blocked_comment_says_why_what_is_asked_and_how_to_answer() {
         let mut record = record(State::Blocked);
@@ -251,7 +298,7 @@ mod tests {
             question: "UTC or local?".to_owned(),
             since: Timestamp::UNIX_EPOCH,
         });
-        insta::assert_snapshot!(status_body(&record, "code", "blocked"), @r"
+        insta::assert_snapshot!(status_body(&record, &rules()), @r"
         <!-- hob:status -->
         **Blocked**: a person is needed.
 
@@ -281,7 +328,7 @@ mod tests {
             (State::Blocked, "a person is needed"),
             (State::Done, "no longer works"),
         ] {
-            let body = status_body(&Record { pull_request: Some(PullNumber(9)), ..record(state) }, "code", "blocked");
+            let body = status_body(&Record { pull_request: Some(PullNumber(9)), ..record(state) }, &rules());
             assert!(body.starts_with(STATUS_MARK) && body.contains(says), "{body}");
         }
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 /// What kind of failure an error is: every error of an I/O module has one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,8 +16,40 @@ pub enum FailureClass {
     },
     /// Trying again changes nothing: invalid input, permission, other 4xx.
     Permanent,
+    /// A model's quota is used up until it is reset: a pause, which counts as no attempt.
+    QuotaExhausted {
+        /// The time until the reset, where it is known.
+        reset_after: Option<Duration>,
+    },
     /// A person has to decide or to set something up.
     NeedsHuman,
     /// The run was ended on purpose.
     Cancelled,
+}
+
+/// One hash of how an attempt failed and on what work. Numbers in the reason do not count: ports, times and ids differ
+/// where the failure is the same.
+pub fn failure_mark(reason: &str, work: &str) -> String {
+    let words = reason.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+    let mut digest = Sha256::new();
+    for word in words {
+        digest.update(word.to_ascii_lowercase());
+        digest.update([b' ']);
+    }
+    digest.update([0]);
+    digest.update(work);
+    digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_failure_on_the_same_work_has_the_same_mark() {
+        let mark = failure_mark("signal 9 ended `x` after 12.3 s", "+a");
+        assert_eq!(mark, failure_mark("Signal 15 ended `x` after 9 s", "+a"));
+        assert_ne!(mark, failure_mark("signal 9 ended `y` after 12.3 s", "+a"));
+        assert_ne!(mark, failure_mark("signal 9 ended `x` after 12.3 s", "+b"));
+    }
 }

@@ -29,6 +29,8 @@ pub struct RunRequest {
     pub time: Duration,
     /// Millionths of a US dollar left for this run; none: not limited.
     pub usd_micros: Option<u64>,
+    /// Tokens left for this run, sent and produced; none: not limited.
+    pub tokens: Option<u64>,
 }
 
 /// How a run ended, as far as the work goes.
@@ -71,6 +73,8 @@ pub struct RunReport {
 /// One line of progress for whoever watches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// The line: what the agent does now.
+    /// The line: what the agent does now. Empty: there is only news of the cost.
     pub text: String,
+    /// What the run has cost so far, where the agent knows it.
+    pub spent: Option<Spend>,
 }

@@ -1,14 +1,14 @@
 //! What the forge says about a repository's issues at one moment: all that [`plan`](crate::domain::plan()) reads.
 
-use crate::domain::{IssueNumber, PullNumber, Record, Timestamp};
+use crate::domain::{IssueNumber, PullNumber, Record, RepositoryRecord, Timestamp};
 
 /// One moment of a repository.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
     /// Open issues with the trigger label, and every issue whose ledger is not at its end.
     pub issues: Vec<IssueView>,
-    /// When the latest attempt at each issue that has a ledger was claimed, finished ones included.
-    pub claims: Vec<Timestamp>,
+    /// The tip of the repository's own ledger; none: nothing was claimed yet.
+    pub repository: Option<RepositoryRecord>,
 }
 
 /// Whether the issue is open.
@@ -16,8 +16,10 @@ pub struct Snapshot {
 pub enum IssueStatus {
     /// Open.
     Open,
-    /// Closed, deleted or moved away.
+    /// Closed.
     Closed,
+    /// Deleted, or transferred to another repository.
+    Gone,
 }
 
 /// What became of a pull request.
@@ -48,6 +50,8 @@ pub struct IssueView {
     pub updated_at: Timestamp,
     /// The tip of its ledger.
     pub record: Option<Record>,
-    /// Its pull request, where the ledger names one that is in review.
+    /// Open issues that it waits for.
+    pub blockers: Vec<IssueNumber>,
+    /// Its pull request, where the ledger names one.
     pub pull: Option<(PullNumber, PullStatus)>,
 }

@@ -25,6 +25,28 @@ impl Spend {
     }
 }
 
+impl Spend {
+    /// What was spent beyond `earlier`.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            usd_micros: self.usd_micros.saturating_sub(earlier.usd_micros),
+            input_tokens: self.input_tokens.saturating_sub(earlier.input_tokens),
+            output_tokens: self.output_tokens.saturating_sub(earlier.output_tokens),
+            wall_seconds: self.wall_seconds.saturating_sub(earlier.wall_seconds),
+        }
+    }
+}
+
+/// Millionths of a US dollar as a price: whole cents where that is exact, else rounded up to a hundredth of a cent.
+pub(super) fn dollars(micros: u64) -> String {
+    if micros.is_multiple_of(10_000) {
+        return format!("${}.{:02}", micros / 1_000_000, micros / 10_000 % 100);
+    }
+    let hundredths = micros.div_ceil(100);
+    format!("${}.{:04}", hundredths / 10_000, hundredths % 10_000)
+}
+
 impl Add for Spend {
     type Output = Self;
 
@@ -47,9 +69,8 @@ impl Sum for Spend {
 impl std::fmt::Display for Spend {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.usd_micros > 0 {
-            // Rounded up to a hundredth of a cent: a bill never shows less than was spent.
-            let hundredths = self.usd_micros.div_ceil(100);
-            write!(f, "${}.{:04}, ", hundredths / 10_000, hundredths % 10_000)?;
+            // A bill never shows less than was spent.
+            write!(f, "{}, ", dollars(self.usd_micros))?;
         }
         if self.tokens() > 0 {
             write!(f, "{} tokens, ", self.tokens())?;

@@ -21,10 +21,15 @@ impl ForgeClock {
         }
     }
 
+    /// The forge's time now; none before its first answer.
+    pub(super) fn known(&self) -> Option<Timestamp> {
+        let anchor = *self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
+        anchor.map(|(date, at)| (date + at.elapsed()).trunc_subsecs(0))
+    }
+
     /// The forge's time now, in whole seconds as all its times are, so that one can be compared with the other; the
     /// epoch before the first answer, at which no lease looks expired.
     pub(super) fn now(&self) -> Timestamp {
-        let anchor = *self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
-        anchor.map_or(Timestamp::UNIX_EPOCH, |(date, at)| (date + at.elapsed()).trunc_subsecs(0))
+        self.known().unwrap_or(Timestamp::UNIX_EPOCH)
     }
 }

@@ -40,8 +40,11 @@ pub enum ForgeError {
         status: u16,
     },
     /// 401.
-    #[error("the forge does not accept the token: set GITHUB_TOKEN to one that is valid")]
+    #[error("the forge does not accept the token: it is wrong, expired or revoked (GITHUB_TOKEN)")]
     Unauthorized,
+    /// An App that cannot sign in.
+    #[error("the App cannot sign in: {0}")]
+    App(String),
     /// 403 that is no rate limit.
     #[error("the token may not {what} ({message}): give it the permission `{permission}`")]
     Forbidden {
@@ -98,6 +101,12 @@ pub enum ForgeError {
         /// What is wrong with it.
         source: UnreadableRecord,
     },
+    /// The repository's own ledger cannot be understood.
+    #[error("the repository's ledger: {0}; nothing is claimed until it can be read")]
+    RepositoryRecord(#[source] UnreadableRecord),
+    /// Others changed the repository's ledger each time before this worker could.
+    #[error("too many workers change the repository's ledger at once: raise `poll.interval` or run fewer of them")]
+    Crowded,
     /// The client was made for reading alone.
     #[error("a dry run writes nothing, and was asked to {what}")]
     ReadOnly {
@@ -122,16 +131,18 @@ impl ForgeError {
     /// The class of the failure.
     pub fn class(&self) -> FailureClass {
         match self {
-            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Server { .. } => {
+            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Server { .. } | Self::Crowded => {
                 FailureClass::Transient { retry_after: None }
             }
             Self::Limited { retry_after, .. } => FailureClass::Transient { retry_after: Some(*retry_after) },
             Self::Unauthorized
+            | Self::App(_)
             | Self::Forbidden { .. }
             | Self::NoRepository(_)
             | Self::EmptyRepository(_)
             | Self::Moved { .. }
-            | Self::Record { .. } => FailureClass::NeedsHuman,
+            | Self::Record { .. }
+            | Self::RepositoryRecord(_) => FailureClass::NeedsHuman,
             Self::NotFound { .. } | Self::Refused { .. } | Self::Unreadable { .. } | Self::ReadOnly { .. } => {
                 FailureClass::Permanent
             }

@@ -28,6 +28,8 @@ pub struct Issue {
     pub updated_at: Timestamp,
     /// Where people see it.
     pub html_url: String,
+    /// Open issues that block it.
+    pub blocked_by: u32,
     /// How many comments it has.
     pub comments: u64,
 }
@@ -46,6 +48,20 @@ struct IssueWire {
     #[serde(default)]
     comments: u64,
     pull_request: Option<serde_json::Value>,
+    /// Older servers have none.
+    issue_dependencies_summary: Option<DependenciesWire>,
+}
+
+#[derive(Deserialize)]
+struct BlockerWire {
+    number: IssueNumber,
+    state: String,
+}
+
+#[derive(Deserialize)]
+struct DependenciesWire {
+    #[serde(default)]
+    blocked_by: u32,
 }
 
 #[derive(Deserialize)]
@@ -84,6 +100,25 @@ impl From<UserWire> for Actor {
     }
 }
 
+impl Issue {
+    /// What is left of an issue that was deleted or transferred.
+    pub fn gone(number: IssueNumber) -> Self {
+        Self {
+            number,
+            title: String::new(),
+            body: String::new(),
+            status: IssueStatus::Gone,
+            labels: Vec::new(),
+            author: None,
+            created_at: Timestamp::UNIX_EPOCH,
+            updated_at: Timestamp::UNIX_EPOCH,
+            html_url: String::new(),
+            blocked_by: 0,
+            comments: 0,
+        }
+    }
+}
+
 impl IssueWire {
     /// The issue, unless it is a pull request.
     fn into_issue(self) -> Option<Issue> {
@@ -101,6 +136,7 @@ impl IssueWire {
             updated_at: self.updated_at,
             html_url: self.html_url,
             comments: self.comments,
+            blocked_by: self.issue_dependencies_summary.map_or(0, |summary| summary.blocked_by),
         })
     }
 }
@@ -119,16 +155,35 @@ impl Forge {
         }
     }
 
-    /// One issue; none where it is gone, or is a pull request.
+    /// One issue; none where it was deleted or transferred, or is a pull request. An issue that seems to be gone is
+    /// asked for once more: reads can be stale.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
     pub async fn issue(&self, number: IssueNumber) -> Result<Option<Issue>, ForgeError> {
+        match self.read_issue(number).await? {
+            Some(issue) => Ok(Some(issue)),
+            None => self.read_issue(number).await,
+        }
+    }
+
+    async fn read_issue(&self, number: IssueNumber) -> Result<Option<Issue>, ForgeError> {
         match self.get::<IssueWire>(&self.path(&format!("/issues/{number}")), &format!("read issue {number}")).await {
-            Ok(found) => Ok(found.into_issue()),
-            Err(error) if error.is_not_found() => Ok(None),
+            // A client that follows a transfer ends at another issue.
+            Ok(found) => Ok(Some(found).filter(|found| found.number == number).and_then(IssueWire::into_issue)),
+            Err(error) if error.is_not_found() || matches!(error, ForgeError::Moved { .. }) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// The open issues of this repository that block an issue.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn blockers(&self, number: IssueNumber) -> Result<Vec<IssueNumber>, ForgeError> {
+        let path = self.path(&format!("/issues/{number}/dependencies/blocked_by?per_page=100"));
+        let found: Vec<BlockerWire> = self.get_all(&path, "read what blocks the issue").await?;
+        Ok(found.into_iter().filter(|blocker| blocker.state == "open").map(|blocker| blocker.number).collect())
     }
 
     /// All events that put a label on the issue or took one off, over every page.

@@ -89,6 +89,12 @@ impl HeldLease {
         self.holding.lock().unwrap_or_else(PoisonError::into_inner).record.head_sha = Some(head);
     }
 
+    /// Notes how the attempt failed and on what work: the ledger has it with the next transition.
+    pub async fn note_stalled(&self, mark: String) {
+        let _turn = self.turn.lock().await;
+        self.holding.lock().unwrap_or_else(PoisonError::into_inner).record.stalled = Some(mark);
+    }
+
     pub(super) fn holding(&self) -> Holding {
         self.holding.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -118,7 +124,9 @@ impl Forge {
         body: &serde_json::Value,
         what: &str,
     ) -> Result<T, ForgeError> {
-        self.permit(lease, self.settings.timeout, what)?;
-        self.write(request.0, request.1, body, what).await
+        // The wait for the turn is over before the lease is looked at.
+        let turn = self.write_turn(what).await?;
+        self.permit(lease, self.settings().timeout, what)?;
+        self.write_in(&turn, request, body, what).await
     }
 }

@@ -16,7 +16,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    domain::{Claimant, IssueNumber, Lost, Nonce, Record, Sha, Timestamp, acquire, released, renewed, still_mine},
+    domain::{
+        Claimant, Control, IssueNumber, Lost, Nonce, Record, Request, Sha, Timestamp, acquire, released, renewed,
+        still_mine,
+    },
     forge::{BaseBranch, Forge, ForgeError, HeldLease, lease::Holding},
 };
 
@@ -30,6 +33,15 @@ pub struct Tip {
     pub issue: IssueNumber,
     /// The ref's commit.
     pub commit: Sha,
+}
+
+/// Where all ledgers stand.
+#[derive(Debug, Clone, Default)]
+pub struct Tips {
+    /// Those of the issues.
+    pub issues: Vec<Tip>,
+    /// The repository's own.
+    pub repository: Option<Sha>,
 }
 
 /// One transition, as the ledger has it.
@@ -75,18 +87,23 @@ struct AuthorWire {
 }
 
 impl Forge {
-    /// The ledgers of all issues.
+    /// The ledgers of all issues, and the repository's own.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn tips(&self) -> Result<Vec<Tip>, ForgeError> {
-        let path = self.path(&format!("/git/matching-refs/{}issues/", self.ref_space()));
+    pub async fn tips(&self) -> Result<Tips, ForgeError> {
+        let path = self.path(&format!("/git/matching-refs/{}", self.ref_space()));
         let refs: Vec<RefWire> = self.get_all(&path, "list the ledger's refs").await?;
-        let number = |name: &str| name.rsplit('/').next()?.parse().ok().map(IssueNumber);
-        Ok(refs
-            .into_iter()
-            .filter_map(|found| Some(Tip { issue: number(&found.name)?, commit: found.object.sha }))
-            .collect())
+        let mut tips = Tips::default();
+        for found in refs {
+            let Some(name) = found.name.strip_prefix(&self.prefix) else { continue };
+            match name.strip_prefix("issues/").map(str::parse) {
+                Some(Ok(number)) => tips.issues.push(Tip { issue: IssueNumber(number), commit: found.object.sha }),
+                None if name == "repository" => tips.repository = Some(found.object.sha),
+                Some(Err(_)) | None => {}
+            }
+        }
+        Ok(tips)
     }
 
     /// The ledger of one issue; none where it has none yet.
@@ -171,18 +188,43 @@ impl Forge {
     /// # Errors
     /// [`ForgeError::Lost`] when the lease is another's now: the lease is marked lost.
     pub async fn renew(&self, lease: &HeldLease) -> Result<(), ForgeError> {
+        self.watch(lease).await?;
+        let _turn = lease.turn.lock().await;
+        self.step(lease, renewed(&lease.record(), fresh_nonce(), self.now()), "renewed the lease").await
+    }
+
+    /// Looks whether the lease still is the holder's, and takes in what somebody asked of it in the ledger.
+    ///
+    /// # Errors
+    /// [`ForgeError::Lost`] when the lease is another's now: the lease is marked lost.
+    pub async fn watch(&self, lease: &HeldLease) -> Result<(), ForgeError> {
         let _turn = lease.turn.lock().await;
         let mine = lease.holding();
-        if let Some(tip) = self.tip(lease.issue()).await?
-            && tip.commit != mine.tip
-        {
-            let found = self.entry(&tip).await?;
-            if let Err(lost) = still_mine(&found.record, &mine.record) {
-                lease.lost().cancel();
-                return Err(lost.into());
-            }
+        let Some(tip) = self.tip(lease.issue()).await?.filter(|tip| tip.commit != mine.tip) else { return Ok(()) };
+        let found = self.entry(&tip).await?.record;
+        if let Err(lost) = still_mine(&found, &mine.record) {
+            lease.lost().cancel();
+            return Err(lost.into());
         }
-        self.step(lease, renewed(&mine.record, fresh_nonce(), self.now()), "renewed the lease").await
+        // Only a request is written beside the holder; what the holder noted since its last write is in its own record.
+        if found.request.is_some() {
+            lease.set(Holding { tip: tip.commit, record: Record { request: found.request, ..mine.record }, ..mine });
+        }
+        Ok(())
+    }
+
+    /// Asks something of whoever holds the lease on an issue, in the ledger beside the lease. The lease stays theirs.
+    ///
+    /// # Errors
+    /// [`ForgeError::Lost`] when the ledger moved meanwhile: look again.
+    pub async fn ask(&self, seen: &LedgerEntry, request: Request) -> Result<(), ForgeError> {
+        let what = match request.control {
+            Control::Pause => "paused",
+            Control::Terminate => "ended",
+        };
+        let sentence = format!("{} asked that the work be {what}", request.by);
+        let record = Record { request: Some(request), nonce: fresh_nonce(), ..seen.record.clone() };
+        self.advance(Some(&seen.commit), &seen.tree, record, &sentence).await.map(drop)
     }
 
     /// Writes the last state of this attempt and lets the lease go.
@@ -249,6 +291,9 @@ impl Forge {
                     return Ok(Holding { tip: tip.commit, tree: mine.tree, record });
                 }
                 still_mine(&found, &mine.record)?;
+                // A request that came meanwhile stays in the ledger until it is obeyed.
+                let request = found.request.filter(|request| mine.record.request.as_ref() != Some(request));
+                let record = Record { request: request.or_else(|| record.request.clone()), ..record };
                 self.advance(Some(&tip.commit), &mine.tree, record, sentence).await
             }
             result => result,
@@ -294,13 +339,13 @@ impl Forge {
     }
 
     /// The ledger's prefix without `refs/`, as the API's paths have it.
-    fn ref_space(&self) -> &str {
+    pub(super) fn ref_space(&self) -> &str {
         self.prefix.trim_start_matches("refs/")
     }
 }
 
 /// Whether a ref's move was refused because the ref is not where it was read.
-fn is_conflict(error: &ForgeError) -> bool {
+pub(super) fn is_conflict(error: &ForgeError) -> bool {
     error.is_refusal(422, "already exists") || error.is_refusal(422, "not a fast forward")
 }
 

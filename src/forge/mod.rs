@@ -4,24 +4,36 @@
 //! HTTP is the port: there is no trait of a forge, the real client always runs. Every write that people see takes a
 //! [`HeldLease`].
 
+mod app_key;
+mod authentication;
 mod cache;
 mod client;
 mod clock;
 mod comments;
+mod connection;
 mod error;
 mod issues;
 mod labels;
 mod lease;
 mod ledger;
 mod pulls;
+mod rates;
+mod reply;
 mod repository;
+mod repository_ledger;
 mod throttle;
+mod window;
 
-pub use client::{Access, Forge, Tally};
+pub use app_key::AppKey;
+pub use authentication::{App, Authentication};
+pub use client::Forge;
 pub use comments::Comment;
+pub use connection::{Access, Connection, Tally};
 pub use error::ForgeError;
 pub use issues::Issue;
 pub use lease::HeldLease;
-pub use ledger::{LedgerEntry, Tip, fresh_nonce};
+pub use ledger::{LedgerEntry, Tip, Tips, fresh_nonce};
 pub use pulls::{Pull, PullDraft};
+pub use rates::Rate;
 pub use repository::{BaseBranch, Repository};
+pub use repository_ledger::{RepositoryChange, RepositoryEntry};

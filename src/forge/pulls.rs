@@ -47,6 +47,12 @@ struct PullWire {
 }
 
 #[derive(Deserialize)]
+struct RefWire {
+    #[serde(rename = "ref")]
+    name: String,
+}
+
+#[derive(Deserialize)]
 struct HeadWire {
     sha: Sha,
 }
@@ -84,6 +90,16 @@ impl Forge {
         let path = self.path(&format!("/pulls?state=open&head={head}&base={}", encoded(base)));
         let found: Vec<PullWire> = self.get(&path, "look for the pull request").await?;
         Ok(found.into_iter().next().map(Pull::from))
+    }
+
+    /// Branches whose names begin with `prefix`.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn branches(&self, prefix: &str) -> Result<Vec<String>, ForgeError> {
+        let path = self.path(&format!("/git/matching-refs/heads/{prefix}"));
+        let found: Vec<RefWire> = self.get_all(&path, "list the branches").await?;
+        Ok(found.into_iter().filter_map(|found| found.name.strip_prefix("refs/heads/").map(str::to_owned)).collect())
     }
 
     /// Opens the branch's one pull request, or brings the one that is open up to date.

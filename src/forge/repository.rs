@@ -157,8 +157,11 @@ impl Forge {
     /// # Errors
     /// [`ForgeError`] of the read.
     pub async fn login(&self) -> Result<Option<Login>, ForgeError> {
-        if !self.settings.login.is_empty() {
-            return Ok(Some(Login(self.settings.login.clone())));
+        if !self.settings().login.is_empty() {
+            return Ok(Some(Login(self.settings().login.clone())));
+        }
+        if let Some(login) = self.connection().app_login().await? {
+            return Ok(Some(login));
         }
         match self.get::<UserWire>("/user", "ask whose token this is").await {
             Ok(user) => Ok(Some(user.login)),

@@ -102,11 +102,26 @@ impl Http {
                 Ok(reply) => return Ok(reply),
                 Err(error) => without_key(error, call.key.as_ref()),
             };
-            let Some(wait) = self.wait(attempt, &error.failure()) else { return Err(error) };
+            let Some(wait) = self.wait(attempt, &error.failure()) else { return Err(self.quota_or(error)) };
             let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
             tracing::info!(error = %error, wait_ms, "the model gave no reply, trying again in {wait_ms} ms: {error}");
             tokio::time::sleep(wait).await;
             attempt += 1;
+        }
+    }
+
+    /// A limit that opens only later than a run can wait for is a quota that is used up.
+    fn quota_or(&self, error: ModelError) -> ModelError {
+        match error {
+            ModelError::Status {
+                status: 429,
+                message,
+                failure: FailureClass::Transient { retry_after: Some(wait) },
+            } if wait > self.backoff_max => {
+                let failure = FailureClass::QuotaExhausted { reset_after: Some(wait) };
+                ModelError::Status { status: 429, message, failure }
+            }
+            error => error,
         }
     }
 
@@ -121,7 +136,10 @@ impl Http {
                 let most = self.backoff.saturating_mul(2_u32.saturating_pow(attempt)).min(self.backoff_max);
                 Some(most.mul_f64(rand::random::<f64>()))
             }
-            FailureClass::Permanent | FailureClass::NeedsHuman | FailureClass::Cancelled => None,
+            FailureClass::Permanent
+            | FailureClass::QuotaExhausted { .. }
+            | FailureClass::NeedsHuman
+            | FailureClass::Cancelled => None,
         }
     }
 

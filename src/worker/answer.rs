@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// What trusted people said since the issue was blocked.
-enum Said {
+pub(super) enum Said {
     Nothing,
     Go(Answer),
     Cancel,
@@ -52,7 +52,7 @@ impl Worker {
         let_go && self.settings.labels.changes(&seen.issue.labels, State::Blocked).is_empty()
     }
 
-    async fn words_since(&self, seen: &Seen, blocked: &Blocked) -> Result<Said, WorkError> {
+    pub(super) async fn words_since(&self, seen: &Seen, blocked: &Blocked) -> Result<Said, WorkError> {
         if seen.issue.comments == 0 {
             return Ok(Said::Nothing);
         }
@@ -113,7 +113,7 @@ impl Worker {
         }))
     }
 
-    async fn go_on(&self, seen: Seen, answer: Answer, base: &BaseBranch) -> Result<Taken, WorkError> {
+    pub(super) async fn go_on(&self, seen: Seen, answer: Answer, base: &BaseBranch) -> Result<Taken, WorkError> {
         let now = self.forge.now();
         let lease = self.acquire(&seen, base, |record| {
             let sentence =

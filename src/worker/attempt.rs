@@ -1,7 +1,7 @@
 //! One attempt at one issue: from the lease that was won to a pull request, a question, or another try later.
 
 use std::{
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock},
     time::Duration,
 };
 
@@ -10,14 +10,20 @@ use tokio::time::Instant;
 use crate::{
     agent::{AgentBackend, Registry},
     config::{REPOSITORY_SETTINGS_PATH, RepositorySettings},
-    domain::{BlockKind, Blocked, Event, FailureClass, Login, RunId, STATUS_MARK, State, branch_for, has_label},
+    domain::{
+        Allowance, BlockKind, Blocked, Event, FailureClass, Login, RunId, STATUS_MARK, Sha, Spend, State, branch_for,
+        has_label, title,
+    },
     forge::{BaseBranch, ForgeError, HeldLease, Issue},
-    worker::{Notice, WorkError, Worker, claim::Taken, trust::approved_hash},
-    workspace::{BranchName, Checkout, WorkspaceError},
+    worker::{Notice, WorkError, Worker, claim::Taken, control::uncount, trust::approved_hash},
+    workspace::{BranchName, Checkout, Foreign, WorkspaceError},
 };
 
 /// The pause before a mirror that is in use is tried again.
 const BUSY_PAUSE: Duration = Duration::from_millis(100);
+
+/// The wait for a model's quota whose reset is not known.
+const QUOTA_PAUSE: Duration = Duration::from_secs(3_600);
 
 /// The longest time for keeping the work of an attempt that ends early; a worker that is stopped has 5 s in all.
 const KEEP_TIME: Duration = Duration::from_secs(3);
@@ -34,53 +40,103 @@ pub(super) struct Job<'a> {
     pub(super) comments: Vec<(Login, String)>,
     pub(super) run: RunId,
     pub(super) ends: Instant,
+    /// What the attempt may take.
+    pub(super) allowance: Allowance,
+    /// The issue's bill when the attempt began.
+    pub(super) began: Spend,
+    /// Where the branch stands on the server, as far as this attempt knows.
+    pub(super) pushed: Mutex<Option<Sha>>,
 }
 
 impl Worker {
     /// Works on the issue whose lease is held, and lets the lease go.
     pub(super) async fn attempt(&self, lease: &HeldLease, issue: Issue, base: &BaseBranch) -> Result<Taken, WorkError> {
         let mut labels = issue.labels.clone();
+        let began = lease.record().spend;
         // What the agent works on outlives a run that is cut short: its work is kept.
         let begun = OnceLock::new();
         // Boxed, here and below: the future of a whole attempt is too large for a small thread's stack.
         let work = Box::pin(self.work(lease, &issue, &mut labels, base, &begun));
-        let worked = self.with_heartbeat(lease, work).await;
+        let worked = self.with_heartbeat(lease, &issue, work).await;
         match worked {
-            Ok(()) => self.release(lease).await?,
-            Err(WorkError::Stopped) => self.put_back(lease, &mut labels, begun.get()).await?,
+            Ok(()) => {
+                Box::pin(self.settle_day(lease, base, began)).await;
+                self.release(lease).await?;
+            }
+            Err(
+                error @ (WorkError::Stopped | WorkError::Paused(_) | WorkError::Terminated(_) | WorkError::Withdrawn),
+            ) => {
+                Box::pin(self.cut_short(lease, &mut labels, begun.get(), error)).await?;
+            }
+            // Others took the room that the poll had seen.
+            Err(WorkError::Full(full)) => {
+                self.label(lease, &mut labels, State::Ready).await?;
+                self.hand_back(lease, &format!("put back: {full}")).await?;
+            }
             Err(error) => {
-                if let Err(error) = self.fall_back(lease, &mut labels, error).await {
-                    if !is_only_to_be_shown(lease, &error) {
+                if let Err(error) = Box::pin(self.fall_back(lease, &mut labels, error)).await {
+                    // A lease that is let go tells nobody that there is more to show.
+                    if !is_only_to_be_shown(lease, &error) || lease.record().state == State::Done {
                         return Err(error);
                     }
                     self.tell(&Notice::Failed { issue: Some(lease.issue()), reason: error.to_string() });
                 }
+                Box::pin(self.settle_day(lease, base, began)).await;
                 self.release(lease).await?;
             }
         }
         Ok(Taken::Worked)
     }
 
-    /// Ends the attempt of a worker that was asked to stop, in few seconds: the work so far goes to the branch, and the
-    /// lease is let go, so that the next worker goes on at once.
-    async fn put_back(
+    /// Ends an attempt that somebody cut short, after keeping its work on the branch.
+    async fn cut_short(
         &self,
         lease: &HeldLease,
         labels: &mut Vec<String>,
         begun: Option<&Job<'_>>,
+        end: WorkError,
     ) -> Result<(), WorkError> {
         if let Some(job) = begun {
             self.keep_what_there_is(job).await;
         }
+        let why = end.to_string();
+        match end {
+            WorkError::Paused(pause) => self.pause_held(lease, labels, pause).await?,
+            WorkError::Terminated(_) => self.end_held(lease, labels, &format!("finished: {why}")).await?,
+            WorkError::Withdrawn => {
+                let settle = self.settle(lease, labels, |record| {
+                    record.state = State::Done;
+                    format!("finished: {why}")
+                });
+                settle.await?;
+                self.release(lease).await?;
+            }
+            // The worker was stopped.
+            _other => return self.put_back(lease, labels).await,
+        }
+        if let Some(job) = begun {
+            self.settle_day(lease, job.base, job.began).await;
+        }
+        Ok(())
+    }
+
+    /// Ends the attempt of a worker that was asked to stop, in few seconds: the lease is let go, so that the next worker
+    /// goes on at once.
+    async fn put_back(&self, lease: &HeldLease, labels: &mut Vec<String>) -> Result<(), WorkError> {
         self.label(lease, labels, State::Ready).await?;
-        let why = "put back: the worker was stopped";
+        let release = self.hand_back(lease, "put back: the worker was stopped");
+        // A forge that does not answer now is not waited for: then the lease runs out.
+        tokio::time::timeout(KEEP_TIME, release).await.map_err(|_elapsed| WorkError::Stopped)?
+    }
+
+    /// Lets an issue go whose attempt does not count.
+    async fn hand_back(&self, lease: &HeldLease, why: &str) -> Result<(), WorkError> {
         let release = self.forge.release(lease, |record| {
             record.state = State::Ready;
-            record.attempt = record.attempt.saturating_sub(1);
+            uncount(record);
             why.to_owned()
         });
-        // A forge that does not answer now is not waited for: then the lease runs out.
-        tokio::time::timeout(KEEP_TIME, release).await.map_err(|_elapsed| WorkError::Stopped)??;
+        release.await?;
         self.tell(&Notice::Moved { issue: lease.issue(), state: State::Ready, why: why.to_owned() });
         Ok(())
     }
@@ -120,7 +176,17 @@ impl Worker {
         if record.trigger.as_ref().is_some_and(|trigger| trigger.approved != approved_hash(issue)) {
             return self.block(lease, labels, self.edited()).await;
         }
-        let prepared = Box::pin(self.prepare(lease, issue, base, ends)).await?;
+        let allowance = match self.issue_allowance(lease) {
+            Ok(allowance) => Box::pin(self.reserve(lease, base, allowance)).await??,
+            Err(exhausted) => {
+                return self.block(lease, labels, self.used_up(&exhausted.to_string(), record.spend)).await;
+            }
+        };
+        let prepared = Box::pin(self.prepare(lease, issue, base, (allowance, ends))).await?;
+        let identity = &self.settings.identity.email;
+        if let Some(foreign) = prepared.checkout.foreign_commit(identity, record.accepted.as_ref()).await? {
+            return Box::pin(self.step_aside(lease, labels, &prepared, &foreign)).await;
+        }
         let job = begun.get_or_init(|| prepared);
         let settle = self.settle(lease, labels, |record| {
             record.state = record.state.after(Event::AgentStarted).unwrap_or(State::InProgress);
@@ -138,22 +204,38 @@ impl Worker {
         lease: &'a HeldLease,
         issue: &'a Issue,
         base: &'a BaseBranch,
-        ends: Instant,
+        (allowance, ends): (Allowance, Instant),
     ) -> Result<Job<'a>, WorkError> {
         self.progress(issue, "fetching the repository");
         let base_branch: BranchName = base.name.parse()?;
-        let base_sha = self.when_free(async || self.workspace.fetch(&self.remote, &base_branch).await).await?;
+        let remote = self.remote().await?;
+        let base_sha = self.when_free(async || self.workspace.fetch(&remote, &base_branch).await).await?;
         let text = self.forge.file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
         let rules = RepositorySettings::parse(&text)?;
         let (agent_name, agent) = self.choose_agent(issue, &rules)?;
         let branch = self.choose_branch(lease, issue).await?;
-        let prepare = async || self.workspace.prepare(&self.remote, issue.number, &branch, &base_sha).await;
+        let prepare = async || self.workspace.prepare(&remote, issue.number, &branch, &base_sha).await;
         let checkout = self.when_free(prepare).await?;
         let comments = self.trusted_comments(issue).await?;
         let nonce = lease.record().nonce;
         let (repo, nonce) = (self.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
         let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));
-        Ok(Job { lease, issue, base, rules, agent_name, agent, checkout, comments, run, ends })
+        let (began, pushed) = (lease.record().spend, Mutex::new(checkout.pushed().cloned()));
+        Ok(Job {
+            lease,
+            issue,
+            base,
+            rules,
+            agent_name,
+            agent,
+            checkout,
+            comments,
+            run,
+            ends,
+            allowance,
+            began,
+            pushed,
+        })
     }
 
     /// Another process of Hob may use the same mirror just now: waits for it, as long as a transfer may take.
@@ -194,11 +276,12 @@ impl Worker {
         if let Some(known) = lease.record().branch {
             return Ok(known.parse()?);
         }
+        let remote = self.remote().await?;
         let wanted = branch_for(&self.settings.workspace.branch_prefix, issue.number, &issue.title);
         let mut name = wanted.clone();
         for n in 2..100 {
             let branch: BranchName = name.parse()?;
-            if self.workspace.remote_tip(&self.remote, &branch).await?.is_none() {
+            if self.workspace.remote_tip(&remote, &branch).await?.is_none() {
                 return Ok(branch);
             }
             name = format!("{wanted}-{n}");
@@ -239,6 +322,9 @@ impl Worker {
             // On a free issue the label would count as a person's: the lease runs out, and who takes over takes it off.
             FailureClass::Transient { .. } if has_label(labels, &self.settings.labels.blocked) => Err(error),
             FailureClass::Transient { retry_after } => self.try_later(lease, labels, reason, retry_after).await,
+            FailureClass::QuotaExhausted { reset_after } => {
+                self.pause_for_quota(lease, labels, reason, reset_after).await
+            }
             FailureClass::Permanent | FailureClass::NeedsHuman => {
                 let refused = matches!(&error, WorkError::Workspace(WorkspaceError::PushRefused { .. }));
                 let kind = if refused { BlockKind::PushRefused } else { BlockKind::SetUpNeeded };
@@ -271,6 +357,67 @@ impl Worker {
             format!("attempt {attempt} failed, the next starts after {}: {reason}", until.format("%H:%M:%S UTC"))
         });
         settle.await
+    }
+
+    /// Waits for a model's quota: no attempt is used up by it.
+    pub(super) async fn pause_for_quota(
+        &self,
+        lease: &HeldLease,
+        labels: &mut Vec<String>,
+        reason: String,
+        reset_after: Option<Duration>,
+    ) -> Result<(), WorkError> {
+        let until = self.forge.now() + reset_after.unwrap_or(QUOTA_PAUSE);
+        let settle = self.settle(lease, labels, |record| {
+            record.state = record.state.after(Event::TransientFailure).unwrap_or(State::Ready);
+            uncount(record);
+            record.retry_after = Some(until);
+            record.last_failure = Some(reason.clone());
+            format!("the model's quota is used up, work goes on after {}: {reason}", until.format("%H:%M:%S UTC"))
+        });
+        settle.await
+    }
+
+    /// A person pushed to Hob's branch: it is theirs until they say otherwise.
+    async fn step_aside(
+        &self,
+        lease: &HeldLease,
+        labels: &mut Vec<String>,
+        job: &Job<'_>,
+        foreign: &Foreign,
+    ) -> Result<(), WorkError> {
+        let (branch, start, since) = (job.checkout.branch(), job.checkout.start().clone(), self.forge.now());
+        let blocked = Blocked {
+            kind: BlockKind::PersonPushed,
+            text: format!(
+                "{} pushed the commit {} to `{branch}`, so Hob steps aside.",
+                title(&foreign.author, 80),
+                foreign.sha.short()
+            ),
+            question: "Should Hob go on from the branch as it stands? An answer says yes.".to_owned(),
+            since,
+        };
+        let settle = self.settle(lease, labels, |record| {
+            let sentence = format!("needs a person: {}", blocked.text);
+            record.state = State::Blocked;
+            record.blocked = Some(blocked);
+            record.branch = Some(branch.to_string());
+            record.accepted = Some(start);
+            sentence
+        });
+        settle.await
+    }
+
+    /// A budget of the issue's whole life is spent.
+    pub(super) fn used_up(&self, budget: &str, bill: Spend) -> Blocked {
+        Blocked {
+            kind: BlockKind::LimitReached,
+            text: format!("The issue's {budget} is used up. Its bill so far: {bill}."),
+            question: "Is it worth more? Then raise the limit in Hob's settings and answer; no answer or label alone \
+                       lets it go on. Else do the rest by hand."
+                .to_owned(),
+            since: self.forge.now(),
+        }
     }
 
     pub(super) fn limit_reached(&self, text: String) -> Blocked {

@@ -30,7 +30,7 @@ impl Worker {
     /// Looks at an issue anew and does what is to be done about it, to the end of this attempt.
     pub(super) async fn take(&self, number: IssueNumber, base: &BaseBranch) -> Result<Taken, WorkError> {
         let Some((issue, entry, view)) = self.look_at(number).await? else { return Ok(Taken::Nothing) };
-        let snapshot = Snapshot { issues: vec![view], claims: Vec::new() };
+        let snapshot = Snapshot { issues: vec![view], repository: None };
         let decision = plan(&snapshot, &self.settings.plan_rules(), self.forge.now()).into_iter().next();
         let Some(Decision::Act(action)) = decision.map(|planned| planned.decision) else { return Ok(Taken::Nothing) };
         let seen = Seen { issue, entry };
@@ -44,13 +44,24 @@ impl Worker {
     async fn act(&self, action: Action, seen: Seen, base: &BaseBranch) -> Result<Taken, WorkError> {
         match action {
             Action::Claim => match self.vet(&seen.issue).await? {
+                // A status comment without a ledger: the ledger was deleted, and the work may still be there.
+                Vetted::Trusted(trigger) if seen.entry.is_none() && seen.issue.comments > 0 => {
+                    match Box::pin(self.rebuild(&seen, base)).await? {
+                        Some(taken) => Ok(taken),
+                        None => self.claim(seen, trigger, base).await,
+                    }
+                }
                 Vetted::Trusted(trigger) => self.claim(seen, trigger, base).await,
                 Vetted::Refused(refusal) => self.refuse(seen, refusal, base).await,
             },
             Action::Recover(recovery) => self.recover(seen, recovery, base).await,
-            Action::SeekAnswer => self.seek_answer(seen, base).await,
+            Action::SeekAnswer => Box::pin(self.seek_answer(seen, base)).await,
+            Action::SeekCommand => Box::pin(self.seek_command(seen, base)).await,
+            Action::Obey(request) => Box::pin(self.obey(seen, request, base)).await,
+            Action::Rebuild => Ok(Box::pin(self.rebuild(&seen, base)).await?.unwrap_or(Taken::Nothing)),
+            Action::ReturnToReview(pull) => Box::pin(self.return_to_review(seen, pull, base)).await,
             Action::AskAboutRejection(pull) => self.ask_about_rejection(seen, pull, base).await,
-            Action::Finish(ending) => self.finish(seen, ending, base).await,
+            Action::Finish(ending) => Box::pin(self.finish(seen, ending, base)).await,
             Action::RepairLabels(changes) => self.repair_labels(seen, &changes, base).await,
             Action::ShowState => {
                 let sentence = "shows what its dead worker had not".to_owned();
@@ -170,29 +181,56 @@ impl Worker {
             Ending::Merged => "its pull request was merged",
             Ending::Closed => "the issue was closed",
             Ending::Cancelled => "the trigger label was taken off",
+            Ending::Gone => "the issue was deleted or transferred",
         };
+        if ending == Ending::Merged && self.still_wanted(&seen.issue) {
+            let sentence = format!("finishing: {why}");
+            return self.end(seen, base, &sentence, &format!("finished: {why}, and the issue was left open")).await;
+        }
         let lease = self.acquire(&seen, base, |record| {
             record.state = State::Done;
             record.retry_after = None;
+            record.request = None;
             format!("finished: {why}")
         });
         let lease = lease.await?;
+        if ending == Ending::Gone {
+            // There is nothing to show it on.
+            self.release(&lease).await?;
+            self.tell(&Notice::Moved { issue: seen.issue.number, state: State::Done, why: why.to_owned() });
+            return Ok(Taken::Tended);
+        }
         self.show_and_release(seen, lease, why).await
     }
 
     /// Ends the work on a person's word: the trigger label goes too.
     pub(super) async fn cancel(&self, seen: Seen, base: &BaseBranch) -> Result<Taken, WorkError> {
-        let lease = self.acquire(&seen, base, |_| "cancelled by a command".to_owned()).await?;
-        // The label goes first: on a finished ledger it would ask for the work anew if this worker died in between.
-        self.forge.change_label(&lease, &LabelChange::Remove(self.settings.labels.trigger.clone())).await?;
+        self.end(seen, base, "cancelled by a command", "finished: cancelled by a command").await
+    }
+
+    async fn end(&self, seen: Seen, base: &BaseBranch, begun: &str, ended: &str) -> Result<Taken, WorkError> {
+        let lease = self.acquire(&seen, base, |_| begun.to_owned()).await?;
         let mut labels = seen.issue.labels;
-        let settle = self.settle(&lease, &mut labels, |record| {
+        self.end_held(&lease, &mut labels, ended).await?;
+        Ok(Taken::Tended)
+    }
+
+    /// Ends the work on the issue whose lease is held.
+    pub(super) async fn end_held(
+        &self,
+        lease: &HeldLease,
+        labels: &mut Vec<String>,
+        ended: &str,
+    ) -> Result<(), WorkError> {
+        // The label goes first: on a finished ledger it would ask for the work anew if this worker died in between.
+        self.forge.change_label(lease, &LabelChange::Remove(self.settings.labels.trigger.clone())).await?;
+        let settle = self.settle(lease, labels, |record| {
             record.state = State::Done;
-            "finished: cancelled by a command".to_owned()
+            record.request = None;
+            ended.to_owned()
         });
         settle.await?;
-        self.release(&lease).await?;
-        Ok(Taken::Tended)
+        self.release(lease).await
     }
 
     pub(super) async fn show_and_release(&self, seen: Seen, lease: HeldLease, why: &str) -> Result<Taken, WorkError> {
@@ -218,6 +256,7 @@ impl Worker {
 /// The next attempt at an issue begins.
 pub(super) fn start_attempt(record: &mut Record, now: crate::domain::Timestamp) {
     record.attempt += 1;
+    record.attempts_ever += 1;
     record.claimed_at = now;
     record.retry_after = None;
     record.refused = None;
@@ -238,6 +277,10 @@ fn asked_anew(old: &Record) -> Record {
         pull_request: None,
         trigger: None,
         checks: None,
+        accepted: None,
+        stalled: None,
+        paused: None,
+        request: None,
         ..old.clone()
     }
 }

@@ -2,7 +2,6 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -18,6 +17,7 @@ use crate::{
 pub(super) type ChildEnvironment = std::collections::BTreeMap<std::ffi::OsString, std::ffi::OsString>;
 
 /// All that a worker needs, as values.
+#[derive(Clone)]
 pub struct WorkerParts {
     /// The client of the repository.
     pub forge: Forge,
@@ -25,8 +25,6 @@ pub struct WorkerParts {
     pub settings: Settings,
     /// Where git pushes to: the forge's web address.
     pub server_url: String,
-    /// The token, for git.
-    pub token: SecretString,
     /// Where mirrors, checkouts and transcripts are.
     pub state_dir: PathBuf,
     /// What agents are made from.
@@ -47,7 +45,7 @@ pub struct WorkerParts {
 pub struct Worker {
     pub(super) forge: Forge,
     pub(super) settings: Settings,
-    pub(super) remote: Remote,
+    server_url: String,
     pub(super) workspace: Workspace,
     pub(super) agents: AgentParts,
     pub(super) environment: ChildEnvironment,
@@ -64,13 +62,13 @@ impl Worker {
     /// # Errors
     /// When the forge's address is none or the folder cannot be made.
     pub async fn new(parts: WorkerParts) -> Result<Self, WorkError> {
-        let remote = Remote::server(parts.forge.repo().clone(), &parts.server_url, Some(parts.token))?;
+        Remote::server(parts.forge.repo().clone(), &parts.server_url, None)?;
         let workspace =
             Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone()).await?;
         Ok(Self {
             forge: parts.forge,
             settings: parts.settings,
-            remote,
+            server_url: parts.server_url,
             workspace,
             agents: parts.agents,
             environment: parts.environment,
@@ -87,8 +85,14 @@ impl Worker {
         &self.forge
     }
 
+    /// Where git fetches and pushes, with a token that is good for a whole transfer.
+    pub(super) async fn remote(&self) -> Result<Remote, WorkError> {
+        let token = self.forge.connection().token(self.settings.workspace.transfer_time).await?;
+        Ok(Remote::server(self.forge.repo().clone(), &self.server_url, Some(token))?)
+    }
+
     pub(super) fn tell(&self, notice: &Notice) {
-        (self.observer)(notice);
+        (self.observer)(self.forge.repo(), notice);
     }
 
     /// A fresh claimant: the nonce is drawn for one acquisition.

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    domain::{IssueNumber, IssueView, Record, Snapshot, State},
+    domain::{IssueNumber, IssueView, PullNumber, Record, Snapshot, State},
     forge::{ForgeError, Issue, LedgerEntry, Tip},
     worker::{Notice, WorkError, Worker},
 };
@@ -24,8 +24,8 @@ impl Worker {
         let mut issues: BTreeMap<_, _> = listed.into_iter().map(|issue| (issue.number, issue)).collect();
         let open: BTreeSet<IssueNumber> = issues.keys().copied().collect();
         let mut entries = BTreeMap::new();
-        let (mut views, mut claims) = (Vec::new(), Vec::new());
-        for tip in &tips {
+        let mut views = Vec::new();
+        for tip in &tips.issues {
             let entry = match self.forge.entry(tip).await {
                 Ok(entry) => entry,
                 // One ledger that cannot be read, such as a newer Hob's, stops its own issue only.
@@ -36,48 +36,53 @@ impl Worker {
                 }
                 Err(error) => return Err(error.into()),
             };
-            if entry.record.attempt > 0 {
-                claims.push(entry.record.claimed_at);
-            }
             // A holder in a finished ledger died before it had shown the end.
             let finished = entry.record.state == State::Done && entry.record.holder.is_none();
             if finished && !open.contains(&tip.issue) {
                 continue;
             }
             if !open.contains(&tip.issue) {
-                match self.forge.issue(tip.issue).await? {
-                    Some(issue) => drop(issues.insert(tip.issue, issue)),
-                    None => tracing::debug!(issue.number = tip.issue.0, "the issue of a ledger is gone"),
-                }
+                let issue = self.forge.issue(tip.issue).await?.unwrap_or_else(|| Issue::gone(tip.issue));
+                issues.insert(tip.issue, issue);
             }
             entries.insert(tip.issue, entry);
         }
         for issue in issues.values() {
             views.push(self.view(issue, entries.get(&issue.number)).await?);
         }
-        Ok(Discovered { snapshot: Snapshot { issues: views, claims }, issues })
+        let repository = self.forge.repository_entry(tips.repository.as_ref()).await?.map(|entry| entry.record);
+        Ok(Discovered { snapshot: Snapshot { issues: views, repository }, issues })
     }
 
-    /// What the forge says now about one issue; none where it is gone.
+    /// What the forge says now about one issue; none where it is gone and has no ledger.
     pub(super) async fn look_at(
         &self,
         number: IssueNumber,
     ) -> Result<Option<(Issue, Option<LedgerEntry>, IssueView)>, WorkError> {
-        let Some(issue) = self.forge.issue(number).await? else { return Ok(None) };
+        let issue = self.forge.issue(number).await?;
         let entry = match self.forge.tip(number).await? {
             Some(tip) => Some(self.forge.entry(&Tip { issue: number, commit: tip.commit }).await?),
             None => None,
         };
+        if issue.is_none() && entry.is_none() {
+            return Ok(None);
+        }
+        let issue = issue.unwrap_or_else(|| Issue::gone(number));
         let view = self.view(&issue, entry.as_ref()).await?;
         Ok(Some((issue, entry, view)))
     }
 
     async fn view(&self, issue: &Issue, entry: Option<&LedgerEntry>) -> Result<IssueView, WorkError> {
         let record: Option<Record> = entry.map(|entry| entry.record.clone());
-        let in_review = record.as_ref().filter(|record| record.state == State::InReview);
-        let pull = match in_review.and_then(|record| record.pull_request) {
+        let pull = match record.as_ref().and_then(followed_pull) {
             Some(number) => self.forge.pull(number).await?.map(|pull| (pull.number, pull.status)),
             None => None,
+        };
+        let waiting = record.as_ref().is_none_or(|record| matches!(record.state, State::Ready | State::Done));
+        let blockers = match issue.blocked_by {
+            0 => Vec::new(),
+            _ if !waiting => Vec::new(),
+            _ => self.forge.blockers(issue.number).await?,
         };
         Ok(IssueView {
             number: issue.number,
@@ -87,7 +92,17 @@ impl Worker {
             created_at: issue.created_at,
             updated_at: issue.updated_at,
             record,
+            blockers,
             pull,
         })
+    }
+}
+
+/// The pull request whose fate matters: one in review, one that a person closed, or one of an issue that was closed and
+/// is asked for again.
+fn followed_pull(record: &Record) -> Option<PullNumber> {
+    match record.state {
+        State::InReview | State::Blocked | State::Done => record.pull_request,
+        State::Ready | State::Assigned | State::InProgress => None,
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     agent::AgentError,
     config::RepositorySettingsError,
-    domain::{FailureClass, InvalidGlob, IssueNumber},
+    domain::{FailureClass, Full, InvalidGlob, IssueNumber, Login, Pause},
     forge::ForgeError,
     workspace::{InvalidBranchName, InvalidServer, WorkspaceError},
 };
@@ -35,12 +35,39 @@ pub enum WorkError {
     /// Somebody wanted to unblock an issue that is not blocked.
     #[error("issue {0} is not blocked: `hob explain {0}` says where it stands")]
     NotBlocked(IssueNumber),
+    /// Somebody wanted to control an issue that Hob never claimed.
+    #[error("issue {0} has no ledger: Hob never claimed it; take its label off to keep Hob away")]
+    NoLedger(IssueNumber),
+    /// Somebody wanted to resume an issue that is not paused.
+    #[error("issue {0} is not paused: `hob explain {0}` says where it stands")]
+    NotPaused(IssueNumber),
+    /// An issue's ledger moved each time before a request could be written.
+    #[error("issue {0} is changing too fast: try again")]
+    Restless(IssueNumber),
+    /// Nothing may begin in the repository.
+    #[error("{0}")]
+    Full(Full),
+    /// Somebody paused the issue while it was worked on.
+    #[error("{} paused the issue", .0.by)]
+    Paused(Pause),
+    /// Somebody ended the work while it went on.
+    #[error("{0} ended the work")]
+    Terminated(Login),
+    /// The issue was closed, or its label taken off, while it was worked on.
+    #[error("the issue was closed or its label taken off")]
+    Withdrawn,
     /// The worker was asked to stop.
     #[error("the worker was stopped")]
     Stopped,
     /// The checks' shell could not be run.
     #[error("run the checks: {0}")]
     Checks(String),
+}
+
+impl From<Full> for WorkError {
+    fn from(full: Full) -> Self {
+        Self::Full(full)
+    }
 }
 
 impl WorkError {
@@ -50,8 +77,9 @@ impl WorkError {
             Self::Forge(error) => error.class(),
             Self::Workspace(error) => error.class(),
             Self::Agent(error) => error.failure.clone(),
-            Self::Stopped => FailureClass::Cancelled,
-            Self::NotBlocked(_) => FailureClass::Permanent,
+            Self::Stopped | Self::Paused(_) | Self::Terminated(_) | Self::Withdrawn => FailureClass::Cancelled,
+            Self::NotBlocked(_) | Self::NoLedger(_) | Self::NotPaused(_) => FailureClass::Permanent,
+            Self::Full(_) | Self::Restless(_) => FailureClass::Transient { retry_after: None },
             Self::Settings(_) | Self::Glob(_) | Self::Server(_) | Self::Branch(_) | Self::Checks(_) => {
                 FailureClass::NeedsHuman
             }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::{
     agent::Registry,
     config::{REPOSITORY_SETTINGS_PATH, RepositorySettings},
-    domain::{Action, Decision, IssueNumber, IssueView, Record, Recovery, State, Timestamp, plan},
+    domain::{Action, Decision, IssueNumber, IssueView, Record, Recovery, State, Timestamp, WaitReason, plan},
     worker::{WorkError, Worker, trust::Vetted},
 };
 
@@ -43,6 +43,11 @@ impl Worker {
             };
             let mut counts =
                 matches!(planned.decision, Decision::Act(Action::Claim | Action::Recover(Recovery::Resume)));
+            if planned.decision == Decision::Act(Action::Rebuild)
+                && let Some(reason) = self.label_by_hand(planned.issue).await?
+            {
+                why = reason.to_string();
+            }
             if planned.decision == Decision::Act(Action::Claim)
                 && let Some(issue) = found.issues.get(&planned.issue.number)
                 && let Vetted::Refused(refusal) = self.vet(issue).await?
@@ -65,6 +70,17 @@ impl Worker {
 }
 
 impl Worker {
+    /// Why nothing is done about an issue with a state label and without a ledger; none: Hob had it, and would go on.
+    async fn label_by_hand(&self, issue: &IssueView) -> Result<Option<WaitReason>, WorkError> {
+        if self.own_comment(issue.number).await?.is_some() {
+            return Ok(None);
+        }
+        let labels = &self.settings.labels;
+        let on = labels.states_on(&issue.labels).into_iter().find_map(|state| labels.of(state)).unwrap_or_default();
+        let by_hand = if on == labels.blocked { WaitReason::BlockedByHand } else { WaitReason::LabelByHand };
+        Ok(Some(by_hand(on.to_owned())))
+    }
+
     /// Everything whose ledger is open: what goes on now.
     ///
     /// # Errors
@@ -104,6 +120,10 @@ fn sentence(action: &Action) -> String {
         Action::SeekAnswer => {
             "it is blocked: it waits for a person's answer (the status comment on the issue has the question)"
         }
+        Action::SeekCommand => "something happened on it: Hob would look for a command, and wait on",
+        Action::ReturnToReview(_) => "its pull request is open again: it would be in review again",
+        Action::Rebuild => "its ledger was deleted: it would be made anew",
+        Action::Obey(_) => "it was asked to stop: the next worker would see to it",
         Action::AskAboutRejection(_) => "its pull request was closed: a person would be asked what is next",
         Action::Finish(_) => "its work is at an end: the ledger would be closed",
         Action::RepairLabels(_) => "its labels contradict its ledger: they would be repaired",

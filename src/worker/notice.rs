@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::domain::{IssueNumber, PullNumber, Spend, State};
+use crate::domain::{IssueNumber, PullNumber, RepoName, Spend, State};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -60,5 +60,5 @@ pub enum Notice {
     },
 }
 
-/// Whoever listens. It is called from several tasks and must not block.
-pub type Observer = Arc<dyn Fn(&Notice) + Send + Sync>;
+/// Whoever listens, told which repository it is about. It is called from several tasks and must not block.
+pub type Observer = Arc<dyn Fn(&RepoName, &Notice) + Send + Sync>;

@@ -1,6 +1,6 @@
 //! Publishing: one branch, one pull request an issue, pushed and opened under the lease.
 
-use std::time::Duration;
+use std::{sync::PoisonError, time::Duration};
 
 use crate::{
     domain::{Event, PullReport, Sha, State, pull_body, pull_title},
@@ -60,21 +60,26 @@ impl Worker {
         let deadline = self.settings.workspace.transfer_time.min(self.settings.lease.duration / 2);
         self.forge.permit(job.lease, deadline, "push the branch")?;
         self.progress(job.issue, &format!("pushing `{}`", job.checkout.branch()));
-        let push = self.workspace.push(&job.checkout, &self.remote, head, job.checkout.pushed());
+        let known = job.pushed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let remote = self.remote().await?;
+        let push = self.workspace.push(&job.checkout, &remote, head, known.as_ref());
         match tokio::time::timeout(deadline, push).await {
-            Ok(result) => Ok(result?),
+            Ok(result) => result?,
             Err(_elapsed) => {
-                Err(crate::forge::ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into())
+                return Err(crate::forge::ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into());
             }
         }
+        *job.pushed.lock().unwrap_or_else(PoisonError::into_inner) = Some(head.clone());
+        Ok(())
     }
 
     fn draft(&self, job: &Job<'_>, proven: &Proven) -> PullDraft {
         let record = job.lease.record();
         let limits = &self.settings.limits;
-        let money = limits
-            .usd_micros_per_issue()
-            .map_or("no limit of money".to_owned(), |_| format!("${:.2}", limits.usd_per_issue));
+        let money = match limits.budgets().issue.usd_micros {
+            Some(_) => format!("${:.2}", limits.usd_per_issue),
+            None => "no limit of money".to_owned(),
+        };
         let limits = format!(
             "An attempt may take {}, an issue {money} and {} attempts.",
             words(limits.issue_time),

@@ -1,16 +1,17 @@
 //! The rounds of one attempt: the agent works, Hob commits and checks; what fails goes back to the agent, a limited
 //! number of times.
 
-use std::time::Duration;
+use std::{sync::PoisonError, time::Duration};
 
 use tokio::{sync::mpsc, time::Instant};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     agent::RunContext,
     domain::{
-        BlockKind, Blocked, BriefParts, CheckResult, CheckTally, Diff, DiffPolicy, Evidence, FailureClass, HobFiles,
-        Outcome, Progress, RunId, RunReport, RunRequest, Sha, Spend, Verdict, brief, failed_checks, quiet, title,
-        visible,
+        Allowance, BlockKind, Blocked, BriefParts, Budget, CheckResult, CheckTally, Diff, DiffPolicy, Evidence,
+        FailureClass, HobFiles, Outcome, Progress, RunId, RunReport, RunRequest, Sha, Spend, Verdict, brief,
+        failed_checks, failure_mark, quiet, title, visible,
     },
     forge::fresh_nonce,
     worker::{Notice, WorkError, Worker, attempt::Job},
@@ -37,6 +38,8 @@ enum Round {
     Blocked(Blocked),
     /// The agent failed in a way that may pass.
     Later(String, Option<Duration>),
+    /// The model's quota is used up.
+    Quota(String, Option<Duration>),
 }
 
 impl Worker {
@@ -50,9 +53,12 @@ impl Worker {
                 return Box::pin(self.publish(job, labels, &proven)).await;
             }
         }
-        let mut failed = Vec::new();
+        let mut failed: Vec<CheckResult> = Vec::new();
         let mut last = Evidence::default();
+        let mut worked = job.checkout.start().clone();
+        let mut rounds = 0;
         for round in 0..=self.settings.limits.check_rounds {
+            rounds = round + 1;
             if round > 0 {
                 self.progress(
                     job.issue,
@@ -67,22 +73,32 @@ impl Worker {
                 }
                 Round::Later(reason, asked) => {
                     self.keep_what_there_is(job).await;
-                    return self.try_later(job.lease, labels, reason, asked).await;
+                    return match self.stalled(job, &reason).await? {
+                        Some(blocked) => self.block(job.lease, labels, blocked).await,
+                        None => self.try_later(job.lease, labels, reason, asked).await,
+                    };
+                }
+                Round::Quota(reason, reset_after) => {
+                    self.keep_what_there_is(job).await;
+                    return self.pause_for_quota(job.lease, labels, reason, reset_after).await;
                 }
                 Round::Again(evidence) => {
+                    let before = std::mem::take(&mut failed);
                     failed = evidence.head.iter().filter(|check| !check.passed()).cloned().collect();
                     last = evidence;
+                    let tip = job.checkout.tip().await?;
+                    // The same work cannot pass what it failed.
+                    if round > 0 && tip == worked && said(&before) == said(&failed) {
+                        break;
+                    }
+                    worked = tip;
                 }
             }
         }
         self.keep_work(job).await?;
         let blocked = Blocked {
             kind: BlockKind::ChecksFailed,
-            text: format!(
-                "The checks still fail after {} round(s) of work.\n\n{}",
-                self.settings.limits.check_rounds + 1,
-                failed_checks(&last.head)
-            ),
+            text: format!("The checks still fail after {rounds} round(s) of work.\n\n{}", failed_checks(&last.head)),
             question: "What should the agent do about this?".to_owned(),
             since: self.forge.now(),
         };
@@ -96,12 +112,12 @@ impl Worker {
         base: &[CheckResult],
         failed: &[CheckResult],
     ) -> Result<Round, WorkError> {
-        let Some(money) = self.money_left(job) else {
-            let spent = job.lease.record().spend;
-            return Ok(Round::Blocked(self.limit_reached(format!("The issue's budget is spent: {spent}."))));
+        let allowance = match self.left(job) {
+            Ok(allowance) => allowance,
+            Err(blocked) => return Ok(Round::Blocked(blocked)),
         };
-        let report = self.run_agent(job, round, failed, money).await?;
-        self.note_spend(job, report.spend).await?;
+        let report = Box::pin(self.run_agent(job, round, failed, allowance)).await?;
+        self.write_spend(job, report.spend).await?;
         let summary = match report.outcome {
             Outcome::Done { summary } => summary,
             Outcome::NothingToDo { reason } => return Ok(Round::Blocked(self.nothing_changed(&reason))),
@@ -143,7 +159,7 @@ impl Worker {
         job: &Job<'_>,
         round: u32,
         failed: &[CheckResult],
-        money: Option<u64>,
+        allowance: Allowance,
     ) -> Result<RunReport, WorkError> {
         let record = job.lease.record();
         let fence = fresh_nonce();
@@ -161,6 +177,7 @@ impl Worker {
             text_bytes: self.settings.limits.body_bytes,
             fence: &fence,
         });
+        let left = job.ends.saturating_duration_since(Instant::now());
         let request = RunRequest {
             run: RunId(format!("{}-{round}", job.run)),
             repo: self.forge.repo().clone(),
@@ -170,8 +187,9 @@ impl Worker {
             brief: text,
             folder: job.checkout.folder().to_owned(),
             checks: job.rules.checks.clone(),
-            time: job.ends.saturating_duration_since(Instant::now()),
-            usd_micros: money,
+            time: allowance.time.map_or(left, |time| time.min(left)),
+            usd_micros: allowance.usd_micros,
+            tokens: allowance.tokens,
         };
         self.progress(job.issue, &format!("the agent `{}` works", job.agent_name));
         let (sender, mut lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
@@ -179,23 +197,50 @@ impl Worker {
         let cancel = self.cancel.child_token();
         let context = RunContext { cancel: cancel.clone(), progress: sender, environment: self.environment.clone() };
         let _ends_with_run = cancel.drop_guard();
-        let run = async move {
+        let ended = CancellationToken::new();
+        let run = async {
             let report = job.agent.run(&request, &context).await;
             drop(context);
+            ended.cancel();
             report
         };
         let show = async {
+            let mut noted = Spend::default();
             while let Some(line) = lines.recv().await {
-                self.tell(&Notice::Progress { issue: job.issue.number, text: line.text });
+                if let Some(spent) = line.spent {
+                    // The heartbeat writes it: a worker that dies in the middle of a run takes little of the bill with it.
+                    job.lease.note_spend(spent.since(noted)).await;
+                    noted = spent;
+                }
+                if !line.text.is_empty() {
+                    self.tell(&Notice::Progress { issue: job.issue.number, text: line.text });
+                }
             }
+            noted
         };
-        let (report, ()) = tokio::join!(run, show);
-        Ok(report?)
+        let (report, noted, ()) = tokio::join!(run, show, Box::pin(self.checkpoints(job, &ended)));
+        let report = report?;
+        job.lease.note_spend(report.spend.since(noted)).await;
+        Ok(report)
+    }
+
+    /// Keeps the work on the branch now and then while the agent works, until `ended`.
+    async fn checkpoints(&self, job: &Job<'_>, ended: &CancellationToken) {
+        let every = self.settings.limits.checkpoint;
+        while !every.is_zero() {
+            tokio::select! {
+                () = tokio::time::sleep(every) => {}
+                () = ended.cancelled() => return,
+            }
+            if let Err(error) = Box::pin(self.keep_work(job)).await {
+                tracing::warn!(issue.number = job.issue.number.0, %error, "the work so far could not be kept: {error}");
+            }
+        }
     }
 
     /// Writes what a run cost to the ledger at once: a worker that dies later takes nothing of the bill with it.
-    async fn note_spend(&self, job: &Job<'_>, spend: Spend) -> Result<(), WorkError> {
-        job.lease.note_spend(spend).await;
+    async fn write_spend(&self, job: &Job<'_>, spend: Spend) -> Result<(), WorkError> {
+        self.warn_of_budget(job, spend);
         if spend.usd_micros == 0 && spend.tokens() == 0 {
             return Ok(());
         }
@@ -209,9 +254,20 @@ impl Worker {
         }
     }
 
+    /// Says once that the issue's budget is nearly used up.
+    fn warn_of_budget(&self, job: &Job<'_>, spend: Spend) {
+        let (budget, soft) = (self.settings.limits.budgets().issue, self.settings.limits.soft);
+        let bill = job.lease.record().spend;
+        let (before, now) = (budget.used(bill.since(spend)), budget.used(bill));
+        if before < soft && soft <= now {
+            self.progress(job.issue, &format!("{:.0}% of the issue's budget is used: {bill}", (now * 100.0).floor()));
+        }
+    }
+
     fn after_failure(&self, reason: String, failure: FailureClass) -> Round {
         match failure {
             FailureClass::Transient { retry_after } => Round::Later(reason, retry_after),
+            FailureClass::QuotaExhausted { reset_after } => Round::Quota(reason, reset_after),
             FailureClass::Cancelled => Round::Later(reason, None),
             FailureClass::Permanent | FailureClass::NeedsHuman => Round::Blocked(Blocked {
                 kind: BlockKind::AgentFailed,
@@ -231,10 +287,41 @@ impl Worker {
         }
     }
 
-    /// Money left for the issue, in millionths of a dollar: `Some(None)` where it is not limited, none where it is spent.
-    fn money_left(&self, job: &Job<'_>) -> Option<Option<u64>> {
-        let Some(limit) = self.settings.limits.usd_micros_per_issue() else { return Some(None) };
-        limit.checked_sub(job.lease.record().spend.usd_micros).filter(|left| *left > 0).map(Some)
+    /// What the attempt may still take; the reason to stop where that is nothing.
+    fn left(&self, job: &Job<'_>) -> Result<Allowance, Blocked> {
+        let bill = job.lease.record().spend;
+        let issue = self.settings.limits.budgets().issue.left(bill);
+        issue.map_err(|exhausted| self.used_up(&exhausted.to_string(), bill))?;
+        let attempt = Budget {
+            usd_micros: job.allowance.usd_micros,
+            tokens: job.allowance.tokens,
+            wall_seconds: job.allowance.time.map(|time| time.as_secs()),
+            attempts: None,
+        };
+        let spent = bill.since(job.began);
+        attempt.left(spent).map_err(|exhausted| {
+            self.limit_reached(format!(
+                "The attempt's {exhausted} is used up: {spent}. The issue's bill so far: {bill}."
+            ))
+        })
+    }
+
+    /// Notes how the attempt failed and on what work; the reason to stop where it failed just so before.
+    async fn stalled(&self, job: &Job<'_>, reason: &str) -> Result<Option<Blocked>, WorkError> {
+        let tip = job.checkout.tip().await?;
+        let work = job.checkout.diff(job.checkout.base(), &tip).await?;
+        let mark = failure_mark(reason, &work.patch);
+        let before = job.lease.record().stalled;
+        if before.as_ref() != Some(&mark) {
+            job.lease.note_stalled(mark).await;
+            return Ok(None);
+        }
+        Ok(Some(Blocked {
+            kind: BlockKind::NoProgress,
+            text: format!("Two attempts in a row failed in the same way on the same work: {reason}"),
+            question: "What should be done differently? More attempts would only cost more.".to_owned(),
+            since: self.forge.now(),
+        }))
     }
 
     async fn commit(&self, job: &Job<'_>, summary: &str) -> Result<(), WorkError> {
@@ -273,9 +360,14 @@ impl Worker {
 
     /// Pushes what there is, so that a blocked issue goes on from it; work that breaks the rules stays unpushed.
     pub(super) async fn keep_work(&self, job: &Job<'_>) -> Result<(), WorkError> {
+        let before = job.checkout.tip().await?;
         self.commit(job, "Work in progress").await?;
         let Some((head, diff)) = self.work_so_far(job).await? else { return Ok(()) };
-        if self.policy_violations(job, &diff)?.is_some() || job.checkout.pushed() == Some(&head) {
+        if self.policy_violations(job, &diff)?.is_some() {
+            // Nothing that comes later may carry it in its history.
+            return Ok(job.checkout.unwind(&before).await?);
+        }
+        if job.pushed.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(&head) {
             return Ok(());
         }
         self.push(job, &head).await
@@ -307,6 +399,11 @@ impl Worker {
 fn is_proven(job: &Job<'_>) -> bool {
     let record = job.lease.record();
     record.last_failure.is_some() && record.head_sha.as_ref() == Some(job.checkout.start())
+}
+
+/// What failed checks say, without their times.
+fn said(failed: &[CheckResult]) -> Vec<(&str, &str)> {
+    failed.iter().map(|check| (check.command.as_str(), check.output.as_str())).collect()
 }
 
 /// How many of the checks on the head passed.

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::{
-    domain::{Blocked, CommentId, FailureClass, LabelChange, Record, STATUS_MARK, State, status_body},
+    domain::{Blocked, CommentId, FailureClass, IssueNumber, LabelChange, Record, STATUS_MARK, State, status_body},
     forge::HeldLease,
     worker::{Notice, WorkError, Worker},
 };
@@ -60,7 +60,7 @@ impl Worker {
     /// Writes the one status comment, or edits it. Its id goes into the ledger with the next transition.
     pub(super) async fn comment(&self, lease: &HeldLease) -> Result<(), WorkError> {
         let record = lease.record();
-        let body = status_body(&record, &self.settings.labels.trigger, &self.settings.labels.blocked);
+        let body = status_body(&record, &self.settings.status_rules());
         let known = match record.status_comment {
             Some(id) => Some(id),
             None => self.find_comment(lease).await?,
@@ -89,8 +89,13 @@ impl Worker {
         if lease.generation().0 <= 1 && !lease.comment_tried().load(Ordering::Relaxed) {
             return Ok(None);
         }
+        self.own_comment(lease.issue()).await
+    }
+
+    /// The status comment of an issue, by the token's own account.
+    pub(super) async fn own_comment(&self, issue: IssueNumber) -> Result<Option<CommentId>, WorkError> {
         let Some(own) = self.own_login().await? else { return Ok(None) };
-        let comments = self.forge.comments(lease.issue(), None).await?;
+        let comments = self.forge.comments(issue, None).await?;
         let ours = comments.into_iter().find(|comment| {
             comment.body.starts_with(STATUS_MARK) && comment.author.as_ref().is_some_and(|author| author.login.is(own))
         });

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::{
     domain::{Diff, Sha, Timestamp},
     workspace::{
-        BranchName, Identity, WorkspaceError, commit, diff,
+        BranchName, Foreign, Identity, WorkspaceError, commit, diff,
         error::library,
         git::{Git, Tree},
         layout::{IssueFolder, blocking, make, remove, remove_git_folders},
@@ -112,6 +112,33 @@ impl Checkout {
             Ok(Sha(id.to_string()))
         })
         .await
+    }
+
+    /// Takes the branch in Hob's git directory back to `to`: what was committed since is in no later commit's history,
+    /// and still in the agent's folder.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Library`] when the branch cannot be moved.
+    pub async fn unwind(&self, to: &Sha) -> Result<(), WorkspaceError> {
+        let (git, name, to) = (self.folder.git(), self.branch.full(), oid(to)?);
+        blocking("move the branch", move || {
+            let failed = library("move the branch");
+            let repo = git2::Repository::open_bare(&git).map_err(&failed)?;
+            repo.reference(&name, to, true, "unwound").map(drop).map_err(&failed)
+        })
+        .await
+    }
+
+    /// The first commit of the earlier work that was not committed under the address `own`, from the base on, or from
+    /// `accepted` where that is part of it. None: all of it is Hob's.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Library`] when the history cannot be read.
+    pub async fn foreign_commit(&self, own: &str, accepted: Option<&Sha>) -> Result<Option<Foreign>, WorkspaceError> {
+        let (git, own) = (self.folder.git(), own.to_owned());
+        let (start, base) = (oid(&self.sources.start)?, oid(&self.sources.base)?);
+        let accepted = accepted.map(oid).transpose()?;
+        blocking("read the branch's history", move || commit::foreign(&git, &own, start, (base, accepted))).await
     }
 
     /// Reads what changed between two commits of the issue.

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use git2::{Delta, DiffOptions, FileMode, Repository};
+use git2::{Delta, DiffOptions, FileMode, Oid, Repository, Sort};
 
 use crate::{
     config::WorkspaceSettings,
@@ -20,6 +20,15 @@ use crate::{
         error::{disk, library},
     },
 };
+
+/// A commit on Hob's branch that is not Hob's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Foreign {
+    /// The commit.
+    pub sha: Sha,
+    /// Who it is by, as the commit says.
+    pub author: String,
+}
 
 /// Who a commit is by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,6 +157,32 @@ pub(super) fn record(
     let message = entry.message.replace('\0', "");
     let id = repo.commit(Some(&branch.full()), &by, &by, &message, &tree, &[&parent]).map_err(&failed)?;
     Ok(Some(Sha(id.to_string())))
+}
+
+/// The first commit between `base`, or `accepted`, and `start` whose committer has not the address `own`.
+pub(super) fn foreign(
+    git: &Path,
+    own: &str,
+    start: Oid,
+    (base, accepted): (Oid, Option<Oid>),
+) -> Result<Option<Foreign>, WorkspaceError> {
+    let failed = library("read the branch's history");
+    let repo = Repository::open_bare(git).map_err(&failed)?;
+    let mut walk = repo.revwalk().map_err(&failed)?;
+    walk.set_sorting(Sort::TOPOLOGICAL | Sort::REVERSE).and_then(|()| walk.push(start)).map_err(&failed)?;
+    walk.hide(base).map_err(&failed)?;
+    // What was accepted may be gone from the branch: then all of it counts.
+    if let Some(accepted) = accepted.filter(|id| repo.find_commit(*id).is_ok()) {
+        walk.hide(accepted).map_err(&failed)?;
+    }
+    for id in walk {
+        let commit = id.and_then(|id| repo.find_commit(id)).map_err(&failed)?;
+        if commit.committer().email_bytes() != own.as_bytes() {
+            let author = shown_path(commit.author().name_bytes());
+            return Ok(Some(Foreign { sha: Sha(commit.id().to_string()), author }));
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ mod transport;
 
 pub use checkout::Checkout;
 pub use checks::{CheckLimits, run_checks};
-pub use commit::Identity;
+pub use commit::{Foreign, Identity};
 pub use error::{UnfitWork, WorkspaceError};
 pub use names::{BranchName, InvalidBranchName};
 pub use remote::{InvalidServer, Remote};

@@ -42,6 +42,7 @@ impl Bench {
             checks: Vec::new(),
             time: Duration::from_secs(60),
             usd_micros: None,
+            tokens: None,
         };
         let (sender, progress) = mpsc::channel(256);
         let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);

@@ -24,7 +24,7 @@ use crate::{
         environment::{named, of_child},
         report::{cancelled, report},
     },
-    config::{AdapterName, AgentSettings},
+    config::{AdapterName, AgentSettings, PriceSettings},
     domain::{FailureClass, RunReport, RunRequest, Spend},
     process::{Environment, Program},
 };
@@ -140,6 +140,7 @@ impl AdapterAgent {
         let environment = self.environment(context, &run.home);
         let path = find(&self.program, &environment).map_or_else(|| OsString::from(&self.program), OsString::from);
         let (read, heard, end, watcher) = (self.adapter.read, Arc::clone(&run.heard), run.end.clone(), context.clone());
+        let price = self.services.price;
         let mut program = Program::new(path, &environment)
             .args(&self.before)
             .args(plan.arguments)
@@ -156,7 +157,11 @@ impl AdapterAgent {
                 if heard.hopeless {
                     return;
                 }
+                let before = heard.usage;
                 let progress = read(line, &mut heard);
+                if heard.usage != before {
+                    watcher.spent(spend(&heard, price.as_ref()));
+                }
                 if heard.hopeless {
                     end.cancel();
                 }
@@ -176,15 +181,16 @@ impl AdapterAgent {
             Prompt::File | Prompt::Argument => program,
         })
     }
+}
 
-    fn spend(&self, heard: &Heard) -> Spend {
-        let priced = || self.services.price.map_or(0, |price| heard.usage.cost(&price));
-        Spend {
-            usd_micros: heard.usd_micros.unwrap_or_else(priced),
-            input_tokens: heard.usage.input,
-            output_tokens: heard.usage.output,
-            wall_seconds: 0,
-        }
+/// What a run cost by what was heard; `price` counts where the program tells no money.
+fn spend(heard: &Heard, price: Option<&PriceSettings>) -> Spend {
+    let priced = || price.map_or(0, |price| heard.usage.cost(price));
+    Spend {
+        usd_micros: heard.usd_micros.unwrap_or_else(priced),
+        input_tokens: heard.usage.input,
+        output_tokens: heard.usage.output,
+        wall_seconds: 0,
     }
 }
 
@@ -224,7 +230,7 @@ impl AgentBackend for AdapterAgent {
         sweep(self.adapter, &request.folder, &litter);
         run.home.remove().await;
         let end = outcome(&End { name, heard: &heard, finished: &finished, time: request.time });
-        Ok(report(end, self.spend(&heard), started))
+        Ok(report(end, spend(&heard, self.services.price.as_ref()), started))
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn outcome(end: &End<'_>) -> Outcome {
     match limit::read(&said, now()) {
         Complaint::Limit(reset) => Outcome::Failed {
             reason: format!("`{name}`: its quota is used up{}", colon(&said)),
-            failure: FailureClass::Transient { retry_after: heard.reset.or(reset) },
+            failure: FailureClass::QuotaExhausted { reset_after: heard.reset.or(reset) },
         },
         Complaint::Unpaid => needs_human(format!("`{name}`: its account has no quota or money left{}", colon(&said))),
         Complaint::Key => needs_human(format!("`{name}`: its key or login is missing or not accepted{}", colon(&said))),
@@ -128,7 +128,7 @@ mod tests {
             (
                 Exit::Code(1),
                 "usage limit, try again in 1h",
-                FailureClass::Transient { retry_after: Some(Duration::from_secs(3_600)) },
+                FailureClass::QuotaExhausted { reset_after: Some(Duration::from_secs(3_600)) },
             ),
             (well, "insufficient_quota", FailureClass::NeedsHuman),
             (well, "401 Unauthorized", FailureClass::NeedsHuman),
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_run_that_was_ended_because_it_would_only_wait_is_no_cancelled_one() {
         let heard = Heard { hopeless: true, reset: Some(Duration::from_secs(60)), ..heard(Some("429"), "") };
-        let later = FailureClass::Transient { retry_after: Some(Duration::from_secs(60)) };
+        let later = FailureClass::QuotaExhausted { reset_after: Some(Duration::from_secs(60)) };
         assert_eq!(class(end(Exit::Cancelled, &heard)), later);
     }
 }

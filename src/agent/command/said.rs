@@ -1,5 +1,7 @@
 //! What a program says of its own run: one JSON object in the last line of its standard output.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 
 use crate::{
@@ -24,6 +26,8 @@ pub(in crate::agent) struct Said {
     pub(in crate::agent) reason: String,
     /// What it asks a person.
     pub(in crate::agent) question: String,
+    /// Seconds until a used-up quota is there again; with the outcome `quota`.
+    pub(in crate::agent) reset_after: Option<u32>,
     /// What it cost in US dollars; `total_cost_usd` likewise.
     #[serde(alias = "total_cost_usd")]
     pub(in crate::agent) usd: f64,
@@ -43,6 +47,8 @@ pub(in crate::agent) enum SaidOutcome {
     NothingToDo,
     /// A person has to answer.
     Question,
+    /// The model's quota is used up: no attempt is lost by that.
+    Quota,
     /// It failed.
     Failed,
 }
@@ -72,6 +78,12 @@ impl Said {
             SaidOutcome::Question => {
                 Outcome::Question { question: text(&self.question, &self.reason, "the agent asked for a person") }
             }
+            SaidOutcome::Quota => Outcome::Failed {
+                reason: text(&self.reason, &self.summary, "the model's quota is used up"),
+                failure: FailureClass::QuotaExhausted {
+                    reset_after: self.reset_after.map(|seconds| Duration::from_secs(seconds.into())),
+                },
+            },
             SaidOutcome::Failed => Outcome::Failed {
                 reason: text(&self.reason, &self.summary, "the agent gave no reason"),
                 failure: FailureClass::Permanent,

@@ -74,5 +74,6 @@ pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow:
         checks: Vec::new(),
         time,
         usd_micros: None,
+        tokens: None,
     })
 }

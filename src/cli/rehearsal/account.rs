@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     cli::{
         output::{self, BAD, BOLD, DIM, GOOD, styled},
-        progress::Show,
+        progress::{Show, Timed},
         rehearsal::stage::Stage,
     },
     domain::{IssueNumber, terminal},
@@ -43,7 +43,7 @@ pub(in crate::cli) async fn tell(stage: &Stage, show: Show) -> anyhow::Result<()
         Show::Json => output::json(&accounts),
         Show::Lines => {
             accounts.iter().for_each(print);
-            let calls = stage.worker.forge().tally();
+            let calls = stage.worker.forge().connection().tally();
             anstream::println!(
                 "{} reads, {} unchanged, {} writes of the API",
                 calls.reads,
@@ -57,7 +57,7 @@ pub(in crate::cli) async fn tell(stage: &Stage, show: Show) -> anyhow::Result<()
 
 fn collect(stage: &Stage) -> BTreeMap<u64, Account> {
     let mut accounts: BTreeMap<u64, Account> = BTreeMap::new();
-    for (seconds, notice) in stage.log.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+    for Timed { seconds, notice, .. } in stage.log.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         let (issue, state) = match notice {
             Notice::Moved { issue, state, .. } => (issue.0, Some(state.to_string())),
             Notice::Refused { issue, reason } => (issue.0, Some(format!("refused ({reason})"))),

@@ -10,7 +10,7 @@ use crate::{
     cli::{
         exit::{Exit, fatal},
         output::{BOLD, styled},
-        progress::Show,
+        progress::{Show, Timed},
         rehearsal::stage::{Source, Stage},
         setup::{Setup, agent_parts},
     },
@@ -102,7 +102,7 @@ pub(in crate::cli) async fn own(
 /// What the bundled rehearsal has to end with; anything else is a fault of Hob or of this machine.
 fn verify(stage: &Stage) -> anyhow::Result<()> {
     let mut ends: BTreeMap<u64, String> = BTreeMap::new();
-    for (_, notice) in stage.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
+    for Timed { notice, .. } in stage.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
         match notice {
             Notice::Moved { issue, state, .. } => drop(ends.insert(issue.0, state.to_string())),
             Notice::Refused { issue, .. } => drop(ends.insert(issue.0, "refused".to_owned())),
@@ -128,7 +128,7 @@ fn verify(stage: &Stage) -> anyhow::Result<()> {
 /// The pull requests that were opened so far.
 fn published(stage: &Stage) -> Vec<u64> {
     let log = stage.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let number = |(_, notice): &(f64, Notice)| match notice {
+    let number = |Timed { notice, .. }: &Timed| match notice {
         Notice::Published { pull, .. } => Some(pull.0),
         Notice::Polled { .. }
         | Notice::Moved { .. }

@@ -9,12 +9,12 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     agent::AgentParts,
     cli::{
-        progress::{self, Log, Show},
+        progress::{self, Log, Naming, Show},
         rehearsal::people::Person,
     },
     config::{Settings, child_environment},
     domain::RepoName,
-    forge::{Access, Forge},
+    forge::{Access, Authentication, Connection, Forge},
     local_forge::{self, AccountKind, Options, Role, Running, SeedFile, User},
     worker::{Worker, WorkerParts, worker_id},
 };
@@ -63,15 +63,14 @@ impl Stage {
                 .with_context(|| format!("`{}` is no git repository with a commit", folder.display()))?,
         };
         let state = tempfile::Builder::new().prefix("hob-rehearsal-").tempdir()?;
-        let (observer, log) = progress::observer(show);
+        let (observer, log) = progress::observer(show, Naming::One);
         let address = format!("{}/repos/{repo}", forge.api_url());
-        let token = secrecy::SecretString::from(WORKER);
-        let client =
-            Forge::new(&forge.api_url(), &token, repo, &settings.forge, &settings.ledger.prefix, Access::ReadWrite)?;
+        let identity = Authentication::Token(WORKER.into());
+        let connection = Connection::new(&forge.api_url(), identity, &settings.forge, Access::ReadWrite)?;
+        let client = Forge::new(connection, repo, &settings.ledger.prefix);
         let parts = WorkerParts {
             forge: client,
             server_url: forge.server_url(),
-            token,
             state_dir: state.path().join("state"),
             agents: AgentParts { sessions: Some(state.path().join("sessions")), ..agents },
             environment: child_environment(),

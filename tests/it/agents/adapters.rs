@@ -146,10 +146,10 @@ macro_rules! real {
 }
 
 // Where a service says that there is no quota and no money, waiting does not help: a person is needed. A rate limit passes.
-real!(Claude, claude_does_the_work, a_rate_limit_ends_claude_for_now, FailureClass::Transient { .. });
+real!(Claude, claude_does_the_work, a_rate_limit_ends_claude_for_now, FailureClass::QuotaExhausted { .. });
 real!(Codex, codex_does_the_work, a_used_up_quota_of_codex_needs_a_person, FailureClass::NeedsHuman);
 real!(Copilot, copilot_does_the_work, a_used_up_quota_of_copilot_needs_a_person, FailureClass::NeedsHuman);
-real!(Gemini, gemini_does_the_work, a_used_up_quota_ends_gemini_for_now, FailureClass::Transient { .. });
+real!(Gemini, gemini_does_the_work, a_used_up_quota_ends_gemini_for_now, FailureClass::QuotaExhausted { .. });
 real!(Opencode, opencode_does_the_work, a_used_up_quota_ends_opencode, _);
 real!(Pi, pi_does_the_work, a_used_up_quota_ends_pi, _);
 real!(Aider, aider_does_the_work, a_used_up_quota_of_aider_needs_a_person, FailureClass::NeedsHuman);
@@ -251,7 +251,7 @@ async fn a_program_that_waits_for_its_quota_is_ended_and_tried_later() {
     let script = format!("cat > /dev/null; echo '{retry}'; sleep 600");
     let agent = with_stand_in(place.path(), "2.1.0", &script).get("claude").unwrap();
     let report = bench.run(&agent).await;
-    let later = FailureClass::Transient { retry_after: Some(Duration::from_secs(3_600)) };
+    let later = FailureClass::QuotaExhausted { reset_after: Some(Duration::from_secs(3_600)) };
     assert_eq!(failure(&report.outcome).1, &later);
 }
 

@@ -132,7 +132,7 @@ impl Scenario {
 async fn agreed(world: &World) -> Record {
     let (record, names) = (world.record(1).await.unwrap(), &world.settings.labels);
     assert_eq!(names.changes(&world.labels(1).await, record.state), [], "the labels say what the ledger says");
-    let said = status_body(&record, &names.trigger, &names.blocked);
+    let said = status_body(&record, &world.settings.status_rules());
     assert_eq!(world.status(1).await.trim_end(), said.trim_end(), "the comment says what the ledger says");
     record
 }

@@ -260,19 +260,30 @@ async fn a_heartbeat_that_finds_the_lease_taken_ends_the_agent() {
     let mut gate = Gate::of(&world);
     let issue = world.asks("Make done.txt", "").await;
     let slow = world.worker("slow").await;
+    let (forge, claimant) = (world.bot(Access::ReadWrite), world.claimant("quick"));
     let overtaken = async {
         gate.reached().await;
-        world.labels_off("ann", issue, "code").await;
-        // A heartbeat that comes in between renews the lease: then it is taken the next time.
-        while world.record(issue).await.unwrap().generation.0 == 1 {
+        let base = forge.base_branch().await.unwrap();
+        loop {
             world.forge.advance(past_the_lease(&world));
-            run(&world.worker("quick").await).await;
+            forge.base_branch().await.unwrap();
+            let tip = forge.tip(IssueNumber(issue)).await.unwrap().unwrap();
+            let seen = forge.entry(&tip).await.unwrap();
+            let taken =
+                forge.acquire(IssueNumber(issue), Some(&seen), &claimant, &base.tree, |_| "taken over".to_owned());
+            // A heartbeat that comes in between renews the lease: then it is taken the next time.
+            if let Ok(lease) = taken.await {
+                return lease;
+            }
         }
         // Nobody opens the gate: only the heartbeat can end the agent.
     };
-    let (summary, ()) = tokio::join!(run(&slow), overtaken);
+    let (summary, lease) = tokio::join!(run(&slow), overtaken);
     assert_eq!((summary.worked, summary.failed), (0, 0), "{:?}", world.failures());
-    assert_eq!(world.labels(issue).await, Vec::<String>::new());
     assert!(world.branches().await.is_empty());
+    forge.release(&lease, |_| "let go".to_owned()).await.unwrap();
+    world.labels_off("ann", issue, "code").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, Vec::<String>::new());
     world.finish().await;
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob::domain::State;
+use hob::{domain::State, worker::RunLimits};
 use rustix::process::Signal;
 
 use crate::harness::{Gate, World};
@@ -17,6 +17,21 @@ async fn a_program_that_is_asked_to_end_puts_its_issue_back() {
     let ended = hob.ends_by(Signal::TERM).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stderr.contains("the work in hand is put back"), "{ended:?}");
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
+    assert_eq!(world.labels(issue).await, ["code"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_run_whose_time_is_over_puts_its_issue_back() {
+    let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let worker = world.worker("w1").await;
+    let limits = RunLimits { max_issues: None, max_runtime: Some(Duration::from_secs(6)) };
+    let (done, ()) = tokio::join!(worker.run_forever(limits), gate.reached());
+    assert_eq!((done.worked, done.failed), (1, 0), "{:?}", world.failures());
     let record = world.record(issue).await.unwrap();
     assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
     assert_eq!(world.labels(issue).await, ["code"]);

@@ -28,7 +28,12 @@ impl World {
 
     async fn nothing_left_on(&self, issue: &Value, pulls: &[Value]) {
         let number = issue["number"].as_u64().unwrap();
-        let own: Vec<_> = self.said(number).await.into_iter().filter(|said| said.author == "hob").collect();
+        let own: Vec<_> = self
+            .said(number)
+            .await
+            .into_iter()
+            .filter(|said| ["hob", "hob[bot]"].contains(&said.author.as_str()))
+            .collect();
         assert!(own.len() <= 1, "issue {number} has {} comments by the bot: {own:?}", own.len());
         assert!(own.iter().all(|said| said.text.starts_with(STATUS_MARK)), "an unexpected comment: {own:?}");
         let fixes = format!("Fixes #{number}\n");

@@ -15,9 +15,20 @@ impl World {
         value
     }
 
+    /// Calls another repository's API as `login`; the answer has to be a success.
+    pub(crate) async fn call_in(&self, repo: &str, login: &str, method: Method, path: &str, body: Value) -> Value {
+        let (status, value) = self.send(repo, login, method.clone(), path, body).await;
+        assert!((200..300).contains(&status), "{login}: {method} {path}: {status} {value}");
+        value
+    }
+
     /// Calls the repository's API as `login`.
     pub(crate) async fn try_call(&self, login: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
-        let address = format!("{}/repos/acme/site{path}", self.forge.api_url());
+        self.send("acme/site", login, method, path, body).await
+    }
+
+    async fn send(&self, repo: &str, login: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
+        let address = format!("{}/repos/{repo}{path}", self.forge.api_url());
         let mut request = self.client.request(method, address);
         request = request.header("authorization", format!("Bearer token-of-{login}"));
         if !body.is_null() {
@@ -72,14 +83,29 @@ impl World {
     pub(crate) async fn pushes(&self, login: &str, branch: &str, path: &str, content: &str) -> String {
         self.later();
         let main = self.call(login, Method::GET, "/git/ref/heads/main", Value::Null).await;
-        let base = main["object"]["sha"].clone();
-        let entry = json!([{"path": path, "mode": "100644", "type": "blob", "content": content}]);
-        let tree = self.call(login, Method::POST, "/git/trees", json!({"base_tree": base, "tree": entry})).await;
-        let commit = json!({"message": "By hand", "tree": tree["sha"], "parents": [base]});
-        let commit = self.call(login, Method::POST, "/git/commits", commit).await["sha"].as_str().unwrap().to_owned();
+        let commit = self.commits_file(login, &main["object"]["sha"], path, content).await;
         let reference = json!({"ref": format!("refs/heads/{branch}"), "sha": commit});
         self.call(login, Method::POST, "/git/refs", reference).await;
         commit
+    }
+
+    /// Puts a commit with one file onto a branch that is there.
+    pub(crate) async fn pushes_onto(&self, login: &str, branch: &str, path: &str, content: &str) {
+        self.later();
+        let tip = self.call(login, Method::GET, &format!("/git/ref/heads/{branch}"), Value::Null).await;
+        let commit = self.commits_file(login, &tip["object"]["sha"], path, content).await;
+        self.call(login, Method::PATCH, &format!("/git/refs/heads/{branch}"), json!({"sha": commit})).await;
+    }
+
+    async fn commits_file(&self, login: &str, parent: &Value, path: &str, content: &str) -> String {
+        let entry = json!([{"path": path, "mode": "100644", "type": "blob", "content": content}]);
+        let tree = self.call(login, Method::POST, "/git/trees", json!({"base_tree": parent, "tree": entry})).await;
+        // Hob's own commits have the address of its settings, whoever's token made them.
+        let own = login == "hob";
+        let email = if own { self.settings.identity.email.clone() } else { format!("{login}@example.org") };
+        let by = json!({"name": login, "email": email, "date": "2026-01-01T00:00:00Z"});
+        let commit = json!({"message": "By hand", "tree": tree["sha"], "parents": [parent], "author": by});
+        self.call(login, Method::POST, "/git/commits", commit).await["sha"].as_str().unwrap().to_owned()
     }
 
     /// Ann makes a repository without a commit, and an issue with the label in it.

@@ -36,7 +36,7 @@ fn text(value: &Value) -> String {
 }
 
 impl World {
-    pub(super) async fn look(&self, path: &str) -> Value {
+    pub(crate) async fn look(&self, path: &str) -> Value {
         self.call("watch", Method::GET, path, Value::Null).await
     }
 
@@ -65,7 +65,7 @@ impl World {
     /// The text of the status comment.
     pub(crate) async fn status(&self, issue: u64) -> String {
         let said = self.said(issue).await;
-        let own = said.into_iter().find(|said| said.author == "hob" && said.text.starts_with(STATUS_MARK));
+        let own = said.into_iter().find(|said| said.author.starts_with("hob") && said.text.starts_with(STATUS_MARK));
         own.map(|said| said.text).unwrap_or_default()
     }
 

@@ -10,7 +10,7 @@ use hob::{
     agent::AgentParts,
     config::{AgentSettings, BackendKind, RecipeSettings, Settings, child_environment},
     domain::{Claimant, RepoName},
-    forge::{Access, Forge},
+    forge::{Access, Authentication, Connection, Forge},
     local_forge::{Options, Running, serve},
     worker::{Notice, RunLimits, RunSummary, Worker, WorkerParts},
 };
@@ -55,6 +55,8 @@ pub(crate) struct World {
     pub(super) client: reqwest::Client,
     pub(super) folder: tempfile::TempDir,
     pub(super) finished: bool,
+    /// What every repository begins with.
+    files: Vec<(String, Vec<u8>)>,
     set: Vec<(String, String)>,
 }
 
@@ -116,12 +118,16 @@ impl Builder {
         let folder = tempfile::Builder::new().prefix("hob-e2e-").tempdir().unwrap();
         std::fs::create_dir(folder.path().join("briefs")).unwrap();
         let users = ACCOUNTS.iter().map(|(login, role)| format!("{login}:token-of-{login}:{role}").parse().unwrap());
-        let options = Options { users: users.collect(), rate_limit: Some(1_000_000), ..Options::default() };
+        let options = Options {
+            users: users.collect(),
+            rate_limit: Some(1_000_000),
+            apps: vec![super::apps::app()],
+            ..Options::default()
+        };
         let forge = serve(options).await.unwrap();
-        let files: Vec<(&str, &[u8], bool)> =
-            self.files.iter().map(|(path, content)| (path.as_str(), content.as_slice(), false)).collect();
-        forge.create_repository(&repo(), &files).unwrap();
-        let mut set = vec![("forge.write_interval_ms".to_owned(), "0".to_owned())];
+        forge.create_repository(&repo(), &seeds(&self.files)).unwrap();
+        let set_here = |key: &str| (key.to_owned(), "0".to_owned());
+        let mut set = vec![set_here("forge.write_interval_ms"), set_here("limits.open_pulls")];
         set.extend(self.set);
         let mut settings = Settings::load(None, HashMap::new(), &set).unwrap();
         for (name, script) in &self.scripts {
@@ -131,8 +137,10 @@ impl Builder {
         }
         settings.agents.extend(self.agents);
         settings.recipes.extend(self.recipes);
+        let files = self.files;
         let world = World {
             forge,
+            files,
             settings,
             notices: Arc::default(),
             client: reqwest::Client::new(),
@@ -143,6 +151,10 @@ impl Builder {
         world.call("ann", Method::POST, "/labels", json!({"name": "code", "color": "5319e7"})).await;
         world
     }
+}
+
+fn seeds(files: &[(String, Vec<u8>)]) -> Vec<(&str, &[u8], bool)> {
+    files.iter().map(|(path, content)| (path.as_str(), content.as_slice(), false)).collect()
 }
 
 /// Keeps the brief and counts the issue's runs; then does what the test wants.
@@ -156,6 +168,16 @@ impl World {
     /// The world's own folder, outside every checkout.
     pub(crate) fn dir(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Another repository like the first, with as many issues that have the trigger label.
+    pub(crate) async fn another(&self, name: &str, issues: usize) {
+        self.forge.create_repository(&name.parse().unwrap(), &seeds(&self.files)).unwrap();
+        self.call_in(name, "ann", Method::POST, "/labels", json!({"name": "code", "color": "5319e7"})).await;
+        for n in 0..issues {
+            let issue = json!({"title": format!("Chore {n}"), "labels": ["code"]});
+            self.call_in(name, "ann", Method::POST, "/issues", issue).await;
+        }
     }
 
     /// Where the worker `name` keeps its state.
@@ -227,7 +249,7 @@ impl World {
         Worker::new(self.parts(name, settings, forge, cancel)).await.unwrap()
     }
 
-    fn parts(&self, name: &str, settings: Settings, forge: Forge, cancel: CancellationToken) -> WorkerParts {
+    pub(super) fn parts(&self, name: &str, settings: Settings, forge: Forge, cancel: CancellationToken) -> WorkerParts {
         let notices = Arc::clone(&self.notices);
         let state_dir = self.state_dir(name);
         WorkerParts {
@@ -241,12 +263,11 @@ impl World {
             },
             settings,
             server_url: self.forge.server_url(),
-            token: "token-of-hob".to_owned().into(),
             state_dir,
             environment: child_environment(),
             agent: None,
             id: name.into(),
-            observer: Arc::new(move |notice: &Notice| notices.lock().unwrap().push(notice.clone())),
+            observer: Arc::new(move |_: &RepoName, notice: &Notice| notices.lock().unwrap().push(notice.clone())),
             cancel,
         }
     }
@@ -268,8 +289,9 @@ impl World {
 }
 
 fn client(api_url: &str, login: &str, settings: &Settings, access: Access) -> Forge {
-    let token = format!("token-of-{login}").into();
-    Forge::new(api_url, &token, repo(), &settings.forge, &settings.ledger.prefix, access).unwrap()
+    let identity = Authentication::Token(format!("token-of-{login}").into());
+    let connection = Connection::new(api_url, identity, &settings.forge, access).unwrap();
+    Forge::new(connection, repo(), &settings.ledger.prefix)
 }
 
 /// One poll, and the work that it finds.

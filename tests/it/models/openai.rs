@@ -113,11 +113,11 @@ async fn retries_end() {
 }
 
 #[tokio::test]
-async fn a_wait_that_is_too_long_is_handed_back() {
+async fn a_limit_that_opens_much_later_is_a_quota_that_is_used_up() {
     let server = Server::start([Answer::Status(429, &[("retry-after", "3600")], "later")]).await;
     let error = ask(server.client("openai/m").as_ref()).await.unwrap_err();
     let wait = Some(std::time::Duration::from_secs(3600));
-    assert_eq!((error.failure(), server.requests()), (FailureClass::Transient { retry_after: wait }, 1));
+    assert_eq!((error.failure(), server.requests()), (FailureClass::QuotaExhausted { reset_after: wait }, 1));
 }
 
 #[tokio::test]

@@ -1,0 +1,72 @@
+//! `hob pause`, `hob resume` and `hob terminate`.
+
+use serde_json::json;
+
+use crate::{
+    cli::{
+        args::{PauseArgs, ResumeArgs, Shared},
+        output,
+        setup::{Listen, Setup},
+    },
+    domain::IssueNumber,
+    forge::Access,
+    worker::{Asked, Worker},
+};
+
+pub(super) async fn pause(setup: Setup, shared: Shared, args: PauseArgs) -> anyhow::Result<()> {
+    let worker = worker(setup, &shared).await?;
+    let Some(issue) = args.what.issue else {
+        worker.pause_all(Some(&args.message)).await?;
+        let text = "All work is paused: no worker claims anything from its next poll on. Attempts under way end by \
+                    themselves; `hob resume --all` takes this back.";
+        return tell(&shared, json!({ "paused": "all" }), text);
+    };
+    let asked = worker.pause(issue, &args.message).await?;
+    let text = match asked {
+        Asked::Done => format!("Issue {issue} is paused: `hob resume {issue}` lets it go on."),
+        Asked::Passed => format!(
+            "A worker has issue {issue}: it keeps the work, puts the issue back and leaves it alone within a poll."
+        ),
+    };
+    tell(&shared, answer(issue, "paused", asked), &text)
+}
+
+pub(super) async fn resume(setup: Setup, shared: Shared, args: ResumeArgs) -> anyhow::Result<()> {
+    let worker = worker(setup, &shared).await?;
+    match args.what.issue {
+        None => {
+            worker.pause_all(None).await?;
+            tell(&shared, json!({ "resumed": "all" }), "Work goes on from each worker's next poll on.")
+        }
+        Some(issue) => {
+            worker.resume(issue).await?;
+            let text = format!("Issue {issue} goes on: the next free worker takes it.");
+            tell(&shared, answer(issue, "resumed", Asked::Done), &text)
+        }
+    }
+}
+
+pub(super) async fn terminate(setup: Setup, shared: Shared, issue: IssueNumber) -> anyhow::Result<()> {
+    let asked = worker(setup, &shared).await?.terminate(issue).await?;
+    let text = match asked {
+        Asked::Done => format!("The work on issue {issue} is ended, and its label taken off."),
+        Asked::Passed => format!("A worker has issue {issue}: it ends the work within a poll."),
+    };
+    tell(&shared, answer(issue, "terminated", asked), &text)
+}
+
+async fn worker(setup: Setup, shared: &Shared) -> anyhow::Result<Worker> {
+    setup.worker(shared, Access::ReadWrite, None, Listen::nobody()).await
+}
+
+fn answer(issue: IssueNumber, what: &str, asked: Asked) -> serde_json::Value {
+    json!({ "issue": issue, "asked": what, "done": asked == Asked::Done })
+}
+
+fn tell(shared: &Shared, answer: serde_json::Value, text: &str) -> anyhow::Result<()> {
+    if shared.json {
+        return output::json(&answer);
+    }
+    anstream::println!("{text}");
+    Ok(())
+}

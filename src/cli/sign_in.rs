@@ -1,0 +1,48 @@
+//! From settings and variables to an identity: an App's, where one is set up, else a token's.
+
+use std::{io::Read, path::Path};
+
+use secrecy::SecretString;
+
+use crate::{
+    cli::exit::{Exit, fatal},
+    config::{AppSettings, Standard},
+    domain::RepoName,
+    forge::{App, AppKey, Authentication},
+};
+
+/// Bytes of a key's file that are read; one of 4096 bits has about 3,300.
+const KEY_MAX: u64 = 64 * 1024;
+
+/// Who Hob is; `repo` finds the App's installation where none is named.
+pub(super) fn identity(
+    app: &AppSettings,
+    standard: &Standard,
+    repo: Option<&RepoName>,
+) -> anyhow::Result<Authentication> {
+    if app.id == 0 {
+        let help = "no token: set GITHUB_TOKEN to one with contents, issues and pull requests: write, or sign in as a \
+                    GitHub App by `app.id` and its key (`hob rehearse` needs neither)";
+        let token = standard.token.clone().ok_or_else(|| fatal(Exit::Token, help))?;
+        return Ok(Authentication::Token(token));
+    }
+    let pem = match &standard.app_private_key {
+        Some(pem) => pem.clone(),
+        None if app.private_key.is_empty() => {
+            let help =
+                "no key of the App: set `app.private_key` to the file with it, or HOB_APP_PRIVATE_KEY to its text";
+            return Err(fatal(Exit::Token, help));
+        }
+        None => read(Path::new(&app.private_key))?,
+    };
+    let installation = (app.installation > 0).then_some(app.installation);
+    Ok(Authentication::App(Box::new(App::new(app.id, AppKey::from_pem(&pem)?, installation, repo.cloned()))))
+}
+
+fn read(path: &Path) -> anyhow::Result<SecretString> {
+    let mut text = String::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(KEY_MAX).read_to_string(&mut text));
+    let unreadable = |error| fatal(Exit::Token, format!("the App's key `{}` cannot be read: {error}", path.display()));
+    read.map_err(unreadable)?;
+    Ok(text.into())
+}

@@ -1,0 +1,87 @@
+//! One look at a repository: what only has to be tended is tended, what has to be worked on is told, in order.
+
+use std::sync::Arc;
+
+use crate::{
+    domain::{Action, Decision, IssueNumber, Planned, plan},
+    forge::BaseBranch,
+    worker::{Notice, RunSummary, WorkError, Worker, claim::Taken},
+};
+
+/// What a look at a repository found.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    /// What was tended, and what of it failed.
+    pub(super) tended: RunSummary,
+    /// What is to be worked on, in order.
+    pub(super) work: Vec<IssueNumber>,
+    /// The branch that the work starts from; none where there is no work.
+    pub(super) base: Option<Arc<BaseBranch>>,
+}
+
+impl Worker {
+    /// Asks the forge what there is, and tends what needs no work.
+    ///
+    /// # Errors
+    /// [`WorkError`] when the forge could not be asked; one issue's trouble is not the survey's.
+    pub(super) async fn survey(&self) -> Result<Survey, WorkError> {
+        let found = self.cancel.run_until_cancelled(self.discover()).await.ok_or(WorkError::Stopped)??;
+        let planned = plan(&found.snapshot, &self.settings.plan_rules(), self.forge.now());
+        let (mut tend, mut work) = (Vec::new(), Vec::new());
+        for planned in &planned {
+            match &planned.decision {
+                Decision::Act(Action::Claim | Action::Recover(_) | Action::SeekAnswer) => {
+                    work.push(planned.issue.number)
+                }
+                Decision::Act(
+                    Action::AskAboutRejection(_)
+                    | Action::ReturnToReview(_)
+                    | Action::Rebuild
+                    | Action::SeekCommand
+                    | Action::Obey(_)
+                    | Action::Finish(_)
+                    | Action::RepairLabels(_)
+                    | Action::ShowState,
+                ) => {
+                    tend.push(planned.issue.number);
+                }
+                Decision::Wait(_) => {}
+            }
+        }
+        self.tell(&Notice::Polled { issues: planned.len(), ready: work.len() });
+        if tend.is_empty() && work.is_empty() {
+            return Ok(Survey::default());
+        }
+        self.prune(&planned).await;
+        let base = Arc::new(self.forge.base_branch().await?);
+        let mut tended = RunSummary::default();
+        for number in tend {
+            if self.cancel.is_cancelled() {
+                return Err(WorkError::Stopped);
+            }
+            tended.add(&self.take_and_tell(number, &base).await);
+        }
+        if !work.is_empty() {
+            self.forge.ensure_labels(&self.settings.labels.specs()).await?;
+        }
+        Ok(Survey { tended, work, base: Some(base) })
+    }
+
+    /// Removes the checkouts of issues that nobody works on any more.
+    async fn prune(&self, planned: &[Planned<'_>]) {
+        let keep: Vec<IssueNumber> = planned.iter().map(|planned| planned.issue.number).collect();
+        let before = self.forge.now() - self.settings.workspace.keep;
+        if let Err(error) = self.workspace.prune(self.forge.repo(), before, &keep).await {
+            // Room on the disk is not worth an issue's attempt.
+            tracing::warn!(%error, "old checkouts could not be removed: {error}");
+        }
+    }
+
+    pub(super) async fn take_and_tell(&self, number: IssueNumber, base: &BaseBranch) -> Result<Taken, WorkError> {
+        let taken = Box::pin(self.take(number, base)).await;
+        if let Err(error) = &taken {
+            self.tell(&Notice::Failed { issue: Some(number), reason: error.to_string() });
+        }
+        taken
+    }
+}

@@ -1,0 +1,174 @@
+//! Budgets: of an attempt, of an issue's life, of the repository's day; the hour; and attempts that lead nowhere.
+
+use std::time::Duration;
+
+use hob::domain::{BlockKind, State};
+
+use crate::harness::{World, run};
+
+/// Says what it cost, in US dollars and tokens.
+fn costing(script: &str, usd: &str) -> String {
+    format!("{script}\necho '{{\"outcome\":\"done\",\"summary\":\"Did it.\",\"usd\":{usd},\"input_tokens\":100}}'")
+}
+
+async fn blocked_kind(world: &World, issue: u64) -> Option<BlockKind> {
+    let record = world.record(issue).await.unwrap();
+    record.blocked.filter(|_| record.state == State::Blocked).map(|blocked| blocked.kind)
+}
+
+#[tokio::test]
+async fn an_issues_budget_holds_whatever_is_answered_and_whatever_label_is_put_on_again() {
+    let world = World::with_agent(&costing("echo $n > work.txt", "3.0"))
+        .check("test -f done.txt")
+        .set("limits.usd_per_issue", "5.0")
+        .start()
+        .await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::LimitReached));
+    let spent = world.record(issue).await.unwrap().spend;
+    assert_eq!(spent.usd_micros, 6_000_000, "the second round had what was left of five dollars");
+    let status = world.status(issue).await;
+    assert!(status.contains("budget of $5.00 is used up. Its bill so far: $6.00"), "{status}");
+
+    world.comments("ann", issue, "/hob retry").await;
+    world.run().await;
+    world.labels_off("ann", issue, "code").await;
+    world.run().await;
+    world.labels_on("ann", issue, "code").await;
+    world.run().await;
+    assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::LimitReached));
+    assert_eq!(world.briefs(issue).len(), 2, "no agent ran again");
+    assert_eq!(world.record(issue).await.unwrap().spend, spent);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn tokens_and_attempts_of_a_life_are_limited_too() {
+    for (key, value, says) in [
+        ("limits.tokens_per_issue", "100", "budget of 100 tokens is used up"),
+        ("limits.attempts_per_issue", "1", "budget of 1 attempts is used up"),
+    ] {
+        let question = r#"echo '{"outcome":"question","question":"Which?","input_tokens":100}'"#;
+        let world = World::with_agent(question).set(key, value).start().await;
+        let issue = world.asks("Make done.txt", "").await;
+        world.run().await;
+        assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::Question), "{key}");
+        world.comments("ann", issue, "Green.").await;
+        world.run().await;
+        let status = world.status(issue).await;
+        assert!(status.contains(says), "{key}: {status}");
+        assert_eq!(world.briefs(issue).len(), 1, "{key}");
+        world.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn an_attempts_budget_ends_the_attempt_and_a_person_may_start_another() {
+    let world = World::with_agent(&costing("echo $n >> work.txt; test $n -lt 1 || echo done > done.txt", "1.0"))
+        .check("test -f done.txt")
+        .set("limits.usd_per_attempt", "1.0")
+        .start()
+        .await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let record = world.record(issue).await.unwrap();
+    assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::LimitReached), "{record:?}");
+    assert!(world.status(issue).await.contains("The attempt's budget of $1.00 is used up"));
+    world.comments("ann", issue, "/hob retry").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_days_budget_is_shared_by_all_workers_and_ends_at_midnight() {
+    let world = World::fixing()
+        .script("fixer", &costing("echo done > done.txt", "2.0"))
+        .set("limits.usd_per_issue", "2.0")
+        .set("limits.usd_per_day", "4.0")
+        .start()
+        .await;
+    let mut issues = Vec::new();
+    for n in 0..3 {
+        issues.push(world.asks(&format!("Issue {n}"), "").await);
+    }
+    for name in ["one", "another", "third"] {
+        run(&world.worker(name).await).await;
+    }
+    let states = async |world: &World| {
+        let mut in_review = 0;
+        for issue in &issues {
+            in_review += usize::from(world.labels(*issue).await.contains(&"in-review".to_owned()));
+        }
+        in_review
+    };
+    assert_eq!(states(&world).await, 2, "{:?}", world.failures());
+    let why = world.hob(&["explain", &issues[2].to_string()]).await.stdout;
+    assert!(why.contains("the day's budget of $4.00 is spent or reserved"), "{why}");
+    assert!(why.contains("$4.00"), "{why}");
+    world.forge.advance(Duration::from_secs(24 * 3600));
+    world.run().await;
+    assert_eq!(states(&world).await, 3, "{:?}", world.failures());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_hour_has_its_limit_however_many_workers_poll_at_once() {
+    let world = World::fixing().set("limits.issues_per_hour", "3").start().await;
+    for n in 0..8 {
+        world.asks(&format!("Issue {n}"), "").await;
+    }
+    let workers = [world.worker("a").await, world.worker("b").await, world.worker("c").await];
+    tokio::join!(run(&workers[0]), run(&workers[1]), run(&workers[2]));
+    assert_eq!(world.pulls().await.len(), 3, "{:?}", world.failures());
+    world.forge.advance(Duration::from_secs(3_601));
+    world.run().await;
+    assert_eq!(world.pulls().await.len(), 6);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_exhausted_quota_is_a_pause_and_no_attempt() {
+    let out = r#"echo '{"outcome":"quota","reset_after":7200}'; exit 1"#;
+    let script = format!("case $n in 0) {out} ;; *) echo done > done.txt ;; esac");
+    let world = World::fixing().script("fixer", &script).set("limits.attempts", "1").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.state, record.attempt, record.attempts_ever), (State::Ready, 0, 0), "{record:?}");
+    world.forge.advance(Duration::from_secs(7_000));
+    world.run().await;
+    assert_eq!(world.briefs(issue).len(), 1, "not before the quota is there again");
+    world.forge.advance(Duration::from_secs(300));
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_same_failure_on_the_same_work_ends_the_attempts_early() {
+    let world = World::with_agent("echo half > half.txt; kill -9 $$").set("limits.attempts", "5").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    for _ in 0..5 {
+        world.run().await;
+        world.forge.advance(Duration::from_secs(3_600));
+    }
+    assert_eq!(world.briefs(issue).len(), 2);
+    assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::NoProgress));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_round_that_changes_nothing_is_the_last() {
+    let world = World::with_agent("echo half > half.txt")
+        .check("echo broken; test -f done.txt")
+        .set("limits.check_rounds", "9")
+        .start()
+        .await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!((world.briefs(issue).len(), blocked_kind(&world, issue).await), (2, Some(BlockKind::ChecksFailed)));
+    assert!(world.status(issue).await.contains("after 2 round(s)"));
+    world.finish().await;
+}

@@ -1,0 +1,217 @@
+//! Drift: every row of the table in `docs/protocol.md#drift` that no other test has.
+
+use hob::{
+    domain::{BlockKind, State},
+    local_forge::{Fault, What, When},
+};
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::harness::World;
+
+/// A world with an issue in review.
+async fn in_review() -> (World, u64, u64) {
+    let world = World::fixing().script("fixer", "echo $n > done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let pull = world.pull().await["number"].as_u64().unwrap();
+    (world, issue, pull)
+}
+
+async fn delete_ledger(world: &World, issue: u64) {
+    world.call("ann", Method::DELETE, &format!("/git/refs/hob/issues/{issue}"), Value::Null).await;
+}
+
+#[tokio::test]
+async fn two_state_labels_become_the_one_of_the_ledger() {
+    let (world, issue, _) = in_review().await;
+    world.labels_on("ann", issue, "in-progress").await;
+    world.labels_on("ann", issue, "assigned").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    let history = world.history(issue).await;
+    assert!(history.iter().any(|line| line.contains("repaired the labels: assigned, in-progress")), "{history:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_missing_state_label_comes_back() {
+    let (world, issue, _) = in_review().await;
+    world.labels_off("ann", issue, "in-review").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_deleted_ledger_is_made_anew_from_the_pull_request() {
+    let (world, issue, pull) = in_review().await;
+    delete_ledger(&world, issue).await;
+    world.run().await;
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.state, record.pull_request.unwrap().0), (State::InReview, pull));
+    assert_eq!((world.pulls().await.len(), world.briefs(issue).len()), (1, 1));
+    // It goes on as if nothing had been.
+    world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
+    world.run().await;
+    assert_eq!(world.record(issue).await.unwrap().state, State::Done);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_deleted_ledger_without_a_state_label_opens_no_second_pull_request() {
+    let (world, issue, pull) = in_review().await;
+    delete_ledger(&world, issue).await;
+    world.labels_off("ann", issue, "in-review").await;
+    world.run().await;
+    assert_eq!(world.record(issue).await.unwrap().pull_request.unwrap().0, pull);
+    assert_eq!((world.pulls().await.len(), world.labels(issue).await), (1, vec!["code".into(), "in-review".into()]));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_deleted_ledger_of_a_blocked_issue_asks_whether_to_go_on() {
+    let question = r#"case $n in 0) echo half > half.txt; echo '{"outcome":"question","question":"Which?"}' ;;
+        *) echo done > done.txt ;; esac"#;
+    let world = World::with_agent(question).check("test -f done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    delete_ledger(&world, issue).await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"]);
+    assert!(world.status(issue).await.contains("The ledger of this issue was deleted"));
+    world.comments("ann", issue, "/hob retry").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    let mut changed = world.changed(world.pull().await["number"].as_u64().unwrap()).await;
+    changed.sort();
+    assert_eq!(changed, ["done.txt", "half.txt"], "the branch was found again");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_state_label_by_hand_keeps_hob_away() {
+    let world = World::fixing().start().await;
+    world.asks("Makes the labels", "").await;
+    world.run().await;
+    let issue = world.opens("ann", "Mine", "", &["code", "in-review"]).await;
+    world.comments("ann", issue, "I do this one.").await;
+    world.run().await;
+    assert_eq!((world.labels(issue).await, world.record(issue).await), (vec!["code".into(), "in-review".into()], None));
+    let why = world.hob(&["explain", &issue.to_string()]).await.stdout;
+    assert!(why.contains("it has the label `in-review`, which Hob did not put on"), "{why}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_pull_request_that_is_opened_again_is_in_review_again() {
+    let (world, issue, pull) = in_review().await;
+    world.edits("ann", pull, json!({"state": "closed"})).await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"]);
+    world.edits("ann", pull, json!({"state": "open"})).await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    assert_eq!((world.record(issue).await.unwrap().state, world.briefs(issue).len()), (State::InReview, 1));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_issue_that_is_closed_and_opened_again_keeps_its_open_pull_request() {
+    let (world, issue, pull) = in_review().await;
+    world.edits("ann", issue, json!({"state": "closed"})).await;
+    world.run().await;
+    assert_eq!(world.record(issue).await.unwrap().state, State::Done);
+    world.edits("ann", issue, json!({"state": "open"})).await;
+    world.run().await;
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.state, record.pull_request.unwrap().0), (State::InReview, pull));
+    assert_eq!((world.pulls().await.len(), world.labels(issue).await), (1, vec!["code".into(), "in-review".into()]));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_merge_that_closes_no_issue_ends_the_work_all_the_same() {
+    let (world, issue, pull) = in_review().await;
+    world.edits("ann", pull, json!({"body": "Does half of it."})).await;
+    world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
+    world.run().await;
+    world.run().await;
+    assert_eq!((world.record(issue).await.unwrap().state, world.labels(issue).await), (State::Done, vec![]));
+    assert_eq!(world.briefs(issue).len(), 1, "nobody begins anew");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_issue_that_was_transferred_ends_without_a_word() {
+    let (world, issue, _) = in_review().await;
+    world.labels_off("ann", issue, "code").await;
+    let headers = [("location".to_owned(), "https://forge.example/other".to_owned())].into();
+    let what = What::Answer { status: 301, headers, message: "Moved Permanently".to_owned() };
+    let path = format!("/repos/*/*/issues/{issue}");
+    world.forge.inject(Fault { method: Some("GET".to_owned()), path, when: When::Always, what });
+    let other = world.asks("Another", "").await;
+    world.run().await;
+    assert_eq!(world.record(issue).await.unwrap().state, State::Done, "{:?}", world.failures());
+    assert_eq!(world.labels(other).await, ["code", "in-review"], "it stops nobody else");
+    world.forge.heal();
+    world.labels_off("ann", issue, "in-review").await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_deleted_repository_ledger_begins_anew() {
+    let (world, _, _) = in_review().await;
+    world.call("ann", Method::DELETE, "/git/refs/hob/repository", Value::Null).await;
+    let worker = world.worker("w1").await;
+    let issue = world.asks("Another", "").await;
+    crate::harness::run(&worker).await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}
+
+/// Fails at first, and leaves work on the branch.
+const FAILS_FIRST: &str = "case $n in 0) echo half > half.txt; kill -9 $$ ;; *) echo done > done.txt ;; esac";
+
+#[tokio::test]
+async fn hob_steps_aside_when_a_person_pushed_to_its_branch() {
+    let world = World::with_agent(FAILS_FIRST).check("test -f done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let branch = format!("hob/{issue}-make-done-txt");
+    world.pushes_onto("wil", &branch, "mine.txt", "by hand").await;
+    world.forge.advance(std::time::Duration::from_secs(3_600));
+    world.run().await;
+    let blocked = world.record(issue).await.unwrap().blocked.unwrap();
+    assert_eq!(blocked.kind, BlockKind::PersonPushed);
+    assert!(world.status(issue).await.contains("wil pushed the commit"), "{}", world.status(issue).await);
+    assert_eq!(world.briefs(issue).len(), 1, "no agent touches it");
+    world.comments("ann", issue, "/hob retry").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    let mut changed = world.changed(world.pull().await["number"].as_u64().unwrap()).await;
+    changed.sort();
+    assert_eq!(changed, ["done.txt", "half.txt", "mine.txt"], "on top of what the person did");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_branch_that_was_deleted_or_thrown_back_is_begun_anew() {
+    for thrown_back in [false, true] {
+        let world = World::with_agent(FAILS_FIRST).check("test -f done.txt").start().await;
+        let issue = world.asks("Make done.txt", "").await;
+        world.run().await;
+        let path = format!("/git/refs/heads/hob/{issue}-make-done-txt");
+        if thrown_back {
+            let main = world.look("/git/ref/heads/main").await["object"]["sha"].clone();
+            world.call("ann", Method::PATCH, &path, json!({"sha": main, "force": true})).await;
+        } else {
+            world.call("ann", Method::DELETE, &path, Value::Null).await;
+        }
+        world.forge.advance(std::time::Duration::from_secs(3_600));
+        world.run().await;
+        assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+        assert_eq!(world.changed(world.pull().await["number"].as_u64().unwrap()).await, ["done.txt"]);
+        world.finish().await;
+    }
+}

@@ -1,0 +1,148 @@
+//! Several repositories in one process: they share a connection, take turns, and do not stop each other.
+
+use std::sync::Arc;
+
+use hob::{
+    domain::RepoName,
+    worker::{Notice, Repositories, RunLimits},
+};
+use http::Method;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::harness::{World, repo};
+
+fn named(name: &str) -> RepoName {
+    name.parse().unwrap()
+}
+
+/// The repositories whose pull requests were opened, in that order.
+fn opened(world: &World) -> Vec<String> {
+    let opened = world.forge.requests().into_iter().filter(|one| one.method == "POST" && one.path.ends_with("/pulls"));
+    opened.map(|one| one.path.split('/').skip(4).take(2).collect::<Vec<_>>().join("/")).collect()
+}
+
+#[tokio::test]
+async fn two_repositories_are_worked_on_in_one_run_on_one_connection() {
+    let world = World::fixing().start().await;
+    world.asks("Make done.txt", "").await;
+    world.another("acme/docs", 1).await;
+    let connection = world.as_bot(&world.settings);
+    let both = Repositories::Named(vec![repo(), named("acme/docs")]);
+    let done = world.crew(&connection, both, &world.settings).run_once(RunLimits::default()).await.unwrap();
+    assert_eq!((done.worked, done.repositories_failed), (2, 0), "{:?}", world.failures());
+    let mut repos = opened(&world);
+    repos.sort();
+    assert_eq!(repos, ["acme/docs", "acme/site"]);
+    assert_eq!(done.calls.writes, connection.tally().writes);
+    assert_eq!((done.rates.len(), done.rates[0].resource.as_str(), done.rates[0].limit), (1, "core", 1_000_000));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_busy_repository_does_not_keep_another_from_its_turn() {
+    let world = World::fixing().set("limits.issues_per_hour", "100").start().await;
+    for n in 0..4 {
+        world.asks(&format!("Chore {n}"), "").await;
+    }
+    world.another("acme/docs", 1).await;
+    let connection = world.as_bot(&world.settings);
+    let both = Repositories::Named(vec![repo(), named("acme/docs")]);
+    let done = world.crew(&connection, both, &world.settings).run_once(RunLimits::default()).await.unwrap();
+    assert_eq!(done.worked, 5, "{:?}", world.failures());
+    let order = opened(&world);
+    let place = order.iter().position(|repo| repo == "acme/docs").unwrap();
+    assert!(place <= 1, "{order:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_repository_that_is_gone_does_not_stop_the_others() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let connection = world.as_bot(&world.settings);
+    let both = Repositories::Named(vec![named("acme/gone"), repo()]);
+    let done = world.crew(&connection, both, &world.settings).run_once(RunLimits::default()).await.unwrap();
+    assert_eq!((done.worked, done.repositories_failed), (1, 1));
+    assert!(world.failures()[0].contains("acme/gone"), "{:?}", world.failures());
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    let gone = Repositories::Named(vec![named("acme/gone"), named("acme/away")]);
+    assert!(world.crew(&connection, gone, &world.settings).run_once(RunLimits::default()).await.is_err());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_repository_that_joins_the_installation_is_found() {
+    let world = World::fixing().set("poll.interval", "20ms").set("poll.max_interval", "40ms").start().await;
+    world.asks("Make done.txt", "").await;
+    let (sender, mut published) = tokio::sync::mpsc::unbounded_channel();
+    let observer = Arc::new(move |repo: &RepoName, notice: &Notice| {
+        if matches!(notice, Notice::Published { .. }) {
+            sender.send(repo.to_string()).unwrap();
+        }
+    });
+    let cancel = CancellationToken::new();
+    let until = (cancel.clone(), Some(observer as hob::worker::Observer));
+    let crew = world.crew_until(&world.as_app(None), Repositories::OfInstallation, &world.settings, until);
+    let joins = async {
+        assert_eq!(published.recv().await.unwrap(), "acme/site");
+        world.another("acme/late", 1).await;
+        assert_eq!(published.recv().await.unwrap(), "acme/late");
+        cancel.cancel();
+    };
+    let (done, ()) = tokio::join!(crew.run_forever(RunLimits::default()), joins);
+    assert!(done.unwrap().worked >= 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_poll_does_not_come_before_the_limit_ends() {
+    let world = World::fixing().set("poll.interval", "1ms").set("forge.retries", "0").start().await;
+    world.forge.limit_rate(0);
+    let worker = world.worker("w1").await;
+    let limits = RunLimits { max_issues: None, max_runtime: Some(std::time::Duration::from_secs(600)) };
+    let done = worker.run_forever(limits).await;
+    assert_eq!((done.worked, done.repositories_failed), (0, 1));
+    world.forge.limit_rate(1_000_000);
+    let asked = world.forge.requests().into_iter().filter(|one| one.path.contains("/issues?")).count();
+    assert_eq!(asked, 1, "{:?}", world.failures());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_command_about_one_issue_wants_one_repository() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await.to_string();
+    world.another("acme/docs", 1).await;
+    let both = ["--repo", "acme/site", "--repo", "acme/docs"];
+    for command in [vec!["explain", &issue], vec!["history", &issue], vec!["unblock", &issue], vec!["doctor"]] {
+        let ended = world.hob(&[&command[..], &both].concat()).await;
+        assert_eq!(ended.code, 2, "{ended:?}");
+        assert!(
+            ended.stderr.contains("about one repository") || ended.stdout.contains("about one repository"),
+            "{ended:?}"
+        );
+    }
+    let listed = world.hob(&[&["list"][..], &both].concat()).await;
+    assert!(listed.stdout.contains("acme/site\n") && listed.stdout.contains("acme/docs\n"), "{listed:?}");
+    let json = world.hob(&[&["list", "--json"][..], &both, &["--repo", "ACME/site"]].concat()).await;
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((json[0]["repo"].as_str(), json[1]["repo"].as_str()), (Some("acme/site"), Some("acme/docs")), "{json}");
+    assert_eq!(json.as_array().unwrap().len(), 2);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_program_works_on_all_repositories_of_the_app() {
+    let world = World::fixing().start().await;
+    world.asks("Make done.txt", "").await;
+    world.another("acme/docs", 1).await;
+    let key = crate::harness::private_key();
+    let changes = [("GITHUB_TOKEN", ""), ("GITHUB_REPOSITORY", ""), ("HOB_APP_PRIVATE_KEY", key.as_str())];
+    let ended = world.hob_with(&["--set", "app.id=7", "run", "--once"], &changes).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stderr.contains("acme/docs #1") && ended.stderr.contains("acme/site #1"), "{ended:?}");
+    assert!(ended.stderr.contains("the forge's limit `core`"), "{ended:?}");
+    world.call_in("acme/docs", "watch", Method::GET, "/pulls/2", json!(null)).await;
+    world.finish().await;
+}

@@ -1,0 +1,103 @@
+//! The App of every world: its key, its clients, and the crews that sign in as it.
+
+use std::{rc::Rc, sync::Arc};
+
+use hob::{
+    config::Settings,
+    domain::RepoName,
+    forge::{Access, App, AppKey, Authentication, Connection, Forge},
+    local_forge,
+    worker::{Crew, Observer, Repositories, WorkerParts},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{World, repo};
+
+/// The App's id and its installation's.
+pub(crate) const APP: u64 = 7;
+const INSTALLATION: u64 = 70;
+
+/// A private key that was made for these tests and opens nothing else; without the lines around it, so that nobody takes
+/// it for a secret.
+const KEY: &str = concat!(
+    "MIIEowIBAAKCAQEAqg3bfhgssJV9zcrOIoUIxACwzZLI7beStE30OL9NE1rtrXoKnddZpW+i3qbEdqp/U7t+Xk4uPX4PolNBJ1x0",
+    "yRFiobyTvOpiOJxYvE6lcwL9lD10O7cV8N3oiJMWobCoSJen4uvTgXq0HnBrUoC1PHEjybDwr1lQBEtnAv7OFjXx7tdPPxupMU/x",
+    "8qgCSefJ6KAYu+UC8jSW7Ctyzy7D2b51VyFLzjodATjbBBV0bntXc7I3pMsryJY6LrkRFio2uGPAuC8WddQ4TXiBvelL731sDZXR",
+    "yqRAECTduaO/528Weg2lG1WKS/PeOPE07TsfWhdrtnMu4ycmFr3uj6fOJQIDAQABAoIBAACrorNc8/WxCc7Il/zYi7w5elGWZnzc",
+    "hUSM3r7HwusIO5bju+dxaEw6S3LI0MRmsky9Xc7fEWwQfT9xvkcr1ZuTy25yvB3DjxxYpIicmsRixwRk/QRALYpaG8b5wwV3GRGF",
+    "vRWifShLc3mTjjKc18F3U38t/wYpV8CSvHRjkY8Nnx96enVBefprraLR8h8dJXofTA7ywBzPoztbUDoFI6b+EwVsq4kg8wvtKRvL",
+    "Y6/E37k+XM/ZDyzLe4bed7kJNmxapL/C4fLBN3y5EsNhHUEmvGM9zL/Pz8xY0JTBfrNLV21QXFP7lE20gVfW793O7kPJ8doGSQTf",
+    "z14Gmc8PXqUCgYEA6eSiQS+uHXWl9pEl96INAKtFSEYT12qbKJ22f+1y15wPOd2Xa0h2PQfrEF5SGOza8HfTYiPJKUYNCmFRxIu9",
+    "uKwJAM8w81YzVEb6yvwldqVfqCTUZOOufqA5Th6f3VGoOICF/SC5YfGtFT+x4Q+GA1AudzoJfNqe0V47PvK7yNMCgYEAuiCNOGSy",
+    "+Qxow3rrlBXLHEZETguJZKqtIKag9Jvw/KYQAm4vEggkfe8w30UDNGeKMYSp9pnAmKRVMguZUXPtwI3tSBVBpR8VfFvneS97G4YH",
+    "grF3vIx5AADhRG1wzIomo2dCMxvav/az82M2BBg2JGUofe3CNkHwH2G8PQUBMicCgYEAtLwZrSl88ALDNh6/KfWs+oFeThTorCMS",
+    "tnX4Wi5P+c/77AkRQrOBunNt7v4TjnMoU30keMeSYDRjS0wcdTZOam91nYx9FOvdShh3H3dsM5xiqHmdLkDJy8tfvL/pZIn+5Xpb",
+    "D1jEJ60qxCqt922ZbuH8peDRCAufgcXBHklPVkUCgYBb/0TuD8/qi3ioznPsgQ0gj5apYMhrSnVCQzohTYbCyi31lZKMfhvTZ0un",
+    "v8vCtj63FRSRQBPTHr7BerwwZ3WnjD8xNth4jjGngyGZY5+czhWeQqulNWWFW+n8UX/EibBpadttuaHY6k6tyWbkhTcVrC5keAVb",
+    "niHa0QsiufuKVwKBgExMXu1bamVyr/NP1BsKQHwIhsigQb8VIfMhmfL1V8ePKuManXn+QMjt1UwAdUyWKiXrTKzejEBzWEatv0fr",
+    "UT+Hmh8/dzlk8u68jF+c+hoMaaxIN3+2EyDs0lFfrrJXkzmhGc+/n5CYjeIG8KOjfEj845VoLcrnQSldOeyNbJDd",
+);
+
+/// The key as GitHub gives it.
+pub(crate) fn private_key() -> String {
+    let kind = "RSA PRIVATE KEY";
+    let lines: Vec<_> = KEY.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
+    format!("-----BEGIN {kind}-----\n{}\n-----END {kind}-----\n", lines.join("\n"))
+}
+
+/// The App as the forge knows it.
+pub(super) fn app() -> local_forge::App {
+    let key = local_forge::AppKey::from_pem(&private_key()).unwrap();
+    let role = local_forge::Role::Write;
+    local_forge::App { id: APP, slug: "hob".to_owned(), key, installation: INSTALLATION, role }
+}
+
+impl World {
+    /// A connection that signs in as the App; its installation is that of `found_by`, else the only one.
+    pub(crate) fn as_app(&self, found_by: Option<RepoName>) -> Arc<Connection> {
+        let key = AppKey::from_pem(&private_key().into()).unwrap();
+        let identity = Authentication::App(Box::new(App::new(APP, key, None, found_by)));
+        self.connected(identity, &self.settings)
+    }
+
+    /// A connection with the bot's token.
+    pub(crate) fn as_bot(&self, settings: &Settings) -> Arc<Connection> {
+        self.connected(Authentication::Token("token-of-hob".into()), settings)
+    }
+
+    fn connected(&self, identity: Authentication, settings: &Settings) -> Arc<Connection> {
+        Connection::new(&self.forge.api_url(), identity, &settings.forge, Access::ReadWrite).unwrap()
+    }
+
+    /// The workers of several repositories on one connection.
+    pub(crate) fn crew(&self, connection: &Arc<Connection>, repositories: Repositories, settings: &Settings) -> Crew {
+        let cancel = CancellationToken::new();
+        self.crew_until(connection, repositories, settings, (cancel, None))
+    }
+
+    /// A crew that somebody listens to, and that ends when `cancel` is cancelled.
+    pub(crate) fn crew_until(
+        &self,
+        connection: &Arc<Connection>,
+        repositories: Repositories,
+        settings: &Settings,
+        (cancel, observer): (CancellationToken, Option<Observer>),
+    ) -> Crew {
+        let prefix = settings.ledger.prefix.clone();
+        let made = Forge::new(Arc::clone(connection), repo(), &prefix);
+        let parts = self.parts("crew", settings.clone(), made, cancel.clone());
+        let parts = WorkerParts { observer: observer.unwrap_or_else(|| Arc::clone(&parts.observer)), ..parts };
+        let shared = Arc::clone(connection);
+        let outfit = Rc::new(move |repo: RepoName| WorkerParts {
+            forge: Forge::new(Arc::clone(&shared), repo, &prefix),
+            ..parts.clone()
+        });
+        Crew::new(Arc::clone(connection), settings.clone(), cancel, repositories, outfit)
+    }
+
+    /// How many tokens the App was given so far.
+    pub(crate) fn tokens_made(&self) -> usize {
+        let requests = self.forge.requests();
+        requests.iter().filter(|request| request.path.ends_with("/access_tokens") && request.status == 201).count()
+    }
+}
