@@ -33,6 +33,16 @@ conformance:
     cargo build
     cd tests/conformance && npm ci --no-audit --no-fund && node run.mjs ../../target/debug/hob
 
+# Installs other agents' command lines and runs them for real; `just agents claude codex` only those
+agents *names:
+    bash scripts/agents.sh target/agents {{names}}
+    HOB_AGENTS_DIR="$PWD/target/agents" cargo test --test it agents::adapters
+
+# What agents cost here, Hob's own and those that `just agents` installed
+bench *args:
+    cargo build --release
+    target/release/hob bench agent --agents-dir target/agents {{args}}
+
 # Licences, advisories and banned crates (needs cargo-deny)
 deny:
     cargo deny check

@@ -16,6 +16,7 @@
 //! | [`agent`] | code agents behind one trait |
 //! | [`worker`] | the loop: discover, claim, run, prove, publish |
 //! | [`local_forge`] | the embedded GitHub-compatible server |
+//! | [`scripted_model`] | a model server that plays a script |
 //! | [`cli`] | one file a command |
 
 pub mod agent;
@@ -26,6 +27,7 @@ pub mod forge;
 pub mod local_forge;
 pub mod model;
 pub mod process;
+pub mod scripted_model;
 pub mod session;
 pub mod telemetry;
 pub mod worker;

@@ -5,11 +5,12 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use crate::{
     agent::{
         AgentBackend, AgentError, CommandAgent, NativeAgent, RecipeAgent,
+        adapters::{AdapterAgent, Made, Services},
         native::{Helps, ready_agents, ready_tools},
     },
     config::{
-        AgentSettings, BackendKind, InvalidModelName, ModelAccess, ModelName, ModelSettings, RecipeSettings,
-        ToolSettings,
+        AdapterName, AgentSettings, BackendKind, InvalidModelName, ModelAccess, ModelName, ModelSettings,
+        RecipeSettings, ToolSettings,
     },
     domain::FailureClass,
     model::{Billing, ModelError, Models},
@@ -34,7 +35,10 @@ pub struct AgentParts {
     pub access: ModelAccess,
     /// Where transcripts are kept, outside what an agent can write; none: none are.
     pub sessions: Option<PathBuf>,
-    /// Values of the variables that any agent's `env` names; each agent gets only those it names itself.
+    /// Where other agents' command lines get their homes, outside what an agent can write; none: where temporary files are.
+    pub homes: Option<PathBuf>,
+    /// Values of the variables that any agent's `env` names, and of those that known command lines get, see
+    /// [`adapter_variables`](crate::agent::adapter_variables); each agent gets only its own.
     pub variables: Environment,
 }
 
@@ -78,7 +82,7 @@ impl Registry {
         self
     }
 
-    /// The names that [`Registry::get`] knows, in order.
+    /// The names that are set up, in order. [`Registry::get`] also knows the command lines of [`AdapterName`].
     pub fn names(&self) -> Vec<String> {
         let known = self.parts.agents.keys().chain(self.added.keys()).chain(self.ready.keys());
         let mut names: Vec<_> = known.cloned().collect();
@@ -95,11 +99,12 @@ impl Registry {
         if let Some(agent) = self.added.get(name) {
             return Ok(Arc::clone(agent));
         }
-        let built_in = AgentSettings::default();
+        let backend = name.parse().map(BackendKind::Adapter).unwrap_or_default();
+        let built_in = AgentSettings { backend, ..AgentSettings::default() };
         let settings = match self.parts.agents.get(name).or_else(|| self.ready.get(name)) {
             Some(settings) => settings,
             // Without a model it says which setting it lacks.
-            None if name == NATIVE => &built_in,
+            None if name == NATIVE || backend != BackendKind::Native => &built_in,
             None => return Err(setup(format!("no agent `{name}`: {}", self.known()))),
         };
         self.build(settings)
@@ -111,7 +116,22 @@ impl Registry {
             BackendKind::Command => Ok(Arc::new(CommandAgent::new(settings, &self.parts.variables)?)),
             BackendKind::Recipe => self.recipe(settings),
             BackendKind::Native => self.native(settings),
+            BackendKind::Adapter(name) => Ok(self.adapter(name, settings)),
         }
+    }
+
+    fn adapter(&self, name: AdapterName, settings: &AgentSettings) -> Arc<dyn AgentBackend> {
+        let parts = &self.parts;
+        let prefixed = |model: &String| format!("{}{model}", AdapterAgent::prices(name)).parse().ok();
+        let price = settings.model.as_ref().and_then(prefixed).and_then(|name: ModelName| parts.model.price(&name));
+        let address = |first: &Option<String>, second: &Option<String>| first.clone().or_else(|| second.clone());
+        let services = Services {
+            openai: address(&parts.access.openai_base_url, &parts.model.openai_base_url),
+            anthropic: address(&parts.access.anthropic_base_url, &parts.model.anthropic_base_url),
+            price,
+        };
+        let made = Made { variables: &parts.variables, services, homes: parts.homes.clone() };
+        Arc::new(AdapterAgent::new(name, settings, made))
     }
 
     fn recipe(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
@@ -145,9 +165,10 @@ impl Registry {
     }
 
     fn known(&self) -> String {
+        let ready = AdapterName::ALL.map(AdapterName::as_str).join(", ");
         match self.names().as_slice() {
-            [] => "none is set up; add `[agents.NAME]`, or set `model.default`".to_owned(),
-            names => format!("there are {}", names.join(", ")),
+            [] => format!("none is set up; add `[agents.NAME]`, or set `model.default`; ready by name are {ready}"),
+            names => format!("there are {}; ready by name are {ready}", names.join(", ")),
         }
     }
 }

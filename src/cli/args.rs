@@ -74,6 +74,9 @@ pub(super) enum Command {
     /// The embedded forge by itself.
     #[command(subcommand)]
     Forge(ForgeCommand),
+    /// Measures what Hob and others cost, on this machine.
+    #[command(subcommand)]
+    Bench(super::bench::BenchCommand),
 }
 
 /// What the embedded forge does.

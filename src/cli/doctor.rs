@@ -3,12 +3,14 @@
 use serde::Serialize;
 
 use crate::{
+    agent::{adapter_program, find_adapter},
     cli::{
         args::Shared,
         exit::{Exit, fatal},
         output::{self, BAD, GOOD, WARN, styled},
         setup::{Listen, Setup},
     },
+    config::{AdapterName, child_environment},
     domain::terminal,
     forge::Access,
     worker::Worker,
@@ -149,21 +151,32 @@ async fn examine(worker: &Worker, settings: &crate::config::Settings, findings: 
         ),
         Err(error) => findings.add(Health::Bad, "checks", error.to_string()),
     }
-    match worker.tools().await {
-        Ok((names, git)) => {
-            findings.add(Health::Ok, "git", git);
-            let default = &settings.agent.default;
-            if names.contains(default) {
-                findings.add(Health::Ok, "agents", format!("{} (default: {default})", names.join(", ")));
-            } else {
-                let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                findings.add(
-                    Health::Note,
-                    "agents",
-                    format!("the default `{default}` is not set up (there: {there}); set `model.default` and its key, or `agent.default`"),
-                );
-            }
-        }
-        Err(error) => findings.add(Health::Bad, "tools", error.to_string()),
+    tools(worker, &settings.agent.default, findings).await;
+}
+
+/// Git and the agents.
+async fn tools(worker: &Worker, default: &str, findings: &mut Findings) {
+    let (names, git) = match worker.tools().await {
+        Ok(found) => found,
+        Err(error) => return findings.add(Health::Bad, "tools", error.to_string()),
+    };
+    findings.add(Health::Ok, "git", git);
+    if names.iter().any(|name| name == default) {
+        return findings.add(Health::Ok, "agents", format!("{} (default: {default})", names.join(", ")));
+    }
+    let Ok(known) = default.parse::<AdapterName>() else {
+        let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let says = format!(
+            "the default `{default}` is not set up (there: {there}); set `model.default` and its key, or `agent.default`"
+        );
+        return findings.add(Health::Note, "agents", says);
+    };
+    match find_adapter(known, &child_environment()) {
+        Some(path) => findings.add(Health::Ok, "agents", format!("{default}, at {}", path.display())),
+        None => findings.add(
+            Health::Bad,
+            "agents",
+            format!("the default `{default}` is not on the path: install its program `{}`", adapter_program(known)),
+        ),
     }
 }

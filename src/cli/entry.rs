@@ -7,7 +7,7 @@ use clap::Parser;
 use crate::{
     cli::{
         args::{Cli, Command, ForgeCommand},
-        control, doctor,
+        bench, control, doctor,
         exit::{Exit, code_of},
         explain, forge_serve, history,
         hoist::hoisted,
@@ -64,5 +64,6 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Settings => output::settings(&setup.settings, shared.json),
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
+        Command::Bench(command) => bench::bench(setup, shared, command).await,
     }
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is this module's business")]
 
 mod args;
+mod bench;
 mod control;
 mod doctor;
 mod entry;

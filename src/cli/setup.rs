@@ -5,7 +5,7 @@ use std::{path::PathBuf, rc::Rc, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    agent::AgentParts,
+    agent::{AgentParts, adapter_variables},
     cli::{
         args::Shared,
         exit::{Exit, fatal},
@@ -169,7 +169,8 @@ impl Listen {
 
 /// What agents are made from: the settings, and the variables that they name.
 pub(super) fn agent_parts(settings: &Settings, state_dir: &std::path::Path) -> AgentParts {
-    let names = settings.agents.values().flat_map(|agent| agent.env.iter().map(String::as_str));
+    let named = settings.agents.values().flat_map(|agent| agent.env.iter().map(String::as_str));
+    let names = named.chain(adapter_variables());
     AgentParts {
         agents: settings.agents.clone(),
         recipes: settings.recipes.clone(),
@@ -177,6 +178,7 @@ pub(super) fn agent_parts(settings: &Settings, state_dir: &std::path::Path) -> A
         model: settings.model.clone(),
         access: model_access(),
         sessions: Some(state_dir.join("sessions")),
+        homes: Some(state_dir.join("homes")),
         variables: named_environment(names),
     }
 }

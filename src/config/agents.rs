@@ -4,20 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::duration;
-
-/// What kind of program works on an issue.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BackendKind {
-    /// Hob's own loop over a model.
-    #[default]
-    Native,
-    /// Any program that edits the folder.
-    Command,
-    /// Fixed steps, no model.
-    Recipe,
-}
+use crate::config::{BackendKind, duration};
 
 /// How a model says what it wants done.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,11 +57,13 @@ pub enum PromptVia {
 pub struct AgentSettings {
     /// What runs it.
     pub backend: BackendKind,
-    /// `command` only: the program and its arguments. An argument may be `{prompt}` or `--flag={prompt}`.
+    /// `command`: the program and its arguments. An argument may be `{prompt}` or `--flag={prompt}`. For an agent that Hob
+    /// knows: its program where it is not on the path, and arguments to put before Hob's own.
     pub command: Vec<String>,
     /// `command` only: how the prompt reaches the program.
     pub prompt: PromptVia,
-    /// `native` only: the model, `anthropic/MODEL`, `openai/MODEL` or `cassette/PATH`; none: `model.default`.
+    /// `native`: the model, `anthropic/MODEL`, `openai/MODEL` or `cassette/PATH`; none: `model.default`. For an agent that
+    /// Hob knows: the model as that program calls it; none: the program's own choice.
     pub model: Option<String>,
     /// Names of variables that reach the agent's children beside the allow-list. Hob's own secrets never do.
     pub env: Vec<String>,

@@ -1,6 +1,7 @@
 //! Typed settings, one section a file, and the only reader of the environment.
 
 mod agents;
+mod backends;
 mod duration;
 mod environment;
 mod models;
@@ -11,9 +12,8 @@ mod standard;
 mod toml_sentence;
 mod workspace;
 
-pub use agents::{
-    AgentSettings, BackendKind, Impact, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings,
-};
+pub use agents::{AgentSettings, Impact, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings};
+pub use backends::{AdapterName, BackendKind, UnknownBackend};
 pub use duration::parse_duration;
 pub use environment::{ModelAccess, child_environment, may_pass, model_access, named_environment};
 pub use models::{InvalidModelName, ModelName, ModelSettings, PriceSettings};

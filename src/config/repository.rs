@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{AgentSettings, RecipeSettings, toml_sentence};
+use crate::config::{AgentSettings, BackendKind, RecipeSettings, toml_sentence};
 
 /// Where the repository's settings stand in it.
 pub const REPOSITORY_SETTINGS_PATH: &str = ".github/hob.toml";
@@ -45,6 +45,16 @@ impl RepositorySettings {
             let reason = format!("`agents.{name}.env` may stand only in the settings of whoever runs Hob");
             return Err(RepositorySettingsError(reason));
         }
+        // A known program gets a key: which file it is, and what stands before Hob's arguments, is not the repository's to say.
+        let placed =
+            |agent: &AgentSettings| matches!(agent.backend, BackendKind::Adapter(_)) && !agent.command.is_empty();
+        if let Some((name, agent)) = settings.agents.iter().find(|(_, agent)| placed(agent)) {
+            let backend = String::from(agent.backend);
+            let reason = format!(
+                "`agents.{name}.command` with `backend = \"{backend}\"` may stand only in the settings of whoever runs Hob"
+            );
+            return Err(RepositorySettingsError(reason));
+        }
         if settings.checks.iter().any(|check| check.trim().is_empty()) {
             return Err(RepositorySettingsError("a check is empty: write a shell command".to_owned()));
         }
@@ -72,6 +82,7 @@ mod tests {
             ("cheks = []", "cheks"),
             ("checks = ['']", "empty"),
             ("[agents.a]\nenv = ['AWS_SECRET_ACCESS_KEY']", "agents.a.env"),
+            ("[agents.a]\nbackend = 'claude'\ncommand = ['./mine']", "agents.a.command"),
         ] {
             let error = RepositorySettings::parse(text).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");

@@ -12,7 +12,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use crate::process::lines::{Lines, Watch};
+use crate::process::lines::{DataLines, Lines, Watch};
 
 /// What was kept of one output stream.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -58,6 +58,15 @@ impl Captured {
     }
 }
 
+/// Who sees the lines of a stream while it is read.
+#[derive(Default, Clone)]
+pub(super) struct Watchers {
+    /// Sees lines that are fit to be shown.
+    pub(super) shown: Option<Watch>,
+    /// Sees lines as they came.
+    pub(super) data: Option<Watch>,
+}
+
 /// A capture under way. What was read so far is shared with the task that reads, so that it outlives a stream that
 /// never ends.
 #[derive(Debug)]
@@ -68,25 +77,31 @@ pub(super) struct Capture {
 
 impl Capture {
     /// Starts to read `stream` to its end and to keep at most `cap` bytes: the first half and the last half.
-    /// `watch` sees each line as it comes.
+    /// `watchers` see each line as it comes.
     pub(super) fn start(
         stream: Option<impl AsyncRead + Unpin + Send + 'static>,
         cap: usize,
-        watch: Option<Watch>,
+        watchers: Watchers,
     ) -> Self {
         let kept = Arc::new(Mutex::new(Captured::default()));
         let shared = Arc::clone(&kept);
         let reader = tokio::spawn(async move {
             let Some(mut stream) = stream else { return Ok(()) };
             let mut buffer = vec![0; 16 * 1024];
-            let mut lines = Lines::default();
+            let (mut lines, mut data) = (Lines::default(), DataLines::default());
             loop {
                 let count = stream.read(&mut buffer).await?;
+                if let Some(watch) = &watchers.shown {
+                    lines.push(&buffer[..count], watch);
+                }
+                if let Some(watch) = &watchers.data {
+                    data.push(&buffer[..count], watch);
+                    if count == 0 {
+                        data.end(watch);
+                    }
+                }
                 if count == 0 {
                     return Ok(());
-                }
-                if let Some(watch) = &watch {
-                    lines.push(&buffer[..count], watch);
                 }
                 shared.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..count], cap);
             }
@@ -135,7 +150,7 @@ mod tests {
     #[tokio::test]
     async fn what_was_read_of_a_stream_that_never_ends_is_kept() {
         let (mut writer, reader) = tokio::io::duplex(64);
-        let capture = Capture::start(Some(reader), 100, None);
+        let capture = Capture::start(Some(reader), 100, Watchers::default());
         tokio::io::AsyncWriteExt::write_all(&mut writer, b"so far").await.unwrap();
         while capture.kept.lock().unwrap().head.is_empty() {
             tokio::task::yield_now().await;

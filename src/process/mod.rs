@@ -3,6 +3,7 @@
 //!
 //! Leaves out: what is run and why (`workspace`, `agent`, `worker`).
 
+mod brand;
 mod capture;
 mod hide;
 mod lines;

@@ -14,7 +14,11 @@ use std::{
 use tokio::{io::AsyncWriteExt, process::Child};
 use tokio_util::sync::CancellationToken;
 
-use crate::process::{Captured, capture::Capture, lines::Watch};
+use crate::process::{
+    Captured,
+    brand::{Brand, end_branded},
+    capture::{Capture, Watchers},
+};
 
 /// The whole environment of a child: what is not in it does not exist for the child.
 pub type Environment = BTreeMap<OsString, OsString>;
@@ -92,7 +96,8 @@ pub struct Program {
     stdin: Vec<u8>,
     deadline: Duration,
     output_cap: usize,
-    watch: Option<Watch>,
+    watchers: Watchers,
+    brand: Option<Brand>,
 }
 
 impl Program {
@@ -123,7 +128,8 @@ impl Program {
             stdin: Vec::new(),
             deadline: Duration::from_secs(60),
             output_cap: 1 << 20,
-            watch: None,
+            watchers: Watchers::default(),
+            brand: None,
         }
     }
 
@@ -172,7 +178,22 @@ impl Program {
     /// Calls `watch` with each line of its output as it comes, on both streams: at most 300 bytes, no control characters.
     /// It must return at once.
     pub fn watch(mut self, watch: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.watch = Some(Arc::new(watch));
+        self.watchers.shown = Some(Arc::new(watch));
+        self
+    }
+
+    /// Calls `watch` with each line of its output as it comes, on both streams, whole, for a program whose lines are data.
+    /// A line of more than 4 MiB is left out. It must return at once.
+    pub fn watch_data(mut self, watch: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.watchers.data = Some(Arc::new(watch));
+        self
+    }
+
+    /// Sets the variable `name` to `value`, and takes every process that has it for one of this program's: at the end of
+    /// [`Program::run`] those are killed too, in whatever group or session they are. `value` must be used once only.
+    pub fn brand(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self.brand = Some(Brand::new(name, value));
         self
     }
 
@@ -196,7 +217,7 @@ impl Program {
     /// [`ProcessError::Start`] when the program cannot be started, [`ProcessError::Pipe`] when its output cannot be read.
     pub async fn run(mut self, cancel: &CancellationToken) -> Result<Finished, ProcessError> {
         let mut child = self.start()?;
-        let group = Group::of(&child);
+        let group = Group::of(&child).branded(self.brand.take());
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let input = std::mem::take(&mut self.stdin);
         let feed = tokio::spawn(async move {
@@ -207,7 +228,7 @@ impl Program {
         });
         let cap = self.output_cap;
         let (stdout, stderr) =
-            (Capture::start(stdout, cap, self.watch.clone()), Capture::start(stderr, cap, self.watch));
+            (Capture::start(stdout, cap, self.watchers.clone()), Capture::start(stderr, cap, self.watchers));
         let pipe = |source| ProcessError::Pipe { program: self.name.clone(), source };
         let exit = tokio::select! {
             status = child.wait() => exit_of(status.map_err(pipe)?),
@@ -245,20 +266,30 @@ fn found_in(path: Option<&OsString>, name: &OsStr) -> Option<PathBuf> {
 
 /// Kills a process group when dropped, so that a run cut short by a dropped future leaves no child either.
 #[derive(Debug)]
-pub(super) struct Group(Option<u32>);
+pub(super) struct Group {
+    leader: Option<u32>,
+    brand: Option<Brand>,
+}
 
 impl Group {
     /// The group that `child` leads.
     pub(super) fn of(child: &Child) -> Self {
-        Self(child.id())
+        Self { leader: child.id(), brand: None }
+    }
+
+    fn branded(self, brand: Option<Brand>) -> Self {
+        Self { brand, ..self }
     }
 
     /// Kills it now. Once only: later its id may be another group's.
     pub(super) fn kill(&mut self) {
-        if let Some(pid) = self.0.take().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw)
-        {
+        let leader = self.leader.take().and_then(|id| i32::try_from(id).ok());
+        if let Some(pid) = leader.and_then(rustix::process::Pid::from_raw) {
             // The group may be gone already: there is nothing to do about that, and nothing is lost.
             rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
+        }
+        if let Some(brand) = self.brand.take() {
+            end_branded(&brand);
         }
     }
 }
@@ -300,6 +331,15 @@ mod tests {
     async fn output_is_kept_when_a_descendant_outside_the_group_holds_the_pipe() {
         let script = sh("echo kept; setsid sleep 3 & exit 0");
         assert_eq!(script.run(&CancellationToken::new()).await.unwrap().stdout.text(), "kept\n");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_branded_descendant_outside_the_group_is_ended_with_its_pipe() {
+        let script = sh("setsid sleep 600 & echo $!").brand("HOB_TEST_MARK", "4d1f9a");
+        let finished = script.run(&CancellationToken::new()).await.unwrap();
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", finished.stdout.text().trim()));
+        assert!(stat.is_err() || stat.unwrap().contains(") Z "));
     }
 
     #[tokio::test]

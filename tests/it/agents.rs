@@ -10,6 +10,7 @@ use hob::{
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+mod adapters;
 mod command;
 mod native;
 mod native_actions;

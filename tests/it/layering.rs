@@ -20,6 +20,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("sandbox", &["domain", "config", "process"]),
     ("model", &["domain", "config"]),
     ("agent", &["domain", "config", "process", "session", "sandbox", "model"]),
+    ("scripted_model", &[]),
     ("worker", &["domain", "config", "telemetry", "forge", "workspace", "session", "agent"]),
     ("local_forge", &["domain", "config", "process"]),
     ("web", &["domain", "config", "telemetry", "session", "worker"]),

@@ -20,6 +20,8 @@ use crate::{
 const PLACEHOLDER: &str = "{prompt}";
 /// Bytes of one argument: the kernel takes 128 KiB, with the ending zero (`MAX_ARG_STRLEN`).
 const ARGUMENT_MAX: usize = 128 * 1024 - 1;
+/// The variable that a run's processes are known by.
+const BRAND: &str = "HOB_AGENT_RUN";
 /// Bytes of output quoted as the reason of a failure.
 const QUOTED: usize = 2_000;
 
@@ -73,6 +75,7 @@ impl CommandAgent {
             .env("HOB_ISSUE", request.issue.to_string())
             .env("HOB_REPOSITORY", request.repo.to_string())
             .env("HOB_RUN", request.run.as_str())
+            .brand(BRAND, &format!("{:016x}", rand::random::<u64>()))
             .deadline(request.time)
             .output_cap(self.output_cap);
         Ok(match self.prompt {

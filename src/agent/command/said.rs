@@ -16,31 +16,31 @@ const TEXT_MAX: usize = 16 * 1024;
 /// field may be missing; unknown ones are ignored, because programs print JSON lines of their own.
 #[derive(Debug, Default, Clone, PartialEq, Deserialize)]
 #[serde(default)]
-pub(super) struct Said {
+pub(in crate::agent) struct Said {
     /// How the run ended; nothing: the exit code decides.
-    pub(super) outcome: Option<SaidOutcome>,
+    pub(in crate::agent) outcome: Option<SaidOutcome>,
     /// What was done. `result` is what Claude Code's `--output-format json` calls it.
     #[serde(alias = "result")]
-    pub(super) summary: String,
+    pub(in crate::agent) summary: String,
     /// Why it failed, or why nothing has to change.
-    pub(super) reason: String,
+    pub(in crate::agent) reason: String,
     /// What it asks a person.
-    pub(super) question: String,
+    pub(in crate::agent) question: String,
     /// Seconds until a used-up quota is there again; with the outcome `quota`.
-    pub(super) reset_after: Option<u32>,
+    pub(in crate::agent) reset_after: Option<u32>,
     /// What it cost in US dollars; `total_cost_usd` likewise.
     #[serde(alias = "total_cost_usd")]
-    pub(super) usd: f64,
+    pub(in crate::agent) usd: f64,
     /// Tokens sent to a model.
-    pub(super) input_tokens: u64,
+    pub(in crate::agent) input_tokens: u64,
     /// Tokens a model produced.
-    pub(super) output_tokens: u64,
+    pub(in crate::agent) output_tokens: u64,
 }
 
 /// The ends a program can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum SaidOutcome {
+pub(in crate::agent) enum SaidOutcome {
     /// The work is done.
     Done,
     /// Nothing has to change.
@@ -55,14 +55,14 @@ pub(super) enum SaidOutcome {
 
 impl Said {
     /// Reads the last line of `stdout` that is not blank; nothing where it is no object of this form.
-    pub(super) fn last_line(stdout: &str) -> Option<Self> {
+    pub(in crate::agent) fn last_line(stdout: &str) -> Option<Self> {
         let line = stdout.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
         let said: Self = line.starts_with('{').then(|| serde_json::from_str(line).ok())??;
         (said != Self::default()).then_some(said)
     }
 
     /// The outcome it names, in Hob's words; done where it names none and has a summary, else nothing.
-    pub(super) fn outcome(&self) -> Option<Outcome> {
+    pub(in crate::agent) fn outcome(&self) -> Option<Outcome> {
         let text = |first: &str, second: &str, missing: &str| {
             let said = [first, second].into_iter().map(str::trim).find(|text| !text.is_empty());
             clip(said.unwrap_or(missing), TEXT_MAX)
@@ -92,7 +92,7 @@ impl Said {
     }
 
     /// What it says the run cost. A number that is none, or below zero, counts as nothing.
-    pub(super) fn spend(&self) -> Spend {
+    pub(in crate::agent) fn spend(&self) -> Spend {
         // `as` saturates: not a number and what is below zero become 0.
         let usd_micros = (self.usd * 1e6).ceil() as u64;
         Spend { usd_micros, input_tokens: self.input_tokens, output_tokens: self.output_tokens, wall_seconds: 0 }

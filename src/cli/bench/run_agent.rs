@@ -1,0 +1,79 @@
+//! `hob bench run-agent`: one agent on a folder, without a forge.
+
+use std::{io::Read, path::PathBuf, time::Duration};
+
+use anyhow::Context;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    agent::{Registry, RunContext},
+    cli::{
+        exit::{Exit, fatal},
+        output,
+        setup::{Setup, agent_parts},
+    },
+    config::{child_environment, parse_duration},
+    domain::{Outcome, Progress, RunRequest},
+};
+
+/// Which agent, and where.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    /// The agent
+    name: String,
+
+    /// The folder it works in
+    #[arg(long, value_name = "DIR")]
+    folder: PathBuf,
+
+    /// The time it has
+    #[arg(long, value_name = "DURATION", default_value = "30m", value_parser = parse_duration)]
+    time: Duration,
+}
+
+/// Runs the agent; what came of it is one JSON object on standard output. Fails when the agent did not end its work.
+pub(super) async fn run(setup: Setup, args: Args) -> anyhow::Result<()> {
+    let mut brief = String::new();
+    std::io::stdin().read_to_string(&mut brief).context("read the brief")?;
+    let agent = Registry::new(agent_parts(&setup.settings, &setup.state_dir))?.get(&args.name)?;
+    let request = request(brief, args.folder, args.time)?;
+    let (sender, mut lines) = mpsc::channel::<Progress>(256);
+    let context = RunContext { cancel: CancellationToken::new(), progress: sender, environment: child_environment() };
+    let work = async move {
+        let report = agent.run(&request, &context).await;
+        drop(context);
+        report
+    };
+    let show = async {
+        while let Some(line) = lines.recv().await {
+            anstream::eprintln!("{}", crate::domain::terminal(&line.text));
+        }
+    };
+    let (report, ()) = tokio::join!(work, show);
+    let report = report?;
+    output::json(&serde_json::json!({ "outcome": report.outcome, "spend": report.spend }))?;
+    match report.outcome {
+        Outcome::Done { .. } => Ok(()),
+        Outcome::NothingToDo { .. } | Outcome::Question { .. } | Outcome::Failed { .. } => {
+            Err(fatal(Exit::Failure, "the agent did not end its work"))
+        }
+    }
+}
+
+/// A request that no issue is behind.
+pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow::Result<RunRequest> {
+    Ok(RunRequest {
+        run: "bench".into(),
+        repo: "hob/bench".parse()?,
+        issue: "1".parse().map_err(|error| anyhow::anyhow!("{error}"))?,
+        title: "A measurement".to_owned(),
+        body: String::new(),
+        brief,
+        folder,
+        checks: Vec::new(),
+        time,
+        usd_micros: None,
+        tokens: None,
+    })
+}

@@ -1,0 +1,127 @@
+//! What a server plays: commands, a closing text, and faults at steps.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Tokens that each reply says it was asked with.
+pub const INPUT_TOKENS: u64 = 100;
+/// Tokens that each reply says it has.
+pub const OUTPUT_TOKENS: u64 = 10;
+
+/// What the server plays for one run of an agent.
+#[derive(Debug, Clone)]
+pub struct Script {
+    /// Shell commands, one a step.
+    pub commands: Vec<String>,
+    /// What is said when the commands are through.
+    pub ending: String,
+    /// What a client gets that has no tools and takes edits as text.
+    pub edit: Option<Edit>,
+    /// Where the server fails.
+    pub faults: Vec<FaultAt>,
+}
+
+impl Script {
+    /// A script of `commands` that ends with "The work is done." and has no faults.
+    pub fn new(commands: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let commands = commands.into_iter().map(Into::into).collect();
+        Self { commands, ending: "The work is done.".to_owned(), edit: None, faults: Vec::new() }
+    }
+
+    /// Plays `fault` at the step `step`, counted from 0.
+    #[must_use]
+    pub fn fault(mut self, step: usize, fault: Fault, times: Times) -> Self {
+        self.faults.push(FaultAt { step, fault, times });
+        self
+    }
+
+    /// Gives this edit to a client that takes edits as text.
+    #[must_use]
+    pub fn edit(mut self, path: &str, text: &str) -> Self {
+        self.edit = Some(Edit { path: path.to_owned(), text: text.to_owned() });
+        self
+    }
+}
+
+/// A new file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// Where it stands in the folder.
+    pub path: String,
+    /// What is in it, without the last line's end.
+    pub text: String,
+}
+
+/// A fault at a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FaultAt {
+    /// The step, counted from 0.
+    pub step: usize,
+    /// What goes wrong.
+    pub fault: Fault,
+    /// How often.
+    pub times: Times,
+}
+
+/// How often a fault is played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Times {
+    /// At the first request of its step; the next one is answered.
+    Once,
+    /// At each request of its step: the client can never go on.
+    Always,
+}
+
+/// What can go wrong with an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// Status 500.
+    ServerError,
+    /// Status 429 with `retry-after: 1`.
+    RateLimited,
+    /// Status 200 and a body that is no reply.
+    Garbage,
+    /// A call whose arguments are not JSON.
+    BadArguments,
+    /// The connection is reset before a byte of the answer.
+    Reset,
+    /// The connection ends after the stream's first event.
+    CutAfterFirst,
+    /// The connection ends in the middle of the stream.
+    CutInMiddle,
+    /// Status 429: the account's quota is used up for this long.
+    Quota(Duration),
+    /// Status 401: the key is not accepted.
+    Unauthorized,
+}
+
+impl Fault {
+    /// The seven faults that pass: an agent survives one when it ends its work all the same.
+    pub const PASSING: [Self; 7] = [
+        Self::ServerError,
+        Self::RateLimited,
+        Self::Garbage,
+        Self::BadArguments,
+        Self::Reset,
+        Self::CutAfterFirst,
+        Self::CutInMiddle,
+    ];
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::ServerError => "500",
+            Self::RateLimited => "429",
+            Self::Garbage => "garbage",
+            Self::BadArguments => "bad arguments",
+            Self::Reset => "reset",
+            Self::CutAfterFirst => "cut after the first event",
+            Self::CutInMiddle => "cut in the middle",
+            Self::Quota(_) => "quota",
+            Self::Unauthorized => "401",
+        })
+    }
+}

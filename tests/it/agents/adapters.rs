@@ -1,0 +1,285 @@
+//! Other agents' command lines, run for real against a scripted model on this machine.
+//!
+//! A program is run when `HOB_AGENTS_DIR` names a folder in which `scripts/agents.sh` installed it; without that, these
+//! tests have nothing to run. The rest needs no program.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use hob::{
+    config::{AdapterName, AgentSettings, BackendKind, ModelAccess},
+    domain::FailureClass,
+    scripted_model::{Fault, INPUT_TOKENS, OUTPUT_TOKENS, Running, Script, Times, serve},
+};
+
+use super::*;
+
+/// A known command line in a folder, with a model that plays a script.
+struct Real {
+    bench: Bench,
+    server: Running,
+    homes: tempfile::TempDir,
+    agent: Arc<dyn AgentBackend>,
+}
+
+/// Where `scripts/agents.sh` put the program, where it did.
+fn installed(name: AdapterName) -> Option<PathBuf> {
+    let (_, agents) = std::env::vars_os().find(|(name, _)| name == "HOB_AGENTS_DIR")?;
+    let folder = PathBuf::from(agents).join(name.as_str());
+    let program = hob::agent::adapter_program(name);
+    let places = [folder.join("node_modules/.bin").join(program), folder.join("bin").join(program)];
+    places.into_iter().find(|place| place.is_file())
+}
+
+/// A model's name as the program takes it, so that it asks the server here.
+fn model(name: AdapterName) -> &'static str {
+    match name {
+        AdapterName::Claude => "claude-sonnet-4-5",
+        AdapterName::Gemini => "gemini-2.5-pro",
+        AdapterName::Codex | AdapterName::Copilot => "gpt-5.1",
+        AdapterName::Opencode
+        | AdapterName::Aider
+        | AdapterName::Goose
+        | AdapterName::Pi
+        | AdapterName::MiniSweAgent => "openai/scripted",
+    }
+}
+
+impl Real {
+    /// None where the program is not there.
+    async fn new(name: AdapterName, script: Script) -> Option<Self> {
+        let program = installed(name)?;
+        let server = serve(script, |_| {}).await.unwrap();
+        let mut bench = Bench::new(&[("README.md", "A repository.\n")]);
+        bench.context.environment = hob::config::child_environment();
+        bench.request.brief = "Write `hello` into greeting.txt.".into();
+        git2::Repository::init(bench.path()).unwrap();
+        let settings = AgentSettings {
+            backend: BackendKind::Adapter(name),
+            command: vec![program.display().to_string()],
+            model: Some(model(name).to_owned()),
+            ..AgentSettings::default()
+        };
+        let homes = tempfile::tempdir().unwrap();
+        let agent = registry_at(&server, homes.path(), BTreeMap::from([(name.to_string(), settings)]));
+        let agent = agent.get(name.as_str()).unwrap();
+        Some(Self { bench, server, homes, agent })
+    }
+
+    /// Nothing of the run is left: no process that names its home, no home, no file but the work.
+    fn assert_clean(&self) {
+        assert_eq!(fs::read_dir(self.homes.path()).unwrap().count(), 0, "a home is left");
+        let homes = self.homes.path().as_os_str().as_encoded_bytes();
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+            let ours = environment.windows(homes.len()).any(|part| part == homes);
+            assert!(!ours, "a process is left: {:?}", fs::read_to_string(entry.path().join("comm")));
+        }
+        let files = fs::read_dir(self.bench.path()).unwrap().flatten();
+        let mut files: Vec<_> = files.map(|file| file.file_name().into_string().unwrap()).collect();
+        files.retain(|name| !matches!(name.as_str(), ".git" | "README.md" | "greeting.txt"));
+        assert!(files.is_empty(), "left in the folder: {files:?}");
+    }
+}
+
+fn registry_at(server: &Running, homes: &Path, agents: BTreeMap<String, AgentSettings>) -> Registry {
+    let variables =
+        ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"].map(|name| (name.into(), "key-of-a-test".into()));
+    let mut variables = Environment::from(variables);
+    variables.insert("GOOGLE_GEMINI_BASE_URL".into(), server.address().into());
+    Registry::new(AgentParts {
+        agents,
+        homes: Some(homes.to_owned()),
+        variables,
+        access: ModelAccess {
+            openai_base_url: Some(format!("{}/v1", server.address())),
+            anthropic_base_url: Some(server.address().to_owned()),
+            ..ModelAccess::default()
+        },
+        ..AgentParts::default()
+    })
+    .unwrap()
+}
+
+/// The program does the work, its tokens are counted, its end is understood, and nothing of it is left.
+async fn does_the_work(name: AdapterName) {
+    // A child in a session of its own, to see it end too.
+    let command = "echo hello > greeting.txt; setsid sleep 600 > /dev/null 2>&1 &";
+    let script = Script::new([command]).edit("greeting.txt", "hello");
+    let Some(real) = Real::new(name, script).await else { return };
+    let report = real.bench.run(&real.agent).await;
+    let Outcome::Done { summary } = &report.outcome else { panic!("{name}: {:?}", report.outcome) };
+    assert!(!summary.is_empty(), "{name}");
+    assert_eq!(real.bench.read("greeting.txt").trim(), "hello", "{name}");
+    let replies = real.server.replies() as u64;
+    let tokens = (report.spend.input_tokens, report.spend.output_tokens);
+    assert_eq!(tokens, (replies * INPUT_TOKENS, replies * OUTPUT_TOKENS), "{name}: {:?}", real.server.seen());
+    real.assert_clean();
+}
+
+/// What comes of a quota that is used up.
+async fn quota(name: AdapterName) -> Option<FailureClass> {
+    let script = Script::new(["true"]).edit("greeting.txt", "hello");
+    let script = script.fault(0, Fault::Quota(Duration::from_secs(3_600)), Times::Always);
+    let mut real = Real::new(name, script).await?;
+    real.bench.request.time = Duration::from_secs(40);
+    let report = real.bench.run(&real.agent).await;
+    let (reason, class) = failure(&report.outcome);
+    assert!(reason.contains("quota") || reason.contains("out of") || reason.contains("not done"), "{name}: {reason}");
+    real.assert_clean();
+    Some(class.clone())
+}
+
+/// A test that the program `$name` does the work, and one of what its quota means.
+macro_rules! real {
+    ($name:ident, $work:ident, $quota:ident, $class:pat) => {
+        #[tokio::test]
+        async fn $work() {
+            does_the_work(AdapterName::$name).await;
+        }
+
+        #[tokio::test]
+        async fn $quota() {
+            let class = quota(AdapterName::$name).await;
+            assert!(matches!(class, None | Some($class)), "{class:?}");
+        }
+    };
+}
+
+// Where a service says that there is no quota and no money, waiting does not help: a person is needed. A rate limit passes.
+real!(Claude, claude_does_the_work, a_rate_limit_ends_claude_for_now, FailureClass::QuotaExhausted { .. });
+real!(Codex, codex_does_the_work, a_used_up_quota_of_codex_needs_a_person, FailureClass::NeedsHuman);
+real!(Copilot, copilot_does_the_work, a_used_up_quota_of_copilot_needs_a_person, FailureClass::NeedsHuman);
+real!(Gemini, gemini_does_the_work, a_used_up_quota_ends_gemini_for_now, FailureClass::QuotaExhausted { .. });
+real!(Opencode, opencode_does_the_work, a_used_up_quota_ends_opencode, _);
+real!(Pi, pi_does_the_work, a_used_up_quota_ends_pi, _);
+real!(Aider, aider_does_the_work, a_used_up_quota_of_aider_needs_a_person, FailureClass::NeedsHuman);
+real!(
+    MiniSweAgent,
+    mini_swe_agent_does_the_work,
+    a_used_up_quota_of_mini_swe_agent_needs_a_person,
+    FailureClass::NeedsHuman
+);
+
+/// A stand-in for `claude`: it says the version, and does what `script` says.
+fn stand_in(folder: &Path, version: &str, script: &str) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let path = folder.join("claude");
+    let text =
+        format!("#!/bin/sh\nif [ \"$1\" = --version ]; then echo '{version} (Claude Code)'; exit; fi\n{script}\n");
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+/// A registry whose `claude` is the stand-in; its home is below the same folder.
+fn with_stand_in(folder: &Path, version: &str, script: &str) -> Registry {
+    let command = vec![stand_in(folder, version, script).display().to_string()];
+    let settings =
+        AgentSettings { backend: BackendKind::Adapter(AdapterName::Claude), command, ..AgentSettings::default() };
+    let variables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"].map(|name| (name.into(), "key".into())).into();
+    let homes = Some(folder.join("homes"));
+    let agents = [("claude".to_owned(), settings)].into();
+    Registry::new(AgentParts { agents, variables, homes, ..AgentParts::default() }).unwrap()
+}
+
+#[tokio::test]
+async fn a_known_name_needs_no_settings_and_a_missing_program_is_answered_with_how_to_install_it() {
+    let mut bench = Bench::new(&[]);
+    bench.context.environment.insert("PATH".into(), "/nowhere".into());
+    for name in AdapterName::ALL {
+        let agent = registry("").get(name.as_str()).unwrap();
+        let error = agent.run(&bench.request, &bench.context).await.unwrap_err();
+        assert!(error.reason.contains("is not on the path: install it with"), "{error}");
+        assert_eq!(error.failure, FailureClass::NeedsHuman);
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_is_too_old_is_not_run() {
+    let (bench, place) = (Bench::new(&[]), tempfile::tempdir().unwrap());
+    let agent = with_stand_in(place.path(), "1.9.9", "touch ran").get("claude").unwrap();
+    let error = agent.run(&bench.request, &bench.context).await.unwrap_err().reason;
+    assert!(error.contains("version 1.9.9") && error.contains("npm install -g @anthropic-ai/claude-code"), "{error}");
+    assert!(!bench.path().join("ran").exists());
+}
+
+#[tokio::test]
+async fn a_program_gets_an_empty_home_its_own_keys_and_nothing_else() {
+    let (mut bench, place) = (Bench::new(&[]), tempfile::tempdir().unwrap());
+    for (name, value) in [("HOME", "/root"), ("GITHUB_TOKEN", "secret")] {
+        bench.context.environment.insert(name.into(), value.into());
+    }
+    let script = "env | cut -d= -f1 | sort > names; ls -A \"$HOME\" > home; echo \"$HOME\" > where; cat > prompt";
+    let agent = with_stand_in(place.path(), "2.1.0", script).get("claude").unwrap();
+    bench.run(&agent).await;
+    let names = bench.read("names");
+    let names: Vec<_> = names.lines().filter(|name| !matches!(*name, "PWD" | "SHLVL" | "_" | "OLDPWD")).collect();
+    let wanted = [
+        "ANTHROPIC_API_KEY",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+        "DISABLE_AUTOUPDATER",
+        "HOB_AGENT_RUN",
+        "HOB_ISSUE",
+        "HOB_REPOSITORY",
+        "HOB_RUN",
+        "HOME",
+        "NO_COLOR",
+        "PATH",
+        "TMPDIR",
+    ];
+    assert_eq!(names, wanted);
+    assert_eq!(bench.read("home"), ".gitconfig\ntmp\n");
+    assert!(bench.read("where").starts_with(&place.path().join("homes").display().to_string()));
+    assert_eq!(fs::read_dir(place.path().join("homes")).unwrap().count(), 0);
+    assert!(bench.read("prompt").starts_with("Change the greeting."));
+}
+
+#[tokio::test]
+async fn a_last_line_of_json_in_the_closing_words_is_a_question() {
+    let (bench, place) = (Bench::new(&[]), tempfile::tempdir().unwrap());
+    let said = r#"{"type":"result","is_error":false,"result":"Hm.\n{\"outcome\":\"question\",\"question\":\"Which?\"}","usage":{}}"#;
+    let agent =
+        with_stand_in(place.path(), "2.1.0", &format!("cat > /dev/null; cat <<'E'\n{said}\nE")).get("claude").unwrap();
+    assert_eq!(bench.run(&agent).await.outcome, Outcome::Question { question: "Which?".into() });
+}
+
+#[tokio::test]
+async fn a_program_that_waits_for_its_quota_is_ended_and_tried_later() {
+    let (bench, place) = (Bench::new(&[]), tempfile::tempdir().unwrap());
+    let retry =
+        r#"{"type":"system","subtype":"api_retry","error_status":429,"retry_delay_ms":3600000,"error":"rate_limit"}"#;
+    let script = format!("cat > /dev/null; echo '{retry}'; sleep 600");
+    let agent = with_stand_in(place.path(), "2.1.0", &script).get("claude").unwrap();
+    let report = bench.run(&agent).await;
+    let later = FailureClass::QuotaExhausted { reset_after: Some(Duration::from_secs(3_600)) };
+    assert_eq!(failure(&report.outcome).1, &later);
+}
+
+/// Hob's own agent speaks both of its interfaces with the scripted model.
+#[tokio::test]
+async fn hobs_own_agent_plays_the_script_on_either_interface_and_survives_each_fault() {
+    for model in ["openai/scripted", "anthropic/scripted"] {
+        for fault in std::iter::once(None).chain(Fault::PASSING.map(Some)) {
+            let mut script = Script::new((0..3).map(|step| format!("echo {step} >> steps.txt")));
+            if let Some(fault) = fault {
+                script = script.fault(1, fault, Times::Once);
+            }
+            let server = serve(script, |_| {}).await.unwrap();
+            let bench = Bench::new(&[]);
+            let model_settings = hob::config::ModelSettings {
+                default: Some(model.into()),
+                backoff: Duration::ZERO,
+                ..hob::config::ModelSettings::default()
+            };
+            let access = ModelAccess {
+                openai_base_url: Some(format!("{}/v1", server.address())),
+                anthropic_base_url: Some(server.address().to_owned()),
+                ..ModelAccess::default()
+            };
+            let parts = AgentParts { model: model_settings, access, ..AgentParts::default() };
+            let report = bench.run(&Registry::new(parts).unwrap().get("native").unwrap()).await;
+            assert!(matches!(report.outcome, Outcome::Done { .. }), "{model} {fault:?}: {:?}", report.outcome);
+            assert_eq!(bench.read("steps.txt"), "0\n1\n2\n", "{model} {fault:?}");
+        }
+    }
+}
