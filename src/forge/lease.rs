@@ -28,6 +28,8 @@ pub struct HeldLease {
     lost: CancellationToken,
     comment_tried: AtomicBool,
     holding: Mutex<Holding>,
+    /// The bill as the ledger has it.
+    written: Mutex<Spend>,
     /// One ledger write at a time: the heartbeat and the run share the lease.
     pub(super) turn: tokio::sync::Mutex<()>,
 }
@@ -39,6 +41,7 @@ impl HeldLease {
             generation: holding.record.generation,
             lost: CancellationToken::new(),
             comment_tried: AtomicBool::new(false),
+            written: Mutex::new(holding.record.spend),
             holding: Mutex::new(holding),
             turn: tokio::sync::Mutex::default(),
         }
@@ -82,6 +85,11 @@ impl HeldLease {
         holding.record.spend = holding.record.spend + spend;
     }
 
+    /// What was noted of the bill and is not in the ledger: it is lost with this lease unless somebody keeps it.
+    pub fn unwritten(&self) -> Spend {
+        self.record().spend.since(*self.written.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Notes work that passed its checks: the ledger has it with the next transition, and whoever goes on need not do it
     /// again.
     pub async fn note_proven(&self, head: Sha) {
@@ -97,6 +105,12 @@ impl HeldLease {
 
     pub(super) fn holding(&self) -> Holding {
         self.holding.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes what was written.
+    pub(super) fn wrote(&self, holding: Holding) {
+        *self.written.lock().unwrap_or_else(PoisonError::into_inner) = holding.record.spend;
+        self.set(holding);
     }
 
     pub(super) fn set(&self, holding: Holding) {

@@ -267,7 +267,7 @@ impl Forge {
         let error = loop {
             let error = match self.step_once(lease, record.clone(), sentence).await {
                 Ok(holding) => {
-                    lease.set(holding);
+                    lease.wrote(holding);
                     return Ok(());
                 }
                 Err(error) => error,

@@ -277,8 +277,9 @@ impl Group {
         Self { leader: child.id(), brand: None }
     }
 
-    fn branded(self, brand: Option<Brand>) -> Self {
-        Self { brand, ..self }
+    fn branded(mut self, brand: Option<Brand>) -> Self {
+        self.brand = brand;
+        self
     }
 
     /// Kills it now. Once only: later its id may be another group's.

@@ -58,34 +58,44 @@ impl Worker {
         // Boxed, here and below: the future of a whole attempt is too large for a small thread's stack.
         let work = Box::pin(self.work(lease, &issue, &mut labels, base, &begun));
         let worked = self.with_heartbeat(lease, &issue, work).await;
+        let ended = Box::pin(self.end(lease, &mut labels, (base, began), begun.get(), worked)).await;
+        // A bill that the forge would not take is not forgotten. One whose write had its effect unseen is paid twice, which
+        // is the safer side.
+        self.keep_bill(lease.issue(), lease.unwritten());
+        ended.map(|()| Taken::Worked)
+    }
+
+    /// What follows from how the work went; at last the lease is let go.
+    async fn end(
+        &self,
+        lease: &HeldLease,
+        labels: &mut Vec<String>,
+        (base, began): (&BaseBranch, Spend),
+        begun: Option<&Job<'_>>,
+        worked: Result<(), WorkError>,
+    ) -> Result<(), WorkError> {
         match worked {
-            Ok(()) => {
-                Box::pin(self.settle_day(lease, base, began)).await;
-                self.release(lease).await?;
-            }
+            Ok(()) => {}
             Err(
                 error @ (WorkError::Stopped | WorkError::Paused(_) | WorkError::Terminated(_) | WorkError::Withdrawn),
-            ) => {
-                Box::pin(self.cut_short(lease, &mut labels, begun.get(), error)).await?;
-            }
+            ) => return self.cut_short(lease, labels, begun, error).await,
             // Others took the room that the poll had seen.
             Err(WorkError::Full(full)) => {
-                self.label(lease, &mut labels, State::Ready).await?;
-                self.hand_back(lease, &format!("put back: {full}")).await?;
+                self.label(lease, labels, State::Ready).await?;
+                return self.hand_back(lease, &format!("put back: {full}")).await;
             }
             Err(error) => {
-                if let Err(error) = Box::pin(self.fall_back(lease, &mut labels, error)).await {
+                if let Err(error) = Box::pin(self.fall_back(lease, labels, error)).await {
                     // A lease that is let go tells nobody that there is more to show.
                     if !is_only_to_be_shown(lease, &error) || lease.record().state == State::Done {
                         return Err(error);
                     }
                     self.tell(&Notice::Failed { issue: Some(lease.issue()), reason: error.to_string() });
                 }
-                Box::pin(self.settle_day(lease, base, began)).await;
-                self.release(lease).await?;
             }
         }
-        Ok(Taken::Worked)
+        self.settle_day(lease, base, began).await;
+        self.release(lease).await
     }
 
     /// Ends an attempt that somebody cut short, after keeping its work on the branch.

@@ -185,7 +185,9 @@ impl Worker {
         };
         if ending == Ending::Merged && self.still_wanted(&seen.issue) {
             let sentence = format!("finishing: {why}");
-            return self.end(seen, base, &sentence, &format!("finished: {why}, and the issue was left open")).await;
+            return self
+                .end_seen(seen, base, &sentence, &format!("finished: {why}, and the issue was left open"))
+                .await;
         }
         let lease = self.acquire(&seen, base, |record| {
             record.state = State::Done;
@@ -205,10 +207,10 @@ impl Worker {
 
     /// Ends the work on a person's word: the trigger label goes too.
     pub(super) async fn cancel(&self, seen: Seen, base: &BaseBranch) -> Result<Taken, WorkError> {
-        self.end(seen, base, "cancelled by a command", "finished: cancelled by a command").await
+        self.end_seen(seen, base, "cancelled by a command", "finished: cancelled by a command").await
     }
 
-    async fn end(&self, seen: Seen, base: &BaseBranch, begun: &str, ended: &str) -> Result<Taken, WorkError> {
+    async fn end_seen(&self, seen: Seen, base: &BaseBranch, begun: &str, ended: &str) -> Result<Taken, WorkError> {
         let lease = self.acquire(&seen, base, |_| begun.to_owned()).await?;
         let mut labels = seen.issue.labels;
         self.end_held(&lease, &mut labels, ended).await?;

@@ -1,6 +1,6 @@
 //! What a worker is made of.
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 
@@ -9,12 +9,12 @@ use crate::{
     config::Settings,
     domain::{Claimant, Login, WorkerId},
     forge::{Forge, fresh_nonce},
-    worker::{Notice, Observer, WorkError},
+    worker::{Notice, Observer, WorkError, bills::Bills},
     workspace::{Remote, Workspace},
 };
 
 /// Environment of the children: agents, checks, git.
-pub(super) type ChildEnvironment = std::collections::BTreeMap<std::ffi::OsString, std::ffi::OsString>;
+pub(super) type ChildEnvironment = BTreeMap<std::ffi::OsString, std::ffi::OsString>;
 
 /// All that a worker needs, as values.
 #[derive(Clone)]
@@ -53,6 +53,7 @@ pub struct Worker {
     pub(super) id: WorkerId,
     pub(super) cancel: CancellationToken,
     pub(super) login: tokio::sync::OnceCell<Option<Login>>,
+    pub(super) bills: Bills,
     observer: Observer,
 }
 
@@ -63,6 +64,7 @@ impl Worker {
     /// When the forge's address is none or the folder cannot be made.
     pub async fn new(parts: WorkerParts) -> Result<Self, WorkError> {
         Remote::server(parts.forge.repo().clone(), &parts.server_url, None)?;
+        let bills = Bills::of(&parts.state_dir, parts.forge.repo());
         let workspace =
             Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone()).await?;
         Ok(Self {
@@ -76,6 +78,7 @@ impl Worker {
             id: parts.id,
             cancel: parts.cancel,
             login: tokio::sync::OnceCell::new(),
+            bills,
             observer: parts.observer,
         })
     }

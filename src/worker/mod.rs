@@ -6,6 +6,7 @@
 
 mod answer;
 mod attempt;
+mod bills;
 mod claim;
 mod context;
 mod control;

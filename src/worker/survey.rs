@@ -49,11 +49,12 @@ impl Worker {
             }
         }
         self.tell(&Notice::Polled { issues: planned.len(), ready: work.len() });
-        if tend.is_empty() && work.is_empty() {
+        if tend.is_empty() && work.is_empty() && !self.has_bills() {
             return Ok(Survey::default());
         }
         self.prune(&planned).await;
         let base = Arc::new(self.forge.base_branch().await?);
+        self.pay_bills(&base).await;
         let mut tended = RunSummary::default();
         for number in tend {
             if self.cancel.is_cancelled() {

@@ -146,13 +146,24 @@ impl Stage {
             let summary: RunSummary = healer.run_once(RunLimits::default()).await.unwrap();
             let idle = summary.worked + summary.tended + summary.failed == 0;
             if idle && self.is_over(lives).await {
-                return;
+                return self.pays().await;
             }
             if pass + 1 == HEALED_PASSES {
                 panic!("no rest: {summary:?}\n{}", self.story(lives).await);
             }
             for life in lives {
                 life.answer(&self.world).await;
+            }
+        }
+    }
+
+    /// The machines that worked poll once more: what they could not write of their bills they write now.
+    async fn pays(&self) {
+        for entry in std::fs::read_dir(self.world.dir()).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().to_str().and_then(|name| name.strip_prefix("state-").map(str::to_owned));
+            if let Some(name) = name.filter(|_| entry.path().join("unpaid").exists()) {
+                self.worker(&name).await.run_once(RunLimits::default()).await.unwrap();
             }
         }
     }
