@@ -132,7 +132,8 @@ impl Life {
             world.comments("ann", self.issue, "/hob unblock Green, please.").await;
         }
         // A false 404 about the permission of ann refuses her label: she does what the comment tells her.
-        if record.refused.is_some() && record.state == State::Ready {
+        let asked = world.labels(self.issue).await.contains(&"code".to_owned());
+        if record.refused.is_some() && record.state == State::Ready && asked {
             world.labels_off("ann", self.issue, "code").await;
             world.labels_on("ann", self.issue, "code").await;
         }
