@@ -1,16 +1,17 @@
 //! The conditional cache: complete bodies of `GET` answers with their `ETag`, so that asking again costs no quota.
 //!
-//! One client has one token, so the address is the whole key. Bounded in bytes; the oldest entries go first.
+//! One connection has one identity, so the address is the whole key. Bounded in bytes; what was not asked for the longest
+//! time goes first, so that the lists of every poll outlive what was read of finished issues.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{BTreeMap, HashMap},
     sync::{Mutex, PoisonError},
 };
 
 use bytes::Bytes;
 
-/// Bytes of bodies that are kept.
-const CAPACITY: usize = 32 << 20;
+/// Bytes of bodies that are kept: the lists of 50 repositories, and what is read of some dozens of issues.
+const CAPACITY: usize = 8 << 20;
 
 /// An answer that can be had again with its tag.
 #[derive(Debug, Clone)]
@@ -22,9 +23,28 @@ pub(super) struct Cached {
 
 #[derive(Debug, Default)]
 struct Shelf {
-    entries: HashMap<String, Cached>,
-    order: VecDeque<String>,
+    /// Each answer with the moment of its last use.
+    entries: HashMap<String, (u64, Cached)>,
+    /// The paths by that moment.
+    used: BTreeMap<u64, String>,
+    clock: u64,
     bytes: usize,
+}
+
+impl Shelf {
+    fn take(&mut self, path: &str) -> Option<Cached> {
+        let (moment, answer) = self.entries.remove(path)?;
+        self.used.remove(&moment);
+        self.bytes -= answer.body.len();
+        Some(answer)
+    }
+
+    fn put(&mut self, path: &str, answer: Cached) {
+        self.clock += 1;
+        self.bytes += answer.body.len();
+        self.used.insert(self.clock, path.to_owned());
+        self.entries.insert(path.to_owned(), (self.clock, answer));
+    }
 }
 
 /// The answers kept so far.
@@ -33,22 +53,22 @@ pub(super) struct Cache(Mutex<Shelf>);
 
 impl Cache {
     pub(super) fn get(&self, path: &str) -> Option<Cached> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).entries.get(path).cloned()
+        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = shelf.take(path)?;
+        shelf.put(path, answer.clone());
+        Some(answer)
     }
 
     pub(super) fn put(&self, path: &str, answer: Cached) {
-        if answer.body.len() > CAPACITY / 8 {
+        if answer.body.len() > CAPACITY / 4 {
             return;
         }
         let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        shelf.bytes += answer.body.len();
-        match shelf.entries.insert(path.to_owned(), answer) {
-            Some(old) => shelf.bytes -= old.body.len(),
-            None => shelf.order.push_back(path.to_owned()),
-        }
+        shelf.take(path);
+        shelf.put(path, answer);
         while shelf.bytes > CAPACITY {
-            let Some(oldest) = shelf.order.pop_front() else { break };
-            if let Some(gone) = shelf.entries.remove(&oldest) {
+            let Some((_, oldest)) = shelf.used.pop_first() else { break };
+            if let Some((_, gone)) = shelf.entries.remove(&oldest) {
                 shelf.bytes -= gone.body.len();
             }
         }
@@ -60,14 +80,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_answers_make_room() {
+    fn what_was_not_asked_for_the_longest_makes_room() {
         let cache = Cache::default();
         let answer = |len: usize| Cached { etag: "e".to_owned(), body: Bytes::from(vec![0; len]), next: None };
         for n in 0..20 {
             cache.put(&n.to_string(), answer(CAPACITY / 10));
+            assert!(cache.get("0").is_some(), "what each poll asks for stays");
         }
-        assert!(cache.get("0").is_none() && cache.get("19").is_some());
-        cache.put("big", answer(CAPACITY / 4));
+        assert!(cache.get("1").is_none() && cache.get("19").is_some());
+        cache.put("big", answer(CAPACITY / 2));
         assert!(cache.get("big").is_none());
+    }
+
+    #[test]
+    fn an_answer_takes_the_place_of_the_one_before_it() {
+        let cache = Cache::default();
+        let answer = |tag: &str| Cached { etag: tag.to_owned(), body: Bytes::from(vec![0; CAPACITY / 4]), next: None };
+        for tag in ["a", "b", "c", "d", "e"] {
+            cache.put("path", answer(tag));
+        }
+        cache.put("other", answer("o"));
+        assert_eq!((cache.get("path").unwrap().etag, cache.0.lock().unwrap().bytes), ("e".to_owned(), CAPACITY / 2));
     }
 }
