@@ -55,3 +55,13 @@ picture:
 # What CI runs
 ci:
     bash .ci/run
+
+# Twenty workers on 200 issues, five of them killed at random
+crowd:
+    cargo build --release
+    python3 scripts/crowd.py target/release/hob
+
+# A simulated day of 5,000 issues over 50 repositories; `just soak 500 10` is a small one
+soak *args:
+    cargo build --release
+    cargo run --release --example soak -- target/release/hob {{args}}
