@@ -3,7 +3,7 @@
 use crate::{
     domain::{
         Action, BlockKind, Blocked, Decision, Ending, Event, IssueNumber, LabelChange, PullNumber, Record, Recovery,
-        Refusal, Snapshot, State, Trigger, plan,
+        Refusal, Snapshot, State, Trigger, has_label, plan,
     },
     forge::{BaseBranch, ForgeError, HeldLease, Issue, LedgerEntry},
     worker::{Notice, WorkError, Worker, trust::Vetted},
@@ -212,7 +212,7 @@ impl Worker {
 
     async fn end_seen(&self, seen: Seen, base: &BaseBranch, begun: &str, ended: &str) -> Result<Taken, WorkError> {
         let lease = self.acquire(&seen, base, |_| begun.to_owned()).await?;
-        let mut labels = seen.issue.labels;
+        let mut labels = self.labels_before(&seen, State::Done);
         self.end_held(&lease, &mut labels, ended).await?;
         Ok(Taken::Tended)
     }
@@ -236,10 +236,20 @@ impl Worker {
     }
 
     pub(super) async fn show_and_release(&self, seen: Seen, lease: HeldLease, why: &str) -> Result<Taken, WorkError> {
-        let mut labels = seen.issue.labels;
+        let mut labels = self.labels_before(&seen, lease.record().state);
         self.show(&lease, &mut labels, why).await?;
         self.release(&lease).await?;
         Ok(Taken::Tended)
+    }
+
+    /// The labels that were read, and the one of the state that the issue leaves for `next`: a read that lags may not show
+    /// it yet.
+    fn labels_before(&self, seen: &Seen, next: State) -> Vec<String> {
+        let mut labels = seen.issue.labels.clone();
+        let left = seen.entry.as_ref().map(|entry| entry.record.state).filter(|state| *state != next);
+        let left = left.and_then(|state| self.settings.labels.of(state));
+        labels.extend(left.filter(|label| !has_label(&labels, label)).map(str::to_owned));
+        labels
     }
 
     async fn repair_labels(&self, seen: Seen, changes: &[LabelChange], base: &BaseBranch) -> Result<Taken, WorkError> {
