@@ -8,6 +8,11 @@ use crate::{
     process::Environment,
 };
 
+/// The variable that a run's processes are known by, wherever they go.
+pub(super) const BRAND: &str = "HOB_AGENT_RUN";
+/// Bytes of one argument: the kernel takes 128 KiB, with the ending zero (`MAX_ARG_STRLEN`).
+pub(super) const ARGUMENT_MAX: usize = 128 * 1024 - 1;
+
 /// Those of `variables` that the settings name and that may be passed on.
 pub(super) fn named(settings: &AgentSettings, variables: &Environment) -> Environment {
     let names = settings.env.iter().filter(|name| may_pass(name));

@@ -7,7 +7,7 @@ use crate::{
         progress::Naming,
         setup::{Listen, Setup},
     },
-    domain::{Record, remaining},
+    domain::{Full, Record, RepositoryRecord, remaining, terminal},
     forge::Access,
     worker::Worker,
 };
@@ -28,6 +28,9 @@ pub(super) async fn status(setup: Setup, shared: Shared) -> anyhow::Result<()> {
             Ok(found) => {
                 output::heading(repo, naming);
                 print(worker, found);
+                if let Some(record) = worker.repository_record().await? {
+                    print_day(worker, &record);
+                }
             }
             // One repository's trouble does not hide the others.
             Err(error) => failed = failed.or(Some(anyhow::Error::from(error).context(repo.to_string()))),
@@ -69,4 +72,14 @@ fn print(worker: &Worker, found: Vec<(String, Record)>) {
         })
         .collect();
     output::table(&["issue", "state", "attempt", "pull request", "spent", "lease", "title"], &rows);
+}
+
+/// The kill switch, and what the day has cost.
+fn print_day(worker: &Worker, record: &RepositoryRecord) {
+    if let Some(pause) = &record.paused {
+        let paused = Full::Paused(pause.clone()).to_string();
+        anstream::println!("{}", output::styled(output::BOLD, &terminal(&paused)));
+    }
+    let bill = record.day_bill(worker.forge().now());
+    anstream::println!("Today: {bill}, with what attempts under way may take.");
 }

@@ -165,6 +165,11 @@ impl RepositoryRecord {
         }
     }
 
+    /// What the day has cost by `now`, with what attempts under way may take.
+    pub fn day_bill(&self, now: Timestamp) -> Spend {
+        self.taken(now, None).0
+    }
+
     /// What the day has cost by `now`, with what is reserved.
     fn taken(&self, now: Timestamp, except: Option<IssueNumber>) -> (Spend, u32) {
         if self.at.date_naive() != now.date_naive() {

@@ -88,7 +88,7 @@ impl Worker {
         Ok(changed.await??)
     }
 
-    /// The kill switch as it stands.
+    /// The repository's own ledger as it stands: the kill switch, the day, the hour. None: nothing was claimed yet.
     ///
     /// # Errors
     /// [`WorkError`] of a read.

@@ -21,7 +21,7 @@ use crate::{
             home::Home,
             version::{check, find},
         },
-        environment::{named, of_child},
+        environment::{ARGUMENT_MAX, BRAND, named, of_child},
         report::{cancelled, report},
     },
     config::{AdapterName, AgentSettings, PriceSettings},
@@ -29,10 +29,6 @@ use crate::{
     process::{Environment, Program},
 };
 
-/// The variable that a run's processes are known by.
-const BRAND: &str = "HOB_AGENT_RUN";
-/// Bytes of one argument: the kernel takes 128 KiB, with the ending zero (`MAX_ARG_STRLEN`).
-const ARGUMENT_MAX: usize = 128 * 1024 - 1;
 /// What every prompt ends with: how a program that knows nothing of Hob can ask, or say that nothing is to be done.
 const CLOSING: &str = "\n\nNobody can answer you while you work. When you are done, say in a few sentences what you \
 changed and why. If nothing has to be changed, or you cannot go on without an answer, change nothing and end your last \

@@ -8,7 +8,7 @@ use crate::{
     agent::{
         AgentBackend, AgentError, RunContext,
         command::Said,
-        environment::{named, of_child},
+        environment::{ARGUMENT_MAX, BRAND, named, of_child},
         report::{cancelled, permanent, report, tail, transient},
     },
     config::{AgentSettings, PromptVia},
@@ -18,10 +18,6 @@ use crate::{
 
 /// Stands for the prompt in an argument.
 const PLACEHOLDER: &str = "{prompt}";
-/// Bytes of one argument: the kernel takes 128 KiB, with the ending zero (`MAX_ARG_STRLEN`).
-const ARGUMENT_MAX: usize = 128 * 1024 - 1;
-/// The variable that a run's processes are known by.
-const BRAND: &str = "HOB_AGENT_RUN";
 /// Bytes of output quoted as the reason of a failure.
 const QUOTED: usize = 2_000;
 

@@ -148,6 +148,8 @@ async fn the_kill_switch_stops_every_claim_and_is_taken_back() {
         assert_eq!(run(&world.worker(name).await).await.worked, 0);
     }
     assert!(world.record(first).await.is_none() && world.labels(first).await == ["code"]);
+    let status = world.hob(&["status"]).await.stdout;
+    assert!(status.contains("hob paused all work here (too dear)") && status.contains("Today: 0 s"), "{status}");
     let why = operator.explain_all().await.unwrap().remove(0).why;
     assert_eq!(why, "hob paused all work here (too dear); `hob resume --all` lets it go on");
     operator.pause_all(None).await.unwrap();
