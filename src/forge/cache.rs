@@ -63,6 +63,8 @@ impl Cache {
         if answer.body.len() > CAPACITY / 4 {
             return;
         }
+        // A body may be a piece of the connection's buffer, which it would keep whole.
+        let answer = Cached { body: Bytes::copy_from_slice(&answer.body), ..answer };
         let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         shelf.take(path);
         shelf.put(path, answer);
