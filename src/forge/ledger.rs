@@ -62,15 +62,15 @@ pub struct LedgerEntry {
 }
 
 #[derive(Deserialize)]
-struct RefWire {
+pub(super) struct RefWire {
     #[serde(rename = "ref")]
     name: String,
-    object: ObjectWire,
+    pub(super) object: ObjectWire,
 }
 
 #[derive(Deserialize)]
-struct ObjectWire {
-    sha: Sha,
+pub(super) struct ObjectWire {
+    pub(super) sha: Sha,
 }
 
 #[derive(Deserialize)]
@@ -322,26 +322,10 @@ impl Forge {
         sentence: &str,
     ) -> Result<Holding, ForgeError> {
         let issue = record.issue;
-        let message = record.to_message(sentence);
-        let parents: Vec<_> = from.into_iter().collect();
-        let commit = json!({ "message": message, "tree": tree, "parents": parents });
-        let made: CommitWire =
-            self.write(Method::POST, &self.path("/git/commits"), &commit, "write the ledger's commit").await?;
-        let (method, path, body) = match from {
-            None => (
-                Method::POST,
-                self.path("/git/refs"),
-                json!({ "ref": format!("refs/{}issues/{issue}", self.ref_space()), "sha": made.sha }),
-            ),
-            Some(_) => (
-                Method::PATCH,
-                self.path(&format!("/git/refs/{}issues/{issue}", self.ref_space())),
-                json!({ "sha": made.sha, "force": false }),
-            ),
-        };
-        let holding = Holding { tip: made.sha, tree: tree.clone(), record };
-        match self.write::<serde_json::Value>(method, &path, &body, "move the ledger's ref").await {
-            Ok(_) => Ok(holding),
+        let commit = self.write_commit(from, tree, &record.to_message(sentence), "write the ledger's commit").await?;
+        let holding = Holding { tip: commit, tree: tree.clone(), record };
+        match self.move_ref(&format!("issues/{issue}"), from, &holding.tip, "move the ledger's ref").await {
+            Ok(()) => Ok(holding),
             Err(error) if error.outcome_is_unknown() || is_conflict(&error) => match self.tip(issue).await? {
                 Some(tip) if tip.commit == holding.tip => Ok(holding),
                 Some(tip) if is_conflict(&error) => Err(Lost { tip: self.entry(&tip).await?.record.generation }.into()),
@@ -349,6 +333,36 @@ impl Forge {
             },
             Err(error) => Err(error),
         }
+    }
+
+    /// Writes a commit of a ledger whose parent is `from`.
+    pub(super) async fn write_commit(
+        &self,
+        from: Option<&Sha>,
+        tree: &Sha,
+        message: &str,
+        what: &str,
+    ) -> Result<Sha, ForgeError> {
+        let parents: Vec<_> = from.into_iter().collect();
+        let commit = json!({ "message": message, "tree": tree, "parents": parents });
+        let made: ObjectWire = self.write(Method::POST, &self.path("/git/commits"), &commit, what).await?;
+        Ok(made.sha)
+    }
+
+    /// Makes the ref `name` below the ledger's prefix, or moves it forwards from the commit `from`, which is `to`'s parent.
+    pub(super) async fn move_ref(
+        &self,
+        name: &str,
+        from: Option<&Sha>,
+        to: &Sha,
+        what: &str,
+    ) -> Result<(), ForgeError> {
+        let name = format!("{}{name}", self.ref_space());
+        let (method, path, body) = match from {
+            None => (Method::POST, self.path("/git/refs"), json!({ "ref": format!("refs/{name}"), "sha": to })),
+            Some(_) => (Method::PATCH, self.path(&format!("/git/refs/{name}")), json!({ "sha": to, "force": false })),
+        };
+        self.write::<serde_json::Value>(method, &path, &body, what).await.map(drop)
     }
 
     /// The ledger's prefix without `refs/`, as the API's paths have it.

@@ -10,13 +10,14 @@
 
 use std::sync::PoisonError;
 
-use http::Method;
 use serde::Deserialize;
-use serde_json::json;
 
 use crate::{
     domain::{Full, Nonce, RepositoryRecord, Sha, Timestamp},
-    forge::{Forge, ForgeError, fresh_nonce, ledger::is_conflict},
+    forge::{
+        Forge, ForgeError, fresh_nonce,
+        ledger::{RefWire, is_conflict},
+    },
 };
 
 /// Rounds that a worker may lose before it gives up for now.
@@ -37,18 +38,7 @@ pub type RepositoryChange<T> = Result<(RepositoryRecord, String, T), Full>;
 #[derive(Deserialize)]
 struct CommitWire {
     sha: Sha,
-    #[serde(default)]
     message: String,
-}
-
-#[derive(Deserialize)]
-struct RefWire {
-    object: CommitName,
-}
-
-#[derive(Deserialize)]
-struct CommitName {
-    sha: Sha,
 }
 
 impl Forge {
@@ -111,20 +101,11 @@ impl Forge {
         record: RepositoryRecord,
         sentence: &str,
     ) -> Result<bool, ForgeError> {
-        let parents: Vec<_> = before.map(|entry| &entry.commit).into_iter().collect();
-        let commit = json!({ "message": record.to_message(sentence), "tree": tree, "parents": parents });
-        let made: CommitWire =
-            self.write(Method::POST, &self.path("/git/commits"), &commit, "write the repository's ledger").await?;
-        let name = format!("{}repository", self.ref_space());
-        let (method, path, body) = match before {
-            None => (Method::POST, self.path("/git/refs"), json!({ "ref": format!("refs/{name}"), "sha": made.sha })),
-            Some(_) => {
-                (Method::PATCH, self.path(&format!("/git/refs/{name}")), json!({ "sha": made.sha, "force": false }))
-            }
-        };
-        let entry = RepositoryEntry { commit: made.sha, record };
-        match self.write::<serde_json::Value>(method, &path, &body, "move the repository's ledger").await {
-            Ok(_) => {}
+        let (from, message) = (before.map(|entry| &entry.commit), record.to_message(sentence));
+        let commit = self.write_commit(from, tree, &message, "write the repository's ledger").await?;
+        let entry = RepositoryEntry { commit, record };
+        match self.move_ref("repository", from, &entry.commit, "move the repository's ledger").await {
+            Ok(()) => {}
             // The ref was deleted by hand: the next round makes it anew.
             Err(error) if is_conflict(&error) || error.is_refusal(422, "does not exist") => return Ok(false),
             Err(error) if error.outcome_is_unknown() => {
