@@ -3,6 +3,8 @@
 //! Assumptions: a child keeps the environment it was given. Caveats: one that starts with an emptied environment is not
 //! found; its group is still killed when it stays in it. Where there is no `/proc`, only the group is.
 
+use std::{path::Path, time::Duration};
+
 /// A variable with a value that no other process has.
 #[derive(Debug)]
 pub(super) struct Brand(Vec<u8>);
@@ -18,13 +20,17 @@ impl Brand {
     }
 }
 
-/// How often the processes are looked through: one that is killed may have started another meanwhile.
-const ROUNDS: usize = 5;
+/// How often the processes are looked through at most: one that is killed may have started another meanwhile, and on a
+/// busy machine it takes a while until a process is the program it is about to be.
+const ROUNDS: usize = 200;
+
+/// What lies between two rounds: time for a process to die, or to become the program it is about to be.
+const BETWEEN: Duration = Duration::from_millis(1);
 
 /// Kills every process that has the brand.
 pub(super) fn end_branded(brand: &Brand) {
     for _ in 0..ROUNDS {
-        let mut found = false;
+        let mut again = false;
         for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
             let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
             // A process of another user, or one that is gone, cannot be read and is none of ours.
@@ -32,13 +38,25 @@ pub(super) fn end_branded(brand: &Brand) {
             if let (true, Some(pid)) = (brand.is_in(&environment), rustix::process::Pid::from_raw(pid)) {
                 // It may be gone already: nothing is lost then.
                 rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
-                found = true;
+                again = true;
             }
+            again |= environment.is_empty() && is_changing(&entry.path());
         }
-        if !found {
+        if !again {
             return;
         }
+        std::thread::sleep(BETWEEN);
     }
+}
+
+/// Whether a process whose environment could be read and was empty is about to have one: it is becoming another program.
+/// Part of the kernel and what is left of a dead process never will, nor does a program that was started without any.
+fn is_changing(process: &Path) -> bool {
+    let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split_whitespace().collect();
+    // Fields 23, 50 and 51 of proc_pid_stat(5), where the state, the first one after the name, is field 3.
+    let [memory, start, end] = [23, 50, 51].map(|field| fields.get(field - 3).copied().unwrap_or("0"));
+    memory != "0" && (end == "0" || start != end)
 }
 
 #[cfg(test)]

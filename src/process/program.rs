@@ -337,10 +337,18 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn a_branded_descendant_outside_the_group_is_ended_with_its_pipe() {
-        let script = sh("setsid sleep 600 & echo $!").brand("HOB_TEST_MARK", "4d1f9a");
+        let value = format!("ends-{}", std::process::id());
+        let script = sh("setsid sleep 600 & echo $!").brand("HOB_TEST_MARK", &value);
         let finished = script.run(&CancellationToken::new()).await.unwrap();
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", finished.stdout.text().trim()));
-        assert!(stat.is_err() || stat.unwrap().contains(") Z "));
+        let pid: u32 = finished.stdout.text().trim().parse().unwrap();
+        let lives = || std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
+        // What is killed dies a moment after the signal.
+        let ended = async {
+            while lives() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), ended).await.unwrap();
     }
 
     #[tokio::test]
