@@ -124,8 +124,9 @@ impl<W: Deref<Target = Worker> + Clone> Dispatch<W> {
         let mut pool: FuturesUnordered<Job<'a, W>> = FuturesUnordered::new();
         let cancel = self.cancel.clone();
         while !cancel.is_cancelled() && !self.is_full() {
-            self.start(&mut pool);
-            let wake = self.wakes_at();
+            let moment = Moment::of(&self.connection);
+            self.start(&mut pool, moment);
+            let wake = self.wakes_at(moment);
             if pool.is_empty() && self.is_over(wake) {
                 break;
             }
@@ -175,15 +176,15 @@ impl<W: Deref<Target = Worker> + Clone> Dispatch<W> {
     }
 
     /// Starts all that may be started now.
-    fn start<'a>(&mut self, pool: &mut FuturesUnordered<Job<'a, W>>)
+    fn start<'a>(&mut self, pool: &mut FuturesUnordered<Job<'a, W>>, moment: Moment)
     where
         W: 'a,
     {
-        if self.connection.closed_for().is_some() {
+        let now = moment.now;
+        if moment.opens > now {
             self.leave_to_the_next_run();
             return;
         }
-        let now = Instant::now();
         if let Some(recruit) = &self.recruit
             && self.recruit_due.is_some_and(|due| due <= now)
         {
@@ -328,14 +329,34 @@ impl<W: Deref<Target = Worker> + Clone> Dispatch<W> {
     }
 
     /// When something is due, the gate's opening included.
-    fn wakes_at(&self) -> Instant {
-        let now = Instant::now();
-        let opens = now + self.connection.closed_for().unwrap_or_default();
-        let waiting = self.seats.values().any(|seat| !seat.queue.is_empty()) && opens > now;
+    fn wakes_at(&self, moment: Moment) -> Instant {
+        let waiting = self.seats.values().any(|seat| !seat.queue.is_empty());
         let dues = self.seats.values().filter_map(Seat::due).chain(self.recruit_due);
-        let next = dues.chain(waiting.then_some(opens)).min();
-        // What is due while a job or a survey has to end first is started by that end.
-        let next = next.filter(|next| *next > now || opens > now);
+        moment.next(dues, waiting)
+    }
+}
+
+/// What the clocks say, read once for what is started and for the sleep after it: what came due between two readings
+/// would be neither started nor waited for.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    now: Instant,
+    /// When the forge may be asked; not after `now`: it may.
+    opens: Instant,
+}
+
+impl Moment {
+    fn of(connection: &Connection) -> Self {
+        let now = Instant::now();
+        Self { now, opens: now + connection.closed_for().unwrap_or_default() }
+    }
+
+    /// The moment to wake at, where `waiting` says that there is work which only the gate keeps back.
+    fn next(self, dues: impl Iterator<Item = Instant>, waiting: bool) -> Instant {
+        let Self { now, opens } = self;
+        let is_closed = opens > now;
+        let next = dues.chain((waiting && is_closed).then_some(opens)).filter(|due| *due > now || is_closed).min();
+        // What is due now and was not started has to wait for a job or a survey, whose end wakes.
         next.map_or(now + FAR, |next| next.max(opens))
     }
 }
@@ -352,6 +373,24 @@ fn whose_turn<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_sleep_ends_with_the_first_thing_that_comes_due_after_the_moment_of_starting() {
+        let now = Instant::now();
+        let (open, shut) = (Moment { now, opens: now }, Moment { now, opens: now + Duration::from_secs(9) });
+        let at = |nanos: u64| now + Duration::from_nanos(nanos);
+        for (moment, dues, waiting, wake) in [
+            (open, vec![], false, now + FAR),
+            (open, vec![at(0)], false, now + FAR),
+            (open, vec![at(0), at(1), at(2)], true, at(1)),
+            (shut, vec![at(0)], false, shut.opens),
+            (shut, vec![], true, shut.opens),
+            (shut, vec![], false, now + FAR),
+            (shut, vec![at(10_000_000_000)], false, at(10_000_000_000)),
+        ] {
+            assert_eq!(moment.next(dues.into_iter(), waiting), wake);
+        }
+    }
 
     #[test]
     fn repositories_take_turns_and_who_has_less_in_hand_comes_first() {
