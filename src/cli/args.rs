@@ -51,6 +51,11 @@ pub(super) enum Command {
     Rehearse(RehearseArgs),
     /// Works on issues: discovers, claims, runs an agent, proves, opens pull requests.
     Run(RunArgs),
+    /// Works on just these issues of one repository, each to the end of one attempt, and says what came of each.
+    ///
+    /// Nothing is waited for: an issue that cannot be taken up now has failed. Ends with 0 when each came to a pull request
+    /// or was done already, else with 8.
+    Work(WorkArgs),
     /// Lists the issues with the trigger label, in the order in which they would be taken.
     List,
     /// Says what would be done about one issue, or why nothing.
@@ -107,6 +112,26 @@ pub(super) struct RunArgs {
     /// Ends after this time, for example `50m`, as SIGTERM does: work in hand is put back for the next run.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(super) max_runtime: Option<Duration>,
+    /// The agent that works, whatever labels and settings say.
+    #[arg(long, value_name = "NAME")]
+    pub(super) agent: Option<String>,
+}
+
+/// `hob work`.
+#[derive(Debug, Args)]
+pub(super) struct WorkArgs {
+    /// The issues' numbers; each needs the trigger label, as for `hob run`.
+    #[arg(value_name = "ISSUE", required = true)]
+    pub(super) issues: Vec<IssueNumber>,
+    /// At most this many at once [default: the setting `limits.jobs`]; one that fails does not stop the others.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) parallel: Option<u16>,
+    /// One after the other, in the order given; stops at the first that does not come to a pull request.
+    #[arg(long, conflicts_with = "parallel")]
+    pub(super) sequential: bool,
+    /// Shows what would be done about each and writes nothing.
+    #[arg(long)]
+    pub(super) dry_run: bool,
     /// The agent that works, whatever labels and settings say.
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,

@@ -13,7 +13,7 @@ use crate::{
         hoist::hoisted,
         list, output, rehearse, run,
         setup::Setup,
-        status, unblock,
+        status, unblock, work,
     },
     telemetry::{LogFormat, start_logs},
 };
@@ -52,6 +52,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
         Command::Rehearse(args) => rehearse::rehearse(setup, shared, args).await,
         Command::Run(args) => run::run(setup, shared, args).await,
+        Command::Work(args) => work::work(setup, shared, args).await,
         Command::List => list::list(setup, shared).await,
         Command::Explain(args) => explain::explain(setup, shared, args.issue).await,
         Command::Status => status::status(setup, shared).await,

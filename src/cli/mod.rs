@@ -23,5 +23,6 @@ mod sign_in;
 mod status;
 mod summary;
 mod unblock;
+mod work;
 
 pub use entry::main;

@@ -62,6 +62,11 @@ fn tell(done: &RunSummary, as_json: bool) {
         anstream::println!("{}", serde_json::json!({ "event": "ended", "summary": done }));
         return;
     }
+    tell_people(done);
+}
+
+/// What a run did and what is left of the quotas, on standard error.
+pub(super) fn tell_people(done: &RunSummary) {
     let calls = done.calls;
     let text = format!(
         "worked on {} issue(s), tended {}, {} failed; calls: {} reads, {} unchanged (free), {} writes",
@@ -74,7 +79,7 @@ fn tell(done: &RunSummary, as_json: bool) {
 }
 
 /// The first SIGINT or SIGTERM stops the work in order, the second at once.
-fn stop_on_signal(cancel: CancellationToken) {
+pub(super) fn stop_on_signal(cancel: CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {

@@ -7,6 +7,7 @@
 mod answer;
 mod attempt;
 mod bills;
+mod chosen;
 mod claim;
 mod context;
 mod control;
@@ -27,6 +28,7 @@ mod settle;
 mod survey;
 mod trust;
 
+pub use chosen::{Came, Order, WorkedOn};
 pub use context::{Worker, WorkerParts, worker_id};
 pub use control::Asked;
 pub use crew::{Crew, Outfit, Repositories};

@@ -5,6 +5,7 @@ mod backends;
 mod bad_input;
 mod blocked;
 mod budgets;
+mod chosen;
 mod commands;
 mod control;
 mod crash;
