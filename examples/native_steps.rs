@@ -16,7 +16,7 @@ use std::{
 };
 
 use hob::{
-    agent::{AgentParts, Registry, RunContext},
+    agent::{AgentParts, Approval, Registry, RunContext},
     config::{AgentSettings, ModelAccess, ModelSettings},
     domain::RunRequest,
     process::Environment,
@@ -64,11 +64,12 @@ async fn main() {
         time: Duration::from_secs(3_600),
         usd_micros: None,
         tokens: None,
+        approved: Vec::new(),
     };
     let (progress, mut lines) = mpsc::channel(64);
     tokio::spawn(async move { while lines.recv().await.is_some() {} });
     let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
-    let context = RunContext { cancel: CancellationToken::new(), progress, environment };
+    let context = RunContext { cancel: CancellationToken::new(), progress, environment, approval: Approval::Nobody };
     let report = agent.run(&request, &context).await.unwrap();
 
     let seen = seen.lock().unwrap();

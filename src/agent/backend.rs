@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    agent::Approval,
     domain::{FailureClass, Progress, RunReport, RunRequest, Spend},
     process::Environment,
 };
@@ -21,6 +22,8 @@ pub struct RunContext {
     pub progress: mpsc::Sender<Progress>,
     /// The environment the agent's children start from.
     pub environment: Environment,
+    /// Who says whether an action with more impact than runs by itself may run.
+    pub approval: Approval,
 }
 
 impl RunContext {

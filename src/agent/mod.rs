@@ -2,6 +2,7 @@
 //! They hold no forge token, no git directory of Hob's, and this module cannot import the forge.
 
 mod adapters;
+mod approval;
 mod backend;
 mod command;
 mod environment;
@@ -12,8 +13,9 @@ mod registry;
 mod report;
 
 pub use adapters::{adapter_program, adapter_variables, find_adapter};
+pub use approval::{Approval, Proposal, Verdict};
 pub use backend::{AgentBackend, AgentError, RunContext};
 pub use command::CommandAgent;
-pub use native::{NativeAgent, Proposal, Verdict};
+pub use native::NativeAgent;
 pub use recipe::RecipeAgent;
 pub use registry::{AgentParts, Registry};

@@ -66,6 +66,8 @@ pub(super) enum Command {
     History(IssueArgs),
     /// Answers a blocked issue.
     Unblock(UnblockArgs),
+    /// Allows exactly what the agent of a blocked issue asks for, as the comment `/hob approve` does.
+    Approve(UnblockArgs),
     /// Leaves an issue alone until it is resumed, whoever works on it; `--all`: nothing is claimed anywhere.
     Pause(PauseArgs),
     /// Lets a paused issue go on; `--all`: takes the kill switch back.
@@ -115,6 +117,9 @@ pub(super) struct RunArgs {
     /// The agent that works, whatever labels and settings say.
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
+    /// Lets an agent do all that is not denied, whatever its `approve` says, and asks nobody.
+    #[arg(long)]
+    pub(super) auto_approve: bool,
 }
 
 /// `hob work`.
@@ -135,6 +140,9 @@ pub(super) struct WorkArgs {
     /// The agent that works, whatever labels and settings say.
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
+    /// Lets an agent do all that is not denied, whatever its `approve` says, and asks nobody.
+    #[arg(long)]
+    pub(super) auto_approve: bool,
 }
 
 /// `hob rehearse`.
@@ -149,6 +157,9 @@ pub(super) struct RehearseArgs {
     /// Keeps the forge open after the work, so that you can look at it in a browser; Ctrl-C ends it.
     #[arg(long)]
     pub(super) keep: bool,
+    /// Lets an agent do all that is not denied, whatever its `approve` says, and asks nobody.
+    #[arg(long)]
+    pub(super) auto_approve: bool,
 }
 
 /// A command about one issue.
@@ -159,7 +170,7 @@ pub(super) struct IssueArgs {
     pub(super) issue: IssueNumber,
 }
 
-/// `hob unblock`.
+/// `hob unblock` and `hob approve`.
 #[derive(Debug, Args)]
 pub(super) struct UnblockArgs {
     /// The issue's number.

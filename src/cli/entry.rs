@@ -6,6 +6,7 @@ use clap::Parser;
 
 use crate::{
     cli::{
+        approve,
         args::{Cli, Command, ForgeCommand},
         bench, control, doctor,
         exit::{Exit, code_of},
@@ -58,6 +59,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Status => status::status(setup, shared).await,
         Command::History(args) => history::history(setup, shared, args.issue).await,
         Command::Unblock(args) => unblock::unblock(setup, shared, args).await,
+        Command::Approve(args) => approve::approve(setup, shared, args).await,
         Command::Pause(args) => control::pause(setup, shared, args).await,
         Command::Resume(args) => control::resume(setup, shared, args).await,
         Command::Terminate(args) => control::terminate(setup, shared, args.issue).await,

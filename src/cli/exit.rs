@@ -73,7 +73,9 @@ pub(super) fn code_of(error: &anyhow::Error) -> Exit {
 fn of_work(error: &WorkError) -> Exit {
     match error {
         WorkError::Server(_) | WorkError::Agent(_) | WorkError::Settings(_) | WorkError::Glob(_) => Exit::Usage,
-        WorkError::NotBlocked(_) | WorkError::NoLedger(_) | WorkError::NotPaused(_) => Exit::NotFound,
+        WorkError::NotBlocked(_) | WorkError::NothingProposed(_) | WorkError::NoLedger(_) | WorkError::NotPaused(_) => {
+            Exit::NotFound
+        }
         WorkError::Forge(error) => of_forge(error),
         WorkError::Workspace(_)
         | WorkError::Branch(_)

@@ -1,7 +1,9 @@
 //! The command line: one file a command, and the only place that writes to the terminal.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is this module's business")]
 
+mod approve;
 mod args;
+mod ask;
 mod bench;
 mod control;
 mod doctor;
@@ -18,6 +20,7 @@ mod rehearsal;
 mod rehearse;
 mod remote;
 mod run;
+mod screen;
 mod setup;
 mod sign_in;
 mod status;

@@ -5,9 +5,11 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     cli::{
         args::{RunArgs, Shared},
+        ask,
         exit::{Exit, fatal},
         list, output,
         progress::{self, Log, Naming, Show},
+        screen::Screen,
         setup::{Listen, Setup},
         summary,
     },
@@ -26,11 +28,12 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyh
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone());
     let show = if shared.json { Show::Json } else { Show::Lines };
-    let mut log = Log::default();
+    let (mut log, screen) = (Log::default(), Screen::default());
+    let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
     let listen = |repositories: &Repositories| {
         let observer;
-        (observer, log) = progress::observer(show, naming(repositories));
-        Listen { observer, cancel }
+        (observer, log) = progress::observer(show, naming(repositories), &screen);
+        Listen { observer, cancel, approval }
     };
     let crew = setup.crew(&shared, Access::ReadWrite, args.agent, listen).await?;
     let limits = RunLimits { max_issues: args.max_issues, max_runtime: args.max_runtime };

@@ -5,10 +5,12 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     cli::{
         args::{Shared, WorkArgs},
+        ask,
         exit::{Exit, fatal},
         output,
         progress::{self, Naming, Show},
         run::{stop_on_signal, tell_people},
+        screen::Screen,
         setup::{Listen, Setup},
         summary,
     },
@@ -29,8 +31,11 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs) -> an
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone());
     // The result is one value, at the end: what goes on is told beside it.
-    let (observer, log) = progress::observer(Show::Lines, Naming::One);
-    let worker = setup.worker(&shared, Access::ReadWrite, args.agent, Listen { observer, cancel }).await?;
+    let screen = Screen::default();
+    let (observer, log) = progress::observer(Show::Lines, Naming::One, &screen);
+    let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
+    let listen = Listen { observer, cancel, approval };
+    let worker = setup.worker(&shared, Access::ReadWrite, args.agent, listen).await?;
     let order = if args.sequential { Order::InTurn } else { Order::AtOnce };
     let done = worker.work_on(&numbers, order).await;
     if let Some(path) = step_summary {

@@ -141,8 +141,21 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
                 inert(&clip(&blocked.question, 4_000))
             ),
         );
+        let waiting = record.waiting_action();
+        if let Some(action) = waiting {
+            // Each of its lines stands behind a bar, so none ends the block.
+            line(
+                &mut text,
+                &format!("Exactly this, by the tool `{}`:\n\n```text\n{}```\n", code(&action.tool), action.shown()),
+            );
+        }
         line(&mut text, "To let Hob go on, somebody who may write to this repository can\n");
-        line(&mut text, "- answer with a comment that starts with `/hob unblock` and says what to do,");
+        if waiting.is_some() {
+            line(&mut text, "- write `/hob approve`: exactly this may run for this issue, now and later,");
+            line(&mut text, "- reply and say what to do instead: the work goes on without it,");
+        } else {
+            line(&mut text, "- answer with a comment that starts with `/hob unblock` and says what to do,");
+        }
         line(&mut text, "- write `/hob retry` to try again as it is,");
         line(&mut text, &format!("- or take the label `{blocked_label}` off."));
         line(&mut text, "\n`/hob cancel` ends it. The work so far is kept.");

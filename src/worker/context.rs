@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    agent::AgentParts,
+    agent::{AgentParts, Approval},
     config::Settings,
     domain::{Claimant, Login, WorkerId},
     forge::{Forge, fresh_nonce},
@@ -39,6 +39,8 @@ pub struct WorkerParts {
     pub observer: Observer,
     /// Ends the work.
     pub cancel: CancellationToken,
+    /// Who says whether an agent's action with more impact than runs by itself may run.
+    pub approval: Approval,
 }
 
 /// A worker of one repository.
@@ -52,6 +54,7 @@ pub struct Worker {
     pub(super) agent: Option<String>,
     pub(super) id: WorkerId,
     pub(super) cancel: CancellationToken,
+    pub(super) approval: Approval,
     pub(super) login: tokio::sync::OnceCell<Option<Login>>,
     pub(super) bills: Bills,
     observer: Observer,
@@ -77,6 +80,7 @@ impl Worker {
             agent: parts.agent,
             id: parts.id,
             cancel: parts.cancel,
+            approval: parts.approval,
             login: tokio::sync::OnceCell::new(),
             bills,
             observer: parts.observer,

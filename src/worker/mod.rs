@@ -5,6 +5,7 @@
 //! ledger and branch.
 
 mod answer;
+mod approve;
 mod attempt;
 mod bills;
 mod chosen;

@@ -2,10 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
-use tokio::{
-    sync::{Mutex, mpsc},
-    time::Instant,
-};
+use tokio::{sync::Mutex, time::Instant};
 
 use crate::{
     agent::{
@@ -14,7 +11,7 @@ use crate::{
         folder::Folder,
         native::{
             act::Acts,
-            guard::{Guard, Proposal},
+            guard::Guard,
             help::Helps,
             history::History,
             limits::Limits,
@@ -45,12 +42,11 @@ pub struct NativeAgent {
     unknown_price: Option<String>,
     extras: Environment,
     sessions: Option<PathBuf>,
-    asked: Option<mpsc::Sender<Proposal>>,
 }
 
 impl NativeAgent {
     /// An agent that asks `model`; each token costs nothing, no variable but the context's reaches a command, no
-    /// transcript is kept, and nobody can be asked to approve anything.
+    /// transcript is kept.
     pub fn new(model: Arc<dyn ModelClient>, settings: AgentSettings) -> Self {
         Self {
             model,
@@ -61,7 +57,6 @@ impl NativeAgent {
             unknown_price: None,
             extras: Environment::new(),
             sessions: None,
-            asked: None,
         }
     }
 
@@ -96,12 +91,6 @@ impl NativeAgent {
     #[must_use]
     pub(in crate::agent) fn programs(self, programs: BTreeMap<String, ToolSettings>, helps: Helps) -> Self {
         Self { programs, helps, ..self }
-    }
-
-    /// Sends what has more impact than runs by itself to somebody who says whether it may. Without this it is refused.
-    #[must_use]
-    pub fn approval(self, asked: mpsc::Sender<Proposal>) -> Self {
-        Self { asked: Some(asked), ..self }
     }
 
     async fn toolset(&self, environment: &Environment) -> Result<Toolset, AgentError> {
@@ -146,8 +135,8 @@ impl AgentBackend for NativeAgent {
         let limits = Limits::new(&self.settings, request, started);
         let environment = of_child(context, &self.extras);
         let toolset = self.toolset(&environment).await?;
-        let guard = Guard::new(&self.settings.denied, self.settings.approve, self.asked.clone())
-            .map_err(|error| setup(error.to_string()))?;
+        let guard =
+            Guard::new(&self.settings, request, context.approval.clone()).map_err(|error| setup(error.to_string()))?;
         let toolbox = Toolbox {
             shell: Mutex::new(Shell::new(environment.clone(), folder.path())),
             folder,

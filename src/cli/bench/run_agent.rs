@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    agent::{Registry, RunContext},
+    agent::{Approval, Registry, RunContext},
     cli::{
         exit::{Exit, fatal},
         output,
@@ -39,7 +39,12 @@ pub(super) async fn run(setup: Setup, args: Args) -> anyhow::Result<()> {
     let agent = Registry::new(agent_parts(&setup.settings, &setup.state_dir))?.get(&args.name)?;
     let request = request(brief, args.folder, args.time)?;
     let (sender, mut lines) = mpsc::channel::<Progress>(256);
-    let context = RunContext { cancel: CancellationToken::new(), progress: sender, environment: child_environment() };
+    let context = RunContext {
+        cancel: CancellationToken::new(),
+        progress: sender,
+        environment: child_environment(),
+        approval: Approval::Nobody,
+    };
     let work = async move {
         let report = agent.run(&request, &context).await;
         drop(context);
@@ -55,9 +60,10 @@ pub(super) async fn run(setup: Setup, args: Args) -> anyhow::Result<()> {
     output::json(&serde_json::json!({ "outcome": report.outcome, "spend": report.spend }))?;
     match report.outcome {
         Outcome::Done { .. } => Ok(()),
-        Outcome::NothingToDo { .. } | Outcome::Question { .. } | Outcome::Failed { .. } => {
-            Err(fatal(Exit::Failure, "the agent did not end its work"))
-        }
+        Outcome::NothingToDo { .. }
+        | Outcome::Question { .. }
+        | Outcome::ApprovalNeeded { .. }
+        | Outcome::Failed { .. } => Err(fatal(Exit::Failure, "the agent did not end its work")),
     }
 }
 
@@ -75,5 +81,6 @@ pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow:
         time,
         usd_micros: None,
         tokens: None,
+        approved: Vec::new(),
     })
 }
