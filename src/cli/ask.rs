@@ -22,8 +22,6 @@ use crate::{
 const LINE_MAX: u64 = 4 * 1024;
 /// Answers that are not understood before the action is refused.
 const TRIES: usize = 3;
-/// Typed lines that may wait.
-const TYPED: usize = 16;
 
 /// Whether whoever started the command approves of all that is not denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,12 +81,21 @@ type ReadLine = Box<dyn FnMut() -> Option<String> + Send>;
 struct Person<W> {
     /// Taken by the thread that reads, which begins with the first question.
     read: Option<ReadLine>,
-    typed: Option<mpsc::Receiver<String>>,
+    keyboard: Option<Keyboard>,
     forget: fn(),
     out: W,
     time: Duration,
     /// What may run each time.
     always: BTreeSet<(RepoName, IssueNumber, ActionMark)>,
+}
+
+/// The thread that reads. It does so only when a line is wanted: a process that was put into the background after a
+/// question must not be found reading.
+struct Keyboard {
+    want: std::sync::mpsc::Sender<()>,
+    typed: mpsc::Receiver<String>,
+    /// Whether a line is wanted that has not come.
+    reading: bool,
 }
 
 /// An answer, read.
@@ -102,7 +109,7 @@ enum Said {
 
 impl<W: Write + Send> Person<W> {
     fn new(read: ReadLine, forget: fn(), out: W, time: Duration) -> Self {
-        Self { read: Some(read), typed: None, forget, out, time, always: BTreeSet::new() }
+        Self { read: Some(read), keyboard: None, forget, out, time, always: BTreeSet::new() }
     }
 
     /// Answers proposals, one after the other, until nobody can make any more.
@@ -149,8 +156,8 @@ impl<W: Write + Send> Person<W> {
         }
         for _try in 0..TRIES {
             self.write("May it? y: yes, a: yes, each time in this run, n: no, with why if you like > ");
-            let Some(typed) = self.typed.as_mut() else { return Said::No("nobody can answer here".to_owned()) };
-            let said = match tokio::time::timeout(self.time, typed.recv()).await {
+            let Some(keyboard) = self.keyboard.as_mut() else { return Said::No("nobody can answer here".to_owned()) };
+            let said = match tokio::time::timeout(self.time, keyboard.line()).await {
                 Ok(Some(line)) => understood(&line),
                 Ok(None) => {
                     self.write("\n(the input is at its end: refused)\n");
@@ -171,28 +178,55 @@ impl<W: Write + Send> Person<W> {
     /// Drops what was typed before the question, and begins to read with the first.
     fn begin(&mut self) {
         (self.forget)();
-        if let Some(typed) = self.typed.as_mut() {
-            while typed.try_recv().is_ok() {}
+        if let Some(keyboard) = self.keyboard.as_mut() {
+            keyboard.forget();
         }
-        let Some(mut read) = self.read.take() else { return };
-        let (sender, typed) = mpsc::channel(TYPED);
-        // A read cannot be called back: a thread of its own, which ends with the process, waits for it.
-        let reads = move || {
-            while let Some(line) = read() {
-                if sender.blocking_send(line).is_err() {
-                    break;
-                }
+        if let Some(read) = self.read.take() {
+            match Keyboard::start(read) {
+                Ok(keyboard) => self.keyboard = Some(keyboard),
+                Err(error) => tracing::warn!(%error, "the terminal cannot be read: {error}"),
             }
-        };
-        match std::thread::Builder::new().name("terminal".to_owned()).spawn(reads) {
-            Ok(_thread) => self.typed = Some(typed),
-            Err(error) => tracing::warn!(%error, "the terminal cannot be read: {error}"),
         }
     }
 
     fn write(&mut self, text: &str) {
         // A terminal that is gone answers nothing, and that refuses.
         self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()).ok();
+    }
+}
+
+impl Keyboard {
+    fn start(mut read: ReadLine) -> std::io::Result<Self> {
+        let (want, wanted) = std::sync::mpsc::channel();
+        let (sender, typed) = mpsc::channel(1);
+        // A read cannot be called back: a thread of its own, which ends with the process, waits for it.
+        let reads = move || {
+            while wanted.recv().is_ok() {
+                let Some(line) = read() else { break };
+                if sender.blocking_send(line).is_err() {
+                    break;
+                }
+            }
+        };
+        std::thread::Builder::new().name("terminal".to_owned()).spawn(reads)?;
+        Ok(Self { want, typed, reading: false })
+    }
+
+    /// The next line; none at the end of the input.
+    async fn line(&mut self) -> Option<String> {
+        if !self.reading {
+            self.reading = self.want.send(()).is_ok();
+        }
+        let line = self.typed.recv().await;
+        self.reading = false;
+        line
+    }
+
+    /// Drops a line that came too late for its question.
+    fn forget(&mut self) {
+        if self.typed.try_recv().is_ok() {
+            self.reading = false;
+        }
     }
 }
 
@@ -353,6 +387,20 @@ mod tests {
         let verdict = desk.proposes("rm x").await;
         desk.asked().await;
         assert_eq!(verdict.await.unwrap(), refused("nobody answered in time"));
+    }
+
+    #[tokio::test]
+    async fn what_came_too_late_for_a_question_answers_no_other() {
+        let (keys, typed) = std_mpsc::channel::<String>();
+        let mut keyboard = Keyboard::start(Box::new(move || typed.recv().ok())).unwrap();
+        assert!(tokio::time::timeout(Duration::ZERO, keyboard.line()).await.is_err());
+        keys.send("y\n".to_owned()).unwrap();
+        while keyboard.typed.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        keyboard.forget();
+        keys.send("n\n".to_owned()).unwrap();
+        assert_eq!(keyboard.line().await.as_deref(), Some("n\n"));
     }
 
     #[tokio::test]

@@ -14,7 +14,7 @@ impl Worker {
                 "The agent wants to do something whose impact is {}, and here that needs a person's word.",
                 proposed.impact
             ),
-            question: format!("May it do this: {}?", terminal(&proposed.line)),
+            question: format!("May it do this: `{}`?", terminal(&proposed.line).replace('`', "'").replace('\n', " ")),
             since: self.forge.now(),
         }
     }

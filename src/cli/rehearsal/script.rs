@@ -32,6 +32,7 @@ pub(in crate::cli) async fn bundled(setup: Setup, desk: &Desk) -> anyhow::Result
     let command = ["sh", "-c", text("asker.sh")?].map(str::to_owned).to_vec();
     let asker = AgentSettings { backend: BackendKind::Command, command, ..AgentSettings::default() };
     settings.agents = BTreeMap::from([("native".to_owned(), native), ("asker".to_owned(), asker)]);
+    settings.agent.default = "native".to_owned();
     let agents = AgentParts { agents: settings.agents.clone(), ..AgentParts::default() };
     let files = bundled_files();
     let repo: RepoName = "hob/pace".parse()?;

@@ -70,7 +70,7 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
     let status = world.status(issue).await;
     for part in [
         "impact is high",
-        "**Question**: May it do this: shell rm x?",
+        "**Question**: May it do this: `shell rm x`?",
         "Exactly this, by the tool `shell`:\n\n```text\n| rm x\n```\n",
         "- write `/hob approve`: exactly this may run",
         "- reply and say what to do instead",
@@ -131,7 +131,7 @@ async fn any_other_answer_goes_on_without_it_and_its_words_reach_the_agent() {
         let (world, replies, issue) = waiting().await;
         world.comments("out", issue, "Just do it.").await;
         world.comments("wil", issue, answer).await;
-        let expect = ["May it do this: shell rm x?", "answer of wil", "Empty it instead."];
+        let expect = ["May it do this: `shell rm x`?", "answer of wil", "Empty it instead."];
         replies.are(&json!([{ "expect": expect, "calls": shell("rm x") }]));
         world.run().await;
         assert_eq!(kind(&world, issue).await, BlockKind::ApprovalNeeded, "{}", world.status(issue).await);
