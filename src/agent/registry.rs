@@ -13,7 +13,7 @@ use crate::{
         RecipeSettings, ToolSettings,
     },
     domain::FailureClass,
-    model::{Billing, ModelError, Models},
+    model::{Billing, ModelClient, ModelError, Models},
     process::Environment,
 };
 
@@ -33,8 +33,6 @@ pub struct AgentParts {
     pub model: ModelSettings,
     /// Keys and addresses of the models' services.
     pub access: ModelAccess,
-    /// Where transcripts are kept, outside what an agent can write; none: none are.
-    pub sessions: Option<PathBuf>,
     /// Where other agents' command lines get their homes, outside what an agent can write; none: where temporary files are.
     pub homes: Option<PathBuf>,
     /// Values of the variables that any agent's `env` names, and of those that known command lines get, see
@@ -146,22 +144,39 @@ impl Registry {
         Ok(Arc::new(RecipeAgent::new(name, recipe.clone(), settings, &self.parts.variables)?))
     }
 
+    /// Builds the native agent `name` with `model` in its model's place.
+    ///
+    /// # Errors
+    /// When it is not set up, or not native.
+    pub fn native_with(&self, name: &str, model: Arc<dyn ModelClient>) -> Result<NativeAgent, AgentError> {
+        let built_in = AgentSettings::default();
+        let settings = match self.parts.agents.get(name).or_else(|| self.ready.get(name)) {
+            Some(settings) => settings,
+            None if name == NATIVE => &built_in,
+            None => return Err(setup(format!("no agent `{name}`: {}", self.known()))),
+        };
+        if settings.backend != BackendKind::Native {
+            return Err(setup(format!("agent `{name}` is not native")));
+        }
+        Ok(self.outfit(NativeAgent::new(model, settings.clone())))
+    }
+
+    fn outfit(&self, agent: NativeAgent) -> NativeAgent {
+        agent.variables(&self.parts.variables).programs(self.tools.clone(), self.helps.clone())
+    }
+
     fn native(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
         let name = settings.model.as_ref().or(self.parts.model.default.as_ref());
         let name = name.ok_or_else(|| setup("it has no model: set its `model`, or `model.default`".into()))?;
         let name: ModelName = name.parse().map_err(|error: InvalidModelName| setup(error.to_string()))?;
         let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };
-        let mut agent = NativeAgent::new(self.models.client(&name).map_err(broken)?, settings.clone());
-        agent = agent.variables(&self.parts.variables).programs(self.tools.clone(), self.helps.clone());
-        agent = match (self.parts.model.price(&name), self.models.billing(&name)) {
+        let agent = self.outfit(NativeAgent::new(self.models.client(&name).map_err(broken)?, settings.clone()));
+        let agent = match (self.parts.model.price(&name), self.models.billing(&name)) {
             (Some(price), _) => agent.price(price),
             (None, Billing::Free) => agent,
             (None, Billing::Billed) => agent.unknown_price(&name.to_string()),
         };
-        Ok(Arc::new(match &self.parts.sessions {
-            Some(folder) => agent.sessions(folder.clone()),
-            None => agent,
-        }))
+        Ok(Arc::new(agent))
     }
 
     fn known(&self) -> String {

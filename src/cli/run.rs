@@ -30,9 +30,11 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyh
     let show = if shared.json { Show::Json } else { Show::Lines };
     let (mut log, screen) = (Log::default(), Screen::default());
     let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
+    // A daemon that nobody wants a summary of keeps none.
+    let keeps = if step_summary.is_some() { progress::SUMMARY } else { 0 };
     let listen = |repositories: &Repositories| {
         let observer;
-        (observer, log) = progress::observer(show, naming(repositories), &screen);
+        (observer, log) = progress::observer(show, naming(repositories), keeps, &screen);
         Listen { observer, cancel, approval }
     };
     let crew = setup.crew(&shared, Access::ReadWrite, args.agent, listen).await?;

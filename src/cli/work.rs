@@ -32,7 +32,8 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs) -> an
     stop_on_signal(cancel.clone());
     // The result is one value, at the end: what goes on is told beside it.
     let screen = Screen::default();
-    let (observer, log) = progress::observer(Show::Lines, Naming::One, &screen);
+    let keeps = if step_summary.is_some() { progress::SUMMARY } else { 0 };
+    let (observer, log) = progress::observer(Show::Lines, Naming::One, keeps, &screen);
     let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
     let listen = Listen { observer, cancel, approval };
     let worker = setup.worker(&shared, Access::ReadWrite, args.agent, listen).await?;

@@ -17,6 +17,7 @@ mod native_actions;
 mod native_bad;
 mod native_http;
 mod recipe;
+mod sessions;
 
 /// A folder, a request to work in it and what surrounds the run.
 struct Bench {
@@ -36,6 +37,7 @@ impl Bench {
         }
         let request = RunRequest {
             run: "run-1".into(),
+            session: "run-1".into(),
             repo: "acme/site".parse().unwrap(),
             issue: "7".parse().unwrap(),
             title: "Fix the greeting".into(),
@@ -50,8 +52,7 @@ impl Bench {
         };
         let (sender, progress) = mpsc::channel(256);
         let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
-        let context =
-            RunContext { cancel: CancellationToken::new(), progress: sender, environment, approval: Approval::Nobody };
+        let context = RunContext::new(CancellationToken::new(), sender, environment);
         Self { folder, request, context, progress }
     }
 

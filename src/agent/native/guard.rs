@@ -148,6 +148,7 @@ mod tests {
     fn request(approved: &[ActionMark]) -> RunRequest {
         RunRequest {
             run: "run-1".into(),
+            session: "run-1".into(),
             repo: "acme/site".parse().unwrap(),
             issue: IssueNumber(7),
             title: String::new(),

@@ -25,17 +25,26 @@ fn careful(ask: Ask) -> (Builder, Replies) {
         .check("test ! -e x")
         .agent("careful", agent)
         .set("agent.default", "careful");
-    (world, Replies { folder })
+    (world, Replies { folder, said: Vec::new() })
 }
 
-/// What the model says in the next run.
+/// What the model says, in one session or the next.
 struct Replies {
     folder: tempfile::TempDir,
+    said: Vec<Value>,
 }
 
 impl Replies {
-    fn are(&self, replies: &Value) {
-        let cassette = json!({ "cassette": 1, "replies": replies });
+    /// A session begins.
+    fn are(&mut self, replies: &Value) {
+        self.said.clear();
+        self.then(replies);
+    }
+
+    /// The session goes on.
+    fn then(&mut self, replies: &Value) {
+        self.said.extend(replies.as_array().unwrap().iter().cloned());
+        let cassette = json!({ "cassette": 1, "replies": self.said });
         std::fs::write(self.folder.path().join("replies.json"), cassette.to_string()).unwrap();
     }
 }
@@ -50,7 +59,7 @@ fn done() -> Value {
 
 /// A world with an issue whose agent waits for a word on `rm x`.
 async fn waiting() -> (World, Replies, u64) {
-    let (builder, replies) = careful(Ask::Issue);
+    let (builder, mut replies) = careful(Ask::Issue);
     let world = builder.start().await;
     let issue = world.asks("Remove x", "It is stale.").await;
     replies.are(&json!([{ "calls": shell("rm x") }]));
@@ -65,7 +74,7 @@ async fn kind(world: &World, issue: u64) -> BlockKind {
 
 #[tokio::test]
 async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
-    let (world, replies, issue) = waiting().await;
+    let (world, mut replies, issue) = waiting().await;
     assert_eq!(kind(&world, issue).await, BlockKind::ApprovalNeeded);
     let status = world.status(issue).await;
     for part in [
@@ -85,8 +94,8 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
     assert_eq!(world.writes().len(), before, "nobody has said so whose word counts");
 
     world.comments("wil", issue, "/hob approve but nothing else").await;
-    replies.are(&json!([
-        { "expect": ["answer of wil", "may do exactly this, and nothing else is allowed by it:\nrm x", "but nothing else"],
+    replies.then(&json!([
+        { "expect": ["Not run: it needed a person's word", "answer of wil", "may do exactly this, and nothing else is allowed by it:\nrm x", "but nothing else"],
           "calls": shell("rm x") },
         { "expect": ["[exit code 0]"], "calls": done() },
     ]));
@@ -102,11 +111,11 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
 
 #[tokio::test]
 async fn another_action_is_asked_about_again_and_an_old_word_does_not_count_for_it() {
-    let (world, replies, issue) = waiting().await;
+    let (world, mut replies, issue) = waiting().await;
     // The second is said before anybody could know of another question.
     world.comments("ann", issue, "/hob approve").await;
     world.comments("wil", issue, "/hob approve").await;
-    replies.are(&json!([
+    replies.then(&json!([
         { "calls": shell("rm x") },
         { "expect": ["[exit code 0]"], "calls": shell("rm x y") },
     ]));
@@ -118,7 +127,7 @@ async fn another_action_is_asked_about_again_and_an_old_word_does_not_count_for_
     }
     assert_eq!(world.writes().len(), before);
     world.comments("ann", issue, "/hob approve").await;
-    replies.are(&json!([{ "calls": shell("rm -f x") }]));
+    replies.then(&json!([{ "calls": shell("rm -f x") }]));
     world.run().await;
     assert!(world.status(issue).await.contains("| rm -f x\n"), "what was allowed is another action");
     assert_eq!(world.record(issue).await.unwrap().approved.len(), 2);
@@ -128,11 +137,11 @@ async fn another_action_is_asked_about_again_and_an_old_word_does_not_count_for_
 #[tokio::test]
 async fn any_other_answer_goes_on_without_it_and_its_words_reach_the_agent() {
     for answer in ["/hob unblock Empty it instead.", "Empty it instead."] {
-        let (world, replies, issue) = waiting().await;
+        let (world, mut replies, issue) = waiting().await;
         world.comments("out", issue, "Just do it.").await;
         world.comments("wil", issue, answer).await;
         let expect = ["May it do this: `shell rm x`?", "answer of wil", "Empty it instead."];
-        replies.are(&json!([{ "expect": expect, "calls": shell("rm x") }]));
+        replies.then(&json!([{ "expect": expect, "calls": shell("rm x") }]));
         world.run().await;
         assert_eq!(kind(&world, issue).await, BlockKind::ApprovalNeeded, "{}", world.status(issue).await);
         let record = world.record(issue).await.unwrap();
@@ -157,7 +166,7 @@ async fn an_approval_where_none_is_asked_for_does_nothing() {
 
 #[tokio::test]
 async fn an_operator_approves_from_the_command_line() {
-    let (world, replies, issue) = waiting().await;
+    let (world, mut replies, issue) = waiting().await;
     let number = issue.to_string();
     let ended = world.hob(&["approve", &number, "-m", "This once."]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
@@ -178,7 +187,7 @@ async fn an_operator_approves_from_the_command_line() {
 
 #[tokio::test]
 async fn with_auto_approve_all_but_what_is_denied_runs() {
-    let (builder, replies) = careful(Ask::Issue);
+    let (builder, mut replies) = careful(Ask::Issue);
     let world = builder.start().await;
     let issue = world.asks("Remove x", "").await.to_string();
     replies.are(&json!([
@@ -193,7 +202,7 @@ async fn with_auto_approve_all_but_what_is_denied_runs() {
 
 #[tokio::test]
 async fn where_nobody_is_asked_the_model_is_told_at_once() {
-    let (builder, replies) = careful(Ask::Nobody);
+    let (builder, mut replies) = careful(Ask::Nobody);
     let world = builder.start().await;
     let issue = world.asks("Remove x", "").await;
     replies.are(&json!([
