@@ -65,6 +65,7 @@ async fn main() {
         time: Duration::from_secs(3_600),
         usd_micros: None,
         tokens: None,
+        approved: Vec::new(),
     };
     let (progress, mut lines) = mpsc::channel(64);
     tokio::spawn(async move { while lines.recv().await.is_some() {} });

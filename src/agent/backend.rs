@@ -10,6 +10,7 @@ use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    agent::Approval,
     domain::{FailureClass, Progress, RunReport, RunRequest, Spend},
     process::Environment,
     session::{Event, Session},
@@ -24,6 +25,8 @@ pub struct RunContext {
     pub progress: mpsc::Sender<Progress>,
     /// The environment the agent's children start from.
     pub environment: Environment,
+    /// Who says whether an action with more impact than runs by itself may run.
+    pub approval: Approval,
     /// Where the run is written down.
     pub session: Session,
     /// What was spent before, where the run is tried again.
@@ -32,10 +35,17 @@ pub struct RunContext {
 }
 
 impl RunContext {
-    /// A run that is written down nowhere.
+    /// A run that is written down nowhere, and that can ask nobody.
     pub fn new(cancel: CancellationToken, progress: mpsc::Sender<Progress>, environment: Environment) -> Self {
         let alive = Arc::new(Mutex::new(Instant::now()));
-        Self { cancel, progress, environment, session: Session::default(), before: Spend::default(), alive }
+        let (approval, session, before) = (Approval::Nobody, Session::default(), Spend::default());
+        Self { cancel, progress, environment, approval, session, before, alive }
+    }
+
+    /// The same, with somebody who says whether an action with more impact than runs by itself may run.
+    #[must_use]
+    pub fn asking(self, approval: Approval) -> Self {
+        Self { approval, ..self }
     }
 
     /// The same, written down in `session`.

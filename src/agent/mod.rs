@@ -2,6 +2,7 @@
 //! They hold no forge token, no git directory of Hob's, and this module cannot import the forge.
 
 mod adapters;
+mod approval;
 mod backend;
 mod command;
 mod environment;
@@ -13,9 +14,10 @@ mod registry;
 mod report;
 
 pub use adapters::{adapter_program, adapter_variables, find_adapter};
+pub use approval::{Approval, Proposal, Verdict};
 pub use backend::{AgentBackend, AgentError, RunContext};
 pub use command::CommandAgent;
 pub use executor::Executor;
-pub use native::{Comparison, Difference, NativeAgent, Proposal, Replayed, Verdict, compare};
+pub use native::{Comparison, Difference, NativeAgent, Replayed, compare};
 pub use recipe::RecipeAgent;
 pub use registry::{AgentParts, Registry};

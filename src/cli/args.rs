@@ -51,6 +51,11 @@ pub(super) enum Command {
     Rehearse(RehearseArgs),
     /// Works on issues: discovers, claims, runs an agent, proves, opens pull requests.
     Run(RunArgs),
+    /// Works on just these issues of one repository, each to the end of one attempt, and says what came of each.
+    ///
+    /// Nothing is waited for: an issue that cannot be taken up now has failed. Ends with 0 when each came to a pull request
+    /// or was done already, else with 8.
+    Work(WorkArgs),
     /// Lists the issues with the trigger label, in the order in which they would be taken.
     List,
     /// Says what would be done about one issue, or why nothing.
@@ -61,6 +66,8 @@ pub(super) enum Command {
     History(IssueArgs),
     /// Answers a blocked issue.
     Unblock(UnblockArgs),
+    /// Allows exactly what the agent of a blocked issue asks for, as the comment `/hob approve` does.
+    Approve(UnblockArgs),
     /// Leaves an issue alone until it is resumed, whoever works on it; `--all`: nothing is claimed anywhere.
     Pause(PauseArgs),
     /// Lets a paused issue go on; `--all`: takes the kill switch back.
@@ -118,6 +125,32 @@ pub(super) struct RunArgs {
     /// The agent that works, whatever labels and settings say.
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
+    /// Lets an agent do all that is not denied, whatever its `approve` says, and asks nobody.
+    #[arg(long)]
+    pub(super) auto_approve: bool,
+}
+
+/// `hob work`.
+#[derive(Debug, Args)]
+pub(super) struct WorkArgs {
+    /// The issues' numbers; each needs the trigger label, as for `hob run`.
+    #[arg(value_name = "ISSUE", required = true)]
+    pub(super) issues: Vec<IssueNumber>,
+    /// At most this many at once [default: the setting `limits.jobs`]; one that fails does not stop the others.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) parallel: Option<u16>,
+    /// One after the other, in the order given; stops at the first that does not come to a pull request.
+    #[arg(long, conflicts_with = "parallel")]
+    pub(super) sequential: bool,
+    /// Shows what would be done about each and writes nothing.
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// The agent that works, whatever labels and settings say.
+    #[arg(long, value_name = "NAME")]
+    pub(super) agent: Option<String>,
+    /// Lets an agent do all that is not denied, whatever its `approve` says, and asks nobody.
+    #[arg(long)]
+    pub(super) auto_approve: bool,
 }
 
 /// `hob rehearse`.
@@ -132,6 +165,9 @@ pub(super) struct RehearseArgs {
     /// Keeps the forge open after the work, so that you can look at it in a browser; Ctrl-C ends it.
     #[arg(long)]
     pub(super) keep: bool,
+    /// Lets an agent do all that is not denied, whatever its `approve` says, and asks nobody.
+    #[arg(long)]
+    pub(super) auto_approve: bool,
 }
 
 /// A command about one issue.
@@ -173,7 +209,7 @@ pub(super) struct ReplayArgs {
     pub(super) folder: PathBuf,
 }
 
-/// `hob unblock`.
+/// `hob unblock` and `hob approve`.
 #[derive(Debug, Args)]
 pub(super) struct UnblockArgs {
     /// The issue's number.

@@ -6,6 +6,7 @@ use clap::Parser;
 
 use crate::{
     cli::{
+        approve,
         args::{Cli, Command, ForgeCommand},
         bench, control, doctor,
         exit::{Exit, code_of},
@@ -13,7 +14,7 @@ use crate::{
         hoist::hoisted,
         list, log, output, rehearse, replay, run, sessions,
         setup::Setup,
-        status, unblock,
+        status, unblock, work,
     },
     telemetry::{LogFormat, start_logs},
 };
@@ -52,11 +53,13 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
         Command::Rehearse(args) => rehearse::rehearse(setup, shared, args).await,
         Command::Run(args) => run::run(setup, shared, args).await,
+        Command::Work(args) => work::work(setup, shared, args).await,
         Command::List => list::list(setup, shared).await,
         Command::Explain(args) => explain::explain(setup, shared, args.issue).await,
         Command::Status => status::status(setup, shared).await,
         Command::History(args) => history::history(setup, shared, args.issue).await,
         Command::Unblock(args) => unblock::unblock(setup, shared, args).await,
+        Command::Approve(args) => approve::approve(setup, shared, args).await,
         Command::Pause(args) => control::pause(setup, shared, args).await,
         Command::Resume(args) => control::resume(setup, shared, args).await,
         Command::Terminate(args) => control::terminate(setup, shared, args.issue).await,

@@ -10,6 +10,7 @@
 //! | 5 | the forge cannot be reached |
 //! | 6 | `hob doctor` found something that has to be set right |
 //! | 7 | the rehearsal did not end as it should |
+//! | 8 | `hob work`: not each issue came to a pull request |
 
 use crate::{config::SettingsError, forge::ForgeError, worker::WorkError};
 
@@ -30,6 +31,8 @@ pub(super) enum Exit {
     Unwell = 6,
     /// The rehearsal.
     Rehearsal = 7,
+    /// Issues that did not come to a pull request.
+    Unfinished = 8,
 }
 
 /// A failure whose exit code is known where it is made.
@@ -70,7 +73,9 @@ pub(super) fn code_of(error: &anyhow::Error) -> Exit {
 fn of_work(error: &WorkError) -> Exit {
     match error {
         WorkError::Server(_) | WorkError::Agent(_) | WorkError::Settings(_) | WorkError::Glob(_) => Exit::Usage,
-        WorkError::NotBlocked(_) | WorkError::NoLedger(_) | WorkError::NotPaused(_) => Exit::NotFound,
+        WorkError::NotBlocked(_) | WorkError::NothingProposed(_) | WorkError::NoLedger(_) | WorkError::NotPaused(_) => {
+            Exit::NotFound
+        }
         WorkError::Forge(error) => of_forge(error),
         WorkError::Workspace(_)
         | WorkError::Branch(_)

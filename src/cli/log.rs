@@ -96,7 +96,7 @@ fn said(event: &Event) -> Option<(anstyle::Style, String)> {
         Event::Ended { outcome: ended, spend } => {
             let style = match ended {
                 Outcome::Done { .. } | Outcome::NothingToDo { .. } => GOOD,
-                Outcome::Question { .. } => output::WARN,
+                Outcome::Question { .. } | Outcome::ApprovalNeeded { .. } => output::WARN,
                 Outcome::Failed { .. } => BAD,
             };
             (style, format!("{} ({spend})", outcome(ended)))

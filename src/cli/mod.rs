@@ -1,7 +1,9 @@
 //! The command line: one file a command, and the only place that writes to the terminal.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is this module's business")]
 
+mod approve;
 mod args;
+mod ask;
 mod bench;
 mod control;
 mod doctor;
@@ -20,11 +22,13 @@ mod rehearse;
 mod remote;
 mod replay;
 mod run;
+mod screen;
 mod sessions;
 mod setup;
 mod sign_in;
 mod status;
 mod summary;
 mod unblock;
+mod work;
 
 pub use entry::main;

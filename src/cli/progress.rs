@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::Instant;
 
 use crate::{
-    cli::output::{BAD, BOLD, DIM, GOOD, WARN, styled},
+    cli::{
+        output::{BAD, BOLD, DIM, GOOD, WARN, styled},
+        screen::Screen,
+    },
     domain::{RepoName, State, clip, terminal},
     worker::{Notice, Observer},
 };
@@ -52,9 +55,9 @@ pub(super) enum Show {
 }
 
 /// An observer that shows each notice as it comes and keeps the first `keeps` that say where an issue stands.
-pub(super) fn observer(show: Show, naming: Naming, keeps: usize) -> (Observer, Log) {
+pub(super) fn observer(show: Show, naming: Naming, keeps: usize, screen: &Screen) -> (Observer, Log) {
     let (log, started) = (Log::default(), Instant::now());
-    let kept = Arc::clone(&log);
+    let (kept, screen) = (Arc::clone(&log), screen.clone());
     let observer: Observer = Arc::new(move |repo, notice| {
         let seconds = started.elapsed().as_secs_f64();
         match show {
@@ -63,7 +66,7 @@ pub(super) fn observer(show: Show, naming: Naming, keeps: usize) -> (Observer, L
                     Naming::One => String::new(),
                     Naming::Several => format!("{repo} "),
                 };
-                anstream::eprintln!("{} {}{}", styled(DIM, &format!("{seconds:7.1}s")), of, line(notice));
+                screen.line(format!("{} {}{}", styled(DIM, &format!("{seconds:7.1}s")), of, line(notice)));
             }
             Show::Json => match serde_json::to_value(notice) {
                 Ok(mut json) => {

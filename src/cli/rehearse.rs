@@ -4,18 +4,23 @@ use std::path::Path;
 
 use crate::cli::{
     args::{RehearseArgs, Shared},
+    ask,
     exit::{Exit, fatal},
     output::{BOLD, styled},
     progress::Show,
-    rehearsal,
+    rehearsal::{self, Desk},
+    screen::Screen,
     setup::Setup,
 };
 
 pub(super) async fn rehearse(setup: Setup, shared: Shared, args: RehearseArgs) -> anyhow::Result<()> {
     let show = if shared.json { Show::Json } else { Show::Lines };
+    let screen = Screen::default();
+    let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
+    let desk = Desk { show, screen, approval };
     let stage = match (shared.repo.as_slice(), &args.issue) {
-        ([], None) if args.agent.is_none() => rehearsal::bundled(setup, show).await?,
-        ([repo], Some(issue)) => rehearsal::own(setup, Path::new(repo), issue, args.agent, show).await?,
+        ([], None) if args.agent.is_none() => rehearsal::bundled(setup, &desk).await?,
+        ([repo], Some(issue)) => rehearsal::own(setup, Path::new(repo), issue, args.agent, &desk).await?,
         ([], _) | ([_], None) | ([_, _, ..], _) => {
             let help = "a rehearsal of your own needs both: `hob rehearse --repo PATH --issue FILE --agent NAME`";
             return Err(fatal(Exit::Usage, help));

@@ -83,6 +83,7 @@ fn request(
         time: TIME,
         usd_micros: None,
         tokens: None,
+        approved: Vec::new(),
     }
 }
 

@@ -5,9 +5,11 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     cli::{
         args::{RunArgs, Shared},
+        ask,
         exit::{Exit, fatal},
         list, output,
         progress::{self, Log, Naming, Show},
+        screen::Screen,
         setup::{Listen, Setup},
         summary,
     },
@@ -26,13 +28,14 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyh
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone());
     let show = if shared.json { Show::Json } else { Show::Lines };
-    let mut log = Log::default();
+    let (mut log, screen) = (Log::default(), Screen::default());
+    let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
     // A daemon that nobody wants a summary of keeps none.
     let keeps = if step_summary.is_some() { progress::SUMMARY } else { 0 };
     let listen = |repositories: &Repositories| {
         let observer;
-        (observer, log) = progress::observer(show, naming(repositories), keeps);
-        Listen { observer, cancel }
+        (observer, log) = progress::observer(show, naming(repositories), keeps, &screen);
+        Listen { observer, cancel, approval }
     };
     let crew = setup.crew(&shared, Access::ReadWrite, args.agent, listen).await?;
     let limits = RunLimits { max_issues: args.max_issues, max_runtime: args.max_runtime };
@@ -64,6 +67,11 @@ fn tell(done: &RunSummary, as_json: bool) {
         anstream::println!("{}", serde_json::json!({ "event": "ended", "summary": done }));
         return;
     }
+    tell_people(done);
+}
+
+/// What a run did and what is left of the quotas, on standard error.
+pub(super) fn tell_people(done: &RunSummary) {
     let calls = done.calls;
     let text = format!(
         "worked on {} issue(s), tended {}, {} failed; calls: {} reads, {} unchanged (free), {} writes",
@@ -76,7 +84,7 @@ fn tell(done: &RunSummary, as_json: bool) {
 }
 
 /// The first SIGINT or SIGTERM stops the work in order, the second at once.
-fn stop_on_signal(cancel: CancellationToken) {
+pub(super) fn stop_on_signal(cancel: CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {

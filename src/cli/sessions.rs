@@ -109,6 +109,7 @@ pub(super) fn outcome(outcome: &Outcome) -> String {
         Outcome::Done { summary } => format!("done: {summary}"),
         Outcome::NothingToDo { reason } => format!("nothing to do: {reason}"),
         Outcome::Question { question } => format!("asks: {question}"),
+        Outcome::ApprovalNeeded { proposed } => format!("needs a word: {}", proposed.line),
         Outcome::Failed { reason, .. } => format!("failed: {reason}"),
     }
 }

@@ -5,7 +5,7 @@ use std::{path::PathBuf, rc::Rc, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    agent::{AgentParts, adapter_variables},
+    agent::{AgentParts, Approval, adapter_variables},
     cli::{
         args::Shared,
         exit::{Exit, fatal},
@@ -149,21 +149,24 @@ impl Setup {
             id: id.clone(),
             observer: Arc::clone(&listen.observer),
             cancel: listen.cancel.clone(),
+            approval: listen.approval.clone(),
             settings: self.settings.clone(),
         }
     }
 }
 
-/// Who listens to a worker, and what ends it.
+/// Who listens to a worker, what ends it, and whom its agents ask.
 pub(super) struct Listen {
     pub(super) observer: Observer,
     pub(super) cancel: CancellationToken,
+    pub(super) approval: Approval,
 }
 
 impl Listen {
     /// Nobody listens and nothing ends it: for commands that only read.
     pub(super) fn nobody() -> Self {
-        Self { observer: Arc::new(|_: &RepoName, _: &Notice| {}), cancel: CancellationToken::new() }
+        let observer = Arc::new(|_: &RepoName, _: &Notice| {});
+        Self { observer, cancel: CancellationToken::new(), approval: Approval::Nobody }
     }
 }
 

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{BackendKind, duration};
+use crate::{
+    config::{BackendKind, duration},
+    domain::Impact,
+};
 
 /// How a model says what it wants done.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,27 +20,15 @@ pub enum Speech {
     Json,
 }
 
-/// What an action may do, the least first.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// What becomes of an action with more impact than runs by itself where nobody sits at a terminal.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Impact {
-    /// It only looks.
-    Low,
-    /// It changes files of the folder, or runs programs there.
-    Medium,
-    /// It deletes, reaches beyond the folder, or cannot be told.
+pub enum Ask {
+    /// It is refused.
     #[default]
-    High,
-}
-
-impl std::fmt::Display for Impact {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        })
-    }
+    Nobody,
+    /// The run ends with a question on the issue.
+    Issue,
 }
 
 /// How a command gets its prompt.
@@ -92,8 +83,10 @@ pub struct AgentSettings {
     pub speech: Speech,
     /// `native` only: the tools it has, by name; empty: all that are built in.
     pub tools: Vec<String>,
-    /// `native` only: the highest impact an action may have where nobody can be asked.
+    /// `native` only: the highest impact an action may have without a word.
     pub approve: Impact,
+    /// `native` only: what becomes of an action with more where nobody sits at a terminal.
+    pub ask: Ask,
     /// `native` only: actions that are refused, whoever approves: `shell(git push)`.
     pub denied: Vec<String>,
     /// Bytes kept of one output stream of a program, and of one tool's answer to the model.
@@ -124,6 +117,7 @@ impl Default for AgentSettings {
             speech: Speech::default(),
             tools: Vec::new(),
             approve: Impact::default(),
+            ask: Ask::default(),
             denied: DENIED.map(str::to_owned).into(),
             output_cap: 32 * 1024,
             shell_time: Duration::from_secs(300),

@@ -12,7 +12,7 @@ mod standard;
 mod toml_sentence;
 mod workspace;
 
-pub use agents::{AgentSettings, Impact, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings};
+pub use agents::{AgentSettings, Ask, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings};
 pub use backends::{AdapterName, BackendKind, UnknownBackend};
 pub use duration::parse_duration;
 pub use environment::{ModelAccess, child_environment, may_pass, model_access, named_environment};
@@ -26,3 +26,5 @@ pub use settings::{DEFAULTS, Settings, SettingsError};
 pub use standard::{Standard, hob_variables};
 use toml_sentence::toml_sentence;
 pub use workspace::WorkspaceSettings;
+
+pub use crate::domain::Impact;

@@ -157,6 +157,9 @@ pub struct Limits {
     /// How often work is kept while an agent runs; 0: only at its end.
     #[serde(with = "duration")]
     pub checkpoint: Duration,
+    /// How long a question on the terminal waits for its answer.
+    #[serde(with = "duration")]
+    pub approval_time: Duration,
     /// Bytes of a body that reach the agent.
     pub body_bytes: usize,
 }

@@ -1,4 +1,4 @@
-//! Commands in comments: `/hob retry`, `/hob unblock …`, `/hob cancel`, at the start of a line.
+//! Commands in comments: `/hob retry`, `/hob unblock …`, `/hob approve`, `/hob cancel`, at the start of a line.
 
 /// What a comment asks of Hob.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -7,11 +7,13 @@ pub enum Command {
     Retry,
     /// Try again, knowing this.
     Unblock(String),
+    /// Do what was asked about, knowing this.
+    Approve(String),
     /// Stop for good.
     Cancel,
 }
 
-/// The first command in a comment. What follows `/hob unblock` goes on to the end of the comment, over several lines.
+/// The first command in a comment. What follows `/hob unblock` or `/hob approve` goes on to the end of the comment, over several lines.
 pub fn command_in(comment: &str) -> Option<Command> {
     let mut rest = comment;
     loop {
@@ -23,6 +25,7 @@ pub fn command_in(comment: &str) -> Option<Command> {
             match verb.as_str() {
                 "retry" => return Some(Command::Retry),
                 "unblock" => return Some(Command::Unblock(said)),
+                "approve" => return Some(Command::Approve(said)),
                 "cancel" => return Some(Command::Cancel),
                 // An unknown verb is not taken for one that is known.
                 _unknown => {}
@@ -48,6 +51,8 @@ mod tests {
                 "/hob unblock use UTC\nand keep the old name",
                 Some(Command::Unblock("use UTC\nand keep the old name".to_owned())),
             ),
+            ("/hob approve", Some(Command::Approve(String::new()))),
+            ("Fine.\n/hob approve but be quick", Some(Command::Approve("but be quick".to_owned()))),
             ("/HOB Cancel", Some(Command::Cancel)),
             ("/hob unblock", Some(Command::Unblock(String::new()))),
             ("> /hob retry", None),

@@ -94,6 +94,10 @@ text!(
     /// One run of an agent on an issue.
     RunId
 );
+text!(
+    /// One exact action of an agent, as a hash.
+    ActionMark
+);
 
 impl Login {
     /// Whether this is the account `other`: the forge's names differ by more than case.

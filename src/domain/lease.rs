@@ -132,6 +132,8 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         retry_after: None,
         last_failure: None,
         blocked: None,
+        proposed: None,
+        approved: Vec::new(),
         answer: None,
         refused: None,
         branch: None,

@@ -2,6 +2,7 @@
 //! `now` is passed in, so every rule is a row of a table test.
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod approval;
 mod brief;
 mod budget;
 mod change;
@@ -27,18 +28,19 @@ mod text;
 mod trust;
 mod wait;
 
+pub use approval::{Impact, Proposed};
 pub use brief::{BriefParts, brief};
 pub use budget::{Allowance, Budget, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, shown_path};
 pub use command::{Command, command_in};
 pub use evidence::{CheckExit, CheckResult, Evidence, Verdict};
 pub use ids::{
-    CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName, RunId, Sha,
-    Timestamp, WorkerId,
+    ActionMark, CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName,
+    RunId, Sha, Timestamp, WorkerId,
 };
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
-pub use plan::{Action, Decision, Ending, PlanRules, Planned, plan};
+pub use plan::{Action, Decision, Ending, PlanRules, Planned, plan, plan_chosen};
 pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use poll::{error_pause, poll_pause};
 pub use record::{

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::domain::{
-    BlockKind, Full, IssueStatus, IssueView, LabelChange, LabelNames, PullNumber, PullStatus, Record, Recovery,
-    RepositoryRules, Request, Snapshot, State, Timestamp, WaitReason, day_left, has_label, held_by, hour_room,
+    BlockKind, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames, PullNumber, PullStatus, Record,
+    Recovery, RepositoryRules, Request, Snapshot, State, Timestamp, WaitReason, day_left, has_label, held_by,
+    hour_room,
 };
 
 /// The settings that decisions depend on.
@@ -84,6 +85,27 @@ pub struct Planned<'a> {
 pub fn plan<'a>(snapshot: &'a Snapshot, rules: &PlanRules, now: Timestamp) -> Vec<Planned<'a>> {
     let mut issues: Vec<&IssueView> = snapshot.issues.iter().collect();
     issues.sort_by_key(|issue| (rules.labels.priority_rank(&issue.labels), issue.created_at, issue.number));
+    in_order(issues, snapshot, rules, now)
+}
+
+/// Decides about the issues `chosen` alone, in their order: they take the room that there is before all others. One that
+/// the snapshot does not have is left out.
+pub fn plan_chosen<'a>(
+    snapshot: &'a Snapshot,
+    chosen: &[IssueNumber],
+    rules: &PlanRules,
+    now: Timestamp,
+) -> Vec<Planned<'a>> {
+    let of = |number: &IssueNumber| snapshot.issues.iter().find(|issue| issue.number == *number);
+    in_order(chosen.iter().filter_map(of).collect(), snapshot, rules, now)
+}
+
+fn in_order<'a>(
+    issues: Vec<&'a IssueView>,
+    snapshot: &'a Snapshot,
+    rules: &PlanRules,
+    now: Timestamp,
+) -> Vec<Planned<'a>> {
     let mut room = Room::of(snapshot, rules, now);
     let planned = |issue: &'a IssueView| {
         let decision = match decide(issue, rules, now) {
@@ -291,8 +313,8 @@ fn left_behind(record: &Record) -> bool {
 mod tests {
     use super::*;
     use crate::domain::{
-        Allowance, Blocked, Budget, Claimant, Control, Holder, IssueNumber, Nonce, Pause, Refusal, RepositoryRecord,
-        Reservation, Spend, WorkerId, acquire, labels::tests::names, released, reserve,
+        Allowance, Blocked, Budget, Claimant, Control, Holder, Nonce, Pause, Refusal, RepositoryRecord, Reservation,
+        Spend, WorkerId, acquire, labels::tests::names, released, reserve,
     };
 
     const NOW: i64 = 10_000;
@@ -486,6 +508,23 @@ mod tests {
         for planned in plan(&snapshot, &rules, at(NOW)) {
             assert_eq!(planned.decision, Decision::Wait(WaitReason::Full(limit.clone())));
         }
+    }
+
+    #[test]
+    fn chosen_issues_take_the_room_before_all_others() {
+        let mut rules = rules();
+        rules.repository.issues_per_hour = 1;
+        let issues = vec![numbered(1, &["code"], 10), numbered(2, &["code"], 50), numbered(3, &["bug"], 60)];
+        let snapshot = Snapshot { issues, repository: None };
+        let decided = |chosen: &[u64]| -> Vec<(u64, Decision)> {
+            let chosen: Vec<_> = chosen.iter().copied().map(IssueNumber).collect();
+            let planned = plan_chosen(&snapshot, &chosen, &rules, at(NOW));
+            planned.into_iter().map(|planned| (planned.issue.number.0, planned.decision)).collect()
+        };
+        let (claim, next) = (Decision::Act(Action::Claim), Decision::Wait(WaitReason::Next));
+        assert_eq!(decided(&[2]), [(2, claim.clone())], "the older one is not asked for");
+        assert_eq!(decided(&[2, 1, 9]), [(2, claim), (1, next)]);
+        assert_eq!(decided(&[3]), [(3, Decision::Wait(WaitReason::NotTriggered))]);
     }
 
     #[test]

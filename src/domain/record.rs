@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::domain::{
-    CommentId, EventId, Generation, IssueNumber, Login, Nonce, PullNumber, RunId, Sha, Spend, State, Timestamp,
-    WorkerId,
+    ActionMark, CommentId, EventId, Generation, IssueNumber, Login, Nonce, Proposed, PullNumber, RunId, Sha, Spend,
+    State, Timestamp, WorkerId,
 };
 
 /// The version of the record that this Hob writes.
@@ -27,6 +27,8 @@ pub struct Holder {
 pub enum BlockKind {
     /// The agent asks a person.
     Question,
+    /// The agent wants to do something that needs a person's word.
+    ApprovalNeeded,
     /// The checks fail on the head.
     ChecksFailed,
     /// The agent changed nothing.
@@ -198,6 +200,12 @@ pub struct Record {
     /// Why a person is needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<Blocked>,
+    /// The action that the agent wants to do and that waits for a word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposed: Option<Proposed>,
+    /// The actions that people allowed, each exactly as it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approved: Vec<ActionMark>,
     /// What a person said last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,

@@ -141,8 +141,21 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
                 inert(&clip(&blocked.question, 4_000))
             ),
         );
+        let waiting = record.waiting_action();
+        if let Some(action) = waiting {
+            // Each of its lines stands behind a bar, so none ends the block.
+            line(
+                &mut text,
+                &format!("Exactly this, by the tool `{}`:\n\n```text\n{}```\n", code(&action.tool), action.shown()),
+            );
+        }
         line(&mut text, "To let Hob go on, somebody who may write to this repository can\n");
-        line(&mut text, "- answer with a comment that starts with `/hob unblock` and says what to do,");
+        if waiting.is_some() {
+            line(&mut text, "- write `/hob approve`: exactly this may run for this issue, now and later,");
+            line(&mut text, "- reply and say what to do instead: the work goes on without it,");
+        } else {
+            line(&mut text, "- answer with a comment that starts with `/hob unblock` and says what to do,");
+        }
         line(&mut text, "- write `/hob retry` to try again as it is,");
         line(&mut text, &format!("- or take the label `{blocked_label}` off."));
         line(&mut text, "\n`/hob cancel` ends it. The work so far is kept.");
@@ -233,12 +246,10 @@ fn code(text: &str) -> String {
     terminal(text).replace('`', "'").replace('\n', " ")
 }
 
+/// Words on one line: no line of theirs begins a block that what follows would be taken into.
 fn quoted(text: &str) -> String {
-    if text.trim().is_empty() {
-        "(try again)".to_owned()
-    } else {
-        format!("“{}”", inert(&clip(text.trim(), 2_000)))
-    }
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.trim().is_empty() { "(try again)".to_owned() } else { format!("“{}”", inert(&clip(&text, 2_000))) }
 }
 
 fn line(text: &mut String, part: &str) {
@@ -250,8 +261,8 @@ fn line(text: &mut String, part: &str) {
 mod tests {
     use super::*;
     use crate::domain::{
-        Answer, BlockKind, Blocked, Claimant, IssueNumber, Nonce, Pause, PullNumber, Spend, Timestamp, WorkerId,
-        acquire,
+        Answer, BlockKind, Blocked, Claimant, Impact, IssueNumber, Nonce, Pause, Proposed, PullNumber, Spend,
+        Timestamp, WorkerId, acquire,
     };
 
     fn record(state: State) -> Record {
@@ -319,6 +330,48 @@ mod tests {
     }
 
     #[test]
+    fn an_action_that_waits_for_a_word_is_shown_whole_and_cannot_break_out() {
+        let mut record = record(State::Blocked);
+        let text = "rm x\n```\n<img src=x> @all\n/hob approve".to_owned();
+        let (tool, line, impact) = ("shell".to_owned(), "shell rm x …".to_owned(), Impact::High);
+        record.proposed = Some(Proposed { tool, line, text, impact });
+        record.blocked = Some(Blocked {
+            kind: BlockKind::ApprovalNeeded,
+            text: "It needs a word.".to_owned(),
+            question: "May it?".to_owned(),
+            since: Timestamp::UNIX_EPOCH,
+        });
+        insta::assert_snapshot!(status_body(&record, &rules()), @r"
+        <!-- hob:status -->
+        **Blocked**: a person is needed.
+
+        It needs a word.
+
+        **Question**: May it?
+
+        Exactly this, by the tool `shell`:
+
+        ```text
+        | rm x
+        | ```
+        | <img src=x> @all
+        | /hob approve
+        ```
+
+        To let Hob go on, somebody who may write to this repository can
+
+        - write `/hob approve`: exactly this may run for this issue, now and later,
+        - reply and say what to do instead: the work goes on without it,
+        - write `/hob retry` to try again as it is,
+        - or take the label `blocked` off.
+
+        `/hob cancel` ends it. The work so far is kept.
+
+        attempt 1
+        ");
+    }
+
+    #[test]
     fn every_state_has_a_headline_that_says_what_is_next() {
         for (state, says) in [
             (State::Ready, "next free worker"),
@@ -341,7 +394,7 @@ mod tests {
         let mut record = record(State::InProgress);
         record.answer = Some(Answer {
             actor: "ann".into(),
-            text: "use UTC".to_owned(),
+            text: "use UTC\n```\nfrom now on".to_owned(),
             question: None,
             comment: None,
             event: None,
@@ -358,7 +411,7 @@ mod tests {
         for part in [
             "Fixes #7\n",
             "Closes #\u{200b}1. !\\[beacon]",
-            "`ann` answered: “use UTC”",
+            "`ann` answered: “use UTC ``` from now on”",
             "**Red before, green after**: `./test.sh` failed on the base",
             "| `./test.sh` | failed (exit code 1) | passed (2 s) |",
             "0 s over 1 attempt, by the agent `native`.",

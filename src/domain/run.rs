@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{FailureClass, IssueNumber, RepoName, RunId, Spend};
+use crate::domain::{ActionMark, FailureClass, IssueNumber, Proposed, RepoName, RunId, Spend};
 
 /// What an agent is asked to do. It holds no token and no path to Hob's own git directory.
 #[derive(Debug, Clone)]
@@ -33,6 +33,8 @@ pub struct RunRequest {
     pub usd_micros: Option<u64>,
     /// Tokens left for this run, sent and produced; none: not limited.
     pub tokens: Option<u64>,
+    /// Actions that people allowed for this issue, whatever their impact.
+    pub approved: Vec<ActionMark>,
 }
 
 /// How a run ended, as far as the work goes.
@@ -53,6 +55,11 @@ pub enum Outcome {
     Question {
         /// What it asks.
         question: String,
+    },
+    /// The agent wants to do something that needs a person's word.
+    ApprovalNeeded {
+        /// What it wants to do.
+        proposed: Proposed,
     },
     /// The agent failed.
     Failed {

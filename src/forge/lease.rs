@@ -8,7 +8,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    domain::{CommentId, Generation, IssueNumber, Record, Sha, Spend, remaining},
+    domain::{CommentId, Generation, IssueNumber, Proposed, Record, Sha, Spend, remaining},
     forge::{Forge, ForgeError},
 };
 
@@ -101,6 +101,12 @@ impl HeldLease {
     pub async fn note_stalled(&self, mark: String) {
         let _turn = self.turn.lock().await;
         self.holding.lock().unwrap_or_else(PoisonError::into_inner).record.stalled = Some(mark);
+    }
+
+    /// Notes what the agent wants to do and needs a word for: the ledger has it with the next transition.
+    pub async fn note_proposed(&self, proposed: Proposed) {
+        let _turn = self.turn.lock().await;
+        self.holding.lock().unwrap_or_else(PoisonError::into_inner).record.proposed = Some(proposed);
     }
 
     pub(super) fn holding(&self) -> Holding {

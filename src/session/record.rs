@@ -33,7 +33,9 @@ impl SessionState {
     pub(super) fn after(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Done { .. } | Outcome::NothingToDo { .. } => Self::Completed,
-            Outcome::Question { .. } | Outcome::Failed { failure: FailureClass::NeedsHuman, .. } => Self::Blocked,
+            Outcome::Question { .. }
+            | Outcome::ApprovalNeeded { .. }
+            | Outcome::Failed { failure: FailureClass::NeedsHuman, .. } => Self::Blocked,
             Outcome::Failed { .. } => Self::Failed,
         }
     }

@@ -2,12 +2,13 @@
 
 use crate::{
     domain::{
-        Answer, BlockKind, Blocked, Command, Event, IssueNumber, LabelEventKind, STATUS_MARK, State, command_in,
-        has_label, latest,
+        Answer, BlockKind, Blocked, Command, Event, IssueNumber, LabelEventKind, Login, Record, STATUS_MARK, State,
+        command_in, has_label, latest,
     },
     forge::{BaseBranch, Comment},
     worker::{
         WorkError, Worker,
+        approve::approval_words,
         claim::{Seen, Taken, start_attempt},
         trust::approved_hash,
     },
@@ -16,8 +17,15 @@ use crate::{
 /// What trusted people said since the issue was blocked.
 pub(super) enum Said {
     Nothing,
-    Go(Answer),
+    Go(Answer, Grant),
     Cancel,
+}
+
+/// Whether an answer allows the action that waits for a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Grant {
+    Nothing,
+    TheAction,
 }
 
 impl Worker {
@@ -26,7 +34,7 @@ impl Worker {
         let Some(blocked) = seen.entry.as_ref().and_then(|entry| entry.record.blocked.clone()) else {
             // A blocked record without a reason can only be resumed.
             let empty = Answer { actor: "hob".into(), text: String::new(), question: None, comment: None, event: None };
-            return self.go_on(seen, empty, base).await;
+            return self.go_on(seen, empty, Grant::Nothing, base).await;
         };
         let said = match self.words_since(&seen, &blocked).await? {
             Said::Nothing if !has_label(&seen.issue.labels, &self.settings.labels.blocked) => {
@@ -35,7 +43,7 @@ impl Worker {
             said => said,
         };
         match said {
-            Said::Go(answer) => self.go_on(seen, answer, base).await,
+            Said::Go(answer, grant) => self.go_on(seen, answer, grant, base).await,
             Said::Cancel => self.cancel(seen, base).await,
             Said::Nothing if self.shows_blocked(&seen) => Ok(Taken::Nothing),
             // The label went missing, an account whose word does not count took it off, or the worker that blocked the
@@ -70,24 +78,18 @@ impl Worker {
         for comment in comments.iter().filter(new) {
             let Some(author) = &comment.author else { continue };
             let command = command_in(&comment.body);
-            // Only a question is answered by any reply; what is more needs a command.
-            if (command.is_none() && blocked.kind != BlockKind::Question) || self.judge(author).await?.is_err() {
+            let Some(meant) = meant(command, comment, record, blocked) else { continue };
+            if self.judge(author).await?.is_err() {
                 continue;
             }
-            let text = match command {
-                Some(Command::Cancel) => return Ok(Said::Cancel),
-                Some(Command::Retry) => String::new(),
-                Some(Command::Unblock(text)) => text,
-                None => comment.body.trim().to_owned(),
+            let (text, grant) = match meant {
+                Meant::Cancel => return Ok(Said::Cancel),
+                Meant::Words(text) => (text, Grant::Nothing),
+                Meant::Approval(text) => (text, Grant::TheAction),
             };
             let question = Some(blocked.question.clone());
-            return Ok(Said::Go(Answer {
-                actor: author.login.clone(),
-                text,
-                question,
-                comment: Some(comment.id),
-                event: None,
-            }));
+            let answer = Answer { actor: author.login.clone(), text, question, comment: Some(comment.id), event: None };
+            return Ok(Said::Go(answer, grant));
         }
         Ok(Said::Nothing)
     }
@@ -104,20 +106,22 @@ impl Worker {
             return Ok(Said::Nothing);
         }
         let question = Some(blocked.question.clone());
-        Ok(Said::Go(Answer {
-            actor: actor.login.clone(),
-            text: String::new(),
-            question,
-            comment: None,
-            event: Some(event.id),
-        }))
+        let (actor, event) = (actor.login.clone(), Some(event.id));
+        let answer = Answer { actor, text: String::new(), question, comment: None, event };
+        Ok(Said::Go(answer, Grant::Nothing))
     }
 
-    pub(super) async fn go_on(&self, seen: Seen, answer: Answer, base: &BaseBranch) -> Result<Taken, WorkError> {
+    pub(super) async fn go_on(
+        &self,
+        seen: Seen,
+        answer: Answer,
+        grant: Grant,
+        base: &BaseBranch,
+    ) -> Result<Taken, WorkError> {
         let now = self.forge.now();
         let lease = self.acquire(&seen, base, |record| {
-            let sentence =
-                format!("unblocked by {}; claimed by {}, generation {}", answer.actor, self.id, record.generation);
+            let freed = freed(record, &answer.actor, grant);
+            let sentence = format!("{freed}; claimed by {}, generation {}", self.id, record.generation);
             record.state = State::Blocked
                 .after(Event::Unblocked)
                 .and_then(|state| state.after(Event::ClaimWon))
@@ -146,26 +150,33 @@ impl Worker {
     /// # Errors
     /// [`WorkError::NotBlocked`] when the issue waits for nobody.
     pub async fn unblock(&self, number: IssueNumber, text: &str) -> Result<(), WorkError> {
-        let looked = self.look_at(number).await?;
-        let record = looked.as_ref().and_then(|(_, entry, _)| entry.as_ref()).map(|entry| entry.record.clone());
-        let (Some((issue, entry, _)), Some(record)) = (looked, record.filter(|record| record.state == State::Blocked))
-        else {
-            return Err(WorkError::NotBlocked(number));
-        };
+        let (seen, record) = self.blocked_now(number).await?.ok_or(WorkError::NotBlocked(number))?;
+        self.free(seen, record, text.to_owned(), Grant::Nothing).await
+    }
+
+    /// An issue that is blocked now.
+    pub(super) async fn blocked_now(&self, number: IssueNumber) -> Result<Option<(Seen, Record)>, WorkError> {
+        let Some((issue, Some(entry), _)) = self.look_at(number).await? else { return Ok(None) };
+        let record = entry.record.clone();
+        Ok((record.state == State::Blocked).then_some((Seen { issue, entry: Some(entry) }, record)))
+    }
+
+    /// Frees a blocked issue, in the name of whoever has the token.
+    pub(super) async fn free(&self, seen: Seen, record: Record, text: String, grant: Grant) -> Result<(), WorkError> {
         let base = self.forge.base_branch().await?;
         let actor = self.own_login().await?.cloned().unwrap_or_else(|| "the operator".into());
-        let seen = Seen { issue, entry };
         let question = record.blocked.map(|blocked| blocked.question);
         let lease = self.acquire(&seen, &base, |record| {
             record.state = record.state.after(Event::Unblocked).unwrap_or(State::Ready);
             record.attempt = 0;
             record.last_failure = None;
+            let sentence = freed(record, &actor, grant);
             record.blocked = None;
+            record.proposed = None;
             if let Some(trigger) = record.trigger.as_mut() {
                 trigger.approved = approved_hash(&seen.issue);
             }
-            let sentence = format!("unblocked by {actor}");
-            let answer = Answer { actor, text: text.to_owned(), question, comment: None, event: None };
+            let answer = Answer { actor, text, question, comment: None, event: None };
             record.answer = Some(answer.after(record.answer.as_ref()));
             sentence
         });
@@ -173,5 +184,40 @@ impl Worker {
         let mut labels = seen.issue.labels;
         self.show(&lease, &mut labels, "unblocked from the command line").await?;
         self.release(&lease).await
+    }
+}
+
+/// What a comment means for a blocked issue, if its author's word counts.
+enum Meant {
+    Cancel,
+    Words(String),
+    Approval(String),
+}
+
+/// None: it means nothing here. Only what asks is answered by any reply; what is more needs a command.
+fn meant(command: Option<Command>, comment: &Comment, record: Option<&Record>, blocked: &Blocked) -> Option<Meant> {
+    let reply = || Meant::Words(comment.body.trim().to_owned());
+    match (command, blocked.kind) {
+        (Some(Command::Cancel), _) => Some(Meant::Cancel),
+        (Some(Command::Retry), _) => Some(Meant::Words(String::new())),
+        (Some(Command::Unblock(text)), _) => Some(Meant::Words(text)),
+        // Times have whole seconds: what came in the very second of the question may be about another one.
+        (Some(Command::Approve(words)), BlockKind::ApprovalNeeded) => {
+            let waiting = record.and_then(Record::waiting_action).filter(|_| comment.created_at > blocked.since);
+            waiting.map(|action| Meant::Approval(approval_words(action, &words)))
+        }
+        (Some(Command::Approve(_)) | None, BlockKind::Question) | (None, BlockKind::ApprovalNeeded) => Some(reply()),
+        (Some(Command::Approve(_)) | None, _) => None,
+    }
+}
+
+/// Allows what is to be allowed; the sentence that says who freed the issue.
+fn freed(record: &mut Record, actor: &Login, grant: Grant) -> String {
+    match grant {
+        Grant::Nothing => format!("unblocked by {actor}"),
+        Grant::TheAction => {
+            record.approve();
+            format!("approved by {actor}")
+        }
     }
 }

@@ -272,6 +272,7 @@ pub(super) fn start_attempt(record: &mut Record, now: crate::domain::Timestamp) 
     record.retry_after = None;
     record.refused = None;
     record.blocked = None;
+    record.proposed = None;
 }
 
 /// The record of an issue that was finished once and is asked for again: its spend counts on, its work does not.
@@ -281,6 +282,8 @@ fn asked_anew(old: &Record) -> Record {
         attempt: 0,
         round: 0,
         last_failure: None,
+        proposed: None,
+        approved: Vec::new(),
         answer: None,
         branch: None,
         base_sha: None,

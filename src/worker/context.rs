@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    agent::{AgentParts, Executor},
+    agent::{AgentParts, Approval, Executor},
     config::Settings,
     domain::{Claimant, Login, WorkerId},
     forge::{Forge, fresh_nonce},
@@ -40,6 +40,8 @@ pub struct WorkerParts {
     pub observer: Observer,
     /// Ends the work.
     pub cancel: CancellationToken,
+    /// Who says whether an agent's action with more impact than runs by itself may run.
+    pub approval: Approval,
 }
 
 /// A worker of one repository.
@@ -54,6 +56,7 @@ pub struct Worker {
     pub(super) agent: Option<String>,
     pub(super) id: WorkerId,
     pub(super) cancel: CancellationToken,
+    pub(super) approval: Approval,
     pub(super) login: tokio::sync::OnceCell<Option<Login>>,
     pub(super) bills: Bills,
     observer: Observer,
@@ -82,6 +85,7 @@ impl Worker {
             agent: parts.agent,
             id: parts.id,
             cancel: parts.cancel,
+            approval: parts.approval,
             login: tokio::sync::OnceCell::new(),
             bills,
             observer: parts.observer,

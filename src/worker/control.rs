@@ -166,7 +166,7 @@ impl Worker {
                 let lease = self.acquire(&seen, base, change).await?;
                 self.show_and_release(seen, lease, "to be tried again now").await
             }
-            (Command::Retry | Command::Unblock(_), _) => Ok(Taken::Nothing),
+            (Command::Retry | Command::Unblock(_) | Command::Approve(_), _) => Ok(Taken::Nothing),
         }
     }
 

@@ -33,7 +33,7 @@ use crate::{
         claim::Taken,
         crew::{News, Recruit},
         seat::{Next, Seat, Standing},
-        survey::Survey,
+        survey::{Scope, Survey},
     },
 };
 
@@ -71,6 +71,9 @@ pub(super) struct Dispatch<W> {
     cancel: CancellationToken,
     limits: RunLimits,
     mode: Mode,
+    scope: Scope,
+    /// What became of each issue that was taken up, where the scope is some issues alone.
+    taken: Vec<(IssueNumber, Result<Taken, WorkError>)>,
     recruit: Option<Recruit<W>>,
     recruit_due: Option<Instant>,
     /// Whose turn it was last.
@@ -98,6 +101,8 @@ impl<W: Deref<Target = Worker> + Clone> Dispatch<W> {
             cancel,
             limits,
             mode,
+            scope: Scope::All,
+            taken: Vec::new(),
             recruit_due: recruit.is_some().then_some(begun),
             recruit,
             served: None,
@@ -113,11 +118,21 @@ impl<W: Deref<Target = Worker> + Clone> Dispatch<W> {
         self.seats.entry(repo).or_insert_with(|| Seat::new(worker));
     }
 
+    /// Works on these issues alone.
+    pub(super) fn about(&mut self, scope: Scope) {
+        self.scope = scope;
+    }
+
+    /// What became of each issue that was taken up, where the scope is some issues alone.
+    pub(super) fn taken(self) -> Vec<(IssueNumber, Result<Taken, WorkError>)> {
+        self.taken
+    }
+
     /// Runs to the end.
     ///
     /// # Errors
     /// The first [`WorkError`], where each repository was asked once and none could be.
-    pub(super) async fn run<'a>(mut self) -> Result<RunSummary, WorkError>
+    pub(super) async fn run<'a>(&mut self) -> Result<RunSummary, WorkError>
     where
         W: 'a,
     {
@@ -149,7 +164,7 @@ impl<W: Deref<Target = Worker> + Clone> Dispatch<W> {
             return Err(error);
         }
         let (calls, rates) = (self.connection.tally(), self.connection.rates());
-        Ok(RunSummary { repositories_failed: failed, calls, rates, ..self.summary })
+        Ok(RunSummary { repositories_failed: failed, calls, rates, ..self.summary.clone() })
     }
 
     /// Waits for what is in hand; not long, where the run was stopped.
@@ -197,8 +212,8 @@ impl<W: Deref<Target = Worker> + Clone> Dispatch<W> {
             let due = self.seats.iter_mut().filter(|(_, seat)| seat.due().is_some_and(|due| due <= now));
             let Some((repo, seat)) = due.min_by_key(|(_, seat)| seat.due()) else { break };
             seat.next = Next::Now;
-            let (repo, worker) = (repo.clone(), seat.worker.clone());
-            pool.push(Box::pin(async move { Event::Surveyed(repo, worker.survey().await) }));
+            let (repo, worker, scope) = (repo.clone(), seat.worker.clone(), self.scope.clone());
+            pool.push(Box::pin(async move { Event::Surveyed(repo, worker.survey(&scope).await) }));
         }
         while let Some((repo, worker, number, base)) = self.next_issue() {
             pool.push(Box::pin(async move {
@@ -239,6 +254,10 @@ impl<W: Deref<Target = Worker> + Clone> Dispatch<W> {
                     if matches!(taken, Ok(Taken::Worked | Taken::Tended)) {
                         seat.was_active(&self.poll);
                     }
+                }
+                match self.scope {
+                    Scope::All => {}
+                    Scope::These(_) => self.taken.push((number, taken)),
                 }
             }
             Event::Recruited(news) => {

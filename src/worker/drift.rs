@@ -81,7 +81,7 @@ impl Worker {
         if let Some(blocked) = blocked.and_then(|entry| entry.record.blocked.clone()) {
             // Whoever opened it again may have said how to go on.
             match self.words_since(&seen, &blocked).await? {
-                Said::Go(answer) => return self.go_on(seen, answer, base).await,
+                Said::Go(answer, grant) => return self.go_on(seen, answer, grant, base).await,
                 Said::Cancel => return self.cancel(seen, base).await,
                 Said::Nothing => {}
             }

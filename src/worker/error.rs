@@ -35,6 +35,9 @@ pub enum WorkError {
     /// Somebody wanted to unblock an issue that is not blocked.
     #[error("issue {0} is not blocked: `hob explain {0}` says where it stands")]
     NotBlocked(IssueNumber),
+    /// Somebody wanted to approve where nothing is asked.
+    #[error("issue {0} asks for no approval: `hob explain {0}` says where it stands")]
+    NothingProposed(IssueNumber),
     /// Somebody wanted to control an issue that Hob never claimed.
     #[error("issue {0} has no ledger: Hob never claimed it; take its label off to keep Hob away")]
     NoLedger(IssueNumber),
@@ -78,7 +81,9 @@ impl WorkError {
             Self::Workspace(error) => error.class(),
             Self::Agent(error) => error.failure.clone(),
             Self::Stopped | Self::Paused(_) | Self::Terminated(_) | Self::Withdrawn => FailureClass::Cancelled,
-            Self::NotBlocked(_) | Self::NoLedger(_) | Self::NotPaused(_) => FailureClass::Permanent,
+            Self::NotBlocked(_) | Self::NothingProposed(_) | Self::NoLedger(_) | Self::NotPaused(_) => {
+                FailureClass::Permanent
+            }
             Self::Full(_) | Self::Restless(_) => FailureClass::Transient { retry_after: None },
             Self::Settings(_) | Self::Glob(_) | Self::Server(_) | Self::Branch(_) | Self::Checks(_) => {
                 FailureClass::NeedsHuman

@@ -98,7 +98,7 @@ impl Worker {
         *seen = now.updated_at;
         Ok(command.and_then(|said| match said.command {
             Command::Cancel => Some(WorkError::Terminated(said.by)),
-            Command::Retry | Command::Unblock(_) => None,
+            Command::Retry | Command::Unblock(_) | Command::Approve(_) => None,
         }))
     }
 }

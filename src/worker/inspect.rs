@@ -5,8 +5,12 @@ use serde::Serialize;
 use crate::{
     agent::Registry,
     config::{REPOSITORY_SETTINGS_PATH, RepositorySettings},
-    domain::{Action, Decision, IssueNumber, IssueView, Record, Recovery, State, Timestamp, WaitReason, plan},
-    worker::{WorkError, Worker, trust::Vetted},
+    domain::{
+        Action, Decision, IssueNumber, IssueView, Planned, Record, Recovery, Snapshot, State, Timestamp, WaitReason,
+        plan, plan_chosen,
+    },
+    forge::ForgeError,
+    worker::{WorkError, Worker, discover::Discovered, trust::Vetted},
 };
 
 /// One issue and what Hob would do about it now.
@@ -34,13 +38,58 @@ impl Worker {
     pub async fn explain_all(&self) -> Result<Vec<Explained>, WorkError> {
         let found = self.discover().await?;
         let planned = plan(&found.snapshot, &self.settings.plan_rules(), self.forge.now());
+        self.explained(&found, planned).await
+    }
+
+    /// These issues alone, in this order, which is the one in which they would be taken. None stands for an issue that is
+    /// not there, or is a pull request.
+    ///
+    /// # Errors
+    /// [`WorkError`] of a read; nothing is written.
+    pub async fn explain_chosen(&self, numbers: &[IssueNumber]) -> Result<Vec<Option<Explained>>, WorkError> {
+        let found = self.discover().await?;
+        let planned = plan_chosen(&found.snapshot, numbers, &self.settings.plan_rules(), self.forge.now());
+        let mut known = self.explained(&found, planned).await?.into_iter().peekable();
+        let mut all = Vec::new();
+        for number in numbers {
+            all.push(match known.next_if(|explained| explained.issue == *number) {
+                Some(explained) => Some(explained),
+                None => self.explain_absent(*number).await?,
+            });
+        }
+        Ok(all)
+    }
+
+    /// An issue that Hob has nothing to do with now: it lacks the label, is finished, or its ledger cannot be read. None:
+    /// it is not there, or is a pull request.
+    ///
+    /// # Errors
+    /// [`WorkError`] of a read; nothing is written.
+    pub async fn explain_absent(&self, number: IssueNumber) -> Result<Option<Explained>, WorkError> {
+        let (title, state, since, why) = match self.look_at(number).await {
+            Ok(None) => return Ok(None),
+            Ok(Some((issue, None, _))) => {
+                let (label, has) = (&self.settings.labels.trigger, issue.labels.join(", "));
+                let why = format!("it is closed, or does not have the label `{label}` (it has: {has})");
+                (issue.title, None, None, why)
+            }
+            Ok(Some((issue, Some(entry), view))) => {
+                let snapshot = Snapshot { issues: vec![view], repository: None };
+                let planned = plan(&snapshot, &self.settings.plan_rules(), self.forge.now()).into_iter().next();
+                let why = planned.map(|planned| told(&planned.decision)).unwrap_or_default();
+                (issue.title, Some(entry.record.state), Some(entry.record.renewed_at), why)
+            }
+            Err(WorkError::Forge(error @ ForgeError::Record { .. })) => (String::new(), None, None, error.to_string()),
+            Err(error) => return Err(error),
+        };
+        Ok(Some(Explained { issue: number, title, state, place: None, why, since }))
+    }
+
+    async fn explained(&self, found: &Discovered, planned: Vec<Planned<'_>>) -> Result<Vec<Explained>, WorkError> {
         let mut place = 0;
         let mut explained = Vec::new();
         for planned in planned {
-            let mut why = match &planned.decision {
-                Decision::Act(action) => sentence(action),
-                Decision::Wait(reason) => reason.to_string(),
-            };
+            let mut why = told(&planned.decision);
             let mut counts =
                 matches!(planned.decision, Decision::Act(Action::Claim | Action::Recover(Recovery::Resume)));
             if planned.decision == Decision::Act(Action::Rebuild)
@@ -108,6 +157,13 @@ impl Worker {
         let base = self.forge.base_branch().await?;
         let text = self.forge.file(REPOSITORY_SETTINGS_PATH, &base.sha).await?;
         Ok(text.map(|text| RepositorySettings::parse(&text)).transpose()?)
+    }
+}
+
+fn told(decision: &Decision) -> String {
+    match decision {
+        Decision::Act(action) => sentence(action),
+        Decision::Wait(reason) => reason.to_string(),
     }
 }
 

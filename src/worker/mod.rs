@@ -5,8 +5,10 @@
 //! ledger and branch.
 
 mod answer;
+mod approve;
 mod attempt;
 mod bills;
+mod chosen;
 mod claim;
 mod context;
 mod control;
@@ -29,6 +31,7 @@ mod settle;
 mod survey;
 mod trust;
 
+pub use chosen::{Came, Order, WorkedOn};
 pub use context::{Worker, WorkerParts, worker_id};
 pub use control::Asked;
 pub use crew::{Crew, Outfit, Repositories};

@@ -132,6 +132,11 @@ impl Worker {
                     since: self.forge.now(),
                 }));
             }
+            Outcome::ApprovalNeeded { proposed } => {
+                let blocked = self.approval_needed(&proposed);
+                job.lease.note_proposed(proposed).await;
+                return Ok(Round::Blocked(blocked));
+            }
             Outcome::Failed { reason, failure } => return Ok(self.after_failure(reason, failure)),
         };
         self.commit(job, &summary).await?;
@@ -193,12 +198,13 @@ impl Worker {
             time: allowance.time.map_or(left, |time| time.min(left)),
             usd_micros: allowance.usd_micros,
             tokens: allowance.tokens,
+            approved: record.approved,
         };
         self.progress(job.issue, &format!("the agent `{}` works", job.agent_name));
         let (sender, mut lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
         // Dropped with the run, so that a run that ends early ends its children too.
         let cancel = self.cancel.child_token();
-        let context = RunContext::new(cancel.clone(), sender, self.environment.clone());
+        let context = RunContext::new(cancel.clone(), sender, self.environment.clone()).asking(self.approval.clone());
         let _ends_with_run = cancel.drop_guard();
         let ended = CancellationToken::new();
         let run = async {

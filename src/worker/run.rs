@@ -54,6 +54,12 @@ impl RunSummary {
         self.tended += other.tended;
         self.failed += other.failed;
     }
+
+    /// This run after an `earlier` one of the same process.
+    pub(super) fn after(self, earlier: &Self) -> Self {
+        let (worked, tended) = (self.worked + earlier.worked, self.tended + earlier.tended);
+        Self { worked, tended, failed: self.failed + earlier.failed, ..self }
+    }
 }
 
 impl Worker {
@@ -70,7 +76,7 @@ impl Worker {
         self.dispatch(limits, Mode::Forever).run().await.unwrap_or_default()
     }
 
-    fn dispatch(&self, limits: RunLimits, mode: Mode) -> Dispatch<&Self> {
+    pub(super) fn dispatch(&self, limits: RunLimits, mode: Mode) -> Dispatch<&Self> {
         let mut dispatch =
             Dispatch::new(self.forge.connection(), &self.settings, self.cancel.clone(), (limits, mode), None);
         dispatch.seat(self);

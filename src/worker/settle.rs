@@ -4,7 +4,9 @@
 use std::sync::atomic::Ordering;
 
 use crate::{
-    domain::{Blocked, CommentId, FailureClass, IssueNumber, LabelChange, Record, STATUS_MARK, State, status_body},
+    domain::{
+        BlockKind, Blocked, CommentId, FailureClass, IssueNumber, LabelChange, Record, STATUS_MARK, State, status_body,
+    },
     forge::HeldLease,
     worker::{Notice, WorkError, Worker},
 };
@@ -107,8 +109,12 @@ impl Worker {
         &self,
         lease: &HeldLease,
         labels: &mut Vec<String>,
-        blocked: Blocked,
+        mut blocked: Blocked,
     ) -> Result<(), WorkError> {
+        if blocked.kind == BlockKind::ApprovalNeeded {
+            // What was said while the work so far was kept is about something else.
+            blocked.since = self.forge.now();
+        }
         let settle = self.settle(lease, labels, |record| {
             let reason = blocked.text.lines().next().unwrap_or_default();
             let sentence = format!("needs a person: {reason} {}", blocked.question);

@@ -3,10 +3,19 @@
 use std::sync::Arc;
 
 use crate::{
-    domain::{Action, Decision, IssueNumber, Planned, plan},
+    domain::{Action, Decision, IssueNumber, Snapshot, plan, plan_chosen},
     forge::BaseBranch,
     worker::{Notice, RunSummary, WorkError, Worker, claim::Taken},
 };
+
+/// The issues that a run is about.
+#[derive(Debug, Clone)]
+pub(super) enum Scope {
+    /// All that there are.
+    All,
+    /// These alone, in this order.
+    These(Arc<[IssueNumber]>),
+}
 
 /// What a look at a repository found.
 #[derive(Debug, Default)]
@@ -20,13 +29,17 @@ pub(super) struct Survey {
 }
 
 impl Worker {
-    /// Asks the forge what there is, and tends what needs no work.
+    /// Asks the forge what there is, and tends what of `scope` needs no work.
     ///
     /// # Errors
     /// [`WorkError`] when the forge could not be asked; one issue's trouble is not the survey's.
-    pub(super) async fn survey(&self) -> Result<Survey, WorkError> {
+    pub(super) async fn survey(&self, scope: &Scope) -> Result<Survey, WorkError> {
         let found = self.cancel.run_until_cancelled(self.discover()).await.ok_or(WorkError::Stopped)??;
-        let planned = plan(&found.snapshot, &self.settings.plan_rules(), self.forge.now());
+        let (rules, now) = (self.settings.plan_rules(), self.forge.now());
+        let planned = match scope {
+            Scope::All => plan(&found.snapshot, &rules, now),
+            Scope::These(numbers) => plan_chosen(&found.snapshot, numbers, &rules, now),
+        };
         let (mut tend, mut work) = (Vec::new(), Vec::new());
         for planned in &planned {
             match &planned.decision {
@@ -52,7 +65,7 @@ impl Worker {
         if tend.is_empty() && work.is_empty() && !self.has_bills() {
             return Ok(Survey::default());
         }
-        self.prune(&planned).await;
+        self.prune(&found.snapshot).await;
         let base = Arc::new(self.forge.base_branch().await?);
         self.pay_bills(&base).await;
         let mut tended = RunSummary::default();
@@ -69,8 +82,8 @@ impl Worker {
     }
 
     /// Removes the checkouts of issues that nobody works on any more.
-    async fn prune(&self, planned: &[Planned<'_>]) {
-        let keep: Vec<IssueNumber> = planned.iter().map(|planned| planned.issue.number).collect();
+    async fn prune(&self, snapshot: &Snapshot) {
+        let keep: Vec<IssueNumber> = snapshot.issues.iter().map(|issue| issue.number).collect();
         let before = self.forge.now() - self.settings.workspace.keep;
         if let Err(error) = self.workspace.prune(self.forge.repo(), before, &keep).await {
             // Room on the disk is not worth an issue's attempt.

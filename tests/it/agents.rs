@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use hob::{
-    agent::{AgentBackend, AgentParts, Registry, RunContext},
+    agent::{AgentBackend, AgentParts, Approval, Registry, RunContext},
     domain::{Outcome, Progress, RunReport, RunRequest},
     process::Environment,
 };
@@ -48,6 +48,7 @@ impl Bench {
             time: Duration::from_secs(60),
             usd_micros: None,
             tokens: None,
+            approved: Vec::new(),
         };
         let (sender, progress) = mpsc::channel(256);
         let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);

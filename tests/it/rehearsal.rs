@@ -41,7 +41,8 @@ fn account(finished: &Finished) -> Vec<Value> {
 #[tokio::test]
 async fn the_bundled_rehearsal_ends_with_a_merge_a_recipe_an_answer_and_a_refusal() {
     let home = tempfile::tempdir().unwrap();
-    let finished = hob(home.path(), &["rehearse", "--json"]).await;
+    // It brings its own agents, whatever the settings at hand say.
+    let finished = hob(home.path(), &["rehearse", "--json", "--set", "agent.default=mine"]).await;
     assert!(finished.exit.is_success(), "{}", finished.stderr.text());
     let accounts = account(&finished);
     assert_eq!(states(&accounts[0]), ["assigned", "in-progress", "in-review", "done"]);

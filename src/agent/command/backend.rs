@@ -122,7 +122,7 @@ fn outcome(name: &str, finished: &Finished, said: Option<Said>, request: &RunReq
             Some(Outcome::Done { .. } | Outcome::NothingToDo { .. }) | None => {
                 permanent(format!("`{name}` ended with exit code {code}{}", complaint(finished)))
             }
-            Some(said @ (Outcome::Question { .. } | Outcome::Failed { .. })) => said,
+            Some(said @ (Outcome::Question { .. } | Outcome::ApprovalNeeded { .. } | Outcome::Failed { .. })) => said,
         },
         Exit::Signal(signal) => transient(format!("signal {signal} ended `{name}`{}", complaint(finished))),
         Exit::Deadline => {

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::{
     agent::{
         native::{
-            guard::Guard,
+            guard::{Guard, Word},
             history::{REASON_MAX, Trace},
             limits::out_of_time,
             tally::Actions,
@@ -57,7 +57,10 @@ impl Acts<'_> {
     /// Runs one action, if it may.
     async fn run(&self, tool: &str, action: Action) -> Result<Answer, ToolError> {
         tokio::select! {
-            checked = self.guard.check(tool, &action) => checked?,
+            word = self.guard.check(tool, &action) => match word? {
+                Word::Runs => {}
+                Word::Waits(proposed) => return Ok(Answer::End(Outcome::ApprovalNeeded { proposed })),
+            },
             () = tokio::time::sleep_until(self.toolbox.deadline) => {
                 return Err(ToolError::Refused("nobody approved it in the time of the run".into()));
             }

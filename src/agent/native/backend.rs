@@ -2,10 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use tokio::{
-    sync::{Mutex, mpsc},
-    time::Instant,
-};
+use tokio::{sync::Mutex, time::Instant};
 
 use crate::{
     agent::{
@@ -14,7 +11,7 @@ use crate::{
         folder::Folder,
         native::{
             act::Acts,
-            guard::{Guard, Proposal},
+            guard::Guard,
             help::Helps,
             limits::Limits,
             restore::{Restored, restore},
@@ -42,11 +39,10 @@ pub struct NativeAgent {
     price: PriceSettings,
     unknown_price: Option<String>,
     extras: Environment,
-    asked: Option<mpsc::Sender<Proposal>>,
 }
 
 impl NativeAgent {
-    /// An agent that asks `model`; each token costs nothing, no variable but the context's reaches a command, and nobody can be asked to approve anything.
+    /// An agent that asks `model`; each token costs nothing, and no variable but the context's reaches a command.
     pub fn new(model: Arc<dyn ModelClient>, settings: AgentSettings) -> Self {
         Self {
             model,
@@ -56,7 +52,6 @@ impl NativeAgent {
             price: PriceSettings::default(),
             unknown_price: None,
             extras: Environment::new(),
-            asked: None,
         }
     }
 
@@ -85,12 +80,6 @@ impl NativeAgent {
     #[must_use]
     pub(in crate::agent) fn programs(self, programs: BTreeMap<String, ToolSettings>, helps: Helps) -> Self {
         Self { programs, helps, ..self }
-    }
-
-    /// Sends what has more impact than runs by itself to somebody who says whether it may. Without this it is refused.
-    #[must_use]
-    pub fn approval(self, asked: mpsc::Sender<Proposal>) -> Self {
-        Self { asked: Some(asked), ..self }
     }
 
     async fn toolset(&self, environment: &Environment) -> Result<Toolset, AgentError> {
@@ -124,8 +113,8 @@ impl AgentBackend for NativeAgent {
         let mut environment = of_child(context, &self.extras);
         environment.insert(RUN_VARIABLE.into(), request.run.as_str().into());
         let toolset = self.toolset(&environment).await?;
-        let guard = Guard::new(&self.settings.denied, self.settings.approve, self.asked.clone())
-            .map_err(|error| setup(error.to_string()))?;
+        let guard =
+            Guard::new(&self.settings, request, context.approval.clone()).map_err(|error| setup(error.to_string()))?;
         let dialect = Dialect::new(self.settings.speech, &toolset);
         let lines = context.session.transcript().map(|transcript| transcript.lines).unwrap_or_default();
         let restored = restore(&lines, &dialect, &toolset, |brief| task(brief, &request.checks));

@@ -30,7 +30,6 @@ mod tools;
 mod turns;
 
 pub use backend::NativeAgent;
-pub use guard::{Proposal, Verdict};
 pub(super) use help::Helps;
 pub(super) use ready::{ready_agents, ready_tools};
 pub use replay::{Comparison, Difference, Replayed, compare};

@@ -24,6 +24,9 @@ const CUT_OFF: &str = "The run was cut off before this answered: what it does ma
 /// The answer to a call that was the end of a run.
 const ENDED: &str = "The run ended here.";
 
+/// The answer to a call that a run ended for.
+const NOT_RUN: &str = "Not run: it needed a person's word, and the run ended here. What they said stands below.";
+
 /// What earlier runs left.
 pub(super) struct Restored {
     /// The conversation.
@@ -119,10 +122,13 @@ impl<'a> Rebuild<'a> {
     fn next_run(&mut self, task: &str) {
         let ended = self.ended.take();
         if let Some(mut open) = self.open.take().filter(|open| !open.calls.is_empty()) {
-            let by_itself = ended.as_ref().is_some_and(is_own_end);
+            let (text, is_error) = match &ended {
+                Some(Outcome::ApprovalNeeded { .. }) => (NOT_RUN, true),
+                Some(outcome) if is_own_end(outcome) => (ENDED, false),
+                Some(_) | None => (CUT_OFF, true),
+            };
             for call in open.calls.iter().skip(open.results.len()) {
-                let text = if by_itself { ENDED } else { CUT_OFF }.to_owned();
-                open.results.push(ToolResult { id: call.id.clone(), text, is_error: !by_itself });
+                open.results.push(ToolResult { id: call.id.clone(), text: text.to_owned(), is_error });
             }
             self.push(open, "");
         }
@@ -132,6 +138,9 @@ impl<'a> Rebuild<'a> {
         }
         let how = match &ended {
             None => "The process that ran you was killed.".to_owned(),
+            Some(Outcome::ApprovalNeeded { proposed }) => {
+                format!("`{}` was not run, because it needed a person's word.", proposed.line)
+            }
             Some(outcome) if is_own_end(outcome) => "You ended your run; the work goes on.".to_owned(),
             Some(Outcome::Failed { reason, .. }) => format!("The run before ended: {reason}. It goes on now."),
             Some(_) => "The work goes on.".to_owned(),
@@ -185,7 +194,10 @@ impl<'a> Rebuild<'a> {
 /// Whether the agent itself ended the run.
 fn is_own_end(outcome: &Outcome) -> bool {
     match outcome {
-        Outcome::Done { .. } | Outcome::NothingToDo { .. } | Outcome::Question { .. } => true,
+        Outcome::Done { .. }
+        | Outcome::NothingToDo { .. }
+        | Outcome::Question { .. }
+        | Outcome::ApprovalNeeded { .. } => true,
         Outcome::Failed { .. } => false,
     }
 }

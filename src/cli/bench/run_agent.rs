@@ -55,9 +55,10 @@ pub(super) async fn run(setup: Setup, args: Args) -> anyhow::Result<()> {
     output::json(&serde_json::json!({ "outcome": report.outcome, "spend": report.spend }))?;
     match report.outcome {
         Outcome::Done { .. } => Ok(()),
-        Outcome::NothingToDo { .. } | Outcome::Question { .. } | Outcome::Failed { .. } => {
-            Err(fatal(Exit::Failure, "the agent did not end its work"))
-        }
+        Outcome::NothingToDo { .. }
+        | Outcome::Question { .. }
+        | Outcome::ApprovalNeeded { .. }
+        | Outcome::Failed { .. } => Err(fatal(Exit::Failure, "the agent did not end its work")),
     }
 }
 
@@ -76,5 +77,6 @@ pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow:
         time,
         usd_micros: None,
         tokens: None,
+        approved: Vec::new(),
     })
 }

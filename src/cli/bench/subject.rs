@@ -130,6 +130,7 @@ async fn peer(name: AdapterName, program: &Path, place: &Place<'_>) -> Result<()
         Outcome::Done { .. } => Ok(()),
         Outcome::NothingToDo { reason } | Outcome::Failed { reason, .. } => Err(reason),
         Outcome::Question { question } => Err(question),
+        Outcome::ApprovalNeeded { proposed } => Err(format!("it needs a word: {}", proposed.line)),
     }
 }
 

@@ -7,3 +7,4 @@ mod stage;
 
 pub(super) use account::tell;
 pub(super) use script::{bundled, own};
+pub(super) use stage::Desk;

@@ -11,7 +11,7 @@ use crate::{
         exit::{Exit, fatal},
         output::{BOLD, styled},
         progress::{Show, Timed},
-        rehearsal::stage::{Source, Stage},
+        rehearsal::stage::{Desk, Source, Stage},
         setup::{Setup, agent_parts},
     },
     config::{AgentSettings, BackendKind},
@@ -23,7 +23,7 @@ use crate::{
 static BUNDLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/config/rehearsal");
 
 /// The bundled rehearsal: a merged fix, a recipe, a question with its answer, a refusal.
-pub(in crate::cli) async fn bundled(setup: Setup, show: Show) -> anyhow::Result<Stage> {
+pub(in crate::cli) async fn bundled(setup: Setup, desk: &Desk) -> anyhow::Result<Stage> {
     let texts = tempfile::tempdir()?;
     let cassette = texts.path().join("cassette.json");
     std::fs::write(&cassette, text("cassette.json")?)?;
@@ -32,11 +32,12 @@ pub(in crate::cli) async fn bundled(setup: Setup, show: Show) -> anyhow::Result<
     let command = ["sh", "-c", text("asker.sh")?].map(str::to_owned).to_vec();
     let asker = AgentSettings { backend: BackendKind::Command, command, ..AgentSettings::default() };
     settings.agents = BTreeMap::from([("native".to_owned(), native), ("asker".to_owned(), asker)]);
+    settings.agent.default = "native".to_owned();
     let agents = AgentParts { agents: settings.agents.clone(), ..AgentParts::default() };
     let files = bundled_files();
     let repo: RepoName = "hob/pace".parse()?;
-    let stage = Stage::set(settings, repo, Source::Files(&files), agents, None, show).await?;
-    play(&stage, show).await?;
+    let stage = Stage::set(settings, repo, Source::Files(&files), agents, None, desk).await?;
+    play(&stage, desk.show).await?;
     verify(&stage)?;
     Ok(stage)
 }
@@ -73,7 +74,7 @@ pub(in crate::cli) async fn own(
     folder: &Path,
     issue: &Path,
     agent: Option<String>,
-    show: Show,
+    desk: &Desk,
 ) -> anyhow::Result<Stage> {
     let written = std::fs::read_to_string(issue)
         .map_err(|error| fatal(Exit::Usage, format!("the issue `{}` cannot be read: {error}", issue.display())))?;
@@ -90,7 +91,7 @@ pub(in crate::cli) async fn own(
         name.unwrap_or_default().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let repo: RepoName = format!("rehearsal/{}", if name.is_empty() { "repository" } else { &name }).parse()?;
     let agents = agent_parts(&setup.settings, &setup.state_dir);
-    let stage = Stage::set(setup.settings, repo, Source::Folder(folder), agents, agent, show).await?;
+    let stage = Stage::set(setup.settings, repo, Source::Folder(folder), agents, agent, desk).await?;
     let ann = &stage.maintainer;
     ann.make_label("code").await?;
     let number = ann.open_issue(title, body).await?;

@@ -7,10 +7,11 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    agent::AgentParts,
+    agent::{AgentParts, Approval},
     cli::{
         progress::{self, Log, Naming, Show},
         rehearsal::people::Person,
+        screen::Screen,
     },
     config::{Settings, child_environment},
     domain::RepoName,
@@ -35,6 +36,13 @@ pub(in crate::cli) struct Stage {
     _state: TempDir,
 }
 
+/// How a rehearsal shows itself, and whom its agents ask.
+pub(in crate::cli) struct Desk {
+    pub(in crate::cli) show: Show,
+    pub(in crate::cli) screen: Screen,
+    pub(in crate::cli) approval: Approval,
+}
+
 /// Where the stage's repository comes from.
 pub(super) enum Source<'a> {
     /// Files that Hob has with it.
@@ -51,7 +59,7 @@ impl Stage {
         source: Source<'_>,
         agents: AgentParts,
         agent: Option<String>,
-        show: Show,
+        desk: &Desk,
     ) -> anyhow::Result<Self> {
         // The forge is ours: nobody has to be spared.
         settings.forge.write_interval_ms = 0;
@@ -63,7 +71,7 @@ impl Stage {
                 .with_context(|| format!("`{}` is no git repository with a commit", folder.display()))?,
         };
         let state = tempfile::Builder::new().prefix("hob-rehearsal-").tempdir()?;
-        let (observer, log) = progress::observer(show, Naming::One, progress::SUMMARY);
+        let (observer, log) = progress::observer(desk.show, Naming::One, progress::SUMMARY, &desk.screen);
         let address = format!("{}/repos/{repo}", forge.api_url());
         let identity = Authentication::Token(WORKER.into());
         let connection = Connection::new(&forge.api_url(), identity, &settings.forge, Access::ReadWrite)?;
@@ -78,6 +86,7 @@ impl Stage {
             id: worker_id("rehearsal"),
             observer,
             cancel: CancellationToken::new(),
+            approval: desk.approval.clone(),
             settings,
         };
         let worker = Worker::new(parts).await?;

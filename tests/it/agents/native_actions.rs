@@ -77,13 +77,13 @@ async fn a_denied_command_is_refused_and_the_run_goes_on() {
 /// Requirement P6.
 #[tokio::test]
 async fn an_action_with_more_impact_than_runs_by_itself_waits_for_a_word() {
-    let bench = Bench::new(&[]);
+    let mut bench = Bench::new(&[]);
     let (sender, mut proposals) = mpsc::channel::<Proposal>(1);
     let person = tokio::spawn(async move {
         let mut seen = Vec::new();
         while let Some(proposal) = proposals.recv().await {
-            seen.push((proposal.action.clone(), proposal.impact));
-            let approve = proposal.impact == Impact::Medium;
+            seen.push((proposal.action.line.clone(), proposal.action.impact));
+            let approve = proposal.action.impact == Impact::Medium;
             let verdict = if approve { Verdict::Approved } else { Verdict::Refused("not that".into()) };
             proposal.answer.send(verdict).unwrap();
         }
@@ -95,7 +95,9 @@ async fn an_action_with_more_impact_than_runs_by_itself_waits_for_a_word() {
         { "expect": ["its impact is high, and it was refused: not that"], "calls": done()["calls"] },
     ]);
     let settings = AgentSettings { approve: Impact::Low, ..AgentSettings::default() };
-    is_done(&run(&bench, native_with(replies.clone(), settings.clone()).approval(sender)).await);
+    bench.context.approval = Approval::Asked(sender);
+    is_done(&run(&bench, native_with(replies.clone(), settings.clone())).await);
+    bench.context.approval = Approval::Nobody;
     assert_eq!(bench.read("a"), "x");
     let seen = person.await.unwrap();
     assert_eq!(seen, [("write a".to_owned(), Impact::Medium), ("shell rm a".to_owned(), Impact::High)]);
@@ -114,7 +116,8 @@ async fn an_approval_that_never_comes_ends_with_the_time_of_the_run() {
     let (sender, _proposals) = mpsc::channel::<Proposal>(1);
     let settings = AgentSettings { approve: Impact::Low, ..AgentSettings::default() };
     let replies = json!([call("write", json!({ "path": "a", "text": "x" }))]);
-    let report = run(&bench, native_with(replies, settings).approval(sender)).await;
+    bench.context.approval = Approval::Asked(sender);
+    let report = run(&bench, native_with(replies, settings)).await;
     assert!(failure(&report.outcome).0.contains("time of the run"), "{report:?}");
 }
 

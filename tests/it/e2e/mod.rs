@@ -1,10 +1,12 @@
 //! End to end: a real worker, the real client over real HTTP, real git, on the embedded forge.
 
 mod app;
+mod approval;
 mod backends;
 mod bad_input;
 mod blocked;
 mod budgets;
+mod chosen;
 mod commands;
 mod control;
 mod crash;

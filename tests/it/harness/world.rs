@@ -7,7 +7,7 @@ use std::{
 };
 
 use hob::{
-    agent::AgentParts,
+    agent::{AgentParts, Approval},
     config::{AgentSettings, BackendKind, RecipeSettings, Settings, child_environment},
     domain::{Claimant, RepoName, State},
     forge::{Access, Authentication, Connection, Forge},
@@ -291,6 +291,7 @@ impl World {
             id: name.into(),
             observer: Arc::new(move |_: &RepoName, notice: &Notice| notices.lock().unwrap().push(notice.clone())),
             cancel,
+            approval: Approval::Nobody,
         }
     }
 

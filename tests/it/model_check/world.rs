@@ -115,6 +115,8 @@ impl Rec {
             retry_after: self.retry.map(at),
             last_failure: None,
             blocked: (self.state == State::Blocked).then(blocked),
+            proposed: None,
+            approved: Vec::new(),
             answer: (self.heard > 0).then(|| answer(self.heard)),
             refused: None,
             branch: (self.branch > 0).then(|| self.branch.to_string()),

@@ -68,6 +68,21 @@ impl Action {
         format!("{tool} {}", first_line(what, 100))
     }
 
+    /// Exactly what it does: a command or a patch as it stands, else the arguments as JSON. How long it may take is no part
+    /// of it.
+    pub(in crate::agent::native) fn exact(&self) -> String {
+        // Arguments are plain data: they always have a JSON form.
+        match self {
+            Self::Shell(shell) => shell.command.clone(),
+            Self::Patch(patch) => patch.text().to_owned(),
+            Self::Program(run) => serde_json::to_string(&run.words).unwrap_or_default(),
+            Self::Edit(edit) => serde_json::to_string_pretty(edit).unwrap_or_default(),
+            Self::Write(write) => serde_json::to_string_pretty(write).unwrap_or_default(),
+            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Plan(_) => self.line(),
+            Self::Ask(_) | Self::HandOff(_) | Self::Done(_) => self.line(),
+        }
+    }
+
     /// How it stands to others.
     pub(in crate::agent::native) fn effect(&self) -> Effect {
         match self {

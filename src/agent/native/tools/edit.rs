@@ -1,6 +1,6 @@
 //! `edit`: replaces one exact piece of a file.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
@@ -36,7 +36,7 @@ pub(super) fn tool() -> Tool {
 }
 
 /// The arguments.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(in crate::agent::native) struct Edit {
     /// The file.
     pub(super) path: String,

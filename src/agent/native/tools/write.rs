@@ -1,6 +1,6 @@
 //! `write`: makes a file or replaces a whole one.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
@@ -28,7 +28,7 @@ pub(super) fn tool() -> Tool {
 }
 
 /// The arguments.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(in crate::agent::native) struct Write {
     /// The file.
     pub(super) path: String,

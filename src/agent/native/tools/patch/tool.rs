@@ -38,6 +38,11 @@ pub(in crate::agent::native) struct ApplyPatch {
 }
 
 impl ApplyPatch {
+    /// The patch itself.
+    pub(in crate::agent::native::tools) fn text(&self) -> &str {
+        &self.patch
+    }
+
     /// Applies the patch, wholly or not at all.
     pub(in crate::agent::native::tools) fn run(&self, folder: &Folder) -> Result<String, ToolError> {
         let changes =

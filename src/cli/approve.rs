@@ -1,0 +1,26 @@
+//! `hob approve ISSUE`.
+
+use crate::{
+    cli::{
+        args::{Shared, UnblockArgs},
+        output,
+        setup::{Listen, Setup},
+    },
+    domain::terminal,
+    forge::Access,
+};
+
+pub(super) async fn approve(setup: Setup, shared: Shared, args: UnblockArgs) -> anyhow::Result<()> {
+    let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await?;
+    let action = worker.approve(args.issue, &args.message).await?;
+    if shared.json {
+        return output::json(&serde_json::json!({ "issue": args.issue, "approved": action }));
+    }
+    anstream::println!(
+        "Issue {} is free again, and its agent may do this, by `{}`:",
+        args.issue,
+        terminal(&action.tool)
+    );
+    anstream::print!("{}", action.shown());
+    Ok(())
+}

@@ -1,0 +1,416 @@
+//! Asking on the terminal whether an agent may do what has more impact than runs by itself: one question at a time, the
+//! whole action in it. No answer, the end of the input and a time that is over refuse.
+
+use std::{
+    collections::BTreeSet,
+    io::{IsTerminal, Write},
+    time::Duration,
+};
+
+use tokio::sync::mpsc;
+
+use crate::{
+    agent::{Approval, Proposal, Verdict},
+    cli::{
+        output::{BOLD, DIM, WARN, styled},
+        screen::Screen,
+    },
+    domain::{ActionMark, IssueNumber, Proposed, RepoName, terminal},
+};
+
+/// Bytes of one line of an answer.
+const LINE_MAX: u64 = 4 * 1024;
+/// Answers that are not understood before the action is refused.
+const TRIES: usize = 3;
+
+/// Whether whoever started the command approves of all that is not denied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AutoApprove {
+    Yes,
+    No,
+}
+
+impl From<bool> for AutoApprove {
+    fn from(flag: bool) -> Self {
+        if flag { Self::Yes } else { Self::No }
+    }
+}
+
+/// Who is asked in this process: nobody has to be, whoever sits at the terminal, or nobody is there.
+pub(super) fn approval(auto: AutoApprove, time: Duration, screen: &Screen) -> Approval {
+    if auto == AutoApprove::Yes {
+        return Approval::Given;
+    }
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && is_in_front()) {
+        return Approval::Nobody;
+    }
+    let (sender, proposals) = mpsc::channel(1);
+    let person = Person::new(Box::new(read_line), forget_typed, anstream::stderr(), time);
+    tokio::spawn(person.answer_all(proposals, screen.clone()));
+    Approval::Asked(sender)
+}
+
+/// Whether the terminal is this process's: one in the background that reads it would be stopped, leases and all.
+fn is_in_front() -> bool {
+    rustix::termios::tcgetpgrp(std::io::stdin()).is_ok_and(|group| group == rustix::process::getpgrp())
+}
+
+/// A line from the terminal; none at its end.
+fn read_line() -> Option<String> {
+    use std::io::{BufRead, Read};
+    if !is_in_front() {
+        return None;
+    }
+    let mut line = String::new();
+    match std::io::stdin().lock().take(LINE_MAX).read_line(&mut line) {
+        Ok(0) | Err(_) => None,
+        Ok(_) => Some(line),
+    }
+}
+
+/// What was typed before the question was there is no answer to it.
+fn forget_typed() {
+    // Where that fails, the lines that were read already are still dropped.
+    rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush).ok();
+}
+
+/// Reads one line, however long that takes; none at the end of the input.
+type ReadLine = Box<dyn FnMut() -> Option<String> + Send>;
+
+/// Whoever sits at the terminal.
+struct Person<W> {
+    /// Taken by the thread that reads, which begins with the first question.
+    read: Option<ReadLine>,
+    keyboard: Option<Keyboard>,
+    forget: fn(),
+    out: W,
+    time: Duration,
+    /// What may run each time.
+    always: BTreeSet<(RepoName, IssueNumber, ActionMark)>,
+}
+
+/// The thread that reads. It does so only when a line is wanted: a process that was put into the background after a
+/// question must not be found reading.
+struct Keyboard {
+    want: std::sync::mpsc::Sender<()>,
+    typed: mpsc::Receiver<String>,
+    /// Whether a line is wanted that has not come.
+    reading: bool,
+}
+
+/// An answer, read.
+#[derive(Debug, PartialEq, Eq)]
+enum Said {
+    Once,
+    Always,
+    No(String),
+    Unclear,
+}
+
+impl<W: Write + Send> Person<W> {
+    fn new(read: ReadLine, forget: fn(), out: W, time: Duration) -> Self {
+        Self { read: Some(read), keyboard: None, forget, out, time, always: BTreeSet::new() }
+    }
+
+    /// Answers proposals, one after the other, until nobody can make any more.
+    async fn answer_all(mut self, mut proposals: mpsc::Receiver<Proposal>, screen: Screen) {
+        while let Some(Proposal { repo, issue, action, mut answer }) = proposals.recv().await {
+            let key = (repo, issue, action.mark());
+            if answer.is_closed() {
+                continue;
+            }
+            if self.always.contains(&key) {
+                answer.send(Verdict::Approved).ok();
+                continue;
+            }
+            let asking = screen.ask();
+            let said = tokio::select! {
+                said = self.ask(&key.0, issue, &action) => said,
+                () = answer.closed() => {
+                    self.write("\n(nobody waits for this answer any more)\n");
+                    continue;
+                }
+            };
+            drop(asking);
+            let verdict = match said {
+                Said::Always => {
+                    self.always.insert(key);
+                    Verdict::Approved
+                }
+                Said::Once => Verdict::Approved,
+                Said::No(why) => Verdict::Refused(why),
+                Said::Unclear => Verdict::Refused("the answer was not understood".to_owned()),
+            };
+            // Whoever proposed it may have ended in this moment.
+            answer.send(verdict).ok();
+        }
+    }
+
+    async fn ask(&mut self, repo: &RepoName, issue: IssueNumber, action: &Proposed) -> Said {
+        self.begin();
+        let line = terminal(&action.line).replace('\n', " ");
+        self.write(&format!("\n{} {}", styled(BOLD, &format!("{repo}#{issue}")), styled(WARN, &line)));
+        self.write(&format!(" {}\n", styled(DIM, &format!("(impact {})", action.impact))));
+        if !action.fits_its_line() {
+            self.write(&action.shown());
+        }
+        for _try in 0..TRIES {
+            self.write("May it? y: yes, a: yes, each time in this run, n: no, with why if you like > ");
+            let Some(keyboard) = self.keyboard.as_mut() else { return Said::No("nobody can answer here".to_owned()) };
+            let said = match tokio::time::timeout(self.time, keyboard.line()).await {
+                Ok(Some(line)) => understood(&line),
+                Ok(None) => {
+                    self.write("\n(the input is at its end: refused)\n");
+                    Said::No("nobody answers any more".to_owned())
+                }
+                Err(_elapsed) => {
+                    self.write("\n(no answer in time: refused)\n");
+                    Said::No("nobody answered in time".to_owned())
+                }
+            };
+            if said != Said::Unclear {
+                return said;
+            }
+        }
+        Said::Unclear
+    }
+
+    /// Drops what was typed before the question, and begins to read with the first.
+    fn begin(&mut self) {
+        (self.forget)();
+        if let Some(keyboard) = self.keyboard.as_mut() {
+            keyboard.forget();
+        }
+        if let Some(read) = self.read.take() {
+            match Keyboard::start(read) {
+                Ok(keyboard) => self.keyboard = Some(keyboard),
+                Err(error) => tracing::warn!(%error, "the terminal cannot be read: {error}"),
+            }
+        }
+    }
+
+    fn write(&mut self, text: &str) {
+        // A terminal that is gone answers nothing, and that refuses.
+        self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()).ok();
+    }
+}
+
+impl Keyboard {
+    fn start(mut read: ReadLine) -> std::io::Result<Self> {
+        let (want, wanted) = std::sync::mpsc::channel();
+        let (sender, typed) = mpsc::channel(1);
+        // A read cannot be called back: a thread of its own, which ends with the process, waits for it.
+        let reads = move || {
+            while wanted.recv().is_ok() {
+                let Some(line) = read() else { break };
+                if sender.blocking_send(line).is_err() {
+                    break;
+                }
+            }
+        };
+        std::thread::Builder::new().name("terminal".to_owned()).spawn(reads)?;
+        Ok(Self { want, typed, reading: false })
+    }
+
+    /// The next line; none at the end of the input.
+    async fn line(&mut self) -> Option<String> {
+        if !self.reading {
+            self.reading = self.want.send(()).is_ok();
+        }
+        let line = self.typed.recv().await;
+        self.reading = false;
+        line
+    }
+
+    /// Drops a line that came too late for its question.
+    fn forget(&mut self) {
+        if self.typed.try_recv().is_ok() {
+            self.reading = false;
+        }
+    }
+}
+
+fn understood(line: &str) -> Said {
+    let line = line.trim();
+    let (word, rest) = line.split_once(|c: char| c.is_whitespace() || matches!(c, ',' | ':')).unwrap_or((line, ""));
+    match word.to_ascii_lowercase().as_str() {
+        "y" | "yes" if rest.is_empty() => Said::Once,
+        "a" | "always" if rest.is_empty() => Said::Always,
+        "n" | "no" if rest.trim().is_empty() => Said::No("a person said no".to_owned()),
+        "n" | "no" => Said::No(rest.trim().to_owned()),
+        _other => Said::Unclear,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc as std_mpsc;
+
+    use tokio::sync::{mpsc::UnboundedReceiver, oneshot};
+
+    use super::*;
+    use crate::domain::Impact;
+
+    /// A screen that tells what is written on it.
+    struct Paper(mpsc::UnboundedSender<String>);
+
+    impl Write for Paper {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.send(String::from_utf8_lossy(bytes).into_owned()).ok();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A person with a keyboard, and what they see.
+    struct Desk {
+        keys: Option<std_mpsc::Sender<String>>,
+        sees: UnboundedReceiver<String>,
+        proposals: mpsc::Sender<Proposal>,
+        seen: String,
+    }
+
+    impl Desk {
+        fn new(time: Duration) -> Self {
+            let (keys, typed) = std_mpsc::channel::<String>();
+            let (paper, sees) = mpsc::unbounded_channel();
+            let (proposals, proposed) = mpsc::channel(1);
+            let person = Person::new(Box::new(move || typed.recv().ok()), || {}, Paper(paper), time);
+            tokio::spawn(person.answer_all(proposed, Screen::default()));
+            Self { keys: Some(keys), sees, proposals, seen: String::new() }
+        }
+
+        async fn proposes(&self, text: &str) -> oneshot::Receiver<Verdict> {
+            let (answer, verdict) = oneshot::channel();
+            let line = format!("shell {}", text.lines().next().unwrap());
+            let action = Proposed { tool: "shell".into(), line, text: text.to_owned(), impact: Impact::High };
+            let (repo, issue) = ("acme/site".parse().unwrap(), IssueNumber(7));
+            self.proposals.send(Proposal { repo, issue, action, answer }).await.unwrap();
+            verdict
+        }
+
+        /// Waits until the question is on the screen.
+        async fn asked(&mut self) {
+            self.sees("May it?").await;
+        }
+
+        async fn sees(&mut self, text: &str) {
+            self.seen.clear();
+            while !self.seen.contains(text) {
+                self.seen.push_str(&self.sees.recv().await.unwrap());
+            }
+        }
+
+        fn types(&self, line: &str) {
+            self.keys.as_ref().unwrap().send(format!("{line}\n")).unwrap();
+        }
+    }
+
+    fn refused(why: &str) -> Verdict {
+        Verdict::Refused(why.to_owned())
+    }
+
+    #[test]
+    fn an_answer_is_yes_always_or_no_with_a_reason() {
+        for (line, said) in [
+            ("y\n", Said::Once),
+            (" YES ", Said::Once),
+            ("a", Said::Always),
+            ("n", Said::No("a person said no".into())),
+            ("no, use git rm", Said::No("use git rm".into())),
+            ("n it is still used\n", Said::No("it is still used".into())),
+            ("", Said::Unclear),
+            ("yes but", Said::Unclear),
+            ("nope", Said::Unclear),
+        ] {
+            assert_eq!(understood(line), said, "{line:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn each_question_shows_the_whole_action_and_gets_its_answer() {
+        let mut desk = Desk::new(Duration::from_secs(600));
+        let verdict = desk.proposes("rm x").await;
+        desk.asked().await;
+        assert!(desk.seen.contains("acme/site#7") && desk.seen.contains("shell rm x"), "{}", desk.seen);
+        assert!(desk.seen.contains("(impact high)"), "{}", desk.seen);
+        desk.types("y");
+        assert_eq!(verdict.await.unwrap(), Verdict::Approved);
+        let verdict = desk.proposes("rm x\n\u{1b}[2Krm -rf y").await;
+        desk.asked().await;
+        assert!(desk.seen.contains("| rm x\n| \\u{1b}[2Krm -rf y\n"), "{}", desk.seen);
+        desk.types("n not the second one");
+        assert_eq!(verdict.await.unwrap(), refused("not the second one"));
+    }
+
+    #[tokio::test]
+    async fn always_is_for_the_same_action_alone() {
+        let mut desk = Desk::new(Duration::from_secs(600));
+        let verdict = desk.proposes("rm x").await;
+        desk.asked().await;
+        desk.types("a");
+        assert_eq!(verdict.await.unwrap(), Verdict::Approved);
+        assert_eq!(desk.proposes("rm x").await.await.unwrap(), Verdict::Approved);
+        let verdict = desk.proposes("rm y").await;
+        desk.asked().await;
+        desk.types("n");
+        assert_eq!(verdict.await.unwrap(), refused("a person said no"));
+    }
+
+    #[tokio::test]
+    async fn what_is_not_understood_is_asked_again_and_then_refused() {
+        let mut desk = Desk::new(Duration::from_secs(600));
+        let verdict = desk.proposes("rm x").await;
+        for _try in 0..TRIES {
+            desk.asked().await;
+            desk.types("perhaps");
+        }
+        assert_eq!(verdict.await.unwrap(), refused("the answer was not understood"));
+    }
+
+    #[tokio::test]
+    async fn the_end_of_the_input_refuses_now_and_later() {
+        let mut desk = Desk::new(Duration::from_secs(600));
+        let verdict = desk.proposes("rm x").await;
+        desk.asked().await;
+        desk.keys = None;
+        assert_eq!(verdict.await.unwrap(), refused("nobody answers any more"));
+        assert_eq!(desk.proposes("rm x").await.await.unwrap(), refused("nobody answers any more"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_time_that_is_over_refuses() {
+        let mut desk = Desk::new(Duration::from_secs(600));
+        let verdict = desk.proposes("rm x").await;
+        desk.asked().await;
+        assert_eq!(verdict.await.unwrap(), refused("nobody answered in time"));
+    }
+
+    #[tokio::test]
+    async fn what_came_too_late_for_a_question_answers_no_other() {
+        let (keys, typed) = std_mpsc::channel::<String>();
+        let mut keyboard = Keyboard::start(Box::new(move || typed.recv().ok())).unwrap();
+        assert!(tokio::time::timeout(Duration::ZERO, keyboard.line()).await.is_err());
+        keys.send("y\n".to_owned()).unwrap();
+        while keyboard.typed.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        keyboard.forget();
+        keys.send("n\n".to_owned()).unwrap();
+        assert_eq!(keyboard.line().await.as_deref(), Some("n\n"));
+    }
+
+    #[tokio::test]
+    async fn a_run_that_ended_frees_the_screen_for_the_next_question() {
+        let mut desk = Desk::new(Duration::from_secs(600));
+        drop(desk.proposes("rm x").await);
+        let verdict = desk.proposes("rm y").await;
+        desk.sees("shell rm y").await;
+        desk.asked().await;
+        desk.types("y");
+        assert_eq!(verdict.await.unwrap(), Verdict::Approved);
+    }
+}

@@ -1,0 +1,222 @@
+//! Actions that need a word: asked about on the issue, allowed or not, and what then runs.
+
+use hob::{
+    config::{AgentSettings, Ask, BackendKind, Impact},
+    domain::{BlockKind, IssueNumber, State},
+};
+use serde_json::{Value, json};
+
+use crate::harness::{Builder, World};
+
+/// A native agent on recorded replies, where all but looking needs a word.
+fn careful(ask: Ask) -> (Builder, Replies) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("replies.json");
+    let agent = AgentSettings {
+        backend: BackendKind::Native,
+        model: Some(format!("cassette/{}", file.display())),
+        approve: Impact::Low,
+        ask,
+        ..AgentSettings::default()
+    };
+    let world = World::fixing()
+        .file("x", "stale\n")
+        .file("y", "stale too\n")
+        .check("test ! -e x")
+        .agent("careful", agent)
+        .set("agent.default", "careful");
+    (world, Replies { folder, said: Vec::new() })
+}
+
+/// What the model says, in one session or the next.
+struct Replies {
+    folder: tempfile::TempDir,
+    said: Vec<Value>,
+}
+
+impl Replies {
+    /// A session begins.
+    fn are(&mut self, replies: &Value) {
+        self.said.clear();
+        self.then(replies);
+    }
+
+    /// The session goes on.
+    fn then(&mut self, replies: &Value) {
+        self.said.extend(replies.as_array().unwrap().iter().cloned());
+        let cassette = json!({ "cassette": 1, "replies": self.said });
+        std::fs::write(self.folder.path().join("replies.json"), cassette.to_string()).unwrap();
+    }
+}
+
+fn shell(command: &str) -> Value {
+    json!([{ "name": "shell", "arguments": { "command": command } }])
+}
+
+fn done() -> Value {
+    json!([{ "name": "done", "arguments": { "summary": "Removed." } }])
+}
+
+/// A world with an issue whose agent waits for a word on `rm x`.
+async fn waiting() -> (World, Replies, u64) {
+    let (builder, mut replies) = careful(Ask::Issue);
+    let world = builder.start().await;
+    let issue = world.asks("Remove x", "It is stale.").await;
+    replies.are(&json!([{ "calls": shell("rm x") }]));
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"], "{:?}", world.failures());
+    (world, replies, issue)
+}
+
+async fn kind(world: &World, issue: u64) -> BlockKind {
+    world.record(issue).await.unwrap().blocked.unwrap().kind
+}
+
+#[tokio::test]
+async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
+    let (world, mut replies, issue) = waiting().await;
+    assert_eq!(kind(&world, issue).await, BlockKind::ApprovalNeeded);
+    let status = world.status(issue).await;
+    for part in [
+        "impact is high",
+        "**Question**: May it do this: `shell rm x`?",
+        "Exactly this, by the tool `shell`:\n\n```text\n| rm x\n```\n",
+        "- write `/hob approve`: exactly this may run",
+        "- reply and say what to do instead",
+    ] {
+        assert!(status.contains(part), "{part}\n{status}");
+    }
+    for outsider in ["out", "tess", "robo[bot]"] {
+        world.comments(outsider, issue, "/hob approve").await;
+    }
+    let before = world.writes().len();
+    world.run().await;
+    assert_eq!(world.writes().len(), before, "nobody has said so whose word counts");
+
+    world.comments("wil", issue, "/hob approve but nothing else").await;
+    replies.then(&json!([
+        { "expect": ["Not run: it needed a person's word", "answer of wil", "may do exactly this, and nothing else is allowed by it:\nrm x", "but nothing else"],
+          "calls": shell("rm x") },
+        { "expect": ["[exit code 0]"], "calls": done() },
+    ]));
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{}", world.status(issue).await);
+    assert_eq!(world.changed(world.pull().await["number"].as_u64().unwrap()).await, ["x"]);
+    let history = world.history(issue).await;
+    assert!(history.iter().any(|line| line.starts_with("approved by wil; claimed by w1")), "{history:?}");
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.approved.len(), record.proposed), (1, None));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn another_action_is_asked_about_again_and_an_old_word_does_not_count_for_it() {
+    let (world, mut replies, issue) = waiting().await;
+    // The second is said before anybody could know of another question.
+    world.comments("ann", issue, "/hob approve").await;
+    world.comments("wil", issue, "/hob approve").await;
+    replies.then(&json!([
+        { "calls": shell("rm x") },
+        { "expect": ["[exit code 0]"], "calls": shell("rm x y") },
+    ]));
+    world.run().await;
+    assert!(world.status(issue).await.contains("| rm x y\n"), "{}", world.status(issue).await);
+    let before = world.writes().len();
+    for _poll in 0..2 {
+        world.run().await;
+    }
+    assert_eq!(world.writes().len(), before);
+    world.comments("ann", issue, "/hob approve").await;
+    replies.then(&json!([{ "calls": shell("rm -f x") }]));
+    world.run().await;
+    assert!(world.status(issue).await.contains("| rm -f x\n"), "what was allowed is another action");
+    assert_eq!(world.record(issue).await.unwrap().approved.len(), 2);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn any_other_answer_goes_on_without_it_and_its_words_reach_the_agent() {
+    for answer in ["/hob unblock Empty it instead.", "Empty it instead."] {
+        let (world, mut replies, issue) = waiting().await;
+        world.comments("out", issue, "Just do it.").await;
+        world.comments("wil", issue, answer).await;
+        let expect = ["May it do this: `shell rm x`?", "answer of wil", "Empty it instead."];
+        replies.then(&json!([{ "expect": expect, "calls": shell("rm x") }]));
+        world.run().await;
+        assert_eq!(kind(&world, issue).await, BlockKind::ApprovalNeeded, "{}", world.status(issue).await);
+        let record = world.record(issue).await.unwrap();
+        assert_eq!((record.approved.len(), record.attempts_ever), (0, 2), "{answer}");
+        world.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn an_approval_where_none_is_asked_for_does_nothing() {
+    let world = World::with_agent("exit 4").start().await;
+    let issue = world.asks("Fail", "").await;
+    world.run().await;
+    world.comments("ann", issue, "/hob approve").await;
+    let before = world.writes().len();
+    world.run().await;
+    assert_eq!((world.writes().len(), world.briefs(issue).len()), (before, 1));
+    let error = world.worker("w1").await.approve(IssueNumber(issue), "").await.unwrap_err().to_string();
+    assert!(error.contains("asks for no approval"), "{error}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_operator_approves_from_the_command_line() {
+    let (world, mut replies, issue) = waiting().await;
+    let number = issue.to_string();
+    let ended = world.hob(&["approve", &number, "-m", "This once."]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stdout.contains("by `shell`:\n| rm x\n"), "{ended:?}");
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.state, record.approved.len(), record.proposed), (State::Ready, 1, None));
+    assert_eq!(world.labels(issue).await, ["code"]);
+    let again = world.hob(&["approve", &number, "--json"]).await;
+    assert!(again.code == 4 && again.stderr.contains("asks for no approval"), "{again:?}");
+    replies.are(&json!([
+        { "expect": ["This once."], "calls": shell("rm x") },
+        { "expect": ["[exit code 0]"], "calls": done() },
+    ]));
+    let ended = world.hob(&["work", &number]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn with_auto_approve_all_but_what_is_denied_runs() {
+    let (builder, mut replies) = careful(Ask::Issue);
+    let world = builder.start().await;
+    let issue = world.asks("Remove x", "").await.to_string();
+    replies.are(&json!([
+        { "calls": shell("git push") },
+        { "expect": ["denied here by the rule `shell(git push)`"], "calls": shell("rm x") },
+        { "expect": ["[exit code 0]"], "calls": done() },
+    ]));
+    let ended = world.hob(&["work", &issue, "--auto-approve"]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn where_nobody_is_asked_the_model_is_told_at_once() {
+    let (builder, mut replies) = careful(Ask::Nobody);
+    let world = builder.start().await;
+    let issue = world.asks("Remove x", "").await;
+    replies.are(&json!([
+        { "calls": shell("rm x") },
+        { "expect": ["its impact is high, and nobody can be asked here"],
+          "calls": [{ "name": "ask", "arguments": { "question": "May I remove x?" } }] },
+    ]));
+    let ended = world.hob(&["run", "--once"]).await;
+    assert_eq!((ended.code, kind(&world, issue).await), (0, BlockKind::Question), "{ended:?}");
+    // To a question in words `/hob approve` is a reply like any other.
+    world.comments("wil", issue, "/hob approve").await;
+    let expect = ["May I remove x?", "answer of wil", "/hob approve"];
+    replies.are(&json!([{ "expect": expect, "calls": [{ "name": "ask", "arguments": { "question": "Sure?" } }] }]));
+    world.run().await;
+    assert!(world.status(issue).await.contains("Sure?"), "{}", world.status(issue).await);
+    world.finish().await;
+}

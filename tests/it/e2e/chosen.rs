@@ -1,0 +1,208 @@
+//! `hob work`: just these issues, through the real binary.
+
+use hob::{
+    domain::{Event, IssueNumber, State},
+    forge::Access,
+};
+use http::Method;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::harness::{Ended, Gate, World};
+
+/// Issue by issue: state and why.
+fn told(ended: &Ended) -> Vec<(u64, String, String)> {
+    let value: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let one = |value: &Value| (value["issue"].as_u64().unwrap(), text(&value["state"]), text(&value["why"]));
+    value.as_array().unwrap().iter().map(one).collect()
+}
+
+/// The states alone.
+fn states(ended: &Ended) -> Vec<(u64, String)> {
+    told(ended).into_iter().map(|(issue, state, _)| (issue, state)).collect()
+}
+
+fn as_states(wanted: &[(u64, &str)]) -> Vec<(u64, String)> {
+    wanted.iter().map(|(issue, state)| (*issue, (*state).to_owned())).collect()
+}
+
+#[tokio::test]
+async fn just_these_issues_are_worked_on() {
+    let world = World::fixing().start().await;
+    let first = world.asks("Not this one", "").await;
+    let second = world.asks("This one", "").await;
+    let third = world.asks("And this one", "").await;
+    let (b, c) = (second.to_string(), format!("#{third}"));
+    let ended = world.hob(&["work", &c, &b, &c, "--parallel", "2"]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let rows: Vec<&str> = ended.stdout.lines().collect();
+    assert_eq!(rows.len(), 3, "the number that was given twice counts once: {ended:?}");
+    assert!(rows[0].starts_with("issue  state      pull request  why"), "{ended:?}");
+    assert!(rows[1].starts_with(&format!("#{third}     completed  #")), "{ended:?}");
+    assert!(rows[2].contains("waits for a review"), "{ended:?}");
+    assert!(ended.stderr.contains("the agent `fixer` works") && ended.stderr.contains("worked on 2 issue(s)"));
+    assert_eq!((world.labels(first).await, world.record(first).await), (vec!["code".to_owned()], None));
+    assert_eq!(world.pulls().await.len(), 2);
+
+    let again = world.hob(&["work", &b, "--json"]).await;
+    assert_eq!((again.code, states(&again)), (0, as_states(&[(second, "completed")])), "in review already: {again:?}");
+    assert_eq!(world.briefs(second).len(), 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn in_turn_it_stops_at_the_first_that_fails() {
+    let script = "case $HOB_ISSUE in 2) echo '{\"outcome\":\"question\",\"question\":\"Which colour?\"}' ;; *) echo done > done.txt ;; esac";
+    let world = World::fixing().script("fixer", script).start().await;
+    for n in 1..=3 {
+        assert_eq!(world.asks(&format!("Chore {n}"), "").await, n);
+    }
+    let ended = world.hob(&["work", "--sequential", "3", "2", "1", "--json"]).await;
+    assert_eq!(ended.code, 8, "{ended:?}");
+    let all = told(&ended);
+    assert_eq!(states(&ended), as_states(&[(3, "completed"), (2, "blocked"), (1, "pending")]));
+    assert!(all[1].2.ends_with("Which colour?"), "{all:?}");
+    assert_eq!(all[2].2, "not begun: #2 before it failed");
+    assert_eq!(world.record(1).await, None);
+    let side_by_side = world.hob(&["work", "1", "2", "--json"]).await;
+    assert_eq!(states(&side_by_side), as_states(&[(1, "completed"), (2, "blocked")]), "{side_by_side:?}");
+    let why = &told(&side_by_side)[1].2;
+    let explained = world.hob(&["explain", "2"]).await.stdout;
+    assert!(explained.contains(why.as_str()), "one sentence for both: {why} / {explained}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_taken_up_says_why_and_is_not_waited_for() {
+    let world = World::fixing().start().await;
+    let done = world.asks("Work", "").await;
+    assert_eq!(world.hob(&["work", &done.to_string()]).await.code, 0);
+    let pull = world.pull().await["number"].as_u64().unwrap();
+    let bare = world.opens("ann", "No label", "", &["bug"]).await;
+    let outsiders = world.opens("tess", "Not hers to give", "", &["code"]).await;
+    let blocker = world.opens("ann", "First", "", &[]).await;
+    let waiting = world.asks("Second", "").await;
+    let id = world.look(&format!("/issues/{blocker}")).await["id"].clone();
+    let path = format!("/issues/{waiting}/dependencies/blocked_by");
+    world.call("ann", Method::POST, &path, json!({ "issue_id": id })).await;
+    let numbers = [pull, bare, outsiders, waiting, 99].map(|number| number.to_string());
+    let mut args = vec!["work", "--json"];
+    args.extend(numbers.iter().map(String::as_str));
+    let ended = world.hob(&args).await;
+    assert_eq!(ended.code, 8, "{ended:?}");
+    assert!(ended.stderr.contains("5 of 5 issue(s) did not come to a pull request"), "{ended:?}");
+    for ((issue, state, why), wanted) in told(&ended).into_iter().zip([
+        format!("issue {pull} is not there, or is a pull request"),
+        "it is closed, or does not have the label `code` (it has: bug)".to_owned(),
+        "its label was refused".to_owned(),
+        format!("it is blocked by #{blocker}, still open"),
+        "issue 99 is not there, or is a pull request".to_owned(),
+    ]) {
+        assert_eq!(state, "failed");
+        assert!(why.starts_with(&wanted), "{issue}: {why}");
+    }
+    assert_eq!(world.hob(&["pause", "--all"]).await.code, 0);
+    let fresh = world.asks("Fresh", "").await;
+    let switched = world.hob(&["work", &fresh.to_string(), "--json"]).await;
+    assert!(told(&switched)[0].2.starts_with("hob paused all work here"), "{switched:?}");
+    assert_eq!(world.record(fresh).await, None);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_issue_that_another_worker_holds_is_left_to_it() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let forge = world.bot(Access::ReadWrite);
+    let base = forge.base_branch().await.unwrap();
+    let other = world.claimant("other");
+    let claim = forge.acquire(IssueNumber(issue), None, &other, &base.tree, |record| {
+        record.state = State::Ready.after(Event::ClaimWon).unwrap();
+        "claimed by other".to_owned()
+    });
+    let _lease = claim.await.unwrap();
+    let ended = world.hob(&["work", &issue.to_string(), "--json"]).await;
+    assert_eq!(ended.code, 8, "{ended:?}");
+    assert!(told(&ended)[0].2.starts_with("worker other works on it, its lease lasts until"), "{ended:?}");
+    assert!(world.briefs(issue).is_empty());
+    world.leave();
+}
+
+#[tokio::test]
+async fn an_attempt_that_is_put_off_is_a_failure_with_its_reason() {
+    let script = "echo '{\"outcome\":\"quota\",\"reset_after\":600,\"reason\":\"no quota\"}'";
+    let world = World::fixing().script("fixer", script).start().await;
+    let issue = world.asks("Make done.txt", "").await.to_string();
+    let ended = world.hob(&["work", &issue, "--json"]).await;
+    assert_eq!((ended.code, told(&ended)[0].1.as_str()), (8, "failed"), "{ended:?}");
+    assert!(told(&ended)[0].2.contains("no quota"), "{ended:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn labels_that_stand_in_the_way_are_mended_and_the_work_begins() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let pull = world.pull().await["number"].as_u64().unwrap();
+    world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
+    world.run().await;
+    world.edits("ann", issue, json!({ "state": "open" })).await;
+    world.labels_on("ann", issue, "code").await;
+    world.labels_on("ann", issue, "in-review").await;
+    let ended = world.hob(&["work", &issue.to_string(), "--json"]).await;
+    // The file is there already, so the agent has nothing to change: what counts is that it was asked.
+    assert_eq!(states(&ended), as_states(&[(issue, "blocked")]), "{ended:?}");
+    assert_eq!(world.briefs(issue).len(), 2);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_dry_run_writes_nothing() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await.to_string();
+    let ended = world.hob(&["work", &issue, "99", "--dry-run"]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stdout.contains("it would be claimed") && ended.stdout.contains("is not there"), "{ended:?}");
+    let json = world.hob(&["work", &issue, "99", "--dry-run", "--json"]).await;
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((&json[0]["place"], &json[1]["issue"]), (&1.into(), &99.into()));
+    assert_eq!(world.writes(), []);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_command_line_that_makes_no_sense_is_told() {
+    let world = World::fixing().start().await;
+    for args in [
+        vec!["work"],
+        vec!["work", "0"],
+        vec!["work", "twelve"],
+        vec!["work", "1", "--parallel", "0"],
+        vec!["work", "1", "--parallel", "2", "--sequential"],
+        vec!["work", "1", "--repo", "acme/site", "--repo", "acme/docs"],
+    ] {
+        let ended = world.hob(&args).await;
+        assert_eq!(ended.code, 2, "{args:?}: {ended:?}");
+    }
+    assert_eq!(world.writes(), []);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_signal_puts_the_work_back_and_begins_no_more() {
+    let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;
+    let mut gate = Gate::of(&world);
+    let (first, second) = (world.asks("One", "").await, world.asks("Two", "").await);
+    let hob = world.starts_hob(&["work", &first.to_string(), &second.to_string(), "--json"]).await;
+    gate.reached().await;
+    let ended = hob.ends_by(Signal::TERM).await;
+    assert_eq!(ended.code, 8, "{ended:?}");
+    assert_eq!(states(&ended), as_states(&[(first, "failed"), (second, "pending")]), "{ended:?}");
+    assert!(told(&ended)[0].2.contains("the worker was stopped"), "{ended:?}");
+    let record = world.record(first).await.unwrap();
+    assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
+    assert_eq!(world.record(second).await, None);
+    world.finish().await;
+}
