@@ -11,8 +11,9 @@ use crate::cli::{
     setup::Setup,
 };
 
-pub(super) async fn rehearse(setup: Setup, shared: Shared, args: RehearseArgs) -> anyhow::Result<()> {
+pub(super) async fn rehearse(mut setup: Setup, shared: Shared, args: RehearseArgs) -> anyhow::Result<()> {
     let show = if shared.json { Show::Json } else { Show::Lines };
+    setup.record = args.record.folder()?;
     let stage = match (shared.repo.as_slice(), &args.issue) {
         ([], None) if args.agent.is_none() => rehearsal::bundled(setup, show).await?,
         ([repo], Some(issue)) => rehearsal::own(setup, Path::new(repo), issue, args.agent, show).await?,

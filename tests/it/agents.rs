@@ -16,6 +16,7 @@ mod native;
 mod native_actions;
 mod native_bad;
 mod native_http;
+mod native_models;
 mod recipe;
 
 /// A folder, a request to work in it and what surrounds the run.

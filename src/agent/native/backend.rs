@@ -1,6 +1,6 @@
 //! The native agent: what it is made from, and how one run of it begins and ends.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use tokio::{
     sync::{Mutex, mpsc},
@@ -25,9 +25,9 @@ use crate::{
         },
         report::report,
     },
-    config::{AgentSettings, PriceSettings, ToolSettings},
+    config::{AgentSettings, ToolSettings},
     domain::{FailureClass, RunReport, RunRequest},
-    model::ModelClient,
+    model::Lineup,
     process::{Environment, Shell},
     session::{Event, Header, Recorder, VERSION},
 };
@@ -37,45 +37,28 @@ const WINDOW_USED: u64 = 75;
 
 /// Hob's own loop over a model.
 pub struct NativeAgent {
-    model: Arc<dyn ModelClient>,
+    models: Lineup,
     settings: AgentSettings,
     programs: BTreeMap<String, ToolSettings>,
     helps: Helps,
-    price: PriceSettings,
-    unknown_price: Option<String>,
     extras: Environment,
     sessions: Option<PathBuf>,
     asked: Option<mpsc::Sender<Proposal>>,
 }
 
 impl NativeAgent {
-    /// An agent that asks `model`; each token costs nothing, no variable but the context's reaches a command, no
+    /// An agent that asks `models`; no variable but the context's reaches a command, no
     /// transcript is kept, and nobody can be asked to approve anything.
-    pub fn new(model: Arc<dyn ModelClient>, settings: AgentSettings) -> Self {
+    pub fn new(models: Lineup, settings: AgentSettings) -> Self {
         Self {
-            model,
+            models,
             settings,
             programs: BTreeMap::new(),
             helps: Helps::default(),
-            price: PriceSettings::default(),
-            unknown_price: None,
             extras: Environment::new(),
             sessions: None,
             asked: None,
         }
-    }
-
-    /// Sets what the model costs.
-    #[must_use]
-    pub fn price(self, price: PriceSettings) -> Self {
-        Self { price, ..self }
-    }
-
-    /// Says that `model` costs something and nobody told how much: a run with a budget is then refused, because the
-    /// budget could not be kept.
-    #[must_use]
-    pub fn unknown_price(self, model: &str) -> Self {
-        Self { unknown_price: Some(model.to_owned()), ..self }
     }
 
     /// Takes from `variables` those that the settings name and that may be passed on.
@@ -130,7 +113,7 @@ impl NativeAgent {
 impl AgentBackend for NativeAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
         let started = Instant::now();
-        if let (Some(model), Some(_)) = (&self.unknown_price, request.usd_micros) {
+        if let (Some(model), Some(_)) = (self.models.unpriced(), request.usd_micros) {
             return Err(AgentError {
                 reason: format!(
                     "the run has a budget and the price of `{model}` is not known: add `[model.prices.\"{model}\"]` with \
@@ -163,10 +146,9 @@ impl AgentBackend for NativeAgent {
         let mut tally = Tally::default();
         let task = format!("{}\n\n{}", task(request), tally.status(&limits, started));
         let mut run = Run {
-            model: self.model.as_ref(),
+            model: self.models.begin(request.run.as_str()),
             dialect: Dialect::new(self.settings.speech, &toolset),
             acts: Acts { toolset: &toolset, guard: &guard, toolbox },
-            price: self.price,
             limits,
             tally,
             history: History::new(task),

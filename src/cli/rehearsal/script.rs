@@ -32,7 +32,7 @@ pub(in crate::cli) async fn bundled(setup: Setup, show: Show) -> anyhow::Result<
     let command = ["sh", "-c", text("asker.sh")?].map(str::to_owned).to_vec();
     let asker = AgentSettings { backend: BackendKind::Command, command, ..AgentSettings::default() };
     settings.agents = BTreeMap::from([("native".to_owned(), native), ("asker".to_owned(), asker)]);
-    let agents = AgentParts { agents: settings.agents.clone(), ..AgentParts::default() };
+    let agents = AgentParts { agents: settings.agents.clone(), record: setup.record, ..AgentParts::default() };
     let files = bundled_files();
     let repo: RepoName = "hob/pace".parse()?;
     let stage = Stage::set(settings, repo, Source::Files(&files), agents, None, show).await?;
@@ -89,7 +89,7 @@ pub(in crate::cli) async fn own(
     let name: String =
         name.unwrap_or_default().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let repo: RepoName = format!("rehearsal/{}", if name.is_empty() { "repository" } else { &name }).parse()?;
-    let agents = agent_parts(&setup.settings, &setup.state_dir);
+    let agents = AgentParts { record: setup.record, ..agent_parts(&setup.settings, &setup.state_dir) };
     let stage = Stage::set(setup.settings, repo, Source::Folder(folder), agents, agent, show).await?;
     let ann = &stage.maintainer;
     ann.make_label("code").await?;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn happy() -> String {
+pub(super) fn happy() -> String {
     let delta = |index: u32, delta: Value| json!({ "type": "content_block_delta", "index": index, "delta": delta });
     let data = [
         json!({ "type": "message_start", "message": { "id": "m", "usage": {

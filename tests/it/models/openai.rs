@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn happy() -> String {
+pub(super) fn happy() -> String {
     let choice = |delta: Value| json!({ "choices": [{ "index": 0, "delta": delta }] });
     let call = |index: u32, id: Option<&str>, name: Option<&str>, arguments: &str| {
         choice(
