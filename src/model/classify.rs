@@ -15,6 +15,9 @@ const MESSAGE_MAX: usize = 500;
 /// Sources: OpenAI's "Error codes" (429 is a rate limit or, with `insufficient_quota`, an empty account) and Anthropic's
 /// "Errors" (529 is an overload; an empty account is a 400 whose message names the credit balance).
 pub(super) fn status_error(status: u16, headers: &HeaderMap, body: &str) -> ModelError {
+    if matches!(status, 400 | 413) && is_too_long(body) {
+        return ModelError::TooLong(message(body));
+    }
     let failure = if is_unpaid(body) {
         FailureClass::NeedsHuman
     } else {
@@ -33,6 +36,9 @@ pub(super) fn status_error(status: u16, headers: &HeaderMap, body: &str) -> Mode
 /// Reads the object `error` that a service sends in the middle of a stream.
 pub(super) fn stream_error(error: &Value) -> ModelError {
     let body = error.to_string();
+    if is_too_long(&body) {
+        return ModelError::TooLong(message(&body));
+    }
     let kind = error.get("type").or_else(|| error.get("code")).and_then(Value::as_str).unwrap_or_default();
     let failure = match kind {
         _ if is_unpaid(&body) => FailureClass::NeedsHuman,
@@ -49,6 +55,26 @@ fn is_unpaid(body: &str) -> bool {
     ["insufficient_quota", "billing_hard_limit_reached", "billing_error", "credit balance is too low"]
         .iter()
         .any(|sign| body.contains(sign))
+}
+
+/// Whether an error says that the request is longer than the model's window. Services have no common code for it: these are
+/// OpenAI's, Anthropic's, Gemini's, vLLM's and llama.cpp's words.
+fn is_too_long(body: &str) -> bool {
+    let body = body.to_lowercase();
+    [
+        "context length",
+        "context_length",
+        "context window",
+        "context limit",
+        "context size",
+        "context_size",
+        "too long",
+        "too large",
+        "too many tokens",
+        "maximum number of tokens",
+    ]
+    .iter()
+    .any(|sign| body.contains(sign))
 }
 
 /// The wait a service asks for: `retry-after-ms`, or `retry-after` in seconds. A date is not read, it needs a clock.
@@ -92,6 +118,22 @@ mod tests {
         ] {
             assert_eq!(status_error(status, &HeaderMap::new(), body).failure(), failure, "{status} {body}");
         }
+    }
+
+    #[test]
+    fn a_request_that_is_too_long_is_told_in_many_words() {
+        for body in [
+            r#"{"error":{"code":"context_length_exceeded","message":"Input tokens exceed the configured limit"}}"#,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 8"}}"#,
+            r#"{"type":"error","error":{"message":"input length and `max_tokens` exceed context limit: 9 + 9 > 10"}}"#,
+            r#"{"error":{"code":400,"message":"request (9 tokens) exceeds the available context size (8 tokens)"}}"#,
+            r#"{"object":"error","message":"This model's maximum context length is 8 tokens. However, you requested 9"}"#,
+        ] {
+            assert!(status_error(400, &HeaderMap::new(), body).is_too_long(), "{body}");
+            assert!(!status_error(500, &HeaderMap::new(), body).is_too_long(), "{body}");
+        }
+        assert!(stream_error(&serde_json::json!({ "message": "the context window is full" })).is_too_long());
+        assert!(!status_error(400, &HeaderMap::new(), "no such field").is_too_long());
     }
 
     #[test]

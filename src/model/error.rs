@@ -17,6 +17,9 @@ pub enum ModelError {
         /// What kind of failure it is.
         failure: FailureClass,
     },
+    /// The service said that the request is too long for the model.
+    #[error("the request is too long for the model: {0}")]
+    TooLong(String),
     /// The request or the answer did not get through.
     #[error("reach the model's service: {0}")]
     Transport(String),
@@ -55,41 +58,27 @@ impl ModelError {
             Self::Transport(_) | Self::Silent(_) | Self::Cut | Self::Garbage(_) | Self::TooBig(_) => {
                 FailureClass::Transient { retry_after: None }
             }
-            Self::Cassette(_) => FailureClass::Permanent,
+            Self::Cassette(_) | Self::TooLong(_) => FailureClass::Permanent,
             Self::Setup(_) => FailureClass::NeedsHuman,
             Self::All(failures) => together(failures.iter().map(|(_, error)| error.failure())),
         }
     }
 
-    /// Whether the service said that the request is too long for the model. Services have no common code for it.
+    /// Whether a shorter request may be answered.
     pub fn is_too_long(&self) -> bool {
-        let (status, message) = match self {
-            Self::Status { status, message, .. } => (status, message),
+        match self {
+            Self::TooLong(_) => true,
             // Only the last one can have been about the request.
-            Self::All(failures) => return failures.last().is_some_and(|(_, error)| error.is_too_long()),
-            Self::Transport(_)
+            Self::All(failures) => failures.last().is_some_and(|(_, error)| error.is_too_long()),
+            Self::Status { .. }
+            | Self::Transport(_)
             | Self::Silent(_)
             | Self::Cut
             | Self::Garbage(_)
             | Self::TooBig(_)
             | Self::Cassette(_)
-            | Self::Setup(_) => return false,
-        };
-        if !matches!(status, 400 | 413) {
-            return false;
+            | Self::Setup(_) => false,
         }
-        let message = message.to_lowercase();
-        [
-            "context length",
-            "context_length",
-            "context window",
-            "too long",
-            "too large",
-            "too many tokens",
-            "maximum number of tokens",
-        ]
-        .iter()
-        .any(|sign| message.contains(sign))
     }
 }
 

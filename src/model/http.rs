@@ -226,6 +226,9 @@ fn without_key(error: ModelError, key: Option<&SecretString>) -> ModelError {
         (ModelError::Status { status, message, failure }, Some(key)) if !key.expose_secret().trim().is_empty() => {
             ModelError::Status { status, message: message.replace(key.expose_secret().trim(), "[key]"), failure }
         }
+        (ModelError::TooLong(message), Some(key)) if !key.expose_secret().trim().is_empty() => {
+            ModelError::TooLong(message.replace(key.expose_secret().trim(), "[key]"))
+        }
         (error, _) => error,
     }
 }

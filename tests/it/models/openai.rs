@@ -94,6 +94,14 @@ async fn a_stream_that_falls_silent_is_tried_again() {
 }
 
 #[tokio::test]
+async fn a_reply_that_is_counted_but_never_closed_is_taken() {
+    let open = happy().replace("data: [DONE]\n\n", "");
+    let server = Server::start([Answer::Silent(open)]).await;
+    let client = server.client_with("openai/m", |settings| settings.idle_timeout = Duration::from_millis(200));
+    assert_eq!((ask(client.as_ref()).await.unwrap().usage.input, server.requests()), (100, 1));
+}
+
+#[tokio::test]
 async fn requests_share_one_connection() {
     let server = Server::start((0..3).map(|_| Answer::Stream(happy()))).await;
     let client = server.client("openai/m");
