@@ -20,15 +20,15 @@ mod native_models;
 mod recipe;
 
 /// A folder, a request to work in it and what surrounds the run.
-struct Bench {
+pub(crate) struct Bench {
     folder: tempfile::TempDir,
-    request: RunRequest,
+    pub(crate) request: RunRequest,
     context: RunContext,
     progress: mpsc::Receiver<Progress>,
 }
 
 impl Bench {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (path, text) in files {
             let path = folder.path().join(path);
@@ -54,7 +54,7 @@ impl Bench {
         Self { folder, request, context, progress }
     }
 
-    async fn run(&self, agent: &Arc<dyn AgentBackend>) -> RunReport {
+    pub(crate) async fn run(&self, agent: &Arc<dyn AgentBackend>) -> RunReport {
         agent.run(&self.request, &self.context).await.unwrap()
     }
 
@@ -66,7 +66,7 @@ impl Bench {
         self.folder.path()
     }
 
-    fn said(&mut self) -> Vec<String> {
+    pub(crate) fn said(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.progress.try_recv().ok()).map(|progress| progress.text).collect()
     }
 }
