@@ -54,6 +54,7 @@ async fn main() {
     let made = began.elapsed();
     let request = RunRequest {
         run: "bench".into(),
+        session: "bench".into(),
         repo: "acme/site".parse().unwrap(),
         issue: 1.into(),
         title: "Measure".into(),
@@ -68,7 +69,7 @@ async fn main() {
     let (progress, mut lines) = mpsc::channel(64);
     tokio::spawn(async move { while lines.recv().await.is_some() {} });
     let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
-    let context = RunContext { cancel: CancellationToken::new(), progress, environment };
+    let context = RunContext::new(CancellationToken::new(), progress, environment);
     let report = agent.run(&request, &context).await.unwrap();
 
     let seen = seen.lock().unwrap();

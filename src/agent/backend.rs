@@ -4,12 +4,15 @@
 //! Guarantees asked of a backend: it returns before the request's time is over or soon after `cancel`; no child of it
 //! lives on; it writes nowhere but into the request's folder and its own session.
 
-use tokio::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     domain::{FailureClass, Progress, RunReport, RunRequest, Spend},
     process::Environment,
+    session::{Event, Session},
 };
 
 /// What surrounds a run.
@@ -21,18 +24,65 @@ pub struct RunContext {
     pub progress: mpsc::Sender<Progress>,
     /// The environment the agent's children start from.
     pub environment: Environment,
+    /// Where the run is written down.
+    pub session: Session,
+    /// What was spent before, where the run is tried again.
+    before: Spend,
+    alive: Arc<Mutex<Instant>>,
 }
 
 impl RunContext {
-    /// Tells whoever watches what happens now.
+    /// A run that is written down nowhere.
+    pub fn new(cancel: CancellationToken, progress: mpsc::Sender<Progress>, environment: Environment) -> Self {
+        let alive = Arc::new(Mutex::new(Instant::now()));
+        Self { cancel, progress, environment, session: Session::default(), before: Spend::default(), alive }
+    }
+
+    /// The same, written down in `session`.
+    #[must_use]
+    pub fn in_session(self, session: Session) -> Self {
+        Self { session, ..self }
+    }
+
+    /// The same for another try of the run, which counts what it costs from zero.
+    pub(super) fn again(&self, cancel: CancellationToken, before: Spend) -> Self {
+        let alive = Arc::new(Mutex::new(Instant::now()));
+        Self { cancel, before, alive, ..self.clone() }
+    }
+
+    /// Tells whoever watches what happens now, and writes it down.
     pub fn say(&self, text: impl Into<String>) {
+        let text = text.into();
+        self.session.add(Event::Said { text: text.clone() });
+        self.show(text);
+    }
+
+    /// Tells whoever watches what happens now.
+    pub fn show(&self, text: impl Into<String>) {
+        self.alive();
         // Nobody has to watch: a closed or full channel is not the agent's trouble.
         self.progress.try_send(Progress { text: text.into(), spent: None }).ok();
     }
 
     /// Tells what the run has cost so far: if it is cut short, that much is known.
     pub fn spent(&self, spent: Spend) {
-        self.progress.try_send(Progress { text: String::new(), spent: Some(spent) }).ok();
+        self.progress.try_send(Progress { text: String::new(), spent: Some(self.before + spent) }).ok();
+    }
+
+    /// Gives a sign of life: a run that gives none for long is ended.
+    pub fn alive(&self) {
+        self.alive_until(Instant::now());
+    }
+
+    /// Says that no sign of life is needed before `then`: each wait until then has a limit of its own.
+    pub fn alive_until(&self, then: Instant) {
+        let mut alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
+        *alive = then.max(*alive);
+    }
+
+    /// When it gave its last sign of life; may be still to come.
+    pub(super) fn last_alive(&self) -> Instant {
+        *self.alive.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

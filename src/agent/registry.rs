@@ -10,10 +10,10 @@ use crate::{
     },
     config::{
         AdapterName, AgentSettings, BackendKind, InvalidModelName, ModelAccess, ModelName, ModelSettings,
-        RecipeSettings, ToolSettings,
+        PriceSettings, RecipeSettings, ToolSettings,
     },
     domain::FailureClass,
-    model::{ModelError, Models},
+    model::{Lineup, ModelClient, ModelError, Models},
     process::Environment,
 };
 
@@ -33,8 +33,6 @@ pub struct AgentParts {
     pub model: ModelSettings,
     /// Keys and addresses of the models' services.
     pub access: ModelAccess,
-    /// Where transcripts are kept, outside what an agent can write; none: none are.
-    pub sessions: Option<PathBuf>,
     /// Where the replies of the native agents' models are recorded, a cassette a session; none: nowhere.
     pub record: Option<PathBuf>,
     /// Where other agents' command lines get their homes, outside what an agent can write; none: where temporary files are.
@@ -148,6 +146,28 @@ impl Registry {
         Ok(Arc::new(RecipeAgent::new(name, recipe.clone(), settings, &self.parts.variables)?))
     }
 
+    /// Builds the native agent `name` with `model` in its model's place.
+    ///
+    /// # Errors
+    /// When it is not set up, or not native.
+    pub fn native_with(&self, name: &str, model: Arc<dyn ModelClient>) -> Result<NativeAgent, AgentError> {
+        let built_in = AgentSettings::default();
+        let settings = match self.parts.agents.get(name).or_else(|| self.ready.get(name)) {
+            Some(settings) => settings,
+            None if name == NATIVE => &built_in,
+            None => return Err(setup(format!("no agent `{name}`: {}", self.known()))),
+        };
+        if settings.backend != BackendKind::Native {
+            return Err(setup(format!("agent `{name}` is not native")));
+        }
+        let alone = Lineup::one(name, model, PriceSettings::default());
+        Ok(self.outfit(NativeAgent::new(alone, settings.clone())))
+    }
+
+    fn outfit(&self, agent: NativeAgent) -> NativeAgent {
+        agent.variables(&self.parts.variables).programs(self.tools.clone(), self.helps.clone())
+    }
+
     fn native(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
         let shared = &self.parts.model;
         let (model, fallback) = match (&settings.model, settings.fallback.as_slice()) {
@@ -161,12 +181,7 @@ impl Registry {
         let fallback = fallback.iter().map(named).collect::<Result<Vec<ModelName>, _>>()?;
         let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };
         let lineup = self.models.lineup(&named(model)?, &fallback).map_err(broken)?;
-        let agent = NativeAgent::new(lineup, settings.clone());
-        let agent = agent.variables(&self.parts.variables).programs(self.tools.clone(), self.helps.clone());
-        Ok(Arc::new(match &self.parts.sessions {
-            Some(folder) => agent.sessions(folder.clone()),
-            None => agent,
-        }))
+        Ok(Arc::new(self.outfit(NativeAgent::new(lineup, settings.clone()))))
     }
 
     fn known(&self) -> String {

@@ -71,6 +71,14 @@ pub(super) enum Command {
     Resume(ResumeArgs),
     /// Ends the work on an issue for good, as the comment `/hob cancel` does.
     Terminate(IssueArgs),
+    /// Lists what agents did on this machine, the last first.
+    Sessions,
+    /// Shows one session: state, limits, cost, time, how it ended.
+    Show(SessionArgs),
+    /// Prints what an agent did and said, line by line.
+    Log(LogArgs),
+    /// Runs a session's tool calls again, without a model, and says where the answers differ now.
+    Replay(ReplayArgs),
     /// Checks token, permissions, labels, git, agents and model, and says what to do.
     Doctor,
     /// Prints every setting with its value in force.
@@ -159,6 +167,37 @@ pub(super) struct IssueArgs {
     /// The issue's number.
     #[arg(value_name = "ISSUE")]
     pub(super) issue: IssueNumber,
+}
+
+/// A command about one session.
+#[derive(Debug, Args)]
+pub(super) struct SessionArgs {
+    /// The session's id or how it begins, or an issue's number, whose last session is meant then.
+    #[arg(value_name = "SESSION")]
+    pub(super) session: String,
+}
+
+/// `hob log`.
+#[derive(Debug, Args)]
+pub(super) struct LogArgs {
+    #[command(flatten)]
+    pub(super) session: SessionArgs,
+    /// Goes on until the run under way ends.
+    #[arg(short, long)]
+    pub(super) follow: bool,
+    /// Prints everything whole instead of one line each.
+    #[arg(long)]
+    pub(super) full: bool,
+}
+
+/// `hob replay`.
+#[derive(Debug, Args)]
+pub(super) struct ReplayArgs {
+    #[command(flatten)]
+    pub(super) session: SessionArgs,
+    /// The folder in which the calls are run. They change it: take a fresh clone.
+    #[arg(long, value_name = "DIR")]
+    pub(super) folder: PathBuf,
 }
 
 /// `hob unblock`.

@@ -11,8 +11,8 @@ use crate::{
     worker::{Notice, Observer},
 };
 
-/// Notices that are kept: more than a step summary can show.
-const KEPT: usize = 10_000;
+/// Notices that are kept for a step summary: more than it can show.
+pub(super) const SUMMARY: usize = 10_000;
 /// Characters of one line's text.
 const LINE_MAX: usize = 240;
 
@@ -51,8 +51,8 @@ pub(super) enum Show {
     Json,
 }
 
-/// An observer that shows each notice as it comes and keeps those that say where an issue stands.
-pub(super) fn observer(show: Show, naming: Naming) -> (Observer, Log) {
+/// An observer that shows each notice as it comes and keeps the first `keeps` that say where an issue stands.
+pub(super) fn observer(show: Show, naming: Naming, keeps: usize) -> (Observer, Log) {
     let (log, started) = (Log::default(), Instant::now());
     let kept = Arc::clone(&log);
     let observer: Observer = Arc::new(move |repo, notice| {
@@ -74,7 +74,7 @@ pub(super) fn observer(show: Show, naming: Naming) -> (Observer, Log) {
             },
         }
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < KEPT && !matches!(notice, Notice::Progress { .. } | Notice::Polled { .. }) {
+        if kept.len() < keeps && !matches!(notice, Notice::Progress { .. } | Notice::Polled { .. }) {
             kept.push(Timed { seconds, repo: repo.clone(), notice: notice.clone() });
         }
     });

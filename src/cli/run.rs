@@ -28,9 +28,11 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyh
     stop_on_signal(cancel.clone());
     let show = if shared.json { Show::Json } else { Show::Lines };
     let mut log = Log::default();
+    // A daemon that nobody wants a summary of keeps none.
+    let keeps = if step_summary.is_some() { progress::SUMMARY } else { 0 };
     let listen = |repositories: &Repositories| {
         let observer;
-        (observer, log) = progress::observer(show, naming(repositories));
+        (observer, log) = progress::observer(show, naming(repositories), keeps);
         Listen { observer, cancel }
     };
     let crew = setup.crew(&shared, Access::ReadWrite, args.agent, listen).await?;

@@ -179,7 +179,6 @@ pub(super) fn agent_parts(settings: &Settings, state_dir: &std::path::Path) -> A
         tools: settings.tools.clone(),
         model: settings.model.clone(),
         access: model_access(),
-        sessions: Some(state_dir.join("sessions")),
         record: None,
         homes: Some(state_dir.join("homes")),
         variables: named_environment(names),

@@ -19,8 +19,8 @@ pub use environment::{ModelAccess, child_environment, may_pass, model_access, na
 pub use models::{InvalidModelName, ModelName, ModelSettings, PriceSettings};
 pub use repository::{REPOSITORY_SETTINGS_PATH, RepositorySettings, RepositorySettingsError};
 pub use sections::{
-    AgentChoice, AppSettings, CheckSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
-    PollSettings, PublishSettings, TrustSettings,
+    AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
+    PollSettings, PublishSettings, SessionSettings, TrustSettings,
 };
 pub use settings::{DEFAULTS, Settings, SettingsError};
 pub use standard::{Standard, hob_variables};

@@ -10,12 +10,37 @@ use crate::{
     domain::{Budget, Budgets, Login, Permission},
 };
 
-/// `[agent]`: which agent works.
+/// `[agent]`: which agent works, and what is done about one that fails or falls silent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AgentChoice {
+pub struct ExecutorSettings {
     /// The agent's name.
     pub default: String,
+    /// How often a run that failed in a way that may pass is tried again in place.
+    pub retries: u32,
+    /// The pause before the first of those; it doubles each time.
+    #[serde(with = "duration")]
+    pub retry_delay: Duration,
+    /// The longest pause; a service that asks for more has the issue put back.
+    #[serde(with = "duration")]
+    pub retry_delay_max: Duration,
+    /// Silence after which people are told; 0: never.
+    #[serde(with = "duration")]
+    pub silence_warns: Duration,
+    /// Silence after which the run is ended; 0: never.
+    #[serde(with = "duration")]
+    pub silence_ends: Duration,
+}
+
+/// `[sessions]`: how long sessions are kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionSettings {
+    /// The age at which one that nobody writes to is removed.
+    #[serde(with = "duration")]
+    pub keep: Duration,
+    /// MiB that all may have together; the oldest go first.
+    pub max_mib: u64,
 }
 
 /// `[app]`: the GitHub App that Hob signs in as.

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     config::{
-        AgentChoice, AgentSettings, AppSettings, CheckSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings,
-        Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, ToolSettings, TrustSettings,
-        WorkspaceSettings, toml_sentence,
+        AgentSettings, AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings,
+        LedgerSettings, Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, SessionSettings,
+        ToolSettings, TrustSettings, WorkspaceSettings, toml_sentence,
     },
     domain::{LabelNames, PlanRules, Recovery, RepositoryRules, StatusRules, TrustRules},
 };
@@ -30,7 +30,7 @@ pub struct Settings {
     /// What to do with a dead worker's issue.
     pub recovery: Recovery,
     /// Which agent works.
-    pub agent: AgentChoice,
+    pub agent: ExecutorSettings,
     /// The agents.
     #[serde(default)]
     pub agents: BTreeMap<String, AgentSettings>,
@@ -63,6 +63,8 @@ pub struct Settings {
     pub poll: PollSettings,
     /// How work is shown.
     pub publish: PublishSettings,
+    /// How long sessions are kept.
+    pub sessions: SessionSettings,
     /// Whose word counts.
     pub trust: TrustSettings,
     /// Where work is done.

@@ -56,7 +56,7 @@ pub use run::{Outcome, Progress, RunReport, RunRequest};
 pub use secrets::{SecretKind, secret_in};
 pub use slug::branch_for;
 pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};
-pub use spend::Spend;
+pub use spend::{Spend, dollars};
 pub use state::{Event, Recovery, State};
 pub use text::{clip, inert, quiet, terminal, title, visible};
 pub use trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, latest};

@@ -11,6 +11,8 @@ use crate::domain::{FailureClass, IssueNumber, RepoName, RunId, Spend};
 pub struct RunRequest {
     /// This run.
     pub run: RunId,
+    /// The session it belongs to: its own, or that of an earlier run that it goes on from.
+    pub session: RunId,
     /// The repository the issue is in.
     pub repo: RepoName,
     /// The issue.

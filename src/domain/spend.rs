@@ -39,7 +39,7 @@ impl Spend {
 }
 
 /// Millionths of a US dollar as a price: whole cents where that is exact, else rounded up to a hundredth of a cent.
-pub(super) fn dollars(micros: u64) -> String {
+pub fn dollars(micros: u64) -> String {
     if micros.is_multiple_of(10_000) {
         return format!("${}.{:02}", micros / 1_000_000, micros / 10_000 % 100);
     }

@@ -50,14 +50,14 @@ impl<'a> Conversation<'a> {
             let member = self.lineup.at(place);
             let error = match member.client.complete(request).await {
                 Ok(reply) => {
-                    self.place = place;
+                    self.place = place % self.lineup.count();
                     return Ok(self.answer(request.turn, member, reply, &failures));
                 }
                 Err(error) => error,
             };
             let wrong = is_about_the_request(&error);
             if wrong {
-                self.place = place;
+                self.place = place % self.lineup.count();
             } else if self.lineup.count() > 1 {
                 tracing::warn!(model = member.name, %error, "the model `{}` cannot answer: {error}", member.name);
             }

@@ -39,7 +39,7 @@ enum State {
 enum RecordError {
     #[error("`{0}` is no name for a file")]
     Name(String),
-    #[error("{path} is there already and is no recording of this session", path = .0.display())]
+    #[error("{path} is there already and is no recording of this conversation", path = .0.display())]
     Taken(PathBuf),
     #[error("the session's earlier turns are not recorded")]
     Beginning,
@@ -81,6 +81,10 @@ impl Recording {
             State::New | State::Ended => self.open()?,
         };
         let before = (turn as usize).saturating_sub(1);
+        // A turn that was cut off is done again; more than its reply is not thrown away.
+        if tape.replies().len() > before + 1 {
+            return Err(RecordError::Taken(self.path()));
+        }
         if !tape.keep(before) {
             return Err(RecordError::Beginning);
         }

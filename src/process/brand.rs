@@ -27,6 +27,12 @@ const ROUNDS: usize = 200;
 /// What lies between two rounds: time for a process to die, or to become the program it is about to be.
 const BETWEEN: Duration = Duration::from_millis(1);
 
+/// Kills every process that has the variable `name` with `value`, wherever it is: what a run left whose own process was
+/// killed.
+pub fn end_processes_with(name: &str, value: &str) {
+    end_branded(&Brand::new(name, value));
+}
+
 /// Kills every process that has the brand.
 pub(super) fn end_branded(brand: &Brand) {
     for _ in 0..ROUNDS {

@@ -11,6 +11,7 @@ mod mark;
 mod program;
 mod shell;
 
+pub use brand::end_processes_with;
 pub use capture::Captured;
 pub use hide::hide_from_children;
 pub use program::{Environment, Exit, Finished, ProcessError, Program};

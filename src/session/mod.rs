@@ -1,14 +1,26 @@
-//! Transcripts: one append-only file of JSON lines a run.
+//! Sessions: what an agent did on an issue, over all the runs that go on from one another.
 //!
-//! - Flow: a [`Recorder`] makes the file with a header line and appends one line an [`Event`]; [`read`] reads it back.
-//! - Guarantees: only the owner can read the file (mode 0600); a line is written with one call; a reader takes
-//!   everything before a tail that was cut off, and says that it was.
+//! ```text
+//! SESSIONS/ID/transcript.jsonl    a header, then one line an event; only ever appended to
+//! SESSIONS/ID/session.json        state, limits, cost and runs; made from the transcript, replaced as a whole
+//! ```
+//!
+//! - Flow: [`Sessions::open`] makes a session or goes on with one; [`Session::add`] appends an [`Event`];
+//!   [`Sessions::read`] reads it back, [`Sessions::list`] shows all, and old ones are removed.
+//! - Guarantees: only the owner can read the files (mode 0600); a line is written with one call; a reader takes
+//!   everything before a tail that was cut off, and the next writer cuts the tail off and says so; one process writes a
+//!   session at a time, and a reader can tell one that is written from one whose process died.
 //! - Caveats: a transcript holds what the model and the tools said. It is kept on the worker's disk and is no public text.
 
 mod event;
+mod lock;
 mod reader;
-mod recorder;
+mod record;
+mod store;
+mod writer;
 
-pub use event::{Event, Header, Line, VERSION};
-pub use reader::{Transcript, read};
-pub use recorder::{Recorder, SessionError};
+pub use event::{Event, Header, Line, RunLimits, VERSION};
+pub use reader::Transcript;
+pub use record::{Metrics, SessionRecord, SessionState};
+pub use store::{SessionError, Sessions};
+pub use writer::Session;

@@ -16,7 +16,7 @@ use crate::{
     },
     forge::{BaseBranch, ForgeError, HeldLease, Issue},
     worker::{Notice, WorkError, Worker, claim::Taken, control::uncount, trust::approved_hash},
-    workspace::{BranchName, Checkout, Foreign, WorkspaceError},
+    workspace::{BranchName, Checkout, Foreign, Leftover, WorkspaceError},
 };
 
 /// The pause before a mirror that is in use is tried again.
@@ -39,6 +39,8 @@ pub(super) struct Job<'a> {
     pub(super) checkout: Checkout,
     pub(super) comments: Vec<(Login, String)>,
     pub(super) run: RunId,
+    /// The session of its runs: that of an earlier attempt where this machine has it, else their own.
+    pub(super) session: RunId,
     pub(super) ends: Instant,
     /// What the attempt may take.
     pub(super) allowance: Allowance,
@@ -215,10 +217,13 @@ impl Worker {
             record.state = record.state.after(Event::AgentStarted).unwrap_or(State::InProgress);
             record.branch = Some(job.checkout.branch().to_string());
             record.base_sha = Some(job.checkout.base().clone());
-            record.session = Some(job.run.clone());
+            record.session = Some(job.session.clone());
             format!("the agent `{}` started on `{}`", job.agent_name, job.checkout.branch())
         });
         settle.await?;
+        if job.checkout.is_kept() {
+            self.keep_what_there_is(job).await;
+        }
         Box::pin(self.rounds(job, labels)).await
     }
 
@@ -237,12 +242,24 @@ impl Worker {
         let rules = RepositorySettings::parse(&text)?;
         let (agent_name, agent) = self.choose_agent(issue, &rules)?;
         let branch = self.choose_branch(lease, issue).await?;
-        let prepare = async || self.workspace.prepare(&remote, issue.number, &branch, &base_sha).await;
+        let earlier = lease.record().session.and_then(|session| self.executor.resumable(&session, &agent_name));
+        let leftover = match &earlier {
+            // A session goes on in the folder that it left.
+            Some(session) => {
+                self.executor.end_leftovers(session);
+                // What the run that was killed spent after its worker's last heartbeat.
+                lease.note_spend(session.bill().since(lease.record().spend)).await;
+                Leftover::Keep
+            }
+            None => Leftover::Remove,
+        };
+        let prepare = async || self.workspace.prepare((&remote, issue.number), &branch, &base_sha, leftover).await;
         let checkout = self.when_free(prepare).await?;
         let comments = self.trusted_comments(issue).await?;
         let nonce = lease.record().nonce;
         let (repo, nonce) = (self.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
         let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));
+        let session = earlier.map_or_else(|| run.clone(), |session| session.id);
         let (began, pushed) = (lease.record().spend, Mutex::new(checkout.pushed().cloned()));
         Ok(Job {
             lease,
@@ -254,6 +271,7 @@ impl Worker {
             checkout,
             comments,
             run,
+            session,
             ends,
             allowance,
             began,

@@ -5,10 +5,11 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    agent::AgentParts,
+    agent::{AgentParts, Executor},
     config::Settings,
     domain::{Claimant, Login, WorkerId},
     forge::{Forge, fresh_nonce},
+    session::Sessions,
     worker::{Notice, Observer, WorkError, bills::Bills},
     workspace::{Remote, Workspace},
 };
@@ -48,6 +49,7 @@ pub struct Worker {
     server_url: String,
     pub(super) workspace: Workspace,
     pub(super) agents: AgentParts,
+    pub(super) executor: Executor,
     pub(super) environment: ChildEnvironment,
     pub(super) agent: Option<String>,
     pub(super) id: WorkerId,
@@ -64,6 +66,8 @@ impl Worker {
     /// When the forge's address is none or the folder cannot be made.
     pub async fn new(parts: WorkerParts) -> Result<Self, WorkError> {
         Remote::server(parts.forge.repo().clone(), &parts.server_url, None)?;
+        let sessions = Sessions::new(parts.state_dir.join("sessions"), parts.settings.sessions.clone());
+        let executor = Executor::new(Some(sessions), parts.settings.agent.clone());
         let bills = Bills::of(&parts.state_dir, parts.forge.repo());
         let workspace =
             Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone()).await?;
@@ -73,6 +77,7 @@ impl Worker {
             server_url: parts.server_url,
             workspace,
             agents: parts.agents,
+            executor,
             environment: parts.environment,
             agent: parts.agent,
             id: parts.id,

@@ -121,7 +121,7 @@ impl Worker {
         let summary = match report.outcome {
             Outcome::Done { summary } => summary,
             // An agent that goes on from its own work may find it done: nobody has seen it yet.
-            Outcome::NothingToDo { reason } if has_unseen_work(job) => reason,
+            Outcome::NothingToDo { reason } if has_unseen_work(job).await? => reason,
             Outcome::NothingToDo { reason } => return Ok(Round::Blocked(self.nothing_changed(&reason))),
             Outcome::Question { question } => {
                 let text = "The agent needs an answer before it can go on.".to_owned();
@@ -182,6 +182,7 @@ impl Worker {
         let left = job.ends.saturating_duration_since(Instant::now());
         let request = RunRequest {
             run: RunId(format!("{}-{round}", job.run)),
+            session: job.session.clone(),
             repo: self.forge.repo().clone(),
             issue: job.issue.number,
             title: title(&job.issue.title, 200),
@@ -197,11 +198,11 @@ impl Worker {
         let (sender, mut lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
         // Dropped with the run, so that a run that ends early ends its children too.
         let cancel = self.cancel.child_token();
-        let context = RunContext { cancel: cancel.clone(), progress: sender, environment: self.environment.clone() };
+        let context = RunContext::new(cancel.clone(), sender, self.environment.clone());
         let _ends_with_run = cancel.drop_guard();
         let ended = CancellationToken::new();
         let run = async {
-            let report = job.agent.run(&request, &context).await;
+            let report = self.executor.run(&job.agent_name, job.agent.as_ref(), &request, &context).await;
             drop(context);
             ended.cancel();
             report
@@ -397,9 +398,9 @@ impl Worker {
     }
 }
 
-/// Whether the branch has work of an earlier attempt that was never in a pull request.
-fn has_unseen_work(job: &Job<'_>) -> bool {
-    job.checkout.start() != job.checkout.base() && job.lease.record().pull_request.is_none()
+/// Whether the branch has work that was never in a pull request.
+async fn has_unseen_work(job: &Job<'_>) -> Result<bool, WorkError> {
+    Ok(job.lease.record().pull_request.is_none() && job.checkout.tip().await? != *job.checkout.base())
 }
 
 /// Whether the branch has work that passed its checks in the attempt before, which failed only after that.

@@ -1,6 +1,9 @@
 //! The checkout of one issue: the agent's folder, the proof's folder, and the git directory of Hob's behind both.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     domain::{Diff, Sha, Timestamp},
@@ -8,7 +11,7 @@ use crate::{
         BranchName, Foreign, Identity, WorkspaceError, commit, diff,
         error::library,
         git::{Before, Git, Tree},
-        layout::{IssueFolder, blocking, is_empty, make, remove, remove_git_folders},
+        layout::{IssueFolder, blocking, is_empty, make, remove, remove_git_folders, write},
         names::{checked, oid},
         skeleton,
     },
@@ -22,6 +25,16 @@ pub struct Checkout {
     tree: PathBuf,
     branch: BranchName,
     sources: Sources,
+    kept: bool,
+}
+
+/// What is done with the files that an earlier run left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leftover {
+    /// They are removed: the folder is the branch, and nothing else.
+    Remove,
+    /// They stay, ignored files included, where the branch has not moved elsewhere since.
+    Keep,
 }
 
 /// The commits a checkout comes from.
@@ -36,11 +49,15 @@ pub(super) struct Sources {
 pub(super) async fn prepare(
     git: Git,
     folder: IssueFolder,
-    branch: BranchName,
-    sources: Sources,
+    (branch, sources): (BranchName, Sources),
+    leftover: Leftover,
 ) -> Result<Checkout, WorkspaceError> {
     let tree = folder.tree();
-    let checkout = Checkout { git, folder, tree, branch, sources };
+    let mut checkout = Checkout { git, folder, tree, branch, sources, kept: false };
+    if leftover == Leftover::Keep && checkout.keep().await.unwrap_or(false) {
+        checkout.kept = true;
+        return Ok(checkout);
+    }
     if checkout.folder.index().exists() && checkout.lay().await.is_ok() {
         return Ok(checkout);
     }
@@ -59,6 +76,11 @@ impl Checkout {
     /// Folders of git objects that `git` in the agent's folder reads: a sandbox shows them read-only.
     pub fn borrowed_folders(&self) -> [PathBuf; 2] {
         [self.folder.git().join("objects"), self.folder.mirror_objects()]
+    }
+
+    /// Whether the folder holds what an earlier run left, which may be more than the branch has.
+    pub fn is_kept(&self) -> bool {
+        self.kept
     }
 
     /// The branch.
@@ -167,14 +189,54 @@ impl Checkout {
         Ok(proof)
     }
 
+    /// Remembers where the branch stands on the server now.
+    pub(super) async fn note_pushed(&self, sha: Option<&Sha>) -> Result<(), WorkspaceError> {
+        let (place, sha) = (self.folder.pushed(), sha.map_or_else(String::new, ToString::to_string));
+        blocking("remember the push", move || write(&place, sha)).await
+    }
+
     /// Hob's git directory of the issue: for pushing from.
     pub(super) fn git_dir(&self) -> PathBuf {
         self.folder.git()
     }
 
+    /// Takes the folder as it is, where it goes out from the commit that the branch stands on; false: it does not.
+    async fn keep(&self) -> Result<bool, WorkspaceError> {
+        let (folder, branch, start) = (self.folder.clone(), self.branch.clone(), self.sources.start.clone());
+        let pushed = self.sources.pushed.clone();
+        blocking("look at the folder that was left", move || {
+            if !folder.index().exists() || !folder.tree().is_dir() || folder.tree().is_symlink() {
+                return Ok(false);
+            }
+            let repo = git2::Repository::open_bare(folder.git()).map_err(library("open the issue's git directory"))?;
+            let Ok(tip) = repo.refname_to_id(&branch.full()) else { return Ok(false) };
+            let start_id = oid(&start)?;
+            // Whoever moved the branch meanwhile, or threw it away, is right.
+            let now = pushed.as_ref().map_or("", Sha::as_str);
+            let left = fs::read_to_string(folder.pushed()).unwrap_or_default();
+            if now != left && now != tip.to_string() {
+                return Ok(false);
+            }
+            // A commit that was made and never pushed is in the folder, too.
+            let is_onwards = tip == start_id
+                || repo.graph_descendant_of(tip, start_id).map_err(library("compare the branch with what was left"))?;
+            if !is_onwards {
+                return Ok(false);
+            }
+            drop(repo);
+            skeleton::own(&folder, &branch, &start)?;
+            let tree = folder.tree();
+            remove_git_folders(&tree)?;
+            skeleton::snapshot(&folder, &tree, &folder.index(), &branch, &start)?;
+            Ok(true)
+        })
+        .await
+    }
+
     async fn lay(&self) -> Result<(), WorkspaceError> {
         let (folder, branch, start) = (self.folder.clone(), self.branch.clone(), self.sources.start.clone());
         blocking("make the checkout", move || skeleton::own(&folder, &branch, &start)).await?;
+        self.note_pushed(self.sources.pushed.as_ref()).await?;
         self.fill(&self.tree, &self.folder.index(), &self.sources.start).await
     }
 

@@ -42,6 +42,11 @@ impl IssueFolder {
         self.0.join("git")
     }
 
+    /// Says where the branch stood on the server when Hob last saw or moved it.
+    pub(super) fn pushed(&self) -> PathBuf {
+        self.git().join("pushed")
+    }
+
     pub(super) fn mirror_objects(&self) -> PathBuf {
         let repo = self.0.ancestors().nth(2).unwrap_or(&self.0);
         repo.join("mirror.git/objects")

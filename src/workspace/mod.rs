@@ -29,7 +29,7 @@ mod skeleton;
 mod store;
 mod transport;
 
-pub use checkout::Checkout;
+pub use checkout::{Checkout, Leftover};
 pub use checks::{CheckLimits, run_checks};
 pub use commit::{Foreign, Identity};
 pub use error::{UnfitWork, WorkspaceError};

@@ -29,7 +29,8 @@ impl Workspace {
         expected: Option<&Sha>,
     ) -> Result<(), WorkspaceError> {
         let branch = checkout.branch();
-        let (head, expected) = (checked(head)?, expected.map(checked).transpose()?.unwrap_or_default());
+        let (sha, head) = (head, checked(head)?);
+        let expected = expected.map(checked).transpose()?.unwrap_or_default();
         let full = branch.full();
         let program = self
             .git()
@@ -39,7 +40,7 @@ impl Workspace {
             .args([&remote.url(), &format!("{head}:{full}")]);
         let finished = program.run(&CancellationToken::new()).await?;
         match reading(&finished.stdout.text(), &full) {
-            Some(Reading::Done) if finished.exit.is_success() => Ok(()),
+            Some(Reading::Done) if finished.exit.is_success() => checkout.note_pushed(Some(sha)).await,
             Some(Reading::Stale) => Err(WorkspaceError::LeaseLost { branch: branch.clone() }),
             Some(Reading::Refused(reason)) => {
                 let said = remote.scrubbed(&crate::workspace::git::said(&finished));

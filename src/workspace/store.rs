@@ -11,7 +11,7 @@ use crate::{
     domain::{IssueNumber, RepoName, Sha},
     process::Environment,
     workspace::{
-        BranchName, Checkout, Remote, WorkspaceError,
+        BranchName, Checkout, Leftover, Remote, WorkspaceError,
         checkout::{self, Sources},
         git::{Git, done},
         layout::{IssueFolder, blocking, make, mirror as mirror_folder},
@@ -65,23 +65,24 @@ impl Workspace {
     /// Makes the checkout of an issue ready: `branch` as the server had it at the last fetch where it holds work of its
     /// own, else from `base`.
     ///
-    /// Whatever an earlier run left in the folder, ignored files included, is gone afterwards.
+    /// Whatever an earlier run left in the folder, ignored files included, is gone afterwards; with [`Leftover::Keep`]
+    /// it stays where it goes out from the same commit of the same branch, see [`Checkout::is_kept`].
     ///
     /// # Errors
     /// [`WorkspaceError::UnrelatedHistory`] when the branch has nothing in common with `base`, or what the server
     /// and the disk say.
     pub async fn prepare(
         &self,
-        remote: &Remote,
-        issue: IssueNumber,
+        (remote, issue): (&Remote, IssueNumber),
         branch: &BranchName,
         base: &Sha,
+        leftover: Leftover,
     ) -> Result<Checkout, WorkspaceError> {
         let place = mirror_folder(&self.root, remote.repo());
         let sources = self.sources(&place, remote, branch, base).await;
         let sources = mirror::condemned(&place, sources).await?;
         let folder = IssueFolder::new(&self.root, remote.repo(), issue);
-        checkout::prepare(self.git.clone(), folder, branch.clone(), sources).await
+        checkout::prepare(self.git.clone(), folder, (branch.clone(), sources), leftover).await
     }
 
     /// Finds the commits the checkout goes out from and starts at, and has the server send what they lack.

@@ -3,9 +3,11 @@
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use hob::{
-    agent::{AgentBackend, AgentParts, Registry, RunContext},
+    agent::{AgentBackend, AgentParts, Executor, Registry, RunContext},
+    config::Settings,
     domain::{Outcome, Progress, RunReport, RunRequest},
     process::Environment,
+    session::{Event, Sessions},
 };
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -18,6 +20,7 @@ mod native_bad;
 mod native_http;
 mod native_models;
 mod recipe;
+mod sessions;
 
 /// A folder, a request to work in it and what surrounds the run.
 pub(crate) struct Bench {
@@ -37,6 +40,7 @@ impl Bench {
         }
         let request = RunRequest {
             run: "run-1".into(),
+            session: "run-1".into(),
             repo: "acme/site".parse().unwrap(),
             issue: "7".parse().unwrap(),
             title: "Fix the greeting".into(),
@@ -50,12 +54,27 @@ impl Bench {
         };
         let (sender, progress) = mpsc::channel(256);
         let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
-        let context = RunContext { cancel: CancellationToken::new(), progress: sender, environment };
+        let context = RunContext::new(CancellationToken::new(), sender, environment);
         Self { folder, request, context, progress }
     }
 
     pub(crate) async fn run(&self, agent: &Arc<dyn AgentBackend>) -> RunReport {
         agent.run(&self.request, &self.context).await.unwrap()
+    }
+
+    /// Runs it with a session; the models that replied, and how many tokens each had cached.
+    pub(crate) async fn run_heard(&self, agent: &Arc<dyn AgentBackend>) -> (RunReport, Vec<(String, u64)>) {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
+        let sessions = Sessions::new(folder.path().to_owned(), settings.sessions);
+        let executor = Executor::new(Some(sessions.clone()), settings.agent);
+        let report = executor.run("native", agent.as_ref(), &self.request, &self.context).await.unwrap();
+        let replies =
+            sessions.read(&self.request.session).unwrap().lines.into_iter().filter_map(|line| match line.event {
+                Event::Replied { model, cached_tokens, .. } => Some((model, cached_tokens)),
+                _ => None,
+            });
+        (report, replies.collect())
     }
 
     fn read(&self, path: &str) -> String {

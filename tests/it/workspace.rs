@@ -14,7 +14,7 @@ use hob::{
     },
     process::{Exit, Program},
     workspace::{
-        BranchName, CheckLimits, Checkout, Identity, Remote, UnfitWork, Workspace, WorkspaceError, run_checks,
+        BranchName, CheckLimits, Checkout, Identity, Leftover, Remote, UnfitWork, Workspace, WorkspaceError, run_checks,
     },
 };
 use tokio_util::sync::CancellationToken;
@@ -76,7 +76,7 @@ impl Yard {
 
     async fn prepare(&self) -> Checkout {
         let base = self.workspace.fetch(&self.remote, &main_branch()).await.unwrap();
-        self.workspace.prepare(&self.remote, IssueNumber(7), &work_branch(), &base).await.unwrap()
+        self.workspace.prepare((&self.remote, IssueNumber(7)), &work_branch(), &base, Leftover::Remove).await.unwrap()
     }
 
     async fn push(&self, checkout: &Checkout, head: &Sha, expected: Option<&Sha>) -> Result<(), WorkspaceError> {
@@ -173,6 +173,38 @@ async fn a_used_checkout_is_made_clean() {
     let mut left: Vec<_> = fs::read_dir(again.folder()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, [".git", ".gitignore", "src"]);
+    assert_eq!(fs::read_to_string(again.folder().join("src/a.txt")).unwrap(), "one\ntwo\n");
+}
+
+#[tokio::test]
+async fn what_an_earlier_run_left_is_kept_unless_somebody_moved_the_branch() {
+    let yard = Yard::new().await;
+    let keep = async || {
+        let base = yard.workspace.fetch(&yard.remote, &"main".parse().unwrap()).await.unwrap();
+        let place = (&yard.remote, IssueNumber(7));
+        yard.workspace.prepare(place, &work_branch(), &base, Leftover::Keep).await.unwrap()
+    };
+    assert!(!keep().await.is_kept(), "there was nothing");
+    let checkout = keep().await;
+    fs::write(checkout.folder().join("src/a.txt"), "half\n").unwrap();
+    fs::write(checkout.folder().join("noise.log"), "ignored").unwrap();
+    yard.sh("git init -q state/acme/site/issues/7/tree/nested").await;
+
+    // Nothing was committed; then a commit was made and not pushed; then it was pushed.
+    let again = keep().await;
+    assert!(again.is_kept() && again.folder().join("noise.log").exists());
+    assert!(!again.folder().join("nested/.git").exists() && again.folder().join(".git/HEAD").exists());
+    let half = commit(&again).await.unwrap().unwrap();
+    let again = keep().await;
+    assert_eq!((again.is_kept(), again.start()), (true, again.base()));
+    assert!(commit(&again).await.unwrap().is_some(), "the work is committed anew");
+    yard.push(&again, &half, None).await.unwrap();
+    assert!(keep().await.is_kept());
+
+    // A person threw the work away.
+    yard.git("push -q origin :hob/7-fix").await;
+    let again = keep().await;
+    assert!(!again.is_kept() && !again.folder().join("noise.log").exists());
     assert_eq!(fs::read_to_string(again.folder().join("src/a.txt")).unwrap(), "one\ntwo\n");
 }
 
@@ -349,7 +381,7 @@ async fn issues_of_one_repository_are_prepared_at_the_same_time() {
     let one = async |number: u64| {
         let base = yard.workspace.fetch(&yard.remote, &main_branch()).await?;
         let branch: BranchName = format!("hob/{number}").parse().unwrap();
-        yard.workspace.prepare(&yard.remote, IssueNumber(number), &branch, &base).await
+        yard.workspace.prepare((&yard.remote, IssueNumber(number)), &branch, &base, Leftover::Remove).await
     };
     for made in futures_util::future::join_all((1..=6).map(one)).await {
         assert!(made.unwrap().folder().join("src/a.txt").exists());
@@ -371,7 +403,11 @@ async fn a_branch_without_common_history_is_refused() {
     let yard = Yard::new().await;
     yard.git("checkout -q --orphan other && git commit -qm alien && git push -q origin other:hob/7-fix").await;
     let base = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
-    let error = yard.workspace.prepare(&yard.remote, IssueNumber(7), &work_branch(), &base).await.unwrap_err();
+    let error = yard
+        .workspace
+        .prepare((&yard.remote, IssueNumber(7)), &work_branch(), &base, Leftover::Remove)
+        .await
+        .unwrap_err();
     assert!(matches!(error, WorkspaceError::UnrelatedHistory { .. }), "{error}");
 }
 

@@ -21,7 +21,7 @@ use crate::{
             home::Home,
             version::{check, find},
         },
-        environment::{ARGUMENT_MAX, BRAND, named, of_child},
+        environment::{ARGUMENT_MAX, BRAND, RUN_VARIABLE, named, of_child},
         report::{cancelled, report},
     },
     config::{AdapterName, AgentSettings, PriceSettings},
@@ -143,11 +143,12 @@ impl AdapterAgent {
             .dir(&request.folder)
             .env("HOB_ISSUE", request.issue.to_string())
             .env("HOB_REPOSITORY", request.repo.to_string())
-            .env("HOB_RUN", request.run.as_str())
+            .env(RUN_VARIABLE, request.run.as_str())
             .brand(BRAND, &run.home.path().display().to_string())
             .deadline(request.time)
             .output_cap(self.output_cap)
             .watch_data(move |line| {
+                watcher.alive();
                 let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
                 // What it says on its way out hides why it was ended.
                 if heard.hopeless {

@@ -8,7 +8,7 @@ use crate::{
     agent::{
         AgentBackend, AgentError, RunContext,
         command::Said,
-        environment::{ARGUMENT_MAX, BRAND, named, of_child},
+        environment::{ARGUMENT_MAX, BRAND, RUN_VARIABLE, named, of_child},
         report::{cancelled, permanent, report, tail, transient},
     },
     config::{AgentSettings, PromptVia},
@@ -70,7 +70,7 @@ impl CommandAgent {
             .dir(&request.folder)
             .env("HOB_ISSUE", request.issue.to_string())
             .env("HOB_REPOSITORY", request.repo.to_string())
-            .env("HOB_RUN", request.run.as_str())
+            .env(RUN_VARIABLE, request.run.as_str())
             .brand(BRAND, &format!("{:016x}", rand::random::<u64>()))
             .deadline(request.time)
             .output_cap(self.output_cap);

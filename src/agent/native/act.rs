@@ -9,7 +9,7 @@ use crate::{
     agent::{
         native::{
             guard::Guard,
-            history::{Trace, line},
+            history::{REASON_MAX, Trace},
             limits::out_of_time,
             tally::Actions,
             tools::{Action, Answer, Effect, ToolError, Toolbox, Toolset},
@@ -24,8 +24,6 @@ use crate::{
 
 /// Calls of one reply that are run; the others are answered with an error.
 const CALLS_MAX: usize = 16;
-/// Bytes of an error that a limit quotes.
-const REASON_MAX: usize = 300;
 
 /// What carries actions out.
 pub(super) struct Acts<'a> {
@@ -104,7 +102,7 @@ impl Run<'_> {
         let mut runs = Vec::with_capacity(batch.len());
         let mut told = Vec::with_capacity(batch.len());
         for Planned { call, action, line } in batch {
-            self.transcript.add(Event::Action {
+            self.context.session.add(Event::Action {
                 id: call.id.clone(),
                 tool: call.name.clone(),
                 arguments: call.arguments.clone(),
@@ -165,18 +163,18 @@ impl Run<'_> {
             Err(error) => {
                 let text = clip(&error, cap);
                 acted.actions.wrong(first_line(&text, REASON_MAX));
-                acted.trace.errors.push(format!("{}: {}", call.name, first_line(&text, REASON_MAX)));
                 text
             }
         };
-        let short = if is_error { format!("failed: {text}") } else { text.clone() };
-        acted.trace.lines.push(line(self.tally.turns, said, &short));
+        let result = ToolResult { id: call.id.clone(), text, is_error };
+        acted.trace.note(self.tally.turns, (&call.name, said), &result);
         // Of what was read nothing is shown: whoever watches may be a public log.
         if is_error || call.name == "shell" || self.acts.toolset.is_program(&call.name) {
-            self.say(&format!("→ {}", first_line(&short, 120)));
+            let failed = if is_error { "failed: " } else { "" };
+            self.say(&format!("→ {failed}{}", first_line(&result.text, 120)));
         }
-        self.transcript.add(Event::Result { id: call.id.clone(), is_error, text: text.clone() });
-        acted.results.push(ToolResult { id: call.id.clone(), text, is_error });
+        self.context.session.add(Event::Result { id: result.id.clone(), is_error, text: result.text.clone() });
+        acted.results.push(result);
     }
 }
 

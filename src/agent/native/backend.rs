@@ -1,6 +1,6 @@
 //! The native agent: what it is made from, and how one run of it begins and ends.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::collections::BTreeMap;
 
 use tokio::{
     sync::{Mutex, mpsc},
@@ -10,18 +10,17 @@ use tokio::{
 use crate::{
     agent::{
         AgentBackend, AgentError, RunContext,
-        environment::{named, of_child},
+        environment::{RUN_VARIABLE, named, of_child},
         folder::Folder,
         native::{
             act::Acts,
             guard::{Guard, Proposal},
             help::Helps,
-            history::History,
             limits::Limits,
+            restore::{Restored, restore},
             speech::Dialect,
-            tally::Tally,
             tools::{Toolbox, Toolset, Written},
-            turns::{Run, Standing, Transcript},
+            turns::Run,
         },
         report::report,
     },
@@ -29,7 +28,6 @@ use crate::{
     domain::{FailureClass, RunReport, RunRequest},
     model::Lineup,
     process::{Environment, Shell},
-    session::{Event, Header, Recorder, VERSION},
 };
 
 /// Per cent of the model's window that a request may fill before old turns are folded.
@@ -42,13 +40,12 @@ pub struct NativeAgent {
     programs: BTreeMap<String, ToolSettings>,
     helps: Helps,
     extras: Environment,
-    sessions: Option<PathBuf>,
     asked: Option<mpsc::Sender<Proposal>>,
 }
 
 impl NativeAgent {
-    /// An agent that asks `models`; no variable but the context's reaches a command, no
-    /// transcript is kept, and nobody can be asked to approve anything.
+    /// An agent that asks `models`; no variable but the context's reaches a command, and nobody can be asked to approve
+    /// anything.
     pub fn new(models: Lineup, settings: AgentSettings) -> Self {
         Self {
             models,
@@ -56,7 +53,6 @@ impl NativeAgent {
             programs: BTreeMap::new(),
             helps: Helps::default(),
             extras: Environment::new(),
-            sessions: None,
             asked: None,
         }
     }
@@ -66,12 +62,6 @@ impl NativeAgent {
     pub fn variables(self, variables: &Environment) -> Self {
         let extras = named(&self.settings, variables);
         Self { extras, ..self }
-    }
-
-    /// Keeps a transcript of each run in `folder`, which must be outside what an agent can write.
-    #[must_use]
-    pub fn sessions(self, folder: PathBuf) -> Self {
-        Self { sessions: Some(folder), ..self }
     }
 
     /// Gives it programs that its settings may name as tools, `[tools.NAME]`. What they say of themselves is kept in
@@ -93,20 +83,6 @@ impl NativeAgent {
         let helps = self.helps.of(programs, environment).await;
         Toolset::new(&self.settings.tools, &self.programs, &helps).map_err(setup)
     }
-
-    /// A transcript that cannot be made is a warning: the work is worth more than its record.
-    fn transcript(&self, request: &RunRequest) -> Transcript {
-        let Some(folder) = &self.sessions else { return Transcript::none() };
-        let header =
-            Header { transcript: VERSION, run: request.run.clone(), repo: request.repo.clone(), issue: request.issue };
-        match Recorder::create(folder, &header) {
-            Ok(recorder) => Transcript::to(recorder),
-            Err(error) => {
-                tracing::warn!(run.id = %request.run, error = %error, "run {} has no transcript", request.run);
-                Transcript::none()
-            }
-        }
-    }
 }
 
 #[async_trait::async_trait]
@@ -126,40 +102,49 @@ impl AgentBackend for NativeAgent {
             reason: format!("open the folder: {error}"),
             failure: FailureClass::Transient { retry_after: None },
         })?;
-        let limits = Limits::new(&self.settings, request, started);
-        let environment = of_child(context, &self.extras);
+        let mut limits = Limits::new(&self.settings, request, started);
+        // Each wait of this agent has a limit of its own: the model's, the commands', the run's.
+        context.alive_until(limits.deadline);
+        let mut environment = of_child(context, &self.extras);
+        environment.insert(RUN_VARIABLE.into(), request.run.as_str().into());
         let toolset = self.toolset(&environment).await?;
         let guard = Guard::new(&self.settings.denied, self.settings.approve, self.asked.clone())
             .map_err(|error| setup(error.to_string()))?;
+        let dialect = Dialect::new(self.settings.speech, &toolset);
+        let lines = context.session.transcript().map(|transcript| transcript.lines).unwrap_or_default();
+        let restored = restore(&lines, &dialect, &toolset, |brief| task(brief, &request.checks));
+        let Restored { mut history, mut tally, standing, turns_before } = match restored {
+            Some(restored) => {
+                context.show(format!("goes on after turn {} of its session", restored.tally.turns));
+                restored
+            }
+            None => Restored::nothing(task(&request.brief, &request.checks)),
+        };
+        limits.turns = limits.turns.saturating_add(turns_before);
+        history.tell(&tally.status(&limits, started));
         let toolbox = Toolbox {
             shell: Mutex::new(Shell::new(environment.clone(), folder.path())),
             folder,
             environment,
-            written: Written::new(limits.output),
+            written: Written::new(tally.written, limits.output),
             output_cap: self.settings.output_cap,
             shell_time: self.settings.shell_time,
             deadline: limits.deadline,
             cancel: context.cancel.clone(),
         };
-        let mut transcript = self.transcript(request);
-        transcript.add(Event::Started { agent: "native".into(), brief: request.brief.clone() });
-        let mut tally = Tally::default();
-        let task = format!("{}\n\n{}", task(request), tally.status(&limits, started));
         let mut run = Run {
-            model: self.models.begin(request.run.as_str()),
-            dialect: Dialect::new(self.settings.speech, &toolset),
+            model: self.models.begin(request.session.as_str()),
+            dialect,
             acts: Acts { toolset: &toolset, guard: &guard, toolbox },
             limits,
             tally,
-            history: History::new(task),
+            history,
             window: self.settings.context_tokens.saturating_mul(WINDOW_USED) / 100,
-            transcript,
             context,
-            progress: Standing::default(),
+            progress: standing,
         };
         let outcome = run.drive().await;
         run.acts.toolbox.shell.lock().await.end().await;
-        run.transcript.add(Event::Ended { outcome: outcome.clone() });
         Ok(report(outcome, run.tally.spend, started))
     }
 }
@@ -168,12 +153,12 @@ fn setup(reason: String) -> AgentError {
     AgentError { reason, failure: FailureClass::NeedsHuman }
 }
 
-/// The first message: the brief, and the commands the work will be measured by where it does not name them.
-fn task(request: &RunRequest) -> String {
-    let untold = request.checks.iter().filter(|check| !request.brief.contains(check.as_str()));
+/// The task: the brief, and the commands the work will be measured by where it does not name them.
+fn task(brief: &str, checks: &[String]) -> String {
+    let untold = checks.iter().filter(|check| !brief.contains(check.as_str()));
     let checks: Vec<_> = untold.map(|check| format!("- {check}")).collect();
     if checks.is_empty() {
-        return request.brief.clone();
+        return brief.to_owned();
     }
-    format!("{}\n\nHob runs these checks afterwards:\n{}", request.brief, checks.join("\n"))
+    format!("{brief}\n\nHob runs these checks afterwards:\n{}", checks.join("\n"))
 }

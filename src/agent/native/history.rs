@@ -12,8 +12,11 @@ use std::collections::{BTreeSet, VecDeque};
 
 use crate::{
     agent::report::first_line,
-    model::{Kept, Message},
+    model::{Kept, Message, ToolResult},
 };
+
+/// Bytes of an error that is quoted.
+pub(super) const REASON_MAX: usize = 300;
 
 /// Turns that stand whole before the oldest are folded.
 const TURNS_MAX: usize = 60;
@@ -40,6 +43,22 @@ pub(super) struct Trace {
     pub(super) files: Vec<String>,
     /// Errors.
     pub(super) errors: Vec<String>,
+}
+
+impl Trace {
+    /// Adds a call of `turn`: its tool, the line that says what it does, and its answer.
+    pub(super) fn note(&mut self, turn: u32, (tool, said): (&str, &str), result: &ToolResult) {
+        let failed = format!("failed: {}", result.text);
+        self.lines.push(line(turn, said, if result.is_error { &failed } else { &result.text }));
+        if result.is_error {
+            self.errors.push(format!("{tool}: {}", first_line(&result.text, REASON_MAX)));
+        }
+    }
+
+    /// Adds a reply without a call, which was answered so.
+    pub(super) fn words(&mut self, turn: u32, answer: &str) {
+        self.lines.push(line(turn, "words without a call", answer));
+    }
 }
 
 #[derive(Debug)]
@@ -85,6 +104,26 @@ impl History {
         let bytes = size(&said) + size(&answer);
         self.messages.extend([said.into(), answer.into()]);
         self.turns.push_back(Turn { number, bytes, trace });
+    }
+
+    /// Tells the model something more behind the last answer; there is one.
+    pub(super) fn tell(&mut self, text: &str) {
+        let Some(last) = self.messages.pop() else { return };
+        let mut last = Message::clone(&last);
+        match &mut last {
+            Message::User { text: said } | Message::Assistant { text: said, .. } => {
+                said.push_str(&format!("\n\n{text}"))
+            }
+            Message::Results { results } => {
+                if let Some(result) = results.last_mut() {
+                    result.text.push_str(&format!("\n\n{text}"));
+                }
+            }
+        }
+        if let Some(turn) = self.turns.back_mut() {
+            turn.bytes += text.len();
+        }
+        self.messages.push(last.into());
     }
 
     /// Folds old turns where enough stand whole. `plan` is the model's own, as it stands.
@@ -182,7 +221,7 @@ fn size(message: &Message) -> usize {
 }
 
 /// The line of a call: what was done, and how its answer begins. A command's answer begins with its exit code.
-pub(super) fn line(turn: u32, action: &str, answer: &str) -> String {
+fn line(turn: u32, action: &str, answer: &str) -> String {
     let mut lines = answer.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = first_line(lines.next().unwrap_or_default(), 100);
     let more = if first.starts_with('[') {

@@ -49,13 +49,19 @@ pub(super) struct Tally {
     pub(super) written: u64,
     /// Replies with a failed action.
     pub(super) total_errors: u32,
-    consecutive_errors: u32,
+    /// Those of them that came last and in a row.
+    pub(super) consecutive_errors: u32,
     identical_calls: u32,
     last_call: Option<(String, String)>,
     warned: BTreeSet<&'static str>,
 }
 
 impl Tally {
+    /// Takes up what was counted before: bytes that commands wrote, errors in all and in a row.
+    pub(super) fn restore(&mut self, written: u64, errors: u32, in_row: u32) {
+        (self.written, self.total_errors, self.consecutive_errors) = (written, errors, in_row);
+    }
+
     /// Begins a turn, or says why there is none.
     pub(super) fn begin_turn(&mut self, limits: &Limits, now: Instant) -> Result<(), Outcome> {
         if now >= limits.deadline {

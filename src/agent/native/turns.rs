@@ -7,7 +7,7 @@ use crate::{
         RunContext,
         native::{
             act::Acts,
-            history::{History, Trace, line},
+            history::{History, REASON_MAX, Trace},
             limits::{Limits, out_of_time},
             speech::{Dialect, Understood},
             tally::{Actions, Tally},
@@ -17,11 +17,9 @@ use crate::{
     },
     domain::{Outcome, Spend},
     model::{Answer, Conversation, Message, ModelError, ModelReply, ModelRequest, Stop, ToolCall},
-    session::{Event, Recorder},
+    session::Event,
 };
 
-/// Bytes of a tool's error; a command's output may be in it.
-const REASON_MAX: usize = 300;
 /// What a model is told, once, when it says something and calls nothing.
 const REMINDER: &str = "Your reply called no tool. Go on with a tool; or end with `done`, or with `ask`.";
 /// What a model is told when its reply was cut.
@@ -37,7 +35,6 @@ pub(super) struct Run<'a> {
     pub(super) history: History,
     /// Tokens of a request from which on old turns are folded.
     pub(super) window: u64,
-    pub(super) transcript: Transcript,
     pub(super) context: &'a RunContext,
     pub(super) progress: Standing,
 }
@@ -54,7 +51,7 @@ pub(super) struct Standing {
     /// Whether a tool that can change files ran well.
     pub(super) changed: bool,
     /// Tokens of the last request.
-    last_input: u64,
+    pub(super) last_input: u64,
 }
 
 impl Run<'_> {
@@ -62,7 +59,7 @@ impl Run<'_> {
     pub(super) async fn drive(&mut self) -> Outcome {
         loop {
             if let Err(outcome) = self.turn().await {
-                self.context.say(format!(
+                self.context.show(format!(
                     "ended after {} turns, {} errors, {}",
                     self.tally.turns, self.tally.total_errors, self.tally.spend
                 ));
@@ -98,19 +95,22 @@ impl Run<'_> {
         let turn = self.tally.turns;
         let Answer { reply, model, usd_micros, instead } = self.ask(plan.as_deref()).await?;
         if let Some(why) = instead {
-            self.say(&format!("`{model}` answers now: {}", first_line(&why, REASON_MAX)));
+            let text = format!("`{model}` answers now: {}", first_line(&why, REASON_MAX));
+            self.say(&text);
+            self.context.session.add(Event::Noted { text });
         }
         self.progress.last_input = reply.usage.input;
         self.tally.spend = self.tally.spend
             + Spend { usd_micros, input_tokens: reply.usage.input, output_tokens: reply.usage.output, wall_seconds: 0 };
         self.context.spent(self.tally.spend);
-        self.transcript.add(Event::Replied {
+        self.context.session.add(Event::Replied {
             turn,
             model,
             text: reply.text.clone(),
             input_tokens: reply.usage.input,
             cached_tokens: reply.usage.cached_input,
             output_tokens: reply.usage.output,
+            usd_micros,
         });
         if reply.stop == Stop::Refused {
             return Err(needs_human(format!("the model refused: {}", first_line(&reply.text, REASON_MAX))));
@@ -141,7 +141,7 @@ impl Run<'_> {
 
     async fn request(&mut self) -> Result<Result<Answer, ModelError>, Outcome> {
         let (turn, messages) = (self.tally.turns, self.history.messages());
-        self.transcript.add(Event::Asked { turn, messages: messages.len() });
+        self.context.session.add(Event::Asked { turn, messages: messages.len() });
         let request = ModelRequest { system: self.dialect.system(), messages, tools: self.dialect.tools(), turn };
         tokio::select! {
             answer = self.model.ask(&request) => Ok(answer),
@@ -176,11 +176,19 @@ impl Run<'_> {
     fn answer_words(&mut self, reply: &ModelReply, text: &str) {
         let note = self.tally.status(&self.limits, Instant::now());
         let turn = self.tally.turns;
-        let trace = Trace { lines: vec![line(turn, "words without a call", text)], ..Trace::default() };
+        let mut trace = Trace::default();
+        trace.words(turn, text);
         // Calls that are not answered may not stand in the conversation.
         let said = ModelReply { calls: Vec::new(), text: reply.text.clone(), ..*reply };
-        let answer = Message::User { text: format!("{text}\n\n{note}") };
-        self.history.push(turn, self.dialect.said(&said), answer, trace);
+        let answer = format!("{text}\n\n{note}");
+        self.turned(answer.clone());
+        self.history.push(turn, self.dialect.said(&said), Message::User { text: answer }, trace);
+    }
+
+    /// Writes down that the turn is whole, with what the model is told behind it.
+    fn turned(&self, note: String) {
+        let Tally { turns: turn, written, total_errors: errors, consecutive_errors: errors_in_row, .. } = self.tally;
+        self.context.session.add(Event::Turned { turn, note, written, errors, errors_in_row });
     }
 
     async fn act(&mut self, reply: &ModelReply, calls: &[ToolCall]) -> Result<(), Outcome> {
@@ -192,35 +200,13 @@ impl Run<'_> {
         self.tally.count_actions(&self.limits, &acted.actions)?;
         let note = self.tally.status(&self.limits, Instant::now());
         let answer = self.dialect.answer(calls, std::mem::take(&mut acted.results), &note);
+        self.turned(note);
         self.history.push(self.tally.turns, self.dialect.said(reply), answer, acted.trace);
         Ok(())
     }
 
     /// Tells whoever watches what happens in this turn.
     pub(super) fn say(&self, what: &str) {
-        self.context.say(format!("turn {}/{}: {what}", self.tally.turns, self.limits.turns));
-    }
-}
-
-/// The run's transcript, where one is kept.
-pub(super) struct Transcript(Option<Recorder>);
-
-impl Transcript {
-    /// No transcript.
-    pub(super) fn none() -> Self {
-        Self(None)
-    }
-
-    /// The transcript that `recorder` writes.
-    pub(super) fn to(recorder: Recorder) -> Self {
-        Self(Some(recorder))
-    }
-
-    /// Adds an event. When that fails, the transcript ends here and the run goes on.
-    pub(super) fn add(&mut self, event: Event) {
-        if let Some(Err(error)) = self.0.as_mut().map(|recorder| recorder.record(event)) {
-            tracing::warn!(error = %error, "the transcript ends early: {error}");
-            self.0 = None;
-        }
+        self.context.show(format!("turn {}/{}: {what}", self.tally.turns, self.limits.turns));
     }
 }

@@ -47,6 +47,8 @@ impl RecipeAgent {
     }
 
     async fn steps(&self, folder: &Folder, request: &RunRequest, context: &RunContext, deadline: Instant) -> Outcome {
+        // Each of its waits ends with the run's time.
+        context.alive_until(deadline);
         let mut done = Vec::new();
         let count = self.recipe.steps.len();
         for (index, step) in self.recipe.steps.iter().enumerate() {

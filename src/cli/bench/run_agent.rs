@@ -39,7 +39,7 @@ pub(super) async fn run(setup: Setup, args: Args) -> anyhow::Result<()> {
     let agent = Registry::new(agent_parts(&setup.settings, &setup.state_dir))?.get(&args.name)?;
     let request = request(brief, args.folder, args.time)?;
     let (sender, mut lines) = mpsc::channel::<Progress>(256);
-    let context = RunContext { cancel: CancellationToken::new(), progress: sender, environment: child_environment() };
+    let context = RunContext::new(CancellationToken::new(), sender, child_environment());
     let work = async move {
         let report = agent.run(&request, &context).await;
         drop(context);
@@ -65,6 +65,7 @@ pub(super) async fn run(setup: Setup, args: Args) -> anyhow::Result<()> {
 pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow::Result<RunRequest> {
     Ok(RunRequest {
         run: "bench".into(),
+        session: "bench".into(),
         repo: "hob/bench".parse()?,
         issue: "1".parse().map_err(|error| anyhow::anyhow!("{error}"))?,
         title: "A measurement".to_owned(),

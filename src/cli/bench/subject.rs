@@ -125,7 +125,7 @@ async fn peer(name: AdapterName, program: &Path, place: &Place<'_>) -> Result<()
     let request = request(BRIEF.to_owned(), place.folder.to_owned(), place.time).map_err(|error| error.to_string())?;
     // Nobody watches the progress.
     let (progress, _) = mpsc::channel(1);
-    let context = RunContext { cancel: CancellationToken::new(), progress, environment: child_environment() };
+    let context = RunContext::new(CancellationToken::new(), progress, child_environment());
     match agent.run(&request, &context).await.map_err(|error| error.reason)?.outcome {
         Outcome::Done { .. } => Ok(()),
         Outcome::NothingToDo { reason } | Outcome::Failed { reason, .. } => Err(reason),

@@ -63,7 +63,7 @@ impl Stage {
                 .with_context(|| format!("`{}` is no git repository with a commit", folder.display()))?,
         };
         let state = tempfile::Builder::new().prefix("hob-rehearsal-").tempdir()?;
-        let (observer, log) = progress::observer(show, Naming::One);
+        let (observer, log) = progress::observer(show, Naming::One, progress::SUMMARY);
         let address = format!("{}/repos/{repo}", forge.api_url());
         let identity = Authentication::Token(WORKER.into());
         let connection = Connection::new(&forge.api_url(), identity, &settings.forge, Access::ReadWrite)?;
@@ -72,7 +72,7 @@ impl Stage {
             forge: client,
             server_url: forge.server_url(),
             state_dir: state.path().join("state"),
-            agents: AgentParts { sessions: Some(state.path().join("sessions")), ..agents },
+            agents,
             environment: child_environment(),
             agent,
             id: worker_id("rehearsal"),

@@ -5,7 +5,7 @@ use hob::domain::{FailureClass, Spend};
 use super::*;
 
 /// An agent that runs `script` with `sh`.
-fn sh(script: &str) -> Arc<dyn AgentBackend> {
+pub(super) fn sh(script: &str) -> Arc<dyn AgentBackend> {
     sh_with(script, "", &Environment::new())
 }
 

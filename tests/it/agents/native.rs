@@ -5,7 +5,6 @@ use hob::{
     config::{AgentSettings, PriceSettings},
     domain::FailureClass,
     model::{Cassette, Lineup, Message, ModelClient, ModelError, ModelReply, ModelRequest},
-    session::{Event, read},
 };
 use serde_json::{Value, json};
 
@@ -171,19 +170,6 @@ async fn cancelling_ends_a_command_and_the_run() {
     let report = run(&bench, native(json!([call("shell", json!({ "command": "touch started; sleep 600" }))]))).await;
     assert_eq!(failure(&report.outcome).1, &FailureClass::Cancelled);
     watch.await.unwrap();
-}
-
-#[tokio::test]
-async fn a_run_leaves_a_transcript_that_tells_it_all() {
-    let bench = Bench::new(&[("a", "x")]);
-    let sessions = tempfile::tempdir().unwrap();
-    let replies = json!([call("read", json!({ "path": "a" })), call("done", json!({ "summary": "ok" }))]);
-    run(&bench, native(replies).sessions(sessions.path().to_owned())).await;
-    let transcript = read(&sessions.path().join("run-1.jsonl")).unwrap();
-    let events: Vec<_> = transcript.lines.into_iter().map(|line| line.event).collect();
-    assert_eq!(events[0], Event::Started { agent: "native".into(), brief: "Change the greeting.".into() });
-    assert!(events.contains(&Event::Result { id: "call-1-1".into(), is_error: false, text: "x".into() }));
-    assert_eq!(events.last(), Some(&Event::Ended { outcome: Outcome::Done { summary: "ok".into() } }));
 }
 
 #[tokio::test]

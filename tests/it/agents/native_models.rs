@@ -3,7 +3,6 @@
 use hob::{
     config::{ModelAccess, ModelSettings, PriceSettings},
     scripted_model::{Fault, INPUT_TOKENS, Running, Script, Times, serve},
-    session::{Event, read},
 };
 
 use super::*;
@@ -37,9 +36,7 @@ async fn a_run_whose_model_goes_away_ends_with_the_next_one_and_says_so() {
     let first = Script::new(["echo one > one"]).fault(1, Fault::ServerError, Times::Always);
     let first = serve(first, |_| {}).await.unwrap();
     let second = serve(Script::new(["echo two > two"]), |_| {}).await.unwrap();
-    let sessions = tempfile::tempdir().unwrap();
-    let parts = AgentParts { sessions: Some(sessions.path().to_owned()), ..parts(&first, &second) };
-    let report = bench.run(&native(parts)).await;
+    let (report, replies) = bench.run_heard(&native(parts(&first, &second))).await;
     assert!(matches!(report.outcome, Outcome::Done { .. }), "{report:?}");
     assert_eq!((bench.read("one").trim(), bench.read("two").trim()), ("one", "two"));
     // One reply of the first model, two of the second.
@@ -49,12 +46,8 @@ async fn a_run_whose_model_goes_away_ends_with_the_next_one_and_says_so() {
     let says =
         "turn 2/50: `anthropic/second` answers now: `openai/first` cannot answer: the model's service answered 500";
     assert!(switches.len() == 1 && switches[0].starts_with(says), "{said:?}");
-    let transcript = read(&sessions.path().join("run-1.jsonl")).unwrap();
-    let models = transcript.lines.into_iter().filter_map(|line| match line.event {
-        Event::Replied { model, .. } => Some(model),
-        _ => None,
-    });
-    assert_eq!(models.collect::<Vec<_>>(), ["openai/first", "anthropic/second", "anthropic/second"]);
+    let models: Vec<_> = replies.iter().map(|(model, _)| model.as_str()).collect();
+    assert_eq!(models, ["openai/first", "anthropic/second", "anthropic/second"]);
 }
 
 #[tokio::test]

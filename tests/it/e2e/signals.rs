@@ -40,25 +40,24 @@ async fn a_run_whose_time_is_over_puts_its_issue_back() {
 
 #[tokio::test]
 async fn after_a_program_was_killed_another_goes_on() {
-    let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;
+    let script = format!("[ $n -gt 0 ] || echo half > half.txt; {}", Gate::before("echo done > done.txt"));
+    let world = World::fixing().script("fixer", &script).start().await;
     let mut gate = Gate::of(&world);
     let issue = world.asks("Make done.txt", "").await;
     let hob = world.starts_hob(&["run", "--once"]).await;
     gate.reached().await;
     hob.ends_by(Signal::KILL).await;
-    // Its agent outlives it here, since nothing was left to end it.
-    gate.open().await;
     assert_eq!(world.labels(issue).await, ["code", "in-progress"]);
 
     world.forge.advance(world.settings.lease.duration + world.settings.lease.skew + Duration::from_secs(2));
+    // The same state folder: the agent that outlived its worker is ended, and what it had made is gone on from.
     let opens = async {
         gate.reached().await;
         gate.open().await;
     };
-    // The same state folder: what the dead one left there does not stand in the way.
     let (ended, ()) = tokio::join!(world.hob(&["run", "--once"]), opens);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{ended:?}");
-    assert_eq!(world.changed(world.pull().await["number"].as_u64().unwrap()).await, ["done.txt"]);
+    assert_eq!(world.changed(world.pull().await["number"].as_u64().unwrap()).await, ["done.txt", "half.txt"]);
     world.finish().await;
 }

@@ -66,7 +66,8 @@ impl World {
         let held = held_by(&record, now, self.settings.lease.skew);
         assert_eq!(held, None, "the lease on issue {number} is still held");
         let repairs = self.settings.labels.changes(&labels, record.state);
-        assert!(repairs.is_empty(), "issue {number} is {:?} and has the labels {labels:?}", record.state);
+        let story = if repairs.is_empty() { Vec::new() } else { self.history(number).await };
+        assert!(repairs.is_empty(), "issue {number} is {:?} and has the labels {labels:?}: {story:#?}", record.state);
         assert!(own.len() == 1 || record.state == State::Done, "issue {number} has no status comment");
     }
 }

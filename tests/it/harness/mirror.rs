@@ -4,7 +4,7 @@ use std::{fs, io, path::Path};
 
 use hob::{
     config::child_environment,
-    workspace::{Remote, Workspace},
+    workspace::{Leftover, Remote, Workspace},
 };
 use tokio::sync::OnceCell;
 
@@ -34,7 +34,7 @@ impl World {
         let workspace = Workspace::open(folder.path().to_owned(), settings, child_environment()).await.unwrap();
         let base = workspace.fetch(&remote, &"main".parse().unwrap()).await.unwrap();
         let branch = "hob/none".parse().unwrap();
-        workspace.prepare(&remote, hob::domain::IssueNumber(1), &branch, &base).await.unwrap();
+        workspace.prepare((&remote, hob::domain::IssueNumber(1)), &branch, &base, Leftover::Remove).await.unwrap();
         folder
     }
 }

@@ -154,7 +154,7 @@ impl Builder {
         let forge = serve(options).await.unwrap();
         forge.create_repository(&repo(), &seeds(&self.files)).unwrap();
         let set_here = |key: &str| (key.to_owned(), "0".to_owned());
-        let mut set = vec![set_here("forge.write_interval_ms"), set_here("limits.open_pulls")];
+        let mut set = ["forge.write_interval_ms", "limits.open_pulls", "agent.retries"].map(set_here).to_vec();
         set.extend(self.set);
         let mut settings = Settings::load(None, HashMap::new(), &set).unwrap();
         for (name, script) in &self.scripts {
@@ -281,7 +281,6 @@ impl World {
                 agents: settings.agents.clone(),
                 recipes: settings.recipes.clone(),
                 model: settings.model.clone(),
-                sessions: Some(state_dir.join("sessions")),
                 ..AgentParts::default()
             },
             settings,

@@ -49,9 +49,9 @@ pub(in crate::agent::native) struct Written {
 }
 
 impl Written {
-    /// Nothing yet, `max` at most.
-    pub(in crate::agent::native) fn new(max: u64) -> Self {
-        Self { bytes: AtomicU64::new(0), max }
+    /// `before` bytes so far, `max` at most.
+    pub(in crate::agent::native) fn new(before: u64, max: u64) -> Self {
+        Self { bytes: AtomicU64::new(before), max }
     }
 
     /// Bytes written.

@@ -1,0 +1,123 @@
+//! Plays a session again: the same calls to the same tools, without a model.
+//!
+//! - Flow: the replies of the transcript stand in for the model's; each call is run as it was, by the same rules, and its
+//!   answer is held against the one in the transcript.
+//! - Caveats: an answer with a time or a random number in it differs each time.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Mutex, PoisonError},
+};
+
+use crate::{
+    model::{ModelClient, ModelError, ModelReply, ModelRequest, Stop, ToolCall, Usage},
+    session::{Event, Line},
+};
+
+/// The replies of a transcript, in the model's place.
+pub struct Replayed(Mutex<VecDeque<ModelReply>>);
+
+/// A call whose answer is another now.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Difference {
+    /// The turn it was in.
+    pub turn: u32,
+    /// The tool.
+    pub tool: String,
+    /// What it was called with.
+    pub arguments: String,
+    /// The answer in the transcript.
+    pub before: String,
+    /// The answer now; none: it was not run.
+    pub now: Option<String>,
+}
+
+/// Two transcripts, held against each other.
+#[derive(Debug, Default, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Comparison {
+    /// Calls with the same answer.
+    pub same: usize,
+    /// Those with another.
+    pub differences: Vec<Difference>,
+}
+
+impl Replayed {
+    /// The replies in `lines`; those that ended a run from which another went on are left out.
+    pub fn new(lines: &[Line]) -> Self {
+        let mut replies: VecDeque<ModelReply> = VecDeque::new();
+        let mut ends = false;
+        for line in lines {
+            match &line.event {
+                Event::Replied { text, .. } => {
+                    ends = true;
+                    replies.push_back(ModelReply {
+                        text: text.clone(),
+                        calls: Vec::new(),
+                        stop: Stop::Finished,
+                        usage: Usage::default(),
+                    });
+                }
+                Event::Action { id, tool, arguments } => {
+                    if let Some(reply) = replies.back_mut() {
+                        let (name, arguments) = (tool.clone(), arguments.clone());
+                        reply.calls.push(ToolCall { id: id.clone(), name, arguments });
+                    }
+                }
+                Event::Turned { .. } => ends = false,
+                Event::Started { .. } => {
+                    if std::mem::take(&mut ends) {
+                        replies.pop_back();
+                    }
+                }
+                Event::Asked { .. }
+                | Event::Said { .. }
+                | Event::Noted { .. }
+                | Event::Result { .. }
+                | Event::Ended { .. } => {}
+            }
+        }
+        Self(Mutex::new(replies))
+    }
+}
+
+#[async_trait::async_trait]
+impl ModelClient for Replayed {
+    async fn complete(&self, _request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
+        let reply = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        reply.ok_or_else(|| ModelError::Cassette("the transcript ends here".to_owned()))
+    }
+}
+
+/// Holds the answers in `before` against those in `now`.
+pub fn compare(before: &[Line], now: &[Line]) -> Comparison {
+    let answers = |lines: &[Line]| -> Vec<(String, String)> {
+        let results = lines.iter().filter_map(|line| match &line.event {
+            Event::Result { id, text, .. } => Some((id.clone(), text.clone())),
+            _other => None,
+        });
+        results.collect()
+    };
+    let now: BTreeMap<String, String> = answers(now).into_iter().collect();
+    let (mut comparison, mut turn, mut called) = (Comparison::default(), 0, BTreeMap::new());
+    for line in before {
+        match &line.event {
+            Event::Replied { turn: this, .. } => turn = *this,
+            Event::Action { id, tool, arguments } => {
+                called.insert(id, (tool, arguments));
+            }
+            Event::Result { id, text, .. } => {
+                let Some((tool, arguments)) = called.get(id) else { continue };
+                let answer = now.get(id);
+                if answer == Some(text) {
+                    comparison.same += 1;
+                } else {
+                    let (tool, arguments) = ((*tool).clone(), (*arguments).clone());
+                    let (before, now) = (text.clone(), answer.cloned());
+                    comparison.differences.push(Difference { turn, tool, arguments, before, now });
+                }
+            }
+            _other => {}
+        }
+    }
+    comparison
+}

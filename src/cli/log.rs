@@ -1,0 +1,113 @@
+//! `hob log SESSION [-f]`: a session's transcript, line by line.
+
+use std::{
+    fs::File,
+    io::{Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::Context;
+
+use crate::{
+    cli::{
+        args::{LogArgs, Shared},
+        output::{self, BAD, BOLD, DIM, GOOD, styled},
+        sessions::{find, of, outcome, when},
+        setup::Setup,
+    },
+    domain::{Outcome, clip, terminal},
+    session::{Event, Line, SessionState},
+};
+
+/// How often a transcript that is followed is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+/// Characters of a line, without `--full`.
+const LINE_MAX: usize = 160;
+
+pub(super) async fn log(setup: Setup, shared: Shared, args: LogArgs) -> anyhow::Result<()> {
+    let record = find(&setup, &shared, &args.session)?;
+    let sessions = of(&setup);
+    let mut tail = Tail { path: sessions.transcript(&record.id)?, read: 0, part: Vec::new() };
+    loop {
+        // Asked before the lines are read: what is written meanwhile is read the next time.
+        let state = sessions.record(&record.id).map(|record| record.state);
+        for line in tail.lines()? {
+            print(&line, &shared, args.full)?;
+        }
+        if !args.follow || state != Some(SessionState::Running) {
+            return Ok(());
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// A transcript that may still grow.
+struct Tail {
+    path: PathBuf,
+    read: u64,
+    part: Vec<u8>,
+}
+
+impl Tail {
+    /// The whole lines that came since the last time; the header and what is damaged are left out.
+    fn lines(&mut self) -> anyhow::Result<Vec<Line>> {
+        let failed = |path: &Path| format!("read the transcript `{}`", path.display());
+        let mut file = File::open(&self.path).with_context(|| failed(&self.path))?;
+        file.seek(SeekFrom::Start(self.read)).with_context(|| failed(&self.path))?;
+        let read = file.read_to_end(&mut self.part).with_context(|| failed(&self.path))?;
+        self.read += u64::try_from(read).unwrap_or_default();
+        let whole = self.part.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let lines: Vec<u8> = self.part.drain(..whole).collect();
+        Ok(lines.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
+    }
+}
+
+fn print(line: &Line, shared: &Shared, full: bool) -> anyhow::Result<()> {
+    if shared.json {
+        anstream::println!("{}", serde_json::to_string(line)?);
+        return Ok(());
+    }
+    let Some((style, text)) = said(&line.event) else { return Ok(()) };
+    let text = if full { text } else { one_line(&text) };
+    let at = when(line.at_ms);
+    let at = at.get(11..19).unwrap_or_default();
+    for (index, part) in terminal(&text).lines().enumerate() {
+        let at = if index == 0 { at } else { "        " };
+        anstream::println!("{} {}", styled(DIM, at), styled(style, part));
+    }
+    Ok(())
+}
+
+/// An event in words; none where there is nothing to say.
+fn said(event: &Event) -> Option<(anstyle::Style, String)> {
+    let plain = anstyle::Style::new();
+    Some(match event {
+        Event::Started { run, brief, .. } => (BOLD, format!("run {run}: {brief}")),
+        Event::Said { text } => (plain, text.clone()),
+        Event::Noted { text } => (output::WARN, text.clone()),
+        Event::Asked { .. } | Event::Turned { .. } => return None,
+        Event::Replied { turn, model, text, input_tokens, output_tokens, .. } => {
+            (BOLD, format!("turn {turn} ({model}, {input_tokens} + {output_tokens} tokens) {text}"))
+        }
+        Event::Action { tool, arguments, .. } => (plain, format!("  {tool} {arguments}")),
+        Event::Result { is_error: true, text, .. } => (BAD, format!("  → failed: {text}")),
+        Event::Result { text, .. } => (DIM, format!("  → {text}")),
+        Event::Ended { outcome: ended, spend } => {
+            let style = match ended {
+                Outcome::Done { .. } | Outcome::NothingToDo { .. } => GOOD,
+                Outcome::Question { .. } => output::WARN,
+                Outcome::Failed { .. } => BAD,
+            };
+            (style, format!("{} ({spend})", outcome(ended)))
+        }
+    })
+}
+
+/// The first line that says something, cut.
+fn one_line(text: &str) -> String {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let first = clip(lines.next().unwrap_or_default(), LINE_MAX).replace('\n', " ");
+    let more = lines.count();
+    if more > 0 { format!("{first} … {more} more lines") } else { first }
+}

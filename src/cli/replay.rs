@@ -1,0 +1,121 @@
+//! `hob replay SESSION --folder DIR`: the same calls to the same tools, without a model.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    agent::{Comparison, Executor, Registry, Replayed, RunContext, compare},
+    cli::{
+        args::{ReplayArgs, Shared},
+        exit::{Exit, fatal},
+        output,
+        sessions::{find, of},
+        setup::{Setup, agent_parts},
+    },
+    config::child_environment,
+    domain::{Outcome, RunRequest, terminal},
+    session::{Event, Line, Sessions},
+};
+
+/// The time of a replay.
+const TIME: Duration = Duration::from_secs(3_600);
+
+pub(super) async fn replay(setup: Setup, shared: Shared, args: ReplayArgs) -> anyhow::Result<()> {
+    let record = find(&setup, &shared, &args.session)?;
+    let before = of(&setup).read(&record.id)?.lines;
+    if !before.iter().any(|line| matches!(line.event, Event::Replied { .. })) {
+        let text = format!("the session `{}` has no turns to play: only the native agent's have", record.id);
+        return Err(fatal(Exit::NotFound, text));
+    }
+    let registry = Registry::new(agent_parts(&setup.settings, &setup.state_dir))?;
+    let agent = registry.native_with(&record.agent, Arc::new(Replayed::new(&before)))?;
+    let scratch = tempfile::tempdir()?;
+    let sessions = Sessions::new(scratch.path().to_owned(), setup.settings.sessions.clone());
+    let executor = Executor::new(Some(sessions.clone()), setup.settings.agent.clone());
+    let request = request(&record.id, &record.repo, record.issue, brief(&before), args.folder);
+    let (sender, mut progress) = mpsc::channel(64);
+    let context = RunContext::new(CancellationToken::new(), sender, child_environment());
+    let run = async {
+        let report = executor.run(&record.agent, &agent, &request, &context).await;
+        drop(context);
+        report
+    };
+    let show = async {
+        while let Some(line) = progress.recv().await {
+            if !line.text.is_empty() {
+                anstream::eprintln!("{}", output::styled(output::DIM, &terminal(&line.text)));
+            }
+        }
+    };
+    let (report, ()) = tokio::join!(run, show);
+    let report = report?;
+    let comparison = compare(&before, &sessions.read(&record.id)?.lines);
+    tell(&comparison, &shared, &report.outcome)
+}
+
+fn brief(lines: &[Line]) -> String {
+    let first = lines.iter().find_map(|line| match &line.event {
+        Event::Started { brief, .. } => Some(brief.clone()),
+        _other => None,
+    });
+    first.unwrap_or_default()
+}
+
+fn request(
+    id: &crate::domain::RunId,
+    repo: &crate::domain::RepoName,
+    issue: crate::domain::IssueNumber,
+    brief: String,
+    folder: PathBuf,
+) -> RunRequest {
+    RunRequest {
+        run: id.clone(),
+        session: id.clone(),
+        repo: repo.clone(),
+        issue,
+        title: String::new(),
+        body: String::new(),
+        brief,
+        folder,
+        checks: Vec::new(),
+        time: TIME,
+        usd_micros: None,
+        tokens: None,
+    }
+}
+
+fn tell(comparison: &Comparison, shared: &Shared, outcome: &Outcome) -> anyhow::Result<()> {
+    let different = comparison.differences.len();
+    if shared.json {
+        output::json(comparison)?;
+    } else {
+        for one in &comparison.differences {
+            let arguments = terminal(&one.arguments).replace('\n', " ");
+            anstream::println!(
+                "{}",
+                output::styled(output::BOLD, &format!("turn {}: {} {arguments}", one.turn, one.tool))
+            );
+            let Some(now) = &one.now else {
+                anstream::println!("  was not run: the replay ended before ({})", super::sessions::outcome(outcome));
+                continue;
+            };
+            let (then, now) = first_difference(&one.before, now);
+            anstream::println!("  then: {}\n  now:  {}", terminal(then), terminal(now));
+        }
+        anstream::println!("{} answer(s) are the same, {different} differ.", comparison.same);
+    }
+    if different > 0 { Err(fatal(Exit::Failure, "the world differs from the transcript")) } else { Ok(()) }
+}
+
+/// The first line that is not the same in both.
+fn first_difference<'a>(then: &'a str, now: &'a str) -> (&'a str, &'a str) {
+    let (mut a, mut b) = (then.lines(), now.lines());
+    loop {
+        match (a.next(), b.next()) {
+            (Some(x), Some(y)) if x == y => {}
+            (x, y) => return (x.unwrap_or("(nothing more)"), y.unwrap_or("(nothing more)")),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! `hob sessions` and `hob show SESSION`: what agents did on this machine.
+
+use crate::{
+    cli::{
+        args::{SessionArgs, Shared},
+        exit::{Exit, fatal},
+        output,
+        setup::Setup,
+    },
+    domain::{Outcome, RunId, dollars, terminal},
+    session::{SessionError, SessionRecord, SessionState, Sessions},
+};
+
+/// The sessions of this machine.
+pub(super) fn of(setup: &Setup) -> Sessions {
+    Sessions::new(setup.state_dir.join("sessions"), setup.settings.sessions.clone())
+}
+
+/// The session that `args` means.
+pub(super) fn find(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow::Result<SessionRecord> {
+    let repo = setup.at_most_one(shared)?;
+    of(setup).find(&args.session, repo.as_ref()).map_err(|error| match error {
+        SessionError::NotFound(text) => fatal(Exit::NotFound, text),
+        other => other.into(),
+    })
+}
+
+pub(super) fn sessions(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
+    let repo = setup.at_most_one(shared)?;
+    let mut found = of(setup).list();
+    found.retain(|record| repo.as_ref().is_none_or(|repo| record.repo == *repo));
+    if shared.json {
+        return output::json(&found);
+    }
+    if found.is_empty() {
+        let place = setup.state_dir.join("sessions");
+        anstream::println!("No agent has worked here: there is no session in `{}`.", place.display());
+        return Ok(());
+    }
+    let rows: Vec<_> = found
+        .iter()
+        .map(|record| {
+            vec![
+                record.id.to_string(),
+                format!("{}#{}", record.repo, record.issue),
+                record.agent.clone(),
+                record.state.to_string(),
+                when(record.updated_ms),
+                record.metrics.turns.to_string(),
+                record.bill().to_string(),
+            ]
+        })
+        .collect();
+    output::table(&["session", "issue", "agent", "state", "last", "turns", "cost"], &rows);
+    Ok(())
+}
+
+pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow::Result<()> {
+    let record = find(setup, shared, args)?;
+    if shared.json {
+        return output::json(&record);
+    }
+    let metrics = &record.metrics;
+    let limits = [
+        Some(format!("{} s", record.limits.seconds)),
+        record.limits.usd_micros.map(dollars),
+        record.limits.tokens.map(|limit| format!("{limit} tokens")),
+    ];
+    let ran: Vec<_> = record.runs.iter().map(RunId::to_string).collect();
+    let seconds = |ms: u64| format!("{}.{} s", ms / 1_000, ms % 1_000 / 100);
+    for (name, value) in [
+        ("session", record.id.to_string()),
+        ("issue", format!("{}#{}", record.repo, record.issue)),
+        ("agent", record.agent.clone()),
+        ("state", record.state.to_string()),
+        ("began", when(record.started_ms)),
+        ("last", when(record.updated_ms)),
+        ("runs", ran.join("\n")),
+        ("limits", limits.into_iter().flatten().collect::<Vec<_>>().join(", ")),
+        ("turns", metrics.turns.to_string()),
+        ("actions", format!("{}, {} of them failed", metrics.actions, metrics.errors)),
+        ("cost", record.bill().to_string()),
+        ("cached", format!("{} tokens", metrics.cached_tokens)),
+        ("model", seconds(metrics.model_ms)),
+        ("tools", seconds(metrics.tools_ms)),
+        ("outcome", record.outcome.as_ref().map(outcome).unwrap_or_default()),
+    ] {
+        for (index, line) in terminal(&value).lines().enumerate() {
+            let name = if index == 0 { name } else { "" };
+            anstream::println!("{} {line}", output::styled(output::DIM, &format!("{name:<8}")));
+        }
+    }
+    let id = &record.id;
+    match record.state {
+        SessionState::Interrupted => {
+            anstream::println!(
+                "\nIts process is gone. The next worker on this machine that takes the issue goes on with it."
+            );
+        }
+        SessionState::Running | SessionState::Pending => anstream::println!("\n`hob log -f {id}` follows it."),
+        SessionState::Completed | SessionState::Blocked | SessionState::Failed => {}
+    }
+    Ok(())
+}
+
+/// How a run ended, in words.
+pub(super) fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Done { summary } => format!("done: {summary}"),
+        Outcome::NothingToDo { reason } => format!("nothing to do: {reason}"),
+        Outcome::Question { question } => format!("asks: {question}"),
+        Outcome::Failed { reason, .. } => format!("failed: {reason}"),
+    }
+}
+
+/// A moment of this machine's clock.
+pub(super) fn when(ms: u64) -> String {
+    let at = i64::try_from(ms).ok().and_then(chrono::DateTime::from_timestamp_millis).unwrap_or_default();
+    at.format("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
