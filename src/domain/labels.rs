@@ -76,6 +76,11 @@ impl LabelNames {
         add.into_iter().chain(stale.map(|name| LabelChange::Remove(name.to_owned()))).collect()
     }
 
+    /// Counts the label of `state` as on: it was being put on, and nobody knows whether it was.
+    pub fn presume(&self, labels: &mut Vec<String>, state: State) {
+        labels.extend(self.of(state).filter(|name| !has_label(labels, name)).map(str::to_owned));
+    }
+
     /// The agent that the labels choose.
     pub fn agent<'a>(&self, labels: &'a [String]) -> Option<&'a str> {
         if self.agent_prefix.is_empty() {

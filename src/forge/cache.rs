@@ -10,8 +10,11 @@ use std::{
 
 use bytes::Bytes;
 
-/// Bytes of bodies that are kept: the lists of 50 repositories, and what is read of some dozens of issues.
+/// Bytes of answers that are kept: the lists of 50 repositories, and what is read of some dozens of issues.
 const CAPACITY: usize = 8 << 20;
+
+/// About what the tables cost for one answer, in bytes: two paths' headers, their nodes, and the allocator's part.
+const ENTRY: usize = 256;
 
 /// An answer that can be had again with its tag.
 #[derive(Debug, Clone)]
@@ -19,6 +22,14 @@ pub(super) struct Cached {
     pub(super) etag: String,
     pub(super) body: Bytes,
     pub(super) next: Option<String>,
+}
+
+impl Cached {
+    /// About how many bytes it takes to keep this answer of `path`.
+    fn weight(&self, path: &str) -> usize {
+        let next = self.next.as_ref().map_or(0, String::len);
+        ENTRY + 2 * path.len() + self.etag.len() + next + self.body.len()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -35,13 +46,13 @@ impl Shelf {
     fn take(&mut self, path: &str) -> Option<Cached> {
         let (moment, answer) = self.entries.remove(path)?;
         self.used.remove(&moment);
-        self.bytes -= answer.body.len();
+        self.bytes -= answer.weight(path);
         Some(answer)
     }
 
     fn put(&mut self, path: &str, answer: Cached) {
         self.clock += 1;
-        self.bytes += answer.body.len();
+        self.bytes += answer.weight(path);
         self.used.insert(self.clock, path.to_owned());
         self.entries.insert(path.to_owned(), (self.clock, answer));
     }
@@ -71,7 +82,7 @@ impl Cache {
         while shelf.bytes > CAPACITY {
             let Some((_, oldest)) = shelf.used.pop_first() else { break };
             if let Some((_, gone)) = shelf.entries.remove(&oldest) {
-                shelf.bytes -= gone.body.len();
+                shelf.bytes -= gone.weight(&oldest);
             }
         }
     }
@@ -102,6 +113,7 @@ mod tests {
             cache.put("path", answer(tag));
         }
         cache.put("other", answer("o"));
-        assert_eq!((cache.get("path").unwrap().etag, cache.0.lock().unwrap().bytes), ("e".to_owned(), CAPACITY / 2));
+        let kept = answer("e").weight("path") + answer("o").weight("other");
+        assert_eq!((cache.get("path").unwrap().etag, cache.0.lock().unwrap().bytes), ("e".to_owned(), kept));
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     domain::{
         Action, BlockKind, Blocked, Decision, Ending, Event, IssueNumber, LabelChange, PullNumber, Record, Recovery,
-        Refusal, Snapshot, State, Trigger, has_label, plan,
+        Refusal, Snapshot, State, Trigger, plan,
     },
     forge::{BaseBranch, ForgeError, HeldLease, Issue, LedgerEntry},
     worker::{Notice, WorkError, Worker, trust::Vetted},
@@ -247,8 +247,7 @@ impl Worker {
     fn labels_before(&self, seen: &Seen, next: State) -> Vec<String> {
         let mut labels = seen.issue.labels.clone();
         let left = seen.entry.as_ref().map(|entry| entry.record.state).filter(|state| *state != next);
-        let left = left.and_then(|state| self.settings.labels.of(state));
-        labels.extend(left.filter(|label| !has_label(&labels, label)).map(str::to_owned));
+        left.into_iter().for_each(|state| self.settings.labels.presume(&mut labels, state));
         labels
     }
 
