@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::DateTime;
 use http::HeaderMap;
 use serde_json::Value;
 
@@ -77,11 +78,15 @@ fn is_too_long(body: &str) -> bool {
     .any(|sign| body.contains(sign))
 }
 
-/// The wait a service asks for: `retry-after-ms`, or `retry-after` in seconds. A date is not read, it needs a clock.
+/// The wait a service asks for: `retry-after-ms`, or `retry-after` in seconds or as a date, by the service's own clock.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
-    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"))?;
-    Duration::try_from_secs_f64(seconds).ok()
+    let text = |name: &str| Some(headers.get(name)?.to_str().ok()?.trim());
+    let number = |name: &str| text(name)?.parse::<f64>().ok();
+    let date = |name: &str| DateTime::parse_from_rfc2822(text(name)?).ok();
+    match number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after")) {
+        Some(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+        None => (date("retry-after")? - date("date")?).to_std().ok(),
+    }
 }
 
 /// The message in a JSON body, else the beginning of the body, without control characters.
@@ -148,6 +153,10 @@ mod tests {
             let failure = status_error(429, &headers(name, value), "").failure();
             assert_eq!(failure, FailureClass::Transient { retry_after: wait }, "{value}");
         }
+        let mut dated = headers("retry-after", "Wed, 21 Oct 2026 07:28:00 GMT");
+        dated.extend(headers("date", "Wed, 21 Oct 2026 07:26:30 GMT"));
+        let wait = Some(Duration::from_secs(90));
+        assert_eq!(status_error(503, &dated, "").failure(), FailureClass::Transient { retry_after: wait });
     }
 
     #[test]
