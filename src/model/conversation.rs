@@ -58,7 +58,8 @@ impl<'a> Conversation<'a> {
             let wrong = is_about_the_request(&error);
             if wrong {
                 self.place = place % self.lineup.count();
-            } else if self.lineup.count() > 1 {
+            } else if self.lineup.count() > 1 && error.failure() == FailureClass::NeedsHuman {
+                // What has to be set right is not hidden by another model that answers.
                 tracing::warn!(model = member.name, %error, "the model `{}` cannot answer: {error}", member.name);
             }
             failures.push((member.name.clone(), error));
