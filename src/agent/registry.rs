@@ -10,10 +10,10 @@ use crate::{
     },
     config::{
         AdapterName, AgentSettings, BackendKind, InvalidModelName, ModelAccess, ModelName, ModelSettings,
-        RecipeSettings, ToolSettings,
+        PriceSettings, RecipeSettings, ToolSettings,
     },
     domain::FailureClass,
-    model::{Billing, ModelClient, ModelError, Models},
+    model::{Lineup, ModelClient, ModelError, Models},
     process::Environment,
 };
 
@@ -33,6 +33,8 @@ pub struct AgentParts {
     pub model: ModelSettings,
     /// Keys and addresses of the models' services.
     pub access: ModelAccess,
+    /// Where the replies of the native agents' models are recorded, a cassette a session; none: nowhere.
+    pub record: Option<PathBuf>,
     /// Where other agents' command lines get their homes, outside what an agent can write; none: where temporary files are.
     pub homes: Option<PathBuf>,
     /// Values of the variables that any agent's `env` names, and of those that known command lines get, see
@@ -59,7 +61,7 @@ impl Registry {
         match parts.agents.keys().find(|name| !is_name(name)) {
             Some(bad) => Err(setup(format!("`{bad}` is no name for an agent: use a-z, 0-9, `_`, `-`, a letter first"))),
             None => {
-                let models = Models::new(parts.model.clone(), parts.access.clone());
+                let models = Models::new(parts.model.clone(), parts.access.clone()).recording(parts.record.clone());
                 let mut tools = ready_tools();
                 tools.extend(parts.tools.clone());
                 let ready = match parts.model.default {
@@ -158,7 +160,8 @@ impl Registry {
         if settings.backend != BackendKind::Native {
             return Err(setup(format!("agent `{name}` is not native")));
         }
-        Ok(self.outfit(NativeAgent::new(model, settings.clone())))
+        let alone = Lineup::one(name, model, PriceSettings::default());
+        Ok(self.outfit(NativeAgent::new(alone, settings.clone())))
     }
 
     fn outfit(&self, agent: NativeAgent) -> NativeAgent {
@@ -166,17 +169,19 @@ impl Registry {
     }
 
     fn native(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
-        let name = settings.model.as_ref().or(self.parts.model.default.as_ref());
-        let name = name.ok_or_else(|| setup("it has no model: set its `model`, or `model.default`".into()))?;
-        let name: ModelName = name.parse().map_err(|error: InvalidModelName| setup(error.to_string()))?;
-        let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };
-        let agent = self.outfit(NativeAgent::new(self.models.client(&name).map_err(broken)?, settings.clone()));
-        let agent = match (self.parts.model.price(&name), self.models.billing(&name)) {
-            (Some(price), _) => agent.price(price),
-            (None, Billing::Free) => agent,
-            (None, Billing::Billed) => agent.unknown_price(&name.to_string()),
+        let shared = &self.parts.model;
+        let (model, fallback) = match (&settings.model, settings.fallback.as_slice()) {
+            (Some(model), own) => (Some(model), own),
+            // What follows the model that all share is theirs too.
+            (None, []) => (shared.default.as_ref(), shared.fallback.as_slice()),
+            (None, own) => (shared.default.as_ref(), own),
         };
-        Ok(Arc::new(agent))
+        let model = model.ok_or_else(|| setup("it has no model: set its `model`, or `model.default`".into()))?;
+        let named = |name: &String| name.parse().map_err(|error: InvalidModelName| setup(error.to_string()));
+        let fallback = fallback.iter().map(named).collect::<Result<Vec<ModelName>, _>>()?;
+        let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };
+        let lineup = self.models.lineup(&named(model)?, &fallback).map_err(broken)?;
+        Ok(Arc::new(self.outfit(NativeAgent::new(lineup, settings.clone()))))
     }
 
     fn known(&self) -> String {

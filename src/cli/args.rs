@@ -4,7 +4,11 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::{config::parse_duration, domain::IssueNumber};
+use crate::{
+    cli::exit::{Exit, fatal},
+    config::parse_duration,
+    domain::IssueNumber,
+};
 
 /// Give an issue the label `code`: Hob works on it in a branch, proves the work, and opens a pull request.
 ///
@@ -128,6 +132,8 @@ pub(super) struct RunArgs {
     /// Lets an agent do all that is not denied, whatever its `approve` says, and asks nobody.
     #[arg(long)]
     pub(super) auto_approve: bool,
+    #[command(flatten)]
+    pub(super) record: RecordArgs,
 }
 
 /// `hob work`.
@@ -151,6 +157,27 @@ pub(super) struct WorkArgs {
     /// Lets an agent do all that is not denied, whatever its `approve` says, and asks nobody.
     #[arg(long)]
     pub(super) auto_approve: bool,
+    #[command(flatten)]
+    pub(super) record: RecordArgs,
+}
+
+/// Where replies are recorded.
+#[derive(Debug, Default, Args)]
+pub(super) struct RecordArgs {
+    /// Records what the models of native agents reply: a file for each session in this folder, to be played back with
+    /// the model `cassette/FILE`.
+    #[arg(long, value_name = "DIR")]
+    pub(super) record: Option<PathBuf>,
+}
+
+impl RecordArgs {
+    /// The folder, made where it is not there.
+    pub(super) fn folder(self) -> anyhow::Result<Option<PathBuf>> {
+        let Some(folder) = self.record else { return Ok(None) };
+        let made = std::fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
+        let why = |error| fatal(Exit::Usage, format!("no recording can be put into `{}`: {error}", folder.display()));
+        made.map(Some).map_err(why)
+    }
 }
 
 /// `hob rehearse`.
@@ -168,6 +195,8 @@ pub(super) struct RehearseArgs {
     /// Lets an agent do all that is not denied, whatever its `approve` says, and asks nobody.
     #[arg(long)]
     pub(super) auto_approve: bool,
+    #[command(flatten)]
+    pub(super) record: RecordArgs,
 }
 
 /// A command about one issue.

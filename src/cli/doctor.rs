@@ -3,14 +3,14 @@
 use serde::Serialize;
 
 use crate::{
-    agent::{adapter_program, find_adapter},
+    agent::{AgentParts, Registry, adapter_program, find_adapter},
     cli::{
         args::Shared,
         exit::{Exit, fatal},
         output::{self, BAD, GOOD, WARN, styled},
-        setup::{Listen, Setup},
+        setup::{Listen, Setup, agent_parts},
     },
-    config::{AdapterName, child_environment},
+    config::{AdapterName, Settings, child_environment},
     domain::terminal,
     forge::Access,
     worker::Worker,
@@ -67,13 +67,14 @@ pub(super) async fn doctor(setup: Setup, shared: Shared) -> anyhow::Result<()> {
     let mut findings = Findings(Vec::new());
     let in_actions = setup.standard.in_actions;
     let settings = setup.settings.clone();
+    let agents = agent_parts(&setup.settings, &setup.state_dir);
     findings.add(Health::Ok, "settings", "can be used");
     findings.add(Health::Ok, "forge", setup.standard.api_url.clone());
     let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await;
     if let Some(worker) =
         findings.step("token", worker, |worker| format!("set; the repository is {}", worker.forge().repo()))
     {
-        examine(&worker, &settings, &mut findings).await;
+        examine(&worker, &settings, agents, &mut findings).await;
     }
     if in_actions {
         findings.add(
@@ -98,7 +99,7 @@ pub(super) async fn doctor(setup: Setup, shared: Shared) -> anyhow::Result<()> {
     if bad > 0 { Err(fatal(Exit::Unwell, format!("{bad} thing(s) have to be set right"))) } else { Ok(()) }
 }
 
-async fn examine(worker: &Worker, settings: &crate::config::Settings, findings: &mut Findings) {
+async fn examine(worker: &Worker, settings: &Settings, agents: AgentParts, findings: &mut Findings) {
     let forge = worker.forge();
     let repository = findings.step("repository", forge.repository().await, |repository| {
         format!("can be read; its base branch is `{}`", repository.default_branch)
@@ -151,18 +152,21 @@ async fn examine(worker: &Worker, settings: &crate::config::Settings, findings: 
         ),
         Err(error) => findings.add(Health::Bad, "checks", error.to_string()),
     }
-    tools(worker, &settings.agent.default, findings).await;
+    tools(worker, agents, &settings.agent.default, findings).await;
 }
 
 /// Git and the agents.
-async fn tools(worker: &Worker, default: &str, findings: &mut Findings) {
+async fn tools(worker: &Worker, agents: AgentParts, default: &str, findings: &mut Findings) {
     let (names, git) = match worker.tools().await {
         Ok(found) => found,
         Err(error) => return findings.add(Health::Bad, "tools", error.to_string()),
     };
     findings.add(Health::Ok, "git", git);
     if names.iter().any(|name| name == default) {
-        return findings.add(Health::Ok, "agents", format!("{} (default: {default})", names.join(", ")));
+        // A key or an address that one of its models lacks is told here, and not on an issue.
+        let built = Registry::new(agents).and_then(|registry| registry.get(default));
+        findings.step("agents", built, |_| format!("{} (default: {default})", names.join(", ")));
+        return;
     }
     let Ok(known) = default.parse::<AdapterName>() else {
         let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };

@@ -87,8 +87,8 @@ fn said(event: &Event) -> Option<(anstyle::Style, String)> {
         Event::Said { text } => (plain, text.clone()),
         Event::Noted { text } => (output::WARN, text.clone()),
         Event::Asked { .. } | Event::Turned { .. } => return None,
-        Event::Replied { turn, text, input_tokens, output_tokens, .. } => {
-            (BOLD, format!("turn {turn} ({input_tokens} + {output_tokens} tokens) {text}"))
+        Event::Replied { turn, model, text, input_tokens, output_tokens, .. } => {
+            (BOLD, format!("turn {turn} ({model}, {input_tokens} + {output_tokens} tokens) {text}"))
         }
         Event::Action { tool, arguments, .. } => (plain, format!("  {tool} {arguments}")),
         Event::Result { is_error: true, text, .. } => (BAD, format!("  → failed: {text}")),

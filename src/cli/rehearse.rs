@@ -13,8 +13,9 @@ use crate::cli::{
     setup::Setup,
 };
 
-pub(super) async fn rehearse(setup: Setup, shared: Shared, args: RehearseArgs) -> anyhow::Result<()> {
+pub(super) async fn rehearse(mut setup: Setup, shared: Shared, args: RehearseArgs) -> anyhow::Result<()> {
     let show = if shared.json { Show::Json } else { Show::Lines };
+    setup.record = args.record.folder()?;
     let screen = Screen::default();
     let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
     let desk = Desk { show, screen, approval };

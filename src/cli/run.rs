@@ -24,6 +24,7 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyh
     if args.dry_run {
         return list::list(setup, shared).await;
     }
+    setup.record = args.record.folder()?;
     let step_summary = setup.standard.step_summary.clone();
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone());

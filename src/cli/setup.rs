@@ -22,6 +22,8 @@ pub(super) struct Setup {
     pub(super) settings: Settings,
     pub(super) standard: Standard,
     pub(super) state_dir: PathBuf,
+    /// Where replies are recorded.
+    pub(super) record: Option<PathBuf>,
 }
 
 impl Setup {
@@ -30,7 +32,7 @@ impl Setup {
         let settings = Settings::load(shared.config.as_deref(), hob_variables(), &shared.set)?;
         let standard = Standard::read();
         let state_dir = shared.state_dir.clone().unwrap_or_else(|| standard.state_dir.clone());
-        Ok(Self { settings, standard, state_dir })
+        Ok(Self { settings, standard, state_dir, record: None })
     }
 
     /// The repositories that are named: by flags, else by the variable.
@@ -138,7 +140,7 @@ impl Setup {
         listen: Listen,
     ) -> impl Fn(RepoName) -> WorkerParts + 'static {
         let (connection, id) = (Arc::clone(connection), worker_id(&self.standard.host));
-        let agents = agent_parts(&self.settings, &self.state_dir);
+        let agents = AgentParts { record: self.record.clone(), ..agent_parts(&self.settings, &self.state_dir) };
         move |repo| WorkerParts {
             forge: Forge::new(Arc::clone(&connection), repo, &self.settings.ledger.prefix),
             agents: agents.clone(),
@@ -180,6 +182,7 @@ pub(super) fn agent_parts(settings: &Settings, state_dir: &std::path::Path) -> A
         tools: settings.tools.clone(),
         model: settings.model.clone(),
         access: model_access(),
+        record: None,
         homes: Some(state_dir.join("homes")),
         variables: named_environment(names),
     }

@@ -23,6 +23,7 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs) -> an
     if let Some(jobs) = args.parallel {
         setup.settings.limits.jobs = jobs.into();
     }
+    setup.record = args.record.folder()?;
     let numbers = each_once(&args.issues);
     if args.dry_run {
         return look(setup, &shared, &numbers).await;

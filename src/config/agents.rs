@@ -56,6 +56,9 @@ pub struct AgentSettings {
     /// `native`: the model, `anthropic/MODEL`, `openai/MODEL` or `cassette/PATH`; none: `model.default`. For an agent that
     /// Hob knows: the model as that program calls it; none: the program's own choice.
     pub model: Option<String>,
+    /// `native` only: the models to fall over to where its model cannot answer, in order; empty, with `model.default` for
+    /// its model: `model.fallback`.
+    pub fallback: Vec<String>,
     /// Names of variables that reach the agent's children beside the allow-list. Hob's own secrets never do.
     pub env: Vec<String>,
     /// `recipe` only: the name of the recipe.
@@ -103,6 +106,7 @@ impl Default for AgentSettings {
             command: Vec::new(),
             prompt: PromptVia::default(),
             model: None,
+            fallback: Vec::new(),
             env: Vec::new(),
             recipe: None,
             max_iterations: 50,

@@ -12,6 +12,8 @@ use crate::config::duration;
 pub struct ModelSettings {
     /// The model an agent uses that names none: `anthropic/MODEL`, `openai/MODEL` or `cassette/PATH`.
     pub default: Option<String>,
+    /// The models to fall over to where `default` cannot answer, in order. An agent with a `model` of its own has its own.
+    pub fallback: Vec<String>,
     /// Where the OpenAI-compatible interface is, with its version: `http://127.0.0.1:11434/v1`. `OPENAI_BASE_URL` wins.
     pub openai_base_url: Option<String>,
     /// Where Anthropic's interface is, without its version. `ANTHROPIC_BASE_URL` wins.
@@ -40,6 +42,7 @@ impl Default for ModelSettings {
     fn default() -> Self {
         Self {
             default: None,
+            fallback: Vec::new(),
             openai_base_url: None,
             anthropic_base_url: None,
             max_output_tokens: 16_384,

@@ -136,7 +136,7 @@ impl Settings {
             })?;
             builder = builder.add_source(File::from_str(&text, FileFormat::Toml));
         }
-        let lists = ["labels.priority", "trust.bots"];
+        let lists = ["labels.priority", "model.fallback", "trust.bots"];
         let mut environment = Environment::with_prefix("HOB")
             .prefix_separator("__")
             .separator("__")
@@ -290,6 +290,8 @@ mod tests {
         assert_eq!(settings.trust.bots.len(), 2);
         let settings = load(file, &variables, &[("trust.bots", "c[bot], d[bot],e[bot]")]).unwrap();
         assert_eq!(settings.trust.bots.len(), 3);
+        let settings = load(file, &[], &[("model.fallback", "openai/x, anthropic/y")]).unwrap();
+        assert_eq!(settings.model.fallback, ["openai/x", "anthropic/y"]);
     }
 
     #[test]

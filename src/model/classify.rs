@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::DateTime;
 use http::HeaderMap;
 use serde_json::Value;
 
@@ -15,6 +16,9 @@ const MESSAGE_MAX: usize = 500;
 /// Sources: OpenAI's "Error codes" (429 is a rate limit or, with `insufficient_quota`, an empty account) and Anthropic's
 /// "Errors" (529 is an overload; an empty account is a 400 whose message names the credit balance).
 pub(super) fn status_error(status: u16, headers: &HeaderMap, body: &str) -> ModelError {
+    if matches!(status, 400 | 413) && is_too_long(body) {
+        return ModelError::TooLong(message(body));
+    }
     let failure = if is_unpaid(body) {
         FailureClass::NeedsHuman
     } else {
@@ -33,6 +37,9 @@ pub(super) fn status_error(status: u16, headers: &HeaderMap, body: &str) -> Mode
 /// Reads the object `error` that a service sends in the middle of a stream.
 pub(super) fn stream_error(error: &Value) -> ModelError {
     let body = error.to_string();
+    if is_too_long(&body) {
+        return ModelError::TooLong(message(&body));
+    }
     let kind = error.get("type").or_else(|| error.get("code")).and_then(Value::as_str).unwrap_or_default();
     let failure = match kind {
         _ if is_unpaid(&body) => FailureClass::NeedsHuman,
@@ -51,11 +58,35 @@ fn is_unpaid(body: &str) -> bool {
         .any(|sign| body.contains(sign))
 }
 
-/// The wait a service asks for: `retry-after-ms`, or `retry-after` in seconds. A date is not read, it needs a clock.
+/// Whether an error says that the request is longer than the model's window. Services have no common code for it: these are
+/// OpenAI's, Anthropic's, Gemini's, vLLM's and llama.cpp's words.
+fn is_too_long(body: &str) -> bool {
+    let body = body.to_lowercase();
+    [
+        "context length",
+        "context_length",
+        "context window",
+        "context limit",
+        "context size",
+        "context_size",
+        "too long",
+        "too large",
+        "too many tokens",
+        "maximum number of tokens",
+    ]
+    .iter()
+    .any(|sign| body.contains(sign))
+}
+
+/// The wait a service asks for: `retry-after-ms`, or `retry-after` in seconds or as a date, by the service's own clock.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
-    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"))?;
-    Duration::try_from_secs_f64(seconds).ok()
+    let text = |name: &str| Some(headers.get(name)?.to_str().ok()?.trim());
+    let number = |name: &str| text(name)?.parse::<f64>().ok();
+    let date = |name: &str| DateTime::parse_from_rfc2822(text(name)?).ok();
+    match number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after")) {
+        Some(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+        None => (date("retry-after")? - date("date")?).to_std().ok(),
+    }
 }
 
 /// The message in a JSON body, else the beginning of the body, without control characters.
@@ -95,6 +126,22 @@ mod tests {
     }
 
     #[test]
+    fn a_request_that_is_too_long_is_told_in_many_words() {
+        for body in [
+            r#"{"error":{"code":"context_length_exceeded","message":"Input tokens exceed the configured limit"}}"#,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 8"}}"#,
+            r#"{"type":"error","error":{"message":"input length and `max_tokens` exceed context limit: 9 + 9 > 10"}}"#,
+            r#"{"error":{"code":400,"message":"request (9 tokens) exceeds the available context size (8 tokens)"}}"#,
+            r#"{"object":"error","message":"This model's maximum context length is 8 tokens. However, you requested 9"}"#,
+        ] {
+            assert!(status_error(400, &HeaderMap::new(), body).is_too_long(), "{body}");
+            assert!(!status_error(500, &HeaderMap::new(), body).is_too_long(), "{body}");
+        }
+        assert!(stream_error(&serde_json::json!({ "message": "the context window is full" })).is_too_long());
+        assert!(!status_error(400, &HeaderMap::new(), "no such field").is_too_long());
+    }
+
+    #[test]
     fn the_wait_that_is_asked_for_is_read() {
         for (name, value, wait) in [
             ("retry-after", "7", Some(Duration::from_secs(7))),
@@ -106,6 +153,10 @@ mod tests {
             let failure = status_error(429, &headers(name, value), "").failure();
             assert_eq!(failure, FailureClass::Transient { retry_after: wait }, "{value}");
         }
+        let mut dated = headers("retry-after", "Wed, 21 Oct 2026 07:28:00 GMT");
+        dated.extend(headers("date", "Wed, 21 Oct 2026 07:26:30 GMT"));
+        let wait = Some(Duration::from_secs(90));
+        assert_eq!(status_error(503, &dated, "").failure(), FailureClass::Transient { retry_after: wait });
     }
 
     #[test]

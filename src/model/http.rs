@@ -102,7 +102,11 @@ impl Http {
                 Ok(reply) => return Ok(reply),
                 Err(error) => without_key(error, call.key.as_ref()),
             };
-            let Some(wait) = self.wait(attempt, &error.failure()) else { return Err(self.quota_or(error)) };
+            let Some(mut wait) = self.wait(attempt, &error.failure()) else { return Err(self.quota_or(error)) };
+            // A connection that was kept for the next request may have been closed by the server meanwhile.
+            if attempt == 0 && matches!(error, ModelError::Transport(_)) {
+                wait = Duration::ZERO;
+            }
             let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
             tracing::info!(error = %error, wait_ms, "the model gave no reply, trying again in {wait_ms} ms: {error}");
             tokio::time::sleep(wait).await;
@@ -225,6 +229,9 @@ fn without_key(error: ModelError, key: Option<&SecretString>) -> ModelError {
     match (error, key) {
         (ModelError::Status { status, message, failure }, Some(key)) if !key.expose_secret().trim().is_empty() => {
             ModelError::Status { status, message: message.replace(key.expose_secret().trim(), "[key]"), failure }
+        }
+        (ModelError::TooLong(message), Some(key)) if !key.expose_secret().trim().is_empty() => {
+            ModelError::TooLong(message.replace(key.expose_secret().trim(), "[key]"))
         }
         (error, _) => error,
     }

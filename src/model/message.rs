@@ -28,6 +28,8 @@ pub struct ModelRequest<'a> {
     pub messages: &'a [Kept<Message>],
     /// The tools the model may call.
     pub tools: &'a Kept<Vec<Tool>>,
+    /// The conversation's turn, from 1: the replies before it, and those that stand no longer in `messages`, and one.
+    pub turn: u32,
 }
 
 /// One message of the conversation.

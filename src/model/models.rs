@@ -2,16 +2,18 @@
 
 use std::{
     net::IpAddr,
+    path::PathBuf,
     sync::{Arc, OnceLock},
 };
 
 use url::{Host, Url};
 
 use crate::{
-    config::{ModelAccess, ModelName, ModelSettings},
+    config::{ModelAccess, ModelName, ModelSettings, PriceSettings},
     model::{
-        Anthropic, Cassette, ModelClient, ModelError, OpenAi,
+        Anthropic, Cassette, Lineup, ModelClient, ModelError, OpenAi,
         http::{Http, Reach},
+        lineup::Member,
     },
 };
 
@@ -22,7 +24,7 @@ const ANTHROPIC: &str = "https://api.anthropic.com";
 
 /// Whether somebody gets a bill for a model's tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Billing {
+enum Billing {
     /// A service that may send a bill.
     Billed,
     /// A recording, or a server on this machine.
@@ -36,12 +38,41 @@ pub struct Models {
     access: ModelAccess,
     network: OnceLock<Http>,
     this_machine: OnceLock<Http>,
+    records: Option<PathBuf>,
 }
 
 impl Models {
     /// Takes the settings, and the keys and addresses from the environment.
     pub fn new(settings: ModelSettings, access: ModelAccess) -> Self {
-        Self { settings, access, network: OnceLock::new(), this_machine: OnceLock::new() }
+        Self { settings, access, network: OnceLock::new(), this_machine: OnceLock::new(), records: None }
+    }
+
+    /// Records what is replied in each conversation, in a file of its own in `folder`.
+    #[must_use]
+    pub fn recording(self, folder: Option<PathBuf>) -> Self {
+        Self { records: folder, ..self }
+    }
+
+    /// The models `first` and `others`, in the order in which they are asked.
+    ///
+    /// # Errors
+    /// [`ModelError::Setup`] when one is named twice or cannot be had, as [`Models::client`] says it.
+    pub fn lineup(&self, first: &ModelName, others: &[ModelName]) -> Result<Lineup, ModelError> {
+        for (place, name) in others.iter().enumerate() {
+            if name == first || others.iter().take(place).any(|earlier| earlier == name) {
+                return Err(ModelError::Setup(format!("`{name}` stands twice in its list of models")));
+            }
+        }
+        let others = others.iter().map(|name| self.member(name)).collect::<Result<_, _>>()?;
+        Ok(Lineup::of(self.member(first)?, others, self.records.clone()))
+    }
+
+    fn member(&self, name: &ModelName) -> Result<Member, ModelError> {
+        let price = self.settings.price(name).or_else(|| match self.billing(name) {
+            Billing::Free => Some(PriceSettings::default()),
+            Billing::Billed => None,
+        });
+        Ok(Member { name: name.to_string(), client: self.client(name)?, price })
     }
 
     /// A client for `name`.
@@ -74,7 +105,7 @@ impl Models {
     }
 
     /// Whether the tokens of `name` may be billed.
-    pub fn billing(&self, name: &ModelName) -> Billing {
+    fn billing(&self, name: &ModelName) -> Billing {
         let base = match name {
             ModelName::Cassette(_) => return Billing::Free,
             ModelName::OpenAi(_) => self.openai(),

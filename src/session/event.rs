@@ -66,6 +66,9 @@ pub enum Event {
     Replied {
         /// The turn, from 1.
         turn: u32,
+        /// Its name.
+        #[serde(default)]
+        model: String,
         /// Its words.
         text: String,
         /// Tokens sent.

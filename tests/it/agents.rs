@@ -3,9 +3,11 @@
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use hob::{
-    agent::{AgentBackend, AgentParts, Approval, Registry, RunContext},
+    agent::{AgentBackend, AgentParts, Approval, Executor, Registry, RunContext},
+    config::Settings,
     domain::{Outcome, Progress, RunReport, RunRequest},
     process::Environment,
+    session::{Event, Sessions},
 };
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -16,19 +18,20 @@ mod native;
 mod native_actions;
 mod native_bad;
 mod native_http;
+mod native_models;
 mod recipe;
 mod sessions;
 
 /// A folder, a request to work in it and what surrounds the run.
-struct Bench {
+pub(crate) struct Bench {
     folder: tempfile::TempDir,
-    request: RunRequest,
+    pub(crate) request: RunRequest,
     context: RunContext,
     progress: mpsc::Receiver<Progress>,
 }
 
 impl Bench {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (path, text) in files {
             let path = folder.path().join(path);
@@ -56,8 +59,23 @@ impl Bench {
         Self { folder, request, context, progress }
     }
 
-    async fn run(&self, agent: &Arc<dyn AgentBackend>) -> RunReport {
+    pub(crate) async fn run(&self, agent: &Arc<dyn AgentBackend>) -> RunReport {
         agent.run(&self.request, &self.context).await.unwrap()
+    }
+
+    /// Runs it with a session; the models that replied, and how many tokens each had cached.
+    pub(crate) async fn run_heard(&self, agent: &Arc<dyn AgentBackend>) -> (RunReport, Vec<(String, u64)>) {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
+        let sessions = Sessions::new(folder.path().to_owned(), settings.sessions);
+        let executor = Executor::new(Some(sessions.clone()), settings.agent);
+        let report = executor.run("native", agent.as_ref(), &self.request, &self.context).await.unwrap();
+        let replies =
+            sessions.read(&self.request.session).unwrap().lines.into_iter().filter_map(|line| match line.event {
+                Event::Replied { model, cached_tokens, .. } => Some((model, cached_tokens)),
+                _ => None,
+            });
+        (report, replies.collect())
     }
 
     fn read(&self, path: &str) -> String {
@@ -68,7 +86,7 @@ impl Bench {
         self.folder.path()
     }
 
-    fn said(&mut self) -> Vec<String> {
+    pub(crate) fn said(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.progress.try_recv().ok()).map(|progress| progress.text).collect()
     }
 }

@@ -11,6 +11,7 @@ mod local_forge;
 mod local_forge_apps;
 mod local_forge_webhooks;
 mod model_check;
+mod model_server;
 mod models;
 mod rehearsal;
 mod workspace;

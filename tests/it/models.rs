@@ -25,6 +25,7 @@ use hob::{
 use serde_json::{Value, json};
 
 mod anthropic;
+mod fallback;
 mod openai;
 
 /// What the server answers to one request.
@@ -76,6 +77,10 @@ impl Server {
 
     /// A client that waits for nothing between its attempts.
     fn client_with(&self, name: &str, change: impl FnOnce(&mut ModelSettings)) -> Arc<dyn ModelClient> {
+        self.models(change).client(&name.parse().unwrap()).unwrap()
+    }
+
+    fn models(&self, change: impl FnOnce(&mut ModelSettings)) -> Models {
         let mut settings = ModelSettings {
             backoff: Duration::ZERO,
             backoff_max: Duration::from_millis(10),
@@ -89,7 +94,7 @@ impl Server {
             openai_key: Some("secret-o".into()),
             openai_base_url: Some(format!("{}/v1", self.base)),
         };
-        Models::new(settings, access).client(&name.parse().unwrap()).unwrap()
+        Models::new(settings, access)
     }
 
     fn requests(&self) -> usize {
@@ -143,6 +148,11 @@ async fn answer(
 
 /// A conversation with each kind of message in it.
 async fn ask(client: &dyn ModelClient) -> Result<ModelReply, ModelError> {
+    let (messages, tools) = conversation();
+    client.complete(&ModelRequest { system: "the rules", messages: &messages, tools: &tools, turn: 2 }).await
+}
+
+fn conversation() -> ([Kept<Message>; 3], Kept<Vec<Tool>>) {
     let call = |id: &str, arguments: &str| ToolCall { id: id.into(), name: "read".into(), arguments: arguments.into() };
     let messages = [
         Message::User { text: "the task".into() },
@@ -155,8 +165,7 @@ async fn ask(client: &dyn ModelClient) -> Result<ModelReply, ModelError> {
         },
     ];
     let tools = vec![Tool { name: "read".into(), description: "reads".into(), schema: json!({ "type": "object" }) }];
-    let messages = messages.map(Kept::from);
-    client.complete(&ModelRequest { system: "the rules", messages: &messages, tools: &tools.into() }).await
+    (messages.map(Kept::from), tools.into())
 }
 
 fn events(data: &[Value]) -> String {

@@ -1,8 +1,11 @@
 //! `hob rehearse` through the real binary, with nothing in its environment but where programs are.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use hob::process::{Environment, Finished, Program};
+use hob::{
+    process::{Environment, Finished, Program},
+    scripted_model::{Script, serve},
+};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -60,15 +63,9 @@ async fn the_bundled_rehearsal_ends_with_a_merge_a_recipe_an_answer_and_a_refusa
 #[tokio::test]
 async fn a_rehearsal_with_a_repository_of_ones_own_only_reads_it() {
     let home = tempfile::tempdir().unwrap();
-    let repo = home.path().join("mine");
-    std::fs::create_dir_all(repo.join(".github")).unwrap();
-    std::fs::write(repo.join(".github/hob.toml"), "checks = ['test -f new.txt']\n").unwrap();
-    git(&repo, &["init", "-q", "-b", "trunk"]).await;
-    git(&repo, &["add", "-A"]).await;
-    git(&repo, &["commit", "-qm", "first"]).await;
+    let repo = own_repository(home.path()).await;
     std::fs::write(repo.join("draft.txt"), "not committed").unwrap();
     let before = (git(&repo, &["status", "--porcelain"]).await, git(&repo, &["for-each-ref"]).await);
-    std::fs::write(home.path().join("issue.md"), "# Add new.txt\n\nPlease.").unwrap();
     let settings = "[agents.maker]\nbackend = 'command'\ncommand = ['sh', '-c', 'cat > /dev/null; echo x > new.txt']";
     std::fs::write(home.path().join("hob.toml"), settings).unwrap();
     let args =
@@ -80,6 +77,57 @@ async fn a_rehearsal_with_a_repository_of_ones_own_only_reads_it() {
     assert_eq!(states(&accounts[0]), ["assigned", "in-progress", "in-review"]);
     assert!(!accounts[0]["diff"].as_str().unwrap().contains("draft.txt"));
     assert_eq!(before, (git(&repo, &["status", "--porcelain"]).await, git(&repo, &["for-each-ref"]).await));
+}
+
+/// Runs a rehearsal with the agent `native`, and `more` arguments.
+async fn native(home: &Path, more: &[&str]) -> Finished {
+    let args = ["rehearse", "--json", "--repo", "mine", "--issue", "issue.md", "--agent", "native"];
+    hob(home, &args.into_iter().chain(more.iter().copied()).collect::<Vec<_>>()).await
+}
+
+#[tokio::test]
+async fn a_rehearsal_is_recorded_and_played_back_without_a_server_to_the_same_pull_request() {
+    let home = tempfile::tempdir().unwrap();
+    own_repository(home.path()).await;
+    let server = serve(Script::new(["echo one > new.txt", "echo two >> new.txt"]), |_| {}).await.unwrap();
+    let base = format!("model.openai_base_url={}/v1", server.address());
+    let first = native(home.path(), &["--set", "model.default=openai/x", "--set", &base, "--record", "tapes"]).await;
+    assert!(first.exit.is_success(), "{}", first.stderr.text());
+    assert_eq!(server.replies(), 3);
+    drop(server);
+    let tapes: Vec<_> =
+        std::fs::read_dir(home.path().join("tapes")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let [tape] = tapes.as_slice() else { panic!("{tapes:?}") };
+    let model = format!("model.default=cassette/{}", tape.display());
+    let again = native(home.path(), &["--set", &model]).await;
+    assert!(again.exit.is_success(), "{}", again.stderr.text());
+    let (first, again) = (&account(&first)[0], &account(&again)[0]);
+    assert!(first["diff"].as_str().unwrap().contains("+one\n+two"), "{first}");
+    for field in ["title", "diff", "evidence"] {
+        assert_eq!(first[field], again[field], "{field}");
+    }
+    assert_eq!(states(first), states(again));
+}
+
+#[tokio::test]
+async fn a_folder_that_takes_no_recording_is_told_before_any_work() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("file"), "").unwrap();
+    let finished = hob(home.path(), &["rehearse", "--record", "file"]).await;
+    let said = finished.stderr.text();
+    assert!(said.contains("no recording can be put into `file`") && said.lines().count() == 1, "{said}");
+}
+
+/// A repository of somebody's own, `mine`, with an issue beside it.
+async fn own_repository(home: &Path) -> PathBuf {
+    let repo = home.join("mine");
+    std::fs::create_dir_all(repo.join(".github")).unwrap();
+    std::fs::write(repo.join(".github/hob.toml"), "checks = ['test -f new.txt']\n").unwrap();
+    git(&repo, &["init", "-q", "-b", "trunk"]).await;
+    git(&repo, &["add", "-A"]).await;
+    git(&repo, &["commit", "-qm", "first"]).await;
+    std::fs::write(home.join("issue.md"), "# Add new.txt\n\nPlease.").unwrap();
+    repo
 }
 
 #[tokio::test]

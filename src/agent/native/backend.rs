@@ -1,6 +1,6 @@
 //! The native agent: what it is made from, and how one run of it begins and ends.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use tokio::{sync::Mutex, time::Instant};
 
@@ -21,9 +21,9 @@ use crate::{
         },
         report::report,
     },
-    config::{AgentSettings, PriceSettings, ToolSettings},
+    config::{AgentSettings, ToolSettings},
     domain::{FailureClass, RunReport, RunRequest},
-    model::ModelClient,
+    model::Lineup,
     process::{Environment, Shell},
 };
 
@@ -32,40 +32,17 @@ const WINDOW_USED: u64 = 75;
 
 /// Hob's own loop over a model.
 pub struct NativeAgent {
-    model: Arc<dyn ModelClient>,
+    models: Lineup,
     settings: AgentSettings,
     programs: BTreeMap<String, ToolSettings>,
     helps: Helps,
-    price: PriceSettings,
-    unknown_price: Option<String>,
     extras: Environment,
 }
 
 impl NativeAgent {
-    /// An agent that asks `model`; each token costs nothing, and no variable but the context's reaches a command.
-    pub fn new(model: Arc<dyn ModelClient>, settings: AgentSettings) -> Self {
-        Self {
-            model,
-            settings,
-            programs: BTreeMap::new(),
-            helps: Helps::default(),
-            price: PriceSettings::default(),
-            unknown_price: None,
-            extras: Environment::new(),
-        }
-    }
-
-    /// Sets what the model costs.
-    #[must_use]
-    pub fn price(self, price: PriceSettings) -> Self {
-        Self { price, ..self }
-    }
-
-    /// Says that `model` costs something and nobody told how much: a run with a budget is then refused, because the
-    /// budget could not be kept.
-    #[must_use]
-    pub fn unknown_price(self, model: &str) -> Self {
-        Self { unknown_price: Some(model.to_owned()), ..self }
+    /// An agent that asks `models`; no variable but the context's reaches a command.
+    pub fn new(models: Lineup, settings: AgentSettings) -> Self {
+        Self { models, settings, programs: BTreeMap::new(), helps: Helps::default(), extras: Environment::new() }
     }
 
     /// Takes from `variables` those that the settings name and that may be passed on.
@@ -94,7 +71,7 @@ impl NativeAgent {
 impl AgentBackend for NativeAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
         let started = Instant::now();
-        if let (Some(model), Some(_)) = (&self.unknown_price, request.usd_micros) {
+        if let (Some(model), Some(_)) = (self.models.unpriced(), request.usd_micros) {
             return Err(AgentError {
                 reason: format!(
                     "the run has a budget and the price of `{model}` is not known: add `[model.prices.\"{model}\"]` with \
@@ -138,10 +115,9 @@ impl AgentBackend for NativeAgent {
             cancel: context.cancel.clone(),
         };
         let mut run = Run {
-            model: self.model.as_ref(),
+            model: self.models.begin(request.session.as_str()),
             dialect,
             acts: Acts { toolset: &toolset, guard: &guard, toolbox },
-            price: self.price,
             limits,
             tally,
             history,

@@ -15,9 +15,8 @@ use crate::{
         },
         report::{cancelled, clip, first_line, needs_human, transient},
     },
-    config::PriceSettings,
     domain::{Outcome, Spend},
-    model::{Message, ModelClient, ModelError, ModelReply, ModelRequest, Stop, ToolCall},
+    model::{Answer, Conversation, Message, ModelError, ModelReply, ModelRequest, Stop, ToolCall},
     session::Event,
 };
 
@@ -28,10 +27,9 @@ const TOO_LONG: &str = "Your reply was cut at the limit of tokens. Go on in smal
 
 /// One run under way.
 pub(super) struct Run<'a> {
-    pub(super) model: &'a dyn ModelClient,
+    pub(super) model: Conversation<'a>,
     pub(super) dialect: Dialect,
     pub(super) acts: Acts<'a>,
-    pub(super) price: PriceSettings,
     pub(super) limits: Limits,
     pub(super) tally: Tally,
     pub(super) history: History,
@@ -95,14 +93,19 @@ impl Run<'_> {
             self.history.tidy(plan.as_deref());
         }
         let turn = self.tally.turns;
-        let reply = self.ask(plan.as_deref()).await?;
+        let Answer { reply, model, usd_micros, instead } = self.ask(plan.as_deref()).await?;
+        if let Some(why) = instead {
+            let text = format!("`{model}` answers now: {}", first_line(&why, REASON_MAX));
+            self.say(&text);
+            self.context.session.add(Event::Noted { text });
+        }
         self.progress.last_input = reply.usage.input;
-        let usd_micros = reply.usage.cost(&self.price);
         self.tally.spend = self.tally.spend
             + Spend { usd_micros, input_tokens: reply.usage.input, output_tokens: reply.usage.output, wall_seconds: 0 };
         self.context.spent(self.tally.spend);
         self.context.session.add(Event::Replied {
             turn,
+            model,
             text: reply.text.clone(),
             input_tokens: reply.usage.input,
             cached_tokens: reply.usage.cached_input,
@@ -126,22 +129,22 @@ impl Run<'_> {
     }
 
     /// Asks the model; once more with less where the request was too long for it.
-    async fn ask(&mut self, plan: Option<&str>) -> Result<ModelReply, Outcome> {
+    async fn ask(&mut self, plan: Option<&str>) -> Result<Answer, Outcome> {
         self.say("asking the model");
         let failed = |error: ModelError| Outcome::Failed { reason: error.to_string(), failure: error.failure() };
         match self.request().await? {
-            Ok(reply) => Ok(reply),
+            Ok(answer) => Ok(answer),
             Err(error) if error.is_too_long() && self.history.shrink(plan) => self.request().await?.map_err(failed),
             Err(error) => Err(failed(error)),
         }
     }
 
-    async fn request(&mut self) -> Result<Result<ModelReply, ModelError>, Outcome> {
+    async fn request(&mut self) -> Result<Result<Answer, ModelError>, Outcome> {
         let (turn, messages) = (self.tally.turns, self.history.messages());
         self.context.session.add(Event::Asked { turn, messages: messages.len() });
-        let request = ModelRequest { system: self.dialect.system(), messages, tools: self.dialect.tools() };
+        let request = ModelRequest { system: self.dialect.system(), messages, tools: self.dialect.tools(), turn };
         tokio::select! {
-            reply = self.model.complete(&request) => Ok(reply),
+            answer = self.model.ask(&request) => Ok(answer),
             () = tokio::time::sleep_until(self.limits.deadline) => Err(out_of_time(turn)),
             () = self.context.cancel.cancelled() => Err(cancelled()),
         }

@@ -33,7 +33,7 @@ pub(in crate::cli) async fn bundled(setup: Setup, desk: &Desk) -> anyhow::Result
     let asker = AgentSettings { backend: BackendKind::Command, command, ..AgentSettings::default() };
     settings.agents = BTreeMap::from([("native".to_owned(), native), ("asker".to_owned(), asker)]);
     settings.agent.default = "native".to_owned();
-    let agents = AgentParts { agents: settings.agents.clone(), ..AgentParts::default() };
+    let agents = AgentParts { agents: settings.agents.clone(), record: setup.record, ..AgentParts::default() };
     let files = bundled_files();
     let repo: RepoName = "hob/pace".parse()?;
     let stage = Stage::set(settings, repo, Source::Files(&files), agents, None, desk).await?;
@@ -90,7 +90,7 @@ pub(in crate::cli) async fn own(
     let name: String =
         name.unwrap_or_default().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let repo: RepoName = format!("rehearsal/{}", if name.is_empty() { "repository" } else { &name }).parse()?;
-    let agents = agent_parts(&setup.settings, &setup.state_dir);
+    let agents = AgentParts { record: setup.record, ..agent_parts(&setup.settings, &setup.state_dir) };
     let stage = Stage::set(setup.settings, repo, Source::Folder(folder), agents, agent, desk).await?;
     let ann = &stage.maintainer;
     ann.make_label("code").await?;

@@ -17,6 +17,8 @@ const VERSION: &str = "2023-06-01";
 /// How a message ends, and how with a mark in its last block.
 const LAST_BLOCK: &str = "}]}";
 const MARKED_BLOCK: &str = r#","cache_control":{"type":"ephemeral"}}]}"#;
+/// Characters of a tool's name that are sent back.
+const NAME_MAX: usize = 64;
 /// Stands where a message would be empty, which the service refuses.
 const NOTHING: &str = "(nothing)";
 
@@ -88,6 +90,23 @@ fn is_ours(message: &Message) -> bool {
     }
 }
 
+/// An id, or a name, in the characters that the service takes: another model's ids may have others, and so may a tool's
+/// name that a model made up.
+fn plain(id: &str) -> String {
+    let escaped = |c: char| match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => c.to_string(),
+        other => format!("_{:x}", u32::from(other)),
+    };
+    let plain: String = id.chars().map(escaped).collect();
+    if plain.is_empty() { "unnamed".to_owned() } else { plain }
+}
+
+fn name(said: &str) -> String {
+    let mut name = plain(said);
+    name.truncate(NAME_MAX);
+    name
+}
+
 /// A message, with its content last.
 fn message(message: &Message) -> String {
     let text = |text: &str| json!({ "type": "text", "text": if text.trim().is_empty() { NOTHING } else { text } });
@@ -99,14 +118,14 @@ fn message(message: &Message) -> String {
                 // The service takes an object only; JSON that the model broke was answered with an error.
                 let input = serde_json::from_str::<Value>(&call.arguments).ok().filter(Value::is_object);
                 let input = input.unwrap_or_else(|| json!({}));
-                json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": input })
+                json!({ "type": "tool_use", "id": plain(&call.id), "name": name(&call.name), "input": input })
             });
             ("assistant", words.into_iter().chain(calls).collect())
         }
         Message::Results { results } => {
             let results = results.iter().map(|result| {
                 let content = if result.text.is_empty() { NOTHING } else { &result.text };
-                json!({ "type": "tool_result", "tool_use_id": result.id, "content": content, "is_error": result.is_error })
+                json!({ "type": "tool_result", "tool_use_id": plain(&result.id), "content": content, "is_error": result.is_error })
             });
             ("user", results.collect())
         }

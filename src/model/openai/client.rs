@@ -12,6 +12,9 @@ use crate::model::{
     openai::collect::Collected,
 };
 
+/// Characters of a tool's name that are sent back.
+const NAME_MAX: usize = 64;
+
 /// A client for one model behind an OpenAI-compatible interface.
 pub struct OpenAi {
     http: Http,
@@ -94,9 +97,16 @@ fn message(message: &Message) -> Vec<Value> {
     }
 }
 
+/// A tool's name as the service takes it: a model may have made one up.
+fn name(said: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let name: String = said.chars().map(plain).take(NAME_MAX).collect();
+    if name.is_empty() { "unnamed".to_owned() } else { name }
+}
+
 fn call(call: &ToolCall) -> Value {
     // Some servers parse what they are sent back, and fail on JSON that the model broke.
     let valid = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|value| value.is_object());
     let arguments = if valid { call.arguments.as_str() } else { "{}" };
-    json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": arguments } })
+    json!({ "id": call.id, "type": "function", "function": { "name": name(&call.name), "arguments": arguments } })
 }

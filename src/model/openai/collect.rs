@@ -121,8 +121,9 @@ impl Collect for Collected {
         delta.tool_calls.unwrap_or_default().into_iter().try_for_each(|call| self.call(call))
     }
 
+    /// Some servers never send the last mark and leave the connection open.
     fn is_complete(&self) -> bool {
-        self.complete
+        self.complete || (self.stop.is_some() && self.usage.is_some())
     }
 
     /// A server that counts no tokens is counted for, at four bytes a token, so that a budget still ends.

@@ -4,9 +4,9 @@ use std::sync::Mutex;
 
 use hob::{
     agent::{Executor, NativeAgent},
-    config::{AgentSettings, SessionSettings, Settings},
+    config::{AgentSettings, PriceSettings, SessionSettings, Settings},
     domain::RunId,
-    model::{Message, ModelClient, ModelError, ModelReply, ModelRequest, Stop, ToolCall, Usage},
+    model::{Lineup, Message, ModelClient, ModelError, ModelReply, ModelRequest, Stop, ToolCall, Usage},
     session::{Event, Line, SessionState, Sessions},
 };
 use serde_json::{Value, json};
@@ -103,8 +103,13 @@ fn done() -> Result<ModelReply, ModelError> {
     calls("end", "done", json!({ "summary": "ok" }))
 }
 
+fn agent_of(model: &Arc<Model>, settings: AgentSettings) -> NativeAgent {
+    let model = Arc::clone(model) as Arc<dyn ModelClient>;
+    NativeAgent::new(Lineup::one("model", model, PriceSettings::default()), settings)
+}
+
 fn of(model: &Arc<Model>) -> NativeAgent {
-    NativeAgent::new(Arc::clone(model) as Arc<dyn ModelClient>, AgentSettings::default())
+    agent_of(model, AgentSettings::default())
 }
 
 #[tokio::test]
@@ -201,7 +206,7 @@ async fn an_answer_reaches_the_conversation_that_asked_with_turns_of_its_own() {
     let mut sitting = Sitting::new();
     let asks = Model::new([calls("one", "ask", json!({ "question": "Which?" }))]);
     let settings = AgentSettings { max_iterations: 1, ..AgentSettings::default() };
-    let one_turn = |model: &Arc<Model>| NativeAgent::new(Arc::clone(model) as Arc<dyn ModelClient>, settings.clone());
+    let one_turn = |model: &Arc<Model>| agent_of(model, settings.clone());
     assert_eq!(sitting.run(&one_turn(&asks)).await.outcome, Outcome::Question { question: "Which?".into() });
     sitting.bench.request.brief = "Change the greeting. Answer: the left one.".into();
     let model = Model::new([done()]);

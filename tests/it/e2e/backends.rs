@@ -4,7 +4,7 @@ use hob::{
     config::{AgentSettings, BackendKind},
     domain::State,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::World;
 
@@ -43,6 +43,39 @@ async fn the_native_agent_turns_a_red_check_green() {
     let history = world.history(issue).await;
     let spent = history.iter().position(|line| line.starts_with("the agent spent 940 tokens")).unwrap();
     assert!(history[spent + 1].starts_with("opened the pull request"), "the bill is kept before the work: {history:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn issues_worked_on_at_once_are_recorded_each_in_a_file_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let cassette = folder.path().join("cassette.json");
+    let call = |name: &str, arguments: Value| json!({"calls": [{"name": name, "arguments": arguments}]});
+    let replies = json!({"cassette": 1, "replies": [
+        call("write", json!({"path": "fixed.txt", "text": "fixed\n"})),
+        call("done", json!({"summary": "It is fixed."})),
+    ]});
+    std::fs::write(&cassette, replies.to_string()).unwrap();
+    let model = Some(format!("cassette/{}", cassette.display()));
+    let agent = AgentSettings { backend: BackendKind::Native, model, ..AgentSettings::default() };
+    let world = World::fixing().agent("writer", agent).set("agent.default", "writer").start().await;
+    for title in ["One", "Two", "Three"] {
+        world.asks(title, "Please.").await;
+    }
+    let records = folder.path().join("records");
+    let ended = world.hob(&["run", "--once", "--jobs", "3", "--record", records.to_str().unwrap()]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let mut issues = Vec::new();
+    for entry in std::fs::read_dir(&records).unwrap() {
+        let path = entry.unwrap().path();
+        let recorded: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let names: Vec<_> =
+            recorded["replies"].as_array().unwrap().iter().map(|reply| &reply["calls"][0]["name"]).collect();
+        assert_eq!(names, ["write", "done"], "{recorded}");
+        issues.push(path.file_name().unwrap().to_str().unwrap().split('-').nth(2).unwrap().to_owned());
+    }
+    issues.sort();
+    assert_eq!(issues, ["1", "2", "3"]);
     world.finish().await;
 }
 

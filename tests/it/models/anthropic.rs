@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn happy() -> String {
+pub(super) fn happy() -> String {
     let delta = |index: u32, delta: Value| json!({ "type": "content_block_delta", "index": index, "delta": delta });
     let data = [
         json!({ "type": "message_start", "message": { "id": "m", "usage": {
@@ -67,6 +67,25 @@ async fn a_request_is_written_as_the_interface_wants_it() {
             ],
         })
     );
+}
+
+#[tokio::test]
+async fn what_another_model_called_is_sent_in_characters_that_the_service_takes() {
+    let server = Server::start([Answer::Stream(happy())]).await;
+    let client = server.client("anthropic/m");
+    let said = tool_call("functions.read:0", "re ad!", "{}");
+    let result = ToolResult { id: said.id.clone(), text: "x".into(), is_error: true };
+    let messages = [
+        Message::User { text: "the task".into() },
+        Message::Assistant { text: String::new(), calls: vec![said] },
+        Message::Results { results: vec![result] },
+    ];
+    let messages = messages.map(Kept::from);
+    client.complete(&ModelRequest { system: "", messages: &messages, tools: &Kept::default(), turn: 2 }).await.unwrap();
+    let seen = server.script.seen.lock().unwrap();
+    let call = &seen[0].body["messages"][1]["content"][0];
+    assert_eq!((call["id"].as_str().unwrap(), call["name"].as_str().unwrap()), ("functions_2eread_3a0", "re_20ad_21"));
+    assert_eq!(seen[0].body["messages"][2]["content"][0]["tool_use_id"], call["id"]);
 }
 
 #[tokio::test]

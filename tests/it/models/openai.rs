@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn happy() -> String {
+pub(super) fn happy() -> String {
     let choice = |delta: Value| json!({ "choices": [{ "index": 0, "delta": delta }] });
     let call = |index: u32, id: Option<&str>, name: Option<&str>, arguments: &str| {
         choice(
@@ -91,6 +91,14 @@ async fn a_stream_that_falls_silent_is_tried_again() {
     let server = Server::start([Answer::Silent(happy()[..200].into()), Answer::Stream(happy())]).await;
     let client = server.client_with("openai/m", |settings| settings.idle_timeout = Duration::from_millis(200));
     assert_eq!(ask(client.as_ref()).await.unwrap().usage.input, 100);
+}
+
+#[tokio::test]
+async fn a_reply_that_is_counted_but_never_closed_is_taken() {
+    let open = happy().replace("data: [DONE]\n\n", "");
+    let server = Server::start([Answer::Silent(open)]).await;
+    let client = server.client_with("openai/m", |settings| settings.idle_timeout = Duration::from_millis(200));
+    assert_eq!((ask(client.as_ref()).await.unwrap().usage.input, server.requests()), (100, 1));
 }
 
 #[tokio::test]

@@ -1,0 +1,143 @@
+//! Writes what models reply to a cassette, so that it can be played back.
+//!
+//! - Flow: a conversation has a file of its own, named after its session; each reply is added at its turn and the whole file
+//!   written anew beside the old one, which it then replaces.
+//! - Guarantees: a process that dies at any moment leaves the replies so far as a valid cassette; only its owner can read
+//!   it; a file that is not a recording of the same session is never written over.
+//! - Caveats: only the replies are recorded and no `expect`: requests have paths, times and random marks in them. Where a
+//!   reply cannot be written, the recording ends there with a warning: the work is worth more than its record.
+
+use std::{
+    fs,
+    io::{self, Write},
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+};
+
+use crate::model::{ModelError, ModelReply, tape::Tape};
+
+/// Bytes of a session's name.
+const NAME_MAX: usize = 200;
+
+/// The recording of one conversation.
+pub(super) struct Recording {
+    folder: PathBuf,
+    session: String,
+    state: State,
+}
+
+enum State {
+    /// Nothing of this conversation was written yet.
+    New,
+    /// The file has these replies.
+    Open(Tape),
+    /// The rest is not recorded.
+    Ended,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum RecordError {
+    #[error("`{0}` is no name for a file")]
+    Name(String),
+    #[error("{path} is there already and is no recording of this conversation", path = .0.display())]
+    Taken(PathBuf),
+    #[error("the session's earlier turns are not recorded")]
+    Beginning,
+    #[error("write {path}", path = .path.display())]
+    File {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error(transparent)]
+    Cassette(#[from] ModelError),
+}
+
+impl Recording {
+    /// The recording of `session`, in `folder`.
+    pub(super) fn new(folder: &Path, session: &str) -> Self {
+        Self { folder: folder.to_owned(), session: session.to_owned(), state: State::New }
+    }
+
+    /// Adds the reply of a turn.
+    pub(super) fn add(&mut self, turn: u32, model: &str, reply: &ModelReply) {
+        self.state = match std::mem::replace(&mut self.state, State::Ended) {
+            State::Ended => State::Ended,
+            state @ (State::New | State::Open(_)) => match self.added(state, turn, model, reply) {
+                Ok(tape) => State::Open(tape),
+                Err(error) => {
+                    let cause =
+                        std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
+                    tracing::warn!("the model's replies are not recorded from turn {turn} on: {error}{cause}");
+                    State::Ended
+                }
+            },
+        };
+    }
+
+    fn added(&self, state: State, turn: u32, model: &str, reply: &ModelReply) -> Result<Tape, RecordError> {
+        let (mut tape, found) = match state {
+            State::Open(tape) => (tape, Found::Ours),
+            State::New | State::Ended => self.open()?,
+        };
+        let before = (turn as usize).saturating_sub(1);
+        // A turn that was cut off is done again; more than its reply is not thrown away.
+        if tape.replies().len() > before + 1 {
+            return Err(RecordError::Taken(self.path()));
+        }
+        if !tape.keep(before) {
+            return Err(RecordError::Beginning);
+        }
+        tape.push(model, reply);
+        self.write(&tape.json()?, found)?;
+        Ok(tape)
+    }
+
+    /// What is there of this session: another try of a run, or a run that goes on, adds to the same recording.
+    fn open(&self) -> Result<(Tape, Found), RecordError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let name = self.session.as_str();
+        if name.is_empty() || name.len() > NAME_MAX || name.starts_with('.') || !name.chars().all(plain) {
+            return Err(RecordError::Name(name.to_owned()));
+        }
+        let (path, note) = (self.path(), format!("recorded from {name}"));
+        match fs::read_to_string(&path) {
+            Ok(json) => match Tape::parse(&json) {
+                Ok(tape) if tape.note() == note => Ok((tape, Found::Ours)),
+                Ok(_) | Err(_) => Err(RecordError::Taken(path)),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((Tape::new(&note), Found::Nothing)),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(RecordError::Taken(path)),
+            Err(source) => Err(RecordError::File { path, source }),
+        }
+    }
+
+    fn write(&self, json: &str, found: Found) -> Result<(), RecordError> {
+        let path = self.path();
+        replace(&self.folder, &path, json, found).map_err(|source| RecordError::File { path, source })
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.join(format!("{}.json", self.session))
+    }
+}
+
+/// Puts a file in the place of what was `found`. Temporary files have the mode 0600, which stays when they are moved.
+fn replace(folder: &Path, path: &Path, text: &str, found: Found) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let mut file = tempfile::Builder::new().prefix(".recording-").tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    let moved = match found {
+        Found::Nothing => file.persist_noclobber(path),
+        Found::Ours => file.persist(path),
+    };
+    moved.map(drop).map_err(|error| error.error)
+}
+
+/// What stands where a recording goes.
+enum Found {
+    /// Nothing.
+    Nothing,
+    /// A recording of the same session.
+    Ours,
+}
