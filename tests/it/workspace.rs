@@ -19,6 +19,8 @@ use hob::{
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::harness::script;
+
 /// A served repository and a workspace, both gone at the end.
 struct Yard {
     home: tempfile::TempDir,
@@ -487,8 +489,7 @@ async fn a_push_moves_a_branch_only_from_where_it_is_expected() {
 async fn a_push_refused_by_the_server_says_why() {
     let yard = Yard::new().await;
     let hook = yard.home.path().join("served.git/hooks/pre-receive");
-    fs::write(&hook, "#!/bin/sh\necho 'branch is protected' >&2\nexit 1\n").unwrap();
-    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    script(&hook, "echo 'branch is protected' >&2\nexit 1");
     let checkout = yard.prepare().await;
     fs::write(checkout.folder().join("a"), "1").unwrap();
     let head = commit(&checkout).await.unwrap().unwrap();

@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
     path::PathBuf,
     sync::{Arc, Mutex},
 };
@@ -21,6 +20,8 @@ use hob::{
     workspace::{BranchName, Identity, Leftover, Remote, Workspace, WorkspaceError},
 };
 use tokio_util::sync::CancellationToken;
+
+use crate::harness::script;
 
 /// `x-access-token:s3cret` in base64.
 const CREDENTIALS: &str = "Basic eC1hY2Nlc3MtdG9rZW46czNjcmV0";
@@ -189,8 +190,7 @@ async fn a_redirect_is_not_followed_and_carries_no_token_away() {
 async fn a_full_disk_is_named_with_the_folder() {
     let home = tempfile::tempdir().unwrap();
     let git = home.path().join("git");
-    fs::write(&git, "#!/bin/sh\necho 'fatal: write error: No space left on device' >&2; exit 128\n").unwrap();
-    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+    script(&git, "echo 'fatal: write error: No space left on device' >&2; exit 128");
     let settings = WorkspaceSettings { git: git.display().to_string(), ..WorkspaceSettings::default() };
     let remote = Remote::server(repo(), "https://forge.test", None).unwrap();
     let error = open(&home, settings).await.fetch(&remote, &branch("main")).await.unwrap_err();
@@ -203,12 +203,7 @@ async fn a_full_disk_is_named_with_the_folder() {
 async fn git_gets_the_token_by_environment_and_inherits_nothing_else() {
     let home = tempfile::tempdir().unwrap();
     let git = home.path().join("git");
-    fs::write(
-        &git,
-        "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"${0%git}arguments\"; env > \"${0%git}environment\"; exit 1\n",
-    )
-    .unwrap();
-    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+    script(&git, "printf '%s\\n' \"$@\" > \"${0%git}arguments\"; env > \"${0%git}environment\"; exit 1");
     let settings = WorkspaceSettings { git: git.display().to_string(), ..WorkspaceSettings::default() };
     let remote = Remote::server(repo(), "https://forge.test", Some("s3cret".into())).unwrap();
     open(&home, settings).await.remote_tip(&remote, &branch("main")).await.unwrap_err();

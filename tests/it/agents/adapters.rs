@@ -12,6 +12,7 @@ use hob::{
 };
 
 use super::*;
+use crate::harness::script;
 
 /// A known command line in a folder, with a model that plays a script.
 struct Real {
@@ -161,13 +162,9 @@ real!(
 );
 
 /// A stand-in for `claude`: it says the version, and does what `script` says.
-fn stand_in(folder: &Path, version: &str, script: &str) -> PathBuf {
-    use std::os::unix::fs::PermissionsExt;
+fn stand_in(folder: &Path, version: &str, does: &str) -> PathBuf {
     let path = folder.join("claude");
-    let text =
-        format!("#!/bin/sh\nif [ \"$1\" = --version ]; then echo '{version} (Claude Code)'; exit; fi\n{script}\n");
-    fs::write(&path, text).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    script(&path, &format!("if [ \"$1\" = --version ]; then echo '{version} (Claude Code)'; exit; fi\n{does}"));
     path
 }
 
