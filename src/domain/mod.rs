@@ -42,7 +42,7 @@ pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
 pub use plan::{Action, Decision, Ending, PlanRules, Planned, plan, plan_chosen};
 pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
-pub use poll::{error_pause, poll_pause};
+pub use poll::{error_pause, poll_pause, until_due};
 pub use record::{
     Answer, BlockKind, Blocked, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger,
     UnreadableRecord,

@@ -11,6 +11,12 @@ pub fn poll_pause(idle_polls: u32, interval: Duration, max: Duration) -> Duratio
     }
 }
 
+/// The pause, cut short where something is `due` before its end: a dead worker's lease runs out, or an attempt may be
+/// tried again. The forge's clock has whole seconds, so one is added.
+pub fn until_due(pause: Duration, due: Option<Duration>) -> Duration {
+    due.map_or(pause, |due| pause.min(due.saturating_add(Duration::from_secs(1))))
+}
+
 /// The longest pause after errors (requirement A8).
 const ERROR_PAUSE_MAX: Duration = Duration::from_secs(300);
 
@@ -32,6 +38,13 @@ mod tests {
             assert_eq!(pause.as_secs(), seconds, "after {idle} idle polls");
         }
         assert_eq!(poll_pause(9, Duration::from_secs(30), Duration::ZERO).as_secs(), 30);
+    }
+
+    #[test]
+    fn a_pause_ends_a_second_after_what_is_due_in_it() {
+        for (due, seconds) in [(None, 300), (Some(0), 1), (Some(10), 11), (Some(299), 300), (Some(u64::MAX), 300)] {
+            assert_eq!(until_due(Duration::from_secs(300), due.map(Duration::from_secs)).as_secs(), seconds, "{due:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Why nothing is done about an issue now: each reason is a sentence that says what would change it.
 
+use std::time::Duration;
+
 use crate::domain::{Full, Held, IssueNumber, Pause, PullNumber, Timestamp};
 
 /// Why nothing is done about an issue now.
@@ -36,6 +38,29 @@ pub enum WaitReason {
     Finished,
     /// It does not have the trigger label, or is closed.
     NotTriggered,
+}
+
+impl WaitReason {
+    /// When the wait ends by itself, where that is known; `skew` is the margin of leases.
+    pub fn ends(&self, skew: Duration) -> Option<Timestamp> {
+        match self {
+            Self::Held(held) => Some(held.until + skew),
+            Self::RetryAfter { until, .. } | Self::Full(Full::Hour { until, .. } | Full::Day { until, .. }) => {
+                Some(*until)
+            }
+            Self::Full(Full::Paused(_))
+            | Self::Refused(_)
+            | Self::BlockedByHand(_)
+            | Self::LabelByHand(_)
+            | Self::BlockedBy(_)
+            | Self::Paused(_)
+            | Self::InReview(_)
+            | Self::OpenPulls(_)
+            | Self::Next
+            | Self::Finished
+            | Self::NotTriggered => None,
+        }
+    }
 }
 
 impl std::fmt::Display for WaitReason {

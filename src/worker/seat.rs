@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::{
     config::PollSettings,
-    domain::{FailureClass, IssueNumber, error_pause, poll_pause},
+    domain::{FailureClass, IssueNumber, error_pause, poll_pause, until_due},
     forge::BaseBranch,
     worker::{WorkError, Worker, survey::Survey},
 };
@@ -77,7 +77,7 @@ impl<W: Deref<Target = Worker>> Seat<W> {
         // Whether what waits is work shows only when it is taken up: a blocked issue may wait for months.
         let active = survey.tended.tended > 0 || !self.in_hand.is_empty();
         self.idle_polls = if active { 0 } else { self.idle_polls.saturating_add(1) };
-        poll_pause(self.idle_polls, poll.interval, poll.max_interval)
+        until_due(poll_pause(self.idle_polls, poll.interval, poll.max_interval), survey.due)
     }
 
     /// Takes it that the survey failed; how long until the next one.

@@ -1,6 +1,6 @@
 //! One look at a repository: what only has to be tended is tended, what has to be worked on is told, in order.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
     domain::{Action, Decision, IssueNumber, Snapshot, plan, plan_chosen},
@@ -26,6 +26,8 @@ pub(super) struct Survey {
     pub(super) work: Vec<IssueNumber>,
     /// The branch that the work starts from; none where there is no work.
     pub(super) base: Option<Arc<BaseBranch>>,
+    /// How long until the first wait ends by itself: a lease runs out, a pause is over.
+    pub(super) due: Option<Duration>,
 }
 
 impl Worker {
@@ -40,7 +42,7 @@ impl Worker {
             Scope::All => plan(&found.snapshot, &rules, now),
             Scope::These(numbers) => plan_chosen(&found.snapshot, numbers, &rules, now),
         };
-        let (mut tend, mut work) = (Vec::new(), Vec::new());
+        let (mut tend, mut work, mut due) = (Vec::new(), Vec::new(), None);
         for planned in &planned {
             match &planned.decision {
                 Decision::Act(Action::Claim | Action::Recover(_) | Action::SeekAnswer) => {
@@ -58,12 +60,15 @@ impl Worker {
                 ) => {
                     tend.push(planned.issue.number);
                 }
-                Decision::Wait(_) => {}
+                Decision::Wait(reason) => {
+                    let ends = reason.ends(rules.skew).map(|ends| (ends - now).to_std().unwrap_or_default());
+                    due = due.into_iter().chain(ends).min();
+                }
             }
         }
         self.tell(&Notice::Polled { issues: planned.len(), ready: work.len() });
         if tend.is_empty() && work.is_empty() && !self.has_bills() {
-            return Ok(Survey::default());
+            return Ok(Survey { due, ..Survey::default() });
         }
         self.prune(&found.snapshot).await;
         let base = Arc::new(self.forge.base_branch().await?);
@@ -78,7 +83,7 @@ impl Worker {
         if !work.is_empty() {
             self.forge.ensure_labels(&self.settings.labels.specs()).await?;
         }
-        Ok(Survey { tended, work, base: Some(base) })
+        Ok(Survey { tended, work, base: Some(base), due })
     }
 
     /// Removes the checkouts of issues that nobody works on any more.
