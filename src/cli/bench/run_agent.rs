@@ -7,14 +7,14 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    agent::{Registry, RunContext},
+    agent::{Executor, Registry, RunContext},
     cli::{
         exit::{Exit, fatal},
-        output,
+        output, sessions,
         setup::{Setup, agent_parts},
     },
     config::{child_environment, parse_duration},
-    domain::{Outcome, Progress, RunRequest},
+    domain::{Outcome, Progress, RunId, RunRequest},
 };
 
 /// Which agent, and where.
@@ -37,11 +37,14 @@ pub(super) async fn run(setup: Setup, args: Args) -> anyhow::Result<()> {
     let mut brief = String::new();
     std::io::stdin().read_to_string(&mut brief).context("read the brief")?;
     let agent = Registry::new(agent_parts(&setup.settings, &setup.state_dir))?.get(&args.name)?;
-    let request = request(brief, args.folder, args.time)?;
+    // As a worker does it: with a session.
+    let executor = Executor::new(Some(sessions::of(&setup)), setup.settings.agent.clone());
+    let run = RunId(format!("bench-{}", std::process::id()));
+    let request = RunRequest { session: run.clone(), run, ..request(brief, args.folder, args.time)? };
     let (sender, mut lines) = mpsc::channel::<Progress>(256);
     let context = RunContext::new(CancellationToken::new(), sender, child_environment());
     let work = async move {
-        let report = agent.run(&request, &context).await;
+        let report = executor.run(&args.name, agent.as_ref(), &request, &context).await;
         drop(context);
         report
     };
