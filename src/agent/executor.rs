@@ -15,7 +15,7 @@ use crate::{
         report::{cancelled, transient},
     },
     config::ExecutorSettings,
-    domain::{FailureClass, Outcome, RunId, RunReport, RunRequest, Spend},
+    domain::{FailureClass, IssueNumber, Outcome, RepoName, RunId, RunReport, RunRequest, Spend},
     process::end_processes_with,
     session::{Event, Header, RunLimits, Session, SessionRecord, SessionState, Sessions, VERSION},
 };
@@ -33,10 +33,12 @@ impl Executor {
         Self { sessions, rules }
     }
 
-    /// The session `id` as it stands on this machine, where `agent` can go on with it. One that ended with a failure that
+    /// The session `id` as it stands on this machine, where it is this issue's and `agent` can go on with it. One that ended with a failure that
     /// does not pass is not gone on with: what led there would lead there again.
-    pub fn resumable(&self, id: &RunId, agent: &str) -> Option<SessionRecord> {
-        let record = self.sessions.as_ref()?.record(id).filter(|record| record.agent == agent)?;
+    pub fn resumable(&self, id: &RunId, agent: &str, (repo, issue): (&RepoName, IssueNumber)) -> Option<SessionRecord> {
+        // Whoever can write to the ledger can name any session.
+        let is_its = |record: &SessionRecord| record.agent == agent && record.repo == *repo && record.issue == issue;
+        let record = self.sessions.as_ref()?.record(id).filter(is_its)?;
         match (&record.state, &record.outcome) {
             (SessionState::Pending | SessionState::Running, _) => None,
             (_, Some(Outcome::Failed { failure: FailureClass::Permanent, .. })) => None,

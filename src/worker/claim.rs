@@ -289,6 +289,7 @@ fn asked_anew(old: &Record) -> Record {
         base_sha: None,
         head_sha: None,
         pull_request: None,
+        session: None,
         trigger: None,
         checks: None,
         accepted: None,

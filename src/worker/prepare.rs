@@ -35,7 +35,8 @@ impl Worker {
         let rules = RepositorySettings::parse(&text)?;
         let (agent_name, agent) = self.choose_agent(issue, &rules)?;
         let branch = self.choose_branch(lease, issue).await?;
-        let earlier = lease.record().session.and_then(|session| self.executor.resumable(&session, &agent_name));
+        let of = (self.forge.repo(), issue.number);
+        let earlier = lease.record().session.and_then(|session| self.executor.resumable(&session, &agent_name, of));
         let leftover = match &earlier {
             // A session goes on in the folder that it left.
             Some(session) => {
