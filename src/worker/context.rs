@@ -10,7 +10,7 @@ use crate::{
     domain::{Claimant, Login, WorkerId},
     forge::{Forge, fresh_nonce},
     session::Sessions,
-    worker::{Notice, Observer, WorkError, bills::Bills},
+    worker::{Notice, Observer, WorkError, bills::Bills, discover::Finished},
     workspace::{Remote, Workspace},
 };
 
@@ -59,6 +59,7 @@ pub struct Worker {
     pub(super) approval: Approval,
     pub(super) login: tokio::sync::OnceCell<Option<Login>>,
     pub(super) bills: Bills,
+    pub(super) finished: Finished,
     observer: Observer,
 }
 
@@ -88,6 +89,7 @@ impl Worker {
             approval: parts.approval,
             login: tokio::sync::OnceCell::new(),
             bills,
+            finished: Finished::default(),
             observer: parts.observer,
         })
     }

@@ -2,13 +2,31 @@
 //!
 //! One list of issues and one list of refs, both conditional; each ledger tip once, since a commit never changes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::{Mutex, PoisonError},
+};
 
 use crate::{
-    domain::{IssueNumber, IssueView, PullNumber, Record, Snapshot, State},
+    domain::{IssueNumber, IssueView, PullNumber, Record, Sha, Snapshot, State},
     forge::{ForgeError, Issue, LedgerEntry, Tip},
     worker::{Notice, WorkError, Worker},
 };
+
+/// Ledgers that are at their end, by the tips at which they were found so: they grow in number for ever, and no cache of
+/// answers would hold them all.
+#[derive(Debug, Default)]
+pub(super) struct Finished(Mutex<HashMap<IssueNumber, Sha>>);
+
+impl Finished {
+    fn has(&self, tip: &Tip) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&tip.issue) == Some(&tip.commit)
+    }
+
+    fn note(&self, tip: &Tip) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(tip.issue, tip.commit.clone());
+    }
+}
 
 /// A snapshot, with what an action needs beside it.
 pub(super) struct Discovered {
@@ -26,6 +44,9 @@ impl Worker {
         let mut entries = BTreeMap::new();
         let mut views = Vec::new();
         for tip in &tips.issues {
+            if !open.contains(&tip.issue) && self.finished.has(tip) {
+                continue;
+            }
             let entry = match self.forge.entry(tip).await {
                 Ok(entry) => entry,
                 // One ledger that cannot be read, such as a newer Hob's, stops its own issue only.
@@ -39,6 +60,7 @@ impl Worker {
             // A holder in a finished ledger died before it had shown the end.
             let finished = entry.record.state == State::Done && entry.record.holder.is_none();
             if finished && !open.contains(&tip.issue) {
+                self.finished.note(tip);
                 continue;
             }
             if !open.contains(&tip.issue) {
