@@ -171,6 +171,8 @@ fn worker(program: &str, site: &Site, folder: &std::path::Path) -> Child {
         command.args(["--set", setting]);
     }
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", folder);
+    // As the unit in `docs/operations.md` has it.
+    command.env("MALLOC_ARENA_MAX", "2");
     command.env("GITHUB_TOKEN", "token-of-hob").env("GITHUB_API_URL", site.forge.api_url());
     command.env("GITHUB_SERVER_URL", site.forge.server_url());
     command.stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true).spawn().unwrap()
