@@ -50,7 +50,9 @@ pub(super) async fn run(setup: Setup, args: Args) -> anyhow::Result<()> {
     };
     let show = async {
         while let Some(line) = lines.recv().await {
-            anstream::eprintln!("{}", crate::domain::terminal(&line.text));
+            if !line.text.is_empty() {
+                anstream::eprintln!("{}", crate::domain::terminal(&line.text));
+            }
         }
     };
     let (report, ()) = tokio::join!(work, show);
