@@ -30,6 +30,8 @@ fn plan(situation: &Situation<'_>) -> Plan {
     let settings = json!({
         "security": { "auth": { "selectedType": "gemini-api-key" } },
         "general": { "enableAutoUpdate": false, "enableAutoUpdateNotification": false },
+        // From turn 30 on it would ask a model whether it goes in circles. A run of Hob's has limits of its own.
+        "model": { "disableLoopDetection": true },
         "privacy": { "usageStatisticsEnabled": false },
         "telemetry": { "enabled": false },
     });
