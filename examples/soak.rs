@@ -2,7 +2,7 @@
 //!
 //! Issues come in over many repositories, people merge what Hob proposes, and one real `hob run` process works on all of
 //! it. The embedded forge is in this process, so that the worker's memory is its own. At the end every issue has to be
-//! closed by its one pull request, with at most 20 reads that count, and the worker's memory has to stand where it stood
+//! closed by its one pull request, with at most 25 reads that count, and the worker's memory has to stand where it stood
 //! after a quarter of the day, when its cache of answers is full.
 //! Arguments: the program, the number of issues (5000), the number of repositories (50). Exit code 1: something is wrong.
 
@@ -41,8 +41,8 @@ const PATIENCE: Duration = Duration::from_secs(300);
 const STALLED: Duration = Duration::from_secs(15);
 /// Requests of people at one time.
 const PEOPLE: usize = 4;
-/// Reads that count, for each issue, its merge and its end included.
-const READS: f64 = 20.0;
+/// Reads that count, for each issue: its merge and its end included, and its part of all polls.
+const READS: f64 = 25.0;
 /// The hour after which memory may hardly grow any more: the cache of answers is full.
 const SETTLED: usize = 6;
 /// Memory may grow by this much from then to the end.
