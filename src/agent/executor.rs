@@ -23,22 +23,22 @@ use crate::{
 /// Runs agents.
 #[derive(Debug, Clone)]
 pub struct Executor {
-    sessions: Option<Sessions>,
+    sessions: Sessions,
     rules: ExecutorSettings,
 }
 
 impl Executor {
-    /// Keeps `sessions`, where there are any, and tries again and waits by `rules`.
-    pub fn new(sessions: Option<Sessions>, rules: ExecutorSettings) -> Self {
+    /// Keeps `sessions`, and tries again and waits by `rules`.
+    pub fn new(sessions: Sessions, rules: ExecutorSettings) -> Self {
         Self { sessions, rules }
     }
 
-    /// The session `id` as it stands on this machine, where it is this issue's and `agent` can go on with it. One that ended with a failure that
-    /// does not pass is not gone on with: what led there would lead there again.
+    /// The session `id` as it stands on this machine, where it is this issue's and `agent` can go on with it. One that
+    /// ended with a failure that does not pass is not gone on with: what led there would lead there again.
     pub fn resumable(&self, id: &RunId, agent: &str, (repo, issue): (&RepoName, IssueNumber)) -> Option<SessionRecord> {
         // Whoever can write to the ledger can name any session.
         let is_its = |record: &SessionRecord| record.agent == agent && record.repo == *repo && record.issue == issue;
-        let record = self.sessions.as_ref()?.record(id).filter(is_its)?;
+        let record = self.sessions.record(id).filter(is_its)?;
         match (&record.state, &record.outcome) {
             (SessionState::Pending | SessionState::Running, _) => None,
             (_, Some(Outcome::Failed { failure: FailureClass::Permanent, .. })) => None,
@@ -114,7 +114,6 @@ impl Executor {
     /// The session of a run. One that cannot be gone on with is begun anew under the run's own name; one that cannot be
     /// kept is a warning: the work is worth more than its record.
     fn session(&self, name: &str, request: &RunRequest) -> Session {
-        let Some(sessions) = &self.sessions else { return Session::default() };
         let header = |session: &RunId| Header {
             transcript: VERSION,
             session: session.clone(),
@@ -122,9 +121,9 @@ impl Executor {
             issue: request.issue,
             agent: name.to_owned(),
         };
-        let opened = sessions.open(&header(&request.session)).or_else(|error| {
+        let opened = self.sessions.open(&header(&request.session)).or_else(|error| {
             tracing::warn!(run.id = %request.run, %error, "a session of its own for run {}: {error}", request.run);
-            sessions.open(&header(&request.run))
+            self.sessions.open(&header(&request.run))
         });
         opened.unwrap_or_else(|error| {
             tracing::warn!(run.id = %request.run, %error, "run {} has no session: {error}", request.run);

@@ -1,6 +1,6 @@
 //! Agents by name: what the settings describe becomes something that runs.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use crate::{
     agent::{
@@ -99,16 +99,21 @@ impl Registry {
         if let Some(agent) = self.added.get(name) {
             return Ok(Arc::clone(agent));
         }
-        let backend = name.parse().map(BackendKind::Adapter).unwrap_or_default();
-        let built_in = AgentSettings { backend, ..AgentSettings::default() };
-        let settings = match self.parts.agents.get(name).or_else(|| self.ready.get(name)) {
-            Some(settings) => settings,
-            // Without a model it says which setting it lacks.
-            None if name == NATIVE || backend != BackendKind::Native => &built_in,
-            None => return Err(setup(format!("no agent `{name}`: {}", self.known()))),
-        };
-        self.build(settings)
+        self.build(self.settings(name)?.as_ref())
             .map_err(|error| AgentError { reason: format!("agent `{name}`: {}", error.reason), ..error })
+    }
+
+    /// What the agent `name` is made from.
+    fn settings(&self, name: &str) -> Result<Cow<'_, AgentSettings>, AgentError> {
+        let backend = name.parse().map(BackendKind::Adapter).unwrap_or_default();
+        match self.parts.agents.get(name).or_else(|| self.ready.get(name)) {
+            Some(settings) => Ok(Cow::Borrowed(settings)),
+            // Without a model it says which setting it lacks.
+            None if name == NATIVE || backend != BackendKind::Native => {
+                Ok(Cow::Owned(AgentSettings { backend, ..AgentSettings::default() }))
+            }
+            None => Err(setup(format!("no agent `{name}`: {}", self.known()))),
+        }
     }
 
     fn build(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
@@ -151,17 +156,12 @@ impl Registry {
     /// # Errors
     /// When it is not set up, or not native.
     pub fn native_with(&self, name: &str, model: Arc<dyn ModelClient>) -> Result<NativeAgent, AgentError> {
-        let built_in = AgentSettings::default();
-        let settings = match self.parts.agents.get(name).or_else(|| self.ready.get(name)) {
-            Some(settings) => settings,
-            None if name == NATIVE => &built_in,
-            None => return Err(setup(format!("no agent `{name}`: {}", self.known()))),
-        };
+        let settings = self.settings(name)?;
         if settings.backend != BackendKind::Native {
             return Err(setup(format!("agent `{name}` is not native")));
         }
         let alone = Lineup::one(name, model, PriceSettings::default());
-        Ok(self.outfit(NativeAgent::new(alone, settings.clone())))
+        Ok(self.outfit(NativeAgent::new(alone, settings.into_owned())))
     }
 
     fn outfit(&self, agent: NativeAgent) -> NativeAgent {

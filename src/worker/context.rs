@@ -71,7 +71,7 @@ impl Worker {
     pub async fn new(parts: WorkerParts) -> Result<Self, WorkError> {
         Remote::server(parts.forge.repo().clone(), &parts.server_url, None)?;
         let sessions = Sessions::new(parts.state_dir.join("sessions"), parts.settings.sessions.clone());
-        let executor = Executor::new(Some(sessions), parts.settings.agent.clone());
+        let executor = Executor::new(sessions, parts.settings.agent.clone());
         let bills = Bills::of(&parts.state_dir, parts.forge.repo());
         let workspace =
             Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone()).await?;

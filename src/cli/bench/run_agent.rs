@@ -38,7 +38,7 @@ pub(super) async fn run(setup: Setup, args: Args) -> anyhow::Result<()> {
     std::io::stdin().read_to_string(&mut brief).context("read the brief")?;
     let agent = Registry::new(agent_parts(&setup.settings, &setup.state_dir))?.get(&args.name)?;
     // As a worker does it: with a session.
-    let executor = Executor::new(Some(sessions::of(&setup)), setup.settings.agent.clone());
+    let executor = Executor::new(sessions::of(&setup), setup.settings.agent.clone());
     let run = RunId(format!("bench-{}", std::process::id()));
     let request = RunRequest { session: run.clone(), run, ..request(brief, args.folder, args.time)? };
     let (sender, mut lines) = mpsc::channel::<Progress>(256);

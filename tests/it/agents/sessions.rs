@@ -36,7 +36,7 @@ impl Sitting {
     fn executor(&self, set: &[(&str, &str)]) -> Executor {
         let set: Vec<_> = set.iter().map(|(key, value)| (format!("agent.{key}"), (*value).to_owned())).collect();
         let settings = Settings::load(None, std::collections::HashMap::new(), &set).unwrap();
-        Executor::new(Some(self.sessions()), settings.agent)
+        Executor::new(self.sessions(), settings.agent)
     }
 
     async fn run(&self, agent: &dyn AgentBackend) -> RunReport {
@@ -272,7 +272,7 @@ async fn old_sessions_go_and_so_do_the_oldest_of_too_many() {
             (request.run, request.session) = (run.into(), run.into());
             let sessions = Sessions::new(sitting.folder.path().to_owned(), keep.clone());
             let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
-            let executor = Executor::new(Some(sessions), settings.agent);
+            let executor = Executor::new(sessions, settings.agent);
             executor.run("native", &of(&Model::new([done()])), &request, &sitting.bench.context).await.unwrap();
         }
         assert_eq!(sitting.sessions().list().len(), left, "{keep:?}");
