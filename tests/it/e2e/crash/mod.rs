@@ -150,7 +150,9 @@ impl Play {
                 self.world.forge.advance(lease);
                 continue;
             };
-            let waits = self.world.record(1).await.and_then(|record| record.retry_after).is_some();
+            // A lease is waited for too: the forge may carry out a request of the dead after it has ended.
+            let record = self.world.record(1).await;
+            let waits = record.is_some_and(|record| record.retry_after.is_some() || record.holder.is_some());
             if summary.worked + summary.tended + summary.failed == 0 && !waits {
                 return;
             }
