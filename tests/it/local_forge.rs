@@ -169,6 +169,17 @@ async fn a_ref_update_that_is_no_fast_forward_is_refused() {
 }
 
 #[tokio::test]
+async fn matching_refs_come_all_at_once() {
+    let fixture = Fixture::start().await;
+    for n in 0..40 {
+        let body = json!({"ref": format!("refs/hob/issues/{n}"), "sha": fixture.head});
+        assert_eq!(fixture.post("tw", REFS, body).await.status, 201);
+    }
+    let listed = fixture.get("/repos/acme/site/git/matching-refs/hob/?per_page=5").await;
+    assert_eq!((listed.status, listed.body.as_array().unwrap().len()), (200, 40));
+}
+
+#[tokio::test]
 async fn a_ref_that_is_not_there_is_named_so() {
     let fixture = Fixture::start().await;
     let body = json!({"sha": fixture.head});

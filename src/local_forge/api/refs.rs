@@ -9,7 +9,6 @@ use super::super::{
     fields::Fields,
     git::{RefMove, moved},
     options::Role,
-    page::paged,
     refusal::Refusal,
     route::{Route, delete, get, patch, post},
 };
@@ -30,6 +29,8 @@ fn show(call: &Call) -> Answer {
     shown(call, &git, &name, target).map(|body| Reply::ok(&body))
 }
 
+/// All that match, however many: GitHub has no pages here and passes over `per_page`, see
+/// <https://github.com/google/go-github/issues/1567>.
 fn matching(call: &Call) -> Answer {
     let git = call.read_git()?;
     let prefix = format!("refs/{}", call.part("ref"));
@@ -45,7 +46,8 @@ fn matching(call: &Call) -> Answer {
     found.sort();
     let state = call.state();
     let view = call.view(&state)?;
-    Ok(paged(call, found, |(name, target)| view.reference(name, *target, kind(&git, *target))))
+    let shown = found.iter().map(|(name, target)| view.reference(name, *target, kind(&git, *target)));
+    Ok(Reply::ok(&shown.collect()))
 }
 
 fn create(call: &Call) -> Answer {
