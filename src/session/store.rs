@@ -3,7 +3,8 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    time::{Duration, SystemTime},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant, SystemTime},
 };
 
 use crate::{
@@ -50,26 +51,36 @@ pub enum SessionError {
     },
 }
 
+/// How often old sessions are looked for: that asks for the age and size of all of them.
+const PRUNES_EVERY: Duration = Duration::from_secs(3_600);
+
 /// The sessions of a state folder.
 #[derive(Debug, Clone)]
 pub struct Sessions {
     folder: PathBuf,
     keep: SessionSettings,
+    /// When old ones were last looked for.
+    pruned: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Sessions {
     /// Those in `folder`, which must be outside of what an agent can write; kept as long as `keep` says.
     pub fn new(folder: PathBuf, keep: SessionSettings) -> Self {
-        Self { folder, keep }
+        Self { folder, keep, pruned: Arc::default() }
     }
 
-    /// Makes the session `header.session`, or goes on with it; a damaged tail is cut off. Removes what is too old.
+    /// Makes the session `header.session`, or goes on with it; a damaged tail is cut off. Removes what is too old,
+    /// when that was not looked for within the last hour.
     ///
     /// # Errors
     /// [`SessionError`] when it belongs to something else, another process has it, or the disk fails.
     pub fn open(&self, header: &Header) -> Result<Session, SessionError> {
         let session = Session::open(&self.place(&header.session)?, header)?;
-        self.prune();
+        let mut pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
+        if pruned.is_none_or(|last| last.elapsed() >= PRUNES_EVERY) {
+            *pruned = Some(Instant::now());
+            self.prune();
+        }
         Ok(session)
     }
 
@@ -163,7 +174,7 @@ impl Sessions {
 
     fn folders(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
+        entries.map(|entry| entry.path()).collect()
     }
 
     fn place(&self, id: &RunId) -> Result<PathBuf, SessionError> {
