@@ -1,19 +1,22 @@
 //! The conditional cache: complete bodies of `GET` answers with their `ETag`, so that asking again costs no quota.
 //!
 //! One connection has one identity, so the address is the whole key. Bounded in bytes; what was not asked for the longest
-//! time goes first, so that the lists of every poll outlive what was read of finished issues.
+//! time goes first, so that the lists of every poll outlive what was read of finished issues. Bodies are kept compressed:
+//! the lists of a forge repeat the same names and addresses all the time, and take a fifth of their size or less.
 
 use std::{
-    collections::{BTreeMap, HashMap},
-    sync::{Mutex, PoisonError},
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use bytes::Bytes;
+use lz4_flex::block::{compress_prepend_size, decompress_size_prepended};
 
-/// Bytes of answers that are kept: the lists of 50 repositories, and what is read of some dozens of issues.
-const CAPACITY: usize = 8 << 20;
+/// Bytes of answers that are kept, as they are kept: the lists of 50 repositories, and what is read of some dozens of
+/// issues.
+const CAPACITY: usize = 2 << 20;
 
-/// About what the tables cost for one answer, in bytes: two paths' headers, their nodes, and the allocator's part.
+/// About what the tables cost for one answer, in bytes: its part of their nodes, and the allocator's of four pieces.
 const ENTRY: usize = 256;
 
 /// An answer that can be had again with its tag.
@@ -24,37 +27,69 @@ pub(super) struct Cached {
     pub(super) next: Option<String>,
 }
 
-impl Cached {
+/// An answer as it is kept.
+#[derive(Debug)]
+struct Packed {
+    /// The moment of its last use.
+    used: u64,
+    etag: String,
+    body: Box<[u8]>,
+    next: Option<String>,
+}
+
+impl Packed {
     /// About how many bytes it takes to keep this answer of `path`.
     fn weight(&self, path: &str) -> usize {
         let next = self.next.as_ref().map_or(0, String::len);
-        ENTRY + 2 * path.len() + self.etag.len() + next + self.body.len()
+        ENTRY + path.len() + self.etag.len() + next + self.body.len()
+    }
+
+    fn unpacked(&self) -> Option<Cached> {
+        let body = decompress_size_prepended(&self.body).ok()?.into();
+        Some(Cached { etag: self.etag.clone(), body, next: self.next.clone() })
     }
 }
 
+/// Trees, which shrink again and grow by little, where a hash table doubles.
 #[derive(Debug, Default)]
 struct Shelf {
-    /// Each answer with the moment of its last use.
-    entries: HashMap<String, (u64, Cached)>,
-    /// The paths by that moment.
-    used: BTreeMap<u64, String>,
+    entries: BTreeMap<Arc<str>, Packed>,
+    /// The paths by the moment of their last use.
+    used: BTreeMap<u64, Arc<str>>,
     clock: u64,
     bytes: usize,
 }
 
 impl Shelf {
-    fn take(&mut self, path: &str) -> Option<Cached> {
-        let (moment, answer) = self.entries.remove(path)?;
-        self.used.remove(&moment);
-        self.bytes -= answer.weight(path);
-        Some(answer)
+    fn get(&mut self, path: &str) -> Option<Cached> {
+        let answer = self.entries.get_mut(path)?;
+        self.clock += 1;
+        let path = self.used.remove(&answer.used)?;
+        answer.used = self.clock;
+        self.used.insert(self.clock, path);
+        answer.unpacked()
     }
 
-    fn put(&mut self, path: &str, answer: Cached) {
+    fn take(&mut self, path: &str) {
+        if let Some(answer) = self.entries.remove(path) {
+            self.used.remove(&answer.used);
+            self.bytes -= answer.weight(path);
+        }
+    }
+
+    fn put(&mut self, path: &str, answer: Packed) {
+        self.take(path);
         self.clock += 1;
         self.bytes += answer.weight(path);
-        self.used.insert(self.clock, path.to_owned());
-        self.entries.insert(path.to_owned(), (self.clock, answer));
+        let path: Arc<str> = path.into();
+        self.used.insert(self.clock, Arc::clone(&path));
+        self.entries.insert(path, Packed { used: self.clock, ..answer });
+        while self.bytes > CAPACITY {
+            let Some((_, oldest)) = self.used.pop_first() else { break };
+            if let Some(gone) = self.entries.remove(&oldest) {
+                self.bytes -= gone.weight(&oldest);
+            }
+        }
     }
 }
 
@@ -64,26 +99,14 @@ pub(super) struct Cache(Mutex<Shelf>);
 
 impl Cache {
     pub(super) fn get(&self, path: &str) -> Option<Cached> {
-        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = shelf.take(path)?;
-        shelf.put(path, answer.clone());
-        Some(answer)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path)
     }
 
     pub(super) fn put(&self, path: &str, answer: Cached) {
-        if answer.body.len() > CAPACITY / 4 {
-            return;
-        }
-        // A body may be a piece of the connection's buffer, which it would keep whole.
-        let answer = Cached { body: Bytes::copy_from_slice(&answer.body), ..answer };
-        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        shelf.take(path);
-        shelf.put(path, answer);
-        while shelf.bytes > CAPACITY {
-            let Some((_, oldest)) = shelf.used.pop_first() else { break };
-            if let Some((_, gone)) = shelf.entries.remove(&oldest) {
-                shelf.bytes -= gone.weight(&oldest);
-            }
+        let body = compress_prepend_size(&answer.body).into_boxed_slice();
+        if body.len() <= CAPACITY / 4 {
+            let packed = Packed { used: 0, etag: answer.etag, body, next: answer.next };
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).put(path, packed);
         }
     }
 }
@@ -92,28 +115,52 @@ impl Cache {
 mod tests {
     use super::*;
 
+    /// An answer of so many bytes that cannot be compressed.
+    fn noise(tag: &str, len: usize) -> Cached {
+        let mut state = 1_u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state.to_be_bytes()[0]
+        };
+        Cached { etag: tag.to_owned(), body: (0..len).map(|_| next()).collect(), next: None }
+    }
+
     #[test]
     fn what_was_not_asked_for_the_longest_makes_room() {
         let cache = Cache::default();
-        let answer = |len: usize| Cached { etag: "e".to_owned(), body: Bytes::from(vec![0; len]), next: None };
         for n in 0..20 {
-            cache.put(&n.to_string(), answer(CAPACITY / 10));
+            cache.put(&n.to_string(), noise("e", CAPACITY / 10));
             assert!(cache.get("0").is_some(), "what each poll asks for stays");
         }
         assert!(cache.get("1").is_none() && cache.get("19").is_some());
-        cache.put("big", answer(CAPACITY / 2));
+        cache.put("big", noise("e", CAPACITY / 2));
         assert!(cache.get("big").is_none());
     }
 
     #[test]
     fn an_answer_takes_the_place_of_the_one_before_it() {
         let cache = Cache::default();
-        let answer = |tag: &str| Cached { etag: tag.to_owned(), body: Bytes::from(vec![0; CAPACITY / 4]), next: None };
         for tag in ["a", "b", "c", "d", "e"] {
-            cache.put("path", answer(tag));
+            cache.put("path", noise(tag, CAPACITY / 5));
         }
-        cache.put("other", answer("o"));
-        let kept = answer("e").weight("path") + answer("o").weight("other");
-        assert_eq!((cache.get("path").unwrap().etag, cache.0.lock().unwrap().bytes), ("e".to_owned(), kept));
+        cache.put("other", noise("o", CAPACITY / 5));
+        assert_eq!(cache.get("path").unwrap().etag, "e");
+        let shelf = cache.0.lock().unwrap();
+        let kept: usize = shelf.entries.iter().map(|(path, answer)| answer.weight(path)).sum();
+        assert_eq!((shelf.entries.len(), shelf.used.len(), shelf.bytes), (2, 2, kept));
+    }
+
+    #[test]
+    fn an_answer_comes_back_as_it_was_and_takes_less() {
+        let cache = Cache::default();
+        let list =
+            r#"{"user":{"login":"ann","url":"https://api.github.com/users/ann"},"labels":["code"]},"#.repeat(100);
+        let answer = Cached { etag: "e".to_owned(), body: list.clone().into(), next: Some("page 2".to_owned()) };
+        cache.put("list", answer);
+        let back = cache.get("list").unwrap();
+        assert_eq!((back.etag.as_str(), back.body, back.next.as_deref()), ("e", list.clone().into(), Some("page 2")));
+        assert!(cache.0.lock().unwrap().bytes * 5 < list.len());
+        cache.put("nothing", noise("n", 0));
+        assert_eq!(cache.get("nothing").unwrap().body, "");
     }
 }
