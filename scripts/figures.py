@@ -22,6 +22,7 @@ import urllib.request
 
 HOB = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "target/release/hob")
 ROUNDS = 5
+FINISHED = 1_000
 SETTINGS = """
 [agent]
 default = "writer"
@@ -61,6 +62,11 @@ class Forge:
         request = urllib.request.Request(self.api + path, json.dumps(body).encode(), method=method)
         request.add_header("Authorization", "Bearer ann")
         request.add_header("Content-Type", "application/json")
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def get(self, path):
+        request = urllib.request.Request(self.api + path, headers={"Authorization": "Bearer ann"})
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
 
@@ -192,6 +198,34 @@ def takeover():
     return (taken - renewed).total_seconds() - 10
 
 
+def long_past(finished):
+    """Calls of a process that knows nothing on a repository with so many finished issues, and the seconds it takes."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        forge = Forge(folder)
+        command, environment = hob(forge, folder, "run", "--once")
+        number = forge.issue()
+        forge.label(number)
+        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+        forge.call("PATCH", f"/repos/ann/site/issues/{number}", {"state": "closed"})
+        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+        history, _ = hob(forge, folder, "history", str(number))
+        told = subprocess.run(history, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+        record = json.loads(told.stdout)[-1]["record"]
+        assert record["state"] == "done" and not record["holder"], record
+        tree = forge.get("/repos/ann/site/commits/main")["commit"]["tree"]["sha"]
+        for other in range(number + 1, number + finished):
+            message = "finished\n\n" + json.dumps(record | {"issue": other}) + "\n"
+            commit = forge.call("POST", "/repos/ann/site/git/commits", {"message": message, "tree": tree, "parents": []})
+            forge.call("POST", "/repos/ann/site/git/refs", {"ref": f"refs/hob/issues/{other}", "sha": commit["sha"]})
+        command[command.index("--state-dir") + 1] = str(folder / "fresh")
+        begun = time.perf_counter()
+        done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+        seconds = time.perf_counter() - begun
+        forge.close()
+    return json.loads(done.stdout.splitlines()[-1])["summary"]["calls"], seconds
+
+
 def read_until(worker, wanted):
     for line in worker.stdout:
         if wanted(json.loads(line)):
@@ -207,6 +241,7 @@ def main():
     issue, idle, polls = calls()
     fast_claim, fast_pull, idle_mb, peak_mb = latency(0)
     claim, pull, _, _ = latency(1000)
+    past, past_seconds = long_past(FINISHED)
     takeovers = [takeover() for _ in range(ROUNDS)]
     rows = [
         ("`hob --version`, start to end, median of 100", f"{start_ms():.1f} ms"),
@@ -225,6 +260,10 @@ def main():
         ("API calls of a fresh process over one issue: writes", str(issue["writes"])),
         (f"API calls of {polls} idle polls: reads that count, all of them in the first poll", str(idle["reads"])),
         (f"API calls of {polls} idle polls: reads answered by 304, which are free", str(idle["unchanged"])),
+        (
+            f"a fresh process, {FINISHED} finished issues and nothing to do: reads that count, start to end",
+            f"{past['reads']}, {past_seconds:.2f} s",
+        ),
     ]
     print(f"{platform.system()} {platform.release()}, {model}, {os.cpu_count()} cores, {memory:.0f} GiB; workers poll every 0.2 s.\n")
     print("| figure | value |\n|---|---|")

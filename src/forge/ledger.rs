@@ -108,6 +108,11 @@ impl Forge {
         Ok(tips)
     }
 
+    /// Below which full name the refs of the issues' ledgers stand.
+    pub fn issue_refs(&self) -> String {
+        format!("{}issues/", self.prefix)
+    }
+
     /// The ledger of one issue; none where it has none yet.
     ///
     /// # Errors

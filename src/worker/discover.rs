@@ -1,6 +1,8 @@
 //! Discovery: the snapshot that decisions rest on, with as few calls as it takes.
 //!
-//! One list of issues and one list of refs, both conditional; each ledger tip once, since a commit never changes.
+//! One list of issues and one list of refs, both conditional; each ledger tip once, since a commit never changes. Many
+//! that are not known come through git, which costs no quota: a scheduled job knows none, and a forge gives it a thousand
+//! calls an hour.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -28,6 +30,9 @@ impl Finished {
     }
 }
 
+/// Unknown ledgers of issues that are not asked for: more of them are fetched at once, fewer are read one by one.
+const FEW: usize = 20;
+
 /// A snapshot, with what an action needs beside it.
 pub(super) struct Discovered {
     pub(super) snapshot: Snapshot,
@@ -41,6 +46,11 @@ impl Worker {
         let tips = self.forge.tips().await?;
         let mut issues: BTreeMap<_, _> = listed.into_iter().map(|issue| (issue.number, issue)).collect();
         let open: BTreeSet<IssueNumber> = issues.keys().copied().collect();
+        let unknown = |tip: &&Tip| !open.contains(&tip.issue) && !self.finished.has(tip);
+        let unknown: Vec<&Tip> = tips.issues.iter().filter(unknown).collect();
+        if unknown.len() > FEW {
+            self.learn(&unknown).await;
+        }
         let mut entries = BTreeMap::new();
         let mut views = Vec::new();
         for tip in &tips.issues {
@@ -57,9 +67,7 @@ impl Worker {
                 }
                 Err(error) => return Err(error.into()),
             };
-            // A holder in a finished ledger died before it had shown the end.
-            let finished = entry.record.state == State::Done && entry.record.holder.is_none();
-            if finished && !open.contains(&tip.issue) {
+            if is_finished(&entry.record) && !open.contains(&tip.issue) {
                 self.finished.note(tip);
                 continue;
             }
@@ -74,6 +82,26 @@ impl Worker {
         }
         let repository = self.forge.repository_entry(tips.repository.as_ref()).await?.map(|entry| entry.record);
         Ok(Discovered { snapshot: Snapshot { issues: views, repository }, issues })
+    }
+
+    /// Learns through git which of these ledgers are at their end. What it does not learn is read one by one.
+    async fn learn(&self, tips: &[&Tip]) {
+        let fetched = async {
+            Ok::<_, WorkError>(self.workspace.messages(&self.remote().await?, &self.forge.issue_refs()).await?)
+        };
+        let messages = match fetched.await {
+            Ok(messages) => messages,
+            Err(error) => {
+                tracing::warn!(%error, ledgers = tips.len(), "the ledgers could not be fetched, so each is read: {error}");
+                return;
+            }
+        };
+        for tip in tips {
+            let record = messages.get(&tip.commit).and_then(|message| Record::from_message(message).ok());
+            if record.is_some_and(|(_, record)| record.issue == tip.issue && is_finished(&record)) {
+                self.finished.note(tip);
+            }
+        }
     }
 
     /// What the forge says now about one issue; none where it is gone and has no ledger.
@@ -119,6 +147,11 @@ impl Worker {
             pull,
         })
     }
+}
+
+/// Whether nobody has to look at the issue again. A holder in a finished ledger died before it had shown the end.
+fn is_finished(record: &Record) -> bool {
+    record.state == State::Done && record.holder.is_none()
 }
 
 /// The pull request whose fate matters: one in review, one that a person closed, or one of an issue that was closed and

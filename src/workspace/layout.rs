@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! ROOT/OWNER/NAME/mirror.git          Hob's: what the server has, without file contents where it can be
-//! ROOT/OWNER/NAME/lock                held while the mirror is changed
+//! ROOT/OWNER/NAME/ledgers.git         Hob's: commits of the ledger, while many are read at once
+//! ROOT/OWNER/NAME/lock                held while either of them is changed
 //! ROOT/OWNER/NAME/issues/N/git        Hob's: branch, index and new objects of the issue
 //! ROOT/OWNER/NAME/issues/N/tree       the agent's folder, with a throwaway `.git`
 //! ROOT/OWNER/NAME/issues/N/proof      where the checks run
@@ -27,6 +28,11 @@ pub(super) fn repo_folder(root: &Path, repo: &RepoName) -> PathBuf {
 /// The mirror of one repository.
 pub(super) fn mirror(root: &Path, repo: &RepoName) -> PathBuf {
     repo_folder(root, repo).join("mirror.git")
+}
+
+/// Where many commits of the ledger are fetched to.
+pub(super) fn ledgers(root: &Path, repo: &RepoName) -> PathBuf {
+    repo_folder(root, repo).join("ledgers.git")
 }
 
 /// The folders of one issue.

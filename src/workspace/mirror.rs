@@ -72,8 +72,8 @@ pub(super) async fn update(git: &Git, root: &Path, remote: &Remote, base: &Branc
     Ok(tip)
 }
 
-/// The address stands in no file: each command brings it, so a server may move.
-async fn lay(fresh: &Path) -> Result<(), WorkspaceError> {
+/// Makes an empty bare repository that may leave objects out. The address stands in no file: each command brings it, so a server may move.
+pub(super) async fn lay(fresh: &Path) -> Result<(), WorkspaceError> {
     const CONFIG: &str = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tpartialClone = origin\n\
         [remote \"origin\"]\n\tpromisor = true\n\tpartialclonefilter = blob:none\n";
     let fresh = fresh.to_owned();

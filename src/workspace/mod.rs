@@ -20,6 +20,7 @@ mod diff;
 mod error;
 mod git;
 mod layout;
+mod messages;
 mod mirror;
 mod names;
 mod push;

@@ -15,6 +15,7 @@ use crate::{
         checkout::{self, Sources},
         git::{Git, done},
         layout::{IssueFolder, blocking, make, mirror as mirror_folder},
+        messages,
         mirror::{self, MirrorLock},
     },
 };
@@ -52,6 +53,16 @@ impl Workspace {
     pub async fn fetch(&self, remote: &Remote, base: &BranchName) -> Result<Sha, WorkspaceError> {
         let _turn = self.turn(remote.repo()).await?;
         mirror::update(&self.git, &self.root, remote, base).await
+    }
+
+    /// The messages of the commits that the refs below `prefix`, such as `refs/hob/issues/`, stand at on the server, by
+    /// commit: one exchange with the server, however many there are.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Busy`], or what the server and the disk say.
+    pub async fn messages(&self, remote: &Remote, prefix: &str) -> Result<HashMap<Sha, String>, WorkspaceError> {
+        let _turn = self.turn(remote.repo()).await?;
+        messages::messages(&self.git, &self.root, remote, prefix).await
     }
 
     /// Where `branch`, a base branch or one of Hob's own, stood on the server at the last fetch; none: it was not there.

@@ -1,8 +1,15 @@
 //! Commands that only read: no write reaches the forge.
 
-use hob::{forge::Access, worker::RunLimits};
+use hob::{
+    domain::{IssueNumber, Record, State},
+    forge::Access,
+    local_forge::LoggedRequest,
+    worker::RunLimits,
+};
+use http::Method;
+use serde_json::json;
 
-use crate::harness::World;
+use crate::harness::{World, run};
 
 #[tokio::test]
 async fn explaining_and_listing_write_nothing() {
@@ -58,4 +65,64 @@ async fn the_reading_commands_of_the_program_write_nothing() {
     }
     assert_eq!(world.writes().len(), before);
     world.finish().await;
+}
+
+/// The API calls of the bot that are in `world`'s log.
+fn calls(world: &World) -> Vec<LoggedRequest> {
+    let own = |request: &LoggedRequest| request.login.as_ref().is_some_and(|login| login.as_str() == "hob");
+    world.forge.requests().into_iter().filter(|call| own(call) && call.path.starts_with("/api/")).collect()
+}
+
+/// Ledgers of so many more issues that are at their end as the first issue's is, and one that is not.
+async fn a_long_past(world: &World, issues: u64) {
+    let record = world.record(1).await.unwrap();
+    assert_eq!((record.state, record.holder.is_none()), (State::Done, true));
+    let tree = world.look("/commits/main").await["commit"]["tree"]["sha"].clone();
+    for number in 101..=101 + issues {
+        let state = if number == 101 { State::InReview } else { State::Done };
+        let record = Record { issue: IssueNumber(number), state, ..record.clone() };
+        let commit = json!({"message": record.to_message("finished"), "tree": tree, "parents": []});
+        let commit = world.call("ann", Method::POST, "/git/commits", commit).await;
+        let place = json!({"ref": format!("refs/hob/issues/{number}"), "sha": commit["sha"]});
+        world.call("ann", Method::POST, "/git/refs", place).await;
+    }
+}
+
+#[tokio::test]
+async fn a_worker_that_knows_nothing_learns_a_long_past_in_one_exchange() {
+    let world = World::fixing().start().await;
+    world.asks("Make done.txt", "").await;
+    world.run().await;
+    let pull = world.pull().await["number"].clone();
+    world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
+    world.run().await;
+    a_long_past(&world, 60).await;
+    let before = calls(&world).len();
+    let fresh = world.worker("fresh").await;
+    let summary = run(&fresh).await;
+    assert_eq!((summary.tended, summary.failed), (1, 0), "the one that is not at its end");
+    assert_eq!(world.record(101).await.unwrap().state, State::Done);
+    let made = calls(&world).len() - before;
+    assert!(made < 30, "{made} calls: {:?}", &calls(&world)[before..]);
+    world.nothing_half_made("fresh");
+    world.leave();
+}
+
+#[tokio::test]
+async fn a_long_past_that_git_cannot_fetch_is_read_one_by_one() {
+    let world = World::fixing().start().await;
+    world.asks("Make done.txt", "").await;
+    world.run().await;
+    let pull = world.pull().await["number"].clone();
+    world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
+    world.run().await;
+    a_long_past(&world, 30).await;
+    let mut settings = world.settings.clone();
+    settings.workspace.git = "/nowhere/git".into();
+    let fresh = world.worker_with("fresh", settings, Access::ReadOnly).await;
+    let before = calls(&world).len();
+    let said = fresh.explain_all().await.unwrap();
+    assert!(said.iter().map(|said| said.issue.0).eq([101]), "{said:?}");
+    assert!((calls(&world).len() - before) > 30);
+    world.leave();
 }

@@ -1,0 +1,46 @@
+//! Commit messages of many refs at once: one fetch of bare commits, without their histories and files.
+
+use std::{collections::HashMap, path::Path};
+
+use crate::{
+    domain::Sha,
+    workspace::{
+        Remote, WorkspaceError,
+        git::{Git, done},
+        layout::{blocking, ledgers, remove},
+        mirror::lay,
+        transport::exchange,
+    },
+};
+
+/// The messages of the commits that the refs below `prefix` stand at, by commit.
+pub(super) async fn messages(
+    git: &Git,
+    root: &Path,
+    remote: &Remote,
+    prefix: &str,
+) -> Result<HashMap<Sha, String>, WorkspaceError> {
+    let place = ledgers(root, remote.repo());
+    lay(&place).await?;
+    let command = git
+        .remote(&place, remote)
+        .args(["-c", &format!("remote.origin.url={}", remote.url())])
+        .args(["-c", "remote.origin.partialclonefilter=tree:0"])
+        .args([
+            "fetch",
+            "--quiet",
+            "--depth=1",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "origin",
+        ])
+        .arg(format!("+{prefix}*:refs/fetched/*"));
+    exchange("fetch the ledgers of", remote, &place, command).await?;
+    let list = git.local(&place).args(["for-each-ref", "--format=%(objectname)%00%(contents)%00", "refs/fetched/"]);
+    let said = done("read the ledgers", list).await?;
+    blocking("remove the ledgers", move || remove(&place)).await?;
+    let mut parts = said.split('\0');
+    let pairs = std::iter::from_fn(|| Some((Sha::from(parts.next()?.trim()), parts.next()?.to_owned())));
+    Ok(pairs.collect())
+}
