@@ -7,9 +7,10 @@
 # and end it with `USER 10001:10001`.
 
 FROM rust:1-slim-bookworm AS build
+RUN apt-get update && apt-get install --yes --no-install-recommends make && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
-RUN cargo build --locked --release
+RUN cargo build --locked --release --features jemalloc
 
 FROM debian:bookworm-slim
 RUN apt-get update \
@@ -21,8 +22,6 @@ RUN apt-get update \
 COPY --from=build /src/target/release/hob /usr/local/bin/hob
 # Hob keeps mirrors, checkouts and transcripts in `$XDG_STATE_HOME/hob`.
 ENV XDG_STATE_HOME=/var/lib
-# glibc gives each thread memory of its own, which a process that runs for months never gives back: two are enough.
-ENV MALLOC_ARENA_MAX=2
 USER 10001:10001
 WORKDIR /home/hob
 VOLUME /var/lib/hob

@@ -1,4 +1,5 @@
-//! A day of Hob in simulated time: `cargo build --release && cargo run --release --example soak -- target/release/hob`.
+//! A day of Hob in simulated time:
+//! `cargo build --release --features jemalloc && cargo run --release --features jemalloc --example soak`.
 //!
 //! Issues come in over many repositories, people merge what Hob proposes, and one real `hob run` process works on all of
 //! it. The embedded forge is in this process, so that the worker's memory is its own. At the end every issue has to be
@@ -171,8 +172,6 @@ fn worker(program: &str, site: &Site, folder: &std::path::Path) -> Child {
         command.args(["--set", setting]);
     }
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", folder);
-    // As the unit in `docs/operations.md` has it.
-    command.env("MALLOC_ARENA_MAX", "2");
     command.env("GITHUB_TOKEN", "token-of-hob").env("GITHUB_API_URL", site.forge.api_url());
     command.env("GITHUB_SERVER_URL", site.forge.server_url());
     command.stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true).spawn().unwrap()

@@ -1,5 +1,10 @@
 //! The `hob` binary.
 
+/// A daemon lives for months: the system's allocator leaves it with more and more pages that hold a little each.
+#[cfg(feature = "jemalloc")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 #[expect(clippy::print_stderr, reason = "before the command line is read nothing else can say it")]
 fn main() -> std::process::ExitCode {
     // Before anything else: no child may read the token out of this process.
