@@ -6,7 +6,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use crate::{
@@ -18,15 +21,23 @@ use crate::{
 /// Ledgers that are at their end, by the tips at which they were found so: they grow in number for ever, and no cache of
 /// answers would hold them all.
 #[derive(Debug, Default)]
-pub(super) struct Finished(Mutex<HashMap<IssueNumber, Sha>>);
+pub(super) struct Finished {
+    tips: Mutex<HashMap<IssueNumber, Sha>>,
+    fetched: AtomicBool,
+}
 
 impl Finished {
     fn has(&self, tip: &Tip) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&tip.issue) == Some(&tip.commit)
+        self.tips.lock().unwrap_or_else(PoisonError::into_inner).get(&tip.issue) == Some(&tip.commit)
     }
 
     fn note(&self, tip: &Tip) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(tip.issue, tip.commit.clone());
+        self.tips.lock().unwrap_or_else(PoisonError::into_inner).insert(tip.issue, tip.commit.clone());
+    }
+
+    /// Whether they may be fetched: once a process, since what git does not tell now each later poll would ask it again.
+    fn may_be_fetched(&self) -> bool {
+        !self.fetched.swap(true, Ordering::Relaxed)
     }
 }
 
@@ -48,7 +59,7 @@ impl Worker {
         let open: BTreeSet<IssueNumber> = issues.keys().copied().collect();
         let unknown = |tip: &&Tip| !open.contains(&tip.issue) && !self.finished.has(tip);
         let unknown: Vec<&Tip> = tips.issues.iter().filter(unknown).collect();
-        if unknown.len() > FEW {
+        if unknown.len() > FEW && self.finished.may_be_fetched() {
             self.learn(&unknown).await;
         }
         let mut entries = BTreeMap::new();
