@@ -1,7 +1,10 @@
 //! The forge without sockets: people and the real client ask its router in this process. With paused time, whatever
 //! waits there takes no time.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use axum::{Router, body::Body};
 use bytes::Bytes;
@@ -50,13 +53,27 @@ fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>) -> Octocrab {
     let service = tower::service_fn(move |request: Request<OctoBody>| {
         let (router, turnstile) = (router.clone(), turnstile.clone());
         async move {
+            let mut late = None;
             if let Some(turnstile) = turnstile {
                 turnstile.pass(request.method()).await;
+                late = turnstile.late.filter(|_| request.method() != Method::GET);
             }
             let (mut parts, body) = request.into_parts();
             parts.uri = format!("/api/v3{}", parts.uri).parse()?;
             let body = Body::new(body.map_err(axum::Error::new));
-            let (parts, body) = router.oneshot(Request::from_parts(parts, body)).await?.into_parts();
+            let request = Request::from_parts(parts, body);
+            let answer = match late {
+                // A task of its own: the forge carries out what was sent, whoever waits for the answer.
+                Some(late) => {
+                    tokio::spawn(async move {
+                        tokio::time::sleep(late).await;
+                        router.oneshot(request).await
+                    })
+                    .await?
+                }
+                None => router.oneshot(request).await,
+            };
+            let (parts, body) = answer?.into_parts();
             // A body that breaks off is a connection that does.
             let body: Bytes = body.collect().await?.to_bytes();
             Ok::<_, NoAnswer>(Response::from_parts(parts, Full::new(body)))
@@ -68,7 +85,11 @@ fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>) -> Octocrab {
 
 /// Where each request of a client passes, and one may be made to wait while people do something.
 #[derive(Debug, Default)]
-pub(crate) struct Turnstile(Mutex<Gate>);
+pub(crate) struct Turnstile {
+    gate: Mutex<Gate>,
+    /// How long the forge takes to carry out a write that has passed.
+    late: Option<Duration>,
+}
 
 #[derive(Debug, Default)]
 struct Gate {
@@ -90,10 +111,15 @@ enum At {
 type Arrival = oneshot::Sender<oneshot::Sender<()>>;
 
 impl Turnstile {
+    /// One behind which the forge takes so long to carry out a write, also for a client that is gone by then.
+    pub(crate) fn late(late: Duration) -> Self {
+        Self { late: Some(late), ..Self::default() }
+    }
+
     /// Stops the request that comes after `requests` more. Whoever awaits the answer is told when it is there, and lets
     /// it go on.
     pub(crate) fn stop_after(&self, requests: usize) -> oneshot::Receiver<oneshot::Sender<()>> {
-        let passed = self.0.lock().unwrap().passed;
+        let passed = self.gate.lock().unwrap().passed;
         self.stop_at(At::Request(passed + requests))
     }
 
@@ -104,18 +130,18 @@ impl Turnstile {
 
     fn stop_at(&self, at: At) -> oneshot::Receiver<oneshot::Sender<()>> {
         let (sender, receiver) = oneshot::channel();
-        self.0.lock().unwrap().stop = Some((at, sender));
+        self.gate.lock().unwrap().stop = Some((at, sender));
         receiver
     }
 
     /// Lets all pass from now on.
     pub(crate) fn open(&self) {
-        self.0.lock().unwrap().stop = None;
+        self.gate.lock().unwrap().stop = None;
     }
 
     async fn pass(&self, method: &Method) {
         let stopped = {
-            let mut gate = self.0.lock().unwrap();
+            let mut gate = self.gate.lock().unwrap();
             let (passed, writes, is_write) = (gate.passed, gate.writes, method != Method::GET);
             gate.passed += 1;
             gate.writes += usize::from(is_write);

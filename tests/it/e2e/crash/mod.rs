@@ -65,7 +65,7 @@ enum Heirs {
 
 impl Play {
     async fn begin(scenario: Scenario, mut deaths: Vec<Moment>) -> Self {
-        let turnstile = Arc::new(Turnstile::default());
+        let turnstile = Arc::new(scenario.turnstile());
         let world = scenario.world(&turnstile).await;
         // Every other moment its own machine goes on; both sides of a moment are tried on both.
         let heirs = match deaths.first() {
@@ -277,6 +277,7 @@ macro_rules! deaths {
 
 deaths! {
     a_worker_may_die_anywhere_in_the_happy_path: crash(Happy),
+    a_write_of_the_dead_may_come_late: crash(Late),
     a_worker_may_die_anywhere_between_two_rounds: crash(FixedInTheSecondRound),
     a_worker_may_die_anywhere_before_and_after_an_answer: crash(Answered),
     a_worker_may_die_anywhere_in_a_refusal: crash(Refused),

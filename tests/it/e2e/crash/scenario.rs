@@ -1,6 +1,6 @@
 //! The lives of one issue in which workers die, and what has to be true at their end.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use hob::domain::{Record, State, status_body};
 use http::Method;
@@ -18,6 +18,8 @@ const DONE: &str = r#"echo '{"outcome":"done","summary":"Made it.","input_tokens
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scenario {
     Happy,
+    /// The happy path on a forge that carries out each write late, those of the dead too.
+    Late,
     FixedInTheSecondRound,
     Answered,
     Refused,
@@ -32,11 +34,19 @@ pub(super) enum Scenario {
     AskedAgain,
 }
 
+/// How long a late write takes: long enough for the next worker to have looked.
+const LATE: Duration = Duration::from_millis(40);
+
 impl Scenario {
+    /// Where its workers' requests pass.
+    pub(super) fn turnstile(self) -> Turnstile {
+        if self == Self::Late { Turnstile::late(LATE) } else { Turnstile::default() }
+    }
+
     pub(super) async fn world(self, turnstile: &Arc<Turnstile>) -> World {
         let question = r#"{"outcome":"question","question":"Which colour?","input_tokens":10}"#;
         let builder = match self {
-            Self::Happy | Self::Refused | Self::Merged | Self::Rejected | Self::Stopped => {
+            Self::Happy | Self::Late | Self::Refused | Self::Merged | Self::Rejected | Self::Stopped => {
                 World::with_agent(&format!("echo done > done.txt; {DONE}")).check("test -f done.txt")
             }
             Self::AskedAgain => {
@@ -70,7 +80,7 @@ impl Scenario {
     /// How often people do something, and a worker after them.
     pub(super) fn turns(self) -> usize {
         match self {
-            Self::Happy | Self::FixedInTheSecondRound | Self::Refused => 1,
+            Self::Happy | Self::Late | Self::FixedInTheSecondRound | Self::Refused => 1,
             Self::Answered | Self::Merged | Self::Rejected | Self::Cancelled | Self::Retried | Self::Stopped => 2,
             Self::AskedAgain => 3,
         }
@@ -80,6 +90,7 @@ impl Scenario {
     pub(super) fn first_deadly(self) -> usize {
         match self {
             Self::Happy
+            | Self::Late
             | Self::FixedInTheSecondRound
             | Self::Refused
             | Self::Answered
@@ -130,7 +141,7 @@ impl Scenario {
             // Time passes until the next attempt.
             (Self::Retried, _) => world.forge.advance(world.settings.limits.retry_delay * 2),
             (Self::Stopped, _) => {}
-            (Self::Happy | Self::FixedInTheSecondRound, _) => unreachable!("one turn"),
+            (Self::Happy | Self::Late | Self::FixedInTheSecondRound, _) => unreachable!("one turn"),
         }
     }
 
@@ -140,6 +151,7 @@ impl Scenario {
         let labels = world.labels(1).await;
         let (state, wanted) = match self {
             Self::Happy
+            | Self::Late
             | Self::FixedInTheSecondRound
             | Self::Answered
             | Self::Retried
@@ -172,6 +184,7 @@ impl Scenario {
                 assert_eq!(record.pull_request.map(|number| number.0), pulls[1]["number"].as_u64());
             }
             Self::Happy
+            | Self::Late
             | Self::FixedInTheSecondRound
             | Self::Answered
             | Self::Merged
