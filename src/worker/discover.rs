@@ -5,7 +5,7 @@
 //! calls an hour.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -19,20 +19,23 @@ use crate::{
 };
 
 /// Ledgers that are at their end, by the tips at which they were found so: they grow in number for ever, and no cache of
-/// answers would hold them all.
+/// answers would hold them all. Of each tip its first 64 bits are kept, which tell those of one issue apart.
 #[derive(Debug, Default)]
 pub(super) struct Finished {
-    tips: Mutex<HashMap<IssueNumber, Sha>>,
+    tips: Mutex<BTreeMap<IssueNumber, u64>>,
     fetched: AtomicBool,
 }
 
 impl Finished {
     fn has(&self, tip: &Tip) -> bool {
-        self.tips.lock().unwrap_or_else(PoisonError::into_inner).get(&tip.issue) == Some(&tip.commit)
+        let known = self.tips.lock().unwrap_or_else(PoisonError::into_inner).get(&tip.issue).copied();
+        known.is_some() && known == begins(&tip.commit)
     }
 
     fn note(&self, tip: &Tip) {
-        self.tips.lock().unwrap_or_else(PoisonError::into_inner).insert(tip.issue, tip.commit.clone());
+        if let Some(begins) = begins(&tip.commit) {
+            self.tips.lock().unwrap_or_else(PoisonError::into_inner).insert(tip.issue, begins);
+        }
     }
 
     /// Whether they may be fetched: once a process, since what git does not tell now each later poll would ask it again.
@@ -43,6 +46,11 @@ impl Finished {
 
 /// Unknown ledgers of issues that are not asked for: more of them are fetched at once, fewer are read one by one.
 const FEW: usize = 20;
+
+/// The first 64 bits of a commit's name.
+fn begins(commit: &Sha) -> Option<u64> {
+    u64::from_str_radix(commit.as_str().get(..16)?, 16).ok()
+}
 
 /// A snapshot, with what an action needs beside it.
 pub(super) struct Discovered {
