@@ -32,6 +32,8 @@ backend = "command"
 command = ["sh", "-c", "cat > /dev/null; echo done > done-$HOB_ISSUE.txt"]
 [forge]
 write_interval_ms = 0
+writes_per_minute = 100000
+writes_per_hour = 100000
 timeout = "{timeout}s"
 retry_base = "100ms"
 [lease]
@@ -39,6 +41,7 @@ duration = "{lease}s"
 skew = "1s"
 [limits]
 issues_per_hour = 100000
+open_pulls = 0
 attempts = 10
 retry_delay = "1s"
 [poll]
@@ -200,7 +203,8 @@ def work(options, forge, crowd, numbers):
 def holders(forge):
     """The issues whose ledger names a holder, and the generation of each ledger."""
     held, generations = [], {}
-    for ref in forge.list("/git/matching-refs/hob/issues/"):
+    # All at once: this list has no pages.
+    for ref in forge.call("GET", f"{REPOSITORY}/git/matching-refs/hob/issues/"):
         commit = forge.call("GET", f"{REPOSITORY}/git/commits/{ref['object']['sha']}")
         record = json.loads(commit["message"].split("\n\n", 1)[1])
         generations[record["issue"]] = record["generation"]
