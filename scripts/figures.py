@@ -58,15 +58,11 @@ class Forge:
         subprocess.run([*git, "push", "-q", address, "main"], check=True)
         self.call("POST", "/repos/ann/site/labels", {"name": "code", "color": "5319e7"})
 
-    def call(self, method, path, body):
-        request = urllib.request.Request(self.api + path, json.dumps(body).encode(), method=method)
+    def call(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.api + path, data, method=method)
         request.add_header("Authorization", "Bearer ann")
         request.add_header("Content-Type", "application/json")
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return json.load(answer)
-
-    def get(self, path):
-        request = urllib.request.Request(self.api + path, headers={"Authorization": "Bearer ann"})
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
 
@@ -213,7 +209,7 @@ def long_past(finished):
         told = subprocess.run(history, env=environment, check=True, stdout=subprocess.PIPE, text=True)
         record = json.loads(told.stdout)[-1]["record"]
         assert record["state"] == "done" and not record["holder"], record
-        tree = forge.get("/repos/ann/site/commits/main")["commit"]["tree"]["sha"]
+        tree = forge.call("GET", "/repos/ann/site/commits/main")["commit"]["tree"]["sha"]
         for other in range(number + 1, number + finished):
             message = "finished\n\n" + json.dumps(record | {"issue": other}) + "\n"
             commit = forge.call("POST", "/repos/ann/site/git/commits", {"message": message, "tree": tree, "parents": []})

@@ -1,4 +1,4 @@
-//! Commands that only read: no write reaches the forge.
+//! Reading: commands that only read send no write, and a long past costs few calls.
 
 use hob::{
     domain::{IssueNumber, Record, State},
@@ -73,8 +73,14 @@ fn calls(world: &World) -> Vec<LoggedRequest> {
     world.forge.requests().into_iter().filter(|call| own(call) && call.path.starts_with("/api/")).collect()
 }
 
-/// Ledgers of so many more issues that are at their end as the first issue's is, and one that is not.
-async fn a_long_past(world: &World, issues: u64) {
+/// A world with an issue that came to its end, the ledgers of so many more that did, and one that did not.
+async fn with_a_long_past(issues: u64) -> World {
+    let world = World::fixing().start().await;
+    world.asks("Make done.txt", "").await;
+    world.run().await;
+    let pull = world.pull().await["number"].clone();
+    world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
+    world.run().await;
     let record = world.record(1).await.unwrap();
     assert_eq!((record.state, record.holder.is_none()), (State::Done, true));
     let tree = world.look("/commits/main").await["commit"]["tree"]["sha"].clone();
@@ -86,17 +92,12 @@ async fn a_long_past(world: &World, issues: u64) {
         let place = json!({"ref": format!("refs/hob/issues/{number}"), "sha": commit["sha"]});
         world.call("ann", Method::POST, "/git/refs", place).await;
     }
+    world
 }
 
 #[tokio::test]
 async fn a_worker_that_knows_nothing_learns_a_long_past_in_one_exchange() {
-    let world = World::fixing().start().await;
-    world.asks("Make done.txt", "").await;
-    world.run().await;
-    let pull = world.pull().await["number"].clone();
-    world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
-    world.run().await;
-    a_long_past(&world, 60).await;
+    let world = with_a_long_past(60).await;
     let before = calls(&world).len();
     let fresh = world.worker("fresh").await;
     let summary = run(&fresh).await;
@@ -110,13 +111,7 @@ async fn a_worker_that_knows_nothing_learns_a_long_past_in_one_exchange() {
 
 #[tokio::test]
 async fn a_long_past_that_git_cannot_fetch_is_read_one_by_one() {
-    let world = World::fixing().start().await;
-    world.asks("Make done.txt", "").await;
-    world.run().await;
-    let pull = world.pull().await["number"].clone();
-    world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
-    world.run().await;
-    a_long_past(&world, 30).await;
+    let world = with_a_long_past(30).await;
     let mut settings = world.settings.clone();
     settings.workspace.git = "/nowhere/git".into();
     let fresh = world.worker_with("fresh", settings, Access::ReadOnly).await;
