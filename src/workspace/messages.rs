@@ -8,7 +8,7 @@ use crate::{
         Remote, WorkspaceError,
         git::{Git, done},
         layout::{blocking, ledgers, remove},
-        mirror::lay,
+        mirror::{fetching, lay},
         transport::exchange,
     },
 };
@@ -22,19 +22,8 @@ pub(super) async fn messages(
 ) -> Result<HashMap<Sha, String>, WorkspaceError> {
     let place = ledgers(root, remote.repo());
     lay(&place).await?;
-    let command = git
-        .remote(&place, remote)
-        .args(["-c", &format!("remote.origin.url={}", remote.url())])
-        .args(["-c", "remote.origin.partialclonefilter=tree:0"])
-        .args([
-            "fetch",
-            "--quiet",
-            "--depth=1",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-            "origin",
-        ])
+    let command = fetching(git, &place, remote)
+        .args(["--depth=1", "--filter=tree:0", "origin"])
         .arg(format!("+{prefix}*:refs/fetched/*"));
     exchange("fetch the ledgers of", remote, &place, command).await?;
     let list = git.local(&place).args(["for-each-ref", "--format=%(objectname)%00%(contents)%00", "refs/fetched/"]);

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     domain::{RepoName, Sha},
-    process::Exit,
+    process::{Exit, Program},
     workspace::{
         BranchName, Remote, WorkspaceError,
         error::disk,
@@ -88,12 +88,21 @@ pub(super) async fn lay(fresh: &Path) -> Result<(), WorkspaceError> {
     .await
 }
 
+/// A fetch into a repository that [`lay`] made; what of `origin` is to be fetched comes after it.
+pub(super) fn fetching(git: &Git, place: &Path, remote: &Remote) -> Program {
+    git.remote(place, remote).args(["-c", &format!("remote.origin.url={}", remote.url())]).args([
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--no-write-fetch-head",
+        "--no-auto-maintenance",
+    ])
+}
+
 async fn fetch(git: &Git, place: &Path, remote: &Remote, base: &BranchName) -> Result<Sha, WorkspaceError> {
     let prefix = &git.settings().branch_prefix;
-    let command = git
-        .remote(place, remote)
-        .args(["-c", &format!("remote.origin.url={}", remote.url())])
-        .args(["fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "origin"])
+    let command = fetching(git, place, remote)
+        .args(["--prune", "origin"])
         .arg(format!("+{}:{}", base.full(), tracking(base.as_str())))
         .arg(format!("+refs/heads/{prefix}*:{}*", tracking(prefix)));
     match exchange("fetch", remote, place, command).await {
