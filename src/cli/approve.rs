@@ -8,11 +8,12 @@ use crate::{
     },
     domain::terminal,
     forge::Access,
+    worker,
 };
 
 pub(super) async fn approve(setup: Setup, shared: Shared, args: UnblockArgs) -> anyhow::Result<()> {
     let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await?;
-    let action = worker.approve(args.issue, &args.message).await?;
+    let action = worker::approve(&worker, args.issue, &args.message).await?;
     if shared.json {
         return output::json(&serde_json::json!({ "issue": args.issue, "approved": action }));
     }

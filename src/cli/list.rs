@@ -8,18 +8,18 @@ use crate::{
         setup::{Listen, Setup},
     },
     forge::Access,
-    worker::{Explained, Worker},
+    worker::{Explained, Worker, explain},
 };
 
 pub(super) async fn list(setup: Setup, shared: Shared) -> anyhow::Result<()> {
     let trigger = setup.settings.labels.trigger.clone();
-    let crew = setup.crew(&shared, Access::ReadOnly, None, |_| Listen::nobody()).await?;
-    let workers = crew.workers().await?;
+    let pool = setup.pool(&shared, Access::ReadOnly, None, |_| Listen::nobody()).await?;
+    let workers = pool.workers().await?;
     let naming = Naming::of(workers.len());
     let (mut values, mut failed) = (Vec::new(), None);
     for worker in &workers {
         let repo = worker.forge().repo();
-        match worker.explain_all().await {
+        match explain::all(worker).await {
             Ok(found) if shared.json => {
                 for issue in &found {
                     values.push(output::with_repo(repo, issue)?);

@@ -6,11 +6,12 @@ use crate::{
         setup::{Listen, Setup},
     },
     forge::Access,
+    worker,
 };
 
 pub(super) async fn unblock(setup: Setup, shared: Shared, args: UnblockArgs) -> anyhow::Result<()> {
     let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await?;
-    worker.unblock(args.issue, &args.message).await?;
+    worker::unblock(&worker, args.issue, &args.message).await?;
     if !shared.json {
         anstream::println!("Issue {} is free again: the next worker takes it with your words.", args.issue);
     }

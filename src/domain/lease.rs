@@ -153,7 +153,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
@@ -161,6 +161,13 @@ mod tests {
 
     const DURATION: u64 = 60;
     const SKEW: u64 = 5;
+
+    /// A record in `state`, held by `w` in generation 1, in its first attempt.
+    pub(in crate::domain) fn record_at(state: State) -> Record {
+        let claimant = Claimant { worker: WorkerId::from("w"), ..claimant(0, 1) };
+        let first = acquire(None, IssueNumber(1), &claimant, at(0)).unwrap();
+        Record { state, attempt: 1, attempts_ever: 1, ..first }
+    }
 
     fn at(seconds: u64) -> Timestamp {
         Timestamp::UNIX_EPOCH + Duration::from_secs(seconds)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::{FailureClass, Held, Lost, RepoName, UnreadableRecord};
+use crate::domain::{FailureClass, Held, Illegal, Lost, RepoName, UnreadableRecord, UnwritableRecord};
 
 /// A call that failed.
 #[derive(Debug, thiserror::Error)]
@@ -101,6 +101,12 @@ pub enum ForgeError {
         /// What is wrong with it.
         source: UnreadableRecord,
     },
+    /// A record that has no JSON form: nothing was written.
+    #[error(transparent)]
+    Unwritable(#[from] UnwritableRecord),
+    /// A transition that does not apply to the state: nothing was written.
+    #[error(transparent)]
+    Illegal(#[from] Illegal),
     /// The repository's own ledger cannot be understood.
     #[error("the repository's ledger: {0}; nothing is claimed until it can be read")]
     RepositoryRecord(#[source] UnreadableRecord),
@@ -146,6 +152,7 @@ impl ForgeError {
             Self::NotFound { .. } | Self::Refused { .. } | Self::Unreadable { .. } | Self::ReadOnly { .. } => {
                 FailureClass::Permanent
             }
+            Self::Unwritable(_) | Self::Illegal(_) => FailureClass::Permanent,
             Self::Held(_) | Self::Lost(_) | Self::LeaseTooShort { .. } => FailureClass::Cancelled,
         }
     }

@@ -19,8 +19,8 @@ use serde_json::json;
 
 use crate::{
     domain::{
-        Claimant, Control, FailureClass, IssueNumber, Lost, Nonce, Record, Request, Sha, Timestamp, acquire, released,
-        remaining, renewed, still_mine,
+        Claimant, FailureClass, IssueNumber, Lost, Nonce, Record, Request, Sha, Timestamp, Transition, acquire, apply,
+        released, remaining, renewed, still_mine,
     },
     forge::{BaseBranch, Forge, ForgeError, HeldLease, lease::Holding},
 };
@@ -155,39 +155,39 @@ impl Forge {
         Ok(entries)
     }
 
-    /// Takes the lease on an issue: `change` says what the claim does to the record, `tree` is the tree of the base
-    /// branch, `seen` the tip that the decision rests on.
+    /// Acquires the lease on an issue with a first transition. `tree` is the tree of the base branch, `seen` the tip that
+    /// the decision rests on.
     ///
     /// # Errors
-    /// [`ForgeError::Held`] when somebody else's lease lasts, [`ForgeError::Lost`] when somebody was faster.
+    /// [`ForgeError::Held`] when somebody else's lease lasts, [`ForgeError::Lost`] when somebody was faster,
+    /// [`ForgeError::Illegal`] when the transition does not apply.
     pub async fn acquire(
         &self,
         issue: IssueNumber,
         seen: Option<&LedgerEntry>,
         claimant: &Claimant,
         tree: &Sha,
-        change: impl FnOnce(&mut Record) -> String,
+        transition: Transition,
     ) -> Result<HeldLease, ForgeError> {
-        let mut record = acquire(seen.map(|entry| &entry.record), issue, claimant, self.now())?;
-        let sentence = change(&mut record);
+        let now = self.now();
+        let acquired = acquire(seen.map(|entry| &entry.record), issue, claimant, now)?;
+        let (record, sentence) = apply(&acquired, transition, now)?;
         let tree = seen.map_or(tree, |entry| &entry.tree);
         let holding = self.advance(seen.map(|entry| &entry.commit), tree, record, &sentence).await?;
         Ok(HeldLease::new(holding))
     }
 
-    /// Writes the next state of an issue whose lease is held.
+    /// Makes a transition of an issue whose lease is held; its sentence.
     ///
     /// # Errors
-    /// [`ForgeError::Lost`] when the lease is another's now: the lease is marked lost.
-    pub async fn transition(
-        &self,
-        lease: &HeldLease,
-        change: impl FnOnce(&mut Record) -> String,
-    ) -> Result<(), ForgeError> {
+    /// [`ForgeError::Lost`] when the lease is another's now: the lease is marked lost. [`ForgeError::Illegal`] when the
+    /// transition does not apply: nothing is written.
+    pub async fn transition(&self, lease: &HeldLease, transition: Transition) -> Result<String, ForgeError> {
         let _turn = lease.turn.lock().await;
-        let mut record = renewed(&lease.record(), fresh_nonce(), self.now());
-        let sentence = change(&mut record);
-        self.step(lease, record, &sentence).await
+        let now = self.now();
+        let (record, sentence) = apply(&renewed(&lease.record(), fresh_nonce(), now), transition, now)?;
+        self.step(lease, record, &sentence).await?;
+        Ok(sentence)
     }
 
     /// Renews the lease, after a look at the ref.
@@ -225,28 +225,30 @@ impl Forge {
     /// # Errors
     /// [`ForgeError::Lost`] when the ledger moved meanwhile: look again.
     pub async fn ask(&self, seen: &LedgerEntry, request: Request) -> Result<(), ForgeError> {
-        let what = match request.control {
-            Control::Pause => "paused",
-            Control::Terminate => "ended",
-        };
-        let sentence = format!("{} asked that the work be {what}", request.by);
-        let record = Record { request: Some(request), nonce: fresh_nonce(), ..seen.record.clone() };
+        let (record, sentence) = apply(&seen.record, Transition::Request(request), self.now())?;
+        let record = Record { nonce: fresh_nonce(), ..record };
         self.advance(Some(&seen.commit), &seen.tree, record, &sentence).await.map(drop)
     }
 
-    /// Writes the last state of this attempt and lets the lease go.
+    /// Releases the lease.
     ///
     /// # Errors
     /// [`ForgeError::Lost`] when the lease is another's already.
-    pub async fn release(
-        &self,
-        lease: &HeldLease,
-        change: impl FnOnce(&mut Record) -> String,
-    ) -> Result<(), ForgeError> {
+    pub async fn release(&self, lease: &HeldLease) -> Result<(), ForgeError> {
         let _turn = lease.turn.lock().await;
-        let mut record = released(&lease.record(), fresh_nonce(), self.now());
-        let sentence = change(&mut record);
-        self.step(lease, record, &sentence).await
+        self.step(lease, released(&lease.record(), fresh_nonce(), self.now()), "released the lease").await
+    }
+
+    /// Makes the last transition of an attempt and releases the lease, in one write; the transition's sentence.
+    ///
+    /// # Errors
+    /// As [`transition`](Self::transition)'s.
+    pub async fn release_with(&self, lease: &HeldLease, transition: Transition) -> Result<String, ForgeError> {
+        let _turn = lease.turn.lock().await;
+        let now = self.now();
+        let (record, sentence) = apply(&released(&lease.record(), fresh_nonce(), now), transition, now)?;
+        self.step(lease, record, &sentence).await?;
+        Ok(sentence)
     }
 
     /// Tries whether the token may make refs below the ledger's prefix: makes one and takes it away again.
@@ -327,7 +329,7 @@ impl Forge {
         sentence: &str,
     ) -> Result<Holding, ForgeError> {
         let issue = record.issue;
-        let commit = self.write_commit(from, tree, &record.to_message(sentence), "write the ledger's commit").await?;
+        let commit = self.write_commit(from, tree, &record.to_message(sentence)?, "write the ledger's commit").await?;
         let holding = Holding { tip: commit, tree: tree.clone(), record };
         match self.move_ref(&format!("issues/{issue}"), from, &holding.tip, "move the ledger's ref").await {
             Ok(()) => Ok(holding),

@@ -101,7 +101,7 @@ impl Forge {
         record: RepositoryRecord,
         sentence: &str,
     ) -> Result<bool, ForgeError> {
-        let (from, message) = (before.map(|entry| &entry.commit), record.to_message(sentence));
+        let (from, message) = (before.map(|entry| &entry.commit), record.to_message(sentence)?);
         let commit = self.write_commit(from, tree, &message, "write the repository's ledger").await?;
         let entry = RepositoryEntry { commit, record };
         match self.move_ref("repository", from, &entry.commit, "move the repository's ledger").await {

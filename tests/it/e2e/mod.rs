@@ -14,6 +14,7 @@ mod crowd;
 mod drift;
 mod failures;
 mod happy;
+mod isolation;
 mod labels;
 mod leases;
 mod lost;

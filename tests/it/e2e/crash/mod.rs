@@ -20,7 +20,7 @@ use std::{
 
 use hob::{
     forge::Access,
-    worker::{RunLimits, RunSummary},
+    worker::{RunSummary, run_sequentially},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -113,7 +113,7 @@ impl Play {
             written
         };
         let pass = async {
-            let mut run = Box::pin(worker.run_once(RunLimits::default()));
+            let mut run = Box::pin(run_sequentially(&worker));
             tokio::select! {
                 summary = &mut run => return Some(summary.unwrap()),
                 Ok(go) = &mut stopped => match moment {
@@ -153,7 +153,7 @@ impl Play {
             // A lease is waited for too: the forge may carry out a request of the dead after it has ended.
             let record = self.world.record(1).await;
             let waits = record.is_some_and(|record| record.retry_after.is_some() || record.holder.is_some());
-            if summary.worked + summary.tended + summary.failed == 0 && !waits {
+            if summary.worked + summary.reconciled + summary.failed == 0 && !waits {
                 return;
             }
             if waits {

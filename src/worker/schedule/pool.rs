@@ -1,7 +1,8 @@
-//! The workers of several repositories: those that were named, or all that an App's installation has.
+//! The worker pool: a worker for each repository, those that were named or all that an App's installation has.
 
-use std::{collections::BTreeSet, future::Future, pin::Pin, rc::Rc, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
+use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -10,7 +11,7 @@ use crate::{
     forge::{Connection, Rate},
     worker::{
         RunLimits, RunSummary, WorkError, Worker, WorkerParts,
-        dispatch::{Dispatch, Mode},
+        schedule::scheduler::{Mode, Scheduler},
     },
 };
 
@@ -23,42 +24,43 @@ pub enum Repositories {
     OfInstallation,
 }
 
-/// What an installation has now.
-pub(super) struct News<W> {
+/// What changed in an installation.
+pub(super) struct RepositoryChanges {
+    /// All repositories that it has now.
     pub(super) all: BTreeSet<RepoName>,
     /// Workers of those that were not known.
-    pub(super) new: Vec<W>,
+    pub(super) new: Vec<Arc<Worker>>,
 }
 
 /// Asks for an installation's repositories; it is told which are known.
-pub(super) type Recruit<W> =
-    Box<dyn Fn(BTreeSet<RepoName>) -> Pin<Box<dyn Future<Output = Result<News<W>, WorkError>>>>>;
+pub(super) type RepositorySource =
+    Box<dyn Fn(BTreeSet<RepoName>) -> BoxFuture<'static, Result<RepositoryChanges, WorkError>> + Send + Sync>;
 
-/// The parts of a repository's worker.
-pub type Outfit = dyn Fn(RepoName) -> WorkerParts;
+/// Gives the parts of a repository's worker.
+pub type WorkerFactory = dyn Fn(RepoName) -> WorkerParts + Send + Sync;
 
 /// The workers of one process, on one connection.
-pub struct Crew {
+pub struct WorkerPool {
     connection: Arc<Connection>,
     settings: Settings,
     cancel: CancellationToken,
     repositories: Repositories,
-    outfit: Rc<Outfit>,
+    factory: Arc<WorkerFactory>,
 }
 
-impl Crew {
-    /// The workers of `repositories`, each made of what `outfit` gives it.
+impl WorkerPool {
+    /// The workers of `repositories`, each made of what `factory` gives it.
     pub fn new(
         connection: Arc<Connection>,
         settings: Settings,
         cancel: CancellationToken,
         repositories: Repositories,
-        outfit: Rc<Outfit>,
+        factory: Arc<WorkerFactory>,
     ) -> Self {
-        Self { connection, settings, cancel, repositories, outfit }
+        Self { connection, settings, cancel, repositories, factory }
     }
 
-    /// Asks each repository once and works on all that is there.
+    /// Polls each repository once and works on all that is there.
     ///
     /// # Errors
     /// [`WorkError`] when no repository could be asked; one repository's trouble is not the run's.
@@ -66,7 +68,7 @@ impl Crew {
         self.run(limits, Mode::Once).await
     }
 
-    /// Asks again and again until the process is stopped or its limits are reached.
+    /// Polls again and again until the process is stopped or its limits are reached.
     ///
     /// # Errors
     /// [`WorkError`] when it could not begin.
@@ -85,7 +87,7 @@ impl Crew {
         };
         let mut workers = Vec::new();
         for name in names {
-            workers.push(Worker::new((self.outfit)(name)).await?);
+            workers.push(Worker::new((self.factory)(name)).await?);
         }
         Ok(workers)
     }
@@ -96,31 +98,31 @@ impl Crew {
     }
 
     async fn run(&self, limits: RunLimits, mode: Mode) -> Result<RunSummary, WorkError> {
-        let recruit = match &self.repositories {
+        let source = match &self.repositories {
             Repositories::Named(_) => None,
-            Repositories::OfInstallation => Some(self.recruit()),
+            Repositories::OfInstallation => Some(self.source()),
         };
         let cancel = self.cancel.clone();
-        let mut dispatch = Dispatch::new(&self.connection, &self.settings, cancel, (limits, mode), recruit);
+        let mut scheduler = Scheduler::new(&self.connection, &self.settings, cancel, (limits, mode), source);
         if let Repositories::Named(names) = &self.repositories {
             for name in names {
-                dispatch.seat(Arc::new(Worker::new((self.outfit)(name.clone())).await?));
+                scheduler.add(Arc::new(Worker::new((self.factory)(name.clone())).await?));
             }
         }
-        dispatch.run().await
+        scheduler.run().await
     }
 
-    fn recruit(&self) -> Recruit<Arc<Worker>> {
-        let (connection, outfit) = (Arc::clone(&self.connection), Rc::clone(&self.outfit));
+    fn source(&self) -> RepositorySource {
+        let (connection, factory) = (Arc::clone(&self.connection), Arc::clone(&self.factory));
         Box::new(move |known| {
-            let (connection, outfit) = (Arc::clone(&connection), Rc::clone(&outfit));
+            let (connection, factory) = (Arc::clone(&connection), Arc::clone(&factory));
             Box::pin(async move {
                 let all: BTreeSet<_> = connection.installation_repositories().await?.into_iter().collect();
                 let mut new = Vec::new();
                 for repo in all.difference(&known) {
-                    new.push(Arc::new(Worker::new(outfit(repo.clone())).await?));
+                    new.push(Arc::new(Worker::new(factory(repo.clone())).await?));
                 }
-                Ok(News { all, new })
+                Ok(RepositoryChanges { all, new })
             })
         })
     }

@@ -1,4 +1,4 @@
-//! What the worker tells whoever listens: each stage of each issue, as it happens.
+//! Events of the work: each stage of each issue, as it happens.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::domain::{IssueNumber, PullNumber, RepoName, Spend, State};
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum Notice {
+pub enum WorkEvent {
     /// The forge was asked.
     Polled {
         /// Issues that were looked at.
@@ -33,7 +33,7 @@ pub enum Notice {
         /// Why.
         reason: String,
     },
-    /// The work goes on.
+    /// A step of the work begins.
     Progress {
         /// The issue.
         issue: IssueNumber,
@@ -51,7 +51,7 @@ pub enum Notice {
         /// What the issue cost so far.
         spend: Spend,
     },
-    /// An issue could not be worked on now; the next worker finds it as it is.
+    /// An issue could not be worked on now; the next worker finds it unchanged.
     Failed {
         /// The issue; none: the whole poll.
         issue: Option<IssueNumber>,
@@ -60,5 +60,5 @@ pub enum Notice {
     },
 }
 
-/// Whoever listens, told which repository it is about. It is called from several tasks and must not block.
-pub type Observer = Arc<dyn Fn(&RepoName, &Notice) + Send + Sync>;
+/// Where events go, with the repository each is about. It is called from several tasks and must not block.
+pub type EventSink = Arc<dyn Fn(&RepoName, &WorkEvent) + Send + Sync>;
