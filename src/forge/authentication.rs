@@ -25,7 +25,9 @@ use crate::{
     domain::{Login, RepoName, Timestamp},
     forge::{
         AppKey, Connection, ForgeError,
+        TokenPermission::MetadataRead,
         connection::Ask,
+        purpose::Purpose,
         reply::{Reply, decode},
     },
 };
@@ -164,7 +166,9 @@ impl Connection {
     /// [`ForgeError`] of a call.
     pub async fn installation_repositories(&self) -> Result<Vec<RepoName>, ForgeError> {
         let path = "/installation/repositories?per_page=100";
-        let pages: Vec<RepositoriesWire> = self.pages(path, "list the installation's repositories").await?;
+        let purpose = MetadataRead.to("list the installation's repositories");
+        let advice = "name the repositories with `--repo`, or give the installation fewer";
+        let pages: Vec<RepositoriesWire> = self.pages(path, purpose, advice).await?;
         let all = pages.into_iter().flat_map(|page| page.repositories);
         Ok(all.filter(|found| !found.archived && !found.disabled).map(|found| found.full_name).collect())
     }
@@ -214,7 +218,7 @@ impl Connection {
         path: &str,
         what: &str,
     ) -> Result<T, ForgeError> {
-        let ask = Ask { method, ..Ask::get(path, what) };
+        let ask = Ask { method, ..Ask::get(path, Purpose::without_permission(what)) };
         let mut tried = 0;
         loop {
             let error = match self.as_app_once(app, ask).await {
@@ -229,12 +233,12 @@ impl Connection {
 
     async fn as_app_once(&self, app: &App, ask: Ask<'_>) -> Result<Reply, ForgeError> {
         if let Some(retry_after) = self.closed_to_all() {
-            return Err(ForgeError::Limited { what: ask.what.to_owned(), retry_after });
+            return Err(ForgeError::Limited { what: ask.purpose.what.to_owned(), retry_after });
         }
         if self.clock.known().is_none() {
             // Any answer tells the forge's time, this one without a quota.
             // <https://docs.github.com/rest/rate-limit/rate-limit>
-            self.exchange(Ask::get("/rate_limit", "ask for the time"), None).await?;
+            self.exchange(Ask::get("/rate_limit", Purpose::without_permission("ask for the time")), None).await?;
         }
         let signed = app.key.sign(app.id, self.now()).ok_or_else(|| ForgeError::App("its key cannot sign".to_owned()));
         let reply = self.exchange(ask, Some(&signed?)).await?;
@@ -246,7 +250,7 @@ impl Connection {
             404 if ask.path.ends_with("/access_tokens") => {
                 Err(ForgeError::App("there is no such installation: check `app.installation`".to_owned()))
             }
-            _status => Err(self.failure(&reply, ask.path, ask.what)),
+            _status => Err(self.failure(&reply, ask.path, ask.purpose)),
         }
     }
 }

@@ -29,16 +29,15 @@ use crate::{
         Authentication, ForgeError, Rate,
         cache::{Cache, Cached},
         clock::ForgeClock,
+        purpose::Purpose,
         rates::{Rates, resource_of},
-        reply::{Reply, Scope, decode, exhausted},
+        reply::{Links, Reply, Scope, decode, exhausted},
         throttle::{Throttle, WriteTurn},
     },
 };
 
 /// The largest answer that is read.
 const BODY_MAX: usize = 16 << 20;
-/// Pages of a list that are followed.
-const PAGES_MAX: usize = 50;
 /// The pause before a token that was made just now is tried again.
 const FRESH_PAUSE: Duration = Duration::from_secs(1);
 
@@ -69,14 +68,13 @@ pub(super) struct Ask<'a> {
     pub(super) path: &'a str,
     pub(super) body: Option<&'a serde_json::Value>,
     pub(super) etag: Option<&'a str>,
-    /// What it is for, for messages.
-    pub(super) what: &'a str,
+    pub(super) purpose: Purpose<'a>,
 }
 
 impl<'a> Ask<'a> {
     /// A read without conditions.
-    pub(super) fn get(path: &'a str, what: &'a str) -> Self {
-        Self { method: &Method::GET, path, body: None, etag: None, what }
+    pub(super) fn get(path: &'a str, purpose: Purpose<'a>) -> Self {
+        Self { method: &Method::GET, path, body: None, etag: None, purpose }
     }
 }
 
@@ -88,7 +86,7 @@ pub struct Connection {
     settings: ForgeSettings,
     base_path: String,
     access: Access,
-    cache: Cache,
+    pub(super) cache: Cache,
     pub(super) clock: ForgeClock,
     throttle: Throttle,
     rates: Rates,
@@ -188,36 +186,21 @@ impl Connection {
     }
 
     /// Reads one thing.
-    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<T, ForgeError> {
-        let (body, _) = self.read(path, what).await?;
-        decode(&body, what)
+    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str, purpose: Purpose<'_>) -> Result<T, ForgeError> {
+        let (body, _) = self.read(path, purpose).await?;
+        decode(&body, purpose.what)
     }
 
     /// Reads what never changes under its address, such as a commit: once is enough.
-    pub(super) async fn get_once<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<T, ForgeError> {
+    pub(super) async fn get_once<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        purpose: Purpose<'_>,
+    ) -> Result<T, ForgeError> {
         match self.cache.get(path) {
-            Some(known) => decode(&known.body, what),
-            None => self.get(path, what).await,
+            Some(known) => decode(&known.body, purpose.what),
+            None => self.get(path, purpose).await,
         }
-    }
-
-    /// Reads a list over all its pages.
-    pub(super) async fn get_all<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<Vec<T>, ForgeError> {
-        let pages: Vec<Vec<T>> = self.pages(path, what).await?;
-        Ok(pages.into_iter().flatten().collect())
-    }
-
-    /// Reads all pages of something.
-    pub(super) async fn pages<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<Vec<T>, ForgeError> {
-        let mut found = Vec::new();
-        let mut next = Some(path.to_owned());
-        for _page in 0..PAGES_MAX {
-            let Some(path) = next else { break };
-            let (body, link) = self.read(&path, what).await?;
-            found.push(decode(&body, what)?);
-            next = link;
-        }
-        Ok(found)
     }
 
     /// Waits for the turn to write.
@@ -238,21 +221,22 @@ impl Connection {
         _turn: &WriteTurn<'_>,
         (method, path): (Method, &str),
         body: &serde_json::Value,
-        what: &str,
+        purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
         self.writes.fetch_add(1, Ordering::Relaxed);
-        let reply = self.send(Ask { method: &method, path, body: Some(body), etag: None, what }).await?;
+        let reply = self.send(Ask { method: &method, path, body: Some(body), etag: None, purpose }).await?;
         if !reply.status.is_success() {
-            return Err(self.failure(&reply, path, what));
+            return Err(self.failure(&reply, path, purpose));
         }
         // A 204 has no body: `null` fits a caller that asks for nothing.
-        decode(if reply.body.is_empty() { b"null" } else { &reply.body }, what)
+        decode(if reply.body.is_empty() { b"null" } else { &reply.body }, purpose.what)
     }
 
-    async fn read(&self, path: &str, what: &str) -> Result<(Bytes, Option<String>), ForgeError> {
+    /// Reads one answer, again where a failure may pass, and where the list's other pages are.
+    pub(super) async fn read(&self, path: &str, purpose: Purpose<'_>) -> Result<(Bytes, Links), ForgeError> {
         let mut tried = 0;
         loop {
-            let error = match self.read_once(path, what).await {
+            let error = match self.read_once(path, purpose).await {
                 Ok(read) => return Ok(read),
                 Err(error) => error,
             };
@@ -275,30 +259,30 @@ impl Connection {
         jittered(self.settings.retry_base, round.min(4))
     }
 
-    async fn read_once(&self, path: &str, what: &str) -> Result<(Bytes, Option<String>), ForgeError> {
+    async fn read_once(&self, path: &str, purpose: Purpose<'_>) -> Result<(Bytes, Links), ForgeError> {
         let cached = self.cache.get(path);
         let tag = cached.as_ref().map(|cached| cached.etag.as_str());
-        let reply = self.send(Ask { etag: tag, ..Ask::get(path, what) }).await?;
+        let reply = self.send(Ask { etag: tag, ..Ask::get(path, purpose) }).await?;
         if let (StatusCode::NOT_MODIFIED, Some(cached)) = (reply.status, cached) {
             self.unchanged.fetch_add(1, Ordering::Relaxed);
-            return Ok((cached.body, cached.next));
+            return Ok((cached.body, cached.links));
         }
         self.reads.fetch_add(1, Ordering::Relaxed);
         if !reply.status.is_success() {
-            return Err(self.failure(&reply, path, what));
+            return Err(self.failure(&reply, path, purpose));
         }
-        let next = reply.next_page(&self.base_path);
+        let links = reply.links(&self.base_path);
         if let Some(etag) = reply.text(header::ETAG.as_str()) {
-            self.cache.put(path, Cached { etag: etag.to_owned(), body: reply.body.clone(), next: next.clone() });
+            self.cache.put(path, Cached { etag: etag.to_owned(), body: reply.body.clone(), links: links.clone() });
         }
-        Ok((reply.body, next))
+        Ok((reply.body, links))
     }
 
     /// Sends a request as this identity, where the gate is open.
     async fn send(&self, ask: Ask<'_>) -> Result<Reply, ForgeError> {
         let resource = resource_of(ask.path);
         if let Some(retry_after) = self.throttle.closed_for(resource) {
-            return Err(ForgeError::Limited { what: ask.what.to_owned(), retry_after });
+            return Err(ForgeError::Limited { what: ask.purpose.what.to_owned(), retry_after });
         }
         let reply = self.signed(ask).await?;
         let rate = reply.rate(resource);
@@ -343,7 +327,7 @@ impl Connection {
 
     /// One request and its whole answer, with this token in it; the gate is not asked.
     pub(super) async fn exchange(&self, ask: Ask<'_>, token: Option<&SecretString>) -> Result<Reply, ForgeError> {
-        let what = ask.what;
+        let what = ask.purpose.what;
         let unreachable = |reason: String| ForgeError::Unreachable { what: what.to_owned(), reason };
         let mut builder = http::request::Builder::new().method(ask.method).uri(ask.path);
         builder = builder.header(header::ACCEPT, "application/vnd.github+json");
@@ -376,9 +360,9 @@ impl Connection {
     }
 
     /// Why a call failed. A limit closes the gate.
-    pub(super) fn failure(&self, reply: &Reply, path: &str, what: &str) -> ForgeError {
+    pub(super) fn failure(&self, reply: &Reply, path: &str, purpose: Purpose<'_>) -> ForgeError {
         let Some(limit) = reply.limit(self.now(), self.secondary_in_a_row.load(Ordering::Relaxed)) else {
-            return reply.refusal(what);
+            return reply.refusal(purpose);
         };
         match limit.scope {
             Scope::Resource => {
@@ -390,7 +374,7 @@ impl Connection {
                 self.throttle.close_all(limit.wait);
             }
         }
-        ForgeError::Limited { what: what.to_owned(), retry_after: limit.wait }
+        ForgeError::Limited { what: purpose.what.to_owned(), retry_after: limit.wait }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     domain::{
         Answer, BlockKind, Blocked, Command, Event, IssueNumber, LabelEventKind, Login, Record, STATUS_MARK, State,
-        command_in, has_label, latest,
+        command_in, has_label,
     },
     forge::{BaseBranch, Comment},
     worker::{
@@ -95,10 +95,9 @@ impl Worker {
     }
 
     async fn label_taken_off(&self, seen: &Seen, blocked: &Blocked) -> Result<Said, WorkError> {
-        let events = self.forge.label_events(seen.issue.number).await?;
-        let Some(event) = latest(&events, LabelEventKind::Unlabeled, &self.settings.labels.blocked) else {
-            return Ok(Said::Nothing);
-        };
+        let (number, label) = (seen.issue.number, &self.settings.labels.blocked);
+        let latest = self.forge.latest_label_event(number, LabelEventKind::Unlabeled, label).await?;
+        let Some(event) = latest else { return Ok(Said::Nothing) };
         let answer = seen.entry.as_ref().and_then(|entry| entry.record.answer.as_ref());
         let is_new = event.at >= blocked.since && Some(event.id) > answer.and_then(|answer| answer.event);
         let Some(actor) = event.actor.as_ref().filter(|_| is_new) else { return Ok(Said::Nothing) };

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::{
-    domain::{Actor, LabelEventKind, Refusal, Trigger, latest},
+    domain::{Actor, LabelEventKind, Refusal, Trigger},
     forge::Issue,
     worker::{WorkError, Worker},
 };
@@ -19,9 +19,9 @@ pub(super) enum Vetted {
 impl Worker {
     /// Checks who put the trigger label on last.
     pub(super) async fn vet(&self, issue: &Issue) -> Result<Vetted, WorkError> {
-        let events = self.forge.label_events(issue.number).await?;
         let label = &self.settings.labels.trigger;
-        let event = latest(&events, LabelEventKind::Labeled, label);
+        let latest = self.forge.latest_label_event(issue.number, LabelEventKind::Labeled, label).await?;
+        let event = latest.as_ref();
         let refused = |reason: String| {
             Vetted::Refused(Refusal {
                 event: event.map(|event| event.id),

@@ -16,6 +16,7 @@ mod failures;
 mod happy;
 mod labels;
 mod leases;
+mod long_lists;
 mod lost;
 mod meanwhile;
 mod order;
