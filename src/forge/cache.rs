@@ -53,7 +53,7 @@ impl Packed {
 
 /// Trees, which shrink again and grow by little, where a hash table doubles.
 #[derive(Debug, Default)]
-struct Shelf {
+struct Entries {
     entries: BTreeMap<Arc<str>, Packed>,
     /// The paths by the moment of their last use.
     used: BTreeMap<u64, Arc<str>>,
@@ -61,7 +61,7 @@ struct Shelf {
     bytes: usize,
 }
 
-impl Shelf {
+impl Entries {
     fn get(&mut self, path: &str) -> Option<Cached> {
         let answer = self.entries.get_mut(path)?;
         self.clock += 1;
@@ -96,7 +96,7 @@ impl Shelf {
 
 /// The answers kept so far.
 #[derive(Debug, Default)]
-pub(super) struct Cache(Mutex<Shelf>);
+pub(super) struct Cache(Mutex<Entries>);
 
 impl Cache {
     pub(super) fn get(&self, path: &str) -> Option<Cached> {
@@ -151,9 +151,9 @@ mod tests {
         }
         cache.put("other", noise("o", CAPACITY / 5));
         assert_eq!(cache.get("path").unwrap().etag, "e");
-        let shelf = cache.0.lock().unwrap();
-        let kept: usize = shelf.entries.iter().map(|(path, answer)| answer.weight(path)).sum();
-        assert_eq!((shelf.entries.len(), shelf.used.len(), shelf.bytes), (2, 2, kept));
+        let entries = cache.0.lock().unwrap();
+        let kept: usize = entries.entries.iter().map(|(path, answer)| answer.weight(path)).sum();
+        assert_eq!((entries.entries.len(), entries.used.len(), entries.bytes), (2, 2, kept));
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub enum Access {
 
 /// How many calls were made.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-pub struct Tally {
+pub struct CallCounts {
     /// Reads that count against the quota.
     pub reads: u64,
     /// Reads that were answered by 304 and are free.
@@ -63,7 +63,7 @@ pub struct Tally {
 
 /// A request as it is sent.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ask<'a> {
+pub(super) struct Call<'a> {
     pub(super) method: &'a Method,
     pub(super) path: &'a str,
     pub(super) body: Option<&'a serde_json::Value>,
@@ -71,7 +71,7 @@ pub(super) struct Ask<'a> {
     pub(super) purpose: Purpose<'a>,
 }
 
-impl<'a> Ask<'a> {
+impl<'a> Call<'a> {
     /// A read without conditions.
     pub(super) fn get(path: &'a str, purpose: Purpose<'a>) -> Self {
         Self { method: &Method::GET, path, body: None, etag: None, purpose }
@@ -148,9 +148,9 @@ impl Connection {
     }
 
     /// How many calls were made so far, over all repositories.
-    pub fn tally(&self) -> Tally {
+    pub fn call_counts(&self) -> CallCounts {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Tally { reads: count(&self.reads), unchanged: count(&self.unchanged), writes: count(&self.writes) }
+        CallCounts { reads: count(&self.reads), unchanged: count(&self.unchanged), writes: count(&self.writes) }
     }
 
     /// What is left of each quota that an answer named.
@@ -169,8 +169,8 @@ impl Connection {
     }
 
     /// From now on writes are no longer spaced: the process ends, and puts back what it has in few seconds.
-    pub fn hurry(&self) {
-        self.throttle.hurry();
+    pub fn skip_spacing(&self) {
+        self.throttle.skip_spacing();
     }
 
     pub(super) fn settings(&self) -> &ForgeSettings {
@@ -224,7 +224,7 @@ impl Connection {
         purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
         self.writes.fetch_add(1, Ordering::Relaxed);
-        let reply = self.send(Ask { method: &method, path, body: Some(body), etag: None, purpose }).await?;
+        let reply = self.send(Call { method: &method, path, body: Some(body), etag: None, purpose }).await?;
         if !reply.status.is_success() {
             return Err(self.failure(&reply, path, purpose));
         }
@@ -262,7 +262,7 @@ impl Connection {
     async fn read_once(&self, path: &str, purpose: Purpose<'_>) -> Result<(Bytes, Links), ForgeError> {
         let cached = self.cache.get(path);
         let tag = cached.as_ref().map(|cached| cached.etag.as_str());
-        let reply = self.send(Ask { etag: tag, ..Ask::get(path, purpose) }).await?;
+        let reply = self.send(Call { etag: tag, ..Call::get(path, purpose) }).await?;
         if let (StatusCode::NOT_MODIFIED, Some(cached)) = (reply.status, cached) {
             self.unchanged.fetch_add(1, Ordering::Relaxed);
             return Ok((cached.body, cached.links));
@@ -279,12 +279,12 @@ impl Connection {
     }
 
     /// Sends a request as this identity, where the gate is open.
-    async fn send(&self, ask: Ask<'_>) -> Result<Reply, ForgeError> {
-        let resource = resource_of(ask.path);
+    async fn send(&self, call: Call<'_>) -> Result<Reply, ForgeError> {
+        let resource = resource_of(call.path);
         if let Some(retry_after) = self.throttle.closed_for(resource) {
-            return Err(ForgeError::Limited { what: ask.purpose.what.to_owned(), retry_after });
+            return Err(ForgeError::Limited { what: call.purpose.what.to_owned(), retry_after });
         }
-        let reply = self.signed(ask).await?;
+        let reply = self.signed(call).await?;
         let rate = reply.rate(resource);
         if let Some(wait) = exhausted(&reply, self.now()) {
             let named = rate.as_ref().map_or(resource, |rate| &rate.resource);
@@ -303,20 +303,20 @@ impl Connection {
     /// One request in this identity's name. A refused call had no effect, so two refusals are answered here: a token that
     /// was made just now may not be known everywhere yet, and is tried once more; one that is no longer accepted is
     /// replaced, once.
-    async fn signed(&self, ask: Ask<'_>) -> Result<Reply, ForgeError> {
-        let mut pass = self.pass(Duration::ZERO, None).await?;
-        let mut reply = self.exchange(ask, Some(&pass.token)).await?;
-        if self.is_refusal(&reply) && pass.is_unproven() {
+    async fn signed(&self, call: Call<'_>) -> Result<Reply, ForgeError> {
+        let mut issued = self.issued_token(Duration::ZERO, None).await?;
+        let mut reply = self.exchange(call, Some(&issued.token)).await?;
+        if self.is_refusal(&reply) && issued.is_unproven() {
             tokio::time::sleep(FRESH_PAUSE).await;
-            reply = self.exchange(ask, Some(&pass.token)).await?;
+            reply = self.exchange(call, Some(&issued.token)).await?;
         }
         let replaceable = matches!(self.authentication, Authentication::App(_));
         if reply.status == StatusCode::UNAUTHORIZED && replaceable {
-            pass = self.pass(Duration::ZERO, Some(&pass)).await?;
-            reply = self.exchange(ask, Some(&pass.token)).await?;
+            issued = self.issued_token(Duration::ZERO, Some(&issued)).await?;
+            reply = self.exchange(call, Some(&issued.token)).await?;
         }
         if reply.status != StatusCode::UNAUTHORIZED {
-            pass.accept();
+            issued.accept();
         }
         Ok(reply)
     }
@@ -326,10 +326,10 @@ impl Connection {
     }
 
     /// One request and its whole answer, with this token in it; the gate is not asked.
-    pub(super) async fn exchange(&self, ask: Ask<'_>, token: Option<&SecretString>) -> Result<Reply, ForgeError> {
-        let what = ask.purpose.what;
+    pub(super) async fn exchange(&self, call: Call<'_>, token: Option<&SecretString>) -> Result<Reply, ForgeError> {
+        let what = call.purpose.what;
         let unreachable = |reason: String| ForgeError::Unreachable { what: what.to_owned(), reason };
-        let mut builder = http::request::Builder::new().method(ask.method).uri(ask.path);
+        let mut builder = http::request::Builder::new().method(call.method).uri(call.path);
         builder = builder.header(header::ACCEPT, "application/vnd.github+json");
         builder = builder.header("x-github-api-version", "2022-11-28");
         if let Some(token) = token {
@@ -339,10 +339,10 @@ impl Connection {
             bearer.set_sensitive(true);
             builder = builder.header(header::AUTHORIZATION, bearer);
         }
-        if let Some(tag) = ask.etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
+        if let Some(tag) = call.etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
             builder = builder.header(header::IF_NONE_MATCH, tag);
         }
-        let request = self.octocrab.build_request(builder, ask.body).map_err(|error| unreachable(plain(&error)))?;
+        let request = self.octocrab.build_request(builder, call.body).map_err(|error| unreachable(plain(&error)))?;
         let exchange = async {
             let answer = self.octocrab.execute(request).await.map_err(|error| unreachable(plain(&error)))?;
             let (parts, body) = answer.into_parts();

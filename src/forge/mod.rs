@@ -31,7 +31,7 @@ pub use app_key::AppKey;
 pub use authentication::{App, Authentication};
 pub use client::Forge;
 pub use comments::Comment;
-pub use connection::{Access, Connection, Tally};
+pub use connection::{Access, CallCounts, Connection};
 pub use error::ForgeError;
 pub use issues::Issue;
 pub use lease::HeldLease;

@@ -1,7 +1,7 @@
 //! Webhooks: what happened, sent to one address, signed; kept, so that it can be looked at and sent again.
 //!
 //! # Flow
-//! After a write, what is new in the state (every id above those already told) becomes deliveries, in order of ids. A
+//! After a write, what is new in the state (every id above those already queued) becomes deliveries, in order of ids. A
 //! task sends them one by one; a delivery that fails is kept with its status and, as on GitHub, not sent again by itself.
 //!
 //! # Caveats
@@ -50,9 +50,9 @@ pub struct Delivery {
     pub statuses: Vec<u16>,
 }
 
-/// What is to be told, before it is a delivery.
+/// An event to send, before it is a delivery.
 #[derive(Debug)]
-pub(super) struct Notice {
+pub(super) struct WebhookEvent {
     pub(super) event: &'static str,
     pub(super) action: Option<&'static str>,
     pub(super) payload: Value,
@@ -61,55 +61,55 @@ pub(super) struct Notice {
 /// The sending side of webhooks.
 #[derive(Debug)]
 pub(super) struct Webhooks {
-    /// Everything in the state up to this id has been told.
-    pub(super) told: AtomicU64,
+    /// Everything in the state up to this id has been queued.
+    pub(super) queued_up_to: AtomicU64,
     count: AtomicU64,
     kept: Mutex<Vec<Delivery>>,
-    telling: Mutex<()>,
-    queue: mpsc::Sender<String>,
+    order: Mutex<()>,
+    to_send: mpsc::Sender<String>,
 }
 
 impl Webhooks {
     /// Webhooks, and the queue of ids that [`deliver`] takes from.
     pub(super) fn new() -> (Self, mpsc::Receiver<String>) {
-        let (queue, waiting) = mpsc::channel(KEPT_MAX);
+        let (to_send, waiting) = mpsc::channel(KEPT_MAX);
         (
             Self {
-                told: AtomicU64::new(0),
+                queued_up_to: AtomicU64::new(0),
                 count: AtomicU64::new(0),
                 kept: Mutex::default(),
-                telling: Mutex::default(),
-                queue,
+                order: Mutex::default(),
+                to_send,
             },
             waiting,
         )
     }
 
-    /// Lets one teller at a time find out what is new and queue it.
-    pub(super) fn telling(&self) -> MutexGuard<'_, ()> {
-        self.telling.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Lets one caller at a time find out what is new and queue it, so that events keep their order.
+    pub(super) fn lock_order(&self) -> MutexGuard<'_, ()> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a notice as a delivery and queues it.
-    pub(super) fn tell(&self, notice: Notice) {
+    /// Stores an event as a delivery and queues it.
+    pub(super) fn queue(&self, webhook: WebhookEvent) {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
-        let payload = Bytes::from(notice.payload.to_string());
+        let payload = Bytes::from(webhook.payload.to_string());
         let digest = hex(&Sha256::new().chain_update(number.to_be_bytes()).chain_update(&payload).finalize());
         let part = |from: usize, to: usize| digest.get(from..to).unwrap_or_default();
         let id = [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-");
-        let (event, action) = (notice.event.to_owned(), notice.action.map(str::to_owned));
+        let (event, action) = (webhook.event.to_owned(), webhook.action.map(str::to_owned));
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= KEPT_MAX {
             kept.remove(0);
         }
         kept.push(Delivery { id: id.clone(), event, action, payload, statuses: Vec::new() });
         drop(kept);
-        self.again(id);
+        self.send_later(id);
     }
 
     /// Queues a kept delivery; a full queue drops it, and it stays kept without a status.
-    pub(super) fn again(&self, id: String) {
-        if self.queue.try_send(id).is_err() {
+    pub(super) fn send_later(&self, id: String) {
+        if self.to_send.try_send(id).is_err() {
             tracing::warn!("the queue of webhooks is full: one was not sent");
         }
     }

@@ -163,7 +163,7 @@ impl<W: Deref<Target = Worker> + Clone> Dispatch<W> {
         if let Some(error) = self.first_error.take().filter(|_| all_failed && self.mode == Mode::Once) {
             return Err(error);
         }
-        let (calls, rates) = (self.connection.tally(), self.connection.rates());
+        let (calls, rates) = (self.connection.call_counts(), self.connection.rates());
         Ok(RunSummary { repositories_failed: failed, calls, rates, ..self.summary.clone() })
     }
 
@@ -179,7 +179,7 @@ impl<W: Deref<Target = Worker> + Clone> Dispatch<W> {
                 }
             }
         }
-        self.connection.hurry();
+        self.connection.skip_spacing();
         let rest = async {
             while let Some(event) = pool.next().await {
                 self.note(event);

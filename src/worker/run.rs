@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::{
-    forge::{Rate, Tally},
+    forge::{CallCounts, Rate},
     worker::{
         WorkError, Worker,
         claim::Taken,
@@ -34,7 +34,7 @@ pub struct RunSummary {
     /// Repositories that could not be asked when they were asked last.
     pub repositories_failed: usize,
     /// Calls to the forge.
-    pub calls: Tally,
+    pub calls: CallCounts,
     /// What is left of the forge's quotas.
     pub rates: Vec<Rate>,
 }
