@@ -8,7 +8,7 @@
 //! | [`domain`] | pure rules: no async, no I/O, no clock |
 //! | [`config`] | typed settings; the only reader of the environment |
 //! | [`process`] | child processes: group, environment allow-list, deadline, output cap |
-//! | [`telemetry`] | logs, progress on the terminal, redaction |
+//! | [`telemetry`] | logs on standard error, as text or as JSON lines |
 //! | [`forge`] | the GitHub client |
 //! | [`workspace`] | mirrors, checkouts, branches, commits, diffs, the leased push |
 //! | [`session`] | append-only transcripts |

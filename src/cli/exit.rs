@@ -104,6 +104,7 @@ fn of_forge(error: &ForgeError) -> Exit {
         ForgeError::Limited { .. }
         | ForgeError::Server { .. }
         | ForgeError::Refused { .. }
+        | ForgeError::TooLong { .. }
         | ForgeError::Unreadable { .. }
         | ForgeError::Record { .. }
         | ForgeError::RepositoryRecord(_)

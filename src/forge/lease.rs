@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     domain::{Generation, IssueNumber, Note, Record, Sha, Spend, remaining},
-    forge::{Forge, ForgeError},
+    forge::{Forge, ForgeError, purpose::Purpose},
 };
 
 /// What the holder knows of its ledger: the tip it wrote last.
@@ -116,11 +116,11 @@ impl Forge {
         lease: &HeldLease,
         request: (http::Method, &str),
         body: &serde_json::Value,
-        what: &str,
+        purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
         // The wait for the turn is over before the lease is looked at.
-        let turn = self.write_turn(what).await?;
-        self.permit(lease, self.settings().timeout, what)?;
-        self.write_in(&turn, request, body, what).await
+        let turn = self.write_turn(purpose.what).await?;
+        self.permit(lease, self.settings().timeout, purpose.what)?;
+        self.write_in(&turn, request, body, purpose).await
     }
 }

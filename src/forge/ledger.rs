@@ -22,11 +22,17 @@ use crate::{
         Claimant, FailureClass, IssueNumber, Lost, Nonce, Record, Request, Sha, Timestamp, Transition, acquire, apply,
         released, remaining, renewed, still_mine,
     },
-    forge::{BaseBranch, Forge, ForgeError, HeldLease, lease::Holding},
+    forge::{
+        BaseBranch, Forge, ForgeError, HeldLease,
+        TokenPermission::{ContentsRead, ContentsWrite},
+        lease::Holding,
+    },
 };
 
 /// Transitions of one issue that [`Forge::history`] reads.
 const HISTORY_MAX: usize = 500;
+/// What to do about more ledgers than are listed. GitHub gives matching refs in one piece; other forges may not.
+const LEDGERS_ADVICE: &str = "delete the ledgers of issues that were closed long ago";
 
 /// Where an issue's ledger stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +101,7 @@ impl Forge {
     /// [`ForgeError`] of the read.
     pub async fn tips(&self) -> Result<Tips, ForgeError> {
         let path = self.path(&format!("/git/matching-refs/{}", self.ref_space()));
-        let refs: Vec<RefWire> = self.get_all(&path, "list the ledger's refs").await?;
+        let refs: Vec<RefWire> = self.get_all(&path, ContentsRead.to("list the ledger's refs"), LEDGERS_ADVICE).await?;
         let mut tips = Tips::default();
         for found in refs {
             let Some(name) = found.name.strip_prefix(&self.prefix) else { continue };
@@ -119,7 +125,7 @@ impl Forge {
     /// [`ForgeError`] of the read.
     pub async fn tip(&self, issue: IssueNumber) -> Result<Option<Tip>, ForgeError> {
         let path = self.path(&format!("/git/ref/{}issues/{issue}", self.ref_space()));
-        match self.get::<RefWire>(&path, "read the ledger's ref").await {
+        match self.get::<RefWire>(&path, ContentsRead.to("read the ledger's ref")).await {
             Ok(found) => Ok(Some(Tip { issue, commit: found.object.sha })),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error),
@@ -132,7 +138,7 @@ impl Forge {
     /// [`ForgeError::Record`] when the commit has no readable record.
     pub async fn entry(&self, tip: &Tip) -> Result<LedgerEntry, ForgeError> {
         let path = self.path(&format!("/git/commits/{}", tip.commit));
-        let commit: CommitWire = self.get_once(&path, "read the ledger").await?;
+        let commit: CommitWire = self.get_once(&path, ContentsRead.to("read the ledger")).await?;
         let (sentence, record) = Record::from_message(&commit.message)
             .map_err(|source| ForgeError::Record { issue: tip.issue.0, source })?;
         let parent = commit.parents.into_iter().next().map(|parent| parent.sha);
@@ -258,11 +264,22 @@ impl Forge {
     pub async fn try_prefix(&self, base: &BaseBranch) -> Result<(), ForgeError> {
         let name = format!("{}doctor-{}", self.ref_space(), fresh_nonce());
         let body = json!({ "ref": format!("refs/{name}"), "sha": base.sha });
-        self.write::<serde_json::Value>(Method::POST, &self.path("/git/refs"), &body, "make a ref of the ledger")
-            .await?;
+        self.write::<serde_json::Value>(
+            Method::POST,
+            &self.path("/git/refs"),
+            &body,
+            ContentsWrite.to("make a ref of the ledger"),
+        )
+        .await?;
         let path = self.path(&format!("/git/refs/{name}"));
         let nothing = serde_json::Value::Null;
-        self.write::<serde_json::Value>(Method::DELETE, &path, &nothing, "take a ref of the ledger away").await?;
+        self.write::<serde_json::Value>(
+            Method::DELETE,
+            &path,
+            &nothing,
+            ContentsWrite.to("take a ref of the ledger away"),
+        )
+        .await?;
         Ok(())
     }
 
@@ -352,7 +369,8 @@ impl Forge {
     ) -> Result<Sha, ForgeError> {
         let parents: Vec<_> = from.into_iter().collect();
         let commit = json!({ "message": message, "tree": tree, "parents": parents });
-        let made: ObjectWire = self.write(Method::POST, &self.path("/git/commits"), &commit, what).await?;
+        let made: ObjectWire =
+            self.write(Method::POST, &self.path("/git/commits"), &commit, ContentsWrite.to(what)).await?;
         Ok(made.sha)
     }
 
@@ -369,7 +387,7 @@ impl Forge {
             None => (Method::POST, self.path("/git/refs"), json!({ "ref": format!("refs/{name}"), "sha": to })),
             Some(_) => (Method::PATCH, self.path(&format!("/git/refs/{name}")), json!({ "sha": to, "force": false })),
         };
-        self.write::<serde_json::Value>(method, &path, &body, what).await.map(drop)
+        self.write::<serde_json::Value>(method, &path, &body, ContentsWrite.to(what)).await.map(drop)
     }
 
     /// The ledger's prefix without `refs/`, as the API's paths have it.

@@ -15,7 +15,9 @@ use serde::Deserialize;
 use crate::{
     domain::{Full, Nonce, RepositoryRecord, Sha, Timestamp},
     forge::{
-        Forge, ForgeError, fresh_nonce,
+        Forge, ForgeError,
+        TokenPermission::ContentsRead,
+        fresh_nonce,
         ledger::{RefWire, is_conflict},
     },
 };
@@ -122,7 +124,7 @@ impl Forge {
     /// Reads the ref and its record.
     async fn read_tip(&self) -> Result<Option<RepositoryEntry>, ForgeError> {
         let path = self.path(&format!("/git/ref/{}repository", self.ref_space()));
-        let tip = match self.get::<RefWire>(&path, "read the repository's ledger").await {
+        let tip = match self.get::<RefWire>(&path, ContentsRead.to("read the repository's ledger")).await {
             Ok(found) => Some(found.object.sha),
             Err(error) if error.is_not_found() => None,
             Err(error) => return Err(error),
@@ -132,7 +134,7 @@ impl Forge {
 
     async fn read_entry(&self, commit: &Sha) -> Result<RepositoryEntry, ForgeError> {
         let path = self.path(&format!("/git/commits/{commit}"));
-        let wire: CommitWire = self.get_once(&path, "read the repository's ledger").await?;
+        let wire: CommitWire = self.get_once(&path, ContentsRead.to("read the repository's ledger")).await?;
         let record = RepositoryRecord::from_message(&wire.message).map_err(ForgeError::RepositoryRecord)?;
         Ok(RepositoryEntry { commit: wire.sha, record })
     }

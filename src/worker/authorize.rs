@@ -4,7 +4,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::{
-    domain::{Actor, Command, LabelEventKind, Login, Refusal, STATUS_MARK, Timestamp, Trigger, command_in, latest},
+    domain::{Actor, Command, LabelEventKind, Login, Refusal, STATUS_MARK, Timestamp, Trigger, command_in},
     forge::Issue,
     worker::{WorkError, Worker},
 };
@@ -25,9 +25,9 @@ pub(super) struct GivenCommand {
 
 /// Checks who put the trigger label on last.
 pub(super) async fn vet(worker: &Worker, issue: &Issue) -> Result<Vetted, WorkError> {
-    let events = worker.forge.label_events(issue.number).await?;
     let label = &worker.settings.labels.trigger;
-    let event = latest(&events, LabelEventKind::Labeled, label);
+    let latest = worker.forge.latest_label_event(issue.number, LabelEventKind::Labeled, label).await?;
+    let event = latest.as_ref();
     let refused = |reason: String| {
         Vetted::Refused(Refusal {
             event: event.map(|event| event.id),

@@ -43,7 +43,7 @@ pub(in crate::cli) async fn tell(stage: &Stage, show: Show) -> anyhow::Result<()
         Show::Json => output::json(&accounts),
         Show::Lines => {
             accounts.iter().for_each(print);
-            let calls = stage.worker.forge().connection().tally();
+            let calls = stage.worker.forge().connection().call_counts();
             anstream::println!(
                 "{} reads, {} unchanged, {} writes of the API",
                 calls.reads,

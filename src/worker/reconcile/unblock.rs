@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     domain::{
         Answer, ApprovalGrant, BlockKind, Blocked, Command, Ending, IssueNumber, LabelEventKind, Proposed, Record,
-        STATUS_MARK, State, Transition, Unblocking, command_in, has_label, latest,
+        STATUS_MARK, State, Transition, Unblocking, command_in, has_label,
     },
     forge::{BaseBranch, Comment},
     worker::{
@@ -106,10 +106,9 @@ pub(super) async fn response_since(
 }
 
 async fn label_removed(worker: &Worker, observed: &Observed, blocked: &Blocked) -> Result<Response, WorkError> {
-    let events = worker.forge.label_events(observed.issue.number).await?;
-    let Some(event) = latest(&events, LabelEventKind::Unlabeled, &worker.settings.labels.blocked) else {
-        return Ok(Response::Nothing);
-    };
+    let (number, label) = (observed.issue.number, &worker.settings.labels.blocked);
+    let latest = worker.forge.latest_label_event(number, LabelEventKind::Unlabeled, label).await?;
+    let Some(event) = latest else { return Ok(Response::Nothing) };
     let answer = observed.record().and_then(|record| record.answer.as_ref());
     let is_new = event.at >= blocked.since && Some(event.id) > answer.and_then(|answer| answer.event);
     let Some(actor) = event.actor.as_ref().filter(|_| is_new) else { return Ok(Response::Nothing) };

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     domain::IssueNumber,
-    forge::{Rate, Tally},
+    forge::{CallCounts, Rate},
     worker::{
         WorkError, Worker,
         reconcile::Reconciled,
@@ -38,7 +38,7 @@ pub struct RunSummary {
     /// Repositories that could not be asked when they were asked last.
     pub repositories_failed: usize,
     /// Calls to the forge.
-    pub calls: Tally,
+    pub calls: CallCounts,
     /// What is left of the forge's quotas.
     pub rates: Vec<Rate>,
 }
@@ -104,7 +104,7 @@ pub(super) async fn work_through(
             let work = reconcile_and_report(worker, number, &base);
             let hurry = async {
                 worker.cancel.cancelled().await;
-                connection.hurry();
+                connection.skip_spacing();
                 std::future::pending::<()>().await;
             };
             let result = tokio::select! {
@@ -115,7 +115,7 @@ pub(super) async fn work_through(
             results.push((number, result));
         }
     }
-    let (calls, rates) = (connection.tally(), connection.rates());
+    let (calls, rates) = (connection.call_counts(), connection.rates());
     Ok((RunSummary { calls, rates, ..summary }, results))
 }
 

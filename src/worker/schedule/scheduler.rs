@@ -162,7 +162,7 @@ impl Scheduler {
         if let Some(error) = self.first_error.take().filter(|_| all_failed && self.mode == Mode::Once) {
             return Err(error);
         }
-        let (calls, rates) = (self.connection.tally(), self.connection.rates());
+        let (calls, rates) = (self.connection.call_counts(), self.connection.rates());
         Ok(RunSummary { repositories_failed: failed, calls, rates, ..self.summary.clone() })
     }
 
@@ -178,7 +178,7 @@ impl Scheduler {
                 }
             }
         }
-        self.connection.hurry();
+        self.connection.skip_spacing();
         let rest = async {
             while let Some(completed) = next(&mut self.tasks).await {
                 self.note(completed);

@@ -34,7 +34,7 @@ async fn two_repositories_are_worked_on_in_one_run_on_one_connection() {
     let mut repos = opened(&world);
     repos.sort();
     assert_eq!(repos, ["acme/docs", "acme/site"]);
-    assert_eq!(done.calls.writes, connection.tally().writes);
+    assert_eq!(done.calls.writes, connection.call_counts().writes);
     assert_eq!((done.rates.len(), done.rates[0].resource.as_str(), done.rates[0].limit), (1, "core", 1_000_000));
     world.finish().await;
 }
