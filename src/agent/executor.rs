@@ -17,7 +17,7 @@ use crate::{
     config::ExecutorSettings,
     domain::{FailureClass, IssueNumber, Outcome, RepoName, RunId, RunReport, RunRequest, Spend},
     process::end_processes_with,
-    session::{Event, Header, RunLimits, Session, SessionRecord, SessionState, Sessions, VERSION},
+    session::{Header, RunLimits, Session, SessionEvent, SessionRecord, SessionState, Sessions, VERSION},
 };
 
 /// Runs agents.
@@ -70,7 +70,7 @@ impl Executor {
         let (started, mut spent, mut pause) = (Instant::now(), Spend::default(), self.rules.retry_delay);
         for tries_left in (0..=self.rules.retries).rev() {
             let left = left(request, spent, started);
-            context.session.add(Event::Started {
+            context.session.add(SessionEvent::Started {
                 run: request.run.clone(),
                 brief: request.brief.clone(),
                 limits: RunLimits { seconds: left.time.as_secs(), usd_micros: left.usd_micros, tokens: left.tokens },
@@ -83,7 +83,7 @@ impl Executor {
                     (outcome, Spend::default())
                 }
             };
-            context.session.add(Event::Ended { outcome: ended.0, spend: ended.1 });
+            context.session.add(SessionEvent::Ended { outcome: ended.0, spend: ended.1 });
             let report = report?;
             spent = spent + report.spend;
             let may_pass = match &report.outcome {
@@ -100,7 +100,7 @@ impl Executor {
                 return Ok(RunReport { spend: spent, ..report });
             };
             let text = format!("failed, and tried again in {} s: {reason}", pause_now.as_secs_f32());
-            context.session.add(Event::Noted { text: text.clone() });
+            context.session.add(SessionEvent::Noted { text: text.clone() });
             context.show(text);
             tokio::select! {
                 () = tokio::time::sleep(pause_now) => {}
@@ -174,7 +174,7 @@ impl Executor {
             if !self.rules.silence_ends.is_zero() {
                 text.push_str(&format!("; the run is ended after {} s", self.rules.silence_ends.as_secs()));
             }
-            context.session.add(Event::Noted { text: text.clone() });
+            context.session.add(SessionEvent::Noted { text: text.clone() });
             context.show(text);
         }
     }

@@ -3,16 +3,16 @@
 //!
 //! Leaves out: what is run and why (`workspace`, `agent`, `worker`).
 
-mod brand;
 mod capture;
+mod end_marker;
 mod hide;
 mod lines;
-mod mark;
+mod process_tag;
 mod program;
 mod shell;
 
-pub use brand::end_processes_with;
 pub use capture::Captured;
 pub use hide::hide_from_children;
+pub use process_tag::end_processes_with;
 pub use program::{Environment, Exit, Finished, ProcessError, Program};
 pub use shell::{CommandEnd, CommandLimits, Ran, Shell};

@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::process::{
     Captured,
-    brand::{Brand, end_branded},
     capture::{Capture, Watchers},
+    process_tag::{ProcessTag, kill_tagged},
 };
 
 /// The whole environment of a child: what is not in it does not exist for the child.
@@ -97,7 +97,7 @@ pub struct Program {
     deadline: Duration,
     output_cap: usize,
     watchers: Watchers,
-    brand: Option<Brand>,
+    tag: Option<ProcessTag>,
 }
 
 impl Program {
@@ -129,7 +129,7 @@ impl Program {
             deadline: Duration::from_secs(60),
             output_cap: 1 << 20,
             watchers: Watchers::default(),
-            brand: None,
+            tag: None,
         }
     }
 
@@ -191,9 +191,9 @@ impl Program {
 
     /// Sets the variable `name` to `value`, and takes every process that has it for one of this program's: at the end of
     /// [`Program::run`] those are killed too, in whatever group or session they are. `value` must be used once only.
-    pub fn brand(mut self, name: &str, value: &str) -> Self {
+    pub fn tag(mut self, name: &str, value: &str) -> Self {
         self.command.env(name, value);
-        self.brand = Some(Brand::new(name, value));
+        self.tag = Some(ProcessTag::new(name, value));
         self
     }
 
@@ -217,7 +217,7 @@ impl Program {
     /// [`ProcessError::Start`] when the program cannot be started, [`ProcessError::Pipe`] when its output cannot be read.
     pub async fn run(mut self, cancel: &CancellationToken) -> Result<Finished, ProcessError> {
         let mut child = self.start()?;
-        let group = Group::of(&child).branded(self.brand.take());
+        let group = Group::of(&child).tagged(self.tag.take());
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let input = std::mem::take(&mut self.stdin);
         let feed = tokio::spawn(async move {
@@ -268,17 +268,17 @@ fn found_in(path: Option<&OsString>, name: &OsStr) -> Option<PathBuf> {
 #[derive(Debug)]
 pub(super) struct Group {
     leader: Option<u32>,
-    brand: Option<Brand>,
+    tag: Option<ProcessTag>,
 }
 
 impl Group {
     /// The group that `child` leads.
     pub(super) fn of(child: &Child) -> Self {
-        Self { leader: child.id(), brand: None }
+        Self { leader: child.id(), tag: None }
     }
 
-    fn branded(mut self, brand: Option<Brand>) -> Self {
-        self.brand = brand;
+    fn tagged(mut self, tag: Option<ProcessTag>) -> Self {
+        self.tag = tag;
         self
     }
 
@@ -289,8 +289,8 @@ impl Group {
             // The group may be gone already: there is nothing to do about that, and nothing is lost.
             rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
         }
-        if let Some(brand) = self.brand.take() {
-            end_branded(&brand);
+        if let Some(tag) = self.tag.take() {
+            kill_tagged(&tag);
         }
     }
 }
@@ -338,7 +338,7 @@ mod tests {
     #[tokio::test]
     async fn a_branded_descendant_outside_the_group_is_ended_with_its_pipe() {
         let value = format!("ends-{}", std::process::id());
-        let script = sh("setsid sleep 600 & echo $!").brand("HOB_TEST_MARK", &value);
+        let script = sh("setsid sleep 600 & echo $!").tag("HOB_TEST_MARK", &value);
         let finished = script.run(&CancellationToken::new()).await.unwrap();
         let pid: u32 = finished.stdout.text().trim().parse().unwrap();
         let lives = || std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "));

@@ -12,7 +12,7 @@ use std::{
 use serde::Serialize;
 
 use crate::session::{
-    Event, Header, Line, SessionError, SessionRecord, SessionState, Transcript,
+    Header, Line, SessionError, SessionEvent, SessionRecord, SessionState, Transcript,
     lock::{is_held, lock},
     reader::read,
 };
@@ -70,14 +70,14 @@ impl Session {
             let cut = OpenOptions::new().write(true).open(&path).and_then(|file| file.set_len(transcript.whole));
             cut.map_err(failed)?;
             let text = format!("{} damaged bytes at the end were cut off", transcript.damaged);
-            session.add(Event::Noted { text });
+            session.add(SessionEvent::Noted { text });
         }
         Ok(session)
     }
 
     /// Adds an event. When that fails, the session ends there, with a warning, and the run goes on: the work is worth
     /// more than its record.
-    pub fn add(&self, event: Event) {
+    pub fn add(&self, event: SessionEvent) {
         let Some(writer) = &self.0 else { return };
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = writer.add(event) {
@@ -101,7 +101,7 @@ impl Session {
 }
 
 impl Writer {
-    fn add(&mut self, event: Event) -> io::Result<()> {
+    fn add(&mut self, event: SessionEvent) -> io::Result<()> {
         if self.file.is_none() {
             return Ok(());
         }

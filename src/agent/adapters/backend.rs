@@ -17,11 +17,11 @@ use crate::{
             adapter::{Adapter, PROMPT, Plan, Prompt, Services, Situation},
             catalog::adapter,
             end::{End, outcome},
-            heard::Heard,
             home::Home,
+            parsed_output::ParsedOutput,
             version::{check, find},
         },
-        environment::{ARGUMENT_MAX, BRAND, RUN_VARIABLE, named, of_child},
+        environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, named, of_child},
         report::{cancelled, report},
     },
     config::{AdapterName, AgentSettings, PriceSettings},
@@ -124,7 +124,7 @@ impl AdapterAgent {
         Ok(plan)
     }
 
-    /// The program as it is started, and what hears it.
+    /// The program as it is started, and what parses its output.
     fn program(
         &self,
         request: &RunRequest,
@@ -135,7 +135,8 @@ impl AdapterAgent {
     ) -> Result<Program, AgentError> {
         let environment = self.environment(context, &run.home);
         let path = find(&self.program, &environment).map_or_else(|| OsString::from(&self.program), OsString::from);
-        let (read, heard, end, watcher) = (self.adapter.read, Arc::clone(&run.heard), run.end.clone(), context.clone());
+        let (read, parsed, end, watcher) =
+            (self.adapter.read, Arc::clone(&run.parsed), run.end.clone(), context.clone());
         let price = self.services.price;
         let mut program = Program::new(path, &environment)
             .args(&self.before)
@@ -144,25 +145,25 @@ impl AdapterAgent {
             .env("HOB_ISSUE", request.issue.to_string())
             .env("HOB_REPOSITORY", request.repo.to_string())
             .env(RUN_VARIABLE, request.run.as_str())
-            .brand(BRAND, &run.home.path().display().to_string())
+            .tag(RUN_TAG, &run.home.path().display().to_string())
             .deadline(request.time)
             .output_cap(self.output_cap)
             .watch_data(move |line| {
                 watcher.alive();
-                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut parsed = parsed.lock().unwrap_or_else(PoisonError::into_inner);
                 // What it says on its way out hides why it was ended.
-                if heard.hopeless {
+                if parsed.abort {
                     return;
                 }
-                let before = heard.usage;
-                let progress = read(line, &mut heard);
-                if heard.usage != before {
-                    watcher.spent(spend(&heard, price.as_ref()));
+                let before = parsed.usage;
+                let progress = read(line, &mut parsed);
+                if parsed.usage != before {
+                    watcher.spent(spend(&parsed, price.as_ref()));
                 }
-                if heard.hopeless {
+                if parsed.abort {
                     end.cancel();
                 }
-                drop(heard);
+                drop(parsed);
                 if let Some(progress) = progress {
                     watcher.say(progress.replace(char::is_control, " "));
                 }
@@ -180,13 +181,13 @@ impl AdapterAgent {
     }
 }
 
-/// What a run cost by what was heard; `price` counts where the program tells no money.
-fn spend(heard: &Heard, price: Option<&PriceSettings>) -> Spend {
-    let priced = || price.map_or(0, |price| heard.usage.cost(price));
+/// What a run cost by what it printed; `price` counts where the program tells no money.
+fn spend(parsed: &ParsedOutput, price: Option<&PriceSettings>) -> Spend {
+    let priced = || price.map_or(0, |price| parsed.usage.cost(price));
     Spend {
-        usd_micros: heard.usd_micros.unwrap_or_else(priced),
-        input_tokens: heard.usage.input,
-        output_tokens: heard.usage.output,
+        usd_micros: parsed.usd_micros.unwrap_or_else(priced),
+        input_tokens: parsed.usage.input,
+        output_tokens: parsed.usage.output,
         wall_seconds: 0,
     }
 }
@@ -194,7 +195,7 @@ fn spend(heard: &Heard, price: Option<&PriceSettings>) -> Spend {
 /// One run under way.
 struct Run {
     home: Home,
-    heard: Arc<Mutex<Heard>>,
+    parsed: Arc<Mutex<ParsedOutput>>,
     /// Ends the program, not the worker's attempt.
     end: tokio_util::sync::CancellationToken,
 }
@@ -215,19 +216,19 @@ impl AgentBackend for AdapterAgent {
         // No argument can hold a zero byte.
         let prompt = format!("{}{CLOSING}", request.brief).replace('\0', "");
         let plan = self.plan(request, &home, &prompt)?;
-        let run = Run { home, heard: Arc::default(), end: context.cancel.child_token() };
+        let run = Run { home, parsed: Arc::default(), end: context.cancel.child_token() };
         let litter = litter(self.adapter, &request.folder);
         let program = self.program(request, context, &run, plan, &prompt)?;
         let started = Instant::now();
         let finished = program.run(&run.end).await.map_err(|error| setup(error.to_string()))?;
-        let mut heard = run.heard.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut parsed = run.parsed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(after) = self.adapter.after {
-            after(run.home.path(), &mut heard);
+            after(run.home.path(), &mut parsed);
         }
         sweep(self.adapter, &request.folder, &litter);
         run.home.remove().await;
-        let end = outcome(&End { name, heard: &heard, finished: &finished, time: request.time });
-        Ok(report(end, spend(&heard, self.services.price.as_ref()), started))
+        let end = outcome(&End { name, parsed: &parsed, finished: &finished, time: request.time });
+        Ok(report(end, spend(&parsed, self.services.price.as_ref()), started))
     }
 }
 

@@ -7,10 +7,10 @@ use std::{path::Path, time::Duration};
 
 /// A variable with a value that no other process has.
 #[derive(Debug)]
-pub(super) struct Brand(Vec<u8>);
+pub(super) struct ProcessTag(Vec<u8>);
 
-impl Brand {
-    /// The brand `name=value`.
+impl ProcessTag {
+    /// The tag `name=value`.
     pub(super) fn new(name: &str, value: &str) -> Self {
         Self(format!("{name}={value}").into_bytes())
     }
@@ -30,18 +30,18 @@ const BETWEEN: Duration = Duration::from_millis(1);
 /// Kills every process that has the variable `name` with `value`, wherever it is: what a run left whose own process was
 /// killed.
 pub fn end_processes_with(name: &str, value: &str) {
-    end_branded(&Brand::new(name, value));
+    kill_tagged(&ProcessTag::new(name, value));
 }
 
-/// Kills every process that has the brand.
-pub(super) fn end_branded(brand: &Brand) {
+/// Kills every process that has the tag.
+pub(super) fn kill_tagged(tag: &ProcessTag) {
     for _ in 0..ROUNDS {
         let mut again = false;
         for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
             let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
             // A process of another user, or one that is gone, cannot be read and is none of ours.
             let Ok(environment) = std::fs::read(entry.path().join("environ")) else { continue };
-            if let (true, Some(pid)) = (brand.is_in(&environment), rustix::process::Pid::from_raw(pid)) {
+            if let (true, Some(pid)) = (tag.is_in(&environment), rustix::process::Pid::from_raw(pid)) {
                 // It may be gone already: nothing is lost then.
                 rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
                 again = true;
@@ -71,8 +71,8 @@ mod tests {
 
     #[test]
     fn only_the_whole_variable_is_the_brand() {
-        let brand = Brand::new("A", "1");
-        assert!(brand.is_in(b"B=2\0A=1\0"));
-        assert!(!brand.is_in(b"A=12\0BA=1\0") && !brand.is_in(b""));
+        let tag = ProcessTag::new("A", "1");
+        assert!(tag.is_in(b"B=2\0A=1\0"));
+        assert!(!tag.is_in(b"A=12\0BA=1\0") && !tag.is_in(b""));
     }
 }

@@ -40,7 +40,7 @@ impl Actions {
 
 /// How far one run has gone.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct RunUsage {
     /// Turns begun.
     pub(super) turns: u32,
     /// Money and tokens.
@@ -56,7 +56,7 @@ pub(super) struct Tally {
     warned: BTreeSet<&'static str>,
 }
 
-impl Tally {
+impl RunUsage {
     /// Takes up what was counted before: bytes that commands wrote, errors in all and in a row.
     pub(super) fn restore(&mut self, written: u64, errors: u32, in_row: u32) {
         (self.written, self.total_errors, self.consecutive_errors) = (written, errors, in_row);
@@ -211,51 +211,51 @@ mod tests {
     fn turns_time_money_tokens_and_output_end_a_run_before_a_turn() {
         let now = Instant::now();
         let limits = limits(now);
-        let mut tally = Tally::default();
-        assert!(said(tally.begin_turn(&limits, limits.deadline)).contains("time of the run"));
-        tally.begin_turn(&limits, now).unwrap();
-        tally.spend.usd_micros = 10;
-        assert!(said(tally.begin_turn(&limits, now)).contains("budget"));
-        tally.spend.usd_micros = 9;
-        tally.spend.input_tokens = 1_000;
-        assert!(said(tally.begin_turn(&limits, now)).contains("tokens of the run are used up ($0.0001, 1000 tokens"));
-        tally.spend.input_tokens = 999;
-        tally.written = 101;
-        assert!(said(tally.begin_turn(&limits, now)).contains("wrote 101 bytes"));
-        tally.written = 100;
-        tally.begin_turn(&limits, now).unwrap();
-        assert!(said(tally.begin_turn(&limits, now)).contains("2 turns"));
+        let mut usage = RunUsage::default();
+        assert!(said(usage.begin_turn(&limits, limits.deadline)).contains("time of the run"));
+        usage.begin_turn(&limits, now).unwrap();
+        usage.spend.usd_micros = 10;
+        assert!(said(usage.begin_turn(&limits, now)).contains("budget"));
+        usage.spend.usd_micros = 9;
+        usage.spend.input_tokens = 1_000;
+        assert!(said(usage.begin_turn(&limits, now)).contains("tokens of the run are used up ($0.0001, 1000 tokens"));
+        usage.spend.input_tokens = 999;
+        usage.written = 101;
+        assert!(said(usage.begin_turn(&limits, now)).contains("wrote 101 bytes"));
+        usage.written = 100;
+        usage.begin_turn(&limits, now).unwrap();
+        assert!(said(usage.begin_turn(&limits, now)).contains("2 turns"));
     }
 
     #[test]
     fn errors_end_a_run_in_a_row_or_in_all() {
         let limits = limits(Instant::now());
-        let mut tally = Tally::default();
+        let mut usage = RunUsage::default();
         let wrong = |error: &str| Actions { wrong: 4, last_error: error.to_owned(), ..Actions::default() };
         let some = |error: &str| Actions { well: 1, ..wrong(error) };
         let well = Actions { well: 1, ..Actions::default() };
-        tally.count_actions(&limits, &wrong("a")).unwrap();
+        usage.count_actions(&limits, &wrong("a")).unwrap();
         assert_eq!(
-            said(tally.count_actions(&limits, &wrong("b"))),
+            said(usage.count_actions(&limits, &wrong("b"))),
             "the actions of 2 replies in a row failed, the last with: b"
         );
-        let mut tally = Tally::default();
+        let mut usage = RunUsage::default();
         for actions in [wrong("a"), well, some("b")] {
-            tally.count_actions(&limits, &actions).unwrap();
+            usage.count_actions(&limits, &actions).unwrap();
         }
-        assert_eq!(said(tally.count_actions(&limits, &wrong("d"))), "actions of 3 replies failed, the last with: d");
+        assert_eq!(said(usage.count_actions(&limits, &wrong("d"))), "actions of 3 replies failed, the last with: d");
     }
 
     #[test]
     fn the_same_call_again_and_again_ends_a_run() {
         let limits = limits(Instant::now());
-        let mut tally = Tally::default();
+        let mut usage = RunUsage::default();
         for arguments in ["1", "1", "2", "1", "1"] {
-            tally.count_call(&limits, "read", arguments).unwrap();
+            usage.count_call(&limits, "read", arguments).unwrap();
         }
-        tally.count_call(&limits, "list", "1").unwrap();
-        tally.count_call(&limits, "list", "1").unwrap();
-        assert!(said(tally.count_call(&limits, "list", "1")).contains("same `list` call 3 times"));
+        usage.count_call(&limits, "list", "1").unwrap();
+        usage.count_call(&limits, "list", "1").unwrap();
+        assert!(said(usage.count_call(&limits, "list", "1")).contains("same `list` call 3 times"));
     }
 
     /// Requirement S4.
@@ -264,13 +264,13 @@ mod tests {
         let now = Instant::now();
         let mut limits = limits(now);
         (limits.turns, limits.tokens, limits.usd_micros) = (50, 5_000_000, Some(1_000_000));
-        let mut tally = Tally { turns: 11, total_errors: 1, ..Tally::default() };
-        tally.spend.usd_micros = 54_321;
-        assert_eq!(tally.status(&limits, now), "[turn 12 of 50; left: 100 s, 5.0M tokens, $0.94; errors 1 of 3]");
-        tally.written = 80;
-        let near = tally.status(&limits, now + Duration::from_secs(80));
+        let mut usage = RunUsage { turns: 11, total_errors: 1, ..RunUsage::default() };
+        usage.spend.usd_micros = 54_321;
+        assert_eq!(usage.status(&limits, now), "[turn 12 of 50; left: 100 s, 5.0M tokens, $0.94; errors 1 of 3]");
+        usage.written = 80;
+        let near = usage.status(&limits, now + Duration::from_secs(80));
         assert_eq!(near.matches("nearly all").count(), 2, "{near}");
         assert!(near.contains("nearly all of the time is used") && near.contains("that commands may write"), "{near}");
-        assert!(!tally.status(&limits, now + Duration::from_secs(81)).contains("nearly"));
+        assert!(!usage.status(&limits, now + Duration::from_secs(81)).contains("nearly"));
     }
 }

@@ -9,9 +9,9 @@ use crate::{agent::report::first_line, model::Usage};
 /// Bytes of a line of progress.
 const PROGRESS_MAX: usize = 200;
 
-/// What was heard so far.
+/// What was parsed so far.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub(super) struct Heard {
+pub(super) struct ParsedOutput {
     /// Its closing words.
     pub(super) summary: String,
     /// What it says the run cost, in millionths of a US dollar; none: it tells no money.
@@ -25,10 +25,10 @@ pub(super) struct Heard {
     /// When a quota is there again: what it says, if it does.
     pub(super) reset: Option<Duration>,
     /// Why it is ended now: it would only wait.
-    pub(super) hopeless: bool,
+    pub(super) abort: bool,
 }
 
-impl Heard {
+impl ParsedOutput {
     /// Adds a reply's tokens.
     pub(super) fn count(&mut self, usage: Usage) {
         let Usage { input, cached_input, cache_write, output } = &mut self.usage;
@@ -47,7 +47,7 @@ impl Heard {
 }
 
 /// The line as a JSON object, where it is one.
-pub(super) fn event(line: &str) -> Option<Value> {
+pub(super) fn json_event(line: &str) -> Option<Value> {
     serde_json::from_str(line.trim()).ok().filter(Value::is_object)
 }
 

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The models of one agent. Never empty.
-pub struct Lineup {
+pub struct FallbackChain {
     first: Member,
     others: Vec<Member>,
     records: Option<PathBuf>,
@@ -22,7 +22,7 @@ pub(super) struct Member {
     pub(super) price: Option<PriceSettings>,
 }
 
-impl Lineup {
+impl FallbackChain {
     /// One model alone, whose tokens cost `price`.
     pub fn one(name: &str, client: Arc<dyn ModelClient>, price: PriceSettings) -> Self {
         Self::of(Member { name: name.to_owned(), client, price: Some(price) }, Vec::new(), None)
