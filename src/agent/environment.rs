@@ -8,7 +8,7 @@ use crate::{
     process::Environment,
 };
 
-/// The variable that a run's processes are known by, wherever they go.
+/// The variable that tags a run's processes, so that they are found wherever they go.
 pub(super) const RUN_TAG: &str = "HOB_AGENT_RUN";
 /// The variable that names a run to its processes, and by which those of a run whose worker died are found.
 pub(super) const RUN_VARIABLE: &str = "HOB_RUN";

@@ -16,7 +16,7 @@ use crate::{
     },
     config::ExecutorSettings,
     domain::{FailureClass, IssueNumber, Outcome, RepoName, RunId, RunReport, RunRequest, Spend},
-    process::end_processes_with,
+    process::TaggedProcesses,
     session::{Header, RunLimits, Session, SessionEvent, SessionRecord, SessionState, Sessions, VERSION},
 };
 
@@ -49,9 +49,9 @@ impl Executor {
     }
 
     /// Ends what is left of a session's last run whose process was killed: its agent and the agent's children.
-    pub fn end_leftovers(&self, record: &SessionRecord) {
+    pub async fn end_leftovers(&self, record: &SessionRecord) {
         if let (SessionState::Interrupted, Some(run)) = (record.state, record.runs.last()) {
-            end_processes_with(RUN_VARIABLE, run.as_str());
+            TaggedProcesses::with(RUN_VARIABLE, run.as_str()).end().await;
         }
     }
 

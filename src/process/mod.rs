@@ -3,6 +3,7 @@
 //!
 //! Leaves out: what is run and why (`workspace`, `agent`, `worker`).
 
+mod background;
 mod capture;
 mod end_marker;
 mod hide;
@@ -11,8 +12,9 @@ mod process_tag;
 mod program;
 mod shell;
 
+pub use background::drop_in_background;
 pub use capture::Captured;
 pub use hide::hide_from_children;
-pub use process_tag::end_processes_with;
+pub use process_tag::TaggedProcesses;
 pub use program::{Environment, Exit, Finished, ProcessError, Program};
 pub use shell::{CommandEnd, CommandLimits, Ran, Shell};

@@ -1,17 +1,24 @@
-//! Finds the processes of a run wherever they went, by a variable that only they have.
+//! Finds the processes of a run wherever they went, by a variable that only they have, and kills them.
 //!
-//! Assumptions: a child keeps the environment it was given. Caveats: one that starts with an emptied environment is not
-//! found; its group is still killed when it stays in it. Where there is no `/proc`, only the group is.
+//! - Flow: the variable is in the environment of every child of the run; [`TaggedProcesses`] stands for all of them. When
+//!   the run ends the caller waits for [`TaggedProcesses::end`]; a run that is dropped leaves the work to its drop.
+//! - Guarantees: `/proc` is read on a thread for blocking work. A drop hands the work to such a thread and returns at once.
+//!   Where there is none, because the runtime is shutting down or none is running, the drop does the work itself: a
+//!   process that exits leaves no child either.
+//! - Assumptions: a child keeps the environment it was given.
+//! - Caveats: one that starts with an emptied environment is not found; its group is still killed when it stays in it.
+//!   Where there is no `/proc`, only the group is.
 
 use std::{path::Path, time::Duration};
 
+use crate::process::{Environment, drop_in_background};
+
 /// A variable with a value that no other process has.
 #[derive(Debug)]
-pub(super) struct ProcessTag(Vec<u8>);
+struct ProcessTag(Vec<u8>);
 
 impl ProcessTag {
-    /// The tag `name=value`.
-    pub(super) fn new(name: &str, value: &str) -> Self {
+    fn new(name: &str, value: &str) -> Self {
         Self(format!("{name}={value}").into_bytes())
     }
 
@@ -20,21 +27,60 @@ impl ProcessTag {
     }
 }
 
-/// How often the processes are looked through at most: one that is killed may have started another meanwhile, and on a
+/// All processes that have a tag. They are killed at the latest when this is dropped.
+#[derive(Debug)]
+pub struct TaggedProcesses(Option<KillOnDrop>);
+
+impl TaggedProcesses {
+    /// Sets the variable `name` to `value` in `environment`, which has to become that of every child; `value` must be
+    /// used once only.
+    pub fn tag(environment: &mut Environment, name: &str, value: &str) -> Self {
+        environment.insert(name.into(), value.into());
+        Self::with(name, value)
+    }
+
+    /// Those that have the variable `name` with `value`.
+    pub fn with(name: &str, value: &str) -> Self {
+        Self(Some(KillOnDrop(ProcessTag::new(name, value))))
+    }
+
+    /// Kills them, and returns when none is left. When the future is dropped, the work goes on.
+    pub async fn end(mut self) {
+        if let Some(work) = self.0.take() {
+            // The task cannot fail: what is not run is dropped, and that kills too.
+            tokio::task::spawn_blocking(|| drop(work)).await.ok();
+        }
+    }
+}
+
+impl Drop for TaggedProcesses {
+    fn drop(&mut self) {
+        if let Some(work) = self.0.take() {
+            drop_in_background(work);
+        }
+    }
+}
+
+/// Kills the processes that have the tag where it is dropped: a runtime that is shutting down drops the blocking work it
+/// is given, and so does it there.
+#[derive(Debug)]
+struct KillOnDrop(ProcessTag);
+
+impl Drop for KillOnDrop {
+    fn drop(&mut self) {
+        kill_tagged(&self.0);
+    }
+}
+
+/// How often `/proc` is scanned at most: one that is killed may have started another meanwhile, and on a
 /// busy machine it takes a while until a process is the program it is about to be.
 const ROUNDS: usize = 200;
 
-/// What lies between two rounds: time for a process to die, or to become the program it is about to be.
+/// The pause between two scans: time for a process to die, or to become the program it is about to be.
 const BETWEEN: Duration = Duration::from_millis(1);
 
-/// Kills every process that has the variable `name` with `value`, wherever it is: what a run left whose own process was
-/// killed.
-pub fn end_processes_with(name: &str, value: &str) {
-    kill_tagged(&ProcessTag::new(name, value));
-}
-
 /// Kills every process that has the tag.
-pub(super) fn kill_tagged(tag: &ProcessTag) {
+fn kill_tagged(tag: &ProcessTag) {
     for _ in 0..ROUNDS {
         let mut again = false;
         for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -70,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_whole_variable_is_the_brand() {
+    fn only_the_whole_variable_is_the_tag() {
         let tag = ProcessTag::new("A", "1");
         assert!(tag.is_in(b"B=2\0A=1\0"));
         assert!(!tag.is_in(b"A=12\0BA=1\0") && !tag.is_in(b""));

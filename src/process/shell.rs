@@ -3,11 +3,12 @@
 //! - Flow: a command goes in over a pipe, quoted for `eval`. Its output and its errors come back over one pipe, in the
 //!   order they were written, and behind them a marker with a secret of this shell, the exit code and the folder.
 //! - Guarantees: a command reads nothing (`/dev/null`), has a deadline, and only the head and the tail of its output are
-//!   kept. Where there is a `setsid`, it has no terminal either. What it sets, or where it goes, holds for the next one. It cannot close or take the pipe of the marker: that
-//!   one has a descriptor of its own, which no command inherits. When the shell dies or a command has to be ended, the
-//!   whole process group is killed, and the next command gets a new shell in the same folder.
+//!   kept. Where there is a `setsid`, it has no terminal either. What it sets, or where it goes, holds for the next one.
+//!   It cannot close or take the pipe of the marker: that one has a descriptor of its own, which no command inherits. When
+//!   the shell dies or a command has to be ended, the whole process group is killed, and the next command gets a new shell
+//!   in the same folder.
 //! - Caveats: what runs on in the background may write into the output of later commands. A process that left the group
-//!   is not found.
+//!   is not found here: a caller that needs its end tags the environment, see [`TaggedProcesses`](crate::process::TaggedProcesses).
 
 use std::{
     ffi::OsStr,

@@ -40,7 +40,7 @@ impl Worker {
         let leftover = match &earlier {
             // A session goes on in the folder that it left.
             Some(session) => {
-                self.executor.end_leftovers(session);
+                self.executor.end_leftovers(session).await;
                 // What the run that was killed spent after its worker's last heartbeat.
                 lease.note_spend(session.bill().since(lease.record().spend)).await;
                 Leftover::Keep

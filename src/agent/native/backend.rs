@@ -7,7 +7,7 @@ use tokio::{sync::Mutex, time::Instant};
 use crate::{
     agent::{
         AgentBackend, AgentError, RunContext,
-        environment::{RUN_VARIABLE, named, of_child},
+        environment::{RUN_TAG, RUN_VARIABLE, named, of_child},
         folder::Folder,
         native::{
             guard::Guard,
@@ -24,7 +24,7 @@ use crate::{
     config::{AgentSettings, ToolSettings},
     domain::{FailureClass, RunReport, RunRequest},
     model::FallbackChain,
-    process::{Environment, Shell},
+    process::{Environment, Shell, TaggedProcesses},
 };
 
 /// Per cent of the model's window that a request may fill before old turns are folded.
@@ -89,6 +89,8 @@ impl AgentBackend for NativeAgent {
         context.alive_until(limits.deadline);
         let mut environment = of_child(context, &self.extras);
         environment.insert(RUN_VARIABLE.into(), request.run.as_str().into());
+        // Declared before the shell, and so dropped after it: what is killed with its group need not be looked for.
+        let children = TaggedProcesses::tag(&mut environment, RUN_TAG, &format!("{:016x}", rand::random::<u64>()));
         let toolset = self.toolset(&environment).await?;
         let guard =
             Guard::new(&self.settings, request, context.approval.clone()).map_err(|error| setup(error.to_string()))?;
@@ -127,6 +129,7 @@ impl AgentBackend for NativeAgent {
         };
         let outcome = run.drive().await;
         run.executor.toolbox.shell.lock().await.end().await;
+        children.end().await;
         Ok(report(outcome, run.usage.spend, started))
     }
 }
