@@ -36,7 +36,10 @@ impl Worker {
         let (agent_name, agent) = self.choose_agent(issue, &rules)?;
         let branch = self.choose_branch(lease, issue).await?;
         let of = (self.forge.repo(), issue.number);
-        let earlier = lease.record().session.and_then(|session| self.executor.resumable(&session, &agent_name, of));
+        let earlier = match lease.record().session {
+            Some(session) => self.executor.resumable(&session, &agent_name, of).await,
+            None => None,
+        };
         let leftover = match &earlier {
             // A session goes on in the folder that it left.
             Some(session) => {

@@ -95,7 +95,7 @@ impl AgentBackend for NativeAgent {
         let guard =
             Guard::new(&self.settings, request, context.approval.clone()).map_err(|error| setup(error.to_string()))?;
         let dialect = Dialect::new(self.settings.speech, &toolset);
-        let lines = context.session.transcript().map(|transcript| transcript.lines).unwrap_or_default();
+        let lines = context.session.transcript().await.map(|transcript| transcript.lines).unwrap_or_default();
         let restored = restore(&lines, &dialect, &toolset, |brief| task(brief, &request.checks));
         let Restored { mut history, mut usage, standing, turns_before } = match restored {
             Some(restored) => {

@@ -155,10 +155,10 @@ async fn a_session_whose_process_was_killed_goes_on_after_its_last_whole_turn() 
     }
     let found = sitting.sessions().record(&sitting.id()).unwrap();
     assert_eq!(found.state, SessionState::Interrupted);
-    assert_eq!(sitting.executor(&[]).resumable(&sitting.id(), "native", sitting.of()).unwrap().id, found.id);
-    assert!(sitting.executor(&[]).resumable(&sitting.id(), "other", sitting.of()).is_none());
+    assert_eq!(sitting.executor(&[]).resumable(&sitting.id(), "native", sitting.of()).await.unwrap().id, found.id);
+    assert!(sitting.executor(&[]).resumable(&sitting.id(), "other", sitting.of()).await.is_none());
     let another = (&sitting.bench.request.repo, 8.into());
-    assert!(sitting.executor(&[]).resumable(&sitting.id(), "native", another).is_none());
+    assert!(sitting.executor(&[]).resumable(&sitting.id(), "native", another).await.is_none());
 
     let model = Model::new([done()]);
     let report = sitting.run(&of(&model)).await;
@@ -248,7 +248,7 @@ async fn a_session_that_another_process_writes_is_left_alone() {
         while model.seen.lock().unwrap().is_empty() {
             tokio::task::yield_now().await;
         }
-        assert!(sitting.executor(&[]).resumable(&sitting.id(), "native", sitting.of()).is_none());
+        assert!(sitting.executor(&[]).resumable(&sitting.id(), "native", sitting.of()).await.is_none());
         sitting.executor(&[]).run("native", &of(&second), &request, &sitting.bench.context).await.unwrap()
     };
     tokio::select! {
