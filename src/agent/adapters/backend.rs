@@ -2,13 +2,15 @@
 
 use std::{
     collections::BTreeSet,
-    ffi::OsString,
     io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
-use tokio::time::Instant;
+use tokio::{
+    task::{JoinError, spawn_blocking},
+    time::Instant,
+};
 
 use crate::{
     agent::{
@@ -19,7 +21,7 @@ use crate::{
             end::{End, outcome},
             home::Home,
             parsed_output::ParsedOutput,
-            version::{check, find},
+            version::check,
         },
         environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, named, of_child},
         report::{cancelled, report},
@@ -130,11 +132,10 @@ impl AdapterAgent {
         request: &RunRequest,
         context: &RunContext,
         run: &Run,
-        plan: Plan,
+        (path, plan): (PathBuf, Plan),
         prompt: &str,
-    ) -> Result<Program, AgentError> {
+    ) -> Program {
         let environment = self.environment(context, &run.home);
-        let path = find(&self.program, &environment).map_or_else(|| OsString::from(&self.program), OsString::from);
         let (read, parsed, end, watcher) =
             (self.adapter.read, Arc::clone(&run.parsed), run.end.clone(), context.clone());
         let price = self.services.price;
@@ -171,13 +172,10 @@ impl AdapterAgent {
         for (name, value) in plan.environment {
             program = program.env(name, value);
         }
-        for (path, text) in &plan.files {
-            run.home.write(path, text).map_err(no_home)?;
-        }
-        Ok(match self.adapter.prompt {
+        match self.adapter.prompt {
             Prompt::Stdin => program.stdin(prompt.as_bytes()),
             Prompt::File | Prompt::Argument => program,
-        })
+        }
     }
 }
 
@@ -203,29 +201,30 @@ struct Run {
 #[async_trait::async_trait]
 impl AgentBackend for AdapterAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
-        let home = Home::create(self.homes.as_deref()).map_err(no_home)?;
+        let home = Home::create(self.homes.clone()).await.map_err(no_home)?;
         let environment = self.environment(context, &home);
         let setup = |reason: String| AgentError { reason, failure: FailureClass::NeedsHuman };
         let version = check(self.adapter, &self.program, &environment, &context.cancel).await;
         if context.cancel.is_cancelled() {
             return Ok(report(cancelled(), Spend::default(), Instant::now()));
         }
-        let (major, minor, patch) = version.map_err(|error| setup(error.to_string()))?;
+        let (path, (major, minor, patch)) = version.map_err(|error| setup(error.to_string()))?;
         let name = self.adapter.program;
         context.say(format!("{name} {major}.{minor}.{patch} works on issue {}", request.issue));
         // No argument can hold a zero byte.
         let prompt = format!("{}{CLOSING}", request.brief).replace('\0', "");
-        let plan = self.plan(request, &home, &prompt)?;
+        let mut plan = self.plan(request, &home, &prompt)?;
+        home.write(std::mem::take(&mut plan.files)).await.map_err(no_home)?;
         let run = Run { home, parsed: Arc::default(), end: context.cancel.child_token() };
-        let litter = litter(self.adapter, &request.folder);
-        let program = self.program(request, context, &run, plan, &prompt)?;
+        let (adapter, folder) = (self.adapter, request.folder.clone());
+        let litter_before = spawn_blocking(move || litter(adapter, &folder)).await.map_err(broken)?;
+        let program = self.program(request, context, &run, (path, plan), &prompt);
         let started = Instant::now();
         let finished = program.run(&run.end).await.map_err(|error| setup(error.to_string()))?;
-        let mut parsed = run.parsed.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(after) = self.adapter.after {
-            after(run.home.path(), &mut parsed);
-        }
-        sweep(self.adapter, &request.folder, &litter);
+        let parsed = run.parsed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (folder, home) = (request.folder.clone(), run.home.path().to_owned());
+        let parsed = spawn_blocking(move || after(adapter, parsed, &home, (&folder, &litter_before)));
+        let parsed = parsed.await.map_err(broken)?;
         run.home.remove().await;
         let end = outcome(&End { name, parsed: &parsed, finished: &finished, time: request.time });
         Ok(report(end, spend(&parsed, self.services.price.as_ref()), started))
@@ -235,6 +234,25 @@ impl AgentBackend for AdapterAgent {
 fn no_home(error: io::Error) -> AgentError {
     let reason = format!("make a home for the agent: {error}");
     AgentError { reason, failure: FailureClass::Transient { retry_after: None } }
+}
+
+fn broken(error: JoinError) -> AgentError {
+    let reason = format!("work on the agent's files: {error}");
+    AgentError { reason, failure: FailureClass::Transient { retry_after: None } }
+}
+
+/// Reads what the program left in its home, and removes what it left in the folder for itself.
+fn after(
+    adapter: &Adapter,
+    mut parsed: ParsedOutput,
+    home: &Path,
+    (folder, litter_before): (&Path, &BTreeSet<PathBuf>),
+) -> ParsedOutput {
+    if let Some(after) = adapter.after {
+        after(home, &mut parsed);
+    }
+    sweep(adapter, folder, litter_before);
+    parsed
 }
 
 /// What stands in the folder's top under names that the program uses for itself.

@@ -80,7 +80,7 @@ impl AgentBackend for NativeAgent {
                 failure: FailureClass::NeedsHuman,
             });
         }
-        let folder = Folder::open(&request.folder).map_err(|error| AgentError {
+        let folder = Folder::open_async(&request.folder).await.map_err(|error| AgentError {
             reason: format!("open the folder: {error}"),
             failure: FailureClass::Transient { retry_after: None },
         })?;
