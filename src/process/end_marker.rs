@@ -9,7 +9,7 @@ const SIGN: u8 = 0x1e;
 /// Bytes a marker may have; longer is no marker. A path has 4,096 at most.
 const MARKER_MAX: usize = 8 * 1024;
 
-/// The secret of one shell: what a command prints is never taken for a marker.
+/// The marker of one shell. It holds a secret, so what a command prints is never taken for it.
 #[derive(Debug)]
 pub(super) struct EndMarker {
     start: Vec<u8>,
@@ -17,7 +17,7 @@ pub(super) struct EndMarker {
 }
 
 impl EndMarker {
-    /// Draws a secret.
+    /// A marker with a new secret.
     pub(super) fn new() -> Self {
         let secret = format!("{:032x}", rand::random::<u128>());
         Self { start: [&[SIGN], secret.as_bytes(), b" "].concat(), secret }
@@ -49,7 +49,7 @@ pub(super) struct MarkedOutput {
 }
 
 impl MarkedOutput {
-    /// Nothing yet; at most `cap` bytes will be kept.
+    /// No output yet; at most `cap` bytes will be kept.
     pub(super) fn new(cap: usize) -> Self {
         Self { kept: Captured::default(), cap, written: 0, pending: Vec::new(), folder: None }
     }
@@ -90,17 +90,16 @@ impl MarkedOutput {
         None
     }
 
-    /// Bytes written so far.
     pub(super) fn written(&self) -> u64 {
         self.written
     }
 
-    /// Where the shell was at the marker.
+    /// The shell's folder at the marker.
     pub(super) fn folder(&mut self) -> Option<PathBuf> {
         self.folder.take().filter(|folder| folder.is_absolute())
     }
 
-    /// What was kept, and how many bytes there were.
+    /// The kept output, and how many bytes were written in all.
     pub(super) fn finish(mut self) -> (Captured, u64) {
         let rest = std::mem::take(&mut self.pending);
         self.keep(&rest);

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::{
     agent::{
         native::{
-            guard::{Guard, Word},
+            guard::{Decision, Guard},
             history::{REASON_MAX, Trace},
             limits::out_of_time,
             tools::{Action, Answer, Effect, ToolError, Toolbox, Toolset},
@@ -25,28 +25,25 @@ use crate::{
 /// Calls of one reply that are run; the others are answered with an error.
 const CALLS_MAX: usize = 16;
 
-/// What carries actions out.
+/// Runs the actions that the rules allow.
 pub(super) struct ToolExecutor<'a> {
-    /// The tools there are.
     pub(super) toolset: &'a Toolset,
-    /// Which may run.
     pub(super) guard: &'a Guard,
-    /// What they work with.
     pub(super) toolbox: Toolbox,
 }
 
-/// What came of the calls of a reply.
+/// The results of the calls of one reply.
 #[derive(Default)]
 pub(super) struct CallResults {
-    /// The answers, one a call.
+    /// One answer a call, in the order of the calls.
     pub(super) results: Vec<ToolResult>,
-    /// How they went.
+    /// How many succeeded and failed.
     pub(super) actions: Actions,
-    /// What stays of them.
+    /// What is kept of them when old turns are folded.
     pub(super) trace: Trace,
 }
 
-/// A call, read.
+/// A call with its arguments parsed.
 struct Planned<'a> {
     call: &'a ToolCall,
     action: Result<Action, ToolError>,
@@ -57,9 +54,9 @@ impl ToolExecutor<'_> {
     /// Runs one action, if it may.
     async fn run(&self, tool: &str, action: Action) -> Result<Answer, ToolError> {
         tokio::select! {
-            word = self.guard.check(tool, &action) => match word? {
-                Word::Runs => {}
-                Word::Waits(proposed) => return Ok(Answer::End(Outcome::ApprovalNeeded { proposed })),
+            decision = self.guard.check(tool, &action) => match decision? {
+                Decision::Allow => {}
+                Decision::AskOnIssue(proposed) => return Ok(Answer::End(Outcome::ApprovalNeeded { proposed })),
             },
             () = tokio::time::sleep_until(self.toolbox.deadline) => {
                 return Err(ToolError::Refused("nobody approved it in the time of the run".into()));
@@ -77,7 +74,7 @@ impl ToolExecutor<'_> {
 }
 
 impl Run<'_> {
-    /// Carries out the calls of a reply. The error is the end of the run.
+    /// Runs the calls of a reply. The error is the end of the run.
     pub(super) async fn run_calls(&mut self, calls: &[ToolCall]) -> Result<CallResults, Outcome> {
         let mut done = CallResults::default();
         let (taken, left) = calls.split_at(calls.len().min(CALLS_MAX));
@@ -154,7 +151,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Writes the answer of one call down.
+    /// Records the answer of one call.
     fn note(&mut self, call: &ToolCall, said: &str, answer: Result<String, String>, done: &mut CallResults) {
         let cap = self.executor.toolbox.output_cap;
         let is_error = answer.is_err();

@@ -1,4 +1,4 @@
-//! How far one run has gone, and what is left.
+//! What one run has used of its limits: turns, time, tokens, money, output, errors.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -21,7 +21,7 @@ pub(super) struct Actions {
 }
 
 impl Actions {
-    /// Counts an action that did what it does; a command that exits with an error code did too.
+    /// Counts an action that succeeded; a command that exits with an error code succeeds as an action.
     pub(super) fn well(&mut self) {
         self.well += 1;
     }
@@ -38,12 +38,11 @@ impl Actions {
     }
 }
 
-/// How far one run has gone.
+/// What one run has used of its limits.
 #[derive(Debug, Default)]
 pub(super) struct RunUsage {
     /// Turns begun.
     pub(super) turns: u32,
-    /// Money and tokens.
     pub(super) spend: Spend,
     /// Bytes that commands wrote.
     pub(super) written: u64,
@@ -57,12 +56,12 @@ pub(super) struct RunUsage {
 }
 
 impl RunUsage {
-    /// Takes up what was counted before: bytes that commands wrote, errors in all and in a row.
+    /// Continues the counts of an earlier run of the session: bytes that commands wrote, errors in all and in a row.
     pub(super) fn restore(&mut self, written: u64, errors: u32, in_row: u32) {
         (self.written, self.total_errors, self.consecutive_errors) = (written, errors, in_row);
     }
 
-    /// Begins a turn, or says why there is none.
+    /// Counts a turn that begins. The error is the end of the run: a limit is reached.
     pub(super) fn begin_turn(&mut self, limits: &Limits, now: Instant) -> Result<(), Outcome> {
         if now >= limits.deadline {
             return Err(out_of_time(self.turns));
@@ -88,7 +87,7 @@ impl RunUsage {
         Ok(())
     }
 
-    /// Counts a call before it is run, or says that it was made too often in a row.
+    /// Counts a call before it is run. The error is the end of the run: the same call came too often in a row.
     pub(super) fn count_call(&mut self, limits: &Limits, tool: &str, arguments: &str) -> Result<(), Outcome> {
         let same = self.last_call.as_ref().is_some_and(|(name, given)| name == tool && given == arguments);
         self.identical_calls = if same { self.identical_calls + 1 } else { 1 };
@@ -104,7 +103,7 @@ impl RunUsage {
         Ok(())
     }
 
-    /// Counts how the actions of a reply went, or says that too many went wrong. A reply in which all failed is an error
+    /// Counts the failures of a reply. The error is the end of the run: too many replies failed. A reply in which all failed is an error
     /// in a row; one in which some did is an error.
     pub(super) fn count_actions(&mut self, limits: &Limits, actions: &Actions) -> Result<(), Outcome> {
         self.consecutive_errors = match (actions.well, actions.wrong) {
@@ -126,7 +125,7 @@ impl RunUsage {
         Ok(())
     }
 
-    /// What the model is told of the turn to come: what is left, and once for each limit that it is nearly reached.
+    /// The note that precedes the next turn: what is left, and a warning, once a limit, that it is nearly reached.
     pub(super) fn status(&mut self, limits: &Limits, now: Instant) -> String {
         let time = limits.deadline.saturating_duration_since(now);
         let mut left = vec![span(time), format!("{} tokens", short(limits.tokens.saturating_sub(self.spend.tokens())))];
@@ -146,7 +145,7 @@ impl RunUsage {
         text
     }
 
-    /// The limits that are nearly reached and were not said to be before.
+    /// The limits that are nearly reached and were not warned of before.
     fn nearly_reached(&mut self, limits: &Limits, now: Instant) -> Vec<&'static str> {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let uses = [
@@ -163,7 +162,7 @@ impl RunUsage {
     }
 }
 
-/// A number of tokens, short.
+/// A number of tokens as `9999`, `12k` or `1.5M`.
 fn short(number: u64) -> String {
     match number {
         0..10_000 => number.to_string(),
@@ -172,7 +171,7 @@ fn short(number: u64) -> String {
     }
 }
 
-/// A time, short.
+/// A time as `90 s` or `12 min`.
 fn span(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..120 => format!("{seconds} s"),
