@@ -11,9 +11,9 @@ use url::{Host, Url};
 use crate::{
     config::{ModelAccess, ModelName, ModelSettings, PriceSettings},
     model::{
-        Anthropic, Cassette, Lineup, ModelClient, ModelError, OpenAi,
+        Anthropic, Cassette, FallbackChain, ModelClient, ModelError, OpenAi,
+        fallback_chain::Member,
         http::{Http, Reach},
-        lineup::Member,
     },
 };
 
@@ -57,14 +57,14 @@ impl Models {
     ///
     /// # Errors
     /// [`ModelError::Setup`] when one is named twice or cannot be had, as [`Models::client`] says it.
-    pub fn lineup(&self, first: &ModelName, others: &[ModelName]) -> Result<Lineup, ModelError> {
+    pub fn fallback_chain(&self, first: &ModelName, others: &[ModelName]) -> Result<FallbackChain, ModelError> {
         for (place, name) in others.iter().enumerate() {
             if name == first || others.iter().take(place).any(|earlier| earlier == name) {
                 return Err(ModelError::Setup(format!("`{name}` stands twice in its list of models")));
             }
         }
         let others = others.iter().map(|name| self.member(name)).collect::<Result<_, _>>()?;
-        Ok(Lineup::of(self.member(first)?, others, self.records.clone()))
+        Ok(FallbackChain::of(self.member(first)?, others, self.records.clone()))
     }
 
     fn member(&self, name: &ModelName) -> Result<Member, ModelError> {

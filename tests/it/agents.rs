@@ -7,7 +7,7 @@ use hob::{
     config::Settings,
     domain::{Outcome, Progress, RunReport, RunRequest},
     process::Environment,
-    session::{Event, Sessions},
+    session::{SessionEvent, Sessions},
 };
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -72,7 +72,7 @@ impl Bench {
         let report = executor.run("native", agent.as_ref(), &self.request, &self.context).await.unwrap();
         let replies =
             sessions.read(&self.request.session).unwrap().lines.into_iter().filter_map(|line| match line.event {
-                Event::Replied { model, cached_tokens, .. } => Some((model, cached_tokens)),
+                SessionEvent::Replied { model, cached_tokens, .. } => Some((model, cached_tokens)),
                 _ => None,
             });
         (report, replies.collect())

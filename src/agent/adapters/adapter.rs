@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    agent::adapters::{heard::Heard, version::Version},
+    agent::adapters::{parsed_output::ParsedOutput, version::Version},
     config::PriceSettings,
     process::Environment,
 };
@@ -29,9 +29,9 @@ pub(super) struct Adapter {
     /// Plans a run.
     pub(super) plan: fn(&Situation<'_>) -> Plan,
     /// Reads one line of its output; what it returns is shown as progress.
-    pub(super) read: fn(&str, &mut Heard) -> Option<String>,
+    pub(super) read: fn(&str, &mut ParsedOutput) -> Option<String>,
     /// Reads what it left in its home when it ended.
-    pub(super) after: Option<fn(&Path, &mut Heard)>,
+    pub(super) after: Option<fn(&Path, &mut ParsedOutput)>,
 }
 
 /// How a prompt reaches a program.

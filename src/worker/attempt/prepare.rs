@@ -46,11 +46,14 @@ pub(super) async fn prepare<'a>(
     let (agent_name, agent) = choose_agent(worker, issue, &rules)?;
     let branch = choose_branch(worker, held, &remote).await?;
     let of = (worker.forge.repo(), issue.number);
-    let earlier = lease.record().session.and_then(|session| worker.executor.resumable(&session, &agent_name, of));
+    let earlier = match lease.record().session {
+        Some(session) => worker.executor.resumable(&session, &agent_name, of).await,
+        None => None,
+    };
     let leftover = match &earlier {
         // A session continues in the folder that it left.
         Some(session) => {
-            worker.executor.end_leftovers(session);
+            worker.executor.end_leftovers(session).await;
             // What the run that was killed spent after its worker's last heartbeat.
             lease.note(Note::Spend(session.bill().since(lease.record().spend))).await;
             Leftover::Keep

@@ -6,7 +6,7 @@ use crate::{
         report::clip,
     },
     config::Speech,
-    model::{Kept, Message, ModelReply, Tool, ToolCall, ToolResult},
+    model::{Memoized, Message, ModelReply, Tool, ToolCall, ToolResult},
 };
 
 /// Bytes of a model's words that stay in the conversation.
@@ -21,7 +21,7 @@ const PROMPT: &str = include_str!("../prompt.md");
 pub(in crate::agent::native) struct Dialect {
     speech: Speech,
     system: String,
-    tools: Kept<Vec<Tool>>,
+    tools: Memoized<Vec<Tool>>,
 }
 
 /// What a reply says.
@@ -42,7 +42,7 @@ impl Dialect {
             Speech::Calls => Self { speech, system: PROMPT.to_owned(), tools: toolset.shown().clone() },
             Speech::Json => {
                 let system = format!("{PROMPT}\n{}", json::instructions(toolset.shown()));
-                Self { speech, system, tools: Kept::default() }
+                Self { speech, system, tools: Memoized::default() }
             }
         }
     }
@@ -53,7 +53,7 @@ impl Dialect {
     }
 
     /// The tools of a request.
-    pub(in crate::agent::native) fn tools(&self) -> &Kept<Vec<Tool>> {
+    pub(in crate::agent::native) fn tools(&self) -> &Memoized<Vec<Tool>> {
         &self.tools
     }
 

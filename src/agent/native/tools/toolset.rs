@@ -10,7 +10,7 @@ use crate::{
         report::first_line,
     },
     config::ToolSettings,
-    model::{Kept, Tool, ToolCall},
+    model::{Memoized, Tool, ToolCall},
 };
 
 /// Tools that every agent has: without them a run could not end well.
@@ -21,7 +21,7 @@ const ARGUMENTS_MAX: usize = 4 << 20;
 /// The tools of one agent.
 #[derive(Debug, Clone, Default)]
 pub(in crate::agent::native) struct Toolset {
-    shown: Kept<Vec<Tool>>,
+    shown: Memoized<Vec<Tool>>,
     programs: BTreeMap<String, ToolSettings>,
 }
 
@@ -65,7 +65,7 @@ impl Toolset {
     }
 
     /// The tools as the model sees them.
-    pub(in crate::agent::native) fn shown(&self) -> &Kept<Vec<Tool>> {
+    pub(in crate::agent::native) fn shown(&self) -> &Memoized<Vec<Tool>> {
         &self.shown
     }
 

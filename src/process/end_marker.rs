@@ -1,29 +1,29 @@
-//! The mark that a long-lived shell writes behind each command's output, and its finding in the stream.
+//! The marker that a long-lived shell writes behind each command's output, and its finding in the stream.
 
 use std::{ffi::OsString, os::unix::ffi::OsStringExt, path::PathBuf};
 
 use crate::process::Captured;
 
-/// What a mark begins and ends with: a control character that hardly any program writes.
+/// What a marker begins and ends with: a control character that hardly any program writes.
 const SIGN: u8 = 0x1e;
-/// Bytes a mark may have; longer is no mark. A path has 4,096 at most.
-const MARK_MAX: usize = 8 * 1024;
+/// Bytes a marker may have; longer is no marker. A path has 4,096 at most.
+const MARKER_MAX: usize = 8 * 1024;
 
-/// The secret of one shell: what a command prints is never taken for a mark.
+/// The marker of one shell. It holds a secret, so what a command prints is never taken for it.
 #[derive(Debug)]
-pub(super) struct Mark {
+pub(super) struct EndMarker {
     start: Vec<u8>,
     secret: String,
 }
 
-impl Mark {
-    /// Draws a secret.
+impl EndMarker {
+    /// A marker with a new secret.
     pub(super) fn new() -> Self {
         let secret = format!("{:032x}", rand::random::<u128>());
         Self { start: [&[SIGN], secret.as_bytes(), b" "].concat(), secret }
     }
 
-    /// The lines that run `command` and print the mark. Descriptor 3 is the pipe, and closed for the command; what a
+    /// The lines that run `command` and print the marker. Descriptor 3 is the pipe, and closed for the command; what a
     /// command does to its own descriptors ends with the braces. `command` before `eval` keeps a plain sh alive where
     /// the text is no valid script.
     pub(super) fn script(&self, command: &str) -> String {
@@ -37,26 +37,26 @@ impl Mark {
     }
 }
 
-/// The output of one command, up to its mark.
+/// The output of one command, up to its marker.
 #[derive(Debug)]
-pub(super) struct Marked {
+pub(super) struct MarkedOutput {
     kept: Captured,
     cap: usize,
     written: u64,
-    /// What may be the beginning of a mark.
+    /// What may be the beginning of a marker.
     pending: Vec<u8>,
     folder: Option<PathBuf>,
 }
 
-impl Marked {
-    /// Nothing yet; at most `cap` bytes will be kept.
+impl MarkedOutput {
+    /// No output yet; at most `cap` bytes will be kept.
     pub(super) fn new(cap: usize) -> Self {
         Self { kept: Captured::default(), cap, written: 0, pending: Vec::new(), folder: None }
     }
 
-    /// Takes a piece of output; gives the exit code where it holds the mark. What comes after the mark is dropped: it
+    /// Takes a piece of output; gives the exit code where it holds the marker. What comes after the marker is dropped: it
     /// was written by something in the background.
-    pub(super) fn push(&mut self, piece: &[u8], mark: &Mark) -> Option<i32> {
+    pub(super) fn push(&mut self, piece: &[u8], marker: &EndMarker) -> Option<i32> {
         if self.pending.is_empty() && !piece.contains(&SIGN) {
             self.keep(piece);
             return None;
@@ -68,15 +68,15 @@ impl Marked {
             let at = from + found;
             self.keep(&bytes[from..at]);
             let here = &bytes[at..];
-            let known = mark.start.len().min(here.len());
-            if here[..known] != mark.start[..known] {
+            let known = marker.start.len().min(here.len());
+            if here[..known] != marker.start[..known] {
                 self.keep(&bytes[at..=at]);
                 from = at + 1;
                 continue;
             }
             match here[known..].iter().position(|byte| *byte == SIGN) {
                 Some(end) => return self.read(&here[known..known + end]),
-                None if here.len() <= MARK_MAX => {
+                None if here.len() <= MARKER_MAX => {
                     self.pending = here.to_vec();
                     return None;
                 }
@@ -90,17 +90,16 @@ impl Marked {
         None
     }
 
-    /// Bytes written so far.
     pub(super) fn written(&self) -> u64 {
         self.written
     }
 
-    /// Where the shell was at the mark.
+    /// The shell's folder at the marker.
     pub(super) fn folder(&mut self) -> Option<PathBuf> {
         self.folder.take().filter(|folder| folder.is_absolute())
     }
 
-    /// What was kept, and how many bytes there were.
+    /// The kept output, and how many bytes were written in all.
     pub(super) fn finish(mut self) -> (Captured, u64) {
         let rest = std::mem::take(&mut self.pending);
         self.keep(&rest);
@@ -130,17 +129,17 @@ mod tests {
     proptest! {
         #[test]
         fn a_mark_is_found_wherever_the_stream_is_cut(cuts in proptest::collection::vec(0_usize..200, 0..6)) {
-            let mark = Mark::new();
+            let marker = EndMarker::new();
             let mut stream = b"out\x1eput \x1e".to_vec();
-            stream.extend_from_slice(&mark.start[..9]);
+            stream.extend_from_slice(&marker.start[..9]);
             stream.extend_from_slice(b"\n");
             let said = stream.clone();
-            stream.extend_from_slice(&mark.start);
+            stream.extend_from_slice(&marker.start);
             stream.extend_from_slice(b"7 /a b\x1elater");
             let mut cuts: Vec<_> = cuts.into_iter().map(|cut| cut.min(stream.len())).chain([0, stream.len()]).collect();
             cuts.sort_unstable();
-            let mut marked = Marked::new(1000);
-            let found = cuts.windows(2).find_map(|pair| marked.push(&stream[pair[0]..pair[1]], &mark));
+            let mut marked = MarkedOutput::new(1000);
+            let found = cuts.windows(2).find_map(|pair| marked.push(&stream[pair[0]..pair[1]], &marker));
             prop_assert_eq!(found, Some(7));
             prop_assert_eq!(marked.folder(), Some(PathBuf::from("/a b")));
             let (kept, written) = marked.finish();

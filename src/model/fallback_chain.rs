@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The models of one agent. Never empty.
-pub struct Lineup {
+pub struct FallbackChain {
     first: Member,
     others: Vec<Member>,
     records: Option<PathBuf>,
@@ -18,11 +18,11 @@ pub struct Lineup {
 pub(super) struct Member {
     pub(super) name: String,
     pub(super) client: Arc<dyn ModelClient>,
-    /// What its tokens cost; none: something, and nobody said how much.
+    /// What its tokens cost; none: the price is not known.
     pub(super) price: Option<PriceSettings>,
 }
 
-impl Lineup {
+impl FallbackChain {
     /// One model alone, whose tokens cost `price`.
     pub fn one(name: &str, client: Arc<dyn ModelClient>, price: PriceSettings) -> Self {
         Self::of(Member { name: name.to_owned(), client, price: Some(price) }, Vec::new(), None)
@@ -33,7 +33,7 @@ impl Lineup {
         Self { first, others, records }
     }
 
-    /// The first model that costs something without anybody having said how much: a budget could not be kept.
+    /// The first model whose price is not known: a budget could not be enforced.
     pub fn unpriced(&self) -> Option<&str> {
         let mut members = std::iter::once(&self.first).chain(&self.others);
         members.find(|member| member.price.is_none()).map(|member| member.name.as_str())
@@ -44,12 +44,11 @@ impl Lineup {
         Conversation::new(self, self.records.as_deref().map(|folder| Recording::new(folder, session)))
     }
 
-    /// How many models there are.
     pub(super) fn count(&self) -> usize {
         1 + self.others.len()
     }
 
-    /// The model at a place, counted round and round.
+    /// The model at `place`, modulo their number.
     pub(super) fn at(&self, place: usize) -> &Member {
         match place % self.count() {
             0 => &self.first,

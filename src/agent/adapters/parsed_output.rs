@@ -1,4 +1,4 @@
-//! What a program said about its run while it ran.
+//! What a program's output says about its run, parsed line by line.
 
 use std::time::Duration;
 
@@ -9,26 +9,25 @@ use crate::{agent::report::first_line, model::Usage};
 /// Bytes of a line of progress.
 const PROGRESS_MAX: usize = 200;
 
-/// What was heard so far.
+/// What the output said so far.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub(super) struct Heard {
-    /// Its closing words.
+pub(super) struct ParsedOutput {
+    /// Its last message.
     pub(super) summary: String,
-    /// What it says the run cost, in millionths of a US dollar; none: it tells no money.
+    /// What it says the run cost, in millionths of a US dollar; none: it reports no cost.
     pub(super) usd_micros: Option<u64>,
-    /// Tokens.
     pub(super) usage: Usage,
-    /// What went wrong, in its words; a later success takes it back.
+    /// The last error, in its words; a later success clears it.
     pub(super) problem: Option<String>,
-    /// The model would not do it.
+    /// Whether the model refused the task.
     pub(super) refused: bool,
-    /// When a quota is there again: what it says, if it does.
+    /// How long until its quota resets, where it reports that.
     pub(super) reset: Option<Duration>,
-    /// Why it is ended now: it would only wait.
-    pub(super) hopeless: bool,
+    /// Whether to end it now: it would only wait, for a key or for hours.
+    pub(super) abort: bool,
 }
 
-impl Heard {
+impl ParsedOutput {
     /// Adds a reply's tokens.
     pub(super) fn count(&mut self, usage: Usage) {
         let Usage { input, cached_input, cache_write, output } = &mut self.usage;
@@ -47,7 +46,7 @@ impl Heard {
 }
 
 /// The line as a JSON object, where it is one.
-pub(super) fn event(line: &str) -> Option<Value> {
+pub(super) fn json_event(line: &str) -> Option<Value> {
     serde_json::from_str(line.trim()).ok().filter(Value::is_object)
 }
 

@@ -16,9 +16,9 @@ const TEXT_MAX: usize = 16 * 1024;
 /// field may be missing; unknown ones are ignored, because programs print JSON lines of their own.
 #[derive(Debug, Default, Clone, PartialEq, Deserialize)]
 #[serde(default)]
-pub(in crate::agent) struct Said {
+pub(in crate::agent) struct ResultLine {
     /// How the run ended; nothing: the exit code decides.
-    pub(in crate::agent) outcome: Option<SaidOutcome>,
+    pub(in crate::agent) outcome: Option<NamedOutcome>,
     /// What was done. `result` is what Claude Code's `--output-format json` calls it.
     #[serde(alias = "result")]
     pub(in crate::agent) summary: String,
@@ -40,7 +40,7 @@ pub(in crate::agent) struct Said {
 /// The ends a program can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::agent) enum SaidOutcome {
+pub(in crate::agent) enum NamedOutcome {
     /// The work is done.
     Done,
     /// Nothing has to change.
@@ -53,9 +53,9 @@ pub(in crate::agent) enum SaidOutcome {
     Failed,
 }
 
-impl Said {
+impl ResultLine {
     /// Reads the last line of `stdout` that is not blank; nothing where it is no object of this form.
-    pub(in crate::agent) fn last_line(stdout: &str) -> Option<Self> {
+    pub(in crate::agent) fn read(stdout: &str) -> Option<Self> {
         let line = stdout.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
         let said: Self = line.starts_with('{').then(|| serde_json::from_str(line).ok())??;
         (said != Self::default()).then_some(said)
@@ -67,24 +67,24 @@ impl Said {
             let said = [first, second].into_iter().map(str::trim).find(|text| !text.is_empty());
             clip(said.unwrap_or(missing), TEXT_MAX)
         };
-        let unnamed = || (!self.summary.trim().is_empty()).then_some(SaidOutcome::Done);
+        let unnamed = || (!self.summary.trim().is_empty()).then_some(NamedOutcome::Done);
         Some(match self.outcome.or_else(unnamed)? {
-            SaidOutcome::Done => {
+            NamedOutcome::Done => {
                 Outcome::Done { summary: text(&self.summary, &self.reason, "the agent gave no summary") }
             }
-            SaidOutcome::NothingToDo => {
+            NamedOutcome::NothingToDo => {
                 Outcome::NothingToDo { reason: text(&self.reason, &self.summary, "the agent gave no reason") }
             }
-            SaidOutcome::Question => {
+            NamedOutcome::Question => {
                 Outcome::Question { question: text(&self.question, &self.reason, "the agent asked for a person") }
             }
-            SaidOutcome::Quota => Outcome::Failed {
+            NamedOutcome::Quota => Outcome::Failed {
                 reason: text(&self.reason, &self.summary, "the model's quota is used up"),
                 failure: FailureClass::QuotaExhausted {
                     reset_after: self.reset_after.map(|seconds| Duration::from_secs(seconds.into())),
                 },
             },
-            SaidOutcome::Failed => Outcome::Failed {
+            NamedOutcome::Failed => Outcome::Failed {
                 reason: text(&self.reason, &self.summary, "the agent gave no reason"),
                 failure: FailureClass::Permanent,
             },
@@ -105,20 +105,21 @@ mod tests {
 
     #[test]
     fn only_the_last_line_counts() {
-        let said = Said::last_line("{\"outcome\":\"failed\"}\ntext\n{\"outcome\":\"done\",\"summary\":\"did it\"}\n\n")
-            .unwrap();
+        let said =
+            ResultLine::read("{\"outcome\":\"failed\"}\ntext\n{\"outcome\":\"done\",\"summary\":\"did it\"}\n\n")
+                .unwrap();
         assert_eq!(said.outcome(), Some(Outcome::Done { summary: "did it".into() }));
         for none in
             ["", "plain", "{\"outcome\":\"done\"}\nbye", "{\"other\":1}", "{broken", "[]", "{\"outcome\":\"won\"}"]
         {
-            assert_eq!(Said::last_line(none), None, "{none}");
+            assert_eq!(ResultLine::read(none), None, "{none}");
         }
     }
 
     #[test]
     fn another_agents_line_is_read_as_far_as_it_goes() {
         let line = r#"{"type":"result","is_error":false,"result":"Fixed it.","total_cost_usd":0.5,"usage":{"x":1}}"#;
-        let said = Said::last_line(line).unwrap();
+        let said = ResultLine::read(line).unwrap();
         assert_eq!(said.outcome(), Some(Outcome::Done { summary: "Fixed it.".into() }));
         assert_eq!(said.spend().usd_micros, 500_000);
     }
@@ -126,7 +127,7 @@ mod tests {
     #[test]
     fn a_bill_below_zero_counts_as_nothing() {
         let bill =
-            |usd: &str| Said::last_line(&format!("{{\"usd\":{usd},\"input_tokens\":1}}")).unwrap().spend().usd_micros;
+            |usd: &str| ResultLine::read(&format!("{{\"usd\":{usd},\"input_tokens\":1}}")).unwrap().spend().usd_micros;
         assert_eq!((bill("0.0000015"), bill("-3"), bill("1e300")), (2, 0, u64::MAX));
     }
 }

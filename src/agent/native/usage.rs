@@ -1,4 +1,4 @@
-//! How far one run has gone, and what is left.
+//! What one run has used of its limits: turns, time, tokens, money, output, errors.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -21,7 +21,7 @@ pub(super) struct Actions {
 }
 
 impl Actions {
-    /// Counts an action that did what it does; a command that exits with an error code did too.
+    /// Counts an action that succeeded; a command that exits with an error code succeeds as an action.
     pub(super) fn well(&mut self) {
         self.well += 1;
     }
@@ -38,12 +38,11 @@ impl Actions {
     }
 }
 
-/// How far one run has gone.
+/// What one run has used of its limits.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct RunUsage {
     /// Turns begun.
     pub(super) turns: u32,
-    /// Money and tokens.
     pub(super) spend: Spend,
     /// Bytes that commands wrote.
     pub(super) written: u64,
@@ -56,13 +55,13 @@ pub(super) struct Tally {
     warned: BTreeSet<&'static str>,
 }
 
-impl Tally {
-    /// Takes up what was counted before: bytes that commands wrote, errors in all and in a row.
+impl RunUsage {
+    /// Continues the counts of an earlier run of the session: bytes that commands wrote, errors in all and in a row.
     pub(super) fn restore(&mut self, written: u64, errors: u32, in_row: u32) {
         (self.written, self.total_errors, self.consecutive_errors) = (written, errors, in_row);
     }
 
-    /// Begins a turn, or says why there is none.
+    /// Counts a turn that begins. The error is the end of the run: a limit is reached.
     pub(super) fn begin_turn(&mut self, limits: &Limits, now: Instant) -> Result<(), Outcome> {
         if now >= limits.deadline {
             return Err(out_of_time(self.turns));
@@ -88,7 +87,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Counts a call before it is run, or says that it was made too often in a row.
+    /// Counts a call before it is run. The error is the end of the run: the same call came too often in a row.
     pub(super) fn count_call(&mut self, limits: &Limits, tool: &str, arguments: &str) -> Result<(), Outcome> {
         let same = self.last_call.as_ref().is_some_and(|(name, given)| name == tool && given == arguments);
         self.identical_calls = if same { self.identical_calls + 1 } else { 1 };
@@ -104,7 +103,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Counts how the actions of a reply went, or says that too many went wrong. A reply in which all failed is an error
+    /// Counts the failures of a reply. The error is the end of the run: too many replies failed. A reply in which all failed is an error
     /// in a row; one in which some did is an error.
     pub(super) fn count_actions(&mut self, limits: &Limits, actions: &Actions) -> Result<(), Outcome> {
         self.consecutive_errors = match (actions.well, actions.wrong) {
@@ -126,7 +125,7 @@ impl Tally {
         Ok(())
     }
 
-    /// What the model is told of the turn to come: what is left, and once for each limit that it is nearly reached.
+    /// The note that precedes the next turn: what is left, and a warning, once a limit, that it is nearly reached.
     pub(super) fn status(&mut self, limits: &Limits, now: Instant) -> String {
         let time = limits.deadline.saturating_duration_since(now);
         let mut left = vec![span(time), format!("{} tokens", short(limits.tokens.saturating_sub(self.spend.tokens())))];
@@ -146,7 +145,7 @@ impl Tally {
         text
     }
 
-    /// The limits that are nearly reached and were not said to be before.
+    /// The limits that are nearly reached and were not warned of before.
     fn nearly_reached(&mut self, limits: &Limits, now: Instant) -> Vec<&'static str> {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let uses = [
@@ -163,7 +162,7 @@ impl Tally {
     }
 }
 
-/// A number of tokens, short.
+/// A number of tokens as `9999`, `12k` or `1.5M`.
 fn short(number: u64) -> String {
     match number {
         0..10_000 => number.to_string(),
@@ -172,7 +171,7 @@ fn short(number: u64) -> String {
     }
 }
 
-/// A time, short.
+/// A time as `90 s` or `12 min`.
 fn span(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..120 => format!("{seconds} s"),
@@ -211,51 +210,51 @@ mod tests {
     fn turns_time_money_tokens_and_output_end_a_run_before_a_turn() {
         let now = Instant::now();
         let limits = limits(now);
-        let mut tally = Tally::default();
-        assert!(said(tally.begin_turn(&limits, limits.deadline)).contains("time of the run"));
-        tally.begin_turn(&limits, now).unwrap();
-        tally.spend.usd_micros = 10;
-        assert!(said(tally.begin_turn(&limits, now)).contains("budget"));
-        tally.spend.usd_micros = 9;
-        tally.spend.input_tokens = 1_000;
-        assert!(said(tally.begin_turn(&limits, now)).contains("tokens of the run are used up ($0.0001, 1000 tokens"));
-        tally.spend.input_tokens = 999;
-        tally.written = 101;
-        assert!(said(tally.begin_turn(&limits, now)).contains("wrote 101 bytes"));
-        tally.written = 100;
-        tally.begin_turn(&limits, now).unwrap();
-        assert!(said(tally.begin_turn(&limits, now)).contains("2 turns"));
+        let mut usage = RunUsage::default();
+        assert!(said(usage.begin_turn(&limits, limits.deadline)).contains("time of the run"));
+        usage.begin_turn(&limits, now).unwrap();
+        usage.spend.usd_micros = 10;
+        assert!(said(usage.begin_turn(&limits, now)).contains("budget"));
+        usage.spend.usd_micros = 9;
+        usage.spend.input_tokens = 1_000;
+        assert!(said(usage.begin_turn(&limits, now)).contains("tokens of the run are used up ($0.0001, 1000 tokens"));
+        usage.spend.input_tokens = 999;
+        usage.written = 101;
+        assert!(said(usage.begin_turn(&limits, now)).contains("wrote 101 bytes"));
+        usage.written = 100;
+        usage.begin_turn(&limits, now).unwrap();
+        assert!(said(usage.begin_turn(&limits, now)).contains("2 turns"));
     }
 
     #[test]
     fn errors_end_a_run_in_a_row_or_in_all() {
         let limits = limits(Instant::now());
-        let mut tally = Tally::default();
+        let mut usage = RunUsage::default();
         let wrong = |error: &str| Actions { wrong: 4, last_error: error.to_owned(), ..Actions::default() };
         let some = |error: &str| Actions { well: 1, ..wrong(error) };
         let well = Actions { well: 1, ..Actions::default() };
-        tally.count_actions(&limits, &wrong("a")).unwrap();
+        usage.count_actions(&limits, &wrong("a")).unwrap();
         assert_eq!(
-            said(tally.count_actions(&limits, &wrong("b"))),
+            said(usage.count_actions(&limits, &wrong("b"))),
             "the actions of 2 replies in a row failed, the last with: b"
         );
-        let mut tally = Tally::default();
+        let mut usage = RunUsage::default();
         for actions in [wrong("a"), well, some("b")] {
-            tally.count_actions(&limits, &actions).unwrap();
+            usage.count_actions(&limits, &actions).unwrap();
         }
-        assert_eq!(said(tally.count_actions(&limits, &wrong("d"))), "actions of 3 replies failed, the last with: d");
+        assert_eq!(said(usage.count_actions(&limits, &wrong("d"))), "actions of 3 replies failed, the last with: d");
     }
 
     #[test]
     fn the_same_call_again_and_again_ends_a_run() {
         let limits = limits(Instant::now());
-        let mut tally = Tally::default();
+        let mut usage = RunUsage::default();
         for arguments in ["1", "1", "2", "1", "1"] {
-            tally.count_call(&limits, "read", arguments).unwrap();
+            usage.count_call(&limits, "read", arguments).unwrap();
         }
-        tally.count_call(&limits, "list", "1").unwrap();
-        tally.count_call(&limits, "list", "1").unwrap();
-        assert!(said(tally.count_call(&limits, "list", "1")).contains("same `list` call 3 times"));
+        usage.count_call(&limits, "list", "1").unwrap();
+        usage.count_call(&limits, "list", "1").unwrap();
+        assert!(said(usage.count_call(&limits, "list", "1")).contains("same `list` call 3 times"));
     }
 
     /// Requirement S4.
@@ -264,13 +263,13 @@ mod tests {
         let now = Instant::now();
         let mut limits = limits(now);
         (limits.turns, limits.tokens, limits.usd_micros) = (50, 5_000_000, Some(1_000_000));
-        let mut tally = Tally { turns: 11, total_errors: 1, ..Tally::default() };
-        tally.spend.usd_micros = 54_321;
-        assert_eq!(tally.status(&limits, now), "[turn 12 of 50; left: 100 s, 5.0M tokens, $0.94; errors 1 of 3]");
-        tally.written = 80;
-        let near = tally.status(&limits, now + Duration::from_secs(80));
+        let mut usage = RunUsage { turns: 11, total_errors: 1, ..RunUsage::default() };
+        usage.spend.usd_micros = 54_321;
+        assert_eq!(usage.status(&limits, now), "[turn 12 of 50; left: 100 s, 5.0M tokens, $0.94; errors 1 of 3]");
+        usage.written = 80;
+        let near = usage.status(&limits, now + Duration::from_secs(80));
         assert_eq!(near.matches("nearly all").count(), 2, "{near}");
         assert!(near.contains("nearly all of the time is used") && near.contains("that commands may write"), "{near}");
-        assert!(!tally.status(&limits, now + Duration::from_secs(81)).contains("nearly"));
+        assert!(!usage.status(&limits, now + Duration::from_secs(81)).contains("nearly"));
     }
 }

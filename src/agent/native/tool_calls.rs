@@ -8,58 +8,55 @@ use tokio::time::Instant;
 use crate::{
     agent::{
         native::{
-            guard::{Guard, Word},
+            guard::{Decision, Guard},
             history::{REASON_MAX, Trace},
             limits::out_of_time,
-            tally::Actions,
             tools::{Action, Answer, Effect, ToolError, Toolbox, Toolset},
             turns::Run,
+            usage::Actions,
         },
         report::{cancelled, clip, first_line},
     },
     domain::Outcome,
     model::{ToolCall, ToolResult},
-    session::Event,
+    session::SessionEvent,
 };
 
 /// Calls of one reply that are run; the others are answered with an error.
 const CALLS_MAX: usize = 16;
 
-/// What carries actions out.
-pub(super) struct Acts<'a> {
-    /// The tools there are.
+/// Runs the actions that the rules allow.
+pub(super) struct ToolExecutor<'a> {
     pub(super) toolset: &'a Toolset,
-    /// Which may run.
     pub(super) guard: &'a Guard,
-    /// What they work with.
     pub(super) toolbox: Toolbox,
 }
 
-/// What came of the calls of a reply.
+/// The results of the calls of one reply.
 #[derive(Default)]
-pub(super) struct Acted {
-    /// The answers, one a call.
+pub(super) struct CallResults {
+    /// One answer a call, in the order of the calls.
     pub(super) results: Vec<ToolResult>,
-    /// How they went.
+    /// How many succeeded and failed.
     pub(super) actions: Actions,
-    /// What stays of them.
+    /// What is kept of them when old turns are folded.
     pub(super) trace: Trace,
 }
 
-/// A call, read.
+/// A call with its arguments parsed.
 struct Planned<'a> {
     call: &'a ToolCall,
     action: Result<Action, ToolError>,
     line: String,
 }
 
-impl Acts<'_> {
+impl ToolExecutor<'_> {
     /// Runs one action, if it may.
     async fn run(&self, tool: &str, action: Action) -> Result<Answer, ToolError> {
         tokio::select! {
-            word = self.guard.check(tool, &action) => match word? {
-                Word::Runs => {}
-                Word::Waits(proposed) => return Ok(Answer::End(Outcome::ApprovalNeeded { proposed })),
+            decision = self.guard.check(tool, &action) => match decision? {
+                Decision::Allow => {}
+                Decision::AskOnIssue(proposed) => return Ok(Answer::End(Outcome::ApprovalNeeded { proposed })),
             },
             () = tokio::time::sleep_until(self.toolbox.deadline) => {
                 return Err(ToolError::Refused("nobody approved it in the time of the run".into()));
@@ -77,42 +74,42 @@ impl Acts<'_> {
 }
 
 impl Run<'_> {
-    /// Carries out the calls of a reply. The error is the end of the run.
-    pub(super) async fn carry_out(&mut self, calls: &[ToolCall]) -> Result<Acted, Outcome> {
-        let mut acted = Acted::default();
+    /// Runs the calls of a reply. The error is the end of the run.
+    pub(super) async fn run_calls(&mut self, calls: &[ToolCall]) -> Result<CallResults, Outcome> {
+        let mut done = CallResults::default();
         let (taken, left) = calls.split_at(calls.len().min(CALLS_MAX));
-        let mut planned: VecDeque<_> = taken.iter().map(|call| self.acts.plan(call)).collect();
+        let mut planned: VecDeque<_> = taken.iter().map(|call| self.executor.plan(call)).collect();
         while !planned.is_empty() {
             if self.context.cancel.is_cancelled() {
                 return Err(cancelled());
             }
             if Instant::now() >= self.limits.deadline {
-                return Err(out_of_time(self.tally.turns));
+                return Err(out_of_time(self.usage.turns));
             }
             let looks = planned.iter().take_while(|planned| effect(planned) == Some(Effect::Looks)).count();
             let batch: Vec<_> = planned.drain(..looks.max(1)).collect();
-            self.batch(batch, &mut acted).await?;
+            self.batch(batch, &mut done).await?;
         }
         for call in left {
             let text = format!("not run: one reply may call {CALLS_MAX} tools");
-            acted.results.push(ToolResult { id: call.id.clone(), text, is_error: true });
+            done.results.push(ToolResult { id: call.id.clone(), text, is_error: true });
         }
-        Ok(acted)
+        Ok(done)
     }
 
     /// Calls that run at the same time, or one that runs alone.
-    async fn batch(&mut self, batch: Vec<Planned<'_>>, acted: &mut Acted) -> Result<(), Outcome> {
+    async fn batch(&mut self, batch: Vec<Planned<'_>>, done: &mut CallResults) -> Result<(), Outcome> {
         let mut runs = Vec::with_capacity(batch.len());
         let mut told = Vec::with_capacity(batch.len());
         for Planned { call, action, line } in batch {
-            self.context.session.add(Event::Action {
+            self.context.session.add(SessionEvent::Action {
                 id: call.id.clone(),
                 tool: call.name.clone(),
                 arguments: call.arguments.clone(),
             });
-            self.tally.count_call(&self.limits, &call.name, &call.arguments)?;
+            self.usage.count_call(&self.limits, &call.name, &call.arguments)?;
             let action = action.and_then(|action| match action {
-                Action::Done(_) if acted.actions.has_failed() => Err(ToolError::Refused(
+                Action::Done(_) if done.actions.has_failed() => Err(ToolError::Refused(
                     "not ended: an earlier call of the same reply failed, see to it first".into(),
                 )),
                 action => Ok(action),
@@ -126,10 +123,10 @@ impl Run<'_> {
             let effect = action.as_ref().ok().map(Action::effect);
             let changes = action.as_ref().map(Action::changes).unwrap_or_default();
             told.push((call, line, effect, changes));
-            let acts = &self.acts;
+            let executor = &self.executor;
             runs.push(async move {
                 match action {
-                    Ok(action) => acts.run(&call.name, action).await,
+                    Ok(action) => executor.run(&call.name, action).await,
                     Err(error) => Err(error),
                 }
             });
@@ -147,37 +144,37 @@ impl Run<'_> {
             if answer.is_ok() {
                 self.progress.changed |= effect == Some(Effect::MayChange);
                 self.progress.files.extend(changes.iter().cloned());
-                acted.trace.files.extend(changes);
+                done.trace.files.extend(changes);
             }
-            self.note(call, &line, answer, acted);
+            self.note(call, &line, answer, done);
         }
         Ok(())
     }
 
-    /// Writes the answer of one call down.
-    fn note(&mut self, call: &ToolCall, said: &str, answer: Result<String, String>, acted: &mut Acted) {
-        let cap = self.acts.toolbox.output_cap;
+    /// Records the answer of one call.
+    fn note(&mut self, call: &ToolCall, said: &str, answer: Result<String, String>, done: &mut CallResults) {
+        let cap = self.executor.toolbox.output_cap;
         let is_error = answer.is_err();
         let text = match answer {
             Ok(text) => {
-                acted.actions.well();
+                done.actions.well();
                 text
             }
             Err(error) => {
                 let text = clip(&error, cap);
-                acted.actions.wrong(first_line(&text, REASON_MAX));
+                done.actions.wrong(first_line(&text, REASON_MAX));
                 text
             }
         };
         let result = ToolResult { id: call.id.clone(), text, is_error };
-        acted.trace.note(self.tally.turns, (&call.name, said), &result);
+        done.trace.note(self.usage.turns, (&call.name, said), &result);
         // Of what was read nothing is shown: whoever watches may be a public log.
-        if is_error || call.name == "shell" || self.acts.toolset.is_program(&call.name) {
+        if is_error || call.name == "shell" || self.executor.toolset.is_program(&call.name) {
             let failed = if is_error { "failed: " } else { "" };
             self.say(&format!("→ {failed}{}", first_line(&result.text, 120)));
         }
-        self.context.session.add(Event::Result { id: result.id.clone(), is_error, text: result.text.clone() });
-        acted.results.push(result);
+        self.context.session.add(SessionEvent::Result { id: result.id.clone(), is_error, text: result.text.clone() });
+        done.results.push(result);
     }
 }
 

@@ -6,13 +6,13 @@ use serde::{Serialize, Serializer};
 
 /// A value with its JSON as each interface wants it. The value cannot change any more, so its JSON is always the same.
 #[derive(Debug, Default, Clone)]
-pub struct Kept<T> {
+pub struct Memoized<T> {
     value: T,
     anthropic: OnceLock<Box<str>>,
     openai: OnceLock<Box<str>>,
 }
 
-impl<T> Kept<T> {
+impl<T> Memoized<T> {
     /// The JSON for Anthropic's interface, written by `write` the first time.
     pub(super) fn anthropic(&self, write: impl FnOnce(&T) -> String) -> &str {
         self.anthropic.get_or_init(|| write(&self.value).into_boxed_str())
@@ -24,13 +24,13 @@ impl<T> Kept<T> {
     }
 }
 
-impl<T> From<T> for Kept<T> {
+impl<T> From<T> for Memoized<T> {
     fn from(value: T) -> Self {
         Self { value, anthropic: OnceLock::new(), openai: OnceLock::new() }
     }
 }
 
-impl<T> Deref for Kept<T> {
+impl<T> Deref for Memoized<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -38,7 +38,7 @@ impl<T> Deref for Kept<T> {
     }
 }
 
-impl<T: Serialize> Serialize for Kept<T> {
+impl<T: Serialize> Serialize for Memoized<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.value.serialize(serializer)
     }
