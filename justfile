@@ -43,6 +43,10 @@ bench *args:
     cargo build --release
     target/release/hob bench agent --agents-dir target/agents {{args}}
 
+# The shape of the code: types over many files, circles of calls and imports
+house *args:
+    python3 scripts/house.py {{args}}
+
 # Licences, advisories and banned crates (needs cargo-deny)
 deny:
     cargo deny check
