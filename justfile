@@ -60,6 +60,10 @@ deny *args: tools
 workflows: tools
     target/tools/bin/zizmor --offline --persona pedantic .github
 
+# Changes the rules and shows which changes no unit test notices; needs `cargo install cargo-mutants --locked`
+mutants *args:
+    nice cargo mutants {{args}}
+
 # Draws the rehearsal's terminal output as docs/rehearsal.svg
 picture:
     cargo build
