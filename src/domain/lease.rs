@@ -194,6 +194,14 @@ pub(super) mod tests {
         assert_eq!(acquire(Some(&free), IssueNumber(1), &claimant(1, 4), at(1)).unwrap().generation, Generation(2));
     }
 
+    #[test]
+    fn what_remains_of_a_lease_shrinks_to_nothing_at_its_expiry() {
+        let lease = acquire(None, IssueNumber(1), &claimant(0, 1), at(100)).unwrap();
+        for (now, left) in [(100, DURATION), (101, DURATION - 1), (100 + DURATION, 0), (500, 0)] {
+            assert_eq!(remaining(&lease, at(now)), Duration::from_secs(left), "at {now}");
+        }
+    }
+
     /// The forge's side: a ref that moves by compare-and-set alone.
     #[derive(Default)]
     struct Server {
