@@ -1,8 +1,6 @@
 //! Authorization: whose label, comment and command counts. The permission of an account is looked up at the moment it
 //! matters.
 
-use sha2::{Digest, Sha256};
-
 use crate::{
     domain::{Actor, Command, LabelEventKind, Login, Refusal, STATUS_MARK, Timestamp, Trigger, command_in},
     forge::Issue,
@@ -94,8 +92,7 @@ pub(super) async fn authorized_comments(worker: &Worker, issue: &Issue) -> Resul
     Ok(authorized)
 }
 
-/// What was approved: the title and the body as they stood.
+/// What is approved with the issue as it stands.
 pub(super) fn approved_hash(issue: &Issue) -> String {
-    let digest = Sha256::new().chain_update(&issue.title).chain_update([0]).chain_update(&issue.body).finalize();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::domain::approved_hash(&issue.title, &issue.body)
 }

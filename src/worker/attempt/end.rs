@@ -31,6 +31,8 @@ pub(super) enum AttemptEnd {
         /// The time until the quota is reset, where it is known.
         reset_after: Option<Duration>,
     },
+    /// The issue was withdrawn before anything was published: nothing is pushed.
+    Withdrawn,
     /// Other workers took the room that the poll had seen.
     NoRoom(Full),
     /// Somebody cut the attempt short.

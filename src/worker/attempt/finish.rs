@@ -43,6 +43,7 @@ pub(super) async fn finish(
         Ok(AttemptEnd::Interrupted(interrupt)) => return interrupted(worker, held, began, job, interrupt).await,
         Ok(AttemptEnd::NoRoom(full)) => return requeue(worker, held, full.to_string()).await,
         Ok(AttemptEnd::Published { head, pull, checks }) => Ok(Transition::Publish { head, pull, checks }),
+        Ok(AttemptEnd::Withdrawn) => Ok(Transition::Finish(Ending::Withdrawn)),
         Ok(AttemptEnd::Blocked(reason)) => Ok(Transition::Block(reason)),
         Ok(AttemptEnd::Retry { failure, retry_after }) => Ok(retry(worker, held, failure, retry_after)),
         Ok(AttemptEnd::QuotaPause { failure, reset_after }) => Ok(wait_for_quota(worker, failure, reset_after)),

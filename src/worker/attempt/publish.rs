@@ -9,7 +9,7 @@ use crate::{
         WorkError, WorkEvent, Worker,
         attempt::{
             branch::push,
-            end::{AttemptEnd, Interrupt},
+            end::AttemptEnd,
             job::Job,
             proof::{Proven, tally},
         },
@@ -26,7 +26,7 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
         now = worker.forge.issue(number).await?.filter(|issue| worker.still_wanted(issue));
     }
     match now {
-        None => return Ok(AttemptEnd::Interrupted(Interrupt::Withdrawn)),
+        None => return Ok(AttemptEnd::Withdrawn),
         Some(issue) if approved_hash(&issue) != approved_hash(&job.held.issue) => {
             return Ok(AttemptEnd::Blocked(BlockReason::EditedMeanwhile));
         }

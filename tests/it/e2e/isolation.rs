@@ -48,6 +48,7 @@ async fn an_attempt_that_blocks_its_thread_delays_no_other_heartbeat() {
     let world = World::fixing()
         .script("fixer", &Gate::before("echo done > done-$HOB_ISSUE.txt"))
         .set("limits.jobs", "2")
+        .set("forge.timeout", "2s")
         .set("lease.duration", "3s")
         .set("poll.interval", "1s")
         .start()

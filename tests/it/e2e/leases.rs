@@ -17,7 +17,7 @@ async fn claimed_by_another(world: &World, issue: u64) -> (Forge, HeldLease) {
     let forge = world.bot(Access::ReadWrite);
     let base = forge.base_branch().await.unwrap();
     let claimant = world.claimant("other");
-    let claim = forge.acquire(IssueNumber(issue), None, &claimant, &base.tree, claim());
+    let claim = forge.acquire(IssueNumber(issue), None, &claimant, &base.tree, claim("Make done.txt"));
     let lease = claim.await.unwrap();
     (forge, lease)
 }
@@ -137,7 +137,7 @@ async fn a_worker_that_is_told_to_stop_keeps_the_work_puts_its_issue_back_and_en
     assert_eq!(world.labels(issue).await, ["code"]);
     let record = world.record(issue).await.unwrap();
     assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
-    assert_eq!(world.history(issue).await.last().unwrap(), "put back: the worker was stopped");
+    assert_eq!(world.history(issue).await.last().unwrap(), "requeued: the worker was stopped");
     assert_eq!(world.branches().await, ["hob/1-make-done-txt"], "the work so far is on its branch");
     let go_on = async {
         gate.reached().await;

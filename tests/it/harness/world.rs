@@ -322,7 +322,8 @@ pub(crate) async fn run(worker: &Arc<Worker>) -> RunSummary {
     run_once(worker, RunLimits::default()).await.unwrap()
 }
 
-/// A claim as ann's label sets it off.
-pub(crate) fn claim() -> Transition {
-    Transition::Claim { trigger: Trigger { event: EventId(0), actor: "ann".into(), approved: String::new() } }
+/// A claim of an issue that has this title and no body, as ann's label sets it off.
+pub(crate) fn claim(title: &str) -> Transition {
+    let approved = hob::domain::approved_hash(title, "");
+    Transition::Claim { trigger: Trigger { event: EventId(0), actor: "ann".into(), approved } }
 }
