@@ -50,6 +50,9 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
     let setup = Setup::read(&shared)?;
     let format = if shared.log_json { LogFormat::Json } else { LogFormat::Text };
     start_logs(format, setup.standard.log_filter.as_deref());
+    for renamed in &setup.settings.renamed {
+        tracing::warn!(setting = renamed.old, "{renamed}");
+    }
     match cli.command {
         Command::Rehearse(args) => rehearse::rehearse(setup, shared, args).await,
         Command::Run(args) => run::run(setup, shared, args).await,

@@ -24,12 +24,12 @@ pub struct ExecutorSettings {
     /// The longest pause; a service that asks for more has the issue put back.
     #[serde(with = "duration")]
     pub retry_delay_max: Duration,
-    /// Silence after which people are told; 0: never.
+    /// Idle time after which people are warned; 0: never.
     #[serde(with = "duration")]
-    pub silence_warns: Duration,
-    /// Silence after which the run is ended; 0: never.
+    pub idle_warning: Duration,
+    /// Idle time after which the run is ended; 0: never.
     #[serde(with = "duration")]
-    pub silence_ends: Duration,
+    pub idle_timeout: Duration,
 }
 
 /// `[sessions]`: how long sessions are kept.
@@ -118,7 +118,7 @@ pub struct Limits {
     pub jobs: usize,
     /// Wall time of an attempt.
     #[serde(with = "duration")]
-    pub issue_time: Duration,
+    pub attempt_time: Duration,
     /// Issues claimed within an hour.
     pub issues_per_hour: usize,
     /// Attempts before a person is asked.
@@ -175,7 +175,7 @@ impl Limits {
             attempt: Budget {
                 usd_micros: money(self.usd_per_attempt),
                 tokens: number(self.tokens_per_attempt),
-                wall_seconds: number(self.issue_time.as_secs()),
+                wall_seconds: number(self.attempt_time.as_secs()),
                 attempts: None,
             },
             issue: Budget {

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     config::{
         AgentSettings, AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings,
-        LedgerSettings, Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, SessionSettings,
-        ToolSettings, TrustSettings, WorkspaceSettings, toml_sentence,
+        LedgerSettings, Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, Renamed, SessionSettings,
+        ToolSettings, TrustSettings, WorkspaceSettings, renamed::replace_old_names, toml_sentence,
     },
     domain::{LabelNames, PlanRules, Recovery, RepositoryRules, StatusRules, TrustRules},
 };
@@ -70,6 +70,9 @@ pub struct Settings {
     /// Where work is done.
     #[serde(default)]
     pub workspace: WorkspaceSettings,
+    /// Old names that were used, each of which deserves a warning.
+    #[serde(skip)]
+    pub renamed: Vec<Renamed>,
 }
 
 /// Settings that cannot be used.
@@ -99,6 +102,9 @@ pub enum SettingsError {
         /// The nearest known one.
         nearest: Option<String>,
     },
+    /// A setting that is given under its old and its present name.
+    #[error("`{}` is the old name of `{}`, and both are set: remove `{}`", .0.old, .0.new, .0.old)]
+    GivenTwice(Renamed),
     /// A value of the wrong kind.
     #[error("a setting cannot be used: {0}")]
     Invalid(#[from] ConfigError),
@@ -126,7 +132,7 @@ impl Settings {
         variables: HashMap<String, String>,
         flags: &[(String, String)],
     ) -> Result<Self, SettingsError> {
-        let mut builder = Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml));
+        let mut builder = Config::builder();
         if let Some(path) = file {
             let text = std::fs::read_to_string(path)
                 .map_err(|source| SettingsError::Unreadable { path: path.to_owned(), source })?;
@@ -154,10 +160,13 @@ impl Settings {
                 false => builder.set_override(key, value.as_str())?,
             };
         }
-        let merged = builder.build()?;
+        let mut given = builder.build()?;
+        let renamed = replace_old_names(&mut given.cache).map_err(SettingsError::GivenTwice)?;
+        let defaults = File::from_str(DEFAULTS, FileFormat::Toml);
+        let merged = Config::builder().add_source(defaults).add_source(given).build()?;
         refuse_unknown(&merged)?;
         let settings: Self = merged.try_deserialize()?;
-        settings.sensible()
+        Self { renamed, ..settings }.sensible()
     }
 
     fn sensible(self) -> Result<Self, SettingsError> {
@@ -275,7 +284,7 @@ mod tests {
     fn the_defaults_are_settings() {
         let settings = Settings::load(None, HashMap::new(), &[]).unwrap();
         assert_eq!((settings.limits.jobs, settings.limits.issues_per_hour), (1, 10));
-        assert_eq!(settings.limits.issue_time, Duration::from_secs(1800));
+        assert_eq!(settings.limits.attempt_time, Duration::from_secs(1800));
         assert_eq!((settings.poll.interval.as_secs(), settings.poll.max_interval.as_secs()), (30, 300));
         assert_eq!(settings.limits.budgets().issue.usd_micros, Some(5_000_000));
     }
@@ -301,6 +310,59 @@ mod tests {
             let text = "unknown setting `limits.josb`, did you mean `limits.jobs`?; `hob settings` prints all of them";
             assert_eq!(error.to_string(), text);
         }
+    }
+
+    #[test]
+    fn an_old_name_works_wherever_it_is_written_and_is_noted() {
+        for (section, old, new) in [
+            ("limits", "issue_time", "attempt_time"),
+            ("agent", "silence_warns", "idle_warning"),
+            ("agent", "silence_ends", "idle_timeout"),
+        ] {
+            let file = format!("[{section}]\n{old} = '7s'");
+            let variable = format!("HOB__{}__{}", section.to_uppercase(), old.to_uppercase());
+            let flag = format!("{section}.{old}");
+            for (file, variables, flags) in [
+                (file.as_str(), vec![], vec![]),
+                ("", vec![(variable.as_str(), "7s")], vec![]),
+                ("", vec![], vec![(flag.as_str(), "7s")]),
+                (file.as_str(), vec![(variable.as_str(), "8s")], vec![(flag.as_str(), "7s")]),
+            ] {
+                let settings = load(file, &variables, &flags).unwrap();
+                let values = serde_json::to_value(&settings).unwrap();
+                assert_eq!(values[section][new], "7s", "{flag}");
+                let notes: Vec<_> = settings.renamed.iter().map(ToString::to_string).collect();
+                let note = format!("the setting `{flag}` is now `{section}.{new}`;");
+                assert!(matches!(notes.as_slice(), [one] if one.starts_with(&note)), "{notes:?}");
+            }
+        }
+        assert!(load("[limits]\nattempt_time = '7s'", &[], &[]).unwrap().renamed.is_empty());
+    }
+
+    #[test]
+    fn an_old_name_and_the_new_one_together_are_refused() {
+        let old = "[limits]\nissue_time = '7s'";
+        let both = "[limits]\nissue_time = '7s'\nattempt_time = '7s'";
+        let variable = ("HOB__LIMITS__ATTEMPT_TIME", "8s");
+        let flag = ("limits.attempt_time", "9s");
+        for (file, variables, flags) in
+            [(both, vec![], vec![]), (old, vec![variable], vec![]), (old, vec![], vec![flag])]
+        {
+            let error = load(file, &variables, &flags).unwrap_err().to_string();
+            let text = "`limits.issue_time` is the old name of `limits.attempt_time`, and both are set: remove \
+                        `limits.issue_time`";
+            assert_eq!(error, text);
+        }
+        let error = load("[agent]\nsilence_ends = '1s'\nidle_timeout = '1s'", &[], &[]).unwrap_err().to_string();
+        assert!(error.ends_with("remove `agent.silence_ends`"), "{error}");
+    }
+
+    #[test]
+    fn a_misspelt_key_never_leads_to_an_old_name() {
+        let error = load("[limits]\nissue_tim = '7s'", &[], &[]).unwrap_err().to_string();
+        assert!(!error.contains("issue_time"), "{error}");
+        let error = load("[agent]\nidle_timeuot = '7s'", &[], &[]).unwrap_err().to_string();
+        assert!(error.contains("did you mean `agent.idle_timeout`?"), "{error}");
     }
 
     #[test]

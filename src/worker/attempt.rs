@@ -60,7 +60,7 @@ impl Worker {
         base: &'a BaseBranch,
         begun: &OnceLock<Job<'a>>,
     ) -> Result<(), WorkError> {
-        let ends = Instant::now() + self.settings.limits.issue_time;
+        let ends = Instant::now() + self.settings.limits.attempt_time;
         self.label(lease, labels, State::Assigned).await?;
         self.tell(&Notice::Moved {
             issue: issue.number,

@@ -86,7 +86,7 @@ impl Worker {
         };
         let limits = format!(
             "An attempt may take {}, an issue {money} and {} attempts.",
-            words(limits.issue_time),
+            words(limits.attempt_time),
             limits.attempts
         );
         let body = pull_body(&PullReport {

@@ -28,7 +28,7 @@ impl Worker {
     ) -> Result<Result<Allowance, Full>, WorkError> {
         let rules = self.settings.repository_rules();
         let (issue, bill) = (lease.issue(), lease.record().spend);
-        let time = self.settings.limits.issue_time + self.settings.lease.duration + self.settings.lease.skew;
+        let time = self.settings.limits.attempt_time + self.settings.lease.duration + self.settings.lease.skew;
         let reserved = self.forge.change_repository(&base.tree, |before, nonce, now| {
             let ask = Reservation { issue, bill, allowance, until: now + time };
             let (record, allowance) = reserve(before, &ask, &rules, nonce, now)?;
