@@ -23,7 +23,7 @@ pub struct Renamed {
 impl fmt::Display for Renamed {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { old, new } = self;
-        write!(formatter, "the setting `{old}` is now `{new}`; the old name still works, but please use the new one")
+        write!(formatter, "the setting `{old}` is now `{new}`; the old name still works")
     }
 }
 

@@ -1,4 +1,4 @@
-//! Loading: defaults, then a file, then `HOB__SECTION__KEY` variables, then flags; an unknown key names the nearest known one.
+//! Loads the settings: defaults, a file, `HOB__SECTION__KEY` variables, flags. An unknown key names the nearest known one.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -20,7 +20,7 @@ use crate::{
 /// The defaults, as they are printed in the documentation.
 pub const DEFAULTS: &str = include_str!("../../config/default.toml");
 
-/// Tables whose keys users choose; what stands below them is checked where it is read.
+/// Tables whose keys users choose; their contents are validated where they are read.
 const FREE_TABLES: [&str; 4] = ["agents", "recipes", "model", "tools"];
 
 /// Every setting of the process.
@@ -47,7 +47,7 @@ pub struct Settings {
     pub app: AppSettings,
     /// How the forge is called.
     pub forge: ForgeSettings,
-    /// Who Hob's commits are by.
+    /// Author and committer of Hob's commits.
     pub identity: Identity,
     /// Label names.
     pub labels: LabelNames,
@@ -65,7 +65,7 @@ pub struct Settings {
     pub publish: PublishSettings,
     /// How long sessions are kept.
     pub sessions: SessionSettings,
-    /// Whose word counts.
+    /// Who is authorized.
     pub trust: TrustSettings,
     /// Where work is done.
     #[serde(default)]
@@ -86,7 +86,7 @@ pub enum SettingsError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The file is no TOML.
+    /// The file is not valid TOML.
     #[error("the settings file `{path}` cannot be used: {reason}")]
     Malformed {
         /// The file.
@@ -95,7 +95,7 @@ pub enum SettingsError {
         reason: String,
     },
     /// A key that Hob does not know.
-    #[error("unknown setting `{key}`{}; `hob settings` prints all of them", hint(nearest))]
+    #[error("unknown setting `{key}`{} `hob settings` prints all settings", hint(nearest))]
     UnknownKey {
         /// The key.
         key: String,
@@ -106,9 +106,9 @@ pub enum SettingsError {
     #[error("`{}` is the old name of `{}`, and both are set: remove `{}`", .0.old, .0.new, .0.old)]
     GivenTwice(Renamed),
     /// A value of the wrong kind.
-    #[error("a setting cannot be used: {0}")]
+    #[error("invalid setting: {0}")]
     Invalid(#[from] ConfigError),
-    /// A value that is well formed and makes no sense.
+    /// A value that is well formed but invalid.
     #[error("the setting `{key}` cannot be used: {reason}")]
     Senseless {
         /// The key.
@@ -119,7 +119,7 @@ pub enum SettingsError {
 }
 
 fn hint(nearest: &Option<String>) -> String {
-    nearest.as_ref().map_or_else(String::new, |key| format!(", did you mean `{key}`?"))
+    nearest.as_ref().map_or_else(|| ";".to_owned(), |key| format!(", did you mean `{key}`?"))
 }
 
 impl Settings {
@@ -228,7 +228,7 @@ impl Settings {
         }
     }
 
-    /// Whose word counts.
+    /// Who is authorized.
     pub fn trust_rules(&self) -> TrustRules {
         TrustRules { permission: self.trust.permission, bots: self.trust.bots.clone() }
     }
@@ -307,7 +307,7 @@ mod tests {
     fn an_unknown_key_names_the_nearest_known_one() {
         for (file, variables) in [("[limits]\njosb = 2", vec![]), ("", vec![("HOB__LIMITS__JOSB", "2")])] {
             let error = load(file, &variables, &[]).unwrap_err();
-            let text = "unknown setting `limits.josb`, did you mean `limits.jobs`?; `hob settings` prints all of them";
+            let text = "unknown setting `limits.josb`, did you mean `limits.jobs`? `hob settings` prints all settings";
             assert_eq!(error.to_string(), text);
         }
     }
