@@ -191,7 +191,7 @@ pub enum Step {
 pub struct Replace {
     /// What is looked for.
     pub find: String,
-    /// What stands there afterwards; `$1` means a group where `find` is a regular expression.
+    /// The replacement; `$1` is a group if `find` is a regular expression.
     pub with: String,
     /// The file, or a glob over the folder's files.
     pub files: String,

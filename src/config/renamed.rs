@@ -4,7 +4,7 @@ use std::fmt;
 
 use config::{Value, ValueKind};
 
-/// Old names, each with the present one. Both names of a setting stand in the same section.
+/// Old names, each with the present one. Both names of a setting are in the same section.
 const RENAMED: [(&str, &str); 3] = [
     ("limits.issue_time", "limits.attempt_time"),
     ("agent.silence_warns", "agent.idle_warning"),

@@ -175,7 +175,7 @@ impl Settings {
             return wrong("limits.jobs", "write at least 1");
         }
         if self.app.id == 0 && (self.app.installation > 0 || !self.app.private_key.is_empty()) {
-            return wrong("app.id", "write the App's id, which stands on its page");
+            return wrong("app.id", "write the App's id, which its page shows");
         }
         if self.limits.attempts == 0 {
             return wrong("limits.attempts", "write at least 1");
@@ -218,7 +218,7 @@ impl Settings {
         RepositoryRules { issues_per_hour: self.limits.issues_per_hour, day: self.limits.budgets().day }
     }
 
-    /// What the status comment says beside the record.
+    /// What the status comment shows besides the record.
     pub fn status_rules(&self) -> StatusRules<'_> {
         StatusRules {
             trigger: &self.labels.trigger,
