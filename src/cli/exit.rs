@@ -35,7 +35,7 @@ pub(super) enum Exit {
     Unfinished = 8,
 }
 
-/// A failure whose exit code is known where it is made.
+/// A failure with its exit code.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(super) struct Fatal {

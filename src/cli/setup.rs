@@ -156,7 +156,7 @@ impl Setup {
     }
 }
 
-/// Who listens to a worker, what ends it, and whom its agents ask.
+/// The observer, the cancellation and the approval of a worker.
 pub(super) struct Listen {
     pub(super) observer: Observer,
     pub(super) cancel: CancellationToken,
@@ -164,7 +164,7 @@ pub(super) struct Listen {
 }
 
 impl Listen {
-    /// Nobody listens and nothing ends it: for commands that only read.
+    /// No observer and no cancellation: for commands that only read or make one change.
     pub(super) fn nobody() -> Self {
         let observer = Arc::new(|_: &RepoName, _: &Notice| {});
         Self { observer, cancel: CancellationToken::new(), approval: Approval::Nobody }

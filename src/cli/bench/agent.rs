@@ -18,7 +18,7 @@ use crate::{
     scripted_model::Fault,
 };
 
-/// Who is measured, and how much.
+/// The arguments.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
     /// Run this many steps, one shell command each.

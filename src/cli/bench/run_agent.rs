@@ -32,7 +32,7 @@ pub(in crate::cli) struct Args {
     time: Duration,
 }
 
-/// Runs the agent; what came of it is one JSON object on standard output. Fails when the agent did not end its work.
+/// Runs the agent and prints the outcome as one JSON object on standard output. Fails if the agent did not finish the work.
 pub(super) async fn run(setup: Setup, args: Args) -> anyhow::Result<()> {
     let mut brief = String::new();
     std::io::stdin().read_to_string(&mut brief).context("read the brief")?;

@@ -1,4 +1,4 @@
-//! Who is measured, and how each is run.
+//! The agents that are measured, and how each is run.
 
 use std::{
     collections::BTreeMap,

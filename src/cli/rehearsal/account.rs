@@ -95,7 +95,7 @@ async fn complete(stage: &Stage, account: &mut Account) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What stands below a heading of a pull request's body.
+/// The text below a heading of a pull request's body.
 fn section(body: &str, heading: &str) -> Option<String> {
     let (_, rest) = body.split_once(heading)?;
     Some(rest.split("\n## ").next().unwrap_or_default().trim().to_owned())
