@@ -1,10 +1,10 @@
-# Hob in a container: built from source, run by a user without rights, with git and certificates and nothing else.
+# Hob in a container: built from source, run by an unprivileged user, with git and certificates only.
 #
 #   docker build --tag hob .
 #   docker run --rm --init --env GITHUB_TOKEN --volume hob-state:/var/lib/hob hob run --repo OWNER/NAME
 #
-# Checks and agents run inside the container: add what they need in an image of your own, `FROM hob`, as user root,
-# and end it with `USER 10001:10001`.
+# Checks and agents run inside the container: add what they need in your own image, `FROM hob`, as user root, and end it with
+# `USER 10001:10001`.
 
 FROM rust:1-slim-bookworm AS build
 RUN apt-get update && apt-get install --yes --no-install-recommends make && rm -rf /var/lib/apt/lists/*

@@ -28,12 +28,12 @@ it name *args:
 doc:
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items
 
-# The embedded forge's answers against GitHub's OpenAPI description
+# Checks the embedded forge's answers against GitHub's OpenAPI description
 conformance:
     cargo build
     cd tests/conformance && npm ci --no-audit --no-fund && node run.mjs ../../target/debug/hob
 
-# Installs other agents' command lines and runs them for real; `just agents claude codex` only those
+# Installs other agents' command lines and tests them; `just agents claude codex` only these two
 agents *names:
     bash scripts/agents.sh target/agents {{names}}
     HOB_AGENTS_DIR="$PWD/target/agents" cargo test --test it agents::adapters

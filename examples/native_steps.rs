@@ -1,12 +1,12 @@
-//! Measures what a step of the native agent costs beside the model: `cargo run --release --example native_steps -- 1000`.
+//! Measures what a step of the native agent costs without the model: `cargo run --release --example native_steps -- 1000`.
 //!
-//! A scripted server on this machine answers each request with one short shell command, so what is measured is the whole
-//! loop: the request, the stream, the rules, the shell. Its own work is in the figures too. Prints, asserts nothing.
+//! A scripted server on this machine answers each request with one short shell command, so the figures show the whole loop:
+//! the request, the stream, the rules, the shell, and the server itself. Prints, asserts nothing.
 
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a program for engineers: it prints, and ends where something is wrong"
+    reason = "a program for engineers, which prints and stops at the first error"
 )]
 
 use std::{

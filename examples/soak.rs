@@ -1,16 +1,16 @@
 //! A day of Hob in simulated time:
 //! `cargo build --release --features jemalloc && cargo run --release --features jemalloc --example soak`.
 //!
-//! Issues come in over many repositories, people merge what Hob proposes, and one real `hob run` process works on all of
-//! it. The embedded forge is in this process, so that the worker's memory is its own. At the end every issue has to be
-//! closed by its one pull request, with at most 25 reads that count, and the worker's memory has to stand where it stood
-//! after a quarter of the day, when its cache of answers is full.
-//! Arguments: the program, the number of issues (5000), the number of repositories (50). Exit code 1: something is wrong.
+//! Issues arrive over many repositories, people merge the pull requests, and one real `hob run` process works on all of
+//! them. The embedded forge runs in this process, so that the worker's memory can be measured alone. At the end every issue
+//! has to be closed by its one pull request, with at most 25 counted reads per issue, and the worker's memory has to be what
+//! it was after a quarter of the day, when its cache is full.
+//! Arguments: the program, the number of issues (5000), the number of repositories (50). Exits with 1 on a failure.
 
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a program for engineers: it prints, and ends where something is wrong"
+    reason = "a program for engineers, which prints and stops at the first error"
 )]
 
 use std::{
@@ -32,9 +32,9 @@ use tokio::{
 
 /// The simulated day.
 const DAY: Duration = Duration::from_secs(86_400);
-/// How far the clock goes at once: less than a lease, so that nobody's work expires.
+/// How far the clock advances at a time: less than a lease, so that no lease expires.
 const STEP: Duration = Duration::from_secs(120);
-/// How often the forge is looked at while the worker works.
+/// How often the forge is read while the worker works.
 const LOOK: Duration = Duration::from_millis(100);
 /// The longest real time that one step's issues may take.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -252,7 +252,7 @@ async fn main() -> ExitCode {
     let each = |name: &str| calls[name].as_f64().unwrap_or_default() / issues as f64;
     println!("{issues} issues over {repos} repositories in {} s; wrong: {}", begun.elapsed().as_secs(), wrong.len());
     println!(
-        "calls an issue: {:.1} reads, {:.1} unchanged (free), {:.1} writes",
+        "calls per issue: {:.1} reads, {:.1} not modified (free), {:.1} writes",
         each("reads"),
         each("unchanged"),
         each("writes")

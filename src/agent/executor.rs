@@ -167,7 +167,7 @@ impl Executor {
         let mut work = agent.run(request, &inner);
         let mut told = false;
         loop {
-            let limit = if told { self.rules.silence_ends } else { self.rules.silence_warns };
+            let limit = if told { self.rules.idle_timeout } else { self.rules.idle_warning };
             let wait = async {
                 match (limit.is_zero(), inner.last_alive().checked_add(limit)) {
                     (false, Some(then)) => tokio::time::sleep_until(then).await,
@@ -180,7 +180,7 @@ impl Executor {
             }
             let silence = inner.last_alive().elapsed();
             if silence < limit {
-                told &= silence >= self.rules.silence_warns;
+                told &= silence >= self.rules.idle_warning;
                 continue;
             }
             let seconds = silence.as_secs();
@@ -194,8 +194,8 @@ impl Executor {
             }
             told = true;
             let mut text = format!("no sign of life for {seconds} s");
-            if !self.rules.silence_ends.is_zero() {
-                text.push_str(&format!("; the run is ended after {} s", self.rules.silence_ends.as_secs()));
+            if !self.rules.idle_timeout.is_zero() {
+                text.push_str(&format!("; the run is ended after {} s", self.rules.idle_timeout.as_secs()));
             }
             context.session.add(SessionEvent::Noted { text: text.clone() });
             context.show(text);

@@ -18,7 +18,7 @@ pub(super) async fn approve(setup: Setup, shared: Shared, args: UnblockArgs) -> 
         return output::json(&serde_json::json!({ "issue": args.issue, "approved": action }));
     }
     anstream::println!(
-        "Issue {} is free again, and its agent may do this, by `{}`:",
+        "Issue {} is requeued, and its agent may run exactly this with the tool `{}`:",
         args.issue,
         terminal(&action.tool)
     );

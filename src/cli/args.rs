@@ -10,9 +10,9 @@ use crate::{
     domain::IssueNumber,
 };
 
-/// Give an issue the label `code`: Hob works on it in a branch, proves the work, and opens a pull request.
+/// Work on GitHub issues labelled `code`: claim them, run an agent and the checks, open pull requests.
 ///
-/// Try it with no account, token or network: `hob rehearse`. For a real repository, set GITHUB_TOKEN, then
+/// To try it without an account, token or network, run `hob rehearse`. For a real repository, set GITHUB_TOKEN, then run
 /// `hob doctor --repo OWNER/NAME` and `hob run --once --dry-run --repo OWNER/NAME`.
 #[derive(Debug, Parser)]
 #[command(name = "hob", version, max_term_width = 100)]
@@ -25,85 +25,87 @@ pub(super) struct Cli {
 
 /// Flags that every command takes.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
 pub(super) struct Shared {
-    /// Settings file; variables HOB__SECTION__KEY and flags win over it.
+    /// Read settings from this file; variables HOB__SECTION__KEY and flags override it.
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Repository; without it GITHUB_REPOSITORY, else, for a GitHub App, all of its installation, else the git remote
-    /// `origin` of this folder. `run`, `list` and `status` take it many times. For `hob rehearse` the path of a git
-    /// repository, which is only read.
+    /// Work on this repository [default: GITHUB_REPOSITORY, else all repositories of the GitHub App, else the git remote
+    /// `origin`]. May be repeated for `run`, `list` and `status`.
     #[arg(long, global = true, value_name = "OWNER/NAME")]
     pub(super) repo: Vec<String>,
-    /// Writes results as JSON, for programs.
+    /// Write results as JSON.
     #[arg(long, global = true)]
     pub(super) json: bool,
-    /// Where mirrors, checkouts and transcripts are kept [default: ~/.local/state/hob].
+    /// Keep mirrors, checkouts and transcripts in this folder [default: ~/.local/state/hob].
     #[arg(long, global = true, value_name = "DIR")]
     pub(super) state_dir: Option<PathBuf>,
-    /// Sets one setting, for example `--set limits.attempts=1`.
+    /// Override one setting, for example `--set limits.attempts=1`. May be repeated.
     #[arg(long = "set", global = true, value_name = "KEY=VALUE", value_parser = key_value)]
     pub(super) set: Vec<(String, String)>,
-    /// Logs as JSON lines instead of text.
+    /// Write log events as JSON lines instead of text.
     #[arg(long, global = true)]
     pub(super) log_json: bool,
 }
 
-/// What Hob does.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Runs the whole loop on an embedded forge: no account, token, key or network.
-    Rehearse(RehearseArgs),
-    /// Works on issues: discovers, claims, runs an agent, proves, opens pull requests.
-    Run(RunArgs),
-    /// Works on just these issues of one repository, each to the end of one attempt, and says what came of each.
+    /// Run the whole loop on an embedded forge, without an account, token, key or network.
     ///
-    /// Nothing is waited for: an issue that cannot be taken up now has failed. Ends with 0 when each came to a pull request
-    /// or was done already, else with 8.
+    /// Plays a bundled example. With `--repo PATH` and `--issue FILE`, works on a copy of your own git repository instead.
+    Rehearse(RehearseArgs),
+    /// Poll for issues, claim them, run an agent and the checks, and open pull requests.
+    Run(RunArgs),
+    /// Work on the given issues, one attempt each, and report the results.
+    ///
+    /// Does not wait: an issue that cannot be claimed now is reported as failed. Exits with 0 if every issue has a pull
+    /// request or was already done, otherwise with 8.
     Work(WorkArgs),
-    /// Lists the issues with the trigger label, in the order in which they would be taken.
+    /// List the issues that have the trigger label, in queue order.
     List,
-    /// Says what would be done about one issue, or why nothing.
+    /// Explain what Hob would do about one issue, or why it would do nothing.
     Explain(IssueArgs),
-    /// Shows what goes on now: claims, leases, pull requests, spend.
+    /// Show the issues in progress: claims, leases, pull requests and spend.
     Status,
-    /// Tells an issue's life from its ledger.
+    /// Print the ledger of one issue.
     History(IssueArgs),
-    /// Answers a blocked issue.
+    /// Answer a blocked issue and requeue it.
     Unblock(UnblockArgs),
-    /// Allows exactly what the agent of a blocked issue asks for, as the comment `/hob approve` does.
+    /// Approve the action that a blocked issue asks for, as the comment `/hob approve` does.
     Approve(UnblockArgs),
-    /// Leaves an issue alone until it is resumed, whoever works on it; `--all`: nothing is claimed anywhere.
+    /// Pause an issue, on whichever machine it is worked on, or with `--all` the repository.
     Pause(PauseArgs),
-    /// Lets a paused issue go on; `--all`: takes the kill switch back.
+    /// Resume a paused issue, or with `--all` the repository.
     Resume(ResumeArgs),
-    /// Ends the work on an issue for good, as the comment `/hob cancel` does.
+    /// End the work on an issue for good, as the comment `/hob cancel` does.
     Terminate(IssueArgs),
-    /// Lists what agents did on this machine, the last first.
+    /// List the agent sessions on this machine, latest first.
     Sessions,
-    /// Shows one session: state, limits, cost, time, how it ended.
+    /// Show one session: state, limits, cost, time and outcome.
     Show(SessionArgs),
-    /// Prints what an agent did and said, line by line.
+    /// Print a session's transcript, one line per event.
     Log(LogArgs),
-    /// Runs a session's tool calls again, without a model, and says where the answers differ now.
+    /// Run a session's tool calls again, without a model, and report which results differ.
     Replay(ReplayArgs),
-    /// Checks token, permissions, labels, git, agents and model, and says what to do.
+    /// Check token, permissions, labels, git, agents and models, and say how to fix problems.
     Doctor,
-    /// Prints every setting with its value in force.
+    /// Print every setting with its effective value.
     Settings,
-    /// The embedded forge by itself.
+    /// Run the embedded forge by itself.
     #[command(subcommand)]
     Forge(ForgeCommand),
-    /// Measures what Hob and others cost, on this machine.
+    /// Measure what agents cost on this machine.
     #[command(subcommand)]
     Bench(super::bench::BenchCommand),
 }
 
-/// What the embedded forge does.
+/// The subcommands of `hob forge`.
 #[derive(Debug, Subcommand)]
 pub(super) enum ForgeCommand {
-    /// Serves a GitHub-compatible forge from this process, until it is stopped.
+    /// Serve a GitHub-compatible forge until interrupted.
     Serve(super::forge_serve::Args),
-    /// Prints the endpoints it has, as a JSON list.
+    /// Print the implemented endpoints as a JSON list.
     #[command(hide = true)]
     Routes,
 }
@@ -111,25 +113,25 @@ pub(super) enum ForgeCommand {
 /// `hob run`.
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
-    /// Polls once, works on what is there, and ends.
+    /// Poll once, work on what is ready, and exit.
     #[arg(long)]
     pub(super) once: bool,
-    /// Shows what would be done and writes nothing.
+    /// Show what would be done, without writing anything.
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Issues worked on at once, over all repositories.
+    /// Work on at most this many issues at a time, over all repositories [default: the setting `limits.jobs`].
     #[arg(long, value_name = "N")]
     pub(super) jobs: Option<usize>,
-    /// Ends after this many issues.
+    /// Exit after this many issues.
     #[arg(long, value_name = "N")]
     pub(super) max_issues: Option<usize>,
-    /// Ends after this time, for example `50m`, as SIGTERM does: work in hand is put back for the next run.
+    /// Exit after this time, for example `50m`. As on SIGTERM, issues in progress are requeued for the next run.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(super) max_runtime: Option<Duration>,
-    /// The agent that works, whatever labels and settings say.
+    /// Use this agent, whatever labels and settings say.
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
-    /// Lets an agent do all that is not denied, whatever its `approve` says, and asks nobody.
+    /// Approve every action that is not denied, without asking.
     #[arg(long)]
     pub(super) auto_approve: bool,
     #[command(flatten)]
@@ -139,22 +141,22 @@ pub(super) struct RunArgs {
 /// `hob work`.
 #[derive(Debug, Args)]
 pub(super) struct WorkArgs {
-    /// The issues' numbers; each needs the trigger label, as for `hob run`.
+    /// The numbers of the issues, each of which needs the trigger label, as for `hob run`.
     #[arg(value_name = "ISSUE", required = true)]
     pub(super) issues: Vec<IssueNumber>,
-    /// At most this many at once [default: the setting `limits.jobs`]; one that fails does not stop the others.
+    /// Work on at most this many at a time [default: the setting `limits.jobs`]. A failure does not stop the others.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) parallel: Option<u16>,
-    /// One after the other, in the order given; stops at the first that does not come to a pull request.
+    /// Work on one after the other, in the given order, and stop at the first that does not get a pull request.
     #[arg(long, conflicts_with = "parallel")]
     pub(super) sequential: bool,
-    /// Shows what would be done about each and writes nothing.
+    /// Show what would be done about each, without writing anything.
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// The agent that works, whatever labels and settings say.
+    /// Use this agent, whatever labels and settings say.
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
-    /// Lets an agent do all that is not denied, whatever its `approve` says, and asks nobody.
+    /// Approve every action that is not denied, without asking.
     #[arg(long)]
     pub(super) auto_approve: bool,
     #[command(flatten)]
@@ -164,8 +166,8 @@ pub(super) struct WorkArgs {
 /// Where replies are recorded.
 #[derive(Debug, Default, Args)]
 pub(super) struct RecordArgs {
-    /// Records what the models of native agents reply: a file for each session in this folder, to be played back with
-    /// the model `cassette/FILE`.
+    /// Record the model replies of native agents in this folder, one file per session. The model `cassette/FILE` plays one
+    /// back.
     #[arg(long, value_name = "DIR")]
     pub(super) record: Option<PathBuf>,
 }
@@ -175,7 +177,7 @@ impl RecordArgs {
     pub(super) fn folder(self) -> anyhow::Result<Option<PathBuf>> {
         let Some(folder) = self.record else { return Ok(None) };
         let made = std::fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
-        let why = |error| fatal(Exit::Usage, format!("no recording can be put into `{}`: {error}", folder.display()));
+        let why = |error| fatal(Exit::Usage, format!("cannot record into `{}`: {error}", folder.display()));
         made.map(Some).map_err(why)
     }
 }
@@ -183,16 +185,16 @@ impl RecordArgs {
 /// `hob rehearse`.
 #[derive(Debug, Args)]
 pub(super) struct RehearseArgs {
-    /// The issue to work on: a Markdown file whose first line is the title. Needed with `--repo PATH`.
+    /// Work on the issue in this Markdown file, whose first line is the title. Required with `--repo PATH`.
     #[arg(long, value_name = "FILE")]
     pub(super) issue: Option<PathBuf>,
-    /// The agent that works.
+    /// Use this agent.
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
-    /// Keeps the forge open after the work, so that you can look at it in a browser; Ctrl-C ends it.
+    /// Keep the forge running after the rehearsal, to look at it in a browser, until Ctrl-C.
     #[arg(long)]
     pub(super) keep: bool,
-    /// Lets an agent do all that is not denied, whatever its `approve` says, and asks nobody.
+    /// Approve every action that is not denied, without asking.
     #[arg(long)]
     pub(super) auto_approve: bool,
     #[command(flatten)]
@@ -202,7 +204,7 @@ pub(super) struct RehearseArgs {
 /// A command about one issue.
 #[derive(Debug, Args)]
 pub(super) struct IssueArgs {
-    /// The issue's number.
+    /// The number of the issue.
     #[arg(value_name = "ISSUE")]
     pub(super) issue: IssueNumber,
 }
@@ -210,7 +212,7 @@ pub(super) struct IssueArgs {
 /// A command about one session.
 #[derive(Debug, Args)]
 pub(super) struct SessionArgs {
-    /// The session's id or how it begins, or an issue's number, whose last session is meant then.
+    /// The id of a session or a unique prefix of it, or the number of an issue, for its latest session.
     #[arg(value_name = "SESSION")]
     pub(super) session: String,
 }
@@ -220,10 +222,10 @@ pub(super) struct SessionArgs {
 pub(super) struct LogArgs {
     #[command(flatten)]
     pub(super) session: SessionArgs,
-    /// Goes on until the run under way ends.
+    /// Follow the transcript until the current run ends.
     #[arg(short, long)]
     pub(super) follow: bool,
-    /// Prints everything whole instead of one line each.
+    /// Print each event in full instead of on one line.
     #[arg(long)]
     pub(super) full: bool,
 }
@@ -233,7 +235,7 @@ pub(super) struct LogArgs {
 pub(super) struct ReplayArgs {
     #[command(flatten)]
     pub(super) session: SessionArgs,
-    /// The folder in which the calls are run. They change it: take a fresh clone.
+    /// Run the calls in this folder. They change it: use a fresh clone.
     #[arg(long, value_name = "DIR")]
     pub(super) folder: PathBuf,
 }
@@ -241,11 +243,11 @@ pub(super) struct ReplayArgs {
 /// `hob unblock` and `hob approve`.
 #[derive(Debug, Args)]
 pub(super) struct UnblockArgs {
-    /// The issue's number.
+    /// The number of the issue.
     #[arg(value_name = "ISSUE")]
     pub(super) issue: IssueNumber,
-    /// What the agent should know; without it, it just tries again.
-    #[arg(short, long, value_name = "TEXT", default_value = "")]
+    /// Pass this text to the agent.
+    #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub(super) message: String,
 }
 
@@ -254,8 +256,8 @@ pub(super) struct UnblockArgs {
 pub(super) struct PauseArgs {
     #[command(flatten)]
     pub(super) what: Paused,
-    /// Why; people read it on the issue and in `hob explain`.
-    #[arg(short, long, value_name = "TEXT", default_value = "")]
+    /// Give a reason, shown on the issue and by `hob explain`.
+    #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub(super) message: String,
 }
 
@@ -270,10 +272,10 @@ pub(super) struct ResumeArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(super) struct Paused {
-    /// The issue's number.
+    /// The number of the issue.
     #[arg(value_name = "ISSUE")]
     pub(super) issue: Option<IssueNumber>,
-    /// The kill switch of the whole repository: no worker claims anything from its next poll on.
+    /// Apply to the repository: while it is paused, no worker claims an issue.
     #[arg(long)]
     pub(super) all: bool,
 }

@@ -1,5 +1,5 @@
-//! Asking on the terminal whether an agent may do what has more impact than runs by itself: one question at a time, the
-//! whole action in it. No answer, the end of the input and a time that is over refuse.
+//! The approval prompt on the terminal: one question at a time, which shows the whole action. End of input, an unclear
+//! answer and a timeout refuse.
 
 use std::{
     collections::BTreeSet,
@@ -20,10 +20,12 @@ use crate::{
 
 /// Bytes of one line of an answer.
 const LINE_MAX: u64 = 4 * 1024;
-/// Answers that are not understood before the action is refused.
+/// Unclear answers before the action is refused.
 const TRIES: usize = 3;
+/// The question.
+const PROMPT: &str = "Allow? [y]es / [a]lways in this run / [n]o (optional reason): ";
 
-/// Whether whoever started the command approves of all that is not denied.
+/// Whether every action that is not denied is approved without a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AutoApprove {
     Yes,
@@ -36,7 +38,7 @@ impl From<bool> for AutoApprove {
     }
 }
 
-/// Who is asked in this process: nobody has to be, whoever sits at the terminal, or nobody is there.
+/// How this process approves actions: without asking, on the terminal, or not at all.
 pub(super) fn approval(auto: AutoApprove, time: Duration, screen: &Screen) -> Approval {
     if auto == AutoApprove::Yes {
         return Approval::Given;
@@ -50,12 +52,12 @@ pub(super) fn approval(auto: AutoApprove, time: Duration, screen: &Screen) -> Ap
     Approval::Asked(sender)
 }
 
-/// Whether the terminal is this process's: one in the background that reads it would be stopped, leases and all.
+/// Whether this process is in the terminal's foreground: the system stops a background process that reads from it.
 fn is_in_front() -> bool {
     rustix::termios::tcgetpgrp(std::io::stdin()).is_ok_and(|group| group == rustix::process::getpgrp())
 }
 
-/// A line from the terminal; none at its end.
+/// A line from the terminal; none at the end of the input.
 fn read_line() -> Option<String> {
     use std::io::{BufRead, Read};
     if !is_in_front() {
@@ -68,39 +70,39 @@ fn read_line() -> Option<String> {
     }
 }
 
-/// What was typed before the question was there is no answer to it.
+/// Discards what was typed before the question was shown.
 fn forget_typed() {
-    // Where that fails, the lines that were read already are still dropped.
+    // If this fails, lines that were already read are still discarded.
     rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush).ok();
 }
 
 /// Reads one line, however long that takes; none at the end of the input.
 type ReadLine = Box<dyn FnMut() -> Option<String> + Send>;
 
-/// Whoever sits at the terminal.
+/// The person at the terminal.
 struct Person<W> {
-    /// Taken by the thread that reads, which begins with the first question.
+    /// Moves to the reading thread, which starts with the first question.
     read: Option<ReadLine>,
     keyboard: Option<Keyboard>,
     forget: fn(),
     out: W,
     time: Duration,
-    /// What may run each time.
+    /// Actions that were approved for the whole run.
     always: BTreeSet<(RepoName, IssueNumber, ActionMark)>,
 }
 
-/// The thread that reads. It does so only when a line is wanted: a process that was put into the background after a
-/// question must not be found reading.
+/// The thread that reads the terminal. It reads only while a line is wanted, because a process that moved to the
+/// background after a question must not be reading.
 struct Keyboard {
     want: std::sync::mpsc::Sender<()>,
     typed: mpsc::Receiver<String>,
-    /// Whether a line is wanted that has not come.
+    /// Whether a line was requested and has not arrived.
     reading: bool,
 }
 
-/// An answer, read.
+/// A parsed answer.
 #[derive(Debug, PartialEq, Eq)]
-enum Said {
+enum Response {
     Once,
     Always,
     No(String),
@@ -112,7 +114,7 @@ impl<W: Write + Send> Person<W> {
         Self { read: Some(read), keyboard: None, forget, out, time, always: BTreeSet::new() }
     }
 
-    /// Answers proposals, one after the other, until nobody can make any more.
+    /// Answers proposals, one after the other, until all senders are gone.
     async fn answer_all(mut self, mut proposals: mpsc::Receiver<Proposal>, screen: Screen) {
         while let Some(Proposal { repo, issue, action, mut answer }) = proposals.recv().await {
             let key = (repo, issue, action.mark());
@@ -127,26 +129,26 @@ impl<W: Write + Send> Person<W> {
             let said = tokio::select! {
                 said = self.ask(&key.0, issue, &action) => said,
                 () = answer.closed() => {
-                    self.write("\n(nobody waits for this answer any more)\n");
+                    self.write("\n(no longer needed: the run has ended)\n");
                     continue;
                 }
             };
             drop(asking);
             let verdict = match said {
-                Said::Always => {
+                Response::Always => {
                     self.always.insert(key);
                     Verdict::Approved
                 }
-                Said::Once => Verdict::Approved,
-                Said::No(why) => Verdict::Refused(why),
-                Said::Unclear => Verdict::Refused("the answer was not understood".to_owned()),
+                Response::Once => Verdict::Approved,
+                Response::No(why) => Verdict::Refused(why),
+                Response::Unclear => Verdict::Refused("the answer was not understood".to_owned()),
             };
-            // Whoever proposed it may have ended in this moment.
+            // The run may have ended at this moment.
             answer.send(verdict).ok();
         }
     }
 
-    async fn ask(&mut self, repo: &RepoName, issue: IssueNumber, action: &Proposed) -> Said {
+    async fn ask(&mut self, repo: &RepoName, issue: IssueNumber, action: &Proposed) -> Response {
         self.begin();
         let line = terminal(&action.line).replace('\n', " ");
         self.write(&format!("\n{} {}", styled(BOLD, &format!("{repo}#{issue}")), styled(WARN, &line)));
@@ -155,27 +157,29 @@ impl<W: Write + Send> Person<W> {
             self.write(&action.shown());
         }
         for _try in 0..TRIES {
-            self.write("May it? y: yes, a: yes, each time in this run, n: no, with why if you like > ");
-            let Some(keyboard) = self.keyboard.as_mut() else { return Said::No("nobody can answer here".to_owned()) };
+            self.write(PROMPT);
+            let Some(keyboard) = self.keyboard.as_mut() else {
+                return Response::No("the terminal cannot be read".to_owned());
+            };
             let said = match tokio::time::timeout(self.time, keyboard.line()).await {
-                Ok(Some(line)) => understood(&line),
+                Ok(Some(line)) => parse_response(&line),
                 Ok(None) => {
-                    self.write("\n(the input is at its end: refused)\n");
-                    Said::No("nobody answers any more".to_owned())
+                    self.write("\n(end of input: refused)\n");
+                    Response::No("the input has ended".to_owned())
                 }
                 Err(_elapsed) => {
-                    self.write("\n(no answer in time: refused)\n");
-                    Said::No("nobody answered in time".to_owned())
+                    self.write("\n(timed out: refused)\n");
+                    Response::No("the approval timed out".to_owned())
                 }
             };
-            if said != Said::Unclear {
+            if said != Response::Unclear {
                 return said;
             }
         }
-        Said::Unclear
+        Response::Unclear
     }
 
-    /// Drops what was typed before the question, and begins to read with the first.
+    /// Discards what was typed before the question, and starts the reading thread with the first one.
     fn begin(&mut self) {
         (self.forget)();
         if let Some(keyboard) = self.keyboard.as_mut() {
@@ -190,7 +194,7 @@ impl<W: Write + Send> Person<W> {
     }
 
     fn write(&mut self, text: &str) {
-        // A terminal that is gone answers nothing, and that refuses.
+        // A terminal that is gone gives no answer, which refuses.
         self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()).ok();
     }
 }
@@ -199,7 +203,7 @@ impl Keyboard {
     fn start(mut read: ReadLine) -> std::io::Result<Self> {
         let (want, wanted) = std::sync::mpsc::channel();
         let (sender, typed) = mpsc::channel(1);
-        // A read cannot be called back: a thread of its own, which ends with the process, waits for it.
+        // A blocking read cannot be cancelled, so a thread of its own waits for it until the process ends.
         let reads = move || {
             while wanted.recv().is_ok() {
                 let Some(line) = read() else { break };
@@ -222,7 +226,7 @@ impl Keyboard {
         line
     }
 
-    /// Drops a line that came too late for its question.
+    /// Discards a line that arrived too late for its question.
     fn forget(&mut self) {
         if self.typed.try_recv().is_ok() {
             self.reading = false;
@@ -230,15 +234,15 @@ impl Keyboard {
     }
 }
 
-fn understood(line: &str) -> Said {
+fn parse_response(line: &str) -> Response {
     let line = line.trim();
     let (word, rest) = line.split_once(|c: char| c.is_whitespace() || matches!(c, ',' | ':')).unwrap_or((line, ""));
     match word.to_ascii_lowercase().as_str() {
-        "y" | "yes" if rest.is_empty() => Said::Once,
-        "a" | "always" if rest.is_empty() => Said::Always,
-        "n" | "no" if rest.trim().is_empty() => Said::No("a person said no".to_owned()),
-        "n" | "no" => Said::No(rest.trim().to_owned()),
-        _other => Said::Unclear,
+        "y" | "yes" if rest.is_empty() => Response::Once,
+        "a" | "always" if rest.is_empty() => Response::Always,
+        "n" | "no" if rest.trim().is_empty() => Response::No("a person refused it".to_owned()),
+        "n" | "no" => Response::No(rest.trim().to_owned()),
+        _other => Response::Unclear,
     }
 }
 
@@ -294,7 +298,7 @@ mod tests {
 
         /// Waits until the question is on the screen.
         async fn asked(&mut self) {
-            self.sees("May it?").await;
+            self.sees("Allow? [y]es").await;
         }
 
         async fn sees(&mut self, text: &str) {
@@ -316,17 +320,17 @@ mod tests {
     #[test]
     fn an_answer_is_yes_always_or_no_with_a_reason() {
         for (line, said) in [
-            ("y\n", Said::Once),
-            (" YES ", Said::Once),
-            ("a", Said::Always),
-            ("n", Said::No("a person said no".into())),
-            ("no, use git rm", Said::No("use git rm".into())),
-            ("n it is still used\n", Said::No("it is still used".into())),
-            ("", Said::Unclear),
-            ("yes but", Said::Unclear),
-            ("nope", Said::Unclear),
+            ("y\n", Response::Once),
+            (" YES ", Response::Once),
+            ("a", Response::Always),
+            ("n", Response::No("a person refused it".into())),
+            ("no, use git rm", Response::No("use git rm".into())),
+            ("n it is still used\n", Response::No("it is still used".into())),
+            ("", Response::Unclear),
+            ("yes but", Response::Unclear),
+            ("nope", Response::Unclear),
         ] {
-            assert_eq!(understood(line), said, "{line:?}");
+            assert_eq!(parse_response(line), said, "{line:?}");
         }
     }
 
@@ -357,7 +361,7 @@ mod tests {
         let verdict = desk.proposes("rm y").await;
         desk.asked().await;
         desk.types("n");
-        assert_eq!(verdict.await.unwrap(), refused("a person said no"));
+        assert_eq!(verdict.await.unwrap(), refused("a person refused it"));
     }
 
     #[tokio::test]
@@ -377,8 +381,8 @@ mod tests {
         let verdict = desk.proposes("rm x").await;
         desk.asked().await;
         desk.keys = None;
-        assert_eq!(verdict.await.unwrap(), refused("nobody answers any more"));
-        assert_eq!(desk.proposes("rm x").await.await.unwrap(), refused("nobody answers any more"));
+        assert_eq!(verdict.await.unwrap(), refused("the input has ended"));
+        assert_eq!(desk.proposes("rm x").await.await.unwrap(), refused("the input has ended"));
     }
 
     #[tokio::test(start_paused = true)]
@@ -386,7 +390,7 @@ mod tests {
         let mut desk = Desk::new(Duration::from_secs(600));
         let verdict = desk.proposes("rm x").await;
         desk.asked().await;
-        assert_eq!(verdict.await.unwrap(), refused("nobody answered in time"));
+        assert_eq!(verdict.await.unwrap(), refused("the approval timed out"));
     }
 
     #[tokio::test]

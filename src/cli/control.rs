@@ -19,15 +19,15 @@ pub(super) async fn pause(setup: Setup, shared: Shared, args: PauseArgs) -> anyh
     let worker = connect(setup, &shared).await?;
     let Some(issue) = args.what.issue else {
         worker::kill_switch(&worker, Some(&args.message)).await?;
-        let text = "All work is paused: no worker claims anything from its next poll on. Attempts under way end by \
-                    themselves; `hob resume --all` takes this back.";
+        let text = "The repository is paused: from its next poll on, no worker claims an issue. Running attempts finish. \
+                    `hob resume --all` resumes it.";
         return tell(&shared, json!({ "paused": "all" }), text);
     };
     let asked = worker::pause(&worker, issue, &args.message).await?;
     let text = match asked {
-        Requested::Done => format!("Issue {issue} is paused: `hob resume {issue}` lets it go on."),
+        Requested::Done => format!("Issue {issue} is paused. `hob resume {issue}` resumes it."),
         Requested::Passed => format!(
-            "A worker has issue {issue}: it keeps the work, puts the issue back and leaves it alone within a poll."
+            "A worker holds issue {issue}. Within one poll interval it saves the work, requeues the issue and pauses it."
         ),
     };
     tell(&shared, answer(issue, "paused", asked), &text)
@@ -38,11 +38,15 @@ pub(super) async fn resume(setup: Setup, shared: Shared, args: ResumeArgs) -> an
     match args.what.issue {
         None => {
             worker::kill_switch(&worker, None).await?;
-            tell(&shared, json!({ "resumed": "all" }), "Work goes on from each worker's next poll on.")
+            tell(
+                &shared,
+                json!({ "resumed": "all" }),
+                "The repository is resumed: each worker claims issues again from its next poll on.",
+            )
         }
         Some(issue) => {
             worker::resume(&worker, issue).await?;
-            let text = format!("Issue {issue} goes on: the next free worker takes it.");
+            let text = format!("Issue {issue} is resumed: the next free worker claims it.");
             tell(&shared, answer(issue, "resumed", Requested::Done), &text)
         }
     }
@@ -51,8 +55,8 @@ pub(super) async fn resume(setup: Setup, shared: Shared, args: ResumeArgs) -> an
 pub(super) async fn terminate(setup: Setup, shared: Shared, issue: IssueNumber) -> anyhow::Result<()> {
     let asked = worker::terminate(&*connect(setup, &shared).await?, issue).await?;
     let text = match asked {
-        Requested::Done => format!("The work on issue {issue} is ended, and its label taken off."),
-        Requested::Passed => format!("A worker has issue {issue}: it ends the work within a poll."),
+        Requested::Done => format!("The work on issue {issue} has ended, and its label was removed."),
+        Requested::Passed => format!("A worker holds issue {issue}. It ends the work within one poll interval."),
     };
     tell(&shared, answer(issue, "terminated", asked), &text)
 }

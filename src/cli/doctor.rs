@@ -1,4 +1,4 @@
-//! `hob doctor`: each thing Hob needs, whether it is there, and what to do where it is not.
+//! `hob doctor`: checks what Hob needs, and says how to fix what is wrong.
 
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ use crate::{
 enum Health {
     /// As it should be.
     Ok,
-    /// Hob works, but somebody may want to know.
+    /// Hob works, but somebody should know.
     Note,
     /// Hob does not work.
     Bad,
@@ -42,7 +42,7 @@ impl Findings {
         self.0.push(Finding { health, about, says: says.into() });
     }
 
-    /// Adds what a step says, or how it failed.
+    /// Adds the result of a step, or its error.
     fn step<T>(
         &mut self,
         about: &'static str,
@@ -68,7 +68,10 @@ pub(super) async fn doctor(setup: Setup, shared: Shared) -> anyhow::Result<()> {
     let in_actions = setup.standard.in_actions;
     let settings = setup.settings.clone();
     let agents = agent_parts(&setup.settings, &setup.state_dir);
-    findings.add(Health::Ok, "settings", "can be used");
+    match settings.renamed.as_slice() {
+        [] => findings.add(Health::Ok, "settings", "valid"),
+        renamed => renamed.iter().for_each(|one| findings.add(Health::Note, "settings", one.to_string())),
+    }
     findings.add(Health::Ok, "forge", setup.standard.api_url.clone());
     let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await;
     if let Some(worker) =
@@ -80,7 +83,7 @@ pub(super) async fn doctor(setup: Setup, shared: Shared) -> anyhow::Result<()> {
         findings.add(
             Health::Note,
             "actions",
-            "pull requests opened with the job's own GITHUB_TOKEN have their checks held for approval: use an App's or a fine-grained token",
+            "checks of pull requests opened with the job's own GITHUB_TOKEN wait for a person's approval: use a GitHub App or a fine-grained token",
         );
     }
     let bad = findings.0.iter().filter(|finding| finding.health == Health::Bad).count();
@@ -96,27 +99,27 @@ pub(super) async fn doctor(setup: Setup, shared: Shared) -> anyhow::Result<()> {
             anstream::println!("{mark} {:<12} {}", finding.about, terminal(&finding.says));
         }
     }
-    if bad > 0 { Err(fatal(Exit::Unwell, format!("{bad} thing(s) have to be set right"))) } else { Ok(()) }
+    if bad > 0 { Err(fatal(Exit::Unhealthy, format!("{bad} problem(s) found"))) } else { Ok(()) }
 }
 
 async fn examine(worker: &Worker, settings: &Settings, agents: AgentParts, findings: &mut Findings) {
     let forge = worker.forge();
     let repository = findings.step("repository", forge.repository().await, |repository| {
-        format!("can be read; its base branch is `{}`", repository.default_branch)
+        format!("readable; its base branch is `{}`", repository.default_branch)
     });
     let Some(repository) = repository else { return };
     if repository.archived {
-        findings.add(Health::Bad, "repository", "it is archived: nothing can be written to it");
+        findings.add(Health::Bad, "repository", "it is archived, so nothing can be written to it");
     }
     if repository.may_push == Some(false) {
-        findings.add(Health::Bad, "permission", "the token may not push: give it the permission `contents: write`");
+        findings.add(Health::Bad, "permission", "the token may not push: grant it `contents: write`");
     }
     match forge.login().await {
         Ok(Some(login)) => findings.add(Health::Ok, "account", format!("the token is {login}'s")),
         Ok(None) => findings.add(
             Health::Note,
             "account",
-            "the forge does not say whose token this is: set `forge.login`, for example to `github-actions[bot]`",
+            "the forge does not tell which account the token belongs to: set `forge.login`, for example to `github-actions[bot]`",
         ),
         Err(error) => findings.add(Health::Bad, "account", error.to_string()),
     }
@@ -125,30 +128,30 @@ async fn examine(worker: &Worker, settings: &Settings, agents: AgentParts, findi
         return;
     };
     match forge.try_prefix(&base).await {
-        Ok(()) => findings.add(Health::Ok, "ledger", format!("refs below `{}` can be made", settings.ledger.prefix)),
+        Ok(()) => findings.add(Health::Ok, "ledger", format!("refs below `{}` can be created", settings.ledger.prefix)),
         Err(error) => findings.add(
             Health::Bad,
             "ledger",
-            format!("{error}; where the forge refuses such refs, set `ledger.prefix` to `refs/heads/hob-ledger/`"),
+            format!("{error}; if the forge refuses such refs, set `ledger.prefix` to `refs/heads/hob-ledger/`"),
         ),
     }
     match forge.missing_labels(&settings.labels.specs()).await {
-        Ok(missing) if missing.is_empty() => findings.add(Health::Ok, "labels", "all there"),
+        Ok(missing) if missing.is_empty() => findings.add(Health::Ok, "labels", "all present"),
         Ok(missing) => {
             let names: Vec<_> = missing.into_iter().map(|spec| spec.name).collect();
-            findings.add(Health::Note, "labels", format!("Hob will make: {}", names.join(", ")));
+            findings.add(Health::Note, "labels", format!("Hob will create: {}", names.join(", ")));
         }
         Err(error) => findings.add(Health::Bad, "labels", error.to_string()),
     }
     match explain::repository_settings(worker).await {
         Ok(Some(rules)) if rules.checks.is_empty() => {
-            findings.add(Health::Note, "checks", "`.github/hob.toml` names none: pull requests will say that nothing is proven");
+            findings.add(Health::Note, "checks", "`.github/hob.toml` has none: pull requests will say that the work is not verified");
         }
         Ok(Some(rules)) => findings.add(Health::Ok, "checks", rules.checks.join("; ")),
         Ok(None) => findings.add(
             Health::Note,
             "checks",
-            "there is no `.github/hob.toml`: add one with `checks = [\"…\"]`, or pull requests will say that nothing is proven",
+            "there is no `.github/hob.toml`: add one with `checks = [\"…\"]`, or pull requests will say that the work is not verified",
         ),
         Err(error) => findings.add(Health::Bad, "checks", error.to_string()),
     }
@@ -163,7 +166,7 @@ async fn tools(worker: &Worker, agents: AgentParts, default: &str, findings: &mu
     };
     findings.add(Health::Ok, "git", git);
     if names.iter().any(|name| name == default) {
-        // A key or an address that one of its models lacks is told here, and not on an issue.
+        // A model's missing key or address is found here rather than on an issue.
         let built = Registry::new(agents).and_then(|registry| registry.get(default));
         findings.step("agents", built, |_| format!("{} (default: {default})", names.join(", ")));
         return;
@@ -171,16 +174,19 @@ async fn tools(worker: &Worker, agents: AgentParts, default: &str, findings: &mu
     let Ok(known) = default.parse::<AdapterName>() else {
         let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         let says = format!(
-            "the default `{default}` is not set up (there: {there}); set `model.default` and its key, or `agent.default`"
+            "the default agent `{default}` is not configured (configured: {there}): set `model.default` and its key, or `agent.default`"
         );
         return findings.add(Health::Note, "agents", says);
     };
     match find_adapter(known, &child_environment()) {
-        Some(path) => findings.add(Health::Ok, "agents", format!("{default}, at {}", path.display())),
+        Some(path) => findings.add(Health::Ok, "agents", format!("{default} (default), at {}", path.display())),
         None => findings.add(
             Health::Bad,
             "agents",
-            format!("the default `{default}` is not on the path: install its program `{}`", adapter_program(known)),
+            format!(
+                "the program of the default agent `{default}` is not on the PATH: install `{}`",
+                adapter_program(known)
+            ),
         ),
     }
 }

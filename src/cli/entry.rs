@@ -10,9 +10,9 @@ use crate::{
         args::{Cli, Command, ForgeCommand},
         bench, control, doctor,
         exit::{Exit, code_of},
-        explain, forge_serve, history,
-        hoist::hoisted,
-        list, log, output, rehearse, replay, run, sessions,
+        explain, forge_serve,
+        global_flags::global_flags_first,
+        history, list, log, output, rehearse, replay, run, sessions,
         setup::Setup,
         status, unblock, work,
     },
@@ -21,10 +21,10 @@ use crate::{
 
 /// Runs the command of this process.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse_from(hoisted(std::env::args_os())) {
+    let cli = match Cli::try_parse_from(global_flags_first(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are printed too, and are no failure.
+            // clap reports help and version as errors, too.
             error.print().ok();
             return if error.use_stderr() { ExitCode::from(Exit::Usage as u8) } else { ExitCode::SUCCESS };
         }
@@ -32,7 +32,7 @@ pub fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("hob: the runtime cannot be started: {error}");
+            eprintln!("hob: cannot start the async runtime: {error}");
             return ExitCode::from(Exit::Failure as u8);
         }
     };
@@ -50,6 +50,9 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
     let setup = Setup::read(&shared)?;
     let format = if shared.log_json { LogFormat::Json } else { LogFormat::Text };
     start_logs(format, setup.standard.log_filter.as_deref());
+    for renamed in &setup.settings.renamed {
+        tracing::warn!(setting = renamed.old, "{renamed}");
+    }
     match cli.command {
         Command::Rehearse(args) => rehearse::rehearse(setup, shared, args).await,
         Command::Run(args) => run::run(setup, shared, args).await,

@@ -1,16 +1,16 @@
-//! Exit codes, all of them, and which failure leads to which.
+//! The exit codes, and which failure leads to which.
 //!
 //! | code | meaning |
 //! |---|---|
-//! | 0 | the command did what it was asked; a blocked issue is no failure of Hob's |
-//! | 1 | something failed that may pass, or that nothing here explains |
-//! | 2 | the command line or a setting cannot be used |
-//! | 3 | the token is missing, not accepted, or lacks a permission |
-//! | 4 | the repository, issue or thing asked for is not there, or is empty |
+//! | 0 | success; a blocked issue is not a failure |
+//! | 1 | transient or unclassified failure |
+//! | 2 | invalid command line or setting |
+//! | 3 | the token is missing, is rejected, or lacks a permission |
+//! | 4 | the repository, issue or session was not found, or the repository is empty |
 //! | 5 | the forge cannot be reached |
-//! | 6 | `hob doctor` found something that has to be set right |
-//! | 7 | the rehearsal did not end as it should |
-//! | 8 | `hob work`: not each issue came to a pull request |
+//! | 6 | `hob doctor` found a problem |
+//! | 7 | the rehearsal did not end as expected |
+//! | 8 | `hob work`: at least one issue did not get a pull request |
 
 use crate::{
     config::SettingsError,
@@ -18,28 +18,28 @@ use crate::{
     worker::{OperatorError, WorkError},
 };
 
-/// A code that the process ends with.
+/// A non-zero exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exit {
-    /// Something failed.
+    /// A transient or unclassified failure.
     Failure = 1,
     /// The command line or a setting.
     Usage = 2,
     /// The token.
     Token = 3,
-    /// Not there.
+    /// Not found.
     NotFound = 4,
     /// No connection.
     Unreachable = 5,
-    /// The doctor's findings.
-    Unwell = 6,
+    /// A problem that `hob doctor` found.
+    Unhealthy = 6,
     /// The rehearsal.
     Rehearsal = 7,
-    /// Issues that did not come to a pull request.
+    /// Issues that did not get a pull request.
     Unfinished = 8,
 }
 
-/// A failure whose exit code is known where it is made.
+/// A failure with its exit code.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(super) struct Fatal {

@@ -20,7 +20,7 @@ pub(super) async fn explain(setup: Setup, shared: Shared, number: IssueNumber) -
         None => explain::absent(&worker, number).await?,
     };
     let Some(issue) = found else {
-        return Err(fatal(Exit::NotFound, format!("issue {number} is not there, or is a pull request")));
+        return Err(fatal(Exit::NotFound, format!("issue {number} does not exist or is a pull request")));
     };
     if shared.json {
         return output::json(&issue);
@@ -32,7 +32,7 @@ pub(super) async fn explain(setup: Setup, shared: Shared, number: IssueNumber) -
     };
     anstream::println!("#{number} {}{state}", output::styled(output::BOLD, &terminal(&issue.title)));
     if let Some(place) = issue.place {
-        anstream::println!("Place {place} in the order.");
+        anstream::println!("Position {place} in the queue.");
     }
     anstream::println!("{}", terminal(&issue.why));
     Ok(())

@@ -1,4 +1,4 @@
-//! `hob forge serve`: the embedded forge by itself, until it is told to end; `hob forge routes`: what it has.
+//! `hob forge serve`: the embedded forge by itself; `hob forge routes`: its endpoints.
 
 use std::{io::Write, net::SocketAddr, path::PathBuf};
 
@@ -8,48 +8,49 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::local_forge::{App, AppKey, Fault, Options, Role, User, Webhook, endpoints, serve as start};
 
-/// Serve a GitHub-compatible forge on this machine, to try Hob on
+/// The arguments of `hob forge serve`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Where to listen; port 0 takes a free one
+    /// Listen on this address; port 0 picks a free one.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
 
-    /// Keep the data in this folder; without it nothing is kept
+    /// Keep the data in this folder. Without it, the data ends with the process.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
-    /// An account and its token; roles are read, triage, write, maintain and admin; `:bot` after the role makes a bot
+    /// Add an account with this token. Roles are read, triage, write, maintain and admin; `:bot` makes it a bot. May be
+    /// repeated.
     #[arg(long = "user", value_name = "LOGIN:TOKEN[:ROLE[:bot]]")]
     users: Vec<User>,
 
-    /// A GitHub App, its installation and the file of its key (PEM; the public half is enough)
+    /// Add a GitHub App with its installation and key file (PEM; the public half is enough). May be repeated.
     #[arg(long = "app", value_name = "ID:INSTALLATION:SLUG:ROLE:KEYFILE")]
     apps: Vec<AppArg>,
 
-    /// Requests an hour of an account
+    /// Limit each account to this many requests per hour.
     #[arg(long, value_name = "N")]
     rate_limit: Option<u32>,
 
-    /// Post webhooks to this address
+    /// Send webhooks to this address.
     #[arg(long, value_name = "URL")]
     webhook: Option<String>,
 
-    /// Sign webhooks with this secret
+    /// Sign webhooks with this secret.
     #[arg(long, value_name = "SECRET", requires = "webhook")]
     webhook_secret: Option<SecretString>,
 
-    /// A JSON file of faults to answer with
+    /// Inject the faults that this JSON file lists.
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
 }
 
-/// Serves until SIGINT or SIGTERM. One JSON line on standard output says where, once it is ready.
+/// Serves until SIGINT or SIGTERM. Prints its addresses as one JSON line on standard output when it is ready.
 pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
     let faults = match &args.faults {
         Some(file) => {
             let text = std::fs::read(file).with_context(|| format!("read {}", file.display()))?;
-            Fault::parse(&text).with_context(|| format!("understand {}", file.display()))?
+            Fault::parse(&text).with_context(|| format!("parse {}", file.display()))?
         }
         None => Vec::new(),
     };
@@ -74,7 +75,7 @@ pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An App as the command line names it.
+/// The value of `--app`.
 #[derive(Debug, Clone)]
 struct AppArg {
     id: u64,
@@ -101,12 +102,12 @@ impl AppArg {
     fn read(self) -> anyhow::Result<App> {
         let name = self.key.display();
         let pem = std::fs::read_to_string(&self.key).with_context(|| format!("read {name}"))?;
-        let key = AppKey::from_pem(&pem).with_context(|| format!("understand {name}"))?;
+        let key = AppKey::from_pem(&pem).with_context(|| format!("parse {name}"))?;
         Ok(App { id: self.id, slug: self.slug, key, installation: self.installation, role: self.role })
     }
 }
 
-/// Prints the forge's endpoints, for the test that holds each of them to GitHub's description.
+/// Prints the forge's endpoints, for the conformance test against GitHub's OpenAPI description.
 pub(super) fn routes() -> anyhow::Result<()> {
     writeln!(std::io::stdout(), "{}", serde_json::to_string(&endpoints())?)?;
     Ok(())

@@ -1,4 +1,4 @@
-//! `hob list`, and `hob run --dry-run`, which is the same: what would be taken, in order, and why the rest is not.
+//! `hob list` and `hob run --dry-run`, which are the same: the queue in its order, and why the other issues wait.
 
 use crate::{
     cli::{
@@ -29,7 +29,7 @@ pub(super) async fn list(setup: Setup, shared: Shared) -> anyhow::Result<()> {
                 output::heading(repo, naming);
                 print(worker, &found, &trigger);
             }
-            // One repository's trouble does not hide the others.
+            // The failure of one repository does not hide the others.
             Err(error) => failed = failed.or(Some(anyhow::Error::from(error).context(repo.to_string()))),
         }
     }
@@ -52,5 +52,5 @@ fn print(worker: &Worker, found: &[Explained], trigger: &str) {
             vec![place, format!("#{}", issue.issue), state, issue.title.chars().take(40).collect(), issue.why.clone()]
         })
         .collect();
-    output::table(&["order", "issue", "state", "title", "what Hob would do"], &rows);
+    output::table(&["order", "issue", "state", "title", "next step"], &rows);
 }

@@ -20,8 +20,8 @@ use crate::{
     session::{Line, SessionEvent, SessionState},
 };
 
-/// How often a transcript that is followed is looked at.
-const LOOK: Duration = Duration::from_millis(200);
+/// How often a followed transcript is read.
+const READ_INTERVAL: Duration = Duration::from_millis(200);
 /// Characters of a line, without `--full`.
 const LINE_MAX: usize = 160;
 
@@ -30,7 +30,7 @@ pub(super) async fn log(setup: Setup, shared: Shared, args: LogArgs) -> anyhow::
     let sessions = of(&setup);
     let mut tail = Tail { path: sessions.transcript(&record.id)?, read: 0, part: Vec::new() };
     loop {
-        // Asked before the lines are read: what is written meanwhile is read the next time.
+        // The state is read before the lines, so that lines written in between are printed in the next round.
         let state = sessions.record(&record.id).map(|record| record.state);
         for line in tail.lines()? {
             print(&line, &shared, args.full)?;
@@ -38,7 +38,7 @@ pub(super) async fn log(setup: Setup, shared: Shared, args: LogArgs) -> anyhow::
         if !args.follow || state != Some(SessionState::Running) {
             return Ok(());
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(READ_INTERVAL).await;
     }
 }
 
@@ -50,7 +50,7 @@ struct Tail {
 }
 
 impl Tail {
-    /// The whole lines that came since the last time; the header and what is damaged are left out.
+    /// The complete lines since the last call, without the header and damaged lines.
     fn lines(&mut self) -> anyhow::Result<Vec<Line>> {
         let failed = |path: &Path| format!("read the transcript `{}`", path.display());
         let mut file = File::open(&self.path).with_context(|| failed(&self.path))?;
@@ -68,7 +68,7 @@ fn print(line: &Line, shared: &Shared, full: bool) -> anyhow::Result<()> {
         anstream::println!("{}", serde_json::to_string(line)?);
         return Ok(());
     }
-    let Some((style, text)) = said(&line.event) else { return Ok(()) };
+    let Some((style, text)) = text_of(&line.event) else { return Ok(()) };
     let text = if full { text } else { one_line(&text) };
     let at = when(line.at_ms);
     let at = at.get(11..19).unwrap_or_default();
@@ -79,8 +79,8 @@ fn print(line: &Line, shared: &Shared, full: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An event in words; none where there is nothing to say.
-fn said(event: &SessionEvent) -> Option<(anstyle::Style, String)> {
+/// The text of an event; none if it is not shown.
+fn text_of(event: &SessionEvent) -> Option<(anstyle::Style, String)> {
     let plain = anstyle::Style::new();
     Some(match event {
         SessionEvent::Started { run, brief, .. } => (BOLD, format!("run {run}: {brief}")),
@@ -104,7 +104,7 @@ fn said(event: &SessionEvent) -> Option<(anstyle::Style, String)> {
     })
 }
 
-/// The first line that says something, cut.
+/// The first line that is not blank, cut to the maximum.
 fn one_line(text: &str) -> String {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = clip(lines.next().unwrap_or_default(), LINE_MAX).replace('\n', " ");

@@ -1,4 +1,4 @@
-//! The command line: one file a command, and the only place that writes to the terminal.
+//! The command line: one file per command, and the only place that writes to the terminal.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is this module's business")]
 
 mod approve;
@@ -11,8 +11,8 @@ mod entry;
 mod exit;
 mod explain;
 mod forge_serve;
+mod global_flags;
 mod history;
-mod hoist;
 mod list;
 mod log;
 mod output;

@@ -14,14 +14,14 @@ use crate::{
 pub(super) const BOLD: Style = Style::new().bold();
 /// Less important.
 pub(super) const DIM: Style = Style::new().dimmed();
-/// It worked.
+/// Success.
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();
-/// Somebody has to look.
+/// Needs attention.
 pub(super) const WARN: Style = AnsiColor::Yellow.on_default();
-/// It failed.
+/// Failure.
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// Text in a style; the stream drops the style where it is no terminal.
+/// Text in a style; the stream drops the style if it is not a terminal.
 pub(super) fn styled(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
@@ -32,7 +32,7 @@ pub(super) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A table whose columns are as wide as they have to be; the last one is not filled up.
+/// A table with aligned columns; the last one is not padded.
 pub(super) fn table(heads: &[&str], rows: &[Vec<String>]) {
     let mut widths: Vec<usize> = heads.iter().map(|head| head.len()).collect();
     for row in rows {
@@ -50,13 +50,10 @@ pub(super) fn table(heads: &[&str], rows: &[Vec<String>]) {
     }
 }
 
-/// What is left of a quota, one line.
+/// What is left of a rate limit, on one line.
 pub(super) fn rate(rate: &Rate) -> String {
     let at = rate.reset.format("%H:%M:%S UTC");
-    terminal(&format!(
-        "the forge's limit `{}`: {} of {} calls left until {at}",
-        rate.resource, rate.remaining, rate.limit
-    ))
+    terminal(&format!("rate limit `{}`: {} of {} calls left until {at}", rate.resource, rate.remaining, rate.limit))
 }
 
 /// Which repository the lines below are about, where there are several.
@@ -87,7 +84,7 @@ pub(super) fn error(error: &anyhow::Error) {
     anstream::eprintln!("{} {}", styled(BAD, "hob:"), terminal(&text));
 }
 
-/// Every setting with its value in force.
+/// Every setting with its effective value.
 pub(super) fn settings(settings: &Settings, as_json: bool) -> anyhow::Result<()> {
     if as_json {
         return json(settings);

@@ -1,5 +1,5 @@
-//! Progress on standard error, one line an event, each with the time since the start. No line can begin with what an
-//! issue or an agent said, so none is taken for a workflow command by GitHub Actions.
+//! Progress on standard error, one line per event, each with the time since the start. No line can begin with text from
+//! an issue or an agent, so GitHub Actions takes none for a workflow command.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use crate::{
     worker::{EventSink, WorkEvent},
 };
 
-/// Notices that are kept for a step summary: more than it can show.
+/// Events kept for a step summary, more than it can show.
 pub(super) const SUMMARY: usize = 10_000;
 /// Characters of one line's text.
 const LINE_MAX: usize = 240;
@@ -29,20 +29,20 @@ pub(super) struct Timed {
 /// Whether a line names its repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Naming {
-    /// There is one.
+    /// No: there is only one repository.
     One,
-    /// There are several.
+    /// Yes: there are several.
     Several,
 }
 
 impl Naming {
-    /// How this many repositories are told apart.
+    /// Whether lines name their repository when there are this many.
     pub(super) fn of(repositories: usize) -> Self {
         if repositories > 1 { Self::Several } else { Self::One }
     }
 }
 
-/// What was told so far.
+/// The events so far.
 pub(super) type Log = Arc<Mutex<Vec<Timed>>>;
 
 /// How progress is shown.
@@ -50,11 +50,11 @@ pub(super) type Log = Arc<Mutex<Vec<Timed>>>;
 pub(super) enum Show {
     /// Lines for people on standard error.
     Lines,
-    /// One JSON object an event on standard output.
+    /// One JSON object per event on standard output.
     Json,
 }
 
-/// A sink that shows each event as it comes and keeps the first `keeps` that say where an issue stands.
+/// A sink that shows each event at once and keeps the first `keeps` that change an issue's standing.
 pub(super) fn sink(show: Show, naming: Naming, keeps: usize, screen: &Screen) -> (EventSink, Log) {
     let (log, started) = (Log::default(), Instant::now());
     let (kept, screen) = (Arc::clone(&log), screen.clone());
@@ -73,7 +73,7 @@ pub(super) fn sink(show: Show, naming: Naming, keeps: usize, screen: &Screen) ->
                     json["repo"] = repo.to_string().into();
                     anstream::println!("{json}");
                 }
-                Err(error) => tracing::warn!(%error, "an event has no JSON form"),
+                Err(error) => tracing::warn!(%error, "a event cannot be written as JSON: {error}"),
             },
         }
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,7 +96,7 @@ pub(super) fn state(state: State) -> String {
 
 fn line(event: &WorkEvent) -> String {
     match event {
-        WorkEvent::Polled { issues, ready } => styled(DIM, &format!("looked at {issues} issue(s), {ready} to work on")),
+        WorkEvent::Polled { issues, ready } => styled(DIM, &format!("polled: {issues} issue(s), {ready} ready")),
         WorkEvent::Moved { issue, state: to, why } => format!("#{issue:<4} {} {}", state(*to), plain(why)),
         WorkEvent::Refused { issue, reason } => format!("#{issue:<4} {} {}", styled(BAD, "refused    "), plain(reason)),
         WorkEvent::Progress { issue, text } => {
@@ -108,11 +108,11 @@ fn line(event: &WorkEvent) -> String {
         WorkEvent::Failed { issue: Some(issue), reason } => {
             format!("#{issue:<4} {} {}", styled(BAD, "failed     "), plain(reason))
         }
-        WorkEvent::Failed { issue: None, reason } => format!("{} {}", styled(BAD, "the poll failed:"), plain(reason)),
+        WorkEvent::Failed { issue: None, reason } => format!("{} {}", styled(BAD, "poll failed:"), plain(reason)),
     }
 }
 
-/// One harmless line.
+/// The first line that is not blank, without control characters.
 fn plain(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     clip(&terminal(line), LINE_MAX).replace('\n', " ")

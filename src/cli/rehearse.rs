@@ -23,14 +23,14 @@ pub(super) async fn rehearse(mut setup: Setup, shared: Shared, args: RehearseArg
         ([], None) if args.agent.is_none() => rehearsal::bundled(setup, &desk).await?,
         ([repo], Some(issue)) => rehearsal::own(setup, Path::new(repo), issue, args.agent, &desk).await?,
         ([], _) | ([_], None) | ([_, _, ..], _) => {
-            let help = "a rehearsal of your own needs both: `hob rehearse --repo PATH --issue FILE --agent NAME`";
+            let help = "to rehearse with your own repository, give both `--repo PATH` and `--issue FILE`";
             return Err(fatal(Exit::Usage, help));
         }
     };
     rehearsal::tell(&stage, show).await?;
     if args.keep {
         let address = stage.web_address();
-        anstream::eprintln!("\n{} {address} (Ctrl-C ends it)", styled(BOLD, "The forge stays open at"));
+        anstream::eprintln!("\n{} {address} (Ctrl-C stops it)", styled(BOLD, "The forge keeps running at"));
         tokio::signal::ctrl_c().await?;
     }
     Ok(())

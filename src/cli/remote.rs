@@ -1,4 +1,4 @@
-//! The repository of the folder Hob is started in, from its git remote `origin` (A10).
+//! The repository of the current folder, from its git remote `origin`.
 
 use tokio_util::sync::CancellationToken;
 
@@ -13,7 +13,7 @@ pub(super) struct Origin {
     pub(super) repo: RepoName,
 }
 
-/// What `origin` points to; none where there is no such remote, or one on no forge.
+/// The repository that `origin` points to; none if there is no such remote or it is not on a forge.
 pub(super) async fn origin() -> Option<Origin> {
     let git = Program::new("git", &child_environment()).args(["config", "--get", "remote.origin.url"]);
     let finished = git.run(&CancellationToken::new()).await.ok()?;

@@ -1,4 +1,4 @@
-//! `hob replay SESSION --folder DIR`: the same calls to the same tools, without a model.
+//! `hob replay SESSION --folder DIR`: runs the recorded tool calls again, without a model.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -19,14 +19,14 @@ use crate::{
     session::{Line, SessionEvent, Sessions},
 };
 
-/// The time of a replay.
+/// The wall time a replay may take.
 const TIME: Duration = Duration::from_secs(3_600);
 
 pub(super) async fn replay(setup: Setup, shared: Shared, args: ReplayArgs) -> anyhow::Result<()> {
     let record = find(&setup, &shared, &args.session)?;
     let before = of(&setup).read(&record.id)?.lines;
     if !before.iter().any(|line| matches!(line.event, SessionEvent::Replied { .. })) {
-        let text = format!("the session `{}` has no turns to play: only the native agent's have", record.id);
+        let text = format!("the session `{}` has no turns to replay: only sessions of a native agent have", record.id);
         return Err(fatal(Exit::NotFound, text));
     }
     let registry = Registry::new(agent_parts(&setup.settings, &setup.state_dir))?;
@@ -99,24 +99,24 @@ fn tell(comparison: &Comparison, shared: &Shared, outcome: &Outcome) -> anyhow::
                 output::styled(output::BOLD, &format!("turn {}: {} {arguments}", one.turn, one.tool))
             );
             let Some(now) = &one.now else {
-                anstream::println!("  was not run: the replay ended before ({})", super::sessions::outcome(outcome));
+                anstream::println!("  not run: the replay ended first ({})", super::sessions::outcome(outcome));
                 continue;
             };
             let (then, now) = first_difference(&one.before, now);
             anstream::println!("  then: {}\n  now:  {}", terminal(then), terminal(now));
         }
-        anstream::println!("{} answer(s) are the same, {different} differ.", comparison.same);
+        anstream::println!("{} result(s) are the same, {different} differ.", comparison.same);
     }
-    if different > 0 { Err(fatal(Exit::Failure, "the world differs from the transcript")) } else { Ok(()) }
+    if different > 0 { Err(fatal(Exit::Failure, "the results differ from the transcript")) } else { Ok(()) }
 }
 
-/// The first line that is not the same in both.
+/// The first line that differs.
 fn first_difference<'a>(then: &'a str, now: &'a str) -> (&'a str, &'a str) {
     let (mut a, mut b) = (then.lines(), now.lines());
     loop {
         match (a.next(), b.next()) {
             (Some(x), Some(y)) if x == y => {}
-            (x, y) => return (x.unwrap_or("(nothing more)"), y.unwrap_or("(nothing more)")),
+            (x, y) => return (x.unwrap_or("(end)"), y.unwrap_or("(end)")),
         }
     }
 }

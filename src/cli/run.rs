@@ -31,7 +31,7 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyh
     let show = if shared.json { Show::Json } else { Show::Lines };
     let (mut log, screen) = (Log::default(), Screen::default());
     let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
-    // A daemon that nobody wants a summary of keeps none.
+    // A daemon without a step summary keeps no events.
     let keeps = if step_summary.is_some() { progress::SUMMARY } else { 0 };
     let listen = |repositories: &Repositories| {
         let events;
@@ -47,10 +47,10 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyh
     let done = done?;
     tell(&done, shared.json);
     if args.once && done.repositories_failed > 0 {
-        return Err(fatal(Exit::Failure, format!("{} repositories could not be asked", done.repositories_failed)));
+        return Err(fatal(Exit::Failure, format!("{} repositories could not be polled", done.repositories_failed)));
     }
     if args.once && done.failed > 0 {
-        let reason = format!("{} issue(s) failed and are left to the next run", done.failed);
+        let reason = format!("{} issue(s) failed and are left for the next run", done.failed);
         return Err(fatal(Exit::Failure, reason));
     }
     Ok(())
@@ -71,11 +71,11 @@ fn tell(done: &RunSummary, as_json: bool) {
     tell_people(done);
 }
 
-/// What a run did and what is left of the quotas, on standard error.
+/// Prints the counts of a run and what is left of the rate limits on standard error.
 pub(super) fn tell_people(done: &RunSummary) {
     let calls = done.calls;
     let text = format!(
-        "worked on {} issue(s), {} brought up to date, {} failed; calls: {} reads, {} unchanged (free), {} writes",
+        "{} issue(s) worked on, {} reconciled, {} failed; API calls: {} reads, {} not modified (free), {} writes",
         done.worked, done.reconciled, done.failed, calls.reads, calls.unchanged, calls.writes
     );
     anstream::eprintln!("{}", output::styled(output::BOLD, &text));
@@ -84,12 +84,12 @@ pub(super) fn tell_people(done: &RunSummary) {
     }
 }
 
-/// The first SIGINT or SIGTERM stops the work in order, the second at once.
+/// The first SIGINT or SIGTERM stops the work in order; the second ends the process immediately.
 pub(super) fn stop_on_signal(cancel: CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
-        tracing::warn!("signals cannot be heard: the process ends at once on one");
+        tracing::warn!("cannot handle signals: the first one ends the process immediately");
         return;
     };
     tokio::spawn(async move {
@@ -99,11 +99,13 @@ pub(super) fn stop_on_signal(cancel: CancellationToken) {
                 _ = terminate.recv() => {}
             }
             if round == 0 {
-                anstream::eprintln!("stopping: the work in hand is put back (once more to end at once)");
+                anstream::eprintln!(
+                    "stopping: saving work in progress and requeuing its issues (a second signal exits immediately)"
+                );
                 cancel.cancel();
             }
         }
-        #[expect(clippy::exit, reason = "a second signal ends the process now")]
+        #[expect(clippy::exit, reason = "a second signal ends the process immediately")]
         std::process::exit(130);
     });
 }

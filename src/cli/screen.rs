@@ -1,8 +1,8 @@
-//! Standard error as people see it: lines of progress wait while somebody is asked something there.
+//! Standard error on a terminal: lines of progress wait while an approval prompt is open.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Lines that wait at most; more are counted.
+/// The most lines that wait; further ones are only counted.
 const HELD_MAX: usize = 1_000;
 
 /// Where lines of progress go. Clones share it.
@@ -17,7 +17,7 @@ struct Held {
 }
 
 impl Screen {
-    /// Shows a line, now or when nobody is asked any more.
+    /// Shows a line, now or when the prompt has closed.
     pub(super) fn line(&self, line: String) {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !held.asking {
@@ -29,14 +29,14 @@ impl Screen {
         }
     }
 
-    /// Somebody is asked: lines wait until what this returns is dropped.
+    /// Holds lines back until the returned guard is dropped.
     pub(super) fn ask(&self) -> Asking<'_> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).asking = true;
         Asking(self)
     }
 }
 
-/// Somebody is being asked.
+/// An open prompt.
 pub(super) struct Asking<'a>(&'a Screen);
 
 impl Drop for Asking<'_> {
@@ -47,7 +47,7 @@ impl Drop for Asking<'_> {
             anstream::eprintln!("{line}");
         }
         if more > 0 {
-            anstream::eprintln!("({more} lines of progress were left out)");
+            anstream::eprintln!("({more} more lines of progress were dropped)");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `hob sessions` and `hob show SESSION`: what agents did on this machine.
+//! `hob sessions` and `hob show SESSION`: the agent sessions on this machine.
 
 use crate::{
     cli::{
@@ -34,7 +34,7 @@ pub(super) fn sessions(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
     }
     if found.is_empty() {
         let place = setup.state_dir.join("sessions");
-        anstream::println!("No agent has worked here: there is no session in `{}`.", place.display());
+        anstream::println!("There are no sessions in `{}`.", place.display());
         return Ok(());
     }
     let rows: Vec<_> = found
@@ -51,7 +51,7 @@ pub(super) fn sessions(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
             ]
         })
         .collect();
-    output::table(&["session", "issue", "agent", "state", "last", "turns", "cost"], &rows);
+    output::table(&["session", "issue", "agent", "state", "updated", "turns", "cost"], &rows);
     Ok(())
 }
 
@@ -73,12 +73,12 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
         ("issue", format!("{}#{}", record.repo, record.issue)),
         ("agent", record.agent.clone()),
         ("state", record.state.to_string()),
-        ("began", when(record.started_ms)),
-        ("last", when(record.updated_ms)),
+        ("started", when(record.started_ms)),
+        ("updated", when(record.updated_ms)),
         ("runs", ran.join("\n")),
         ("limits", limits.into_iter().flatten().collect::<Vec<_>>().join(", ")),
         ("turns", metrics.turns.to_string()),
-        ("actions", format!("{}, {} of them failed", metrics.actions, metrics.errors)),
+        ("actions", format!("{} ({} failed)", metrics.actions, metrics.errors)),
         ("cost", record.bill().to_string()),
         ("cached", format!("{} tokens", metrics.cached_tokens)),
         ("model", seconds(metrics.model_ms)),
@@ -94,7 +94,7 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
     match record.state {
         SessionState::Interrupted => {
             anstream::println!(
-                "\nIts process is gone. The next worker on this machine that takes the issue goes on with it."
+                "\nIts process has died. The next worker on this machine that claims the issue resumes the session."
             );
         }
         SessionState::Running | SessionState::Pending => anstream::println!("\n`hob log -f {id}` follows it."),
@@ -103,13 +103,13 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
     Ok(())
 }
 
-/// How a run ended, in words.
+/// The outcome of a run as text.
 pub(super) fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Done { summary } => format!("done: {summary}"),
         Outcome::NothingToDo { reason } => format!("nothing to do: {reason}"),
         Outcome::Question { question } => format!("asks: {question}"),
-        Outcome::ApprovalNeeded { proposed } => format!("needs a word: {}", proposed.line),
+        Outcome::ApprovalNeeded { proposed } => format!("needs approval: {}", proposed.line),
         Outcome::Failed { reason, .. } => format!("failed: {reason}"),
     }
 }

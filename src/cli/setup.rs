@@ -35,7 +35,7 @@ impl Setup {
         Ok(Self { settings, standard, state_dir, record: None })
     }
 
-    /// The repositories that are named: by flags, else by the variable.
+    /// The repositories given by flags, else by GITHUB_REPOSITORY.
     fn named(&self, shared: &Shared) -> anyhow::Result<Vec<RepoName>> {
         let names = match shared.repo.as_slice() {
             [] => self.standard.repository.as_slice(),
@@ -44,7 +44,7 @@ impl Setup {
         let mut named: Vec<RepoName> = Vec::new();
         for name in names {
             let name: RepoName = name.parse().map_err(|error| fatal(Exit::Usage, format!("{error}")))?;
-            // Names of repositories have no case.
+            // Repository names are case-insensitive.
             if !named.iter().any(|known| known.to_string().eq_ignore_ascii_case(&name.to_string())) {
                 named.push(name);
             }
@@ -55,8 +55,7 @@ impl Setup {
     /// The git remote's repository, with the forge it is on.
     async fn of_this_folder(&mut self) -> anyhow::Result<RepoName> {
         let Some(found) = remote::origin().await else {
-            let help =
-                "no repository is named: use `--repo OWNER/NAME`, set GITHUB_REPOSITORY, or run in a clone of it";
+            let help = "no repository is given: use `--repo OWNER/NAME`, set GITHUB_REPOSITORY, or run Hob in a clone";
             return Err(fatal(Exit::Usage, help));
         };
         self.standard.forge_at(&found.server);
@@ -76,7 +75,7 @@ impl Setup {
         let mut named = self.named(shared)?;
         if named.len() > 1 {
             let names: Vec<_> = named.iter().map(ToString::to_string).collect();
-            let help = format!("this command is about one repository: give `--repo` once, not {}", names.join(", "));
+            let help = format!("this command takes one repository: give `--repo` once, not {}", names.join(", "));
             return Err(fatal(Exit::Usage, help));
         }
         Ok(named.pop())
@@ -157,7 +156,7 @@ impl Setup {
     }
 }
 
-/// Who listens to a worker, what ends it, and whom its agents ask.
+/// The observer, the cancellation and the approval of a worker.
 pub(super) struct Listen {
     pub(super) events: EventSink,
     pub(super) cancel: CancellationToken,
@@ -165,7 +164,7 @@ pub(super) struct Listen {
 }
 
 impl Listen {
-    /// Nobody listens and nothing ends it: for commands that only read.
+    /// No observer and no cancellation: for commands that only read or make one change.
     pub(super) fn nobody() -> Self {
         let events = Arc::new(|_: &RepoName, _: &WorkEvent| {});
         Self { events, cancel: CancellationToken::new(), approval: Approval::Nobody }

@@ -1,4 +1,4 @@
-//! From settings and variables to an identity: an App's, where one is set up, else a token's.
+//! The identity from settings and variables: a GitHub App if one is configured, else a token.
 
 use std::{io::Read, path::Path};
 
@@ -11,26 +11,25 @@ use crate::{
     forge::{App, AppKey, Authentication},
 };
 
-/// Bytes of a key's file that are read; one of 4096 bits has about 3,300.
+/// Maximum bytes read from a key file; a 4096-bit key has about 3,300.
 const KEY_MAX: u64 = 64 * 1024;
 
-/// Who Hob is; `repo` finds the App's installation where none is named.
+/// Hob's identity on the forge; `repo` is used to find the App's installation if none is configured.
 pub(super) fn identity(
     app: &AppSettings,
     standard: &Standard,
     repo: Option<&RepoName>,
 ) -> anyhow::Result<Authentication> {
     if app.id == 0 {
-        let help = "no token: set GITHUB_TOKEN to one with contents, issues and pull requests: write, or sign in as a \
-                    GitHub App by `app.id` and its key (`hob rehearse` needs neither)";
+        let help = "no token: set GITHUB_TOKEN to a token with write permission for contents, issues and pull requests, or \
+                    configure a GitHub App with `app.id` and its key (`hob rehearse` needs neither)";
         let token = standard.token.clone().ok_or_else(|| fatal(Exit::Token, help))?;
         return Ok(Authentication::Token(token));
     }
     let pem = match &standard.app_private_key {
         Some(pem) => pem.clone(),
         None if app.private_key.is_empty() => {
-            let help =
-                "no key of the App: set `app.private_key` to the file with it, or HOB_APP_PRIVATE_KEY to its text";
+            let help = "no key for the App: set `app.private_key` to the path of the key file, or HOB_APP_PRIVATE_KEY to its text";
             return Err(fatal(Exit::Token, help));
         }
         None => read(Path::new(&app.private_key))?,

@@ -32,14 +32,14 @@ pub(super) async fn status(setup: Setup, shared: Shared) -> anyhow::Result<()> {
                     print_day(worker, &record);
                 }
             }
-            // One repository's trouble does not hide the others.
+            // The failure of one repository does not hide the others.
             Err(error) => failed = failed.or(Some(anyhow::Error::from(error).context(repo.to_string()))),
         }
     }
     if shared.json && (failed.is_none() || !values.is_empty()) {
         output::json(&values)?;
     }
-    // Not a part of the result: what is left for the next commands.
+    // On standard error, because it is not part of the result.
     for rate in pool.rates() {
         anstream::eprintln!("{}", output::styled(output::DIM, &output::rate(&rate)));
     }
@@ -48,7 +48,7 @@ pub(super) async fn status(setup: Setup, shared: Shared) -> anyhow::Result<()> {
 
 fn print(worker: &Worker, found: Vec<(String, Record)>) {
     if found.is_empty() {
-        anstream::println!("Nothing goes on in {}.", worker.forge().repo());
+        anstream::println!("No issue is in progress in {}.", worker.forge().repo());
         return;
     }
     let now = worker.forge().now();
@@ -74,12 +74,12 @@ fn print(worker: &Worker, found: Vec<(String, Record)>) {
     output::table(&["issue", "state", "attempt", "pull request", "spent", "lease", "title"], &rows);
 }
 
-/// The kill switch, and what the day has cost.
+/// The kill switch and today's spend.
 fn print_day(worker: &Worker, record: &RepositoryRecord) {
     if let Some(pause) = &record.paused {
         let paused = Full::Paused(pause.clone()).to_string();
         anstream::println!("{}", output::styled(output::BOLD, &terminal(&paused)));
     }
     let bill = record.day_bill(worker.forge().now());
-    anstream::println!("Today: {bill}, with what attempts under way may take.");
+    anstream::println!("Today: {bill}, including the reservations of running attempts.");
 }

@@ -13,24 +13,24 @@ use crate::{
     worker::{RunSummary, WorkEvent},
 };
 
-/// Bytes of a summary; GitHub takes 1 MiB a step.
+/// Maximum bytes of a summary; GitHub accepts 1 MiB per step.
 const SUMMARY_MAX: usize = 512 * 1024;
 
-/// Appends what happened to the file that the job names.
+/// Appends the events to the job's step summary file.
 pub(super) fn append(path: &Path, log: &Log, done: Option<&RunSummary>) -> anyhow::Result<()> {
     let mut text = "## Hob\n\n".to_owned();
     let events = log.lock().unwrap_or_else(PoisonError::into_inner);
     if events.is_empty() {
-        text.push_str("No issue needed anything.\n");
+        text.push_str("Nothing to do.\n");
     } else {
-        text.push_str("| time | issue | what |\n|---|---|---|\n");
+        text.push_str("| time | issue | event |\n|---|---|---|\n");
         let several = events.windows(2).any(|two| two[0].repo != two[1].repo);
         let naming = if several { Naming::Several } else { Naming::One };
         text.extend(events.iter().map(|one| row(one, naming)));
     }
     if let Some(done) = done {
         text.push_str(&format!(
-            "\nWorked on {}, {} brought up to date, {} failed. Calls: {} reads, {} unchanged, {} writes.\n",
+            "\n{} worked on, {} reconciled, {} failed. API calls: {} reads, {} not modified, {} writes.\n",
             done.worked, done.reconciled, done.failed, done.calls.reads, done.calls.unchanged, done.calls.writes
         ));
     }
@@ -52,7 +52,7 @@ fn row(Timed { seconds, repo, event }: &Timed, naming: Naming) -> String {
         WorkEvent::Published { issue, pull, spend, .. } => (Some(issue), format!("opened #{pull} ({spend})")),
         WorkEvent::Failed { issue, reason } => (issue.as_ref(), format!("**failed**: {}", cell(reason))),
         WorkEvent::Progress { issue, text } => (Some(issue), cell(text)),
-        WorkEvent::Polled { issues, ready } => (None, format!("looked at {issues} issue(s), {ready} to work on")),
+        WorkEvent::Polled { issues, ready } => (None, format!("polled: {issues} issue(s), {ready} ready")),
     };
     let of = match naming {
         Naming::One => String::new(),
@@ -61,7 +61,7 @@ fn row(Timed { seconds, repo, event }: &Timed, naming: Naming) -> String {
     format!("| {seconds:.1} s | {} | {what} |\n", issue.map(|issue| format!("{of}#{issue}")).unwrap_or(of.clone()))
 }
 
-/// Text of an issue or an agent in one cell.
+/// Untrusted text as one cell.
 fn cell(text: &str) -> String {
     inert(&clip(text, 1_000)).replace('|', "\\|").replace('\n', " ")
 }

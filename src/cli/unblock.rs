@@ -13,7 +13,7 @@ pub(super) async fn unblock(setup: Setup, shared: Shared, args: UnblockArgs) -> 
     let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await?;
     worker::unblock(&worker, args.issue, &args.message).await?;
     if !shared.json {
-        anstream::println!("Issue {} is free again: the next worker takes it with your words.", args.issue);
+        anstream::println!("Issue {} is requeued with your answer.", args.issue);
     }
     Ok(())
 }

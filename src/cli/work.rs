@@ -1,4 +1,4 @@
-//! `hob work ISSUE…`: just these issues.
+//! `hob work ISSUE…`: one attempt at each of the given issues.
 
 use tokio_util::sync::CancellationToken;
 
@@ -31,7 +31,7 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs) -> an
     let step_summary = setup.standard.step_summary.clone();
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone());
-    // The result is one value, at the end: what goes on is told beside it.
+    // The result is one value at the end, so progress goes to standard error even with `--json`.
     let screen = Screen::default();
     let keeps = if step_summary.is_some() { progress::SUMMARY } else { 0 };
     let (events, log) = progress::sink(Show::Lines, Naming::One, keeps, &screen);
@@ -52,13 +52,13 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs) -> an
     }
     let short = issues.iter().filter(|issue| issue.state != IssueResult::Completed).count();
     if short > 0 {
-        let reason = format!("{short} of {} issue(s) did not come to a pull request", issues.len());
+        let reason = format!("{short} of {} issue(s) did not get a pull request", issues.len());
         return Err(fatal(Exit::Unfinished, reason));
     }
     Ok(())
 }
 
-/// The numbers in their order; one that is given twice counts once.
+/// The numbers in the given order, without duplicates.
 fn each_once(given: &[IssueNumber]) -> Vec<IssueNumber> {
     let mut numbers: Vec<IssueNumber> = Vec::new();
     for number in given {
@@ -80,12 +80,12 @@ fn print(issues: &[WorkedOn]) {
     output::table(&["issue", "state", "pull request", "why"], &rows);
 }
 
-/// What would be done about each.
+/// Prints what would be done about each issue.
 async fn look(setup: Setup, shared: &Shared, numbers: &[IssueNumber]) -> anyhow::Result<()> {
     let worker = setup.worker(shared, Access::ReadOnly, None, Listen::nobody()).await?;
     let found = explain::selected(&worker, numbers).await?;
     if shared.json {
-        let absent = |number| serde_json::json!({ "issue": number, "why": "it is not there, or is a pull request" });
+        let absent = |number| serde_json::json!({ "issue": number, "why": "it does not exist or is a pull request" });
         let values = numbers.iter().zip(&found).map(|(number, found)| match found {
             Some(found) => serde_json::to_value(found),
             None => Ok(absent(number)),
@@ -101,12 +101,12 @@ async fn look(setup: Setup, shared: &Shared, numbers: &[IssueNumber]) -> anyhow:
                 vec![format!("#{number}"), state, found.title.chars().take(40).collect(), found.why]
             }
             None => {
-                let why = "it is not there, or is a pull request";
+                let why = "it does not exist or is a pull request";
                 vec![format!("#{number}"), "-".to_owned(), "-".to_owned(), why.to_owned()]
             }
         })
         .collect();
-    output::table(&["issue", "state", "title", "what Hob would do"], &rows);
+    output::table(&["issue", "state", "title", "next step"], &rows);
     Ok(())
 }
 

@@ -9,18 +9,18 @@ use crate::{
     domain::Impact,
 };
 
-/// How a model says what it wants done.
+/// How a model calls tools.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speech {
-    /// By the tool calls of its interface.
+    /// With the tool calls of its interface.
     #[default]
     Calls,
-    /// By a JSON object in its words, for models and servers without tool calls.
+    /// With a JSON object in its text, for models and servers without tool calls.
     Json,
 }
 
-/// What becomes of an action with more impact than runs by itself where nobody sits at a terminal.
+/// What happens to an action that needs approval when nobody is at a terminal.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ask {
@@ -48,18 +48,17 @@ pub enum PromptVia {
 pub struct AgentSettings {
     /// What runs it.
     pub backend: BackendKind,
-    /// `command`: the program and its arguments. An argument may be `{prompt}` or `--flag={prompt}`. For an agent that Hob
-    /// knows: its program where it is not on the path, and arguments to put before Hob's own.
+    /// `command`: the program and its arguments. An argument may be `{prompt}` or `--flag={prompt}`. For a known
+    /// command line: its program if it is not on the PATH, and arguments to put before Hob's own.
     pub command: Vec<String>,
     /// `command` only: how the prompt reaches the program.
     pub prompt: PromptVia,
-    /// `native`: the model, `anthropic/MODEL`, `openai/MODEL` or `cassette/PATH`; none: `model.default`. For an agent that
-    /// Hob knows: the model as that program calls it; none: the program's own choice.
+    /// `native`: the model, `anthropic/MODEL`, `openai/MODEL` or `cassette/PATH`; none: `model.default`. For a known
+    /// command line: the program's own name of the model; none: the program's choice.
     pub model: Option<String>,
-    /// `native` only: the models to fall over to where its model cannot answer, in order; empty, with `model.default` for
-    /// its model: `model.fallback`.
+    /// `native` only: the fallback models, in order; if empty and the agent has no model of its own: `model.fallback`.
     pub fallback: Vec<String>,
-    /// Names of variables that reach the agent's children beside the allow-list. Hob's own secrets never do.
+    /// Names of variables that reach the agent's child processes in addition to the allow-list. Hob's own secrets never do.
     pub env: Vec<String>,
     /// `recipe` only: the name of the recipe.
     pub recipe: Option<String>,
@@ -82,13 +81,13 @@ pub struct AgentSettings {
     pub soft_limit: u8,
     /// `native` only: tokens the model takes in; near them, earlier turns are shortened.
     pub context_tokens: u64,
-    /// `native` only: how the model says what it wants done.
+    /// `native` only: how the model calls tools.
     pub speech: Speech,
     /// `native` only: the tools it has, by name; empty: all that are built in.
     pub tools: Vec<String>,
-    /// `native` only: the highest impact an action may have without a word.
+    /// `native` only: the highest impact of an action that needs no approval.
     pub approve: Impact,
-    /// `native` only: what becomes of an action with more where nobody sits at a terminal.
+    /// `native` only: what happens to an action that needs approval when nobody is at a terminal.
     pub ask: Ask,
     /// `native` only: actions that are refused, whoever approves: `shell(git push)`.
     pub denied: Vec<String>,
@@ -129,7 +128,7 @@ impl Default for AgentSettings {
     }
 }
 
-/// What no agent does unless its settings say otherwise: deleting folders, pushing, publishing.
+/// Denied by default: deleting folders, pushing, publishing.
 const DENIED: [&str; 16] = [
     "shell(rm -r)",
     "shell(find -delete)",
@@ -192,7 +191,7 @@ pub enum Step {
 pub struct Replace {
     /// What is looked for.
     pub find: String,
-    /// What stands there afterwards; `$1` means a group where `find` is a regular expression.
+    /// The replacement; `$1` is a group if `find` is a regular expression.
     pub with: String,
     /// The file, or a glob over the folder's files.
     pub files: String,

@@ -56,7 +56,7 @@ impl AdapterName {
         Self::MiniSweAgent,
     ];
 
-    /// The name as it stands in settings; an agent of this name needs no settings.
+    /// The name in settings; an agent of this name needs no settings.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Claude => "claude",
@@ -80,7 +80,7 @@ impl std::fmt::Display for AdapterName {
 
 /// A text that names no backend.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no backend: there are native, command, recipe, {known}", known = AdapterName::ALL.map(AdapterName::as_str).join(", "))]
+#[error("`{0}` is not a backend; the backends are native, command, recipe, {known}", known = AdapterName::ALL.map(AdapterName::as_str).join(", "))]
 pub struct UnknownBackend(String);
 
 impl FromStr for AdapterName {
@@ -126,6 +126,6 @@ mod tests {
             assert_eq!(BackendKind::try_from(String::from(backend)), Ok(backend));
         }
         let error = BackendKind::try_from("claud".to_owned()).unwrap_err().to_string();
-        assert!(error.contains("`claud` is no backend") && error.contains("claude, codex"), "{error}");
+        assert!(error.contains("`claud` is not a backend") && error.contains("claude, codex"), "{error}");
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serializer, de::Error};
 /// A sentence that says how a duration is written.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text.trim())
-        .map_err(|_unreadable| format!("`{text}` is no duration: write for example `30s`, `5m` or `1h`"))
+        .map_err(|_unreadable| format!("`{text}` is not a duration: write for example `30s`, `5m` or `1h`"))
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {

@@ -5,6 +5,7 @@ mod backends;
 mod duration;
 mod environment;
 mod models;
+mod renamed;
 mod repository;
 mod sections;
 mod settings;
@@ -17,6 +18,7 @@ pub use backends::{AdapterName, BackendKind, UnknownBackend};
 pub use duration::parse_duration;
 pub use environment::{ModelAccess, child_environment, may_pass, model_access, named_environment};
 pub use models::{InvalidModelName, ModelName, ModelSettings, PriceSettings};
+pub use renamed::Renamed;
 pub use repository::{REPOSITORY_SETTINGS_PATH, RepositorySettings, RepositorySettingsError};
 pub use sections::{
     AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,

@@ -12,7 +12,7 @@ use crate::config::duration;
 pub struct ModelSettings {
     /// The model an agent uses that names none: `anthropic/MODEL`, `openai/MODEL` or `cassette/PATH`.
     pub default: Option<String>,
-    /// The models to fall over to where `default` cannot answer, in order. An agent with a `model` of its own has its own.
+    /// The fallback models, in order. An agent with a `model` of its own uses its own list.
     pub fallback: Vec<String>,
     /// Where the OpenAI-compatible interface is, with its version: `http://127.0.0.1:11434/v1`. `OPENAI_BASE_URL` wins.
     pub openai_base_url: Option<String>,
@@ -20,7 +20,7 @@ pub struct ModelSettings {
     pub anthropic_base_url: Option<String>,
     /// Tokens one reply may have.
     pub max_output_tokens: u32,
-    /// Until a connection stands.
+    /// Deadline of a connection attempt.
     #[serde(with = "duration")]
     pub connect_timeout: Duration,
     /// Silence that ends a request: until the answer begins, and between two pieces of a stream.

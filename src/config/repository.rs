@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{AgentSettings, BackendKind, RecipeSettings, toml_sentence};
 
-/// Where the repository's settings stand in it.
+/// The path of the repository's settings.
 pub const REPOSITORY_SETTINGS_PATH: &str = ".github/hob.toml";
 
 /// `.github/hob.toml`.
@@ -42,16 +42,16 @@ impl RepositorySettings {
         let settings: Self =
             toml::from_str(text).map_err(|error| RepositorySettingsError(toml_sentence(text, &error)))?;
         if let Some((name, _)) = settings.agents.iter().find(|(_, agent)| !agent.env.is_empty()) {
-            let reason = format!("`agents.{name}.env` may stand only in the settings of whoever runs Hob");
+            let reason = format!("`agents.{name}.env` is allowed only in the settings of whoever runs Hob");
             return Err(RepositorySettingsError(reason));
         }
-        // A known program gets a key: which file it is, and what stands before Hob's arguments, is not the repository's to say.
+        // A known program gets a key, so the repository must not choose its file or put arguments before Hob's.
         let placed =
             |agent: &AgentSettings| matches!(agent.backend, BackendKind::Adapter(_)) && !agent.command.is_empty();
         if let Some((name, agent)) = settings.agents.iter().find(|(_, agent)| placed(agent)) {
             let backend = String::from(agent.backend);
             let reason = format!(
-                "`agents.{name}.command` with `backend = \"{backend}\"` may stand only in the settings of whoever runs Hob"
+                "`agents.{name}.command` with `backend = \"{backend}\"` is allowed only in the settings of whoever runs Hob"
             );
             return Err(RepositorySettingsError(reason));
         }

@@ -1,5 +1,5 @@
-//! The sections of the settings that belong to the loop: one struct a section, one field a key. Defaults and the words
-//! that explain them stand in `config/default.toml`.
+//! The sections of the settings that belong to the loop: one struct per section, one field per key. `config/default.toml`
+//! has the defaults and explains them.
 
 use std::time::Duration;
 
@@ -10,26 +10,26 @@ use crate::{
     domain::{Budget, Budgets, Login, Permission},
 };
 
-/// `[agent]`: which agent works, and what is done about one that fails or falls silent.
+/// `[agent]`: which agent works, and what happens to one that fails or is idle.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExecutorSettings {
     /// The agent's name.
     pub default: String,
-    /// How often a run that failed in a way that may pass is tried again in place.
+    /// How often a run is retried in place after a transient failure.
     pub retries: u32,
-    /// The pause before the first of those; it doubles each time.
+    /// The pause before the first retry; it doubles each time.
     #[serde(with = "duration")]
     pub retry_delay: Duration,
-    /// The longest pause; a service that asks for more has the issue put back.
+    /// The longest pause; if a service asks for a longer one, the issue is requeued.
     #[serde(with = "duration")]
     pub retry_delay_max: Duration,
-    /// Silence after which people are told; 0: never.
+    /// Idle time after which people are warned; 0: never.
     #[serde(with = "duration")]
-    pub silence_warns: Duration,
-    /// Silence after which the run is ended; 0: never.
+    pub idle_warning: Duration,
+    /// Idle time after which the run is ended; 0: never.
     #[serde(with = "duration")]
-    pub silence_ends: Duration,
+    pub idle_timeout: Duration,
 }
 
 /// `[sessions]`: how long sessions are kept.
@@ -68,9 +68,9 @@ pub struct ForgeSettings {
     /// Deadline of a call.
     #[serde(with = "duration")]
     pub timeout: Duration,
-    /// How often a read is tried again.
+    /// How often a read is retried.
     pub retries: u32,
-    /// First pause before a read is tried again.
+    /// The pause before the first retry of a read.
     #[serde(with = "duration")]
     pub retry_base: Duration,
     /// The longest `retry-after` that is waited out in place.
@@ -80,7 +80,7 @@ pub struct ForgeSettings {
     pub login: String,
 }
 
-/// `[identity]`: who Hob's commits are by.
+/// `[identity]`: author and committer of Hob's commits.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
@@ -94,7 +94,7 @@ pub struct Identity {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseSettings {
-    /// How long a silent worker keeps its claim.
+    /// How long a lease lasts without a renewal.
     #[serde(with = "duration")]
     pub duration: Duration,
     /// Margin for clocks that differ.
@@ -118,7 +118,7 @@ pub struct Limits {
     pub jobs: usize,
     /// Wall time of an attempt.
     #[serde(with = "duration")]
-    pub issue_time: Duration,
+    pub attempt_time: Duration,
     /// Issues claimed within an hour.
     pub issues_per_hour: usize,
     /// Attempts before a person is asked.
@@ -154,13 +154,13 @@ pub struct Limits {
     pub soft: f64,
     /// Open pull requests that wait for people; 0: not limited.
     pub open_pulls: usize,
-    /// How often work is kept while an agent runs; 0: only at its end.
+    /// How often a running agent's work is pushed; 0: only at the end of the run.
     #[serde(with = "duration")]
     pub checkpoint: Duration,
-    /// How long a question on the terminal waits for its answer.
+    /// How long an approval prompt on the terminal waits.
     #[serde(with = "duration")]
     pub approval_time: Duration,
-    /// Bytes of a body that reach the agent.
+    /// Bytes of a body that are passed to the agent.
     pub body_bytes: usize,
 }
 
@@ -175,7 +175,7 @@ impl Limits {
             attempt: Budget {
                 usd_micros: money(self.usd_per_attempt),
                 tokens: number(self.tokens_per_attempt),
-                wall_seconds: number(self.issue_time.as_secs()),
+                wall_seconds: number(self.attempt_time.as_secs()),
                 attempts: None,
             },
             issue: Budget {
@@ -225,7 +225,7 @@ pub struct PublishSettings {
     pub draft: bool,
 }
 
-/// `[trust]`: whose word counts.
+/// `[trust]`: who is authorized.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrustSettings {

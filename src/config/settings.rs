@@ -1,4 +1,4 @@
-//! Loading: defaults, then a file, then `HOB__SECTION__KEY` variables, then flags; an unknown key names the nearest known one.
+//! Loads the settings: defaults, a file, `HOB__SECTION__KEY` variables, flags. An unknown key names the nearest known one.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     config::{
         AgentSettings, AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings,
-        LedgerSettings, Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, SessionSettings,
-        ToolSettings, TrustSettings, WorkspaceSettings, toml_sentence,
+        LedgerSettings, Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, Renamed, SessionSettings,
+        ToolSettings, TrustSettings, WorkspaceSettings, renamed::replace_old_names, toml_sentence,
     },
     domain::{LabelNames, PlanRules, Recovery, RepositoryRules, StatusRules, TrustRules},
 };
@@ -20,7 +20,7 @@ use crate::{
 /// The defaults, as they are printed in the documentation.
 pub const DEFAULTS: &str = include_str!("../../config/default.toml");
 
-/// Tables whose keys users choose; what stands below them is checked where it is read.
+/// Tables whose keys users choose; their contents are validated where they are read.
 const FREE_TABLES: [&str; 4] = ["agents", "recipes", "model", "tools"];
 
 /// Every setting of the process.
@@ -47,7 +47,7 @@ pub struct Settings {
     pub app: AppSettings,
     /// How the forge is called.
     pub forge: ForgeSettings,
-    /// Who Hob's commits are by.
+    /// Author and committer of Hob's commits.
     pub identity: Identity,
     /// Label names.
     pub labels: LabelNames,
@@ -65,11 +65,14 @@ pub struct Settings {
     pub publish: PublishSettings,
     /// How long sessions are kept.
     pub sessions: SessionSettings,
-    /// Whose word counts.
+    /// Who is authorized.
     pub trust: TrustSettings,
     /// Where work is done.
     #[serde(default)]
     pub workspace: WorkspaceSettings,
+    /// Old names that were used, each of which deserves a warning.
+    #[serde(skip)]
+    pub renamed: Vec<Renamed>,
 }
 
 /// Settings that cannot be used.
@@ -83,7 +86,7 @@ pub enum SettingsError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The file is no TOML.
+    /// The file is not valid TOML.
     #[error("the settings file `{path}` cannot be used: {reason}")]
     Malformed {
         /// The file.
@@ -92,17 +95,20 @@ pub enum SettingsError {
         reason: String,
     },
     /// A key that Hob does not know.
-    #[error("unknown setting `{key}`{}; `hob settings` prints all of them", hint(nearest))]
+    #[error("unknown setting `{key}`{} `hob settings` prints all settings", hint(nearest))]
     UnknownKey {
         /// The key.
         key: String,
         /// The nearest known one.
         nearest: Option<String>,
     },
+    /// A setting that is given under its old and its present name.
+    #[error("`{}` is the old name of `{}`, and both are set: remove `{}`", .0.old, .0.new, .0.old)]
+    GivenTwice(Renamed),
     /// A value of the wrong kind.
-    #[error("a setting cannot be used: {0}")]
+    #[error("invalid setting: {0}")]
     Invalid(#[from] ConfigError),
-    /// A value that is well formed and makes no sense.
+    /// A value that is well formed but invalid.
     #[error("the setting `{key}` cannot be used: {reason}")]
     Senseless {
         /// The key.
@@ -113,7 +119,7 @@ pub enum SettingsError {
 }
 
 fn hint(nearest: &Option<String>) -> String {
-    nearest.as_ref().map_or_else(String::new, |key| format!(", did you mean `{key}`?"))
+    nearest.as_ref().map_or_else(|| ";".to_owned(), |key| format!(", did you mean `{key}`?"))
 }
 
 impl Settings {
@@ -126,7 +132,7 @@ impl Settings {
         variables: HashMap<String, String>,
         flags: &[(String, String)],
     ) -> Result<Self, SettingsError> {
-        let mut builder = Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml));
+        let mut builder = Config::builder();
         if let Some(path) = file {
             let text = std::fs::read_to_string(path)
                 .map_err(|source| SettingsError::Unreadable { path: path.to_owned(), source })?;
@@ -154,10 +160,13 @@ impl Settings {
                 false => builder.set_override(key, value.as_str())?,
             };
         }
-        let merged = builder.build()?;
+        let mut given = builder.build()?;
+        let renamed = replace_old_names(&mut given.cache).map_err(SettingsError::GivenTwice)?;
+        let defaults = File::from_str(DEFAULTS, FileFormat::Toml);
+        let merged = Config::builder().add_source(defaults).add_source(given).build()?;
         refuse_unknown(&merged)?;
         let settings: Self = merged.try_deserialize()?;
-        settings.sensible()
+        Self { renamed, ..settings }.sensible()
     }
 
     fn sensible(self) -> Result<Self, SettingsError> {
@@ -166,7 +175,7 @@ impl Settings {
             return wrong("limits.jobs", "write at least 1");
         }
         if self.app.id == 0 && (self.app.installation > 0 || !self.app.private_key.is_empty()) {
-            return wrong("app.id", "write the App's id, which stands on its page");
+            return wrong("app.id", "write the App's id, which its page shows");
         }
         if self.limits.attempts == 0 {
             return wrong("limits.attempts", "write at least 1");
@@ -209,7 +218,7 @@ impl Settings {
         RepositoryRules { issues_per_hour: self.limits.issues_per_hour, day: self.limits.budgets().day }
     }
 
-    /// What the status comment says beside the record.
+    /// What the status comment shows besides the record.
     pub fn status_rules(&self) -> StatusRules<'_> {
         StatusRules {
             trigger: &self.labels.trigger,
@@ -219,7 +228,7 @@ impl Settings {
         }
     }
 
-    /// Whose word counts.
+    /// Who is authorized.
     pub fn trust_rules(&self) -> TrustRules {
         TrustRules { permission: self.trust.permission, bots: self.trust.bots.clone() }
     }
@@ -275,7 +284,7 @@ mod tests {
     fn the_defaults_are_settings() {
         let settings = Settings::load(None, HashMap::new(), &[]).unwrap();
         assert_eq!((settings.limits.jobs, settings.limits.issues_per_hour), (1, 10));
-        assert_eq!(settings.limits.issue_time, Duration::from_secs(1800));
+        assert_eq!(settings.limits.attempt_time, Duration::from_secs(1800));
         assert_eq!((settings.poll.interval.as_secs(), settings.poll.max_interval.as_secs()), (30, 300));
         assert_eq!(settings.limits.budgets().issue.usd_micros, Some(5_000_000));
     }
@@ -298,9 +307,62 @@ mod tests {
     fn an_unknown_key_names_the_nearest_known_one() {
         for (file, variables) in [("[limits]\njosb = 2", vec![]), ("", vec![("HOB__LIMITS__JOSB", "2")])] {
             let error = load(file, &variables, &[]).unwrap_err();
-            let text = "unknown setting `limits.josb`, did you mean `limits.jobs`?; `hob settings` prints all of them";
+            let text = "unknown setting `limits.josb`, did you mean `limits.jobs`? `hob settings` prints all settings";
             assert_eq!(error.to_string(), text);
         }
+    }
+
+    #[test]
+    fn an_old_name_works_wherever_it_is_written_and_is_noted() {
+        for (section, old, new) in [
+            ("limits", "issue_time", "attempt_time"),
+            ("agent", "silence_warns", "idle_warning"),
+            ("agent", "silence_ends", "idle_timeout"),
+        ] {
+            let file = format!("[{section}]\n{old} = '7s'");
+            let variable = format!("HOB__{}__{}", section.to_uppercase(), old.to_uppercase());
+            let flag = format!("{section}.{old}");
+            for (file, variables, flags) in [
+                (file.as_str(), vec![], vec![]),
+                ("", vec![(variable.as_str(), "7s")], vec![]),
+                ("", vec![], vec![(flag.as_str(), "7s")]),
+                (file.as_str(), vec![(variable.as_str(), "8s")], vec![(flag.as_str(), "7s")]),
+            ] {
+                let settings = load(file, &variables, &flags).unwrap();
+                let values = serde_json::to_value(&settings).unwrap();
+                assert_eq!(values[section][new], "7s", "{flag}");
+                let notes: Vec<_> = settings.renamed.iter().map(ToString::to_string).collect();
+                let note = format!("the setting `{flag}` is now `{section}.{new}`;");
+                assert!(matches!(notes.as_slice(), [one] if one.starts_with(&note)), "{notes:?}");
+            }
+        }
+        assert!(load("[limits]\nattempt_time = '7s'", &[], &[]).unwrap().renamed.is_empty());
+    }
+
+    #[test]
+    fn an_old_name_and_the_new_one_together_are_refused() {
+        let old = "[limits]\nissue_time = '7s'";
+        let both = "[limits]\nissue_time = '7s'\nattempt_time = '7s'";
+        let variable = ("HOB__LIMITS__ATTEMPT_TIME", "8s");
+        let flag = ("limits.attempt_time", "9s");
+        for (file, variables, flags) in
+            [(both, vec![], vec![]), (old, vec![variable], vec![]), (old, vec![], vec![flag])]
+        {
+            let error = load(file, &variables, &flags).unwrap_err().to_string();
+            let text = "`limits.issue_time` is the old name of `limits.attempt_time`, and both are set: remove \
+                        `limits.issue_time`";
+            assert_eq!(error, text);
+        }
+        let error = load("[agent]\nsilence_ends = '1s'\nidle_timeout = '1s'", &[], &[]).unwrap_err().to_string();
+        assert!(error.ends_with("remove `agent.silence_ends`"), "{error}");
+    }
+
+    #[test]
+    fn a_misspelt_key_never_leads_to_an_old_name() {
+        let error = load("[limits]\nissue_tim = '7s'", &[], &[]).unwrap_err().to_string();
+        assert!(!error.contains("issue_time"), "{error}");
+        let error = load("[agent]\nidle_timeuot = '7s'", &[], &[]).unwrap_err().to_string();
+        assert!(error.contains("did you mean `agent.idle_timeout`?"), "{error}");
     }
 
     #[test]

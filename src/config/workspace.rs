@@ -12,7 +12,7 @@ use crate::config::duration;
 pub struct WorkspaceSettings {
     /// The git program; a name is looked up in `PATH`.
     pub git: String,
-    /// What the names of Hob's branches begin with; these branches are fetched beside the base branch.
+    /// Prefix of Hob's branches, which are fetched in addition to the base branch.
     pub branch_prefix: String,
     /// How long one fetch or push may take, written `10m`.
     #[serde(with = "duration")]

@@ -15,7 +15,7 @@ pub enum LogFormat {
 pub fn start_logs(format: LogFormat, filter: Option<&str>) {
     let filter = EnvFilter::builder().parse_lossy(filter.unwrap_or("hob=warn,off"));
     let logs = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
-    // A second start, as in a test, changes nothing and is no fault.
+    // A second start, as in a test, has no effect and is not an error.
     match format {
         LogFormat::Text => logs.with_ansi(false).without_time().try_init().ok(),
         LogFormat::Json => logs.json().try_init().ok(),

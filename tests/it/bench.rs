@@ -27,5 +27,5 @@ fn each_agent_is_a_row_of_what_it_costs() {
 #[test]
 fn an_agent_that_is_not_installed_is_named() {
     let output = bench(&["--agents", "no-such-agent"]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("`no-such-agent` is no backend"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`no-such-agent` is not a backend"));
 }

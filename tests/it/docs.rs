@@ -192,6 +192,25 @@ fn the_module_map_is_the_one_that_is_enforced() {
     assert_eq!(map.len(), lines, "docs/architecture.md has another number of modules");
 }
 
+#[test]
+fn the_glossary_defines_each_word_once_and_in_order() {
+    let words: Vec<String> =
+        rows(&text("docs/glossary.md")).into_iter().skip(2).map(|cells| cells[0].to_lowercase()).collect();
+    assert!(words.len() > 50, "{words:?}");
+    let unordered: Vec<_> = words.windows(2).filter(|pair| pair[0] >= pair[1]).collect();
+    assert!(unordered.is_empty(), "docs/glossary.md is not in order: {unordered:?}");
+}
+
+#[test]
+fn the_readme_links_every_document() {
+    let readme = text("README.md");
+    let linked = links(&readme);
+    for document in fs::read_dir(root().join("docs")).unwrap() {
+        let name = format!("docs/{}", document.unwrap().file_name().into_string().unwrap());
+        assert!(linked.contains(&name), "README.md does not link {name}");
+    }
+}
+
 /// The targets of Markdown links in `markdown`, code left out.
 fn links(markdown: &str) -> Vec<String> {
     let prose: String = markdown.split("```").step_by(2).collect();

@@ -115,7 +115,7 @@ async fn a_folder_that_takes_no_recording_is_told_before_any_work() {
     std::fs::write(home.path().join("file"), "").unwrap();
     let finished = hob(home.path(), &["rehearse", "--record", "file"]).await;
     let said = finished.stderr.text();
-    assert!(said.contains("no recording can be put into `file`") && said.lines().count() == 1, "{said}");
+    assert!(said.contains("cannot record into `file`") && said.lines().count() == 1, "{said}");
 }
 
 /// A repository of somebody's own, `mine`, with an issue beside it.
@@ -135,10 +135,10 @@ async fn a_rehearsal_that_lacks_a_part_says_which() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("issue.md"), "# Title").unwrap();
     for (args, says) in [
-        (vec!["rehearse", "--repo", "."], "needs both"),
-        (vec!["rehearse", "--agent", "native"], "needs both"),
+        (vec!["rehearse", "--repo", "."], "give both"),
+        (vec!["rehearse", "--agent", "native"], "give both"),
         (vec!["rehearse", "--repo", ".", "--issue", "none.md"], "`none.md` cannot be read"),
-        (vec!["rehearse", "--repo", ".", "--issue", "issue.md"], "is no git repository with a commit"),
+        (vec!["rehearse", "--repo", ".", "--issue", "issue.md"], "is not a git repository with a commit"),
     ] {
         let finished = hob(home.path(), &args).await;
         let said = finished.stderr.text();

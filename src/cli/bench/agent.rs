@@ -18,30 +18,30 @@ use crate::{
     scripted_model::Fault,
 };
 
-/// Who is measured, and how much.
+/// The arguments.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
-    /// Steps of a run, one shell command each
+    /// Run this many steps, one shell command each.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..=10_000))]
     steps: u32,
 
-    /// Rounds; in each one every agent runs once
+    /// Run every agent this many times.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     rounds: u32,
 
-    /// Who, by name, with commas between; without it all that are installed, `native` and `bare-loop`
+    /// Measure only these agents [default: `native`, `bare-loop` and every installed agent].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     agents: Vec<String>,
 
-    /// The folder in which `scripts/agents.sh` installed other agents; without it the path is searched
+    /// Use the agents that `scripts/agents.sh` installed in this folder [default: search the PATH].
     #[arg(long, value_name = "DIR")]
     agents_dir: Option<PathBuf>,
 
-    /// Plays no faults
+    /// Skip the runs with faults.
     #[arg(long)]
     no_faults: bool,
 
-    /// What one run may take
+    /// End a run after this time.
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = parse_duration)]
     time: Duration,
 }
@@ -68,7 +68,7 @@ struct Row {
 /// Measures and prints.
 pub(super) async fn compare(shared: &Shared, args: &Args) -> anyhow::Result<()> {
     if !cfg!(target_os = "linux") {
-        return Err(fatal(Exit::Usage, "what processes cost is read from /proc: this needs Linux"));
+        return Err(fatal(Exit::Usage, "the measurement reads /proc, which needs Linux"));
     }
     let subjects = find(&args.agents, args.agents_dir.as_deref()).map_err(|reason| fatal(Exit::Usage, reason))?;
     let mut runs: Vec<(Subject, Vec<Cost>)> = Vec::new();
@@ -76,7 +76,7 @@ pub(super) async fn compare(shared: &Shared, args: &Args) -> anyhow::Result<()> 
         match warm(&subject, args.time).await {
             Ok(()) => runs.push((subject, Vec::new())),
             // One that cannot be run is named, and the others are measured.
-            Err(error) => anstream::eprintln!("left out: {error:#}"),
+            Err(error) => anstream::eprintln!("skipped: {error:#}"),
         }
     }
     for round in 1..=args.rounds {

@@ -9,14 +9,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{config::child_environment, model::use_ring, process::Program};
 
-/// Where it works.
+/// The arguments.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
-    /// The address of an OpenAI-compatible interface, with its version
+    /// Ask the OpenAI-compatible interface at this address, with its version.
     #[arg(long, value_name = "URL")]
     base: String,
 
-    /// The folder it works in
+    /// Work in this folder.
     #[arg(long, value_name = "DIR")]
     folder: PathBuf,
 }

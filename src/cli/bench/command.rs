@@ -8,18 +8,18 @@ use crate::cli::{
     setup::Setup,
 };
 
-/// What is measured.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum BenchCommand {
-    /// Compares what agents cost, without a model: start, time and CPU a step, memory, size of requests, faults survived.
+    /// Compare agents against a scripted model: start, time and CPU per step, memory, size of requests, faults survived.
     Agent(agent::Args),
-    /// Serves a model that plays a script, until it is stopped.
+    /// Serve a scripted model until interrupted.
     #[command(hide = true)]
     ModelServer(model_server::Args),
-    /// Runs one agent on a folder; the brief comes on standard input.
+    /// Run one agent on a folder, with the brief from standard input.
     #[command(hide = true)]
     RunAgent(run_agent::Args),
-    /// The least an agent can be: asks, runs the command, asks again.
+    /// Run the smallest possible agent: ask, run the command, ask again.
     #[command(hide = true)]
     BareLoop(bare_loop::Args),
 }

@@ -1,4 +1,4 @@
-//! `hob bench`: what agents cost on this machine, with a model that plays a script.
+//! `hob bench`: what agents cost on this machine, measured with a scripted model.
 
 mod agent;
 mod bare_loop;

@@ -7,19 +7,19 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::scripted_model::{Fault, Script, Times, serve as start};
 
-/// The script.
+/// The arguments.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
-    /// A shell command, one a step; may be repeated
+    /// Add a step with this shell command. May be repeated.
     #[arg(long = "command", value_name = "COMMAND")]
     commands: Vec<String>,
 
-    /// The edit for a client without tools
+    /// Use this edit for a client without tools.
     #[arg(long, value_name = "PATH=TEXT")]
     edit: Option<String>,
 
-    /// A fault at a step from 0: server-error, rate-limited, garbage, bad-arguments, reset, cut-after-first,
-    /// cut-in-middle, quota, unauthorized; with `!` at the end it never passes
+    /// Inject a fault at a step, counted from 0: server-error, rate-limited, garbage, bad-arguments, reset,
+    /// cut-after-first, cut-in-middle, quota or unauthorized. With `!` at the end it is permanent.
     #[arg(long = "fault", value_name = "STEP:FAULT", value_parser = fault)]
     faults: Vec<(usize, Fault, Times)>,
 }
@@ -64,7 +64,7 @@ fn fault(text: &str) -> Result<(usize, Fault, Times), String> {
         "cut-in-middle" => Fault::CutInMiddle,
         "quota" => Fault::Quota(Duration::from_secs(3_600)),
         "unauthorized" => Fault::Unauthorized,
-        _ => return Err(format!("`{name}` is no fault")),
+        _ => return Err(format!("`{name}` is not a fault")),
     };
-    Ok((step.parse().map_err(|_no_number| "the step is a number from 0")?, fault, times))
+    Ok((step.parse().map_err(|_no_number| "the step must be a number from 0")?, fault, times))
 }

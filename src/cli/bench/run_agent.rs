@@ -17,22 +17,22 @@ use crate::{
     domain::{Outcome, Progress, RunId, RunRequest},
 };
 
-/// Which agent, and where.
+/// The arguments.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
-    /// The agent
+    /// The agent to run.
     name: String,
 
-    /// The folder it works in
+    /// Let it work in this folder.
     #[arg(long, value_name = "DIR")]
     folder: PathBuf,
 
-    /// The time it has
+    /// End the run after this time.
     #[arg(long, value_name = "DURATION", default_value = "30m", value_parser = parse_duration)]
     time: Duration,
 }
 
-/// Runs the agent; what came of it is one JSON object on standard output. Fails when the agent did not end its work.
+/// Runs the agent and prints the outcome as one JSON object on standard output. Fails if the agent did not finish the work.
 pub(super) async fn run(setup: Setup, args: Args) -> anyhow::Result<()> {
     let mut brief = String::new();
     std::io::stdin().read_to_string(&mut brief).context("read the brief")?;
@@ -63,7 +63,7 @@ pub(super) async fn run(setup: Setup, args: Args) -> anyhow::Result<()> {
         Outcome::NothingToDo { .. }
         | Outcome::Question { .. }
         | Outcome::ApprovalNeeded { .. }
-        | Outcome::Failed { .. } => Err(fatal(Exit::Failure, "the agent did not end its work")),
+        | Outcome::Failed { .. } => Err(fatal(Exit::Failure, "the agent did not finish the work")),
     }
 }
 

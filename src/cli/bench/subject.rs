@@ -1,4 +1,4 @@
-//! Who is measured, and how each is run.
+//! The agents that are measured, and how each is run.
 
 use std::{
     collections::BTreeMap,
@@ -130,7 +130,7 @@ async fn peer(name: AdapterName, program: &Path, place: &Place<'_>) -> Result<()
         Outcome::Done { .. } => Ok(()),
         Outcome::NothingToDo { reason } | Outcome::Failed { reason, .. } => Err(reason),
         Outcome::Question { question } => Err(question),
-        Outcome::ApprovalNeeded { proposed } => Err(format!("it needs a word: {}", proposed.line)),
+        Outcome::ApprovalNeeded { proposed } => Err(format!("needs approval: {}", proposed.line)),
     }
 }
 
@@ -162,7 +162,7 @@ pub(super) fn find(names: &[String], folder: Option<&Path>) -> Result<Vec<Subjec
                 match (program(adapter, folder), names.is_empty()) {
                     (Some(program), _) => found.push(Subject::Peer(adapter, program)),
                     (None, true) => {}
-                    (None, false) => return Err(format!("`{other}` is not installed: try `scripts/agents.sh`")),
+                    (None, false) => return Err(format!("`{other}` is not installed: run `scripts/agents.sh`")),
                 }
             }
         }

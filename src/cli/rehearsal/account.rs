@@ -1,4 +1,4 @@
-//! The account at the end: each issue, its states with times, its pull request with evidence and diff.
+//! The report at the end: each issue with its states and times, and its pull request with evidence and diff.
 
 use std::{collections::BTreeMap, sync::PoisonError};
 
@@ -32,7 +32,7 @@ struct Account {
     diff: Option<String>,
 }
 
-/// Tells what happened, from what the forge has.
+/// Prints what happened, from the data on the forge.
 pub(in crate::cli) async fn tell(stage: &Stage, show: Show) -> anyhow::Result<()> {
     let mut accounts = collect(stage);
     for account in accounts.values_mut() {
@@ -45,7 +45,7 @@ pub(in crate::cli) async fn tell(stage: &Stage, show: Show) -> anyhow::Result<()
             accounts.iter().for_each(print);
             let calls = stage.worker.forge().connection().call_counts();
             anstream::println!(
-                "{} reads, {} unchanged, {} writes of the API",
+                "API calls: {} reads, {} not modified, {} writes",
                 calls.reads,
                 calls.unchanged,
                 calls.writes
@@ -95,7 +95,7 @@ async fn complete(stage: &Stage, account: &mut Account) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What stands below a heading of a pull request's body.
+/// The text below a heading of a pull request's body.
 fn section(body: &str, heading: &str) -> Option<String> {
     let (_, rest) = body.split_once(heading)?;
     Some(rest.split("\n## ").next().unwrap_or_default().trim().to_owned())

@@ -1,4 +1,4 @@
-//! What happens in a rehearsal: the bundled one with its four issues, and one with the user's own repository.
+//! The scripts of the rehearsals: the bundled one with four issues, and one with the user's own repository.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -44,7 +44,7 @@ pub(in crate::cli) async fn bundled(setup: Setup, desk: &Desk) -> anyhow::Result
 
 async fn play(stage: &Stage, show: Show) -> anyhow::Result<()> {
     let (ann, otto) = (&stage.maintainer, &stage.outsider);
-    say(show, "ann opens issues and gives the first one to Hob; the agent's model is a recording, all else is real");
+    say(show, "ann opens issues and labels the first one; the model's replies are recorded, everything else is real");
     ann.make_label("code").await?;
     for n in 1..=3 {
         let (title, body) = issue(n)?;
@@ -55,7 +55,10 @@ async fn play(stage: &Stage, show: Show) -> anyhow::Result<()> {
     ann.label(1, &["code"]).await?;
     run_once(&stage.worker, RunLimits::default()).await?;
     if let Some(pull) = published(stage).first() {
-        say(show, "ann merges the pull request, and labels two more; otto, who may not write, labels his own");
+        say(
+            show,
+            "ann merges the pull request and labels two more issues; otto, who has no write permission, labels his own",
+        );
         ann.merge(*pull).await?;
     }
     ann.label(2, &["code", "agent:notice"]).await?;
@@ -80,10 +83,7 @@ pub(in crate::cli) async fn own(
         .map_err(|error| fatal(Exit::Usage, format!("the issue `{}` cannot be read: {error}", issue.display())))?;
     let (title, body) = titled(&written);
     if title.is_empty() {
-        return Err(fatal(
-            Exit::Usage,
-            format!("the first line of `{}` is the issue's title: write one", issue.display()),
-        ));
+        return Err(fatal(Exit::Usage, format!("the first line of `{}` must be the issue's title", issue.display())));
     }
     let name =
         folder.canonicalize().ok().and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));
@@ -100,7 +100,7 @@ pub(in crate::cli) async fn own(
     Ok(stage)
 }
 
-/// What the bundled rehearsal has to end with; anything else is a fault of Hob or of this machine.
+/// Checks the end of the bundled rehearsal; a difference is a bug in Hob or a problem of this machine.
 fn verify(stage: &Stage) -> anyhow::Result<()> {
     let mut ends: BTreeMap<u64, String> = BTreeMap::new();
     for Timed { event, .. } in stage.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
@@ -119,13 +119,16 @@ fn verify(stage: &Stage) -> anyhow::Result<()> {
         .iter()
         .filter(|(issue, end)| ends.get(issue) != Some(end))
         .map(|(issue, end)| {
-            format!("issue {issue} should end {end}, and ended {}", ends.get(issue).map_or("untouched", |end| end))
+            format!(
+                "issue {issue} should end as {end}, but ended as {}",
+                ends.get(issue).map_or("untouched", |end| end)
+            )
         })
         .collect();
     if wrong.is_empty() {
         Ok(())
     } else {
-        Err(fatal(Exit::Rehearsal, format!("the rehearsal went wrong: {}", wrong.join("; "))))
+        Err(fatal(Exit::Rehearsal, format!("the rehearsal failed: {}", wrong.join("; "))))
     }
 }
 
@@ -147,7 +150,7 @@ fn issue(n: u64) -> anyhow::Result<(&'static str, &'static str)> {
     Ok(titled(text(&format!("issues/{n}.md"))?))
 }
 
-/// The first line, without a heading's mark, and the rest.
+/// The first line, without the heading's `#`, and the rest.
 fn titled(text: &str) -> (&str, &str) {
     let (title, body) = text.trim_start().split_once('\n').unwrap_or((text, ""));
     (title.trim_start_matches('#').trim(), body.trim())

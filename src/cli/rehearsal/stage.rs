@@ -61,14 +61,14 @@ impl Stage {
         agent: Option<String>,
         desk: &Desk,
     ) -> anyhow::Result<Self> {
-        // The forge is ours: nobody has to be spared.
+        // The embedded forge needs no pause between writes.
         settings.forge.write_interval_ms = 0;
         let forge = local_forge::serve(Options { users: users(), ..Options::default() }).await?;
         match source {
             Source::Files(files) => forge.create_repository(&repo, files)?,
             Source::Folder(folder) => forge
                 .import_repository(&repo, folder, "main")
-                .with_context(|| format!("`{}` is no git repository with a commit", folder.display()))?,
+                .with_context(|| format!("`{}` is not a git repository with a commit", folder.display()))?,
         };
         let state = tempfile::Builder::new().prefix("hob-rehearsal-").tempdir()?;
         let (events, log) = progress::sink(desk.show, Naming::One, progress::SUMMARY, &desk.screen);

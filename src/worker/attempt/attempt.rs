@@ -63,7 +63,7 @@ async fn work<'a>(
     began: Spend,
     started: &OnceLock<Job<'a>>,
 ) -> Result<AttemptEnd, WorkError> {
-    let ends = Instant::now() + worker.settings.limits.issue_time;
+    let ends = Instant::now() + worker.settings.limits.attempt_time;
     label(worker, held, State::Assigned).await?;
     worker.emit(&WorkEvent::Moved {
         issue: held.issue.number,

@@ -48,8 +48,11 @@ fn draft(worker: &Worker, job: &Job<'_>, proven: &Proven) -> PullDraft {
         Some(_) => format!("${:.2}", limits.usd_per_issue),
         None => "no limit of money".to_owned(),
     };
-    let limits =
-        format!("An attempt may take {}, an issue {money} and {} attempts.", words(limits.issue_time), limits.attempts);
+    let limits = format!(
+        "An attempt may take {}, an issue {money} and {} attempts.",
+        words(limits.attempt_time),
+        limits.attempts
+    );
     let title = &job.held.issue.title;
     let body = pull_body(&PullReport {
         record: &record,

@@ -25,7 +25,7 @@ pub(super) async fn reserve(
 ) -> Result<Result<Allowance, Full>, WorkError> {
     let rules = worker.settings.repository_rules();
     let (issue, bill) = (held.issue.number, held.lease.record().spend);
-    let time = worker.settings.limits.issue_time + worker.settings.lease.duration + worker.settings.lease.skew;
+    let time = worker.settings.limits.attempt_time + worker.settings.lease.duration + worker.settings.lease.skew;
     let reserved = worker.forge.change_repository(&held.base.tree, |before, nonce, now| {
         let ask = Reservation { issue, bill, allowance, until: now + time };
         let (record, allowance) = crate::domain::reserve(before, &ask, &rules, nonce, now)?;

@@ -228,7 +228,7 @@ async fn an_answer_reaches_the_conversation_that_asked_with_turns_of_its_own() {
 #[tokio::test]
 async fn an_agent_that_gives_no_sign_of_life_is_pointed_out_and_ended() {
     let mut sitting = Sitting::new();
-    let executor = sitting.executor(&[("silence_warns", "50ms"), ("silence_ends", "2s")]);
+    let executor = sitting.executor(&[("idle_warning", "50ms"), ("idle_timeout", "2s")]);
     let agent = sh("echo begins; sleep 600");
     let report = executor.run("slow", agent.as_ref(), &sitting.bench.request, &sitting.bench.context).await.unwrap();
     assert!(failure(&report.outcome).0.starts_with("the agent gave no sign of life for"), "{report:?}");

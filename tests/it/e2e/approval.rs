@@ -170,7 +170,7 @@ async fn an_operator_approves_from_the_command_line() {
     let number = issue.to_string();
     let ended = world.hob(&["approve", &number, "-m", "This once."]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
-    assert!(ended.stdout.contains("by `shell`:\n| rm x\n"), "{ended:?}");
+    assert!(ended.stdout.contains("tool `shell`:\n| rm x\n"), "{ended:?}");
     let record = world.record(issue).await.unwrap();
     assert_eq!((record.state, record.approved.len(), record.proposed), (State::Ready, 1, None));
     assert_eq!(world.labels(issue).await, ["code"]);

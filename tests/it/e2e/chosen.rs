@@ -41,7 +41,7 @@ async fn just_these_issues_are_worked_on() {
     assert!(rows[0].starts_with("issue  state      pull request  why"), "{ended:?}");
     assert!(rows[1].starts_with(&format!("#{third}     completed  #")), "{ended:?}");
     assert!(rows[2].contains("waits for a review"), "{ended:?}");
-    assert!(ended.stderr.contains("the agent `fixer` works") && ended.stderr.contains("worked on 2 issue(s)"));
+    assert!(ended.stderr.contains("the agent `fixer` works") && ended.stderr.contains("2 issue(s) worked on"));
     assert_eq!((world.labels(first).await, world.record(first).await), (vec!["code".to_owned()], None));
     assert_eq!(world.pulls().await.len(), 2);
 
@@ -91,7 +91,7 @@ async fn what_cannot_be_taken_up_says_why_and_is_not_waited_for() {
     args.extend(numbers.iter().map(String::as_str));
     let ended = world.hob(&args).await;
     assert_eq!(ended.code, 8, "{ended:?}");
-    assert!(ended.stderr.contains("5 of 5 issue(s) did not come to a pull request"), "{ended:?}");
+    assert!(ended.stderr.contains("5 of 5 issue(s) did not get a pull request"), "{ended:?}");
     for ((issue, state, why), wanted) in told(&ended).into_iter().zip([
         format!("issue {pull} does not exist, or is a pull request"),
         "it is closed, or does not have the label `code` (it has: bug)".to_owned(),
@@ -161,7 +161,7 @@ async fn a_dry_run_writes_nothing() {
     let issue = world.asks("Make done.txt", "").await.to_string();
     let ended = world.hob(&["work", &issue, "99", "--dry-run"]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
-    assert!(ended.stdout.contains("it would be claimed") && ended.stdout.contains("is not there"), "{ended:?}");
+    assert!(ended.stdout.contains("it would be claimed") && ended.stdout.contains("does not exist"), "{ended:?}");
     let json = world.hob(&["work", &issue, "99", "--dry-run", "--json"]).await;
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!((&json[0]["place"], &json[1]["issue"]), (&1.into(), &99.into()));

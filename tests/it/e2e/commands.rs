@@ -14,7 +14,7 @@ async fn a_run_tells_its_stages_and_writes_the_step_summary() {
     let ended = world.hob_with(&["run", "--once"], &[("GITHUB_STEP_SUMMARY", summary.to_str().unwrap())]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     for part in
-        ["claimed, generation 1", "the agent `fixer` works", "checks on the head: 1 of 1 pass", "worked on 1 issue(s)"]
+        ["claimed, generation 1", "the agent `fixer` works", "checks on the head: 1 of 1 pass", "1 issue(s) worked on"]
     {
         assert!(ended.stderr.contains(part), "{part}: {ended:?}");
     }
@@ -32,7 +32,7 @@ async fn a_pass_with_an_issue_that_failed_ends_with_1_and_leaves_it_to_the_next(
     world.forge.inject(Fault { method: Some("GET".to_owned()), path, login: None, when: When::Always, what });
     let ended = world.hob(&["run", "--once"]).await;
     assert_eq!(ended.code, 1, "{ended:?}");
-    assert!(ended.stderr.contains("1 issue(s) failed and are left to the next run"), "{ended:?}");
+    assert!(ended.stderr.contains("1 issue(s) failed and are left for the next run"), "{ended:?}");
     world.forge.heal();
     assert_eq!(world.hob(&["run", "--once"]).await.code, 0);
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);

@@ -179,7 +179,7 @@ async fn the_commands_say_what_they_did() {
     assert_eq!((all.code, all.stdout.contains("\"all\"")), (0, true), "{all:?}");
     assert_eq!(world.hob(&["resume", "--all"]).await.code, 0);
     let ended = world.hob(&["terminate", &number]).await;
-    assert!(ended.stdout.contains("is ended"), "{ended:?}");
+    assert!(ended.stdout.contains("has ended"), "{ended:?}");
     assert!(world.labels(issue).await.is_empty());
     world.finish().await;
 }

@@ -119,7 +119,7 @@ async fn a_command_about_one_issue_wants_one_repository() {
         let ended = world.hob(&[&command[..], &both].concat()).await;
         assert_eq!(ended.code, 2, "{ended:?}");
         assert!(
-            ended.stderr.contains("about one repository") || ended.stdout.contains("about one repository"),
+            ended.stderr.contains("takes one repository") || ended.stdout.contains("takes one repository"),
             "{ended:?}"
         );
     }
@@ -142,7 +142,7 @@ async fn the_program_works_on_all_repositories_of_the_app() {
     let ended = world.hob_with(&["--set", "app.id=7", "run", "--once"], &changes).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stderr.contains("acme/docs #1") && ended.stderr.contains("acme/site #1"), "{ended:?}");
-    assert!(ended.stderr.contains("the forge's limit `core`"), "{ended:?}");
+    assert!(ended.stderr.contains("rate limit `core`"), "{ended:?}");
     world.call_in("acme/docs", "watch", Method::GET, "/pulls/2", json!(null)).await;
     world.finish().await;
 }

@@ -16,7 +16,7 @@ async fn a_program_that_is_asked_to_end_puts_its_issue_back() {
     gate.reached().await;
     let ended = hob.ends_by(Signal::TERM).await;
     assert_eq!(ended.code, 0, "{ended:?}");
-    assert!(ended.stderr.contains("the work in hand is put back"), "{ended:?}");
+    assert!(ended.stderr.contains("saving work in progress"), "{ended:?}");
     let record = world.record(issue).await.unwrap();
     assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
     assert_eq!(world.labels(issue).await, ["code"]);

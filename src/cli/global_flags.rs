@@ -1,14 +1,14 @@
-//! Flags that every command takes and that may be given many times: all of them count, on either side of the command.
+//! Repeatable global flags: every occurrence counts, before and after the subcommand.
 //!
-//! clap keeps, of a global flag, only what was given on one side, and drops the rest without a word.
+//! clap keeps only the occurrences on one side of the subcommand and silently drops the others.
 
 use std::ffi::OsString;
 
-/// The flags, each with one value.
+/// The repeatable global flags, each of which takes one value.
 const FLAGS: [&str; 2] = ["--repo", "--set"];
 
-/// The command line with these flags before all else, in the order in which they were given.
-pub(super) fn hoisted(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+/// The command line with these flags moved to the front, in their order.
+pub(super) fn global_flags_first(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut args = args.into_iter();
     let mut first: Vec<OsString> = args.next().into_iter().collect();
     let mut rest = Vec::new();
@@ -41,16 +41,16 @@ mod tests {
 
     #[test]
     fn flags_on_both_sides_of_the_command_count() {
-        for (given, hoist) in [
+        for (given, expected) in [
             ("hob --set a=1 run --once --set b=2 --repo o/r", "hob --set a=1 --set b=2 --repo o/r run --once"),
             ("hob run --repo=o/r --repos x", "hob --repo=o/r run --repos x"),
             ("hob run -- --set a=1", "hob run -- --set a=1"),
             ("hob run --set", "hob run --set"),
             ("hob", "hob"),
         ] {
-            let found = hoisted(given.split(' ').map(OsString::from));
+            let found = global_flags_first(given.split(' ').map(OsString::from));
             let found: Vec<_> = found.iter().map(|arg| arg.to_string_lossy()).collect();
-            assert_eq!(found.join(" "), hoist);
+            assert_eq!(found.join(" "), expected);
         }
     }
 }
