@@ -288,3 +288,89 @@ pub(super) fn from_message<T: DeserializeOwned>(message: &str) -> Result<(String
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(200).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{BlockReason, Impact, RepositoryRecord, lease::tests::record_at};
+
+    /// Every commit message of the ledgers of one rehearsal, as version 0.1.0 of 2026-11-22 wrote them.
+    const WRITTEN_BEFORE: &str = include_str!("ledger-v1.jsonl");
+
+    #[derive(Deserialize)]
+    struct Commit {
+        #[serde(rename = "ref")]
+        name: String,
+        message: String,
+    }
+
+    #[test]
+    fn what_an_earlier_version_wrote_is_read_and_would_be_written_again() {
+        let commits: Vec<Commit> = WRITTEN_BEFORE.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(commits.len(), 29);
+        for Commit { name, message } in commits {
+            let again = if name == "repository" {
+                let sentence = message.lines().next().unwrap();
+                RepositoryRecord::from_message(&message).unwrap().to_message(sentence).unwrap()
+            } else {
+                let (sentence, record) = Record::from_message(&message).unwrap();
+                record.to_message(&sentence).unwrap()
+            };
+            assert_eq!(again, message, "{name}");
+        }
+    }
+
+    /// A field that is renamed here cannot be read in the ledgers that are there.
+    #[test]
+    fn every_field_keeps_its_name() {
+        let at = Timestamp::UNIX_EPOCH;
+        let ann = || Login::from("ann");
+        let text = || "x".to_owned();
+        let proposed = Proposed { tool: text(), line: text(), text: text(), impact: Impact::High };
+        let pause = Pause { by: ann(), since: at, reason: text() };
+        let record = Record {
+            retry_after: Some(at),
+            last_failure: Some(text()),
+            blocked: Some(BlockReason::WorkerDied.blocked(at)),
+            approved: vec![proposed.mark()],
+            proposed: Some(proposed),
+            answer: Some(Answer {
+                actor: ann(),
+                text: text(),
+                question: Some(text()),
+                comment: Some(CommentId(2)),
+                event: Some(EventId(3)),
+            }),
+            refused: Some(Refusal { event: Some(EventId(4)), actor: Some(ann()), reason: text(), at }),
+            branch: Some(text()),
+            base_sha: Some(Sha(text())),
+            head_sha: Some(Sha(text())),
+            accepted: Some(Sha(text())),
+            stalled: Some(text()),
+            request: Some(Request { control: Control::Pause, by: ann(), at, reason: text() }),
+            paused: Some(pause),
+            pull_request: Some(PullNumber(5)),
+            status_comment: Some(CommentId(6)),
+            session: Some(RunId(text())),
+            trigger: Some(Trigger { event: EventId(7), actor: ann(), approved: text() }),
+            checks: Some(CheckTally { passed: 1, run: 2 }),
+            ..record_at(State::Blocked)
+        };
+        let message = record.to_message("a sentence").unwrap();
+        assert_eq!(Record::from_message(&message).unwrap(), ("a sentence".to_owned(), record));
+        insta::assert_snapshot!(message, @r#"
+        a sentence
+
+        {"version":1,"issue":1,"nonce":"1","generation":1,"holder":{"worker":"w","nonce":"1"},"renewed_at":"1970-01-01T00:00:00Z","duration_seconds":60,"state":"blocked","claimed_at":"1970-01-01T00:00:00Z","attempt":1,"attempts_ever":1,"round":0,"retry_after":"1970-01-01T00:00:00Z","last_failure":"x","blocked":{"kind":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"branch":"x","base_sha":"x","head_sha":"x","accepted":"x","stalled":"x","request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull_request":5,"status_comment":6,"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"checks":{"passed":1,"run":2}}
+        "#);
+    }
+
+    #[test]
+    fn a_newer_record_is_refused_and_no_record_is_malformed() {
+        let newer = format!("s\n\n{{\"version\":{}}}\n", RECORD_VERSION + 1);
+        assert!(matches!(Record::from_message(&newer), Err(UnreadableRecord::Newer(_))));
+        for text in ["", "s", "s\n\n", "s\n\n{}", "s\n\nnull"] {
+            assert!(matches!(Record::from_message(text), Err(UnreadableRecord::Malformed(_))), "{text:?}");
+        }
+    }
+}

@@ -83,7 +83,7 @@ pub fn evidence_table(evidence: &Evidence) -> String {
     };
     let mut text = match evidence.verdict() {
         Verdict::NoChecks => {
-            return "**Nothing is proven**: `.github/hob.toml` on the base branch names no checks. Add \
+            return "**Not verified**: `.github/hob.toml` on the base branch names no checks. Add \
                     `checks = [\"…\"]` there, and Hob runs them on the base and on the head.\n"
                 .to_owned();
         }
@@ -126,7 +126,7 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
         line(
             &mut text,
             &format!(
-                "Nothing was done. Somebody who may write to this repository can take the label `{trigger_label}` off and put it on again."
+                "Nothing was done. Somebody with write access to this repository can remove the label `{trigger_label}` and add it again."
             ),
         );
         return text;
@@ -149,10 +149,10 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
                 &format!("Exactly this, by the tool `{}`:\n\n```text\n{}```\n", code(&action.tool), action.shown()),
             );
         }
-        line(&mut text, "To let Hob go on, somebody who may write to this repository can\n");
+        line(&mut text, "To let Hob continue, somebody with write access to this repository can\n");
         if waiting.is_some() {
             line(&mut text, "- write `/hob approve`: exactly this may run for this issue, now and later,");
-            line(&mut text, "- reply and say what to do instead: the work goes on without it,");
+            line(&mut text, "- reply and say what to do instead: the work continues without it,");
         } else {
             line(&mut text, "- answer with a comment that starts with `/hob unblock` and says what to do,");
         }
@@ -261,8 +261,8 @@ fn line(text: &mut String, part: &str) {
 mod tests {
     use super::*;
     use crate::domain::{
-        Answer, BlockKind, Blocked, Claimant, Impact, IssueNumber, Nonce, Pause, Proposed, PullNumber, Spend,
-        Timestamp, WorkerId, acquire,
+        Answer, BlockKind, Blocked, CheckTally, Claimant, Impact, IssueNumber, Nonce, Pause, Proposed, PullNumber,
+        Refusal, Spend, Timestamp, WorkerId, acquire,
     };
 
     fn record(state: State) -> Record {
@@ -317,7 +317,7 @@ mod tests {
 
         **Question**: UTC or local?
 
-        To let Hob go on, somebody who may write to this repository can
+        To let Hob continue, somebody with write access to this repository can
 
         - answer with a comment that starts with `/hob unblock` and says what to do,
         - write `/hob retry` to try again as it is,
@@ -358,10 +358,10 @@ mod tests {
         | /hob approve
         ```
 
-        To let Hob go on, somebody who may write to this repository can
+        To let Hob continue, somebody with write access to this repository can
 
         - write `/hob approve`: exactly this may run for this issue, now and later,
-        - reply and say what to do instead: the work goes on without it,
+        - reply and say what to do instead: the work continues without it,
         - write `/hob retry` to try again as it is,
         - or take the label `blocked` off.
 
@@ -371,19 +371,95 @@ mod tests {
         ");
     }
 
+    /// The status comment of an issue in each state, and in each condition that changes what it says.
     #[test]
-    fn every_state_has_a_headline_that_says_what_is_next() {
-        for (state, says) in [
-            (State::Ready, "next free worker"),
-            (State::Assigned, "being prepared"),
-            (State::InProgress, "works on it"),
-            (State::InReview, "#9 is open. Review it"),
-            (State::Blocked, "a person is needed"),
-            (State::Done, "no longer works"),
-        ] {
-            let body = status_body(&Record { pull_request: Some(PullNumber(9)), ..record(state) }, &rules());
-            assert!(body.starts_with(STATUS_MARK) && body.contains(says), "{body}");
-        }
+    fn the_status_comment_says_where_the_issue_stands() {
+        let at = Timestamp::from_timestamp(1_700_000_000, 0).unwrap();
+        let spend = Spend { usd_micros: 120_000, input_tokens: 900, output_tokens: 100, wall_seconds: 61 };
+        let worked = |state| Record {
+            branch: Some("hob/7-x".to_owned()),
+            pull_request: Some(PullNumber(9)),
+            checks: Some(CheckTally { passed: 2, run: 2 }),
+            spend,
+            ..record(state)
+        };
+        let refusal = Refusal { event: None, actor: None, reason: "`otto` has triage permission".to_owned(), at };
+        let failure = Some("the model <b>failed</b>".to_owned());
+        let pause = Pause { by: "ann".into(), since: at, reason: "after the release".to_owned() };
+        let rows = [
+            ("ready", record(State::Ready)),
+            ("refused", Record { refused: Some(refusal), ..record(State::Ready) }),
+            ("retry", Record { last_failure: failure, retry_after: Some(at), ..record(State::Ready) }),
+            ("paused", Record { paused: Some(pause), ..record(State::Ready) }),
+            ("assigned", record(State::Assigned)),
+            ("in progress", record(State::InProgress)),
+            ("in review", worked(State::InReview)),
+            ("blocked without a reason", record(State::Blocked)),
+            ("done", worked(State::Done)),
+            ("done without a pull request", record(State::Done)),
+        ];
+        let told = rows.map(|(name, record)| format!("== {name}\n{}", status_body(&record, &rules())));
+        insta::assert_snapshot!(told.join("\n"), @r"
+        == ready
+        <!-- hob:status -->
+        **Ready**: the next free worker takes it.
+
+        attempt 1
+
+        == refused
+        <!-- hob:status -->
+        **Refused**: `otto` has triage permission.
+
+        Nothing was done. Somebody with write access to this repository can remove the label `code` and add it again.
+
+        == retry
+        <!-- hob:status -->
+        **Waiting**: the last attempt failed (the model &lt;b>failed&lt;/b>). The next one starts after 2023-11-14 22:13 UTC.
+
+        attempt 1
+
+        == paused
+        <!-- hob:status -->
+        **Paused** by `ann` (after the release): Hob leaves it alone until `hob resume 7`.
+
+        attempt 1
+
+        == assigned
+        <!-- hob:status -->
+        **Claimed**: the work is being prepared.
+
+        attempt 1
+
+        == in progress
+        <!-- hob:status -->
+        **In progress**: an agent works on it.
+
+        attempt 1
+
+        == in review
+        <!-- hob:status -->
+        **In review**: #9 is open. Review it, merge it, or close it.
+
+        branch `hob/7-x` · 2 of 2 checks pass · attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s
+
+        == blocked without a reason
+        <!-- hob:status -->
+        **Blocked**: a person is needed.
+
+        attempt 1
+
+        == done
+        <!-- hob:status -->
+        **Done**: Hob no longer works on this issue; its pull request was #9.
+
+        branch `hob/7-x` · 2 of 2 checks pass · attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s
+
+        == done without a pull request
+        <!-- hob:status -->
+        **Done**: Hob no longer works on this issue.
+
+        attempt 1
+        ");
     }
 
     #[test]
@@ -408,16 +484,40 @@ mod tests {
             diff: &Diff { files: Vec::new(), patch: String::new(), patch_truncated: false },
             limits: "An attempt may take 30m.",
         });
-        for part in [
-            "Fixes #7\n",
-            "Closes #\u{200b}1. !\\[beacon]",
-            "`ann` answered: “use UTC ``` from now on”",
-            "**Red before, green after**: `./test.sh` failed on the base",
-            "| `./test.sh` | failed (exit code 1) | passed (2 s) |",
-            "0 s over 1 attempt, by the agent `native`.",
-            "## Limits\n\nAn attempt may take 30m.",
-        ] {
-            assert!(body.contains(part), "{part:?} is missing in\n{body}");
-        }
+        assert!(body.contains("Closes #\u{200b}1. !\\[beacon]"), "{body}");
+        // What keeps text from notifying anybody shows nothing: a snapshot has to.
+        insta::assert_snapshot!(body.replace('\u{200b}', "<zwsp>"), @r"
+        Fixes #7
+
+        ## What
+
+        Closes #<zwsp>1. !\[beacon](http://x)
+
+        0 files changed, 0 lines added, 0 removed:
+
+
+        ## Why
+
+        a maintainer put the issue “Fix 'it' @<zwsp>all” into Hob's hands.
+        `ann` answered: “use UTC ``` from now on”
+
+        ## Evidence
+
+        **Red before, green after**: `./test.sh` failed on the base and passes on the work.
+
+        | check | base | head |
+        |---|---|---|
+        | `./test.sh` | failed (exit code 1) | passed (2 s) |
+
+        ## Cost
+
+        0 s over 1 attempt, by the agent `native`.
+
+        ## Limits
+
+        An attempt may take 30m.
+
+        Hob's ledger of this work: `hob history 7`.
+        ");
     }
 }

@@ -124,14 +124,14 @@ impl fmt::Display for Full {
         match self {
             Self::Paused(pause) => {
                 let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", pause.reason) };
-                write!(f, "{} paused all work here{why}; `hob resume --all` lets it go on", pause.by)
+                write!(f, "{} paused the repository{why}; `hob resume --all` resumes it", pause.by)
             }
             Self::Hour { limit, until } => {
                 write!(f, "{limit} issues were claimed within the hour, the limit; the next is claimed after {until}")
             }
             Self::Day { exhausted, spent, until } => write!(
                 f,
-                "the day's {exhausted} is spent or reserved by attempts under way ({spent}); work goes on after {until}"
+                "the day's {exhausted} is spent or reserved by attempts under way ({spent}); work resumes after {until}"
             ),
         }
     }
@@ -371,6 +371,6 @@ mod tests {
         let next = close_reservation(Some(&record), IssueNumber(1), Default::default(), Nonce::from("m"), at(NOON));
         let full = reserve(Some(&next), &ask(1, 1), &rules(), Nonce::from("o"), at(NOON + 86_400)).unwrap_err();
         assert_eq!(full, Full::Paused(pause));
-        assert!(full.to_string().contains("ann paused all work here (too dear)"));
+        assert!(full.to_string().contains("ann paused the repository (too dear)"));
     }
 }

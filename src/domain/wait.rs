@@ -77,7 +77,7 @@ impl std::fmt::Display for WaitReason {
                 )
             }
             Self::BlockedByHand(label) => {
-                write!(f, "a person put the label `{label}` on it; take the label off to let Hob go on")
+                write!(f, "a person put the label `{label}` on it; remove the label to let Hob continue")
             }
             Self::LabelByHand(label) => {
                 write!(
@@ -87,11 +87,11 @@ impl std::fmt::Display for WaitReason {
             }
             Self::BlockedBy(blockers) => {
                 let named: Vec<String> = blockers.iter().map(|number| format!("#{number}")).collect();
-                write!(f, "it is blocked by {}, still open; it goes on by itself when that is closed", named.join(", "))
+                write!(f, "it is blocked by {}, still open; it is claimed when that is closed", named.join(", "))
             }
             Self::Paused(pause) => {
                 let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", pause.reason) };
-                write!(f, "{} paused it{why}; `hob resume` with its number lets it go on", pause.by)
+                write!(f, "{} paused it{why}; `hob resume` with its number resumes it", pause.by)
             }
             Self::InReview(pull) => write!(f, "its pull request #{pull} waits for a review"),
             Self::Full(full) => full.fmt(f),

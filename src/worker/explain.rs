@@ -171,9 +171,9 @@ fn told(decision: &Decision) -> String {
 fn sentence(action: &Action) -> String {
     match action {
         Action::Claim => "it would be claimed",
-        Action::Recover(Recovery::Resume) => "its worker died: another would go on with it",
+        Action::Recover(Recovery::Resume) => "its worker died: another would resume it",
         Action::Recover(Recovery::Block) => "its worker died: a person would be asked",
-        Action::Recover(Recovery::Abandon) => "its worker died: it would be put back",
+        Action::Recover(Recovery::Abandon) => "its worker died: it would be requeued",
         Action::SeekAnswer => {
             "it is blocked: it waits for a person's answer (the status comment on the issue has the question)"
         }

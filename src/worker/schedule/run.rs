@@ -22,7 +22,7 @@ use crate::{
 pub struct RunLimits {
     /// Issues to work on at most.
     pub max_issues: Option<usize>,
-    /// After this time the run ends as a stopped one does: work in hand is put back.
+    /// After this time the run ends as a stopped one does: work in progress is requeued.
     pub max_runtime: Option<Duration>,
 }
 

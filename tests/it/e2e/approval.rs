@@ -78,7 +78,7 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
     assert_eq!(kind(&world, issue).await, BlockKind::ApprovalNeeded);
     let status = world.status(issue).await;
     for part in [
-        "impact is high",
+        "an action of high impact, which needs approval",
         "**Question**: Do you approve this: `shell rm x`?",
         "Exactly this, by the tool `shell`:\n\n```text\n| rm x\n```\n",
         "- write `/hob approve`: exactly this may run",

@@ -105,7 +105,7 @@ async fn what_cannot_be_taken_up_says_why_and_is_not_waited_for() {
     assert_eq!(world.hob(&["pause", "--all"]).await.code, 0);
     let fresh = world.asks("Fresh", "").await;
     let switched = world.hob(&["work", &fresh.to_string(), "--json"]).await;
-    assert!(told(&switched)[0].2.starts_with("hob paused all work here"), "{switched:?}");
+    assert!(told(&switched)[0].2.starts_with("hob paused the repository"), "{switched:?}");
     assert_eq!(world.record(fresh).await, None);
     world.finish().await;
 }

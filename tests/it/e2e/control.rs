@@ -43,7 +43,7 @@ async fn a_pause_reaches_a_running_worker_and_keeps_its_work() {
     world.run().await;
     assert_eq!(world.briefs(issue).len(), 1, "nobody takes it");
     let why = hob::worker::explain::all(&*operator(&world).await).await.unwrap().remove(0).why;
-    assert_eq!(why, "hob paused it (after the release); `hob resume` with its number lets it go on");
+    assert_eq!(why, "hob paused it (after the release); `hob resume` with its number resumes it");
 
     hob::worker::resume(&*operator(&world).await, IssueNumber(issue)).await.unwrap();
     let worker = world.worker("next").await;
@@ -151,9 +151,9 @@ async fn the_kill_switch_stops_every_claim_and_is_taken_back() {
     }
     assert!(world.record(first).await.is_none() && world.labels(first).await == ["code"]);
     let status = world.hob(&["status"]).await.stdout;
-    assert!(status.contains("hob paused all work here (too dear)") && status.contains("Today: 0 s"), "{status}");
+    assert!(status.contains("hob paused the repository (too dear)") && status.contains("Today: 0 s"), "{status}");
     let why = hob::worker::explain::all(&operator).await.unwrap().remove(0).why;
-    assert_eq!(why, "hob paused all work here (too dear); `hob resume --all` lets it go on");
+    assert_eq!(why, "hob paused the repository (too dear); `hob resume --all` resumes it");
     hob::worker::kill_switch(&operator, None).await.unwrap();
     world.run().await;
     assert_eq!(world.labels(first).await, ["code", "in-review"], "{:?}", world.failures());

@@ -46,7 +46,7 @@ async fn without_checks_the_pull_request_says_that_nothing_is_proven() {
     world.asks("Make done.txt", "").await;
     world.run().await;
     let pull = world.pull().await;
-    assert!(pull["body"].as_str().unwrap().contains("**Nothing is proven**"), "{}", pull["body"]);
+    assert!(pull["body"].as_str().unwrap().contains("**Not verified**"), "{}", pull["body"]);
     world.finish().await;
 }
 
