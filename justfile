@@ -40,8 +40,7 @@ agents *names:
 
 # What agents cost here, Hob's own and those that `just agents` installed
 bench *args:
-    cargo build --release
-    target/release/hob bench agent --agents-dir target/agents {{args}}
+    cargo run --release -p hob-bench -- agent --agents-dir target/agents {{args}}
 
 # Licences, advisories and banned crates (needs cargo-deny)
 deny:
@@ -64,4 +63,4 @@ crowd:
 # A simulated day of 5,000 issues over 50 repositories; `just soak 500 10` is a small one
 soak *args:
     cargo build --release
-    cargo run --release --example soak -- target/release/hob {{args}}
+    cargo run --release -p hob-bench --example soak -- target/release/hob {{args}}

@@ -1,13 +1,12 @@
 //! `hob approve ISSUE`.
 
-use crate::{
-    cli::{
-        args::{Shared, UnblockArgs},
-        output,
-        setup::{Listen, Setup},
-    },
-    domain::terminal,
-    forge::Access,
+use hob_domain::terminal;
+use hob_forge::Access;
+
+use crate::cli::{
+    args::{Shared, UnblockArgs},
+    output,
+    setup::{Listen, Setup},
 };
 
 pub(super) async fn approve(setup: Setup, shared: Shared, args: UnblockArgs) -> anyhow::Result<()> {

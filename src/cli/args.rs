@@ -3,12 +3,10 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
+use hob_config::parse_duration;
+use hob_domain::IssueNumber;
 
-use crate::{
-    cli::exit::{Exit, fatal},
-    config::parse_duration,
-    domain::IssueNumber,
-};
+use crate::cli::exit::{Exit, fatal};
 
 /// Give an issue the label `code`: Hob works on it in a branch, proves the work, and opens a pull request.
 ///
@@ -93,9 +91,6 @@ pub(super) enum Command {
     /// The embedded forge by itself.
     #[command(subcommand)]
     Forge(ForgeCommand),
-    /// Measures what Hob and others cost, on this machine.
-    #[command(subcommand)]
-    Bench(super::bench::BenchCommand),
 }
 
 /// What the embedded forge does.

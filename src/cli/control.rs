@@ -1,16 +1,14 @@
 //! `hob pause`, `hob resume` and `hob terminate`.
 
+use hob_domain::IssueNumber;
+use hob_forge::Access;
+use hob_worker::{Asked, Worker};
 use serde_json::json;
 
-use crate::{
-    cli::{
-        args::{PauseArgs, ResumeArgs, Shared},
-        output,
-        setup::{Listen, Setup},
-    },
-    domain::IssueNumber,
-    forge::Access,
-    worker::{Asked, Worker},
+use crate::cli::{
+    args::{PauseArgs, ResumeArgs, Shared},
+    output,
+    setup::{Listen, Setup},
 };
 
 pub(super) async fn pause(setup: Setup, shared: Shared, args: PauseArgs) -> anyhow::Result<()> {

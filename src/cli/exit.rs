@@ -12,7 +12,9 @@
 //! | 7 | the rehearsal did not end as it should |
 //! | 8 | `hob work`: not each issue came to a pull request |
 
-use crate::{config::SettingsError, forge::ForgeError, worker::WorkError};
+use hob_config::SettingsError;
+use hob_forge::ForgeError;
+use hob_worker::WorkError;
 
 /// A code that the process ends with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,14 +1,13 @@
 //! `hob list`, and `hob run --dry-run`, which is the same: what would be taken, in order, and why the rest is not.
 
-use crate::{
-    cli::{
-        args::Shared,
-        output,
-        progress::Naming,
-        setup::{Listen, Setup},
-    },
-    forge::Access,
-    worker::{Explained, Worker},
+use hob_forge::Access;
+use hob_worker::{Explained, Worker};
+
+use crate::cli::{
+    args::Shared,
+    output,
+    progress::Naming,
+    setup::{Listen, Setup},
 };
 
 pub(super) async fn list(setup: Setup, shared: Shared) -> anyhow::Result<()> {

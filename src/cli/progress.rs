@@ -3,15 +3,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hob_domain::{RepoName, State, clip, terminal};
+use hob_worker::{Notice, Observer};
 use tokio::time::Instant;
 
-use crate::{
-    cli::{
-        output::{BAD, BOLD, DIM, GOOD, WARN, styled},
-        screen::Screen,
-    },
-    domain::{RepoName, State, clip, terminal},
-    worker::{Notice, Observer},
+use crate::cli::{
+    output::{BAD, BOLD, DIM, GOOD, WARN, styled},
+    screen::Screen,
 };
 
 /// Notices that are kept for a step summary: more than it can show.

@@ -3,14 +3,12 @@
 use std::{fs::OpenOptions, io::Write, path::Path, sync::PoisonError};
 
 use anyhow::Context;
+use hob_domain::{clip, inert};
+use hob_worker::{Notice, RunSummary};
 
-use crate::{
-    cli::{
-        output,
-        progress::{Log, Naming, Timed},
-    },
-    domain::{clip, inert},
-    worker::{Notice, RunSummary},
+use crate::cli::{
+    output,
+    progress::{Log, Naming, Timed},
 };
 
 /// Bytes of a summary; GitHub takes 1 MiB a step.

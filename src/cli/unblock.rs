@@ -1,11 +1,10 @@
 //! `hob unblock ISSUE -m "…"`.
 
-use crate::{
-    cli::{
-        args::{Shared, UnblockArgs},
-        setup::{Listen, Setup},
-    },
-    forge::Access,
+use hob_forge::Access;
+
+use crate::cli::{
+    args::{Shared, UnblockArgs},
+    setup::{Listen, Setup},
 };
 
 pub(super) async fn unblock(setup: Setup, shared: Shared, args: UnblockArgs) -> anyhow::Result<()> {

@@ -1,9 +1,7 @@
 //! Actions that need a word: asked about on the issue, allowed or not, and what then runs.
 
-use hob::{
-    config::{AgentSettings, Ask, BackendKind, Impact},
-    domain::{BlockKind, IssueNumber, State},
-};
+use hob_config::{AgentSettings, Ask, BackendKind, Impact};
+use hob_domain::{BlockKind, IssueNumber, State};
 use serde_json::{Value, json};
 
 use crate::harness::{Builder, World};

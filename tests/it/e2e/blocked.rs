@@ -1,6 +1,6 @@
 //! Blocked, answered, unblocked.
 
-use hob::domain::{IssueNumber, State};
+use hob_domain::{IssueNumber, State};
 
 use crate::harness::{Builder, World};
 

@@ -1,10 +1,8 @@
 //! Pause, resume, terminate and the kill switch, from another process, through the forge.
 
-use hob::{
-    domain::{IssueNumber, State},
-    forge::Access,
-    worker::{Asked, Worker},
-};
+use hob_domain::{IssueNumber, State};
+use hob_forge::Access;
+use hob_worker::{Asked, Worker};
 use serde_json::json;
 
 use crate::harness::{Gate, World, run};

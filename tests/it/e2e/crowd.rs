@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use hob::{domain::State, forge::Access, worker::RunLimits};
+use hob_domain::State;
+use hob_forge::Access;
+use hob_worker::RunLimits;
 
 use crate::harness::{World, run};
 

@@ -1,6 +1,6 @@
 //! Labels as people see and change them, and the one status comment.
 
-use hob::domain::State;
+use hob_domain::State;
 use http::Method;
 use serde_json::json;
 

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use hob::{
-    domain::{BlockKind, Event, IssueNumber, Recovery, STATUS_MARK, State},
-    forge::{Access, Forge, HeldLease},
-    worker::RunLimits,
-};
+use hob_domain::{BlockKind, Event, IssueNumber, Recovery, STATUS_MARK, State};
+use hob_forge::{Access, Forge, HeldLease};
+use hob_worker::RunLimits;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

@@ -1,11 +1,9 @@
 //! Reading: commands that only read send no write, and a long past costs few calls.
 
-use hob::{
-    domain::{IssueNumber, Record, State},
-    forge::Access,
-    local_forge::LoggedRequest,
-    worker::RunLimits,
-};
+use github_emulator::LoggedRequest;
+use hob_domain::{IssueNumber, Record, State};
+use hob_forge::Access;
+use hob_worker::RunLimits;
 use http::Method;
 use serde_json::json;
 

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use hob::{
-    domain::RepoName,
-    worker::{Notice, Repositories, RunLimits},
-};
+use hob_domain::RepoName;
+use hob_worker::{Notice, Repositories, RunLimits};
 use http::Method;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -82,7 +80,7 @@ async fn a_repository_that_joins_the_installation_is_found() {
         }
     });
     let cancel = CancellationToken::new();
-    let until = (cancel.clone(), Some(observer as hob::worker::Observer));
+    let until = (cancel.clone(), Some(observer as hob_worker::Observer));
     let crew = world.crew_until(&world.as_app(None), Repositories::OfInstallation, &world.settings, until);
     let joins = async {
         assert_eq!(published.recv().await.unwrap(), "acme/site");

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use hob::{domain::State, worker::RunLimits};
+use hob_domain::State;
+use hob_worker::RunLimits;
 use rustix::process::Signal;
 
 use crate::harness::{Gate, World};

@@ -3,7 +3,7 @@
 //! What a step asks for is in the order of `worker::{claim, attempt, settle, publish}`; how an outcome that is unknown is
 //! settled is `forge::ledger`'s.
 
-use hob::domain::{
+use hob_domain::{
     Action, Budget, Decision, Event, IssueStatus, IssueView, LabelChange, PlanRules, PullNumber, Record, Recovery,
     RepositoryRules, Snapshot, State, WaitReason, acquire, held_by, plan, released, remaining, renewed, still_mine,
 };
@@ -287,7 +287,7 @@ impl Shell {
     fn next_record(self, world: &mut World, w: usize, lease: &Lease) -> Rec {
         let now = world.clocks[w];
         let mine = lease.mine.record();
-        let nonce = hob::domain::Nonce(self.fresh_nonce(world).to_string());
+        let nonce = hob_domain::Nonce(self.fresh_nonce(world).to_string());
         let mut next = match lease.doing {
             Doing::Release | Doing::ReleaseReady => released(&mine, nonce, at(now)),
             Doing::Start
@@ -452,7 +452,7 @@ impl Shell {
             return;
         }
         let now = world.clocks[w];
-        let nonce = hob::domain::Nonce(self.fresh_nonce(world).to_string());
+        let nonce = hob_domain::Nonce(self.fresh_nonce(world).to_string());
         let record = Rec::of(&renewed(&lease.mine.record(), nonce, at(now)));
         let made = self.ledger(world, w, &mut lease, record, answer);
         lease.pending = None;

@@ -18,10 +18,8 @@ use std::{
     time::Duration,
 };
 
-use hob::{
-    forge::Access,
-    worker::{RunLimits, RunSummary},
-};
+use hob_forge::Access;
+use hob_worker::{RunLimits, RunSummary};
 use tokio_util::sync::CancellationToken;
 
 use self::{

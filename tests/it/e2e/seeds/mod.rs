@@ -19,10 +19,8 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use hob::{
-    domain::State,
-    worker::{RunLimits, RunSummary, Worker},
-};
+use hob_domain::State;
+use hob_worker::{RunLimits, RunSummary, Worker};
 
 use self::{
     draw::Draw,

@@ -1,0 +1,315 @@
+//! The ledger's record: one transition of one issue, as the JSON body of one commit.
+//!
+//! The commit's subject is a sentence for people, its body one line of JSON for Hob, its parent the transition before.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{
+    ActionMark, CommentId, EventId, Generation, IssueNumber, Login, Nonce, Proposed, PullNumber, RunId, Sha, Spend,
+    State, Timestamp, WorkerId,
+};
+
+/// The version of the record that this Hob writes.
+pub const RECORD_VERSION: u32 = 1;
+
+/// Who holds a lease.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// The worker.
+    pub worker: WorkerId,
+    /// Drawn for this acquisition alone: tells two processes with one name apart.
+    pub nonce: Nonce,
+}
+
+/// Why an issue is blocked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BlockKind {
+    /// The agent asks a person.
+    Question,
+    /// The agent wants to do something that needs a person's word.
+    ApprovalNeeded,
+    /// The checks fail on the head.
+    ChecksFailed,
+    /// The agent changed nothing.
+    NoChanges,
+    /// The agent failed in a way that trying again does not change.
+    AgentFailed,
+    /// The issue's time, money or attempts are used up.
+    LimitReached,
+    /// The change is one that Hob may not publish.
+    PolicyViolated,
+    /// The forge refused the push or the pull request.
+    PushRefused,
+    /// The issue was edited while the agent worked.
+    EditedMeanwhile,
+    /// The pull request was closed without a merge.
+    Rejected,
+    /// Something has to be set up first.
+    SetUpNeeded,
+    /// The same failure on the same work, twice.
+    NoProgress,
+    /// A person pushed to Hob's branch: Hob steps aside.
+    PersonPushed,
+    /// Its worker died, and the settings say that a person decides.
+    WorkerDied,
+}
+
+/// What somebody asks of an issue from outside, whoever works on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Control {
+    /// Put it back and leave it until it is resumed.
+    Pause,
+    /// End it for good, as `/hob cancel` does.
+    Terminate,
+}
+
+/// A request to whoever holds the lease. It stands in the ledger, beside the lease, until it is obeyed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// What is asked.
+    pub control: Control,
+    /// Who asks.
+    pub by: Login,
+    /// When, by the forge's clock.
+    pub at: Timestamp,
+    /// Why; may be empty.
+    #[serde(default)]
+    pub reason: String,
+}
+
+impl Request {
+    /// The pause that it asks for, as of `now`.
+    pub fn pause(self, now: Timestamp) -> Pause {
+        Pause { by: self.by, since: now, reason: self.reason }
+    }
+}
+
+/// A stop until further notice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pause {
+    /// Who stopped it.
+    pub by: Login,
+    /// Since when.
+    pub since: Timestamp,
+    /// Why; may be empty.
+    #[serde(default)]
+    pub reason: String,
+}
+
+/// The reason of a blocked issue, and what is asked of a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blocked {
+    /// The kind of reason.
+    pub kind: BlockKind,
+    /// What happened, one or a few sentences.
+    pub text: String,
+    /// What a person is asked.
+    pub question: String,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// What set the work off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trigger {
+    /// The `labeled` event.
+    pub event: EventId,
+    /// Who put the label on.
+    pub actor: Login,
+    /// SHA-256 of the title and the body as they were at the claim.
+    pub approved: String,
+}
+
+/// Why the latest trigger was not accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// The `labeled` event that was refused; none where the forge shows no such event.
+    pub event: Option<EventId>,
+    /// Who put the label on, as far as it is known.
+    pub actor: Option<Login>,
+    /// Why, one sentence.
+    pub reason: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What a person said to get an issue going again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// Who.
+    pub actor: Login,
+    /// Their words; empty where only the label was removed.
+    pub text: String,
+    /// What they were asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// The comment they said it in; one that is older answers nothing more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<CommentId>,
+    /// The event by which they took the label off; one that is older unblocks nothing more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<EventId>,
+}
+
+impl Answer {
+    /// This answer in place of an earlier one: what answered then answers no more.
+    #[must_use]
+    pub fn after(self, earlier: Option<&Self>) -> Self {
+        let comment = self.comment.or(earlier.and_then(|answer| answer.comment));
+        let event = self.event.or(earlier.and_then(|answer| answer.event));
+        Self { comment, event, ..self }
+    }
+}
+
+/// One issue's state, as its ledger has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The record's version.
+    pub version: u32,
+    /// The issue.
+    pub issue: IssueNumber,
+    /// Drawn anew for each commit: no two writers make the same object.
+    pub nonce: Nonce,
+    /// Grows by one at each acquisition: the fencing token.
+    pub generation: Generation,
+    /// Who holds the lease; none: it is free.
+    pub holder: Option<Holder>,
+    /// When the lease was last renewed, by the forge's clock.
+    pub renewed_at: Timestamp,
+    /// How long a renewal lasts, in seconds.
+    pub duration_seconds: u64,
+    /// Where the issue stands.
+    pub state: State,
+    /// When the present attempt was claimed.
+    pub claimed_at: Timestamp,
+    /// Attempts so far, since a person last had their say.
+    pub attempt: u32,
+    /// Attempts over its whole life.
+    #[serde(default)]
+    pub attempts_ever: u32,
+    /// Rounds of review so far.
+    pub round: u32,
+    /// Not before this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<Timestamp>,
+    /// Why the last attempt failed, where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_failure: Option<String>,
+    /// Why a person is needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<Blocked>,
+    /// The action that the agent wants to do and that waits for a word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposed: Option<Proposed>,
+    /// The actions that people allowed, each exactly as it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approved: Vec<ActionMark>,
+    /// What a person said last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+    /// Why the trigger was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refusal>,
+    /// The branch with the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Where the branch starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_sha: Option<Sha>,
+    /// The branch's tip as Hob pushed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head_sha: Option<Sha>,
+    /// A tip of the branch that a person pushed and that Hob was told to go on from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Sha>,
+    /// How the last attempt failed and on what work, as one hash: the same again is no progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalled: Option<String>,
+    /// What is asked of whoever holds the lease.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Request>,
+    /// Left alone until it is resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<Pause>,
+    /// The one pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<PullNumber>,
+    /// The one status comment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_comment: Option<CommentId>,
+    /// The last run, for its transcript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<RunId>,
+    /// What set the work off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<Trigger>,
+    /// What all runs together cost.
+    #[serde(default)]
+    pub spend: Spend,
+    /// The checks on the head: passed and run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks: Option<CheckTally>,
+}
+
+/// How many checks passed on the head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckTally {
+    /// Checks that passed.
+    pub passed: usize,
+    /// Checks that ran.
+    pub run: usize,
+}
+
+/// A commit message of the ledger that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum UnreadableRecord {
+    /// No JSON record stands below the subject.
+    #[error("the ledger's commit has no readable record")]
+    Malformed(#[from] serde_json::Error),
+    /// A newer Hob wrote it.
+    #[error("the ledger's record has version {0}, this Hob reads up to {RECORD_VERSION}: update Hob")]
+    Newer(u32),
+}
+
+impl Record {
+    /// The commit message: the sentence, an empty line, the record.
+    pub fn to_message(&self, sentence: &str) -> String {
+        to_message(sentence, self)
+    }
+
+    /// Reads the record and the sentence back from a commit message.
+    ///
+    /// # Errors
+    /// [`UnreadableRecord`] when the body is no record, or one of a newer version.
+    pub fn from_message(message: &str) -> Result<(String, Self), UnreadableRecord> {
+        from_message(message)
+    }
+}
+
+/// A ledger's commit message: the sentence, an empty line, the record.
+pub(super) fn to_message(sentence: &str, record: &impl Serialize) -> String {
+    // A record is plain data: it always has a JSON form.
+    let body = serde_json::to_string(record).unwrap_or_default();
+    format!("{}\n\n{body}\n", one_line(sentence))
+}
+
+/// Reads a ledger's sentence and record back.
+pub(super) fn from_message<T: DeserializeOwned>(message: &str) -> Result<(String, T), UnreadableRecord> {
+    #[derive(Deserialize)]
+    struct Version {
+        version: u32,
+    }
+    let (sentence, body) = message.split_once("\n\n").unwrap_or((message, ""));
+    let Version { version } = serde_json::from_str(body)?;
+    if version > RECORD_VERSION {
+        return Err(UnreadableRecord::Newer(version));
+    }
+    Ok((sentence.to_owned(), serde_json::from_str(body)?))
+}
+
+/// One line of text: line ends become spaces, and what is over 200 characters is cut.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(200).collect()
+}
