@@ -64,3 +64,7 @@ crowd:
 soak *args:
     cargo build --release
     cargo run --release -p hob-bench --example soak -- target/release/hob {{args}}
+
+# Seconds of an incremental build after one file of the worker, the agent, the emulator and the domain changed
+build-times *files:
+    python3 scripts/build_times.py {{files}}
