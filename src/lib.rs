@@ -10,7 +10,7 @@
 //! | [`hob_config`] | typed settings; the only reader of the environment |
 //! | [`hob_process`] | child processes: group, environment allow-list, deadline, output cap |
 //! | [`hob_forge`] | the GitHub client |
-//! | [`hob_workspace`] | mirrors, checkouts, branches, commits, diffs, the leased push |
+//! | `hob_workspace` | mirrors, checkouts, branches, commits, diffs, the leased push |
 //! | [`hob_agent`] | code agents behind one trait, clients for language models, transcripts |
 //! | [`hob_worker`] | the loop: discover, claim, run, prove, publish |
 //! | [`github_emulator`] | the embedded GitHub-compatible server |
