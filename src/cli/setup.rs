@@ -1,12 +1,12 @@
 //! From settings and variables to a client or a worker.
 
-use std::{path::PathBuf, rc::Rc, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use hob_agent::{AgentParts, Approval};
 use hob_config::{Settings, Standard, child_environment, hob_variables};
 use hob_domain::RepoName;
 use hob_forge::{Access, Connection, Forge};
-use hob_worker::{Crew, Notice, Observer, Repositories, Worker, WorkerParts, worker_id};
+use hob_worker::{EventSink, Repositories, WorkEvent, Worker, WorkerParts, WorkerPool, worker_id};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
@@ -104,20 +104,20 @@ impl Setup {
         access: Access,
         agent: Option<String>,
         listen: Listen,
-    ) -> anyhow::Result<Worker> {
+    ) -> anyhow::Result<Arc<Worker>> {
         let repo = self.repository(shared).await?;
         let connection = self.connection(access, Some(&repo))?;
-        Ok(Worker::new(self.outfit(&connection, agent, listen)(repo)).await?)
+        Ok(Arc::new(Worker::new(self.factory(&connection, agent, listen)(repo)).await?))
     }
 
     /// The workers of all repositories.
-    pub(super) async fn crew(
+    pub(super) async fn pool(
         mut self,
         shared: &Shared,
         access: Access,
         agent: Option<String>,
         listen: impl FnOnce(&Repositories) -> Listen,
-    ) -> anyhow::Result<Crew> {
+    ) -> anyhow::Result<WorkerPool> {
         let repositories = self.repositories(shared).await?;
         let first = match &repositories {
             Repositories::Named(names) => names.first(),
@@ -126,17 +126,17 @@ impl Setup {
         let connection = self.connection(access, first)?;
         let listen = listen(&repositories);
         let (settings, cancel) = (self.settings.clone(), listen.cancel.clone());
-        let outfit = Rc::new(self.outfit(&connection, agent, listen));
-        Ok(Crew::new(connection, settings, cancel, repositories, outfit))
+        let factory = Arc::new(self.factory(&connection, agent, listen));
+        Ok(WorkerPool::new(connection, settings, cancel, repositories, factory))
     }
 
     /// What each repository's worker is made of.
-    fn outfit(
+    fn factory(
         self,
         connection: &Arc<Connection>,
         agent: Option<String>,
         listen: Listen,
-    ) -> impl Fn(RepoName) -> WorkerParts + 'static {
+    ) -> impl Fn(RepoName) -> WorkerParts + Send + Sync + 'static {
         let (connection, id) = (Arc::clone(connection), worker_id(&self.standard.host));
         let agents = AgentParts { record: self.record.clone(), ..AgentParts::of(&self.settings, &self.state_dir) };
         move |repo| WorkerParts {
@@ -147,7 +147,7 @@ impl Setup {
             environment: child_environment(),
             agent: agent.clone(),
             id: id.clone(),
-            observer: Arc::clone(&listen.observer),
+            events: Arc::clone(&listen.events),
             cancel: listen.cancel.clone(),
             approval: listen.approval.clone(),
             settings: self.settings.clone(),
@@ -157,7 +157,7 @@ impl Setup {
 
 /// Who listens to a worker, what ends it, and whom its agents ask.
 pub(super) struct Listen {
-    pub(super) observer: Observer,
+    pub(super) events: EventSink,
     pub(super) cancel: CancellationToken,
     pub(super) approval: Approval,
 }
@@ -165,7 +165,7 @@ pub(super) struct Listen {
 impl Listen {
     /// Nobody listens and nothing ends it: for commands that only read.
     pub(super) fn nobody() -> Self {
-        let observer = Arc::new(|_: &RepoName, _: &Notice| {});
-        Self { observer, cancel: CancellationToken::new(), approval: Approval::Nobody }
+        let events = Arc::new(|_: &RepoName, _: &WorkEvent| {});
+        Self { events, cancel: CancellationToken::new(), approval: Approval::Nobody }
     }
 }

@@ -2,7 +2,7 @@
 
 use hob_domain::{Full, Record, RepositoryRecord, remaining, terminal};
 use hob_forge::Access;
-use hob_worker::Worker;
+use hob_worker::{Worker, explain, repository_record};
 
 use crate::cli::{
     args::Shared,
@@ -12,13 +12,13 @@ use crate::cli::{
 };
 
 pub(super) async fn status(setup: Setup, shared: Shared) -> anyhow::Result<()> {
-    let crew = setup.crew(&shared, Access::ReadOnly, None, |_| Listen::nobody()).await?;
-    let workers = crew.workers().await?;
+    let pool = setup.pool(&shared, Access::ReadOnly, None, |_| Listen::nobody()).await?;
+    let workers = pool.workers().await?;
     let naming = Naming::of(workers.len());
     let (mut values, mut failed) = (Vec::new(), None);
     for worker in &workers {
         let repo = worker.forge().repo();
-        match worker.status().await {
+        match explain::unfinished(worker).await {
             Ok(found) if shared.json => {
                 for (_, record) in &found {
                     values.push(output::with_repo(repo, record)?);
@@ -27,7 +27,7 @@ pub(super) async fn status(setup: Setup, shared: Shared) -> anyhow::Result<()> {
             Ok(found) => {
                 output::heading(repo, naming);
                 print(worker, found);
-                if let Some(record) = worker.repository_record().await? {
+                if let Some(record) = repository_record(worker).await? {
                     print_day(worker, &record);
                 }
             }
@@ -39,7 +39,7 @@ pub(super) async fn status(setup: Setup, shared: Shared) -> anyhow::Result<()> {
         output::json(&values)?;
     }
     // Not a part of the result: what is left for the next commands.
-    for rate in crew.rates() {
+    for rate in pool.rates() {
         anstream::eprintln!("{}", output::styled(output::DIM, &output::rate(&rate)));
     }
     failed.map_or(Ok(()), Err)

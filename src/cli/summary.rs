@@ -4,7 +4,7 @@ use std::{fs::OpenOptions, io::Write, path::Path, sync::PoisonError};
 
 use anyhow::Context;
 use hob_domain::{clip, inert};
-use hob_worker::{Notice, RunSummary};
+use hob_worker::{RunSummary, WorkEvent};
 
 use crate::cli::{
     output,
@@ -17,19 +17,19 @@ const SUMMARY_MAX: usize = 512 * 1024;
 /// Appends what happened to the file that the job names.
 pub(super) fn append(path: &Path, log: &Log, done: Option<&RunSummary>) -> anyhow::Result<()> {
     let mut text = "## Hob\n\n".to_owned();
-    let notices = log.lock().unwrap_or_else(PoisonError::into_inner);
-    if notices.is_empty() {
+    let events = log.lock().unwrap_or_else(PoisonError::into_inner);
+    if events.is_empty() {
         text.push_str("No issue needed anything.\n");
     } else {
         text.push_str("| time | issue | what |\n|---|---|---|\n");
-        let several = notices.windows(2).any(|two| two[0].repo != two[1].repo);
+        let several = events.windows(2).any(|two| two[0].repo != two[1].repo);
         let naming = if several { Naming::Several } else { Naming::One };
-        text.extend(notices.iter().map(|one| row(one, naming)));
+        text.extend(events.iter().map(|one| row(one, naming)));
     }
     if let Some(done) = done {
         text.push_str(&format!(
-            "\nWorked on {}, tended {}, {} failed. Calls: {} reads, {} unchanged, {} writes.\n",
-            done.worked, done.tended, done.failed, done.calls.reads, done.calls.unchanged, done.calls.writes
+            "\nWorked on {}, {} brought up to date, {} failed. Calls: {} reads, {} unchanged, {} writes.\n",
+            done.worked, done.reconciled, done.failed, done.calls.reads, done.calls.unchanged, done.calls.writes
         ));
     }
     for rate in done.into_iter().flat_map(|done| &done.rates) {
@@ -43,14 +43,14 @@ pub(super) fn append(path: &Path, log: &Log, done: Option<&RunSummary>) -> anyho
     file.write_all(clip(&text, SUMMARY_MAX).as_bytes()).context("the step summary cannot be written")
 }
 
-fn row(Timed { seconds, repo, notice }: &Timed, naming: Naming) -> String {
-    let (issue, what) = match notice {
-        Notice::Moved { issue, state, why } => (Some(issue), format!("**{state}**: {}", cell(why))),
-        Notice::Refused { issue, reason } => (Some(issue), format!("**refused**: {}", cell(reason))),
-        Notice::Published { issue, pull, spend, .. } => (Some(issue), format!("opened #{pull} ({spend})")),
-        Notice::Failed { issue, reason } => (issue.as_ref(), format!("**failed**: {}", cell(reason))),
-        Notice::Progress { issue, text } => (Some(issue), cell(text)),
-        Notice::Polled { issues, ready } => (None, format!("looked at {issues} issue(s), {ready} to work on")),
+fn row(Timed { seconds, repo, event }: &Timed, naming: Naming) -> String {
+    let (issue, what) = match event {
+        WorkEvent::Moved { issue, state, why } => (Some(issue), format!("**{state}**: {}", cell(why))),
+        WorkEvent::Refused { issue, reason } => (Some(issue), format!("**refused**: {}", cell(reason))),
+        WorkEvent::Published { issue, pull, spend, .. } => (Some(issue), format!("opened #{pull} ({spend})")),
+        WorkEvent::Failed { issue, reason } => (issue.as_ref(), format!("**failed**: {}", cell(reason))),
+        WorkEvent::Progress { issue, text } => (Some(issue), cell(text)),
+        WorkEvent::Polled { issues, ready } => (None, format!("looked at {issues} issue(s), {ready} to work on")),
     };
     let of = match naming {
         Naming::One => String::new(),

@@ -9,7 +9,7 @@ use crate::cli::{
 
 pub(super) async fn unblock(setup: Setup, shared: Shared, args: UnblockArgs) -> anyhow::Result<()> {
     let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await?;
-    worker.unblock(args.issue, &args.message).await?;
+    hob_worker::unblock(&worker, args.issue, &args.message).await?;
     if !shared.json {
         anstream::println!("Issue {} is free again: the next worker takes it with your words.", args.issue);
     }

@@ -2,7 +2,7 @@
 
 use hob_domain::IssueNumber;
 use hob_forge::Access;
-use hob_worker::{Came, Order, WorkedOn};
+use hob_worker::{Concurrency, IssueResult, WorkedOn, explain, work_on};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
@@ -32,12 +32,12 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs) -> an
     // The result is one value, at the end: what goes on is told beside it.
     let screen = Screen::default();
     let keeps = if step_summary.is_some() { progress::SUMMARY } else { 0 };
-    let (observer, log) = progress::observer(Show::Lines, Naming::One, keeps, &screen);
+    let (events, log) = progress::sink(Show::Lines, Naming::One, keeps, &screen);
     let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
-    let listen = Listen { observer, cancel, approval };
+    let listen = Listen { events, cancel, approval };
     let worker = setup.worker(&shared, Access::ReadWrite, args.agent, listen).await?;
-    let order = if args.sequential { Order::InTurn } else { Order::AtOnce };
-    let done = worker.work_on(&numbers, order).await;
+    let concurrency = if args.sequential { Concurrency::Sequential } else { Concurrency::Parallel };
+    let done = work_on(&worker, &numbers, concurrency).await;
     if let Some(path) = step_summary {
         summary::append(&path, &log, done.as_ref().ok().map(|(_, summary)| summary))?;
     }
@@ -48,7 +48,7 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs) -> an
     } else {
         print(&issues);
     }
-    let short = issues.iter().filter(|issue| issue.state != Came::Completed).count();
+    let short = issues.iter().filter(|issue| issue.state != IssueResult::Completed).count();
     if short > 0 {
         let reason = format!("{short} of {} issue(s) did not come to a pull request", issues.len());
         return Err(fatal(Exit::Unfinished, reason));
@@ -81,7 +81,7 @@ fn print(issues: &[WorkedOn]) {
 /// What would be done about each.
 async fn look(setup: Setup, shared: &Shared, numbers: &[IssueNumber]) -> anyhow::Result<()> {
     let worker = setup.worker(shared, Access::ReadOnly, None, Listen::nobody()).await?;
-    let found = worker.explain_chosen(numbers).await?;
+    let found = explain::selected(&worker, numbers).await?;
     if shared.json {
         let absent = |number| serde_json::json!({ "issue": number, "why": "it is not there, or is a pull request" });
         let values = numbers.iter().zip(&found).map(|(number, found)| match found {

@@ -4,7 +4,7 @@ use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use hob_agent::{
     AgentBackend, AgentParts, Approval, Executor, Registry, RunContext,
-    session::{Event, Sessions},
+    session::{SessionEvent, Sessions},
 };
 use hob_config::Settings;
 use hob_domain::{Outcome, Progress, RunReport, RunRequest};
@@ -72,7 +72,7 @@ impl Bench {
         let report = executor.run("native", agent.as_ref(), &self.request, &self.context).await.unwrap();
         let replies =
             sessions.read(&self.request.session).unwrap().lines.into_iter().filter_map(|line| match line.event {
-                Event::Replied { model, cached_tokens, .. } => Some((model, cached_tokens)),
+                SessionEvent::Replied { model, cached_tokens, .. } => Some((model, cached_tokens)),
                 _ => None,
             });
         (report, replies.collect())

@@ -18,7 +18,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("hob-forge", &["hob-domain", "hob-config"]),
     ("hob-workspace", &["hob-domain", "hob-config", "hob-process"]),
     ("hob-agent", &["hob-domain", "hob-config", "hob-process"]),
-    ("hob-worker", &["hob-domain", "hob-config", "hob-forge", "hob-workspace", "hob-agent"]),
+    ("hob-worker", &["hob-domain", "hob-config", "hob-process", "hob-forge", "hob-workspace", "hob-agent"]),
     ("github-emulator", &["hob-process"]),
     ("hob-bench", &["hob-domain", "hob-config", "hob-process", "hob-agent"]),
 ];
@@ -30,14 +30,14 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The folders of all packages: the root, and those below `crates`.
-fn packages() -> Vec<PathBuf> {
-    let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
-    std::iter::once(root().to_owned()).chain(crates).collect()
+/// The folders of all packages: `root`, and those below its `crates`.
+fn packages(root: &Path) -> Vec<PathBuf> {
+    let crates = fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    std::iter::once(root.to_owned()).chain(crates).collect()
 }
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
+    for entry in fs::read_dir(folder).into_iter().flatten() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             sources(&path, found);
@@ -48,14 +48,24 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// Each file below a package's `src`, with its text.
-fn files() -> Vec<(PathBuf, String)> {
+fn files(root: &Path) -> Vec<(PathBuf, String)> {
     let mut paths = Vec::new();
-    packages().iter().for_each(|package| sources(&package.join("src"), &mut paths));
+    packages(root).iter().for_each(|package| sources(&package.join("src"), &mut paths));
     paths.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
 fn production_lines(text: &str) -> usize {
     text.split("#[cfg(test)]").next().unwrap().lines().count()
+}
+
+/// The files that do not open with what they own.
+fn without_header(root: &Path) -> Vec<PathBuf> {
+    files(root).into_iter().filter(|(_, text)| !text.starts_with("//! ")).map(|file| file.0).collect()
+}
+
+/// The files that are longer than they may be.
+fn past_the_ceiling(root: &Path) -> Vec<PathBuf> {
+    files(root).into_iter().filter(|file| production_lines(&file.1) > CEILING).map(|file| file.0).collect()
 }
 
 /// What is wrong with the dependencies of one package, by its `Cargo.toml`.
@@ -83,7 +93,7 @@ fn wrong(manifest: &str) -> Vec<String> {
 
 #[test]
 fn every_crate_depends_on_what_the_map_says() {
-    let manifests = packages().into_iter().map(|folder| fs::read_to_string(folder.join("Cargo.toml")).unwrap());
+    let manifests = packages(root()).into_iter().map(|folder| fs::read_to_string(folder.join("Cargo.toml")).unwrap());
     let wrong: Vec<_> = manifests.flat_map(|manifest| wrong(&manifest)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -99,13 +109,28 @@ fn a_dependency_that_is_not_in_the_map_is_seen() {
 
 #[test]
 fn every_file_opens_with_what_it_owns() {
-    let bare: Vec<_> = files().into_iter().filter(|(_, text)| !text.starts_with("//! ")).map(|file| file.0).collect();
+    let bare = without_header(root());
     assert!(bare.is_empty(), "no `//!` header: {bare:?}");
 }
 
 #[test]
 fn no_file_passes_the_ceiling() {
-    let long: Vec<_> =
-        files().into_iter().filter(|file| production_lines(&file.1) > CEILING).map(|file| file.0).collect();
+    let long = past_the_ceiling(root());
     assert!(long.is_empty(), "more than {CEILING} production lines: {long:?}");
+}
+
+#[test]
+fn each_check_of_files_finds_what_is_planted() {
+    let planted = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = planted.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    };
+    write("src/lib.rs", "//! Rules.\n");
+    let bare = write("crates/hob-agent/src/bare.rs", "// No header.\n");
+    let long = write("crates/hob-agent/src/inner/long.rs", &"//! Long.\n".repeat(CEILING + 1));
+    assert_eq!(without_header(planted.path()), [bare]);
+    assert_eq!(past_the_ceiling(planted.path()), [long]);
 }

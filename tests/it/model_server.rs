@@ -9,7 +9,7 @@ use std::{fs, io::Write, path::PathBuf, sync::Arc, time::Duration};
 use hob_agent::{
     AgentParts, Registry,
     model::{
-        Kept, Message, ModelClient, ModelError, ModelReply, ModelRequest, Models, Stop, Tool, ToolCall, ToolResult,
+        Memoized, Message, ModelClient, ModelError, ModelReply, ModelRequest, Models, Stop, Tool, ToolCall, ToolResult,
     },
 };
 use hob_config::{AgentSettings, ModelAccess, ModelSettings, PriceSettings};
@@ -77,7 +77,7 @@ fn settings(max_output_tokens: u32) -> ModelSettings {
     ModelSettings { max_output_tokens, retries: 2, backoff: Duration::ZERO, ..ModelSettings::default() }
 }
 
-fn tools() -> Kept<Vec<Tool>> {
+fn tools() -> Memoized<Vec<Tool>> {
     let schema = json!({
         "type": "object",
         "properties": { "path": { "type": "string" }, "from": { "type": "integer" } },
@@ -90,9 +90,9 @@ fn tools() -> Kept<Vec<Tool>> {
 async fn ask(
     client: &dyn ModelClient,
     messages: &[Message],
-    tools: &Kept<Vec<Tool>>,
+    tools: &Memoized<Vec<Tool>>,
 ) -> Result<ModelReply, ModelError> {
-    let messages: Vec<_> = messages.iter().cloned().map(Kept::from).collect();
+    let messages: Vec<_> = messages.iter().cloned().map(Memoized::from).collect();
     client.complete(&ModelRequest { system: "The rules.", messages: &messages, tools, turn: 1 }).await
 }
 
@@ -132,7 +132,8 @@ async fn calls_and_tokens_are_read_from_a_real_stream_and_its_prompt_cache_hits(
 async fn a_real_reply_that_reaches_the_limit_of_tokens_is_told() {
     let Some(server) = Server::start(8_192).await else { return };
     for name in BOTH {
-        let reply = ask(server.client(name, 8).as_ref(), &[user("Say something.")], &Kept::default()).await.unwrap();
+        let reply =
+            ask(server.client(name, 8).as_ref(), &[user("Say something.")], &Memoized::default()).await.unwrap();
         assert_eq!((reply.stop, reply.usage.output), (Stop::Length, 8), "{name}: {reply:?}");
         assert!(!reply.text.is_empty() && reply.calls.is_empty(), "{name}: {reply:?}");
     }

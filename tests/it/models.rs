@@ -15,7 +15,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use hob_agent::model::{
-    Kept, Message, ModelClient, ModelError, ModelReply, ModelRequest, Models, Stop, Tool, ToolCall, ToolResult, Usage,
+    Memoized, Message, ModelClient, ModelError, ModelReply, ModelRequest, Models, Stop, Tool, ToolCall, ToolResult,
+    Usage,
 };
 use hob_config::{ModelAccess, ModelSettings};
 use hob_domain::FailureClass;
@@ -149,7 +150,7 @@ async fn ask(client: &dyn ModelClient) -> Result<ModelReply, ModelError> {
     client.complete(&ModelRequest { system: "the rules", messages: &messages, tools: &tools, turn: 2 }).await
 }
 
-fn conversation() -> ([Kept<Message>; 3], Kept<Vec<Tool>>) {
+fn conversation() -> ([Memoized<Message>; 3], Memoized<Vec<Tool>>) {
     let call = |id: &str, arguments: &str| ToolCall { id: id.into(), name: "read".into(), arguments: arguments.into() };
     let messages = [
         Message::User { text: "the task".into() },
@@ -162,7 +163,7 @@ fn conversation() -> ([Kept<Message>; 3], Kept<Vec<Tool>>) {
         },
     ];
     let tools = vec![Tool { name: "read".into(), description: "reads".into(), schema: json!({ "type": "object" }) }];
-    (messages.map(Kept::from), tools.into())
+    (messages.map(Memoized::from), tools.into())
 }
 
 fn events(data: &[Value]) -> String {

@@ -16,7 +16,7 @@ use super::{
     clock::Clock,
     faults::Faults,
     git::Store,
-    keep::{Keeper, KeptError, realign, snapshot},
+    keep::{StateFile, StateFileError, realign, snapshot},
     meter::Meter,
     state::State,
     webhooks::Webhooks,
@@ -56,12 +56,12 @@ pub(super) struct Forge {
     tokens: Mutex<HashMap<[u8; 32], (Login, Timestamp)>>,
     ids: AtomicU64,
     log: Mutex<Vec<LoggedRequest>>,
-    keeper: Option<Keeper>,
+    state_file: Option<StateFile>,
 }
 
 impl Forge {
-    /// An empty forge with its repositories below `root`, kept by `keeper` if there is one.
-    pub(super) fn new(root: PathBuf, rate_limit: Option<u32>, keeper: Option<Keeper>) -> Self {
+    /// An empty forge with its repositories below `root`, stored in `state_file` if there is one.
+    pub(super) fn new(root: PathBuf, rate_limit: Option<u32>, state_file: Option<StateFile>) -> Self {
         Self {
             clock: Clock::default(),
             git: Store::new(root),
@@ -75,13 +75,13 @@ impl Forge {
             tokens: Mutex::default(),
             ids: AtomicU64::new(1_000),
             log: Mutex::default(),
-            keeper,
+            state_file,
         }
     }
 
-    /// Takes up the state that was kept.
-    pub(super) fn resume(&self) -> Result<(), KeptError> {
-        let Some((next_id, mut state)) = self.keeper.as_ref().map(Keeper::load).transpose()?.flatten() else {
+    /// Loads the stored state.
+    pub(super) fn resume(&self) -> Result<(), StateFileError> {
+        let Some((next_id, mut state)) = self.state_file.as_ref().map(StateFile::load).transpose()?.flatten() else {
             return Ok(());
         };
         realign(&mut state, |id, branch| {
@@ -93,10 +93,10 @@ impl Forge {
         Ok(())
     }
 
-    /// Keeps the state, where it is kept.
+    /// Stores the state, where there is a file for it.
     pub(super) fn save(&self) -> std::io::Result<()> {
-        let Some(keeper) = &self.keeper else { return Ok(()) };
-        keeper.save(|| snapshot(self.ids.load(Ordering::Relaxed), &self.state()))
+        let Some(state_file) = &self.state_file else { return Ok(()) };
+        state_file.save(|| snapshot(self.ids.load(Ordering::Relaxed), &self.state()))
     }
 
     /// The state, to read or change: held for a moment, never over an await or the wait for a

@@ -1,4 +1,4 @@
-//! Keeping the state in a file, for a forge that has a folder of its own.
+//! Storing the state in a file, for a forge that has a folder of its own.
 //!
 //! # Guarantees
 //! The file is written anew, whole, before a write is answered, and put in place by a rename: a process that is killed at
@@ -20,14 +20,14 @@ const VERSION: u32 = 1;
 
 /// What the file holds.
 #[derive(Debug, Deserialize)]
-struct Kept {
+struct Stored {
     version: u32,
     next_id: u64,
     state: State,
 }
 
 #[derive(Debug, Serialize)]
-struct Keeping<'s> {
+struct ToStore<'s> {
     version: u32,
     next_id: u64,
     state: &'s State,
@@ -35,43 +35,43 @@ struct Keeping<'s> {
 
 /// A state that cannot be read back.
 #[derive(Debug, thiserror::Error)]
-pub enum KeptError {
+pub enum StateFileError {
     /// The file cannot be read.
-    #[error("read the kept state")]
+    #[error("read the stored state")]
     Io(#[from] io::Error),
     /// The file is not what this version writes.
-    #[error("understand the kept state")]
+    #[error("understand the stored state")]
     Json(#[from] serde_json::Error),
     /// The file is of another version.
-    #[error("the kept state has version {0}, this program writes {VERSION}")]
+    #[error("the stored state has version {0}, this program writes {VERSION}")]
     Version(u32),
 }
 
-/// The file the state is kept in.
+/// The file the state is stored in.
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(super) struct StateFile {
     file: PathBuf,
     writing: Mutex<()>,
 }
 
-impl Keeper {
-    /// The keeper of the state in `folder`.
+impl StateFile {
+    /// The file of the state in `folder`.
     pub(super) fn new(folder: &Path) -> Self {
         Self { file: folder.join("state.json"), writing: Mutex::default() }
     }
 
     /// Reads the state back; none where nothing was kept yet.
-    pub(super) fn load(&self) -> Result<Option<(u64, State)>, KeptError> {
+    pub(super) fn load(&self) -> Result<Option<(u64, State)>, StateFileError> {
         let bytes = match fs::read(&self.file) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        let kept: Kept = serde_json::from_slice(&bytes)?;
-        if kept.version == VERSION {
-            Ok(Some((kept.next_id, kept.state)))
+        let stored: Stored = serde_json::from_slice(&bytes)?;
+        if stored.version == VERSION {
+            Ok(Some((stored.next_id, stored.state)))
         } else {
-            Err(KeptError::Version(kept.version))
+            Err(StateFileError::Version(stored.version))
         }
     }
 
@@ -86,7 +86,7 @@ impl Keeper {
 
 /// The state as the file holds it.
 pub(super) fn snapshot(next_id: u64, state: &State) -> serde_json::Result<Vec<u8>> {
-    serde_json::to_vec(&Keeping { version: VERSION, next_id, state })
+    serde_json::to_vec(&ToStore { version: VERSION, next_id, state })
 }
 
 /// Lets open pull requests stand where their branches are: a push may have been written just before the end.

@@ -47,7 +47,7 @@ pub use api::endpoints;
 pub use apps::{App, AppKey, InvalidKey};
 pub use faults::{Fault, InvalidFault, What, When};
 pub use forge::LoggedRequest;
-pub use keep::KeptError;
+pub use keep::StateFileError;
 pub use names::{InvalidRepoName, Login, RepoName, Timestamp};
 pub use options::{AccountKind, InvalidUser, Options, Role, User};
 pub use server::{Running, SeedError, SeedFile, StartError, serve};

@@ -1,4 +1,4 @@
-//! What is new in the state, as webhooks tell it: everything with an id above those that were told before. Ids are given
+//! What is new in the state, as webhook events: everything with an id above those that were queued before. Ids are given
 //! out while the state is locked, so none comes late.
 
 use std::sync::atomic::Ordering;
@@ -13,43 +13,43 @@ use super::{
     refusal::Refusal,
     state::{CheckRun, EventKind, Issue, IssueState, Repository, Review, ReviewState, State},
     view::{Measured, View},
-    webhooks::Notice,
+    webhooks::WebhookEvent,
 };
 use crate::names::{Login, RepoName};
 
-/// Tells what is new since the last time.
-pub(super) fn tell_news(forge: &Forge) {
+/// Queues what is new since the last time.
+pub(super) fn queue_new_events(forge: &Forge) {
     let Some(hooks) = &forge.webhooks else { return };
-    // One tells at a time: what is told keeps its order.
-    let _telling = hooks.telling();
+    // One caller at a time: events keep their order.
+    let _order = hooks.lock_order();
     let state = forge.state();
-    let told = hooks.told.load(Ordering::Relaxed);
-    let mut news: Vec<(u64, Notice)> = Vec::new();
+    let after = hooks.queued_up_to.load(Ordering::Relaxed);
+    let mut found: Vec<(u64, WebhookEvent)> = Vec::new();
     for repo in state.repositories.all() {
         let view = View { server: forge.server(), accounts: &state.accounts, repo };
         for issue in repo.issues.values() {
-            of_issue(&view, issue, told, &mut news);
+            of_issue(&view, issue, after, &mut found);
         }
     }
-    news.sort_by_key(|(id, _)| *id);
-    if let Some((last, _)) = news.last() {
-        hooks.told.store(*last, Ordering::Relaxed);
+    found.sort_by_key(|(id, _)| *id);
+    if let Some((last, _)) = found.last() {
+        hooks.queued_up_to.store(*last, Ordering::Relaxed);
     }
     drop(state);
-    for (_, notice) in news {
-        hooks.tell(measured(forge, notice));
+    for (_, webhook) in found {
+        hooks.queue(measured(forge, webhook));
     }
 }
 
-/// Takes everything there is as told.
+/// Takes everything there is as queued.
 pub(super) fn begin(forge: &Forge) {
     if let Some(hooks) = &forge.webhooks {
-        hooks.told.store(forge.next_id(), Ordering::Relaxed);
+        hooks.queued_up_to.store(forge.next_id(), Ordering::Relaxed);
     }
 }
 
-/// Tells of a push: one branch or tag that moved. GitHub tells of no other refs.
-pub(super) fn tell_push(
+/// Queues the event of a push: one branch or tag that moved. GitHub sends none for other refs.
+pub(super) fn queue_push(
     forge: &Forge,
     git: &git2::Repository,
     name: &RepoName,
@@ -86,29 +86,29 @@ pub(super) fn tell_push(
         "sender": view.user(actor),
     });
     drop(state);
-    hooks.tell(Notice { event: "push", action: None, payload });
+    hooks.queue(WebhookEvent { event: "push", action: None, payload });
     Ok(())
 }
 
-/// Tells that a pull request's head has moved.
-pub(super) fn tell_synchronize(forge: &Forge, name: &RepoName, actor: &Login, number: u64) {
+/// Queues the event of a pull request whose head has moved.
+pub(super) fn queue_synchronize(forge: &Forge, name: &RepoName, actor: &Login, number: u64) {
     let Some(hooks) = &forge.webhooks else { return };
     let state = forge.state();
     let Some(view) = view_of(forge, &state, name) else { return };
-    let notice = view.repo.issues.get(&number).map(|issue| about(&view, issue, actor, "synchronize", Value::Null));
+    let webhook = view.repo.issues.get(&number).map(|issue| about(&view, issue, actor, "synchronize", Value::Null));
     drop(state);
-    if let Some(notice) = notice {
-        hooks.tell(measured(forge, notice));
+    if let Some(webhook) = webhook {
+        hooks.queue(measured(forge, webhook));
     }
 }
 
-/// Tells of a check run that was made or has ended.
-pub(super) fn tell_check(forge: &Forge, name: &RepoName, actor: &Login, run: &CheckRun, action: &'static str) {
+/// Queues the event of a check run that was made or has ended.
+pub(super) fn queue_check(forge: &Forge, name: &RepoName, actor: &Login, run: &CheckRun, action: &'static str) {
     let Some(hooks) = &forge.webhooks else { return };
     let state = forge.state();
     let Some(view) = view_of(forge, &state, name) else { return };
     let payload = whole(&view, actor, action, json!({"check_run": view.check_run(run)}));
-    hooks.tell(Notice { event: "check_run", action: Some(action), payload });
+    hooks.queue(WebhookEvent { event: "check_run", action: Some(action), payload });
 }
 
 fn view_of<'s>(forge: &'s Forge, state: &'s State, name: &RepoName) -> Option<View<'s>> {
@@ -116,44 +116,44 @@ fn view_of<'s>(forge: &'s Forge, state: &'s State, name: &RepoName) -> Option<Vi
     Some(View { server: forge.server(), accounts: &state.accounts, repo })
 }
 
-fn of_issue(view: &View<'_>, issue: &Issue, told: u64, news: &mut Vec<(u64, Notice)>) {
-    if issue.id > told {
-        news.push((issue.id, about(view, issue, &issue.author, "opened", Value::Null)));
+fn of_issue(view: &View<'_>, issue: &Issue, after: u64, found: &mut Vec<(u64, WebhookEvent)>) {
+    if issue.id > after {
+        found.push((issue.id, about(view, issue, &issue.author, "opened", Value::Null)));
     }
-    for comment in issue.comments.iter().filter(|comment| comment.id > told) {
+    for comment in issue.comments.iter().filter(|comment| comment.id > after) {
         let more = json!({"issue": view.issue(issue), "comment": view.comment(issue.number, comment)});
         let payload = whole(view, &comment.author, "created", more);
-        news.push((comment.id, Notice { event: "issue_comment", action: Some("created"), payload }));
+        found.push((comment.id, WebhookEvent { event: "issue_comment", action: Some("created"), payload }));
     }
     for review in issue.pull.iter().flat_map(|pull| &pull.reviews) {
-        if review.id > told && review.state != ReviewState::Pending {
-            let more = json!({"pull_request": view.pull(issue), "review": told_review(view, issue, review)});
+        if review.id > after && review.state != ReviewState::Pending {
+            let more = json!({"pull_request": view.pull(issue), "review": webhook_review(view, issue, review)});
             let payload = whole(view, &review.author, "submitted", more);
-            news.push((review.id, Notice { event: "pull_request_review", action: Some("submitted"), payload }));
+            found.push((review.id, WebhookEvent { event: "pull_request_review", action: Some("submitted"), payload }));
         }
     }
-    for event in issue.events.iter().filter(|event| event.id > told) {
+    for event in issue.events.iter().filter(|event| event.id > after) {
         let more = particulars(view, &event.kind);
         if let EventKind::ReviewDismissed { review, .. } = &event.kind {
             let mut reviews = issue.pull.iter().flat_map(|pull| &pull.reviews);
-            let shown = reviews.find(|other| other.id == *review).map(|review| told_review(view, issue, review));
+            let shown = reviews.find(|other| other.id == *review).map(|review| webhook_review(view, issue, review));
             let more = json!({"pull_request": view.pull(issue), "review": shown});
             let payload = whole(view, &event.actor, "dismissed", more);
-            news.push((event.id, Notice { event: "pull_request_review", action: Some("dismissed"), payload }));
+            found.push((event.id, WebhookEvent { event: "pull_request_review", action: Some("dismissed"), payload }));
         } else if let Some(action) = action(&event.kind) {
-            news.push((event.id, about(view, issue, &event.actor, action, more)));
+            found.push((event.id, about(view, issue, &event.actor, action, more)));
         }
     }
 }
 
-/// A review as webhooks tell it: its state is written small there.
-fn told_review(view: &View<'_>, issue: &Issue, review: &Review) -> Value {
+/// A review as webhooks have it: its state is in lower case there.
+fn webhook_review(view: &View<'_>, issue: &Issue, review: &Review) -> Value {
     let mut shown = view.review(issue.number, review);
     shown["state"] = json!(review.state.name().to_lowercase());
     shown
 }
 
-/// What an event's notice has beside the issue.
+/// What a webhook event has beside the issue.
 fn particulars(view: &View<'_>, kind: &EventKind) -> Value {
     if let EventKind::Labeled { name, .. } | EventKind::Unlabeled { name, .. } = kind {
         return json!({"label": view.repo.label(name).map(|label| view.label(label))});
@@ -170,7 +170,7 @@ fn particulars(view: &View<'_>, kind: &EventKind) -> Value {
     Value::Null
 }
 
-/// The action an event is told as, if it is told.
+/// The `action` of an event, where a webhook has it.
 fn action(kind: &EventKind) -> Option<&'static str> {
     match kind {
         EventKind::Labeled { .. } => Some("labeled"),
@@ -197,8 +197,8 @@ fn action(kind: &EventKind) -> Option<&'static str> {
     }
 }
 
-/// A notice about an issue, or about a pull request where it is one.
-fn about(view: &View<'_>, issue: &Issue, actor: &Login, action: &'static str, more: Value) -> Notice {
+/// A webhook event about an issue, or about a pull request where it is one.
+fn about(view: &View<'_>, issue: &Issue, actor: &Login, action: &'static str, more: Value) -> WebhookEvent {
     let (event, mut fields) = match &issue.pull {
         Some(_) => {
             let shown = view.whole_pull(issue, Measured::default());
@@ -209,15 +209,15 @@ fn about(view: &View<'_>, issue: &Issue, actor: &Login, action: &'static str, mo
     if let (Value::Object(fields), Value::Object(more)) = (&mut fields, more) {
         fields.extend(more);
     }
-    Notice { event, action: Some(action), payload: whole(view, actor, action, fields) }
+    WebhookEvent { event, action: Some(action), payload: whole(view, actor, action, fields) }
 }
 
-/// Fills in what git tells of a notice's pull request: that is asked while the state is not locked.
-fn measured(forge: &Forge, mut notice: Notice) -> Notice {
-    let id = notice.payload["repository"]["id"].as_u64().unwrap_or_default();
-    let Some(Value::Object(pull)) = notice.payload.get_mut("pull_request").filter(|_| notice.event == "pull_request")
+/// Fills in what git knows of the event's pull request: git is asked while the state is not locked.
+fn measured(forge: &Forge, mut webhook: WebhookEvent) -> WebhookEvent {
+    let id = webhook.payload["repository"]["id"].as_u64().unwrap_or_default();
+    let Some(Value::Object(pull)) = webhook.payload.get_mut("pull_request").filter(|_| webhook.event == "pull_request")
     else {
-        return notice;
+        return webhook;
     };
     let tip = |side: &str| git2::Oid::from_str(pull[side]["sha"].as_str().unwrap_or_default());
     let state = if pull["state"] == IssueState::Open.name() { IssueState::Open } else { IssueState::Closed };
@@ -226,7 +226,7 @@ fn measured(forge: &Forge, mut notice: Notice) -> Notice {
     if let Value::Object(fields) = found.fields(pull["draft"] == true) {
         pull.extend(fields);
     }
-    notice
+    webhook
 }
 
 fn whole(view: &View<'_>, actor: &Login, action: &str, mut fields: Value) -> Value {

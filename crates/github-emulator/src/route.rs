@@ -15,7 +15,7 @@ use super::{
     call::{Answer, Call},
     envelope::{Caller, ServedPath, SigningApp},
     forge::Forge,
-    notices::tell_news,
+    notices::queue_new_events,
     refusal::Refusal,
 };
 
@@ -101,7 +101,7 @@ async fn run(forge: Arc<Forge>, handler: Handler, path: RawPathParams, request: 
         let reply = handler(&call)?;
         if writes {
             call.forge.save().map_err(Refusal::internal)?;
-            tell_news(&call.forge);
+            queue_new_events(&call.forge);
         }
         Ok::<_, Refusal>(reply)
     };

@@ -14,7 +14,7 @@ use super::{
     faults::{Fault, faulty},
     forge::{Forge, LoggedRequest},
     git,
-    keep::{Keeper, KeptError},
+    keep::{StateFile, StateFileError},
     notices,
     options::{AccountKind, Options, Role, User},
     pages, route,
@@ -37,9 +37,9 @@ pub enum StartError {
     /// The folder for the data cannot be made.
     #[error("make the forge's folder")]
     Folder(#[source] io::Error),
-    /// What an earlier forge kept cannot be read.
-    #[error("take up what was kept")]
-    Kept(#[from] KeptError),
+    /// The state that an earlier forge stored cannot be read.
+    #[error("load the stored state")]
+    StateFile(#[from] StateFileError),
 }
 
 /// A repository that could not be made.
@@ -51,8 +51,8 @@ pub enum SeedError {
     /// There is none of this name.
     #[error("no repository {0}")]
     Absent(RepoName),
-    /// What changed could not be kept.
-    #[error("keep what changed")]
+    /// What changed could not be stored.
+    #[error("store what changed")]
     Keep(#[from] io::Error),
     /// Git could not do it.
     #[error("make the repository's git data")]
@@ -82,8 +82,8 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
         None => Some(tempfile::Builder::new().prefix("hob-forge-").tempdir().map_err(StartError::Folder)?),
     };
     let root = options.data.clone().or(folder.as_ref().map(|folder| folder.path().to_owned())).unwrap_or_default();
-    let keeper = options.data.as_deref().map(Keeper::new);
-    let mut forge = Forge::new(root, options.rate_limit, keeper);
+    let state_file = options.data.as_deref().map(StateFile::new);
+    let mut forge = Forge::new(root, options.rate_limit, state_file);
     let (hooks, waiting) = Webhooks::new();
     forge.webhooks = options.webhook.is_some().then_some(hooks);
     forge.apps.clone_from(&options.apps);
@@ -184,7 +184,7 @@ impl Running {
     /// Sends a delivery again, with the id it had.
     pub fn redeliver(&self, id: &str) {
         if let Some(hooks) = &self.forge.webhooks {
-            hooks.again(id.to_owned());
+            hooks.send_later(id.to_owned());
         }
     }
 

@@ -1,7 +1,7 @@
 //! Webhooks: what happened, sent to one address, signed; kept, so that it can be looked at and sent again.
 //!
 //! # Flow
-//! After a write, what is new in the state (every id above those already told) becomes deliveries, in order of ids. A
+//! After a write, what is new in the state (every id above those already queued) becomes deliveries, in order of ids. A
 //! task sends them one by one; a delivery that fails is kept with its status and, as on GitHub, not sent again by itself.
 //!
 //! # Caveats
@@ -15,6 +15,7 @@ use std::sync::{
 };
 
 use bytes::Bytes;
+use ring::hmac;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -24,8 +25,6 @@ use tokio::sync::mpsc;
 const KEPT_MAX: usize = 1_000;
 /// How long a receiver may take. <https://docs.github.com/webhooks/using-webhooks/handling-webhook-deliveries>
 const ANSWER_WITHIN: std::time::Duration = std::time::Duration::from_secs(10);
-/// SHA-256 works on blocks of this many bytes.
-const BLOCK: usize = 64;
 
 /// Where webhooks go.
 #[derive(Debug, Clone)]
@@ -51,9 +50,9 @@ pub struct Delivery {
     pub statuses: Vec<u16>,
 }
 
-/// What is to be told, before it is a delivery.
+/// An event to send, before it is a delivery.
 #[derive(Debug)]
-pub(super) struct Notice {
+pub(super) struct WebhookEvent {
     pub(super) event: &'static str,
     pub(super) action: Option<&'static str>,
     pub(super) payload: Value,
@@ -62,55 +61,55 @@ pub(super) struct Notice {
 /// The sending side of webhooks.
 #[derive(Debug)]
 pub(super) struct Webhooks {
-    /// Everything in the state up to this id has been told.
-    pub(super) told: AtomicU64,
+    /// Everything in the state up to this id has been queued.
+    pub(super) queued_up_to: AtomicU64,
     count: AtomicU64,
     kept: Mutex<Vec<Delivery>>,
-    telling: Mutex<()>,
-    queue: mpsc::Sender<String>,
+    order: Mutex<()>,
+    to_send: mpsc::Sender<String>,
 }
 
 impl Webhooks {
     /// Webhooks, and the queue of ids that [`deliver`] takes from.
     pub(super) fn new() -> (Self, mpsc::Receiver<String>) {
-        let (queue, waiting) = mpsc::channel(KEPT_MAX);
+        let (to_send, waiting) = mpsc::channel(KEPT_MAX);
         (
             Self {
-                told: AtomicU64::new(0),
+                queued_up_to: AtomicU64::new(0),
                 count: AtomicU64::new(0),
                 kept: Mutex::default(),
-                telling: Mutex::default(),
-                queue,
+                order: Mutex::default(),
+                to_send,
             },
             waiting,
         )
     }
 
-    /// Lets one teller at a time find out what is new and queue it.
-    pub(super) fn telling(&self) -> MutexGuard<'_, ()> {
-        self.telling.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Lets one caller at a time find out what is new and queue it, so that events keep their order.
+    pub(super) fn lock_order(&self) -> MutexGuard<'_, ()> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a notice as a delivery and queues it.
-    pub(super) fn tell(&self, notice: Notice) {
+    /// Stores an event as a delivery and queues it.
+    pub(super) fn queue(&self, webhook: WebhookEvent) {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
-        let payload = Bytes::from(notice.payload.to_string());
+        let payload = Bytes::from(webhook.payload.to_string());
         let digest = hex(&Sha256::new().chain_update(number.to_be_bytes()).chain_update(&payload).finalize());
         let part = |from: usize, to: usize| digest.get(from..to).unwrap_or_default();
         let id = [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-");
-        let (event, action) = (notice.event.to_owned(), notice.action.map(str::to_owned));
+        let (event, action) = (webhook.event.to_owned(), webhook.action.map(str::to_owned));
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= KEPT_MAX {
             kept.remove(0);
         }
         kept.push(Delivery { id: id.clone(), event, action, payload, statuses: Vec::new() });
         drop(kept);
-        self.again(id);
+        self.send_later(id);
     }
 
     /// Queues a kept delivery; a full queue drops it, and it stays kept without a status.
-    pub(super) fn again(&self, id: String) {
-        if self.queue.try_send(id).is_err() {
+    pub(super) fn send_later(&self, id: String) {
+        if self.to_send.try_send(id).is_err() {
             tracing::warn!("the queue of webhooks is full: one was not sent");
         }
     }
@@ -154,8 +153,7 @@ pub(super) async fn deliver(
             .header("x-github-event", &delivery.event)
             .header("x-github-delivery", &delivery.id);
         if let Some(secret) = &to.secret {
-            let signature = hmac_sha256(secret.expose_secret().as_bytes(), &delivery.payload);
-            request = request.header("x-hub-signature-256", format!("sha256={}", hex(&signature)));
+            request = request.header("x-hub-signature-256", signature(secret, &delivery.payload));
         }
         let status = match request.body(delivery.payload).send().await {
             Ok(response) => response.status().as_u16(),
@@ -168,17 +166,10 @@ pub(super) async fn deliver(
     }
 }
 
-/// HMAC (RFC 2104) with SHA-256.
-fn hmac_sha256(key: &[u8], message: &[u8]) -> [u8; 32] {
-    let mut block = [0_u8; BLOCK];
-    if key.len() > BLOCK {
-        block[..32].copy_from_slice(&Sha256::digest(key));
-    } else {
-        block[..key.len()].copy_from_slice(key);
-    }
-    let keyed = |pad: u8| Sha256::new().chain_update(block.map(|byte| byte ^ pad));
-    let inner = keyed(0x36).chain_update(message).finalize();
-    keyed(0x5c).chain_update(inner).finalize().into()
+/// The value of `X-Hub-Signature-256`.
+fn signature(secret: &SecretString, payload: &[u8]) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret().as_bytes());
+    format!("sha256={}", hex(hmac::sign(&key, payload).as_ref()))
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -192,7 +183,8 @@ mod tests {
     #[test]
     fn the_signature_is_githubs() {
         // The test vector of GitHub's documentation on validating webhook deliveries.
-        let signature = hmac_sha256(b"It's a Secret to Everybody", b"Hello, World!");
-        assert_eq!(hex(&signature), "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17");
+        let secret = SecretString::from("It's a Secret to Everybody");
+        let value = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+        assert_eq!(signature(&secret, b"Hello, World!"), value);
     }
 }

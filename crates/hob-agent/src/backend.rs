@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Approval,
-    session::{Event, Session},
+    session::{Session, SessionEvent},
 };
 
 /// What surrounds a run.
@@ -63,7 +63,7 @@ impl RunContext {
     /// Tells whoever watches what happens now, and writes it down.
     pub fn say(&self, text: impl Into<String>) {
         let text = text.into();
-        self.session.add(Event::Said { text: text.clone() });
+        self.session.add(SessionEvent::Progress { text: text.clone() });
         self.show(text);
     }
 

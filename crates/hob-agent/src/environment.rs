@@ -7,8 +7,8 @@ use hob_process::Environment;
 
 use crate::RunContext;
 
-/// The variable that a run's processes are known by, wherever they go.
-pub(super) const BRAND: &str = "HOB_AGENT_RUN";
+/// The variable that tags a run's processes, so that they are found wherever they go.
+pub(super) const RUN_TAG: &str = "HOB_AGENT_RUN";
 /// The variable that names a run to its processes, and by which those of a run whose worker died are found.
 pub(super) const RUN_VARIABLE: &str = "HOB_RUN";
 /// Bytes of one argument: the kernel takes 128 KiB, with the ending zero (`MAX_ARG_STRLEN`).

@@ -1,21 +1,21 @@
-//! Runs an agent for a caller: its session, its tries, and an end to its silence.
+//! Runs an agent for a caller: its session, its retries and its idle timeout.
 //!
-//! - Flow: the session is opened or gone on with; the agent runs; a failure that may pass is tried again in place a few
-//!   times; how it ended is written down.
-//! - Guarantees: a run is one thing apart (a capsule): its own folder, session and limits, no state shared with another.
-//!   What it costs counts over all its tries, and the limits hold over all of them.
-//! - Caveats: where the session cannot be kept the run goes on without, and cannot be gone on with.
+//! - Flow: the session is opened or resumed; the agent runs; a transient failure is retried in place a few times; the
+//!   outcome is written to the session.
+//! - Guarantees: a run shares no state with another: it has its own folder, session and limits. Cost and limits count over
+//!   all its retries.
+//! - Caveats: a run whose session cannot be written works without one, and cannot be resumed.
 
 use hob_config::ExecutorSettings;
 use hob_domain::{FailureClass, IssueNumber, Outcome, RepoName, RunId, RunReport, RunRequest, Spend};
-use hob_process::end_processes_with;
-use tokio::time::Instant;
+use hob_process::TaggedProcesses;
+use tokio::{task::spawn_blocking, time::Instant};
 
 use crate::{
     AgentBackend, AgentError, RunContext,
     environment::RUN_VARIABLE,
     report::{cancelled, transient},
-    session::{Event, Header, RunLimits, Session, SessionRecord, SessionState, Sessions, VERSION},
+    session::{Header, RunLimits, Session, SessionEvent, SessionRecord, SessionState, Sessions, VERSION},
 };
 
 /// Runs agents.
@@ -33,10 +33,16 @@ impl Executor {
 
     /// The session `id` as it stands on this machine, where it is this issue's and `agent` can go on with it. One that
     /// ended with a failure that does not pass is not gone on with: what led there would lead there again.
-    pub fn resumable(&self, id: &RunId, agent: &str, (repo, issue): (&RepoName, IssueNumber)) -> Option<SessionRecord> {
+    pub async fn resumable(
+        &self,
+        id: &RunId,
+        agent: &str,
+        (repo, issue): (&RepoName, IssueNumber),
+    ) -> Option<SessionRecord> {
         // Whoever can write to the ledger can name any session.
         let is_its = |record: &SessionRecord| record.agent == agent && record.repo == *repo && record.issue == issue;
-        let record = self.sessions.record(id).filter(is_its)?;
+        let (sessions, id) = (self.sessions.clone(), id.clone());
+        let record = spawn_blocking(move || sessions.record_to_resume(&id)).await.ok()?.filter(is_its)?;
         match (&record.state, &record.outcome) {
             (SessionState::Pending | SessionState::Running, _) => None,
             (_, Some(Outcome::Failed { failure: FailureClass::Permanent, .. })) => None,
@@ -47,9 +53,9 @@ impl Executor {
     }
 
     /// Ends what is left of a session's last run whose process was killed: its agent and the agent's children.
-    pub fn end_leftovers(&self, record: &SessionRecord) {
+    pub async fn end_leftovers(&self, record: &SessionRecord) {
         if let (SessionState::Interrupted, Some(run)) = (record.state, record.runs.last()) {
-            end_processes_with(RUN_VARIABLE, run.as_str());
+            TaggedProcesses::with(RUN_VARIABLE, run.as_str()).end().await;
         }
     }
 
@@ -64,16 +70,28 @@ impl Executor {
         request: &RunRequest,
         context: &RunContext,
     ) -> Result<RunReport, AgentError> {
-        let context = context.clone().in_session(self.session(name, request));
+        let context = context.clone().in_session(self.session(name, request).await);
+        let report = self.tries(agent, request, &context).await;
+        context.session.flush().await;
+        report
+    }
+
+    /// Runs the agent, and retries transient failures.
+    async fn tries(
+        &self,
+        agent: &dyn AgentBackend,
+        request: &RunRequest,
+        context: &RunContext,
+    ) -> Result<RunReport, AgentError> {
         let (started, mut spent, mut pause) = (Instant::now(), Spend::default(), self.rules.retry_delay);
         for tries_left in (0..=self.rules.retries).rev() {
             let left = left(request, spent, started);
-            context.session.add(Event::Started {
+            context.session.add(SessionEvent::Started {
                 run: request.run.clone(),
                 brief: request.brief.clone(),
                 limits: RunLimits { seconds: left.time.as_secs(), usd_micros: left.usd_micros, tokens: left.tokens },
             });
-            let (report, silent) = self.watched(agent, &left, &context, spent).await;
+            let (report, silent) = self.watched(agent, &left, context, spent).await;
             let ended = match &report {
                 Ok(report) => (report.outcome.clone(), report.spend),
                 Err(error) => {
@@ -81,7 +99,7 @@ impl Executor {
                     (outcome, Spend::default())
                 }
             };
-            context.session.add(Event::Ended { outcome: ended.0, spend: ended.1 });
+            context.session.add(SessionEvent::Ended { outcome: ended.0, spend: ended.1 });
             let report = report?;
             spent = spent + report.spend;
             let may_pass = match &report.outcome {
@@ -98,7 +116,7 @@ impl Executor {
                 return Ok(RunReport { spend: spent, ..report });
             };
             let text = format!("failed, and tried again in {} s: {reason}", pause_now.as_secs_f32());
-            context.session.add(Event::Noted { text: text.clone() });
+            context.session.add(SessionEvent::Noted { text: text.clone() });
             context.show(text);
             tokio::select! {
                 () = tokio::time::sleep(pause_now) => {}
@@ -111,7 +129,7 @@ impl Executor {
 
     /// The session of a run. One that cannot be gone on with is begun anew under the run's own name; one that cannot be
     /// kept is a warning: the work is worth more than its record.
-    fn session(&self, name: &str, request: &RunRequest) -> Session {
+    async fn session(&self, name: &str, request: &RunRequest) -> Session {
         let header = |session: &RunId| Header {
             transcript: VERSION,
             session: session.clone(),
@@ -119,11 +137,16 @@ impl Executor {
             issue: request.issue,
             agent: name.to_owned(),
         };
-        let opened = self.sessions.open(&header(&request.session)).or_else(|error| {
-            tracing::warn!(run.id = %request.run, %error, "a session of its own for run {}: {error}", request.run);
-            self.sessions.open(&header(&request.run))
+        let (sessions, run) = (self.sessions.clone(), request.run.clone());
+        let (wanted, own) = (header(&request.session), header(&request.run));
+        let opened = spawn_blocking(move || {
+            sessions.open(&wanted).or_else(|error| {
+                tracing::warn!(run.id = %run, %error, "a session of its own for run {run}: {error}");
+                sessions.open(&own)
+            })
         });
-        opened.unwrap_or_else(|error| {
+        let opened = opened.await.map_err(|error| error.to_string());
+        opened.and_then(|opened| opened.map_err(|error| error.to_string())).unwrap_or_else(|error| {
             tracing::warn!(run.id = %request.run, %error, "run {} has no session: {error}", request.run);
             Session::default()
         })
@@ -172,7 +195,7 @@ impl Executor {
             if !self.rules.silence_ends.is_zero() {
                 text.push_str(&format!("; the run is ended after {} s", self.rules.silence_ends.as_secs()));
             }
-            context.session.add(Event::Noted { text: text.clone() });
+            context.session.add(SessionEvent::Noted { text: text.clone() });
             context.show(text);
         }
     }

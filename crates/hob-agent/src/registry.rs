@@ -17,7 +17,7 @@ use hob_process::Environment;
 use crate::{
     AgentBackend, AgentError, CommandAgent, NativeAgent, RecipeAgent, adapter_variables,
     adapters::{AdapterAgent, Made, Services},
-    model::{Lineup, ModelClient, ModelError, Models},
+    model::{FallbackChain, ModelClient, ModelError, Models},
     native::{Helps, ready_agents, ready_tools},
 };
 
@@ -181,7 +181,7 @@ impl Registry {
         if settings.backend != BackendKind::Native {
             return Err(setup(format!("agent `{name}` is not native")));
         }
-        let alone = Lineup::one(name, model, PriceSettings::default());
+        let alone = FallbackChain::one(name, model, PriceSettings::default());
         Ok(self.outfit(NativeAgent::new(alone, settings.into_owned())))
     }
 
@@ -201,8 +201,8 @@ impl Registry {
         let named = |name: &String| name.parse().map_err(|error: InvalidModelName| setup(error.to_string()));
         let fallback = fallback.iter().map(named).collect::<Result<Vec<ModelName>, _>>()?;
         let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };
-        let lineup = self.models.lineup(&named(model)?, &fallback).map_err(broken)?;
-        Ok(Arc::new(self.outfit(NativeAgent::new(lineup, settings.clone()))))
+        let chain = self.models.fallback_chain(&named(model)?, &fallback).map_err(broken)?;
+        Ok(Arc::new(self.outfit(NativeAgent::new(chain, settings.clone()))))
     }
 
     fn known(&self) -> String {

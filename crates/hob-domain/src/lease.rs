@@ -151,7 +151,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
@@ -159,6 +159,13 @@ mod tests {
 
     const DURATION: u64 = 60;
     const SKEW: u64 = 5;
+
+    /// A record in `state`, held by `w` in generation 1, in its first attempt.
+    pub(crate) fn record_at(state: State) -> Record {
+        let claimant = Claimant { worker: WorkerId::from("w"), ..claimant(0, 1) };
+        let first = acquire(None, IssueNumber(1), &claimant, at(0)).unwrap();
+        Record { state, attempt: 1, attempts_ever: 1, ..first }
+    }
 
     fn at(seconds: u64) -> Timestamp {
         Timestamp::UNIX_EPOCH + Duration::from_secs(seconds)
@@ -183,6 +190,14 @@ mod tests {
         }
         let free = released(&first, Nonce::from("3"), at(1));
         assert_eq!(acquire(Some(&free), IssueNumber(1), &claimant(1, 4), at(1)).unwrap().generation, Generation(2));
+    }
+
+    #[test]
+    fn what_remains_of_a_lease_shrinks_to_nothing_at_its_expiry() {
+        let lease = acquire(None, IssueNumber(1), &claimant(0, 1), at(100)).unwrap();
+        for (now, left) in [(100, DURATION), (101, DURATION - 1), (100 + DURATION, 0), (500, 0)] {
+            assert_eq!(remaining(&lease, at(now)), Duration::from_secs(left), "at {now}");
+        }
     }
 
     /// The forge's side: a ref that moves by compare-and-set alone.

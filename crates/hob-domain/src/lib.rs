@@ -3,10 +3,13 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod approval;
+mod blocked;
 mod brief;
 mod budget;
 mod change;
 mod command;
+mod effect;
+mod ending;
 mod evidence;
 mod ids;
 mod labels;
@@ -25,14 +28,17 @@ mod snapshot;
 mod spend;
 mod state;
 mod text;
+mod transition;
 mod trust;
 mod wait;
 
 pub use approval::{Impact, Proposed};
+pub use blocked::{BlockKind, BlockReason, Blocked};
 pub use brief::{BriefParts, brief};
 pub use budget::{Allowance, Budget, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, shown_path};
 pub use command::{Command, command_in};
+pub use ending::Ending;
 pub use evidence::{CheckExit, CheckResult, Evidence, Verdict};
 pub use ids::{
     ActionMark, CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName,
@@ -40,12 +46,12 @@ pub use ids::{
 };
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
-pub use plan::{Action, Decision, Ending, PlanRules, Planned, plan, plan_chosen};
+pub use plan::{Action, Decision, PlanRules, Planned, decide, plan, plan_chosen};
 pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use poll::{error_pause, poll_pause, until_due};
 pub use record::{
-    Answer, BlockKind, Blocked, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger,
-    UnreadableRecord,
+    Answer, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,
+    UnwritableRecord,
 };
 pub use report::{
     PullReport, STATUS_MARK, StatusRules, evidence_table, failed_checks, pull_body, pull_title, status_body,
@@ -59,7 +65,8 @@ pub use secrets::{SecretKind, secret_in};
 pub use slug::branch_for;
 pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};
 pub use spend::{Spend, dollars};
-pub use state::{Event, Recovery, State};
+pub use state::{Recovery, State};
 pub use text::{clip, inert, quiet, terminal, title, visible};
-pub use trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, latest};
+pub use transition::{ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply};
+pub use trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, approved_hash, latest};
 pub use wait::WaitReason;

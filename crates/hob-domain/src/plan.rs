@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::{
-    BlockKind, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames, PullNumber, PullStatus, Record,
-    Recovery, RepositoryRules, Request, Snapshot, State, Timestamp, WaitReason, day_left, has_label, held_by,
+    BlockKind, Ending, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames, PullNumber, PullStatus,
+    Record, Recovery, RepositoryRules, Request, Snapshot, State, Timestamp, WaitReason, day_left, has_label, held_by,
     hour_room,
 };
 
@@ -21,19 +21,6 @@ pub struct PlanRules {
     pub repository: RepositoryRules,
     /// Open pull requests that may wait for people; none: not limited.
     pub open_pulls: Option<usize>,
-}
-
-/// Why a piece of work is at its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// Its pull request was merged.
-    Merged,
-    /// The issue was closed.
-    Closed,
-    /// The trigger label was taken off.
-    Cancelled,
-    /// The issue was deleted or transferred.
-    Gone,
 }
 
 /// What to do about an issue.
@@ -182,7 +169,8 @@ fn has_or_makes_a_pull(issue: &IssueView) -> bool {
     })
 }
 
-fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision {
+/// Decides about one issue by itself, whatever room the repository has.
+pub fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision {
     let triggered = issue.status == IssueStatus::Open && has_label(&issue.labels, &rules.labels.trigger);
     let Some(record) = issue.record.as_ref() else {
         return if triggered { unclaimed(issue, rules) } else { Decision::Wait(WaitReason::NotTriggered) };
@@ -238,7 +226,7 @@ fn ended(issue: &IssueView, record: &Record) -> Decision {
         (_, IssueStatus::Gone) => Ending::Gone,
         (Some((_, PullStatus::Merged)), _) => Ending::Merged,
         (_, IssueStatus::Closed) => Ending::Closed,
-        (_, IssueStatus::Open) => Ending::Cancelled,
+        (_, IssueStatus::Open) => Ending::Unlabeled,
     };
     match record.state {
         State::Done if left_behind(record) && ending != Ending::Gone => Decision::Act(Action::ShowState),
@@ -390,7 +378,7 @@ mod tests {
             ("merged", review(PullStatus::Merged), act(Action::Finish(Ending::Merged))),
             ("rejected", review(PullStatus::Closed), act(Action::AskAboutRejection(pull))),
             ("done, asked anew", view(&["code"], Some(record(State::Done))), act(Action::Claim)),
-            ("label gone", view(&[], Some(record(State::InReview))), act(Action::Finish(Ending::Cancelled))),
+            ("label gone", view(&[], Some(record(State::InReview))), act(Action::Finish(Ending::Unlabeled))),
             ("no label, no ledger", view(&["bug"], None), Decision::Wait(WaitReason::NotTriggered)),
             ("done and gone", view(&[], Some(record(State::Done))), Decision::Wait(WaitReason::Finished)),
         ] {
@@ -573,7 +561,7 @@ mod tests {
         let request = Request { control: Control::Pause, by: "ann".into(), at: at(1), reason: String::new() };
         let asked = Record { request: Some(request.clone()), ..record(State::InProgress) };
         assert_eq!(decided(view(&["code"], Some(asked.clone()))), Decision::Act(Action::Obey(request)));
-        assert_eq!(decided(view(&[], Some(asked))), Decision::Act(Action::Finish(Ending::Cancelled)));
+        assert_eq!(decided(view(&[], Some(asked))), Decision::Act(Action::Finish(Ending::Unlabeled)));
     }
 
     #[test]

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    ActionMark, CommentId, EventId, Generation, IssueNumber, Login, Nonce, Proposed, PullNumber, RunId, Sha, Spend,
-    State, Timestamp, WorkerId,
+    ActionMark, Blocked, CommentId, EventId, Generation, IssueNumber, Login, Nonce, Proposed, PullNumber, RunId, Sha,
+    Spend, State, Timestamp, WorkerId,
 };
 
 /// The version of the record that this Hob writes.
@@ -21,40 +21,6 @@ pub struct Holder {
     pub nonce: Nonce,
 }
 
-/// Why an issue is blocked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BlockKind {
-    /// The agent asks a person.
-    Question,
-    /// The agent wants to do something that needs a person's word.
-    ApprovalNeeded,
-    /// The checks fail on the head.
-    ChecksFailed,
-    /// The agent changed nothing.
-    NoChanges,
-    /// The agent failed in a way that trying again does not change.
-    AgentFailed,
-    /// The issue's time, money or attempts are used up.
-    LimitReached,
-    /// The change is one that Hob may not publish.
-    PolicyViolated,
-    /// The forge refused the push or the pull request.
-    PushRefused,
-    /// The issue was edited while the agent worked.
-    EditedMeanwhile,
-    /// The pull request was closed without a merge.
-    Rejected,
-    /// Something has to be set up first.
-    SetUpNeeded,
-    /// The same failure on the same work, twice.
-    NoProgress,
-    /// A person pushed to Hob's branch: Hob steps aside.
-    PersonPushed,
-    /// Its worker died, and the settings say that a person decides.
-    WorkerDied,
-}
-
 /// What somebody asks of an issue from outside, whoever works on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -63,6 +29,16 @@ pub enum Control {
     Pause,
     /// End it for good, as `/hob cancel` does.
     Terminate,
+}
+
+impl Control {
+    /// The verb of a sentence.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Pause => "pause",
+            Self::Terminate => "end",
+        }
+    }
 }
 
 /// A request to whoever holds the lease. It stands in the ledger, beside the lease, until it is obeyed.
@@ -96,19 +72,6 @@ pub struct Pause {
     /// Why; may be empty.
     #[serde(default)]
     pub reason: String,
-}
-
-/// The reason of a blocked issue, and what is asked of a person.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Blocked {
-    /// The kind of reason.
-    pub kind: BlockKind,
-    /// What happened, one or a few sentences.
-    pub text: String,
-    /// What a person is asked.
-    pub question: String,
-    /// Since when.
-    pub since: Timestamp,
 }
 
 /// What set the work off.
@@ -273,9 +236,22 @@ pub enum UnreadableRecord {
     Newer(u32),
 }
 
+/// A record that has no JSON form.
+#[derive(Debug, thiserror::Error)]
+#[error("the ledger's record cannot be written as JSON: {0}")]
+pub struct UnwritableRecord(#[from] serde_json::Error);
+
 impl Record {
+    /// Whether somebody asked for a pause and nobody has paused it yet.
+    pub fn asks_for_a_pause(&self) -> bool {
+        self.request.as_ref().is_some_and(|request| request.control == Control::Pause)
+    }
+
     /// The commit message: the sentence, an empty line, the record.
-    pub fn to_message(&self, sentence: &str) -> String {
+    ///
+    /// # Errors
+    /// [`UnwritableRecord`] when the record has no JSON form: nothing may be written then.
+    pub fn to_message(&self, sentence: &str) -> Result<String, UnwritableRecord> {
         to_message(sentence, self)
     }
 
@@ -289,10 +265,9 @@ impl Record {
 }
 
 /// A ledger's commit message: the sentence, an empty line, the record.
-pub(super) fn to_message(sentence: &str, record: &impl Serialize) -> String {
-    // A record is plain data: it always has a JSON form.
-    let body = serde_json::to_string(record).unwrap_or_default();
-    format!("{}\n\n{body}\n", one_line(sentence))
+pub(super) fn to_message(sentence: &str, record: &impl Serialize) -> Result<String, UnwritableRecord> {
+    let body = serde_json::to_string(record)?;
+    Ok(format!("{}\n\n{body}\n", one_line(sentence)))
 }
 
 /// Reads a ledger's sentence and record back.

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Allowance, Budget, Exhausted, IssueNumber, Nonce, Pause, RECORD_VERSION, Spend, Timestamp, UnreadableRecord,
-    record::{from_message, to_message},
+    record::{UnwritableRecord, from_message, to_message},
 };
 
 /// How long a claim counts for the hourly limit.
@@ -139,7 +139,10 @@ impl fmt::Display for Full {
 
 impl RepositoryRecord {
     /// The commit message: the sentence, an empty line, the record.
-    pub fn to_message(&self, sentence: &str) -> String {
+    ///
+    /// # Errors
+    /// [`UnwritableRecord`] when the record has no JSON form: nothing may be written then.
+    pub fn to_message(&self, sentence: &str) -> Result<String, UnwritableRecord> {
         to_message(sentence, self)
     }
 

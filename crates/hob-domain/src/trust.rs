@@ -1,6 +1,7 @@
 //! Who may set Hob to work: the latest `labeled` event's actor needs a permission, and a bot needs to be listed.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::{EventId, Login, Timestamp};
 
@@ -107,6 +108,12 @@ impl TrustRules {
             (AccountKind::User, None) => Err(format!("the forge does not say what `{}` may do here", actor.login)),
         }
     }
+}
+
+/// What is approved when an issue is: SHA-256 of its title and its body.
+pub fn approved_hash(title: &str, body: &str) -> String {
+    let digest = Sha256::new().chain_update(title).chain_update([0]).chain_update(body).finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The latest event of `kind` for the label `name`, by id.

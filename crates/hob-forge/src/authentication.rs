@@ -24,7 +24,9 @@ use serde::Deserialize;
 
 use crate::{
     AppKey, Connection, ForgeError,
-    connection::Ask,
+    TokenPermission::MetadataRead,
+    connection::Call,
+    purpose::Purpose,
     reply::{Reply, decode},
 };
 
@@ -55,18 +57,18 @@ pub struct App {
 #[derive(Debug, Default)]
 struct State {
     installation: Option<u64>,
-    pass: Option<Arc<Pass>>,
+    issued: Option<Arc<IssuedToken>>,
 }
 
 /// A token, and what is known of it.
 #[derive(Debug)]
-pub(super) struct Pass {
+pub(super) struct IssuedToken {
     pub(super) token: SecretString,
     expires_at: Option<Timestamp>,
     accepted: AtomicBool,
 }
 
-impl Pass {
+impl IssuedToken {
     /// Whether a refusal may only mean that the token is too new.
     pub(super) fn is_unproven(&self) -> bool {
         !self.accepted.load(Ordering::Relaxed)
@@ -125,23 +127,27 @@ impl Connection {
     /// # Errors
     /// [`ForgeError`] when there is none to be had.
     pub async fn token(&self, needed: Duration) -> Result<SecretString, ForgeError> {
-        Ok(self.pass(needed, None).await?.token.clone())
+        Ok(self.issued_token(needed, None).await?.token.clone())
     }
 
     /// The token to call with; a new one where it is `refused`.
-    pub(super) async fn pass(&self, needed: Duration, refused: Option<&Arc<Pass>>) -> Result<Arc<Pass>, ForgeError> {
+    pub(super) async fn issued_token(
+        &self,
+        needed: Duration,
+        refused: Option<&Arc<IssuedToken>>,
+    ) -> Result<Arc<IssuedToken>, ForgeError> {
         let app = match self.authentication() {
             Authentication::Token(token) => {
                 let accepted = AtomicBool::new(true);
-                return Ok(Arc::new(Pass { token: token.clone(), expires_at: None, accepted }));
+                return Ok(Arc::new(IssuedToken { token: token.clone(), expires_at: None, accepted }));
             }
             Authentication::App(app) => app,
         };
         let mut state = app.state.lock().await;
         let needed = needed.clamp(MARGIN, LASTS_MAX);
-        let same = |pass: &Arc<Pass>| refused.is_some_and(|refused| Arc::ptr_eq(refused, pass));
-        if let Some(pass) = state.pass.as_ref().filter(|pass| !same(pass) && pass.lasts(self.now(), needed)) {
-            return Ok(Arc::clone(pass));
+        let same = |issued: &Arc<IssuedToken>| refused.is_some_and(|refused| Arc::ptr_eq(refused, issued));
+        if let Some(issued) = state.issued.as_ref().filter(|issued| !same(issued) && issued.lasts(self.now(), needed)) {
+            return Ok(Arc::clone(issued));
         }
         let installation = match state.installation {
             Some(known) => known,
@@ -151,9 +157,9 @@ impl Connection {
         let made: TokenWire = self.as_app(app, &Method::POST, &path, "sign in as the App's installation").await?;
         tracing::debug!(installation, expires_at = %made.expires_at, "a token was made");
         let accepted = AtomicBool::new(false);
-        let pass = Arc::new(Pass { token: made.token.into(), expires_at: Some(made.expires_at), accepted });
-        state.pass = Some(Arc::clone(&pass));
-        Ok(pass)
+        let issued = Arc::new(IssuedToken { token: made.token.into(), expires_at: Some(made.expires_at), accepted });
+        state.issued = Some(Arc::clone(&issued));
+        Ok(issued)
     }
 
     /// The repositories of the App's installation that can be written to.
@@ -162,7 +168,9 @@ impl Connection {
     /// [`ForgeError`] of a call.
     pub async fn installation_repositories(&self) -> Result<Vec<RepoName>, ForgeError> {
         let path = "/installation/repositories?per_page=100";
-        let pages: Vec<RepositoriesWire> = self.pages(path, "list the installation's repositories").await?;
+        let purpose = MetadataRead.to("list the installation's repositories");
+        let advice = "name the repositories with `--repo`, or give the installation fewer";
+        let pages: Vec<RepositoriesWire> = self.pages(path, purpose, advice).await?;
         let all = pages.into_iter().flat_map(|page| page.repositories);
         Ok(all.filter(|found| !found.archived && !found.disabled).map(|found| found.full_name).collect())
     }
@@ -212,10 +220,10 @@ impl Connection {
         path: &str,
         what: &str,
     ) -> Result<T, ForgeError> {
-        let ask = Ask { method, ..Ask::get(path, what) };
+        let call = Call { method, ..Call::get(path, Purpose::without_permission(what)) };
         let mut tried = 0;
         loop {
-            let error = match self.as_app_once(app, ask).await {
+            let error = match self.as_app_once(app, call).await {
                 Ok(reply) => return decode(&reply.body, what),
                 Err(error) => error,
             };
@@ -225,26 +233,26 @@ impl Connection {
         }
     }
 
-    async fn as_app_once(&self, app: &App, ask: Ask<'_>) -> Result<Reply, ForgeError> {
+    async fn as_app_once(&self, app: &App, call: Call<'_>) -> Result<Reply, ForgeError> {
         if let Some(retry_after) = self.closed_to_all() {
-            return Err(ForgeError::Limited { what: ask.what.to_owned(), retry_after });
+            return Err(ForgeError::Limited { what: call.purpose.what.to_owned(), retry_after });
         }
         if self.clock.known().is_none() {
             // Any answer tells the forge's time, this one without a quota.
             // <https://docs.github.com/rest/rate-limit/rate-limit>
-            self.exchange(Ask::get("/rate_limit", "ask for the time"), None).await?;
+            self.exchange(Call::get("/rate_limit", Purpose::without_permission("ask for the time")), None).await?;
         }
         let signed = app.key.sign(app.id, self.now()).ok_or_else(|| ForgeError::App("its key cannot sign".to_owned()));
-        let reply = self.exchange(ask, Some(&signed?)).await?;
+        let reply = self.exchange(call, Some(&signed?)).await?;
         match reply.status.as_u16() {
             200..300 => Ok(reply),
             401 => {
                 Err(ForgeError::App(format!("the forge does not accept it: check `app.id` ({}) and its key", app.id)))
             }
-            404 if ask.path.ends_with("/access_tokens") => {
+            404 if call.path.ends_with("/access_tokens") => {
                 Err(ForgeError::App("there is no such installation: check `app.installation`".to_owned()))
             }
-            _status => Err(self.failure(&reply, ask.path, ask.what)),
+            _status => Err(self.failure(&reply, call.path, call.purpose)),
         }
     }
 }

@@ -12,6 +12,8 @@ use std::{
 use bytes::Bytes;
 use lz4_flex::block::{compress_prepend_size, decompress_size_prepended};
 
+use crate::reply::Links;
+
 /// Bytes of answers that are kept, as they are kept: the lists of 50 repositories, and what is read of some dozens of
 /// issues.
 const CAPACITY: usize = 2 << 20;
@@ -24,7 +26,7 @@ const ENTRY: usize = 256;
 pub(super) struct Cached {
     pub(super) etag: String,
     pub(super) body: Bytes,
-    pub(super) next: Option<String>,
+    pub(super) links: Links,
 }
 
 /// An answer as it is kept.
@@ -34,25 +36,24 @@ struct Packed {
     used: u64,
     etag: String,
     body: Box<[u8]>,
-    next: Option<String>,
+    links: Links,
 }
 
 impl Packed {
     /// About how many bytes it takes to keep this answer of `path`.
     fn weight(&self, path: &str) -> usize {
-        let next = self.next.as_ref().map_or(0, String::len);
-        ENTRY + path.len() + self.etag.len() + next + self.body.len()
+        ENTRY + path.len() + self.etag.len() + self.links.bytes() + self.body.len()
     }
 
     fn unpacked(&self) -> Option<Cached> {
         let body = decompress_size_prepended(&self.body).ok()?.into();
-        Some(Cached { etag: self.etag.clone(), body, next: self.next.clone() })
+        Some(Cached { etag: self.etag.clone(), body, links: self.links.clone() })
     }
 }
 
 /// Trees, which shrink again and grow by little, where a hash table doubles.
 #[derive(Debug, Default)]
-struct Shelf {
+struct Entries {
     entries: BTreeMap<Arc<str>, Packed>,
     /// The paths by the moment of their last use.
     used: BTreeMap<u64, Arc<str>>,
@@ -60,7 +61,7 @@ struct Shelf {
     bytes: usize,
 }
 
-impl Shelf {
+impl Entries {
     fn get(&mut self, path: &str) -> Option<Cached> {
         let answer = self.entries.get_mut(path)?;
         self.clock += 1;
@@ -95,17 +96,22 @@ impl Shelf {
 
 /// The answers kept so far.
 #[derive(Debug, Default)]
-pub(super) struct Cache(Mutex<Shelf>);
+pub(super) struct Cache(Mutex<Entries>);
 
 impl Cache {
     pub(super) fn get(&self, path: &str) -> Option<Cached> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path)
     }
 
+    /// Keeps no answer of `path` any more.
+    pub(super) fn forget(&self, path: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take(path);
+    }
+
     pub(super) fn put(&self, path: &str, answer: Cached) {
         let body = compress_prepend_size(&answer.body).into_boxed_slice();
         if body.len() <= CAPACITY / 4 {
-            let packed = Packed { used: 0, etag: answer.etag, body, next: answer.next };
+            let packed = Packed { used: 0, etag: answer.etag, body, links: answer.links };
             self.0.lock().unwrap_or_else(PoisonError::into_inner).put(path, packed);
         }
     }
@@ -122,7 +128,7 @@ mod tests {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             state.to_be_bytes()[0]
         };
-        Cached { etag: tag.to_owned(), body: (0..len).map(|_| next()).collect(), next: None }
+        Cached { etag: tag.to_owned(), body: (0..len).map(|_| next()).collect(), links: Links::default() }
     }
 
     #[test]
@@ -145,9 +151,9 @@ mod tests {
         }
         cache.put("other", noise("o", CAPACITY / 5));
         assert_eq!(cache.get("path").unwrap().etag, "e");
-        let shelf = cache.0.lock().unwrap();
-        let kept: usize = shelf.entries.iter().map(|(path, answer)| answer.weight(path)).sum();
-        assert_eq!((shelf.entries.len(), shelf.used.len(), shelf.bytes), (2, 2, kept));
+        let entries = cache.0.lock().unwrap();
+        let kept: usize = entries.entries.iter().map(|(path, answer)| answer.weight(path)).sum();
+        assert_eq!((entries.entries.len(), entries.used.len(), entries.bytes), (2, 2, kept));
     }
 
     #[test]
@@ -155,10 +161,11 @@ mod tests {
         let cache = Cache::default();
         let list =
             r#"{"user":{"login":"ann","url":"https://api.github.com/users/ann"},"labels":["code"]},"#.repeat(100);
-        let answer = Cached { etag: "e".to_owned(), body: list.clone().into(), next: Some("page 2".to_owned()) };
+        let links = Links { next: Some("page 2".to_owned()), ..Links::default() };
+        let answer = Cached { etag: "e".to_owned(), body: list.clone().into(), links: links.clone() };
         cache.put("list", answer);
         let back = cache.get("list").unwrap();
-        assert_eq!((back.etag.as_str(), back.body, back.next.as_deref()), ("e", list.clone().into(), Some("page 2")));
+        assert_eq!((back.etag.as_str(), back.body, back.links), ("e", list.clone().into(), links));
         assert!(cache.0.lock().unwrap().bytes * 5 < list.len());
         cache.put("nothing", noise("n", 0));
         assert_eq!(cache.get("nothing").unwrap().body, "");

@@ -10,7 +10,7 @@ use hob_domain::{RepoName, Timestamp};
 use http::Method;
 use serde::de::DeserializeOwned;
 
-use crate::{Connection, ForgeError, RepositoryEntry, throttle::WriteTurn};
+use crate::{Connection, ForgeError, RepositoryEntry, purpose::Purpose, throttle::WriteTurn};
 
 /// The client of one repository. Clones share the connection.
 #[derive(Debug, Clone)]
@@ -52,16 +52,25 @@ impl Forge {
         format!("/repos/{}{rest}", self.repo)
     }
 
-    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<T, ForgeError> {
-        self.connection.get(path, what).await
+    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str, purpose: Purpose<'_>) -> Result<T, ForgeError> {
+        self.connection.get(path, purpose).await
     }
 
-    pub(super) async fn get_once<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<T, ForgeError> {
-        self.connection.get_once(path, what).await
+    pub(super) async fn get_once<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        purpose: Purpose<'_>,
+    ) -> Result<T, ForgeError> {
+        self.connection.get_once(path, purpose).await
     }
 
-    pub(super) async fn get_all<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<Vec<T>, ForgeError> {
-        self.connection.get_all(path, what).await
+    pub(super) async fn get_all<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        purpose: Purpose<'_>,
+        advice: &str,
+    ) -> Result<Vec<T>, ForgeError> {
+        self.connection.get_all(path, purpose, advice).await
     }
 
     pub(super) async fn write_turn(&self, what: &str) -> Result<WriteTurn<'_>, ForgeError> {
@@ -73,9 +82,9 @@ impl Forge {
         turn: &WriteTurn<'_>,
         request: (Method, &str),
         body: &serde_json::Value,
-        what: &str,
+        purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
-        self.connection.write_in(turn, request, body, what).await
+        self.connection.write_in(turn, request, body, purpose).await
     }
 
     /// Waits for the turn to write, and writes once.
@@ -84,10 +93,10 @@ impl Forge {
         method: Method,
         path: &str,
         body: &serde_json::Value,
-        what: &str,
+        purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
-        let turn = self.write_turn(what).await?;
-        self.write_in(&turn, (method, path), body, what).await
+        let turn = self.write_turn(purpose.what).await?;
+        self.write_in(&turn, (method, path), body, purpose).await
     }
 
     pub(super) fn pause_after(&self, error: &ForgeError, tried: u32) -> Option<Duration> {

@@ -6,7 +6,11 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{Forge, ForgeError, HeldLease, issues::UserWire};
+use crate::{
+    Forge, ForgeError, HeldLease,
+    TokenPermission::{IssuesRead, IssuesWrite},
+    issues::UserWire,
+};
 
 /// A comment.
 #[derive(Debug, Clone)]
@@ -49,7 +53,8 @@ impl Forge {
         let since =
             since.map_or_else(String::new, |at| format!("&since={}", at.to_rfc3339_opts(SecondsFormat::Secs, true)));
         let path = self.path(&format!("/issues/{issue}/comments?per_page=100{since}"));
-        let found: Vec<CommentWire> = self.get_all(&path, "read the issue's comments").await?;
+        let purpose = IssuesRead.to("read the issue's comments");
+        let found: Vec<CommentWire> = self.get_all(&path, purpose, "go on in a new issue").await?;
         Ok(found.into_iter().map(Comment::from).collect())
     }
 
@@ -60,7 +65,8 @@ impl Forge {
     pub async fn create_comment(&self, lease: &HeldLease, body: &str) -> Result<CommentId, ForgeError> {
         let path = self.path(&format!("/issues/{}/comments", lease.issue()));
         let what = format!("comment on issue {}", lease.issue());
-        let made: CommentWire = self.write_held(lease, (Method::POST, &path), &json!({ "body": body }), &what).await?;
+        let made: CommentWire =
+            self.write_held(lease, (Method::POST, &path), &json!({ "body": body }), IssuesWrite.to(&what)).await?;
         Ok(made.id)
     }
 
@@ -71,7 +77,13 @@ impl Forge {
     pub async fn edit_comment(&self, lease: &HeldLease, id: CommentId, body: &str) -> Result<(), ForgeError> {
         let path = self.path(&format!("/issues/comments/{id}"));
         let what = format!("edit a comment on issue {}", lease.issue());
-        self.write_held::<serde_json::Value>(lease, (Method::PATCH, &path), &json!({ "body": body }), &what).await?;
+        self.write_held::<serde_json::Value>(
+            lease,
+            (Method::PATCH, &path),
+            &json!({ "body": body }),
+            IssuesWrite.to(&what),
+        )
+        .await?;
         Ok(())
     }
 }

@@ -28,15 +28,14 @@ use crate::{
     Authentication, ForgeError, Rate,
     cache::{Cache, Cached},
     clock::ForgeClock,
+    purpose::Purpose,
     rates::{Rates, resource_of},
-    reply::{Reply, Scope, decode, exhausted},
+    reply::{Links, Reply, Scope, decode, exhausted},
     throttle::{Throttle, WriteTurn},
 };
 
 /// The largest answer that is read.
 const BODY_MAX: usize = 16 << 20;
-/// Pages of a list that are followed.
-const PAGES_MAX: usize = 50;
 /// The pause before a token that was made just now is tried again.
 const FRESH_PAUSE: Duration = Duration::from_secs(1);
 
@@ -51,7 +50,7 @@ pub enum Access {
 
 /// How many calls were made.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-pub struct Tally {
+pub struct CallCounts {
     /// Reads that count against the quota.
     pub reads: u64,
     /// Reads that were answered by 304 and are free.
@@ -62,19 +61,18 @@ pub struct Tally {
 
 /// A request as it is sent.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ask<'a> {
+pub(super) struct Call<'a> {
     pub(super) method: &'a Method,
     pub(super) path: &'a str,
     pub(super) body: Option<&'a serde_json::Value>,
     pub(super) etag: Option<&'a str>,
-    /// What it is for, for messages.
-    pub(super) what: &'a str,
+    pub(super) purpose: Purpose<'a>,
 }
 
-impl<'a> Ask<'a> {
+impl<'a> Call<'a> {
     /// A read without conditions.
-    pub(super) fn get(path: &'a str, what: &'a str) -> Self {
-        Self { method: &Method::GET, path, body: None, etag: None, what }
+    pub(super) fn get(path: &'a str, purpose: Purpose<'a>) -> Self {
+        Self { method: &Method::GET, path, body: None, etag: None, purpose }
     }
 }
 
@@ -86,7 +84,7 @@ pub struct Connection {
     settings: ForgeSettings,
     base_path: String,
     access: Access,
-    cache: Cache,
+    pub(super) cache: Cache,
     pub(super) clock: ForgeClock,
     throttle: Throttle,
     rates: Rates,
@@ -148,9 +146,9 @@ impl Connection {
     }
 
     /// How many calls were made so far, over all repositories.
-    pub fn tally(&self) -> Tally {
+    pub fn call_counts(&self) -> CallCounts {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Tally { reads: count(&self.reads), unchanged: count(&self.unchanged), writes: count(&self.writes) }
+        CallCounts { reads: count(&self.reads), unchanged: count(&self.unchanged), writes: count(&self.writes) }
     }
 
     /// What is left of each quota that an answer named.
@@ -169,8 +167,8 @@ impl Connection {
     }
 
     /// From now on writes are no longer spaced: the process ends, and puts back what it has in few seconds.
-    pub fn hurry(&self) {
-        self.throttle.hurry();
+    pub fn skip_spacing(&self) {
+        self.throttle.skip_spacing();
     }
 
     pub(super) fn settings(&self) -> &ForgeSettings {
@@ -186,36 +184,21 @@ impl Connection {
     }
 
     /// Reads one thing.
-    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<T, ForgeError> {
-        let (body, _) = self.read(path, what).await?;
-        decode(&body, what)
+    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str, purpose: Purpose<'_>) -> Result<T, ForgeError> {
+        let (body, _) = self.read(path, purpose).await?;
+        decode(&body, purpose.what)
     }
 
     /// Reads what never changes under its address, such as a commit: once is enough.
-    pub(super) async fn get_once<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<T, ForgeError> {
+    pub(super) async fn get_once<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        purpose: Purpose<'_>,
+    ) -> Result<T, ForgeError> {
         match self.cache.get(path) {
-            Some(known) => decode(&known.body, what),
-            None => self.get(path, what).await,
+            Some(known) => decode(&known.body, purpose.what),
+            None => self.get(path, purpose).await,
         }
-    }
-
-    /// Reads a list over all its pages.
-    pub(super) async fn get_all<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<Vec<T>, ForgeError> {
-        let pages: Vec<Vec<T>> = self.pages(path, what).await?;
-        Ok(pages.into_iter().flatten().collect())
-    }
-
-    /// Reads all pages of something.
-    pub(super) async fn pages<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<Vec<T>, ForgeError> {
-        let mut found = Vec::new();
-        let mut next = Some(path.to_owned());
-        for _page in 0..PAGES_MAX {
-            let Some(path) = next else { break };
-            let (body, link) = self.read(&path, what).await?;
-            found.push(decode(&body, what)?);
-            next = link;
-        }
-        Ok(found)
     }
 
     /// Waits for the turn to write.
@@ -236,21 +219,22 @@ impl Connection {
         _turn: &WriteTurn<'_>,
         (method, path): (Method, &str),
         body: &serde_json::Value,
-        what: &str,
+        purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
         self.writes.fetch_add(1, Ordering::Relaxed);
-        let reply = self.send(Ask { method: &method, path, body: Some(body), etag: None, what }).await?;
+        let reply = self.send(Call { method: &method, path, body: Some(body), etag: None, purpose }).await?;
         if !reply.status.is_success() {
-            return Err(self.failure(&reply, path, what));
+            return Err(self.failure(&reply, path, purpose));
         }
         // A 204 has no body: `null` fits a caller that asks for nothing.
-        decode(if reply.body.is_empty() { b"null" } else { &reply.body }, what)
+        decode(if reply.body.is_empty() { b"null" } else { &reply.body }, purpose.what)
     }
 
-    async fn read(&self, path: &str, what: &str) -> Result<(Bytes, Option<String>), ForgeError> {
+    /// Reads one answer, again where a failure may pass, and where the list's other pages are.
+    pub(super) async fn read(&self, path: &str, purpose: Purpose<'_>) -> Result<(Bytes, Links), ForgeError> {
         let mut tried = 0;
         loop {
-            let error = match self.read_once(path, what).await {
+            let error = match self.read_once(path, purpose).await {
                 Ok(read) => return Ok(read),
                 Err(error) => error,
             };
@@ -273,32 +257,32 @@ impl Connection {
         jittered(self.settings.retry_base, round.min(4))
     }
 
-    async fn read_once(&self, path: &str, what: &str) -> Result<(Bytes, Option<String>), ForgeError> {
+    async fn read_once(&self, path: &str, purpose: Purpose<'_>) -> Result<(Bytes, Links), ForgeError> {
         let cached = self.cache.get(path);
         let tag = cached.as_ref().map(|cached| cached.etag.as_str());
-        let reply = self.send(Ask { etag: tag, ..Ask::get(path, what) }).await?;
+        let reply = self.send(Call { etag: tag, ..Call::get(path, purpose) }).await?;
         if let (StatusCode::NOT_MODIFIED, Some(cached)) = (reply.status, cached) {
             self.unchanged.fetch_add(1, Ordering::Relaxed);
-            return Ok((cached.body, cached.next));
+            return Ok((cached.body, cached.links));
         }
         self.reads.fetch_add(1, Ordering::Relaxed);
         if !reply.status.is_success() {
-            return Err(self.failure(&reply, path, what));
+            return Err(self.failure(&reply, path, purpose));
         }
-        let next = reply.next_page(&self.base_path);
+        let links = reply.links(&self.base_path);
         if let Some(etag) = reply.text(header::ETAG.as_str()) {
-            self.cache.put(path, Cached { etag: etag.to_owned(), body: reply.body.clone(), next: next.clone() });
+            self.cache.put(path, Cached { etag: etag.to_owned(), body: reply.body.clone(), links: links.clone() });
         }
-        Ok((reply.body, next))
+        Ok((reply.body, links))
     }
 
     /// Sends a request as this identity, where the gate is open.
-    async fn send(&self, ask: Ask<'_>) -> Result<Reply, ForgeError> {
-        let resource = resource_of(ask.path);
+    async fn send(&self, call: Call<'_>) -> Result<Reply, ForgeError> {
+        let resource = resource_of(call.path);
         if let Some(retry_after) = self.throttle.closed_for(resource) {
-            return Err(ForgeError::Limited { what: ask.what.to_owned(), retry_after });
+            return Err(ForgeError::Limited { what: call.purpose.what.to_owned(), retry_after });
         }
-        let reply = self.signed(ask).await?;
+        let reply = self.signed(call).await?;
         let rate = reply.rate(resource);
         if let Some(wait) = exhausted(&reply, self.now()) {
             let named = rate.as_ref().map_or(resource, |rate| &rate.resource);
@@ -317,20 +301,20 @@ impl Connection {
     /// One request in this identity's name. A refused call had no effect, so two refusals are answered here: a token that
     /// was made just now may not be known everywhere yet, and is tried once more; one that is no longer accepted is
     /// replaced, once.
-    async fn signed(&self, ask: Ask<'_>) -> Result<Reply, ForgeError> {
-        let mut pass = self.pass(Duration::ZERO, None).await?;
-        let mut reply = self.exchange(ask, Some(&pass.token)).await?;
-        if self.is_refusal(&reply) && pass.is_unproven() {
+    async fn signed(&self, call: Call<'_>) -> Result<Reply, ForgeError> {
+        let mut issued = self.issued_token(Duration::ZERO, None).await?;
+        let mut reply = self.exchange(call, Some(&issued.token)).await?;
+        if self.is_refusal(&reply) && issued.is_unproven() {
             tokio::time::sleep(FRESH_PAUSE).await;
-            reply = self.exchange(ask, Some(&pass.token)).await?;
+            reply = self.exchange(call, Some(&issued.token)).await?;
         }
         let replaceable = matches!(self.authentication, Authentication::App(_));
         if reply.status == StatusCode::UNAUTHORIZED && replaceable {
-            pass = self.pass(Duration::ZERO, Some(&pass)).await?;
-            reply = self.exchange(ask, Some(&pass.token)).await?;
+            issued = self.issued_token(Duration::ZERO, Some(&issued)).await?;
+            reply = self.exchange(call, Some(&issued.token)).await?;
         }
         if reply.status != StatusCode::UNAUTHORIZED {
-            pass.accept();
+            issued.accept();
         }
         Ok(reply)
     }
@@ -340,10 +324,10 @@ impl Connection {
     }
 
     /// One request and its whole answer, with this token in it; the gate is not asked.
-    pub(super) async fn exchange(&self, ask: Ask<'_>, token: Option<&SecretString>) -> Result<Reply, ForgeError> {
-        let what = ask.what;
+    pub(super) async fn exchange(&self, call: Call<'_>, token: Option<&SecretString>) -> Result<Reply, ForgeError> {
+        let what = call.purpose.what;
         let unreachable = |reason: String| ForgeError::Unreachable { what: what.to_owned(), reason };
-        let mut builder = http::request::Builder::new().method(ask.method).uri(ask.path);
+        let mut builder = http::request::Builder::new().method(call.method).uri(call.path);
         builder = builder.header(header::ACCEPT, "application/vnd.github+json");
         builder = builder.header("x-github-api-version", "2022-11-28");
         if let Some(token) = token {
@@ -353,10 +337,10 @@ impl Connection {
             bearer.set_sensitive(true);
             builder = builder.header(header::AUTHORIZATION, bearer);
         }
-        if let Some(tag) = ask.etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
+        if let Some(tag) = call.etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
             builder = builder.header(header::IF_NONE_MATCH, tag);
         }
-        let request = self.octocrab.build_request(builder, ask.body).map_err(|error| unreachable(plain(&error)))?;
+        let request = self.octocrab.build_request(builder, call.body).map_err(|error| unreachable(plain(&error)))?;
         let exchange = async {
             let answer = self.octocrab.execute(request).await.map_err(|error| unreachable(plain(&error)))?;
             let (parts, body) = answer.into_parts();
@@ -374,9 +358,9 @@ impl Connection {
     }
 
     /// Why a call failed. A limit closes the gate.
-    pub(super) fn failure(&self, reply: &Reply, path: &str, what: &str) -> ForgeError {
+    pub(super) fn failure(&self, reply: &Reply, path: &str, purpose: Purpose<'_>) -> ForgeError {
         let Some(limit) = reply.limit(self.now(), self.secondary_in_a_row.load(Ordering::Relaxed)) else {
-            return reply.refusal(what);
+            return reply.refusal(purpose);
         };
         match limit.scope {
             Scope::Resource => {
@@ -388,7 +372,7 @@ impl Connection {
                 self.throttle.close_all(limit.wait);
             }
         }
-        ForgeError::Limited { what: what.to_owned(), retry_after: limit.wait }
+        ForgeError::Limited { what: purpose.what.to_owned(), retry_after: limit.wait }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use hob_domain::{FailureClass, Held, Lost, RepoName, UnreadableRecord};
+use hob_domain::{FailureClass, Held, Illegal, Lost, RepoName, UnreadableRecord, UnwritableRecord};
+
+use crate::TokenPermission;
 
 /// A call that failed.
 #[derive(Debug, thiserror::Error)]
@@ -46,12 +48,12 @@ pub enum ForgeError {
     #[error("the App cannot sign in: {0}")]
     App(String),
     /// 403 that is no rate limit.
-    #[error("the token may not {what} ({message}): give it the permission `{permission}`")]
+    #[error("the token may not {what} ({message}){}", advice(*permission))]
     Forbidden {
         /// What was tried.
         what: String,
-        /// The permission it lacks.
-        permission: &'static str,
+        /// The permission that the call needs; none: every token may make it.
+        permission: Option<TokenPermission>,
         /// What the forge said.
         message: String,
     },
@@ -85,6 +87,16 @@ pub enum ForgeError {
         /// What was tried.
         what: String,
     },
+    /// A list that is longer than what is read of it, where a part of it could mislead.
+    #[error("the forge lists more than {limit} entries, and Hob reads no more of a list (asked to {what}): {advice}")]
+    TooLong {
+        /// What was tried.
+        what: String,
+        /// How many entries are read.
+        limit: usize,
+        /// What to do.
+        advice: String,
+    },
     /// An answer that cannot be understood.
     #[error("the forge's answer cannot be read (asked to {what}): {reason}")]
     Unreadable {
@@ -101,6 +113,12 @@ pub enum ForgeError {
         /// What is wrong with it.
         source: UnreadableRecord,
     },
+    /// A record that has no JSON form: nothing was written.
+    #[error(transparent)]
+    Unwritable(#[from] UnwritableRecord),
+    /// A transition that does not apply to the state: nothing was written.
+    #[error(transparent)]
+    Illegal(#[from] Illegal),
     /// The repository's own ledger cannot be understood.
     #[error("the repository's ledger: {0}; nothing is claimed until it can be read")]
     RepositoryRecord(#[source] UnreadableRecord),
@@ -143,9 +161,13 @@ impl ForgeError {
             | Self::Moved { .. }
             | Self::Record { .. }
             | Self::RepositoryRecord(_) => FailureClass::NeedsHuman,
-            Self::NotFound { .. } | Self::Refused { .. } | Self::Unreadable { .. } | Self::ReadOnly { .. } => {
-                FailureClass::Permanent
-            }
+            Self::NotFound { .. }
+            | Self::Refused { .. }
+            | Self::TooLong { .. }
+            | Self::Unwritable(_)
+            | Self::Illegal(_)
+            | Self::Unreadable { .. }
+            | Self::ReadOnly { .. } => FailureClass::Permanent,
             Self::Held(_) | Self::Lost(_) | Self::LeaseTooShort { .. } => FailureClass::Cancelled,
         }
     }
@@ -164,4 +186,9 @@ impl ForgeError {
     pub(super) fn is_refusal(&self, wanted: u16, part: &str) -> bool {
         matches!(self, Self::Refused { status, message, .. } if *status == wanted && message.contains(part))
     }
+}
+
+/// The end of the sentence about a refused call.
+fn advice(permission: Option<TokenPermission>) -> String {
+    permission.map_or_else(String::new, |permission| format!(": give it the permission `{permission}`"))
 }

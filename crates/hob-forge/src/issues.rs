@@ -1,9 +1,16 @@
 //! Issues and their events.
 
-use hob_domain::{AccountKind, Actor, EventId, IssueNumber, IssueStatus, LabelEvent, LabelEventKind, Login, Timestamp};
+use hob_domain::{
+    AccountKind, Actor, EventId, IssueNumber, IssueStatus, LabelEvent, LabelEventKind, Login, Timestamp, latest,
+};
 use serde::Deserialize;
 
-use crate::{Forge, ForgeError, repository::encoded};
+use crate::{
+    Forge, ForgeError,
+    TokenPermission::IssuesRead,
+    pages::{Extent, too_long},
+    repository::encoded,
+};
 
 /// An issue as the forge shows it.
 #[derive(Debug, Clone)]
@@ -140,17 +147,28 @@ impl IssueWire {
 }
 
 impl Forge {
-    /// Open issues with a label, the oldest first; pull requests are left out.
+    /// Open issues with a label, the oldest first; pull requests are left out. Of more than are read, these are the
+    /// oldest: whoever may open issues with the label must not be able to stop the work on those before.
     ///
     /// # Errors
     /// [`ForgeError::NoRepository`] when the repository is not there.
     pub async fn open_issues(&self, label: &str) -> Result<Vec<Issue>, ForgeError> {
         let query = format!("/issues?state=open&labels={}&sort=created&direction=asc&per_page=100", encoded(label));
-        match self.get_all::<IssueWire>(&self.path(&query), "list the issues").await {
-            Ok(found) => Ok(found.into_iter().filter_map(IssueWire::into_issue).collect()),
-            Err(error) if error.is_not_found() => Err(ForgeError::NoRepository(self.repo.clone())),
-            Err(error) => Err(error),
+        let purpose = IssuesRead.to("list the issues");
+        let found = match self.connection().first::<IssueWire>(&self.path(&query), purpose).await {
+            Ok(found) => found,
+            Err(error) if error.is_not_found() => return Err(ForgeError::NoRepository(self.repo.clone())),
+            Err(error) => return Err(error),
+        };
+        if found.extent == Extent::Part {
+            let (repository, listed) = (&self.repo, found.entries.len());
+            tracing::warn!(
+                %repository, listed,
+                "{repository} has more than {listed} open issues with the label `{label}`: the newer ones wait until \
+                 some of the oldest {listed} are closed or lose the label"
+            );
         }
+        Ok(found.entries.into_iter().filter_map(IssueWire::into_issue).collect())
     }
 
     /// One issue; none where it was deleted or transferred, or is a pull request. An issue that seems to be gone is
@@ -166,7 +184,10 @@ impl Forge {
     }
 
     async fn read_issue(&self, number: IssueNumber) -> Result<Option<Issue>, ForgeError> {
-        match self.get::<IssueWire>(&self.path(&format!("/issues/{number}")), &format!("read issue {number}")).await {
+        match self
+            .get::<IssueWire>(&self.path(&format!("/issues/{number}")), IssuesRead.to(&format!("read issue {number}")))
+            .await
+        {
             // A client that follows a transfer ends at another issue.
             Ok(found) => Ok(Some(found).filter(|found| found.number == number).and_then(IssueWire::into_issue)),
             Err(error) if error.is_not_found() || matches!(error, ForgeError::Moved { .. }) => Ok(None),
@@ -180,20 +201,39 @@ impl Forge {
     /// [`ForgeError`] of the read.
     pub async fn blockers(&self, number: IssueNumber) -> Result<Vec<IssueNumber>, ForgeError> {
         let path = self.path(&format!("/issues/{number}/dependencies/blocked_by?per_page=100"));
-        let found: Vec<BlockerWire> = self.get_all(&path, "read what blocks the issue").await?;
+        let purpose = IssuesRead.to("read what blocks the issue");
+        let found: Vec<BlockerWire> = self.get_all(&path, purpose, "remove dependencies of the issue").await?;
         Ok(found.into_iter().filter(|blocker| blocker.state == "open").map(|blocker| blocker.number).collect())
     }
 
-    /// All events that put a label on the issue or took one off, over every page.
+    /// The latest event that put a label on the issue or took it off, by its id; none where there is none.
     ///
     /// # Errors
-    /// [`ForgeError`] of the read.
-    pub async fn label_events(&self, number: IssueNumber) -> Result<Vec<LabelEvent>, ForgeError> {
+    /// [`ForgeError::TooLong`] when it is not among the newest events that are read: an older one proves nothing.
+    pub async fn latest_label_event(
+        &self,
+        number: IssueNumber,
+        kind: LabelEventKind,
+        label: &str,
+    ) -> Result<Option<LabelEvent>, ForgeError> {
         let path = self.path(&format!("/issues/{number}/events?per_page=100"));
-        let events: Vec<serde_json::Value> = self.get_all(&path, "read the issue's events").await?;
+        let purpose = IssuesRead.to("read the issue's events");
+        let newest = self.connection().newest::<serde_json::Value>(&path, purpose).await?;
         // New kinds of events come without notice: one that cannot be read is none of ours.
-        let readable = events.into_iter().filter_map(|event| serde_json::from_value::<EventWire>(event).ok());
-        Ok(readable.filter_map(label_event).collect())
+        let readable = newest.entries.into_iter().filter_map(|event| serde_json::from_value::<EventWire>(event).ok());
+        let events: Vec<LabelEvent> = readable.filter_map(label_event).collect();
+        match (latest(&events, kind, label), newest.extent) {
+            (None, Extent::Part) => Err(too_long(purpose, &anew(kind, label))),
+            (found, Extent::Whole | Extent::Part) => Ok(found.cloned()),
+        }
+    }
+}
+
+/// How a person makes the event that was not found.
+fn anew(kind: LabelEventKind, label: &str) -> String {
+    match kind {
+        LabelEventKind::Labeled => format!("take the label `{label}` off the issue and put it on again"),
+        LabelEventKind::Unlabeled => format!("put the label `{label}` on the issue and take it off again"),
     }
 }
 

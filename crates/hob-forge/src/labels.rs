@@ -5,7 +5,11 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{Forge, ForgeError, HeldLease, repository::encoded};
+use crate::{
+    Forge, ForgeError, HeldLease,
+    TokenPermission::{IssuesRead, IssuesWrite},
+    repository::encoded,
+};
 
 #[derive(Deserialize)]
 struct LabelWire {
@@ -18,7 +22,9 @@ impl Forge {
     /// # Errors
     /// [`ForgeError`] of the read.
     pub async fn missing_labels(&self, specs: &[LabelSpec]) -> Result<Vec<LabelSpec>, ForgeError> {
-        let there: Vec<LabelWire> = self.get_all(&self.path("/labels?per_page=100"), "list the labels").await?;
+        let path = self.path("/labels?per_page=100");
+        let purpose = IssuesRead.to("list the labels");
+        let there: Vec<LabelWire> = self.get_all(&path, purpose, "delete labels that nobody uses").await?;
         let names: Vec<String> = there.into_iter().map(|label| label.name).collect();
         Ok(specs.iter().filter(|spec| !has_label(&names, &spec.name)).cloned().collect())
     }
@@ -31,7 +37,10 @@ impl Forge {
         for spec in self.missing_labels(specs).await? {
             let body = json!({ "name": spec.name, "color": spec.color, "description": spec.description });
             let what = format!("make the label `{}`", spec.name);
-            match self.write::<serde_json::Value>(Method::POST, &self.path("/labels"), &body, &what).await {
+            match self
+                .write::<serde_json::Value>(Method::POST, &self.path("/labels"), &body, IssuesWrite.to(&what))
+                .await
+            {
                 Ok(_) => {}
                 Err(error) if error.is_refusal(422, "already_exists") => {}
                 Err(error) => return Err(error),
@@ -50,14 +59,22 @@ impl Forge {
             LabelChange::Add(name) => {
                 let path = self.path(&format!("/issues/{issue}/labels"));
                 let what = format!("put the label `{name}` on issue {issue}");
-                self.write_held::<serde_json::Value>(lease, (Method::POST, &path), &json!({ "labels": [name] }), &what)
-                    .await?;
+                self.write_held::<serde_json::Value>(
+                    lease,
+                    (Method::POST, &path),
+                    &json!({ "labels": [name] }),
+                    IssuesWrite.to(&what),
+                )
+                .await?;
             }
             LabelChange::Remove(name) => {
                 let path = self.path(&format!("/issues/{issue}/labels/{}", encoded(name)));
                 let what = format!("take the label `{name}` off issue {issue}");
                 let body = serde_json::Value::Null;
-                match self.write_held::<serde_json::Value>(lease, (Method::DELETE, &path), &body, &what).await {
+                match self
+                    .write_held::<serde_json::Value>(lease, (Method::DELETE, &path), &body, IssuesWrite.to(&what))
+                    .await
+                {
                     Err(error) if error.is_not_found() => {}
                     result => drop(result?),
                 }

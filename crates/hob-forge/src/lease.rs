@@ -5,10 +5,10 @@ use std::{
     time::Duration,
 };
 
-use hob_domain::{CommentId, Generation, IssueNumber, Proposed, Record, Sha, Spend, remaining};
+use hob_domain::{Generation, IssueNumber, Note, Record, Sha, Spend, remaining};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Forge, ForgeError};
+use crate::{Forge, ForgeError, purpose::Purpose};
 
 /// What the holder knows of its ledger: the tip it wrote last.
 #[derive(Debug, Clone)]
@@ -70,41 +70,15 @@ impl HeldLease {
         &self.comment_tried
     }
 
-    /// Notes the status comment: the ledger has it with the next transition.
-    pub async fn note_comment(&self, id: CommentId) {
+    /// Takes in what the holder learned: the ledger has it with the next transition or renewal.
+    pub async fn note(&self, note: Note) {
         let _turn = self.turn.lock().await;
-        self.holding.lock().unwrap_or_else(PoisonError::into_inner).record.status_comment = Some(id);
-    }
-
-    /// Notes what a run cost: the ledger has it with the next transition or renewal.
-    pub async fn note_spend(&self, spend: Spend) {
-        let _turn = self.turn.lock().await;
-        let mut holding = self.holding.lock().unwrap_or_else(PoisonError::into_inner);
-        holding.record.spend = holding.record.spend + spend;
+        self.holding.lock().unwrap_or_else(PoisonError::into_inner).record.note(note);
     }
 
     /// What was noted of the bill and is not in the ledger: it is lost with this lease unless somebody keeps it.
     pub fn unwritten(&self) -> Spend {
         self.record().spend.since(*self.written.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Notes work that passed its checks: the ledger has it with the next transition, and whoever goes on need not do it
-    /// again.
-    pub async fn note_proven(&self, head: Sha) {
-        let _turn = self.turn.lock().await;
-        self.holding.lock().unwrap_or_else(PoisonError::into_inner).record.head_sha = Some(head);
-    }
-
-    /// Notes how the attempt failed and on what work: the ledger has it with the next transition.
-    pub async fn note_stalled(&self, mark: String) {
-        let _turn = self.turn.lock().await;
-        self.holding.lock().unwrap_or_else(PoisonError::into_inner).record.stalled = Some(mark);
-    }
-
-    /// Notes what the agent wants to do and needs a word for: the ledger has it with the next transition.
-    pub async fn note_proposed(&self, proposed: Proposed) {
-        let _turn = self.turn.lock().await;
-        self.holding.lock().unwrap_or_else(PoisonError::into_inner).record.proposed = Some(proposed);
     }
 
     pub(super) fn holding(&self) -> Holding {
@@ -140,11 +114,11 @@ impl Forge {
         lease: &HeldLease,
         request: (http::Method, &str),
         body: &serde_json::Value,
-        what: &str,
+        purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
         // The wait for the turn is over before the lease is looked at.
-        let turn = self.write_turn(what).await?;
-        self.permit(lease, self.settings().timeout, what)?;
-        self.write_in(&turn, request, body, what).await
+        let turn = self.write_turn(purpose.what).await?;
+        self.permit(lease, self.settings().timeout, purpose.what)?;
+        self.write_in(&turn, request, body, purpose).await
     }
 }

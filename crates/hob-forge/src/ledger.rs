@@ -14,17 +14,23 @@
 use std::time::Duration;
 
 use hob_domain::{
-    Claimant, Control, FailureClass, IssueNumber, Lost, Nonce, Record, Request, Sha, Timestamp, acquire, released,
-    remaining, renewed, still_mine,
+    Claimant, FailureClass, IssueNumber, Lost, Nonce, Record, Request, Sha, Timestamp, Transition, acquire, apply,
+    released, remaining, renewed, still_mine,
 };
 use http::Method;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{BaseBranch, Forge, ForgeError, HeldLease, lease::Holding};
+use crate::{
+    BaseBranch, Forge, ForgeError, HeldLease,
+    TokenPermission::{ContentsRead, ContentsWrite},
+    lease::Holding,
+};
 
 /// Transitions of one issue that [`Forge::history`] reads.
 const HISTORY_MAX: usize = 500;
+/// What to do about more ledgers than are listed. GitHub gives matching refs in one piece; other forges may not.
+const LEDGERS_ADVICE: &str = "delete the ledgers of issues that were closed long ago";
 
 /// Where an issue's ledger stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +99,7 @@ impl Forge {
     /// [`ForgeError`] of the read.
     pub async fn tips(&self) -> Result<Tips, ForgeError> {
         let path = self.path(&format!("/git/matching-refs/{}", self.ref_space()));
-        let refs: Vec<RefWire> = self.get_all(&path, "list the ledger's refs").await?;
+        let refs: Vec<RefWire> = self.get_all(&path, ContentsRead.to("list the ledger's refs"), LEDGERS_ADVICE).await?;
         let mut tips = Tips::default();
         for found in refs {
             let Some(name) = found.name.strip_prefix(&self.prefix) else { continue };
@@ -117,7 +123,7 @@ impl Forge {
     /// [`ForgeError`] of the read.
     pub async fn tip(&self, issue: IssueNumber) -> Result<Option<Tip>, ForgeError> {
         let path = self.path(&format!("/git/ref/{}issues/{issue}", self.ref_space()));
-        match self.get::<RefWire>(&path, "read the ledger's ref").await {
+        match self.get::<RefWire>(&path, ContentsRead.to("read the ledger's ref")).await {
             Ok(found) => Ok(Some(Tip { issue, commit: found.object.sha })),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error),
@@ -130,7 +136,7 @@ impl Forge {
     /// [`ForgeError::Record`] when the commit has no readable record.
     pub async fn entry(&self, tip: &Tip) -> Result<LedgerEntry, ForgeError> {
         let path = self.path(&format!("/git/commits/{}", tip.commit));
-        let commit: CommitWire = self.get_once(&path, "read the ledger").await?;
+        let commit: CommitWire = self.get_once(&path, ContentsRead.to("read the ledger")).await?;
         let (sentence, record) = Record::from_message(&commit.message)
             .map_err(|source| ForgeError::Record { issue: tip.issue.0, source })?;
         let parent = commit.parents.into_iter().next().map(|parent| parent.sha);
@@ -153,39 +159,39 @@ impl Forge {
         Ok(entries)
     }
 
-    /// Takes the lease on an issue: `change` says what the claim does to the record, `tree` is the tree of the base
-    /// branch, `seen` the tip that the decision rests on.
+    /// Acquires the lease on an issue with a first transition. `tree` is the tree of the base branch, `seen` the tip that
+    /// the decision rests on.
     ///
     /// # Errors
-    /// [`ForgeError::Held`] when somebody else's lease lasts, [`ForgeError::Lost`] when somebody was faster.
+    /// [`ForgeError::Held`] when somebody else's lease lasts, [`ForgeError::Lost`] when somebody was faster,
+    /// [`ForgeError::Illegal`] when the transition does not apply.
     pub async fn acquire(
         &self,
         issue: IssueNumber,
         seen: Option<&LedgerEntry>,
         claimant: &Claimant,
         tree: &Sha,
-        change: impl FnOnce(&mut Record) -> String,
+        transition: Transition,
     ) -> Result<HeldLease, ForgeError> {
-        let mut record = acquire(seen.map(|entry| &entry.record), issue, claimant, self.now())?;
-        let sentence = change(&mut record);
+        let now = self.now();
+        let acquired = acquire(seen.map(|entry| &entry.record), issue, claimant, now)?;
+        let (record, sentence) = apply(&acquired, transition, now)?;
         let tree = seen.map_or(tree, |entry| &entry.tree);
         let holding = self.advance(seen.map(|entry| &entry.commit), tree, record, &sentence).await?;
         Ok(HeldLease::new(holding))
     }
 
-    /// Writes the next state of an issue whose lease is held.
+    /// Makes a transition of an issue whose lease is held; its sentence.
     ///
     /// # Errors
-    /// [`ForgeError::Lost`] when the lease is another's now: the lease is marked lost.
-    pub async fn transition(
-        &self,
-        lease: &HeldLease,
-        change: impl FnOnce(&mut Record) -> String,
-    ) -> Result<(), ForgeError> {
+    /// [`ForgeError::Lost`] when the lease is another's now: the lease is marked lost. [`ForgeError::Illegal`] when the
+    /// transition does not apply: nothing is written.
+    pub async fn transition(&self, lease: &HeldLease, transition: Transition) -> Result<String, ForgeError> {
         let _turn = lease.turn.lock().await;
-        let mut record = renewed(&lease.record(), fresh_nonce(), self.now());
-        let sentence = change(&mut record);
-        self.step(lease, record, &sentence).await
+        let now = self.now();
+        let (record, sentence) = apply(&renewed(&lease.record(), fresh_nonce(), now), transition, now)?;
+        self.step(lease, record, &sentence).await?;
+        Ok(sentence)
     }
 
     /// Renews the lease, after a look at the ref.
@@ -223,28 +229,30 @@ impl Forge {
     /// # Errors
     /// [`ForgeError::Lost`] when the ledger moved meanwhile: look again.
     pub async fn ask(&self, seen: &LedgerEntry, request: Request) -> Result<(), ForgeError> {
-        let what = match request.control {
-            Control::Pause => "paused",
-            Control::Terminate => "ended",
-        };
-        let sentence = format!("{} asked that the work be {what}", request.by);
-        let record = Record { request: Some(request), nonce: fresh_nonce(), ..seen.record.clone() };
+        let (record, sentence) = apply(&seen.record, Transition::Request(request), self.now())?;
+        let record = Record { nonce: fresh_nonce(), ..record };
         self.advance(Some(&seen.commit), &seen.tree, record, &sentence).await.map(drop)
     }
 
-    /// Writes the last state of this attempt and lets the lease go.
+    /// Releases the lease.
     ///
     /// # Errors
     /// [`ForgeError::Lost`] when the lease is another's already.
-    pub async fn release(
-        &self,
-        lease: &HeldLease,
-        change: impl FnOnce(&mut Record) -> String,
-    ) -> Result<(), ForgeError> {
+    pub async fn release(&self, lease: &HeldLease) -> Result<(), ForgeError> {
         let _turn = lease.turn.lock().await;
-        let mut record = released(&lease.record(), fresh_nonce(), self.now());
-        let sentence = change(&mut record);
-        self.step(lease, record, &sentence).await
+        self.step(lease, released(&lease.record(), fresh_nonce(), self.now()), "released the lease").await
+    }
+
+    /// Makes the last transition of an attempt and releases the lease, in one write; the transition's sentence.
+    ///
+    /// # Errors
+    /// As [`transition`](Self::transition)'s.
+    pub async fn release_with(&self, lease: &HeldLease, transition: Transition) -> Result<String, ForgeError> {
+        let _turn = lease.turn.lock().await;
+        let now = self.now();
+        let (record, sentence) = apply(&released(&lease.record(), fresh_nonce(), now), transition, now)?;
+        self.step(lease, record, &sentence).await?;
+        Ok(sentence)
     }
 
     /// Tries whether the token may make refs below the ledger's prefix: makes one and takes it away again.
@@ -254,11 +262,22 @@ impl Forge {
     pub async fn try_prefix(&self, base: &BaseBranch) -> Result<(), ForgeError> {
         let name = format!("{}doctor-{}", self.ref_space(), fresh_nonce());
         let body = json!({ "ref": format!("refs/{name}"), "sha": base.sha });
-        self.write::<serde_json::Value>(Method::POST, &self.path("/git/refs"), &body, "make a ref of the ledger")
-            .await?;
+        self.write::<serde_json::Value>(
+            Method::POST,
+            &self.path("/git/refs"),
+            &body,
+            ContentsWrite.to("make a ref of the ledger"),
+        )
+        .await?;
         let path = self.path(&format!("/git/refs/{name}"));
         let nothing = serde_json::Value::Null;
-        self.write::<serde_json::Value>(Method::DELETE, &path, &nothing, "take a ref of the ledger away").await?;
+        self.write::<serde_json::Value>(
+            Method::DELETE,
+            &path,
+            &nothing,
+            ContentsWrite.to("take a ref of the ledger away"),
+        )
+        .await?;
         Ok(())
     }
 
@@ -325,7 +344,7 @@ impl Forge {
         sentence: &str,
     ) -> Result<Holding, ForgeError> {
         let issue = record.issue;
-        let commit = self.write_commit(from, tree, &record.to_message(sentence), "write the ledger's commit").await?;
+        let commit = self.write_commit(from, tree, &record.to_message(sentence)?, "write the ledger's commit").await?;
         let holding = Holding { tip: commit, tree: tree.clone(), record };
         match self.move_ref(&format!("issues/{issue}"), from, &holding.tip, "move the ledger's ref").await {
             Ok(()) => Ok(holding),
@@ -348,7 +367,8 @@ impl Forge {
     ) -> Result<Sha, ForgeError> {
         let parents: Vec<_> = from.into_iter().collect();
         let commit = json!({ "message": message, "tree": tree, "parents": parents });
-        let made: ObjectWire = self.write(Method::POST, &self.path("/git/commits"), &commit, what).await?;
+        let made: ObjectWire =
+            self.write(Method::POST, &self.path("/git/commits"), &commit, ContentsWrite.to(what)).await?;
         Ok(made.sha)
     }
 
@@ -365,7 +385,7 @@ impl Forge {
             None => (Method::POST, self.path("/git/refs"), json!({ "ref": format!("refs/{name}"), "sha": to })),
             Some(_) => (Method::PATCH, self.path(&format!("/git/refs/{name}")), json!({ "sha": to, "force": false })),
         };
-        self.write::<serde_json::Value>(method, &path, &body, what).await.map(drop)
+        self.write::<serde_json::Value>(method, &path, &body, ContentsWrite.to(what)).await.map(drop)
     }
 
     /// The ledger's prefix without `refs/`, as the API's paths have it.

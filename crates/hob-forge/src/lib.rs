@@ -1,5 +1,6 @@
-//! The GitHub client: octocrab for requests and authentication; behind it one throttle, a conditional cache, rate
-//! headers, deadlines and a retry of our own (octocrab's would send a write twice).
+//! The GitHub client: octocrab builds the requests and has the connection; the sign-in, the throttle, the conditional
+//! cache, rate headers, deadlines and retries are our own (octocrab's retry would send a write twice, and its sign-in
+//! would leave the token out of further pages).
 //!
 //! HTTP is the port: there is no trait of a forge, the real client always runs. Every write that people see takes a
 //! [`HeldLease`].
@@ -16,7 +17,9 @@ mod issues;
 mod labels;
 mod lease;
 mod ledger;
+mod pages;
 mod pulls;
+mod purpose;
 mod rates;
 mod reply;
 mod repository;
@@ -28,12 +31,13 @@ pub use app_key::AppKey;
 pub use authentication::{App, Authentication};
 pub use client::Forge;
 pub use comments::Comment;
-pub use connection::{Access, Connection, Tally};
+pub use connection::{Access, CallCounts, Connection};
 pub use error::ForgeError;
 pub use issues::Issue;
 pub use lease::HeldLease;
 pub use ledger::{LedgerEntry, Tip, Tips, fresh_nonce};
 pub use pulls::{Pull, PullDraft};
+pub use purpose::TokenPermission;
 pub use rates::Rate;
 pub use repository::{BaseBranch, Repository};
 pub use repository_ledger::{RepositoryChange, RepositoryEntry};

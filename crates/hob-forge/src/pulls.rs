@@ -5,7 +5,11 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{Forge, ForgeError, HeldLease, repository::encoded};
+use crate::{
+    Forge, ForgeError, HeldLease,
+    TokenPermission::{ContentsRead, PullRequestsRead, PullRequestsWrite},
+    repository::encoded,
+};
 
 /// A pull request.
 #[derive(Debug, Clone)]
@@ -72,7 +76,10 @@ impl Forge {
     /// # Errors
     /// [`ForgeError`] of the read.
     pub async fn pull(&self, number: PullNumber) -> Result<Option<Pull>, ForgeError> {
-        match self.get::<PullWire>(&self.path(&format!("/pulls/{number}")), "read the pull request").await {
+        match self
+            .get::<PullWire>(&self.path(&format!("/pulls/{number}")), PullRequestsRead.to("read the pull request"))
+            .await
+        {
             Ok(wire) => Ok(Some(wire.into())),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error),
@@ -86,7 +93,7 @@ impl Forge {
     pub async fn open_pull_of(&self, branch: &str, base: &str) -> Result<Option<Pull>, ForgeError> {
         let head = encoded(&format!("{}:{branch}", self.repo.owner()));
         let path = self.path(&format!("/pulls?state=open&head={head}&base={}", encoded(base)));
-        let found: Vec<PullWire> = self.get(&path, "look for the pull request").await?;
+        let found: Vec<PullWire> = self.get(&path, PullRequestsRead.to("look for the pull request")).await?;
         Ok(found.into_iter().next().map(Pull::from))
     }
 
@@ -96,7 +103,8 @@ impl Forge {
     /// [`ForgeError`] of the read.
     pub async fn branches(&self, prefix: &str) -> Result<Vec<String>, ForgeError> {
         let path = self.path(&format!("/git/matching-refs/heads/{prefix}"));
-        let found: Vec<RefWire> = self.get_all(&path, "list the branches").await?;
+        let found: Vec<RefWire> =
+            self.get_all(&path, ContentsRead.to("list the branches"), "delete old branches").await?;
         Ok(found.into_iter().filter_map(|found| found.name.strip_prefix("refs/heads/").map(str::to_owned)).collect())
     }
 
@@ -133,15 +141,23 @@ impl Forge {
             "head": draft.head, "base": draft.base, "title": draft.title, "body": draft.body, "draft": draft.draft,
             "maintainer_can_modify": true,
         });
-        let wire: PullWire =
-            self.write_held(lease, (Method::POST, &self.path("/pulls")), &body, "open the pull request").await?;
+        let wire: PullWire = self
+            .write_held(
+                lease,
+                (Method::POST, &self.path("/pulls")),
+                &body,
+                PullRequestsWrite.to("open the pull request"),
+            )
+            .await?;
         Ok(wire.into())
     }
 
     async fn update_pull(&self, lease: &HeldLease, number: PullNumber, draft: &PullDraft) -> Result<Pull, ForgeError> {
         let path = self.path(&format!("/pulls/{number}"));
         let body = json!({ "title": draft.title, "body": draft.body });
-        let wire: PullWire = self.write_held(lease, (Method::PATCH, &path), &body, "update the pull request").await?;
+        let wire: PullWire = self
+            .write_held(lease, (Method::PATCH, &path), &body, PullRequestsWrite.to("update the pull request"))
+            .await?;
         Ok(wire.into())
     }
 }

@@ -7,7 +7,7 @@ use hob_domain::Timestamp;
 use http::{HeaderMap, StatusCode, header};
 use serde::de::DeserializeOwned;
 
-use crate::{ForgeError, Rate};
+use crate::{ForgeError, Rate, purpose::Purpose};
 
 /// The wait after a limit that names none. Source: GitHub, "Rate limits for the REST API".
 const LIMIT_PAUSE: Duration = Duration::from_secs(60);
@@ -20,6 +20,22 @@ pub(super) struct Reply {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+}
+
+/// The path and query of the other pages of a list, as its `Link` header has them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Links {
+    pub(super) first: Option<String>,
+    pub(super) previous: Option<String>,
+    pub(super) next: Option<String>,
+    pub(super) last: Option<String>,
+}
+
+impl Links {
+    /// How many bytes they are.
+    pub(super) fn bytes(&self) -> usize {
+        [&self.first, &self.previous, &self.next, &self.last].into_iter().flatten().map(String::len).sum()
+    }
 }
 
 /// Which calls a limit stops.
@@ -76,12 +92,12 @@ impl Reply {
     }
 
     /// Why the call failed, where no limit refused it.
-    pub(super) fn refusal(&self, what: &str) -> ForgeError {
-        let what = what.to_owned();
+    pub(super) fn refusal(&self, purpose: Purpose<'_>) -> ForgeError {
+        let what = purpose.what.to_owned();
         let message = self.message();
         match self.status.as_u16() {
             401 => ForgeError::Unauthorized,
-            403 => ForgeError::Forbidden { permission: permission_for(&what), what, message },
+            403 => ForgeError::Forbidden { permission: purpose.needs, what, message },
             404 | 410 => ForgeError::NotFound { what },
             301 | 302 | 307 | 308 => ForgeError::Moved { what },
             status @ 500.. => ForgeError::Server { what, status },
@@ -102,11 +118,17 @@ impl Reply {
         hob_domain::clip(&message, 500)
     }
 
-    /// The path and query of the `next` link, below the API's own path.
-    pub(super) fn next_page(&self, base_path: &str) -> Option<String> {
+    /// Where the list's other pages are.
+    pub(super) fn links(&self, base_path: &str) -> Links {
+        let to = |page: &str| self.link(&format!("rel=\"{page}\""), base_path);
+        Links { first: to("first"), previous: to("prev"), next: to("next"), last: to("last") }
+    }
+
+    /// The path and query of a link, below the API's own path.
+    fn link(&self, relation: &str, base_path: &str) -> Option<String> {
         let links = self.text(header::LINK.as_str())?;
-        let next = links.split(',').find(|link| link.contains("rel=\"next\""))?;
-        let address = next.split_once('<')?.1.split_once('>')?.0;
+        let link = links.split(',').find(|link| link.contains(relation))?;
+        let address = link.split_once('<')?.1.split_once('>')?.0;
         let url = url::Url::parse(address).ok()?;
         // The client adds the base's own path again.
         let path = url.path();
@@ -123,17 +145,6 @@ pub(super) fn exhausted(reply: &Reply, now: Timestamp) -> Option<Duration> {
     let reset = i64::try_from(reply.number("x-ratelimit-reset")?).ok()?;
     let left = reset.saturating_sub(now.timestamp()).max(1).unsigned_abs();
     Some(Duration::from_secs(left).min(LIMIT_MAX))
-}
-
-/// The permission whose lack explains a refusal, from the words of what was tried.
-fn permission_for(what: &str) -> &'static str {
-    if what.contains("pull request") {
-        "pull requests: write"
-    } else if what.contains("label") || what.contains("comment") || what.contains("issue") {
-        "issues: write"
-    } else {
-        "contents: write"
-    }
 }
 
 /// The body as what was asked for.
@@ -157,10 +168,11 @@ mod tests {
     }
 
     #[test]
-    fn the_next_page_is_found_whatever_the_base() {
+    fn the_other_pages_are_found_whatever_the_base() {
         let link = r#"<https://ghe/api/v3/repos/a/b/issues?page=1>; rel="prev", <https://ghe/api/v3/repositories/7/issues?page=3&per_page=100>; rel="next""#;
-        let next = reply(200, &[("link", link)], "").next_page("/api/v3");
-        assert_eq!(next.as_deref(), Some("/repositories/7/issues?page=3&per_page=100"));
+        let links = reply(200, &[("link", link)], "").links("/api/v3");
+        assert_eq!(links.next.as_deref(), Some("/repositories/7/issues?page=3&per_page=100"));
+        assert_eq!((links.previous.as_deref(), links.last), (Some("/repos/a/b/issues?page=1"), None));
     }
 
     #[test]

@@ -3,7 +3,11 @@
 use hob_domain::{Actor, Login, Permission, Sha};
 use serde::Deserialize;
 
-use crate::{Forge, ForgeError};
+use crate::{
+    Forge, ForgeError,
+    TokenPermission::{ContentsRead, MetadataRead},
+    purpose::Purpose,
+};
 
 /// What Hob reads of a repository.
 #[derive(Debug, Clone)]
@@ -86,7 +90,7 @@ impl Forge {
     /// # Errors
     /// [`ForgeError::NoRepository`] when it is not there.
     pub async fn repository(&self) -> Result<Repository, ForgeError> {
-        match self.get::<RepositoryWire>(&self.path(""), "read the repository").await {
+        match self.get::<RepositoryWire>(&self.path(""), MetadataRead.to("read the repository")).await {
             Ok(wire) => Ok(Repository {
                 default_branch: wire.default_branch,
                 may_push: wire.permissions.map(|permissions| permissions.push),
@@ -103,7 +107,12 @@ impl Forge {
     /// [`ForgeError::EmptyRepository`] when the branch has no commit yet.
     pub async fn base_branch(&self) -> Result<BaseBranch, ForgeError> {
         let name = self.repository().await?.default_branch;
-        match self.get::<BranchWire>(&self.path(&format!("/branches/{}", encoded(&name))), "read the base branch").await
+        match self
+            .get::<BranchWire>(
+                &self.path(&format!("/branches/{}", encoded(&name))),
+                ContentsRead.to("read the base branch"),
+            )
+            .await
         {
             Ok(wire) => Ok(BaseBranch { name, sha: wire.commit.sha, tree: wire.commit.commit.tree.sha }),
             Err(error) if error.is_not_found() => Err(ForgeError::EmptyRepository(self.repo.clone())),
@@ -118,7 +127,10 @@ impl Forge {
     pub async fn file(&self, path: &str, at: &Sha) -> Result<Option<String>, ForgeError> {
         use base64::Engine;
         let what = format!("read `{path}`");
-        let wire = match self.get::<ContentWire>(&self.path(&format!("/contents/{path}?ref={at}")), &what).await {
+        let wire = match self
+            .get::<ContentWire>(&self.path(&format!("/contents/{path}?ref={at}")), ContentsRead.to(&what))
+            .await
+        {
             Ok(wire) => wire,
             Err(error) if error.is_not_found() => return Ok(None),
             Err(error) => return Err(error),
@@ -139,7 +151,7 @@ impl Forge {
     /// [`ForgeError`] of the read: then nobody is trusted.
     pub async fn permission(&self, actor: &Actor) -> Result<Option<Permission>, ForgeError> {
         let path = self.path(&format!("/collaborators/{}/permission", encoded(actor.login.as_str())));
-        let wire = match self.get::<PermissionWire>(&path, "read an account's permission").await {
+        let wire = match self.get::<PermissionWire>(&path, MetadataRead.to("read an account's permission")).await {
             Ok(wire) => wire,
             Err(error) if error.is_not_found() => return Ok(None),
             Err(error) => return Err(error),
@@ -161,7 +173,7 @@ impl Forge {
         if let Some(login) = self.connection().app_login().await? {
             return Ok(Some(login));
         }
-        match self.get::<UserWire>("/user", "ask whose token this is").await {
+        match self.get::<UserWire>("/user", Purpose::without_permission("ask whose token this is")).await {
             Ok(user) => Ok(Some(user.login)),
             Err(ForgeError::Forbidden { .. }) => Ok(None),
             Err(error) => Err(error),

@@ -14,7 +14,9 @@ use hob_domain::{Full, Nonce, RepositoryRecord, Sha, Timestamp};
 use serde::Deserialize;
 
 use crate::{
-    Forge, ForgeError, fresh_nonce,
+    Forge, ForgeError,
+    TokenPermission::ContentsRead,
+    fresh_nonce,
     ledger::{RefWire, is_conflict},
 };
 
@@ -99,7 +101,7 @@ impl Forge {
         record: RepositoryRecord,
         sentence: &str,
     ) -> Result<bool, ForgeError> {
-        let (from, message) = (before.map(|entry| &entry.commit), record.to_message(sentence));
+        let (from, message) = (before.map(|entry| &entry.commit), record.to_message(sentence)?);
         let commit = self.write_commit(from, tree, &message, "write the repository's ledger").await?;
         let entry = RepositoryEntry { commit, record };
         match self.move_ref("repository", from, &entry.commit, "move the repository's ledger").await {
@@ -120,7 +122,7 @@ impl Forge {
     /// Reads the ref and its record.
     async fn read_tip(&self) -> Result<Option<RepositoryEntry>, ForgeError> {
         let path = self.path(&format!("/git/ref/{}repository", self.ref_space()));
-        let tip = match self.get::<RefWire>(&path, "read the repository's ledger").await {
+        let tip = match self.get::<RefWire>(&path, ContentsRead.to("read the repository's ledger")).await {
             Ok(found) => Some(found.object.sha),
             Err(error) if error.is_not_found() => None,
             Err(error) => return Err(error),
@@ -130,7 +132,7 @@ impl Forge {
 
     async fn read_entry(&self, commit: &Sha) -> Result<RepositoryEntry, ForgeError> {
         let path = self.path(&format!("/git/commits/{commit}"));
-        let wire: CommitWire = self.get_once(&path, "read the repository's ledger").await?;
+        let wire: CommitWire = self.get_once(&path, ContentsRead.to("read the repository's ledger")).await?;
         let record = RepositoryRecord::from_message(&wire.message).map_err(ForgeError::RepositoryRecord)?;
         Ok(RepositoryEntry { commit: wire.sha, record })
     }

@@ -39,7 +39,7 @@ pub(super) struct Throttle {
     /// Whoever has the turn counts it in the windows.
     turns: tokio::sync::Mutex<Vec<Window>>,
     pace: Option<DefaultDirectRateLimiter>,
-    hurry: CancellationToken,
+    skip_spacing: CancellationToken,
     gates: Mutex<Gates>,
 }
 
@@ -54,7 +54,7 @@ impl Throttle {
         Self {
             turns: tokio::sync::Mutex::new(windows.collect()),
             pace: quota.map(RateLimiter::direct),
-            hurry: CancellationToken::new(),
+            skip_spacing: CancellationToken::new(),
             gates: Mutex::default(),
         }
     }
@@ -73,7 +73,7 @@ impl Throttle {
         }
         tokio::time::sleep(wait).await;
         if let Some(pace) = &self.pace {
-            let paced = self.hurry.run_until_cancelled(pace.until_ready());
+            let paced = self.skip_spacing.run_until_cancelled(pace.until_ready());
             if timeout_at(ends, paced).await.is_err() {
                 return Err(patience);
             }
@@ -84,8 +84,8 @@ impl Throttle {
     }
 
     /// Spaces writes no longer. They are still counted.
-    pub(super) fn hurry(&self) {
-        self.hurry.cancel();
+    pub(super) fn skip_spacing(&self) {
+        self.skip_spacing.cancel();
     }
 
     /// Lets no call to this resource pass for this long.
@@ -176,7 +176,7 @@ mod tests {
     async fn whoever_ends_does_not_wait_for_the_pace() {
         let throttle = throttle(3_600_000, 0, 0);
         drop(throttle.write_turn(Duration::ZERO).await.unwrap());
-        throttle.hurry();
+        throttle.skip_spacing();
         drop(throttle.write_turn(Duration::from_secs(60)).await.unwrap());
     }
 

@@ -3,16 +3,18 @@
 //!
 //! Leaves out: what is run and why (`workspace`, `agent`, `worker`).
 
-mod brand;
+mod background;
 mod capture;
+mod end_marker;
 mod hide;
 mod lines;
-mod mark;
+mod process_tag;
 mod program;
 mod shell;
 
-pub use brand::end_processes_with;
+pub use background::drop_in_background;
 pub use capture::Captured;
 pub use hide::hide_from_children;
+pub use process_tag::TaggedProcesses;
 pub use program::{Environment, Exit, Finished, ProcessError, Program};
 pub use shell::{CommandEnd, CommandLimits, Ran, Shell};

@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Captured,
-    brand::{Brand, end_branded},
     capture::{Capture, Watchers},
+    process_tag::TaggedProcesses,
 };
 
 /// The whole environment of a child: what is not in it does not exist for the child.
@@ -97,7 +97,7 @@ pub struct Program {
     deadline: Duration,
     output_cap: usize,
     watchers: Watchers,
-    brand: Option<Brand>,
+    tagged: Option<TaggedProcesses>,
 }
 
 impl Program {
@@ -129,7 +129,7 @@ impl Program {
             deadline: Duration::from_secs(60),
             output_cap: 1 << 20,
             watchers: Watchers::default(),
-            brand: None,
+            tagged: None,
         }
     }
 
@@ -191,9 +191,9 @@ impl Program {
 
     /// Sets the variable `name` to `value`, and takes every process that has it for one of this program's: at the end of
     /// [`Program::run`] those are killed too, in whatever group or session they are. `value` must be used once only.
-    pub fn brand(mut self, name: &str, value: &str) -> Self {
+    pub fn tag(mut self, name: &str, value: &str) -> Self {
         self.command.env(name, value);
-        self.brand = Some(Brand::new(name, value));
+        self.tagged = Some(TaggedProcesses::with(name, value));
         self
     }
 
@@ -217,7 +217,9 @@ impl Program {
     /// [`ProcessError::Start`] when the program cannot be started, [`ProcessError::Pipe`] when its output cannot be read.
     pub async fn run(mut self, cancel: &CancellationToken) -> Result<Finished, ProcessError> {
         let mut child = self.start()?;
-        let group = Group::of(&child).branded(self.brand.take());
+        // Dropped last of the two: what is killed with its group need not be looked for.
+        let tagged = self.tagged.take();
+        let mut group = Group::of(&child);
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let input = std::mem::take(&mut self.stdin);
         let feed = tokio::spawn(async move {
@@ -235,7 +237,10 @@ impl Program {
             () = tokio::time::sleep(self.deadline) => Exit::Deadline,
             () = cancel.cancelled() => Exit::Cancelled,
         };
-        drop(group);
+        group.kill();
+        if let Some(tagged) = tagged {
+            tagged.end().await;
+        }
         if matches!(exit, Exit::Deadline | Exit::Cancelled) {
             child.wait().await.map_err(pipe)?;
         }
@@ -268,18 +273,12 @@ fn found_in(path: Option<&OsString>, name: &OsStr) -> Option<PathBuf> {
 #[derive(Debug)]
 pub(super) struct Group {
     leader: Option<u32>,
-    brand: Option<Brand>,
 }
 
 impl Group {
     /// The group that `child` leads.
     pub(super) fn of(child: &Child) -> Self {
-        Self { leader: child.id(), brand: None }
-    }
-
-    fn branded(mut self, brand: Option<Brand>) -> Self {
-        self.brand = brand;
-        self
+        Self { leader: child.id() }
     }
 
     /// Kills it now. Once only: later its id may be another group's.
@@ -288,9 +287,6 @@ impl Group {
         if let Some(pid) = leader.and_then(rustix::process::Pid::from_raw) {
             // The group may be gone already: there is nothing to do about that, and nothing is lost.
             rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
-        }
-        if let Some(brand) = self.brand.take() {
-            end_branded(&brand);
         }
     }
 }
@@ -336,19 +332,62 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[tokio::test]
-    async fn a_branded_descendant_outside_the_group_is_ended_with_its_pipe() {
+    async fn a_tagged_descendant_outside_the_group_is_gone_when_the_program_has_ended() {
         let value = format!("ends-{}", std::process::id());
-        let script = sh("setsid sleep 600 & echo $!").brand("HOB_TEST_MARK", &value);
+        let script = sh("setsid sleep 600 & echo $!").tag("HOB_TEST_TAG", &value);
         let finished = script.run(&CancellationToken::new()).await.unwrap();
-        let pid: u32 = finished.stdout.text().trim().parse().unwrap();
-        let lives = || std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
-        // What is killed dies a moment after the signal.
-        let ended = async {
-            while lives() {
-                tokio::task::yield_now().await;
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(10), ended).await.unwrap();
+        assert!(!lives(finished.stdout.text().trim()));
+    }
+
+    /// Whether the process has memory: one that nobody has waited for yet has an entry and nothing else.
+    #[cfg(target_os = "linux")]
+    fn lives(pid: &str) -> bool {
+        !std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default().is_empty()
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_dropped_run_leaves_its_descendants_to_a_blocking_thread() {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (seen, mut pids) = tokio::sync::mpsc::unbounded_channel();
+            let value = format!("dropped-{}", std::process::id());
+            let script = sh("setsid sh -c 'echo $$; exec sleep 600' & wait").tag("HOB_TEST_TAG", &value);
+            let script = script.watch(move |line| seen.send(line.to_owned()).unwrap());
+            let cancel = CancellationToken::new();
+            let mut run = Box::pin(script.run(&cancel));
+            let pid = tokio::select! {
+                pid = pids.recv() => pid.unwrap(),
+                finished = &mut run => panic!("{finished:?}"),
+            };
+            // As long as the one blocking thread is held, nothing can look for the descendant but the drop itself.
+            let (release, held) = std::sync::mpsc::channel::<()>();
+            let holds = tokio::task::spawn_blocking(move || held.recv());
+            drop(run);
+            assert!(lives(&pid), "the drop itself looked through the processes");
+            drop(release);
+            holds.await.unwrap().unwrap_err();
+            // The blocking thread takes its work in order.
+            tokio::task::spawn_blocking(|| ()).await.unwrap();
+            assert!(!lives(&pid));
+        });
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_runtime_that_is_dropped_leaves_no_tagged_descendant() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (seen, pids) = std::sync::mpsc::channel();
+        let value = format!("shutdown-{}", std::process::id());
+        let script = sh("setsid sh -c 'echo $$; exec sleep 600' & wait").tag("HOB_TEST_TAG", &value);
+        let script = script.watch(move |line| seen.send(line.to_owned()).unwrap());
+        let pid = runtime.block_on(async {
+            tokio::spawn(async move { script.run(&CancellationToken::new()).await });
+            tokio::task::spawn_blocking(move || pids.recv().unwrap()).await.unwrap()
+        });
+        drop(runtime);
+        assert!(!lives(&pid));
     }
 
     #[tokio::test]

@@ -1,13 +1,14 @@
 //! One shell that lives on and runs one command after the other, so that a command costs no start-up.
 //!
 //! - Flow: a command goes in over a pipe, quoted for `eval`. Its output and its errors come back over one pipe, in the
-//!   order they were written, and behind them a mark with a secret of this shell, the exit code and the folder.
+//!   order they were written, and behind them a marker with a secret of this shell, the exit code and the folder.
 //! - Guarantees: a command reads nothing (`/dev/null`), has a deadline, and only the head and the tail of its output are
-//!   kept. Where there is a `setsid`, it has no terminal either. What it sets, or where it goes, holds for the next one. It cannot close or take the pipe of the mark: that
-//!   one has a descriptor of its own, which no command inherits. When the shell dies or a command has to be ended, the
-//!   whole process group is killed, and the next command gets a new shell in the same folder.
+//!   kept. Where there is a `setsid`, it has no terminal either. What it sets, or where it goes, holds for the next one.
+//!   It cannot close or take the pipe of the marker: that one has a descriptor of its own, which no command inherits. When
+//!   the shell dies or a command has to be ended, the whole process group is killed, and the next command gets a new shell
+//!   in the same folder.
 //! - Caveats: what runs on in the background may write into the output of later commands. A process that left the group
-//!   is not found.
+//!   is not found here: a caller that needs its end tags the environment, see [`TaggedProcesses`](crate::TaggedProcesses).
 
 use std::{
     ffi::OsStr,
@@ -26,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Captured, Environment, Exit, ProcessError, Program,
-    mark::{Mark, Marked},
+    end_marker::{EndMarker, MarkedOutput},
     program::{Group, exit_of},
 };
 
@@ -88,7 +89,7 @@ struct Running {
     child: Child,
     stdin: ChildStdin,
     output: ChildStdout,
-    mark: Mark,
+    marker: EndMarker,
     buffer: Vec<u8>,
 }
 
@@ -118,8 +119,8 @@ impl Shell {
             Some(running) => running,
             None => self.start()?,
         };
-        let mut said = Marked::new(limits.kept);
-        let script = running.mark.script(command);
+        let mut said = MarkedOutput::new(limits.kept);
+        let script = running.marker.script(command);
         let end = tokio::select! {
             end = running.command(&script, &mut said, limits.written) => end.map_err(pipe)?,
             () = tokio::time::sleep_until(ends) => CommandEnd::Deadline,
@@ -161,7 +162,7 @@ impl Shell {
         let (Some(stdin), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(pipe(io::Error::other("no pipe")));
         };
-        Ok(Running { group, child, stdin, output, mark: Mark::new(), buffer: vec![0; PIECE] })
+        Ok(Running { group, child, stdin, output, marker: EndMarker::new(), buffer: vec![0; PIECE] })
     }
 
     fn has(&self, program: &str) -> bool {
@@ -171,9 +172,9 @@ impl Shell {
 }
 
 impl Running {
-    /// Sends a command and reads until its mark, or the end of the shell, or more than `most` bytes.
-    async fn command(&mut self, script: &str, said: &mut Marked, most: u64) -> io::Result<CommandEnd> {
-        let Self { child, stdin, output, mark, buffer, .. } = self;
+    /// Sends a command and reads until its marker, or the end of the shell, or more than `most` bytes.
+    async fn command(&mut self, script: &str, said: &mut MarkedOutput, most: u64) -> io::Result<CommandEnd> {
+        let Self { child, stdin, output, marker, buffer, .. } = self;
         // A shell that died since the last command breaks this pipe: then its exit tells below.
         let written = stdin.write_all(script.as_bytes()).await;
         loop {
@@ -182,7 +183,7 @@ impl Running {
                 read = output.read(buffer) => match read? {
                     0 => return Ok(CommandEnd::WithShell(exit_of(child.wait().await?))),
                     count => {
-                        if let Some(code) = said.push(&buffer[..count], mark) {
+                        if let Some(code) = said.push(&buffer[..count], marker) {
                             return Ok(CommandEnd::Code(code));
                         }
                     }
@@ -199,7 +200,7 @@ impl Running {
     }
 
     /// Kills the group, waits for the shell, and reads what is left where somebody wants it.
-    async fn end(mut self, said: Option<&mut Marked>) {
+    async fn end(mut self, said: Option<&mut MarkedOutput>) {
         self.group.kill();
         // The group is there only once the session is.
         self.child.start_kill().ok();
@@ -208,7 +209,7 @@ impl Running {
         let Some(said) = said else { return };
         let rest = async {
             while let Ok(count @ 1..) = self.output.read(&mut self.buffer).await {
-                said.push(&self.buffer[..count], &self.mark);
+                said.push(&self.buffer[..count], &self.marker);
             }
         };
         // Whoever holds the pipe longer than this left the group.

@@ -1,15 +1,15 @@
 //! What a worker is made of.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use hob_agent::{AgentParts, Approval, Executor, session::Sessions};
 use hob_config::Settings;
-use hob_domain::{Claimant, Login, WorkerId};
-use hob_forge::{Forge, fresh_nonce};
+use hob_domain::{Claimant, IssueNumber, IssueStatus, Login, WorkerId, has_label};
+use hob_forge::{Forge, Issue, fresh_nonce};
 use hob_workspace::{Remote, Workspace};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Notice, Observer, WorkError, bills::Bills, discover::Finished};
+use crate::{EventSink, WorkError, WorkEvent, finished::FinishedLedgers, spend_journal::SpendJournal};
 
 /// Environment of the children: agents, checks, git.
 pub(super) type ChildEnvironment = BTreeMap<std::ffi::OsString, std::ffi::OsString>;
@@ -33,11 +33,11 @@ pub struct WorkerParts {
     pub agent: Option<String>,
     /// This process.
     pub id: WorkerId,
-    /// Who listens.
-    pub observer: Observer,
-    /// Ends the work.
+    /// Where events go.
+    pub events: EventSink,
+    /// Stops the worker.
     pub cancel: CancellationToken,
-    /// Who says whether an agent's action with more impact than runs by itself may run.
+    /// Who approves an agent's actions that do not run by themselves.
     pub approval: Approval,
 }
 
@@ -55,9 +55,9 @@ pub struct Worker {
     pub(super) cancel: CancellationToken,
     pub(super) approval: Approval,
     pub(super) login: tokio::sync::OnceCell<Option<Login>>,
-    pub(super) bills: Bills,
-    pub(super) finished: Finished,
-    observer: Observer,
+    pub(super) spend_journal: SpendJournal,
+    pub(super) finished: FinishedLedgers,
+    events: EventSink,
 }
 
 impl Worker {
@@ -69,7 +69,7 @@ impl Worker {
         Remote::server(parts.forge.repo().clone(), &parts.server_url, None)?;
         let sessions = Sessions::new(parts.state_dir.join("sessions"), parts.settings.sessions.clone());
         let executor = Executor::new(sessions, parts.settings.agent.clone());
-        let bills = Bills::of(&parts.state_dir, parts.forge.repo());
+        let spend_journal = SpendJournal::of(&parts.state_dir, parts.forge.repo());
         let workspace =
             Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone()).await?;
         Ok(Self {
@@ -85,13 +85,13 @@ impl Worker {
             cancel: parts.cancel,
             approval: parts.approval,
             login: tokio::sync::OnceCell::new(),
-            bills,
-            finished: Finished::default(),
-            observer: parts.observer,
+            spend_journal,
+            finished: FinishedLedgers::default(),
+            events: parts.events,
         })
     }
 
-    /// The client, for its tally.
+    /// The client of the repository.
     pub fn forge(&self) -> &Forge {
         &self.forge
     }
@@ -102,8 +102,13 @@ impl Worker {
         Ok(Remote::server(self.forge.repo().clone(), &self.server_url, Some(token))?)
     }
 
-    pub(super) fn tell(&self, notice: &Notice) {
-        (self.observer)(self.forge.repo(), notice);
+    pub(super) fn emit(&self, event: &WorkEvent) {
+        (self.events)(self.forge.repo(), event);
+    }
+
+    /// Says what happens on an issue now.
+    pub(super) fn progress(&self, issue: IssueNumber, text: &str) {
+        self.emit(&WorkEvent::Progress { issue, text: text.to_owned() });
     }
 
     /// A fresh claimant: the nonce is drawn for one acquisition.
@@ -121,9 +126,14 @@ impl Worker {
         Ok(self.login.get_or_try_init(|| self.forge.login()).await?.as_ref())
     }
 
-    /// How often a lease is renewed.
-    pub(super) fn heartbeat_interval(&self) -> Duration {
-        self.settings.lease.duration / 3
+    /// The account in whose name an operator's command is written.
+    pub(super) async fn operator(&self) -> Result<Login, WorkError> {
+        Ok(self.own_login().await?.cloned().unwrap_or_else(|| "the operator".into()))
+    }
+
+    /// Whether the issue still asks for the work.
+    pub(super) fn still_wanted(&self, issue: &Issue) -> bool {
+        issue.status == IssueStatus::Open && has_label(&issue.labels, &self.settings.labels.trigger)
     }
 }
 

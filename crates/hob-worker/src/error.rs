@@ -1,9 +1,10 @@
-//! What can stop a piece of work, with the class that decides what follows.
+//! What can stop a piece of work, with the class that decides what follows; and the mistakes of an operator.
 
 use hob_agent::AgentError;
 use hob_config::RepositorySettingsError;
-use hob_domain::{FailureClass, Full, InvalidGlob, IssueNumber, Login, Pause};
+use hob_domain::{FailureClass, InvalidGlob, IssueNumber};
 use hob_forge::ForgeError;
+use hob_process::ProcessError;
 use hob_workspace::{InvalidBranchName, InvalidServer, WorkspaceError};
 
 /// A step that failed.
@@ -30,45 +31,12 @@ pub enum WorkError {
     /// A branch name that git would refuse.
     #[error(transparent)]
     Branch(#[from] InvalidBranchName),
-    /// Somebody wanted to unblock an issue that is not blocked.
-    #[error("issue {0} is not blocked: `hob explain {0}` says where it stands")]
-    NotBlocked(IssueNumber),
-    /// Somebody wanted to approve where nothing is asked.
-    #[error("issue {0} asks for no approval: `hob explain {0}` says where it stands")]
-    NothingProposed(IssueNumber),
-    /// Somebody wanted to control an issue that Hob never claimed.
-    #[error("issue {0} has no ledger: Hob never claimed it; take its label off to keep Hob away")]
-    NoLedger(IssueNumber),
-    /// Somebody wanted to resume an issue that is not paused.
-    #[error("issue {0} is not paused: `hob explain {0}` says where it stands")]
-    NotPaused(IssueNumber),
-    /// An issue's ledger moved each time before a request could be written.
-    #[error("issue {0} is changing too fast: try again")]
-    Restless(IssueNumber),
-    /// Nothing may begin in the repository.
-    #[error("{0}")]
-    Full(Full),
-    /// Somebody paused the issue while it was worked on.
-    #[error("{} paused the issue", .0.by)]
-    Paused(Pause),
-    /// Somebody ended the work while it went on.
-    #[error("{0} ended the work")]
-    Terminated(Login),
-    /// The issue was closed, or its label taken off, while it was worked on.
-    #[error("the issue was closed or its label taken off")]
-    Withdrawn,
-    /// The worker was asked to stop.
-    #[error("the worker was stopped")]
-    Stopped,
-    /// The checks' shell could not be run.
-    #[error("run the checks: {0}")]
-    Checks(String),
-}
-
-impl From<Full> for WorkError {
-    fn from(full: Full) -> Self {
-        Self::Full(full)
-    }
+    /// The shell of the checks could not be run.
+    #[error("the checks could not be run: {0}")]
+    Checks(#[source] ProcessError),
+    /// A task of this process panicked: its lease expires, and another worker takes the issue over.
+    #[error("a task panicked ({0}): please report this")]
+    Panicked(String),
 }
 
 impl WorkError {
@@ -78,14 +46,39 @@ impl WorkError {
             Self::Forge(error) => error.class(),
             Self::Workspace(error) => error.class(),
             Self::Agent(error) => error.failure.clone(),
-            Self::Stopped | Self::Paused(_) | Self::Terminated(_) | Self::Withdrawn => FailureClass::Cancelled,
-            Self::NotBlocked(_) | Self::NothingProposed(_) | Self::NoLedger(_) | Self::NotPaused(_) => {
-                FailureClass::Permanent
-            }
-            Self::Full(_) | Self::Restless(_) => FailureClass::Transient { retry_after: None },
+            Self::Panicked(_) => FailureClass::Cancelled,
             Self::Settings(_) | Self::Glob(_) | Self::Server(_) | Self::Branch(_) | Self::Checks(_) => {
                 FailureClass::NeedsHuman
             }
         }
+    }
+}
+
+/// An operator's command that cannot be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum OperatorError {
+    /// The issue is not blocked.
+    #[error("issue {0} is not blocked: `hob explain {0}` shows its state")]
+    NotBlocked(IssueNumber),
+    /// No action waits for approval.
+    #[error("issue {0} asks for no approval: `hob explain {0}` shows its state")]
+    NothingProposed(IssueNumber),
+    /// Hob never claimed the issue.
+    #[error("issue {0} has no ledger: Hob never claimed it; remove its label to keep Hob away")]
+    NoLedger(IssueNumber),
+    /// The issue is not paused.
+    #[error("issue {0} is not paused: `hob explain {0}` shows its state")]
+    NotPaused(IssueNumber),
+    /// The issue's ledger moved each time before the request could be written.
+    #[error("the ledger of issue {0} keeps moving: try again")]
+    Contended(IssueNumber),
+    /// A step of the command failed.
+    #[error(transparent)]
+    Work(#[from] WorkError),
+}
+
+impl From<ForgeError> for OperatorError {
+    fn from(error: ForgeError) -> Self {
+        Self::Work(error.into())
     }
 }

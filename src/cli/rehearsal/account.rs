@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::PoisonError};
 
 use anyhow::Context;
 use hob_domain::{IssueNumber, terminal};
-use hob_worker::Notice;
+use hob_worker::WorkEvent;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ pub(in crate::cli) async fn tell(stage: &Stage, show: Show) -> anyhow::Result<()
         Show::Json => output::json(&accounts),
         Show::Lines => {
             accounts.iter().for_each(print);
-            let calls = stage.worker.forge().connection().tally();
+            let calls = stage.worker.forge().connection().call_counts();
             anstream::println!(
                 "{} reads, {} unchanged, {} writes of the API",
                 calls.reads,
@@ -55,18 +55,18 @@ pub(in crate::cli) async fn tell(stage: &Stage, show: Show) -> anyhow::Result<()
 
 fn collect(stage: &Stage) -> BTreeMap<u64, Account> {
     let mut accounts: BTreeMap<u64, Account> = BTreeMap::new();
-    for Timed { seconds, notice, .. } in stage.log.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-        let (issue, state) = match notice {
-            Notice::Moved { issue, state, .. } => (issue.0, Some(state.to_string())),
-            Notice::Refused { issue, reason } => (issue.0, Some(format!("refused ({reason})"))),
-            Notice::Published { issue, pull, url, .. } => {
+    for Timed { seconds, event, .. } in stage.log.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        let (issue, state) = match event {
+            WorkEvent::Moved { issue, state, .. } => (issue.0, Some(state.to_string())),
+            WorkEvent::Refused { issue, reason } => (issue.0, Some(format!("refused ({reason})"))),
+            WorkEvent::Published { issue, pull, url, .. } => {
                 let account = accounts.entry(issue.0).or_default();
                 account.pull_request = Some(pull.0);
                 account.pull_request_address = Some(url.clone());
                 (issue.0, None)
             }
-            Notice::Failed { issue: Some(issue), reason } => (issue.0, Some(format!("failed ({reason})"))),
-            Notice::Failed { issue: None, .. } | Notice::Polled { .. } | Notice::Progress { .. } => continue,
+            WorkEvent::Failed { issue: Some(issue), reason } => (issue.0, Some(format!("failed ({reason})"))),
+            WorkEvent::Failed { issue: None, .. } | WorkEvent::Polled { .. } | WorkEvent::Progress { .. } => continue,
         };
         let account = accounts.entry(issue).or_default();
         account.issue = issue;

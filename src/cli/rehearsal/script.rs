@@ -7,7 +7,7 @@ use github_emulator::SeedFile;
 use hob_agent::AgentParts;
 use hob_config::{AgentSettings, BackendKind};
 use hob_domain::{RepoName, State};
-use hob_worker::{Notice, RunLimits};
+use hob_worker::{RunLimits, WorkEvent, run_once};
 use include_dir::{Dir, DirEntry, include_dir};
 
 use crate::cli::{
@@ -51,7 +51,7 @@ async fn play(stage: &Stage, show: Show) -> anyhow::Result<()> {
     let (title, body) = issue(4)?;
     otto.open_issue(title, body).await?;
     ann.label(1, &["code"]).await?;
-    stage.worker.run_once(RunLimits::default()).await?;
+    run_once(&stage.worker, RunLimits::default()).await?;
     if let Some(pull) = published(stage).first() {
         say(show, "ann merges the pull request, and labels two more; otto, who may not write, labels his own");
         ann.merge(*pull).await?;
@@ -59,10 +59,10 @@ async fn play(stage: &Stage, show: Show) -> anyhow::Result<()> {
     ann.label(2, &["code", "agent:notice"]).await?;
     ann.label(3, &["code", "agent:asker"]).await?;
     otto.label(4, &["code"]).await?;
-    stage.worker.run_once(RunLimits::default()).await?;
+    run_once(&stage.worker, RunLimits::default()).await?;
     say(show, "ann answers the question in a comment");
     ann.comment(3, text("answer.md")?.trim()).await?;
-    stage.worker.run_once(RunLimits::default()).await?;
+    run_once(&stage.worker, RunLimits::default()).await?;
     Ok(())
 }
 
@@ -94,18 +94,21 @@ pub(in crate::cli) async fn own(
     ann.make_label("code").await?;
     let number = ann.open_issue(title, body).await?;
     ann.label(number, &["code"]).await?;
-    stage.worker.run_once(RunLimits::default()).await?;
+    run_once(&stage.worker, RunLimits::default()).await?;
     Ok(stage)
 }
 
 /// What the bundled rehearsal has to end with; anything else is a fault of Hob or of this machine.
 fn verify(stage: &Stage) -> anyhow::Result<()> {
     let mut ends: BTreeMap<u64, String> = BTreeMap::new();
-    for Timed { notice, .. } in stage.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
-        match notice {
-            Notice::Moved { issue, state, .. } => drop(ends.insert(issue.0, state.to_string())),
-            Notice::Refused { issue, .. } => drop(ends.insert(issue.0, "refused".to_owned())),
-            Notice::Polled { .. } | Notice::Progress { .. } | Notice::Published { .. } | Notice::Failed { .. } => {}
+    for Timed { event, .. } in stage.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
+        match event {
+            WorkEvent::Moved { issue, state, .. } => drop(ends.insert(issue.0, state.to_string())),
+            WorkEvent::Refused { issue, .. } => drop(ends.insert(issue.0, "refused".to_owned())),
+            WorkEvent::Polled { .. }
+            | WorkEvent::Progress { .. }
+            | WorkEvent::Published { .. }
+            | WorkEvent::Failed { .. } => {}
         }
     }
     let review = State::InReview.to_string();
@@ -127,13 +130,13 @@ fn verify(stage: &Stage) -> anyhow::Result<()> {
 /// The pull requests that were opened so far.
 fn published(stage: &Stage) -> Vec<u64> {
     let log = stage.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let number = |Timed { notice, .. }: &Timed| match notice {
-        Notice::Published { pull, .. } => Some(pull.0),
-        Notice::Polled { .. }
-        | Notice::Moved { .. }
-        | Notice::Refused { .. }
-        | Notice::Progress { .. }
-        | Notice::Failed { .. } => None,
+    let number = |Timed { event, .. }: &Timed| match event {
+        WorkEvent::Published { pull, .. } => Some(pull.0),
+        WorkEvent::Polled { .. }
+        | WorkEvent::Moved { .. }
+        | WorkEvent::Refused { .. }
+        | WorkEvent::Progress { .. }
+        | WorkEvent::Failed { .. } => None,
     };
     log.iter().filter_map(number).collect()
 }

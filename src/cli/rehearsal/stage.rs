@@ -1,6 +1,6 @@
 //! The stage: a forge of our own on a free port, the people on it, and a real worker.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use anyhow::Context;
 use github_emulator::{AccountKind, Options, Role, Running, SeedFile, User};
@@ -26,7 +26,7 @@ const WORKER: &str = "worker-token";
 /// Everything that a rehearsal runs on. Dropping it ends the forge and removes its files.
 pub(in crate::cli) struct Stage {
     pub(super) forge: Running,
-    pub(super) worker: Worker,
+    pub(super) worker: Arc<Worker>,
     pub(super) maintainer: Person,
     pub(super) outsider: Person,
     pub(super) log: Log,
@@ -70,7 +70,7 @@ impl Stage {
                 .with_context(|| format!("`{}` is no git repository with a commit", folder.display()))?,
         };
         let state = tempfile::Builder::new().prefix("hob-rehearsal-").tempdir()?;
-        let (observer, log) = progress::observer(desk.show, Naming::One, progress::SUMMARY, &desk.screen);
+        let (events, log) = progress::sink(desk.show, Naming::One, progress::SUMMARY, &desk.screen);
         let address = format!("{}/repos/{repo}", forge.api_url());
         let identity = Authentication::Token(WORKER.into());
         let connection = Connection::new(&forge.api_url(), identity, &settings.forge, Access::ReadWrite)?;
@@ -83,12 +83,12 @@ impl Stage {
             environment: child_environment(),
             agent,
             id: worker_id("rehearsal"),
-            observer,
+            events,
             cancel: CancellationToken::new(),
             approval: desk.approval.clone(),
             settings,
         };
-        let worker = Worker::new(parts).await?;
+        let worker = Arc::new(Worker::new(parts).await?);
         hob_agent::model::use_ring();
         let people = reqwest::Client::builder().no_proxy().build()?;
         let maintainer = Person::new(&people, &address, MAINTAINER);

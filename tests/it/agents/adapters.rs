@@ -1,9 +1,9 @@
 //! Other agents' command lines, run for real against a scripted model on this machine.
 //!
 //! A program is run when `HOB_AGENTS_DIR` names a folder in which `scripts/agents.sh` installed it; without that, these
-//! tests have nothing to run. The rest needs no program.
+//! tests have nothing to run, and say `skipped: …`. The rest needs no program.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, io::Write as _, path::PathBuf};
 
 use hob_bench::{Fault, INPUT_TOKENS, OUTPUT_TOKENS, Running, Script, Times, serve};
 use hob_config::{AdapterName, AgentSettings, BackendKind, ModelAccess};
@@ -18,6 +18,11 @@ struct Real {
     server: Running,
     homes: tempfile::TempDir,
     agent: Arc<dyn AgentBackend>,
+}
+
+/// Says that a test had nothing to run. Not by a macro: the output of a test that passes is not shown.
+fn skipped(what: &str) {
+    std::io::stderr().write_all(format!("skipped: {what}\n").as_bytes()).unwrap();
 }
 
 /// Where `scripts/agents.sh` put the program, where it did.
@@ -46,7 +51,10 @@ fn model(name: AdapterName) -> &'static str {
 impl Real {
     /// None where the program is not there.
     async fn new(name: AdapterName, script: Script) -> Option<Self> {
-        let program = installed(name)?;
+        let Some(program) = installed(name) else {
+            skipped(&format!("{name} is not installed"));
+            return None;
+        };
         let server = serve(script, |_| {}).await.unwrap();
         let mut bench = Bench::new(&[("README.md", "A repository.\n")]);
         bench.context.environment = hob_config::child_environment();
@@ -158,6 +166,17 @@ real!(
     a_used_up_quota_of_mini_swe_agent_needs_a_person,
     FailureClass::NeedsHuman
 );
+
+/// The one line that tells how much of this file ran: the lines above stand between those of other tests.
+#[test]
+fn programs_that_are_not_installed_are_counted() {
+    let missing: Vec<_> =
+        AdapterName::ALL.iter().filter(|name| installed(**name).is_none()).map(ToString::to_string).collect();
+    if !missing.is_empty() {
+        let all = AdapterName::ALL.len();
+        skipped(&format!("{} of {all} agents' programs are not installed: {}", missing.len(), missing.join(", ")));
+    }
+}
 
 /// A stand-in for `claude`: it says the version, and does what `script` says.
 fn stand_in(folder: &Path, version: &str, does: &str) -> PathBuf {

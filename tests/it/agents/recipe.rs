@@ -129,6 +129,20 @@ async fn a_hostile_diff_changes_nothing_at_all() {
 }
 
 #[tokio::test]
+async fn a_diff_whose_last_file_cannot_be_written_leaves_the_others_as_they_were() {
+    let mut bench = Bench::new(&[("a", "a\n"), ("b", "b\n")]);
+    // `d` is a file by the time `d/c` needs a folder of that name.
+    bench.request.body = "```diff\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+A\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n\
+        --- /dev/null\n+++ b/d\n@@ -0,0 +1 @@\n+d\n--- /dev/null\n+++ b/d/c\n@@ -0,0 +1 @@\n+c\n```"
+        .into();
+    let outcome = cook(&bench, "{ apply = 'issue-diff' }").await;
+    let Outcome::Failed { reason, .. } = &outcome else { panic!("{outcome:?}") };
+    assert!(reason.contains("nothing was changed. `d`"), "{reason}");
+    assert_eq!((bench.read("a").as_str(), bench.read("b").as_str()), ("a\n", "b\n"));
+    assert_eq!(fs::read_dir(bench.path()).unwrap().count(), 2);
+}
+
+#[tokio::test]
 async fn a_command_that_never_ends_is_ended_by_the_runs_time() {
     let mut bench = Bench::new(&[]);
     bench.request.time = Duration::from_millis(100);

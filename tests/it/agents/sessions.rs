@@ -4,8 +4,8 @@ use std::sync::Mutex;
 
 use hob_agent::{
     Executor, NativeAgent,
-    model::{Lineup, Message, ModelClient, ModelError, ModelReply, ModelRequest, Stop, ToolCall, Usage},
-    session::{Event, Line, SessionState, Sessions},
+    model::{FallbackChain, Message, ModelClient, ModelError, ModelReply, ModelRequest, Stop, ToolCall, Usage},
+    session::{Line, SessionEvent, SessionState, Sessions},
 };
 use hob_config::{AgentSettings, PriceSettings, SessionSettings, Settings};
 use hob_domain::{IssueNumber, RepoName, RunId};
@@ -58,7 +58,7 @@ impl Sitting {
         self.sessions().read(&self.id()).unwrap().lines
     }
 
-    fn events(&self) -> Vec<Event> {
+    fn events(&self) -> Vec<SessionEvent> {
         self.lines().into_iter().map(|line| line.event).collect()
     }
 
@@ -109,7 +109,7 @@ fn done() -> Result<ModelReply, ModelError> {
 
 fn agent_of(model: &Arc<Model>, settings: AgentSettings) -> NativeAgent {
     let model = Arc::clone(model) as Arc<dyn ModelClient>;
-    NativeAgent::new(Lineup::one("model", model, PriceSettings::default()), settings)
+    NativeAgent::new(FallbackChain::one("model", model, PriceSettings::default()), settings)
 }
 
 fn of(model: &Arc<Model>) -> NativeAgent {
@@ -122,9 +122,9 @@ async fn a_run_leaves_a_session_that_tells_it_all_and_only_its_owner_can_read() 
     let sitting = Sitting::new();
     sitting.run(&native(json!([call("read", json!({ "path": "a" })), call("done", json!({ "summary": "ok" }))]))).await;
     let events = sitting.events();
-    assert!(matches!(&events[0], Event::Started { brief, .. } if brief == "Change the greeting."), "{events:?}");
-    assert!(events.contains(&Event::Result { id: "call-1-1".into(), is_error: false, text: "x\n".into() }));
-    assert!(matches!(events.last(), Some(Event::Ended { outcome: Outcome::Done { .. }, .. })));
+    assert!(matches!(&events[0], SessionEvent::Started { brief, .. } if brief == "Change the greeting."), "{events:?}");
+    assert!(events.contains(&SessionEvent::Result { id: "call-1-1".into(), is_error: false, text: "x\n".into() }));
+    assert!(matches!(events.last(), Some(SessionEvent::Ended { outcome: Outcome::Done { .. }, .. })));
     let record = sitting.sessions().record(&sitting.id()).unwrap();
     assert_eq!((record.state, record.metrics.turns, record.metrics.actions), (SessionState::Completed, 2, 2));
     assert_eq!((record.agent.as_str(), record.issue, record.runs.len()), ("native", 7.into(), 1));
@@ -155,10 +155,10 @@ async fn a_session_whose_process_was_killed_goes_on_after_its_last_whole_turn() 
     }
     let found = sitting.sessions().record(&sitting.id()).unwrap();
     assert_eq!(found.state, SessionState::Interrupted);
-    assert_eq!(sitting.executor(&[]).resumable(&sitting.id(), "native", sitting.of()).unwrap().id, found.id);
-    assert!(sitting.executor(&[]).resumable(&sitting.id(), "other", sitting.of()).is_none());
+    assert_eq!(sitting.executor(&[]).resumable(&sitting.id(), "native", sitting.of()).await.unwrap().id, found.id);
+    assert!(sitting.executor(&[]).resumable(&sitting.id(), "other", sitting.of()).await.is_none());
     let another = (&sitting.bench.request.repo, 8.into());
-    assert!(sitting.executor(&[]).resumable(&sitting.id(), "native", another).is_none());
+    assert!(sitting.executor(&[]).resumable(&sitting.id(), "native", another).await.is_none());
 
     let model = Model::new([done()]);
     let report = sitting.run(&of(&model)).await;
@@ -187,7 +187,7 @@ async fn a_damaged_tail_is_cut_off_with_a_note() {
     let model = Model::new([done()]);
     sitting.run(&of(&model)).await;
     let events = sitting.events();
-    assert_eq!(events[whole], Event::Noted { text: "24 damaged bytes at the end were cut off".into() });
+    assert_eq!(events[whole], SessionEvent::Noted { text: "24 damaged bytes at the end were cut off".into() });
     assert!(model.request(0).contains("x\\n"), "{}", model.request(0));
 }
 
@@ -234,7 +234,7 @@ async fn an_agent_that_gives_no_sign_of_life_is_pointed_out_and_ended() {
     assert!(failure(&report.outcome).0.starts_with("the agent gave no sign of life for"), "{report:?}");
     let said = sitting.bench.said();
     assert!(said.iter().any(|line| line.starts_with("no sign of life for 0 s; the run is ended after")), "{said:?}");
-    assert!(sitting.events().contains(&Event::Said { text: "begins".into() }));
+    assert!(sitting.events().contains(&SessionEvent::Progress { text: "begins".into() }));
 }
 
 #[tokio::test]
@@ -248,7 +248,7 @@ async fn a_session_that_another_process_writes_is_left_alone() {
         while model.seen.lock().unwrap().is_empty() {
             tokio::task::yield_now().await;
         }
-        assert!(sitting.executor(&[]).resumable(&sitting.id(), "native", sitting.of()).is_none());
+        assert!(sitting.executor(&[]).resumable(&sitting.id(), "native", sitting.of()).await.is_none());
         sitting.executor(&[]).run("native", &of(&second), &request, &sitting.bench.context).await.unwrap()
     };
     tokio::select! {

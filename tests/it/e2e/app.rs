@@ -15,8 +15,8 @@ async fn a_worker_signs_in_as_an_app_and_does_its_work() {
     let world = World::fixing().start().await;
     let issue = world.asks("Make done.txt", "").await;
     let connection = world.as_app(Some(repo()));
-    let crew = world.crew(&connection, Repositories::Named(vec![repo()]), &world.settings);
-    assert_eq!(crew.run_once(RunLimits::default()).await.unwrap().worked, 1, "{:?}", world.failures());
+    let pool = world.pool(&connection, Repositories::Named(vec![repo()]), &world.settings);
+    assert_eq!(pool.run_once(RunLimits::default()).await.unwrap().worked, 1, "{:?}", world.failures());
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
     assert_eq!(world.tokens_made(), 1);
     let said = world.said(issue).await;
@@ -36,13 +36,13 @@ async fn a_token_that_expires_in_the_middle_is_replaced() {
     let mut gate = Gate::of(&world);
     let issue = world.asks("Make done.txt", "").await;
     let connection = world.as_app(None);
-    let crew = world.crew(&connection, Repositories::Named(vec![repo()]), &world.settings);
+    let pool = world.pool(&connection, Repositories::Named(vec![repo()]), &world.settings);
     let meanwhile = async {
         gate.reached().await;
         world.forge.advance(HOUR);
         gate.open().await;
     };
-    let (done, ()) = tokio::join!(crew.run_once(RunLimits::default()), meanwhile);
+    let (done, ()) = tokio::join!(pool.run_once(RunLimits::default()), meanwhile);
     assert_eq!(done.unwrap().worked, 1);
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
     assert_eq!(world.tokens_made(), 2);

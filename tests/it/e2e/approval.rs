@@ -77,7 +77,7 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
     let status = world.status(issue).await;
     for part in [
         "impact is high",
-        "**Question**: May it do this: `shell rm x`?",
+        "**Question**: Do you approve this: `shell rm x`?",
         "Exactly this, by the tool `shell`:\n\n```text\n| rm x\n```\n",
         "- write `/hob approve`: exactly this may run",
         "- reply and say what to do instead",
@@ -93,7 +93,7 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
 
     world.comments("wil", issue, "/hob approve but nothing else").await;
     replies.then(&json!([
-        { "expect": ["Not run: it needed a person's word", "answer of wil", "may do exactly this, and nothing else is allowed by it:\nrm x", "but nothing else"],
+        { "expect": ["Not run: it needed a person's word", "answer of wil", "may do exactly this, and nothing else is approved by it:\nrm x", "but nothing else"],
           "calls": shell("rm x") },
         { "expect": ["[exit code 0]"], "calls": done() },
     ]));
@@ -138,7 +138,7 @@ async fn any_other_answer_goes_on_without_it_and_its_words_reach_the_agent() {
         let (world, mut replies, issue) = waiting().await;
         world.comments("out", issue, "Just do it.").await;
         world.comments("wil", issue, answer).await;
-        let expect = ["May it do this: `shell rm x`?", "answer of wil", "Empty it instead."];
+        let expect = ["Do you approve this: `shell rm x`?", "answer of wil", "Empty it instead."];
         replies.then(&json!([{ "expect": expect, "calls": shell("rm x") }]));
         world.run().await;
         assert_eq!(kind(&world, issue).await, BlockKind::ApprovalNeeded, "{}", world.status(issue).await);
@@ -157,7 +157,7 @@ async fn an_approval_where_none_is_asked_for_does_nothing() {
     let before = world.writes().len();
     world.run().await;
     assert_eq!((world.writes().len(), world.briefs(issue).len()), (before, 1));
-    let error = world.worker("w1").await.approve(IssueNumber(issue), "").await.unwrap_err().to_string();
+    let error = hob_worker::approve(&*world.worker("w1").await, IssueNumber(issue), "").await.unwrap_err().to_string();
     assert!(error.contains("asks for no approval"), "{error}");
     world.finish().await;
 }

@@ -76,7 +76,7 @@ async fn an_outsiders_command_does_nothing() {
     world.comments("robo[bot]", issue, "/hob retry").await;
     let before = world.writes().len();
     let summary = world.run().await;
-    assert_eq!((summary.worked, summary.tended), (0, 0));
+    assert_eq!((summary.worked, summary.reconciled), (0, 0));
     assert_eq!(world.writes().len(), before);
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
     world.finish().await;
@@ -97,13 +97,13 @@ async fn an_outsiders_comment_never_reaches_the_agent() {
 #[tokio::test]
 async fn the_operator_unblocks_with_words() {
     let (world, issue) = waiting().await;
-    world.worker("w1").await.unblock(IssueNumber(issue), "Blue, please.").await.unwrap();
+    hob_worker::unblock(&*world.worker("w1").await, IssueNumber(issue), "Blue, please.").await.unwrap();
     assert_eq!(world.labels(issue).await, ["code"]);
     assert_eq!(world.record(issue).await.unwrap().state, State::Ready);
     world.run().await;
     assert!(world.briefs(issue)[1].contains("Blue, please."));
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
-    let again = world.worker("w1").await.unblock(IssueNumber(issue), "").await.unwrap_err();
+    let again = hob_worker::unblock(&*world.worker("w1").await, IssueNumber(issue), "").await.unwrap_err();
     assert!(again.to_string().contains("is not blocked"), "{again}");
     world.finish().await;
 }

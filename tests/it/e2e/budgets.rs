@@ -29,7 +29,7 @@ async fn an_issues_budget_holds_whatever_is_answered_and_whatever_label_is_put_o
     let spent = world.record(issue).await.unwrap().spend;
     assert_eq!(spent.usd_micros, 6_000_000, "the second round had what was left of five dollars");
     let status = world.status(issue).await;
-    assert!(status.contains("budget of $5.00 is used up. Its bill so far: $6.00"), "{status}");
+    assert!(status.contains("budget of $5.00 is used up. It has spent $6.00"), "{status}");
 
     world.comments("ann", issue, "/hob retry").await;
     world.run().await;

@@ -1,12 +1,12 @@
 //! `hob work`: just these issues, through the real binary.
 
-use hob_domain::{Event, IssueNumber, State};
+use hob_domain::{IssueNumber, State};
 use hob_forge::Access;
 use http::Method;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::harness::{Ended, Gate, World};
+use crate::harness::{Ended, Gate, World, claim};
 
 /// Issue by issue: state and why.
 fn told(ended: &Ended) -> Vec<(u64, String, String)> {
@@ -91,11 +91,11 @@ async fn what_cannot_be_taken_up_says_why_and_is_not_waited_for() {
     assert_eq!(ended.code, 8, "{ended:?}");
     assert!(ended.stderr.contains("5 of 5 issue(s) did not come to a pull request"), "{ended:?}");
     for ((issue, state, why), wanted) in told(&ended).into_iter().zip([
-        format!("issue {pull} is not there, or is a pull request"),
+        format!("issue {pull} does not exist, or is a pull request"),
         "it is closed, or does not have the label `code` (it has: bug)".to_owned(),
         "its label was refused".to_owned(),
         format!("it is blocked by #{blocker}, still open"),
-        "issue 99 is not there, or is a pull request".to_owned(),
+        "issue 99 does not exist, or is a pull request".to_owned(),
     ]) {
         assert_eq!(state, "failed");
         assert!(why.starts_with(&wanted), "{issue}: {why}");
@@ -115,10 +115,7 @@ async fn an_issue_that_another_worker_holds_is_left_to_it() {
     let forge = world.bot(Access::ReadWrite);
     let base = forge.base_branch().await.unwrap();
     let other = world.claimant("other");
-    let claim = forge.acquire(IssueNumber(issue), None, &other, &base.tree, |record| {
-        record.state = State::Ready.after(Event::ClaimWon).unwrap();
-        "claimed by other".to_owned()
-    });
+    let claim = forge.acquire(IssueNumber(issue), None, &other, &base.tree, claim("Make done.txt"));
     let _lease = claim.await.unwrap();
     let ended = world.hob(&["work", &issue.to_string(), "--json"]).await;
     assert_eq!(ended.code, 8, "{ended:?}");

@@ -3,7 +3,6 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use hob_domain::State;
-use hob_forge::Access;
 use hob_worker::RunLimits;
 
 use crate::harness::{World, run};
@@ -42,7 +41,7 @@ async fn no_more_issues_are_claimed_than_an_hour_may_have() {
     }
     assert_eq!(world.run().await.worked, 2);
     assert_eq!(world.run().await.worked, 0);
-    let said = world.worker("w1").await.explain_all().await.unwrap();
+    let said = hob_worker::explain::all(&*world.worker("w1").await).await.unwrap();
     assert!(said[2].why.starts_with("2 issues were claimed within the hour, the limit"), "{said:?}");
     world.forge.advance(Duration::from_secs(3601));
     assert_eq!(world.run().await.worked, 1);
@@ -57,11 +56,11 @@ async fn the_priority_label_comes_first() {
     let high = world.opens("ann", "High", "", &["code", "priority:high"]).await;
     let critical = world.opens("ann", "Critical", "", &["code", "priority:critical"]).await;
     let worker = world.worker("w1").await;
-    let places: Vec<u64> = worker.explain_all().await.unwrap().iter().map(|said| said.issue.0).collect();
+    let places: Vec<u64> = hob_worker::explain::all(&worker).await.unwrap().iter().map(|said| said.issue.0).collect();
     assert_eq!(places, [critical, high, old]);
     let limits = RunLimits { max_issues: Some(1), max_runtime: None };
     for (worked, waiting) in [(critical, high), (high, old)] {
-        assert_eq!(worker.run_once(limits).await.unwrap().worked, 1);
+        assert_eq!(hob_worker::run_once(&worker, limits).await.unwrap().worked, 1);
         assert!(world.labels(worked).await.contains(&"in-review".to_owned()));
         assert!(world.record(waiting).await.is_none());
     }
@@ -73,12 +72,7 @@ async fn one_bad_issue_does_not_stop_the_others() {
     let world = World::fixing().start().await;
     let bad = world.opens("ann", "\u{202e}-\u{0000}", "\u{200b}\u{1b}[31m", &["code", "agent:nobody"]).await;
     let good = world.asks("Make done.txt", "").await;
-    world
-        .worker_with("w1", world.settings.clone(), Access::ReadWrite)
-        .await
-        .run_once(RunLimits::default())
-        .await
-        .unwrap();
+    world.run().await;
     assert_eq!(world.labels(good).await, ["code", "in-review"]);
     assert_eq!(world.labels(bad).await, ["agent:nobody", "blocked", "code"]);
     world.finish().await;

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use github_emulator::{Fault, What, When};
 use hob_domain::State;
+use hob_worker::{RunLimits, run_once};
 
 use crate::harness::{World, in_virtual_time};
 
@@ -166,4 +167,32 @@ fn a_limit_longer_than_our_patience_does_not_lose_the_bill() {
         assert_eq!((record.state, record.attempt, record.spend.input_tokens), (State::InReview, 1, 10));
         world.finish().await;
     }));
+}
+
+#[tokio::test]
+async fn a_refused_call_names_the_permission_that_it_needs() {
+    for (path, says) in [
+        (
+            "/repos/*/*/collaborators/*/permission",
+            "may not read an account's permission (no): give it the permission `metadata: read`",
+        ),
+        (
+            "/repos/*/*/git/matching-refs/**",
+            "may not list the ledger's refs (no): give it the permission `contents: read`",
+        ),
+        ("/repos/*/*/issues/*/events", "may not read the issue's events (no): give it the permission `issues: read`"),
+        ("/repos/*/*/git/commits", "may not write the ledger's commit (no): give it the permission `contents: write`"),
+    ] {
+        let world = World::fixing().start().await;
+        world.asks("Make done.txt", "").await;
+        let what = What::Answer { status: 403, headers: Default::default(), message: "no".to_owned() };
+        let (method, login) = (None, Some("hob".into()));
+        world.forge.inject(Fault { method, path: path.to_owned(), login, when: When::Always, what });
+        let said = match run_once(&world.worker("w1").await, RunLimits::default()).await {
+            Ok(_) => world.failures().join("\n"),
+            Err(error) => error.to_string(),
+        };
+        assert!(said.contains(says), "{path}: {said}");
+        world.leave();
+    }
 }

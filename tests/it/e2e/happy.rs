@@ -49,7 +49,7 @@ async fn a_second_run_writes_nothing() {
     world.run().await;
     let before = world.writes().len();
     let summary = world.run().await;
-    assert_eq!((summary.worked, summary.tended, summary.failed), (0, 0, 0));
+    assert_eq!((summary.worked, summary.reconciled, summary.failed), (0, 0, 0));
     assert_eq!(world.writes().len(), before);
     assert_eq!(world.record(issue).await.unwrap().state, State::InReview);
     world.finish().await;

@@ -28,10 +28,10 @@ async fn labels_that_contradict_the_ledger_are_repaired() {
     world.run().await;
     world.labels_on("tess", issue, "assigned").await;
     world.labels_off("tess", issue, "in-review").await;
-    assert_eq!(world.run().await.tended, 1);
+    assert_eq!(world.run().await.reconciled, 1);
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
     assert!(world.history(issue).await.iter().any(|line| line.starts_with("repaired the labels: ")));
-    assert_eq!(world.run().await.tended, 0);
+    assert_eq!(world.run().await.reconciled, 0);
     world.finish().await;
 }
 
@@ -42,7 +42,7 @@ async fn a_person_who_blocks_an_issue_by_hand_holds_hob_off() {
     world.run().await;
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
     assert!(world.record(issue).await.is_none());
-    let said = world.worker("w1").await.explain_all().await.unwrap();
+    let said = hob_worker::explain::all(&*world.worker("w1").await).await.unwrap();
     assert!(said[0].why.contains("a person put the label `blocked` on it"), "{said:?}");
     world.labels_off("ann", issue, "blocked").await;
     world.run().await;

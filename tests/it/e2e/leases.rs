@@ -2,24 +2,20 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockKind, Event, IssueNumber, Recovery, STATUS_MARK, State};
+use hob_domain::{BlockKind, IssueNumber, Recovery, RunId, STATUS_MARK, State, Transition};
 use hob_forge::{Access, Forge, HeldLease};
 use hob_worker::RunLimits;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{Gate, World, run};
+use crate::harness::{Gate, World, claim, run};
 
 /// Another worker claims the issue and gets as far as `state`; then nothing more is heard of it.
 async fn claimed_by_another(world: &World, issue: u64) -> (Forge, HeldLease) {
     let forge = world.bot(Access::ReadWrite);
     let base = forge.base_branch().await.unwrap();
     let claimant = world.claimant("other");
-    let claim = forge.acquire(IssueNumber(issue), None, &claimant, &base.tree, |record| {
-        record.state = State::Ready.after(Event::ClaimWon).unwrap();
-        record.attempt = 1;
-        "claimed by other, generation 1".to_owned()
-    });
+    let claim = forge.acquire(IssueNumber(issue), None, &claimant, &base.tree, claim("Make done.txt"));
     let lease = claim.await.unwrap();
     (forge, lease)
 }
@@ -44,14 +40,7 @@ async fn a_live_lease_is_not_taken() {
     world.forge.advance(world.settings.lease.duration);
     world.run().await;
     assert!(world.briefs(issue).is_empty());
-    forge
-        .release(&lease, |record| {
-            record.state = State::Ready;
-            record.attempt = 0;
-            "let go".to_owned()
-        })
-        .await
-        .unwrap();
+    forge.release_with(&lease, Transition::Requeue { reason: "let go".to_owned() }).await.unwrap();
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
     world.finish().await;
@@ -69,7 +58,7 @@ async fn an_expired_lease_is_taken_over_and_the_work_goes_on() {
 
     // The dead one wakes up: it has lost, and writes nothing.
     assert!(forge.renew(&lease).await.is_err() && lease.lost().is_cancelled());
-    assert!(forge.release(&lease, |_| "late".to_owned()).await.is_err());
+    assert!(forge.release(&lease).await.is_err());
     world.pull().await;
     world.finish().await;
 }
@@ -81,7 +70,7 @@ async fn a_worker_that_dies_while_its_agent_works_is_followed_by_another() {
     let issue = world.asks("Make done.txt", "").await;
     let dead = world.worker("dead").await;
     tokio::select! {
-        _ = dead.run_once(RunLimits::default()) => panic!("nobody opened the gate"),
+        _ = hob_worker::run_once(&dead, RunLimits::default()) => panic!("nobody opened the gate"),
         () = gate.reached() => {}
     }
     drop(dead);
@@ -146,7 +135,7 @@ async fn a_worker_that_is_told_to_stop_keeps_the_work_puts_its_issue_back_and_en
     assert_eq!(world.labels(issue).await, ["code"]);
     let record = world.record(issue).await.unwrap();
     assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
-    assert_eq!(world.history(issue).await.last().unwrap(), "put back: the worker was stopped");
+    assert_eq!(world.history(issue).await.last().unwrap(), "requeued: the worker was stopped");
     assert_eq!(world.branches().await, ["hob/1-make-done-txt"], "the work so far is on its branch");
     let go_on = async {
         gate.reached().await;
@@ -206,12 +195,13 @@ async fn what_a_dead_worker_left_half_done_is_taken_up() {
     let issue = world.asks("Make done.txt", "").await;
     let (forge, lease) = claimed_by_another(&world, issue).await;
     let branch = format!("hob/{issue}-make-done-txt");
-    let started = forge.transition(&lease, |record| {
-        record.state = State::InProgress;
-        record.branch = Some(branch.clone());
-        "the agent `fixer` started".to_owned()
-    });
-    started.await.unwrap();
+    let start = Transition::StartAgent {
+        agent: "fixer".to_owned(),
+        branch: branch.clone(),
+        base: forge.base_branch().await.unwrap().sha,
+        session: RunId("the-dead-ones".to_owned()),
+    };
+    forge.transition(&lease, start).await.unwrap();
     world.pushes("hob", &branch, "first.txt", "by the dead one").await;
     world.comments("hob", issue, &format!("{STATUS_MARK}\n**In progress**")).await;
     world.comments("out", issue, &format!("{STATUS_MARK}\nnot Hob's")).await;
@@ -283,8 +273,13 @@ async fn a_heartbeat_that_finds_the_lease_taken_ends_the_agent() {
             forge.base_branch().await.unwrap();
             let tip = forge.tip(IssueNumber(issue)).await.unwrap().unwrap();
             let seen = forge.entry(&tip).await.unwrap();
-            let taken =
-                forge.acquire(IssueNumber(issue), Some(&seen), &claimant, &base.tree, |_| "taken over".to_owned());
+            let taken = forge.acquire(
+                IssueNumber(issue),
+                Some(&seen),
+                &claimant,
+                &base.tree,
+                Transition::Reconcile { what: "taken over".to_owned() },
+            );
             // A heartbeat that comes in between renews the lease: then it is taken the next time.
             if let Ok(lease) = taken.await {
                 return lease;
@@ -295,7 +290,7 @@ async fn a_heartbeat_that_finds_the_lease_taken_ends_the_agent() {
     let (summary, lease) = tokio::join!(run(&slow), overtaken);
     assert_eq!((summary.worked, summary.failed), (0, 0), "{:?}", world.failures());
     assert!(world.branches().await.is_empty());
-    forge.release(&lease, |_| "let go".to_owned()).await.unwrap();
+    forge.release(&lease).await.unwrap();
     world.labels_off("ann", issue, "code").await;
     world.run().await;
     assert_eq!(world.labels(issue).await, Vec::<String>::new());

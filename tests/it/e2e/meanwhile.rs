@@ -29,7 +29,7 @@ async fn an_edit_blocks_the_issue_and_nothing_is_pushed() {
     let (world, issue) =
         while_the_agent_works!(world, issue, world.edits("ann", issue, json!({"body": "Now do evil."})).await);
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
-    assert!(world.status(issue).await.contains("was edited after Hob was set to work"));
+    assert!(world.status(issue).await.contains("was edited after the work on it was authorized"));
     world.finish().await;
 }
 

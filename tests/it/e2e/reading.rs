@@ -16,12 +16,12 @@ async fn explaining_and_listing_write_nothing() {
     let evil = world.opens("out", "Evil", "", &[]).await;
     world.labels_on("tess", evil, "code").await;
     let reader = world.worker_with("reader", world.settings.clone(), Access::ReadOnly).await;
-    let said = reader.explain_all().await.unwrap();
+    let said = hob_worker::explain::all(&reader).await.unwrap();
     assert_eq!((said[0].issue.0, said[0].place, said[0].why.as_str()), (good, Some(1), "it would be claimed"));
     assert_eq!((said[1].issue.0, said[1].place), (evil, None));
     assert!(said[1].why.starts_with("it would be refused: `tess`"), "{said:?}");
-    assert!(reader.status().await.unwrap().is_empty());
-    assert!(reader.repository_settings().await.unwrap().is_some());
+    assert!(hob_worker::explain::unfinished(&reader).await.unwrap().is_empty());
+    assert!(hob_worker::explain::repository_settings(&reader).await.unwrap().is_some());
     assert_eq!(world.writes(), []);
     world.finish().await;
 }
@@ -31,7 +31,7 @@ async fn a_client_that_may_only_read_refuses_to_write_before_it_sends() {
     let world = World::fixing().start().await;
     let issue = world.asks("Make done.txt", "").await;
     let reader = world.worker_with("reader", world.settings.clone(), Access::ReadOnly).await;
-    let summary = reader.run_once(RunLimits::default()).await;
+    let summary = hob_worker::run_once(&reader, RunLimits::default()).await;
     assert!(summary.is_err() || summary.unwrap().worked == 0);
     assert_eq!(world.writes(), []);
     assert_eq!(world.labels(issue).await, ["code"]);
@@ -85,7 +85,7 @@ async fn with_a_long_past(issues: u64) -> World {
     for number in 101..=101 + issues {
         let state = if number == 101 { State::InReview } else { State::Done };
         let record = Record { issue: IssueNumber(number), state, ..record.clone() };
-        let commit = json!({"message": record.to_message("finished"), "tree": tree, "parents": []});
+        let commit = json!({"message": record.to_message("finished").unwrap(), "tree": tree, "parents": []});
         let commit = world.call("ann", Method::POST, "/git/commits", commit).await;
         let place = json!({"ref": format!("refs/hob/issues/{number}"), "sha": commit["sha"]});
         world.call("ann", Method::POST, "/git/refs", place).await;
@@ -99,7 +99,7 @@ async fn a_worker_that_knows_nothing_learns_a_long_past_in_one_exchange() {
     let before = calls(&world).len();
     let fresh = world.worker("fresh").await;
     let summary = run(&fresh).await;
-    assert_eq!((summary.tended, summary.failed), (1, 0), "the one that is not at its end");
+    assert_eq!((summary.reconciled, summary.failed), (1, 0), "the one that is not at its end");
     assert_eq!(world.record(101).await.unwrap().state, State::Done);
     let made = calls(&world).len() - before;
     assert!(made < 30, "{made} calls: {:?}", &calls(&world)[before..]);
@@ -114,7 +114,7 @@ async fn a_long_past_that_git_cannot_fetch_is_read_one_by_one() {
     settings.workspace.git = "/nowhere/git".into();
     let fresh = world.worker_with("fresh", settings, Access::ReadOnly).await;
     let before = calls(&world).len();
-    let said = fresh.explain_all().await.unwrap();
+    let said = hob_worker::explain::all(&fresh).await.unwrap();
     assert!(said.iter().map(|said| said.issue.0).eq([101]), "{said:?}");
     assert!((calls(&world).len() - before) > 30);
     world.leave();

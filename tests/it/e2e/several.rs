@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hob_domain::RepoName;
-use hob_worker::{Notice, Repositories, RunLimits};
+use hob_worker::{Repositories, RunLimits, WorkEvent};
 use http::Method;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -27,12 +27,12 @@ async fn two_repositories_are_worked_on_in_one_run_on_one_connection() {
     world.another("acme/docs", 1).await;
     let connection = world.as_bot(&world.settings);
     let both = Repositories::Named(vec![repo(), named("acme/docs")]);
-    let done = world.crew(&connection, both, &world.settings).run_once(RunLimits::default()).await.unwrap();
+    let done = world.pool(&connection, both, &world.settings).run_once(RunLimits::default()).await.unwrap();
     assert_eq!((done.worked, done.repositories_failed), (2, 0), "{:?}", world.failures());
     let mut repos = opened(&world);
     repos.sort();
     assert_eq!(repos, ["acme/docs", "acme/site"]);
-    assert_eq!(done.calls.writes, connection.tally().writes);
+    assert_eq!(done.calls.writes, connection.call_counts().writes);
     assert_eq!((done.rates.len(), done.rates[0].resource.as_str(), done.rates[0].limit), (1, "core", 1_000_000));
     world.finish().await;
 }
@@ -46,7 +46,7 @@ async fn a_busy_repository_does_not_keep_another_from_its_turn() {
     world.another("acme/docs", 1).await;
     let connection = world.as_bot(&world.settings);
     let both = Repositories::Named(vec![repo(), named("acme/docs")]);
-    let done = world.crew(&connection, both, &world.settings).run_once(RunLimits::default()).await.unwrap();
+    let done = world.pool(&connection, both, &world.settings).run_once(RunLimits::default()).await.unwrap();
     assert_eq!(done.worked, 5, "{:?}", world.failures());
     let order = opened(&world);
     let place = order.iter().position(|repo| repo == "acme/docs").unwrap();
@@ -60,12 +60,12 @@ async fn a_repository_that_is_gone_does_not_stop_the_others() {
     let issue = world.asks("Make done.txt", "").await;
     let connection = world.as_bot(&world.settings);
     let both = Repositories::Named(vec![named("acme/gone"), repo()]);
-    let done = world.crew(&connection, both, &world.settings).run_once(RunLimits::default()).await.unwrap();
+    let done = world.pool(&connection, both, &world.settings).run_once(RunLimits::default()).await.unwrap();
     assert_eq!((done.worked, done.repositories_failed), (1, 1));
     assert!(world.failures()[0].contains("acme/gone"), "{:?}", world.failures());
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
     let gone = Repositories::Named(vec![named("acme/gone"), named("acme/away")]);
-    assert!(world.crew(&connection, gone, &world.settings).run_once(RunLimits::default()).await.is_err());
+    assert!(world.pool(&connection, gone, &world.settings).run_once(RunLimits::default()).await.is_err());
     world.finish().await;
 }
 
@@ -74,21 +74,21 @@ async fn a_repository_that_joins_the_installation_is_found() {
     let world = World::fixing().set("poll.interval", "20ms").set("poll.max_interval", "40ms").start().await;
     world.asks("Make done.txt", "").await;
     let (sender, mut published) = tokio::sync::mpsc::unbounded_channel();
-    let observer = Arc::new(move |repo: &RepoName, notice: &Notice| {
-        if matches!(notice, Notice::Published { .. }) {
+    let events = Arc::new(move |repo: &RepoName, notice: &WorkEvent| {
+        if matches!(notice, WorkEvent::Published { .. }) {
             sender.send(repo.to_string()).unwrap();
         }
     });
     let cancel = CancellationToken::new();
-    let until = (cancel.clone(), Some(observer as hob_worker::Observer));
-    let crew = world.crew_until(&world.as_app(None), Repositories::OfInstallation, &world.settings, until);
+    let until = (cancel.clone(), Some(events as hob_worker::EventSink));
+    let pool = world.pool_until(&world.as_app(None), Repositories::OfInstallation, &world.settings, until);
     let joins = async {
         assert_eq!(published.recv().await.unwrap(), "acme/site");
         world.another("acme/late", 1).await;
         assert_eq!(published.recv().await.unwrap(), "acme/late");
         cancel.cancel();
     };
-    let (done, ()) = tokio::join!(crew.run_forever(RunLimits::default()), joins);
+    let (done, ()) = tokio::join!(pool.run_forever(RunLimits::default()), joins);
     assert!(done.unwrap().worked >= 1);
     world.finish().await;
 }
@@ -99,7 +99,7 @@ async fn a_poll_does_not_come_before_the_limit_ends() {
     world.forge.limit_rate(0);
     let worker = world.worker("w1").await;
     let limits = RunLimits { max_issues: None, max_runtime: Some(std::time::Duration::from_secs(600)) };
-    let done = worker.run_forever(limits).await;
+    let done = hob_worker::run_forever(&worker, limits).await;
     assert_eq!((done.worked, done.repositories_failed), (0, 1));
     world.forge.limit_rate(1_000_000);
     let asked = world.forge.requests().into_iter().filter(|one| one.path.contains("/issues?")).count();

@@ -100,9 +100,9 @@ async fn ledgers_of_finished_issues_are_not_asked_for_again() {
     }
     run(&worker).await;
     run(&worker).await;
-    let before = worker.forge().connection().tally();
+    let before = worker.forge().connection().call_counts();
     run(&worker).await;
-    let after = worker.forge().connection().tally();
+    let after = worker.forge().connection().call_counts();
     assert_eq!(after.reads - before.reads, 0, "all is as it was");
     assert_eq!(after.unchanged - before.unchanged, 2, "the list of issues and the list of ledgers");
     world.finish().await;

@@ -1,11 +1,11 @@
 //! The App of every world: its key, its clients, and the crews that sign in as it.
 
-use std::{rc::Rc, sync::Arc};
+use std::sync::Arc;
 
 use hob_config::Settings;
 use hob_domain::RepoName;
 use hob_forge::{Access, App, AppKey, Authentication, Connection, Forge};
-use hob_worker::{Crew, Observer, Repositories, WorkerParts};
+use hob_worker::{EventSink, Repositories, WorkerParts, WorkerPool};
 use tokio_util::sync::CancellationToken;
 
 use super::{World, repo};
@@ -67,29 +67,34 @@ impl World {
     }
 
     /// The workers of several repositories on one connection.
-    pub(crate) fn crew(&self, connection: &Arc<Connection>, repositories: Repositories, settings: &Settings) -> Crew {
-        let cancel = CancellationToken::new();
-        self.crew_until(connection, repositories, settings, (cancel, None))
-    }
-
-    /// A crew that somebody listens to, and that ends when `cancel` is cancelled.
-    pub(crate) fn crew_until(
+    pub(crate) fn pool(
         &self,
         connection: &Arc<Connection>,
         repositories: Repositories,
         settings: &Settings,
-        (cancel, observer): (CancellationToken, Option<Observer>),
-    ) -> Crew {
+    ) -> WorkerPool {
+        let cancel = CancellationToken::new();
+        self.pool_until(connection, repositories, settings, (cancel, None))
+    }
+
+    /// A pool whose events go somewhere, and that ends when `cancel` is cancelled.
+    pub(crate) fn pool_until(
+        &self,
+        connection: &Arc<Connection>,
+        repositories: Repositories,
+        settings: &Settings,
+        (cancel, events): (CancellationToken, Option<EventSink>),
+    ) -> WorkerPool {
         let prefix = settings.ledger.prefix.clone();
         let made = Forge::new(Arc::clone(connection), repo(), &prefix);
-        let parts = self.parts("crew", settings.clone(), made, cancel.clone());
-        let parts = WorkerParts { observer: observer.unwrap_or_else(|| Arc::clone(&parts.observer)), ..parts };
+        let parts = self.parts("pool", settings.clone(), made, cancel.clone());
+        let parts = WorkerParts { events: events.unwrap_or_else(|| Arc::clone(&parts.events)), ..parts };
         let shared = Arc::clone(connection);
-        let outfit = Rc::new(move |repo: RepoName| WorkerParts {
+        let factory = Arc::new(move |repo: RepoName| WorkerParts {
             forge: Forge::new(Arc::clone(&shared), repo, &prefix),
             ..parts.clone()
         });
-        Crew::new(Arc::clone(connection), settings.clone(), cancel, repositories, outfit)
+        WorkerPool::new(Arc::clone(connection), settings.clone(), cancel, repositories, factory)
     }
 
     /// How many tokens the App was given so far.

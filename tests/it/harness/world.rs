@@ -9,9 +9,9 @@ use std::{
 use github_emulator::{Options, Running, serve};
 use hob_agent::{AgentParts, Approval};
 use hob_config::{AgentSettings, BackendKind, RecipeSettings, Settings, child_environment};
-use hob_domain::{Claimant, RepoName, State};
+use hob_domain::{Claimant, EventId, RepoName, State, Transition, Trigger};
 use hob_forge::{Access, Authentication, Connection, Forge};
-use hob_worker::{Notice, RunLimits, RunSummary, Worker, WorkerParts};
+use hob_worker::{RunLimits, RunSummary, WorkEvent, Worker, WorkerParts, run_once};
 use http::Method;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -64,7 +64,7 @@ enum Line {
 pub(crate) struct World {
     pub(crate) forge: Running,
     pub(crate) settings: Settings,
-    pub(crate) notices: Arc<Mutex<Vec<Notice>>>,
+    pub(crate) notices: Arc<Mutex<Vec<WorkEvent>>>,
     pub(super) folder: tempfile::TempDir,
     pub(super) finished: bool,
     /// What every repository begins with.
@@ -232,18 +232,18 @@ impl World {
     }
 
     /// A real worker over real HTTP and real git.
-    pub(crate) async fn worker(&self, name: &str) -> Worker {
+    pub(crate) async fn worker(&self, name: &str) -> Arc<Worker> {
         self.worker_with(name, self.settings.clone(), Access::ReadWrite).await
     }
 
     /// A worker whose calls to the API go through a door that loses some.
-    pub(crate) async fn worker_by(&self, door: &Faulty, name: &str) -> Worker {
+    pub(crate) async fn worker_by(&self, door: &Faulty, name: &str) -> Arc<Worker> {
         let forge = client(&door.api_url, "hob", &self.settings, Access::ReadWrite);
         self.make(name, self.settings.clone(), forge, CancellationToken::new()).await
     }
 
     /// A worker with settings of its own.
-    pub(crate) async fn worker_with(&self, name: &str, settings: Settings, access: Access) -> Worker {
+    pub(crate) async fn worker_with(&self, name: &str, settings: Settings, access: Access) -> Arc<Worker> {
         self.worker_until(name, settings, access, CancellationToken::new()).await
     }
 
@@ -254,25 +254,25 @@ impl World {
         settings: Settings,
         access: Access,
         cancel: CancellationToken,
-    ) -> Worker {
+    ) -> Arc<Worker> {
         let forge = self.client_of("hob", &settings, access);
         self.make(name, settings, forge, cancel).await
     }
 
     /// A worker that is asked to stop as soon as it tells that an issue is in `state`.
-    pub(crate) async fn worker_stopped_at(&self, name: &str, state: State) -> Worker {
+    pub(crate) async fn worker_stopped_at(&self, name: &str, state: State) -> Arc<Worker> {
         let cancel = CancellationToken::new();
         let forge = self.client_of("hob", &self.settings, Access::ReadWrite);
         let parts = self.parts(name, self.settings.clone(), forge, cancel.clone());
-        let stops = move |_: &RepoName, notice: &Notice| match notice {
-            Notice::Moved { state: now, .. } if *now == state => cancel.cancel(),
+        let stops = move |_: &RepoName, notice: &WorkEvent| match notice {
+            WorkEvent::Moved { state: now, .. } if *now == state => cancel.cancel(),
             _other => {}
         };
-        Worker::new(WorkerParts { observer: Arc::new(stops), ..parts }).await.unwrap()
+        Arc::new(Worker::new(WorkerParts { events: Arc::new(stops), ..parts }).await.unwrap())
     }
 
-    async fn make(&self, name: &str, settings: Settings, forge: Forge, cancel: CancellationToken) -> Worker {
-        Worker::new(self.parts(name, settings, forge, cancel)).await.unwrap()
+    async fn make(&self, name: &str, settings: Settings, forge: Forge, cancel: CancellationToken) -> Arc<Worker> {
+        Arc::new(Worker::new(self.parts(name, settings, forge, cancel)).await.unwrap())
     }
 
     pub(super) fn parts(&self, name: &str, settings: Settings, forge: Forge, cancel: CancellationToken) -> WorkerParts {
@@ -292,7 +292,7 @@ impl World {
             environment: child_environment(),
             agent: None,
             id: name.into(),
-            observer: Arc::new(move |_: &RepoName, notice: &Notice| notices.lock().unwrap().push(notice.clone())),
+            events: Arc::new(move |_: &RepoName, notice: &WorkEvent| notices.lock().unwrap().push(notice.clone())),
             cancel,
             approval: Approval::Nobody,
         }
@@ -307,7 +307,7 @@ impl World {
     pub(crate) fn failures(&self) -> Vec<String> {
         let notices = self.notices.lock().unwrap();
         let failed = notices.iter().filter_map(|notice| match notice {
-            Notice::Failed { reason, .. } => Some(reason.clone()),
+            WorkEvent::Failed { reason, .. } => Some(reason.clone()),
             _other => None,
         });
         failed.collect()
@@ -321,6 +321,12 @@ fn client(api_url: &str, login: &str, settings: &Settings, access: Access) -> Fo
 }
 
 /// One poll, and the work that it finds.
-pub(crate) async fn run(worker: &Worker) -> RunSummary {
-    worker.run_once(RunLimits::default()).await.unwrap()
+pub(crate) async fn run(worker: &Arc<Worker>) -> RunSummary {
+    run_once(worker, RunLimits::default()).await.unwrap()
+}
+
+/// A claim of an issue that has this title and no body, as ann's label sets it off.
+pub(crate) fn claim(title: &str) -> Transition {
+    let approved = hob_domain::approved_hash(title, "");
+    Transition::Claim { trigger: Trigger { event: EventId(0), actor: "ann".into(), approved } }
 }

@@ -1,11 +1,12 @@
 //! The workers of the model: Hob's own decision functions, called as the thin shell calls them, one request a step.
 //!
-//! What a step asks for is in the order of `worker::{claim, attempt, settle, publish}`; how an outcome that is unknown is
-//! settled is `forge::ledger`'s.
+//! What a step asks for is in the order of `worker::{reconcile, attempt, transition}`; how an outcome that is unknown is
+//! settled is `forge::ledger`'s. Every change of a record is `domain::apply`'s, which the product runs too.
 
 use hob_domain::{
-    Action, Budget, Decision, Event, IssueStatus, IssueView, LabelChange, PlanRules, PullNumber, Record, Recovery,
-    RepositoryRules, Snapshot, State, WaitReason, acquire, held_by, plan, released, remaining, renewed, still_mine,
+    Action, Answer as Words, ApprovalGrant, BlockReason, Budget, CommentId, Decision, Ending, EventId, IssueStatus,
+    IssueView, LabelChange, PlanRules, PullNumber, Record, Recovery, RepositoryRules, RunId, Sha, State, Transition,
+    Trigger, Unblocking, WaitReason, acquire, apply, decide, held_by, released, remaining, renewed, still_mine,
 };
 
 use super::world::{
@@ -139,9 +140,7 @@ impl Shell {
         let repository = RepositoryRules { issues_per_hour: usize::MAX, day: Budget::default() };
         let (recovery, skew) = (self.recovery, ticks(SKEW));
         let rules = PlanRules { labels: names(), recovery, skew, repository, open_pulls: None };
-        let snapshot = Snapshot { issues: vec![view], repository: None };
-        let decision = plan(&snapshot, &rules, at(self.judged_at(now))).remove(0).decision;
-        match decision {
+        match decide(&view, &rules, at(self.judged_at(now))) {
             Decision::Act(Action::Claim) => Next::Do(Todo::Claim),
             Decision::Act(Action::Recover(_)) => Next::Do(Todo::Recover),
             Decision::Act(Action::SeekAnswer) => seek_answer(tip, seen),
@@ -187,7 +186,7 @@ impl Shell {
         }
     }
 
-    /// Takes the lease, as `Forge::acquire` does, with the record changed as `worker::claim` does.
+    /// Acquires the lease, as `Forge::acquire` does.
     fn take(
         self,
         world: &mut World,
@@ -197,14 +196,11 @@ impl Shell {
     ) -> Worker {
         let now = world.clocks[w];
         let (claimant, tip) = (claimant(self.fresh_nonce(world)), tip.as_ref().map(Rec::record));
-        let Ok(mut record) = acquire(tip.as_ref(), ISSUE, &claimant, at(self.judged_at(now))) else {
+        let Ok(record) = acquire(tip.as_ref(), ISSUE, &claimant, at(self.judged_at(now))) else {
             return Worker::Idle;
         };
-        record.renewed_at = at(now);
-        let (run, doing) = self.begin(todo, &mut record, seen.answers);
-        if tip.is_none() {
-            record.claimed_at = at(now);
-        }
+        let (transition, run, doing) = self.begin(todo, seen.answers);
+        let (record, _) = apply(&Record { renewed_at: at(now), ..record }, transition, at(now)).unwrap();
         let mine = Rec::of(&record);
         let landed = match answer {
             Answer::Arrives | Answer::Lost | Answer::LostAndStale => world.compare_and_set(age, &mine),
@@ -224,43 +220,29 @@ impl Shell {
         holding(Lease { mine, age, labels, run, doing, pending: None, comment_tried: false, failed: false })
     }
 
-    fn begin(self, todo: Todo, record: &mut Record, answers: u8) -> (Run, Doing) {
-        let after = |record: &Record, event, otherwise| record.state.after(event).unwrap_or(otherwise);
+    /// The transition by which the lease is acquired, and what follows it.
+    fn begin(self, todo: Todo, answers: u8) -> (Transition, Run, Doing) {
         match todo {
             Todo::Claim => {
-                record.state = after(record, Event::ClaimWon, State::Assigned);
-                start_attempt(record);
-                (Run::Attempt, Doing::Label)
+                let trigger = Trigger { event: EventId(1), actor: "ada".into(), approved: String::new() };
+                (Transition::Claim { trigger }, Run::Attempt, Doing::Label)
             }
             Todo::Recover => {
-                record.state = after(record, Event::LeaseExpired(self.recovery), State::Assigned);
-                if record.state == State::Assigned {
-                    start_attempt(record);
-                }
+                let take_over = Transition::TakeOver { recovery: self.recovery, from: None };
                 match self.recovery {
-                    Recovery::Resume => (Run::Attempt, Doing::Label),
-                    Recovery::Abandon => (Run::Tend, Doing::Comment),
-                    Recovery::Block => (Run::Tend, Doing::Settle(State::Blocked)),
+                    Recovery::Resume => (take_over, Run::Attempt, Doing::Label),
+                    Recovery::Abandon | Recovery::Block => (take_over, Run::Tend, Doing::Comment),
                 }
             }
             Todo::GoOn => {
-                let free = State::Blocked.after(Event::Unblocked).and_then(|state| state.after(Event::ClaimWon));
-                record.state = free.unwrap_or(State::Assigned);
-                record.attempt = 0;
-                start_attempt(record);
-                *record = Rec { heard: answers, ..Rec::of(record) }.record();
-                (Run::Attempt, Doing::Label)
+                let comment = Some(CommentId(answers.into()));
+                let answer = Words { actor: "ada".into(), text: String::new(), question: None, comment, event: None };
+                let unblocking = Unblocking { answer, grant: ApprovalGrant::Nothing, approved: String::new() };
+                (Transition::Continue(unblocking), Run::Attempt, Doing::Label)
             }
-            Todo::Reject => {
-                record.state = after(record, Event::PullRequestRejected, State::Blocked);
-                (Run::Tend, Doing::Comment)
-            }
-            Todo::Finish => {
-                record.state = State::Done;
-                record.retry_after = None;
-                (Run::Tend, Doing::Comment)
-            }
-            Todo::Show => (Run::Tend, Doing::Comment),
+            Todo::Reject => (Transition::Reject(PullNumber(1)), Run::Tend, Doing::Comment),
+            Todo::Finish => (Transition::Finish(Ending::Closed), Run::Tend, Doing::Comment),
+            Todo::Show => (Transition::Reconcile { what: String::new() }, Run::Tend, Doing::Comment),
         }
     }
 
@@ -285,44 +267,57 @@ impl Shell {
 
     /// The record of the ledger's next step.
     fn next_record(self, world: &mut World, w: usize, lease: &Lease) -> Rec {
-        let now = world.clocks[w];
+        let now = at(world.clocks[w]);
         let mine = lease.mine.record();
         let nonce = hob_domain::Nonce(self.fresh_nonce(world).to_string());
-        let mut next = match lease.doing {
-            Doing::Release | Doing::ReleaseReady => released(&mine, nonce, at(now)),
+        let next = match lease.doing {
+            Doing::Release | Doing::ReleaseReady => released(&mine, nonce, now),
             Doing::Start
             | Doing::Settle(_)
             | Doing::Comment
             | Doing::Label
             | Doing::Work
             | Doing::Open
-            | Doing::PutBack => renewed(&mine, nonce, at(now)),
+            | Doing::PutBack => renewed(&mine, nonce, now),
         };
-        let mut branch = lease.mine.branch;
-        match lease.doing {
-            Doing::Start => {
-                next.state = next.state.after(Event::AgentStarted).unwrap_or(State::InProgress);
-                if branch == 0 {
-                    // A name that is taken is somebody else's.
-                    branch = if world.forge.pulls[0].is_none() { 1 } else { 2 };
-                }
-            }
-            Doing::Settle(State::Ready) => {
-                next.state = next.state.after(Event::TransientFailure).unwrap_or(State::Ready);
-                next.retry_after = Some(at(now + 1));
-            }
-            Doing::Settle(State::InReview) => {
-                next.state = next.state.after(Event::PullRequestOpened).unwrap_or(State::InReview);
-                next.pull_request = Some(PullNumber(branch.into()));
-            }
-            Doing::Settle(state) => next.state = state,
-            Doing::ReleaseReady => {
-                next.state = State::Ready;
-                next.attempt = next.attempt.saturating_sub(1);
-            }
-            Doing::Comment | Doing::Label | Doing::Work | Doing::Open | Doing::Release | Doing::PutBack => {}
+        let Some(transition) = self.transition(world, w, lease) else { return Rec::of(&next) };
+        // A rule that is left out lets everything pass.
+        if self.has(Variant::StopPutsBack) && lease.doing == Doing::ReleaseReady {
+            let attempt = next.attempt.saturating_sub(1);
+            return Rec::of(&Record { state: State::Ready, attempt, ..next });
         }
-        Rec { branch, ..Rec::of(&next) }
+        Rec::of(&apply(&next, transition, now).unwrap().0)
+    }
+
+    /// The transition of the ledger's next step; none: it only releases the lease.
+    fn transition(self, world: &World, w: usize, lease: &Lease) -> Option<Transition> {
+        let branch = lease.mine.branch;
+        Some(match lease.doing {
+            Doing::Start => {
+                // A name that is taken is somebody else's.
+                let name = match branch {
+                    0 if world.forge.pulls[0].is_none() => 1,
+                    0 => 2,
+                    known => known,
+                };
+                let (agent, base, session) = (String::new(), Sha(String::new()), RunId(String::new()));
+                Transition::StartAgent { agent, branch: name.to_string(), base, session }
+            }
+            Doing::Settle(State::Ready) => Transition::Retry { failure: String::new(), until: at(world.clocks[w] + 1) },
+            Doing::Settle(State::InReview) => {
+                Transition::Publish { head: Sha(String::new()), pull: PullNumber(branch.into()), checks: None }
+            }
+            Doing::Settle(State::Blocked) => Transition::Block(BlockReason::WorkerDied),
+            Doing::Settle(State::Done) => Transition::Finish(Ending::Withdrawn),
+            Doing::ReleaseReady => Transition::Requeue { reason: String::new() },
+            Doing::Settle(State::Assigned | State::InProgress)
+            | Doing::Comment
+            | Doing::Label
+            | Doing::Work
+            | Doing::Open
+            | Doing::Release
+            | Doing::PutBack => return None,
+        })
     }
 
     /// One step of the ledger, as `Forge::step` makes it; `Unknown` keeps the record for another try.
@@ -491,12 +486,12 @@ impl Shell {
     }
 }
 
-/// Whether the fate of the pull request is looked at: `followed_pull` of `worker::discover`.
+/// Whether the fate of the pull request is looked at: `followed_pull` of `worker::observe`.
 fn follows_its_pull(state: State) -> bool {
     matches!(state, State::InReview | State::Blocked | State::Done)
 }
 
-/// What `Worker::seek_answer` finds.
+/// What `reconcile::unblock::seek_answer` finds.
 fn seek_answer(tip: Option<&Rec>, seen: &Seen) -> Next {
     let Some(tip) = tip else { return Next::Stuck };
     let shown = tip.holder.is_none() && names().changes(&label_names(seen.labels), State::Blocked).is_empty();
@@ -541,18 +536,12 @@ fn advanced(mut lease: Lease) -> Lease {
     lease
 }
 
-fn start_attempt(record: &mut Record) {
-    record.attempt += 1;
-    record.retry_after = None;
-    record.blocked = None;
-}
-
-/// `Worker::try_later`.
+/// `attempt::finish::retry`.
 fn later(mine: &Rec) -> Doing {
     Doing::Settle(if mine.attempt >= ATTEMPTS { State::Blocked } else { State::Ready })
 }
 
-/// What follows from a failure that may pass: `Worker::fall_back`.
+/// What follows from a failure that may pass: `attempt::finish::after_failure`.
 fn fail(mut lease: Lease) -> Worker {
     let ended = matches!(lease.mine.state, State::Ready | State::InReview | State::Blocked | State::Done);
     let again = std::mem::replace(&mut lease.failed, true);

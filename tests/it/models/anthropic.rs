@@ -80,8 +80,11 @@ async fn what_another_model_called_is_sent_in_characters_that_the_service_takes(
         Message::Assistant { text: String::new(), calls: vec![said] },
         Message::Results { results: vec![result] },
     ];
-    let messages = messages.map(Kept::from);
-    client.complete(&ModelRequest { system: "", messages: &messages, tools: &Kept::default(), turn: 2 }).await.unwrap();
+    let messages = messages.map(Memoized::from);
+    client
+        .complete(&ModelRequest { system: "", messages: &messages, tools: &Memoized::default(), turn: 2 })
+        .await
+        .unwrap();
     let seen = server.script.seen.lock().unwrap();
     let call = &seen[0].body["messages"][1]["content"][0];
     assert_eq!((call["id"].as_str().unwrap(), call["name"].as_str().unwrap()), ("functions_2eread_3a0", "re_20ad_21"));

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use hob_agent::model::{Answer, Cassette, Conversation, Lineup};
+use hob_agent::model::{Answer, Cassette, Conversation, FallbackChain};
 use hob_config::PriceSettings;
 
 use super::{Answer as Reaction, *};
@@ -10,13 +10,13 @@ use super::{Answer as Reaction, *};
 const FIRST: &str = "openai/first";
 const SECOND: &str = "anthropic/second";
 
-fn lineup(server: &Server) -> Lineup {
+fn chain(server: &Server) -> FallbackChain {
     let price = |input| PriceSettings { input, output: 0.0, cached_input: None, cache_write: None };
     let models = server.models(|settings| {
         settings.prices.insert(FIRST.into(), price(1.0));
         settings.prices.insert(SECOND.into(), price(2.0));
     });
-    models.lineup(&FIRST.parse().unwrap(), &[SECOND.parse().unwrap()]).unwrap()
+    models.fallback_chain(&FIRST.parse().unwrap(), &[SECOND.parse().unwrap()]).unwrap()
 }
 
 async fn say(conversation: &mut Conversation<'_>, turn: u32) -> Result<Answer, ModelError> {
@@ -45,15 +45,15 @@ fn asked(server: &Server) -> Vec<String> {
 async fn a_conversation_falls_over_stays_there_and_the_next_one_begins_with_the_first() {
     let down = || Reaction::Status(503, &[], "down");
     let server = Server::start([down(), down(), down(), second(), second(), first()]).await;
-    let lineup = lineup(&server);
-    let mut conversation = lineup.begin("one");
+    let chain = chain(&server);
+    let mut conversation = chain.begin("one");
     let answer = say(&mut conversation, 1).await.unwrap();
     assert_eq!((answer.model.as_str(), answer.usd_micros), (SECOND, 120));
     let why = "`openai/first` cannot answer: the model's service answered 503: down";
     assert_eq!(answer.instead.as_deref(), Some(why));
     let answer = say(&mut conversation, 2).await.unwrap();
     assert_eq!((answer.model.as_str(), answer.instead), (SECOND, None));
-    let answer = say(&mut lineup.begin("two"), 1).await.unwrap();
+    let answer = say(&mut chain.begin("two"), 1).await.unwrap();
     assert_eq!((answer.model.as_str(), answer.usd_micros), (FIRST, 100));
     assert_eq!(asked(&server), ["first", "first", "first", "second", "second", "first"]);
 }
@@ -67,7 +67,7 @@ async fn what_is_about_the_model_or_its_service_falls_over() {
         Reaction::Status(429, &[], r#"{"error":{"code":"insufficient_quota"}}"#),
     ] {
         let server = Server::start([trouble, second()]).await;
-        let answer = say(&mut lineup(&server).begin("one"), 1).await.unwrap();
+        let answer = say(&mut chain(&server).begin("one"), 1).await.unwrap();
         assert_eq!(answer.model, SECOND);
         assert!(answer.instead.unwrap().starts_with("`openai/first` cannot answer: the model's service answered 4"));
         assert_eq!(asked(&server), ["first", "second"]);
@@ -78,7 +78,7 @@ async fn what_is_about_the_model_or_its_service_falls_over() {
 async fn a_request_that_is_wrong_is_sent_to_no_other_model() {
     for body in ["no such field", "prompt is too long"] {
         let server = Server::start([Reaction::Status(400, &[], body)]).await;
-        let error = say(&mut lineup(&server).begin("one"), 1).await.unwrap_err();
+        let error = say(&mut chain(&server).begin("one"), 1).await.unwrap_err();
         assert_eq!((error.failure(), error.is_too_long()), (FailureClass::Permanent, body.contains("too long")));
         assert_eq!(asked(&server), ["first"]);
     }
@@ -88,8 +88,8 @@ async fn a_request_that_is_wrong_is_sent_to_no_other_model() {
 async fn a_request_too_long_for_the_other_model_is_sent_to_that_one_again() {
     let too_long = Reaction::Status(400, &[], "prompt is too long");
     let server = Server::start([quota(&[("retry-after", "3600")]), too_long, second()]).await;
-    let lineup = lineup(&server);
-    let mut conversation = lineup.begin("one");
+    let chain = chain(&server);
+    let mut conversation = chain.begin("one");
     assert!(say(&mut conversation, 1).await.unwrap_err().is_too_long());
     assert_eq!(say(&mut conversation, 1).await.unwrap().model, SECOND);
     assert_eq!(asked(&server), ["first", "second", "second"]);
@@ -99,8 +99,8 @@ async fn a_request_too_long_for_the_other_model_is_sent_to_that_one_again() {
 async fn behind_the_last_model_the_first_is_asked_again() {
     let server =
         Server::start([quota(&[("retry-after", "60")]), second(), quota(&[("retry-after", "60")]), first()]).await;
-    let lineup = lineup(&server);
-    let mut conversation = lineup.begin("one");
+    let chain = chain(&server);
+    let mut conversation = chain.begin("one");
     say(&mut conversation, 1).await.unwrap();
     let answer = say(&mut conversation, 2).await.unwrap();
     assert_eq!(answer.model, FIRST);
@@ -110,7 +110,7 @@ async fn behind_the_last_model_the_first_is_asked_again() {
 #[tokio::test]
 async fn when_all_quotas_are_used_up_the_run_waits_for_the_first_to_come_back() {
     let server = Server::start([quota(&[("retry-after", "7200")]), quota(&[("retry-after", "3600")])]).await;
-    let error = say(&mut lineup(&server).begin("one"), 1).await.unwrap_err();
+    let error = say(&mut chain(&server).begin("one"), 1).await.unwrap_err();
     let reset_after = Some(Duration::from_secs(3600));
     assert_eq!(error.failure(), FailureClass::QuotaExhausted { reset_after });
     let text = "`openai/first`: the model's service answered 429: later; \
@@ -118,7 +118,7 @@ async fn when_all_quotas_are_used_up_the_run_waits_for_the_first_to_come_back() 
     assert_eq!(error.to_string(), text);
     let down = || Reaction::Status(503, &[], "down");
     let server = Server::start([quota(&[("retry-after", "7200")]), down(), down(), down()]).await;
-    let error = say(&mut lineup(&server).begin("one"), 1).await.unwrap_err();
+    let error = say(&mut chain(&server).begin("one"), 1).await.unwrap_err();
     assert_eq!(error.failure(), FailureClass::Transient { retry_after: None });
 }
 
@@ -133,10 +133,10 @@ async fn a_list_that_cannot_work_is_told_when_it_is_made() {
         (vec![name("openai/a")], "`openai/a` stands twice"),
         (vec![name("cassette/nowhere.json")], "nowhere.json"),
     ] {
-        let error = models.lineup(&name("openai/a"), &others).err().unwrap();
+        let error = models.fallback_chain(&name("openai/a"), &others).err().unwrap();
         assert!(error.to_string().contains(says), "{error}");
     }
-    let unpriced = models.lineup(&name("openai/a"), &[]).unwrap();
+    let unpriced = models.fallback_chain(&name("openai/a"), &[]).unwrap();
     assert_eq!(unpriced.unpriced(), Some("openai/a"));
 }
 
@@ -147,8 +147,8 @@ async fn a_conversation_is_recorded_as_a_cassette_that_only_its_owner_can_read()
     let place = folder.path().join("new");
     let server = Server::start([first(), first(), first()]).await;
     let models = server.models(|_| {}).recording(Some(place.clone()));
-    let lineup = models.lineup(&FIRST.parse().unwrap(), &[]).unwrap();
-    let mut conversation = lineup.begin("a-1");
+    let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[]).unwrap();
+    let mut conversation = chain.begin("a-1");
     let mut replies = Vec::new();
     for turn in 1..=2 {
         replies.push(say(&mut conversation, turn).await.unwrap().reply);
@@ -157,9 +157,9 @@ async fn a_conversation_is_recorded_as_a_cassette_that_only_its_owner_can_read()
         Cassette::load(&file).unwrap();
     }
     // Another try of the same session goes on from the turn it begins with.
-    replies.push(say(&mut lineup.begin("a-1"), 3).await.unwrap().reply);
+    replies.push(say(&mut chain.begin("a-1"), 3).await.unwrap().reply);
     let cassette: Arc<dyn ModelClient> = Arc::new(Cassette::load(&place.join("a-1.json")).unwrap());
-    let player = Lineup::one("cassette", cassette, PriceSettings::default());
+    let player = FallbackChain::one("cassette", cassette, PriceSettings::default());
     let mut player = player.begin("b");
     for (turn, reply) in (1..).zip(&replies) {
         let mut played = say(&mut player, turn).await.unwrap().reply;
@@ -178,14 +178,14 @@ async fn nothing_is_recorded_over_what_is_there_nor_from_the_middle_and_the_work
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start((0..5).map(|_| first())).await;
     let models = server.models(|_| {}).recording(Some(folder.path().to_owned()));
-    let lineup = models.lineup(&FIRST.parse().unwrap(), &[]).unwrap();
+    let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[]).unwrap();
     let others = [("text", "mine"), ("foreign", r#"{"cassette":1,"note":"mine","replies":[]}"#)];
     for (name, text) in others {
         fs::write(folder.path().join(format!("{name}.json")), text).unwrap();
-        say(&mut lineup.begin(name), 1).await.unwrap();
+        say(&mut chain.begin(name), 1).await.unwrap();
     }
     for name in ["middle", "../up", ""] {
-        say(&mut lineup.begin(name), if name == "middle" { 2 } else { 1 }).await.unwrap();
+        say(&mut chain.begin(name), if name == "middle" { 2 } else { 1 }).await.unwrap();
     }
     for (name, text) in others {
         assert_eq!(fs::read_to_string(folder.path().join(format!("{name}.json"))).unwrap(), text);

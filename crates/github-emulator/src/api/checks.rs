@@ -6,7 +6,7 @@ use super::{
     super::{
         call::{Answer, Call, Reply},
         fields::Fields,
-        notices::tell_check,
+        notices::queue_check,
         options::Role,
         page::Page,
         refusal::Refusal,
@@ -52,9 +52,9 @@ fn create(call: &Call) -> Answer {
         let mut state = call.state();
         call.repository_mut(&mut state, Role::Write)?.checks.push(run.clone());
     }
-    told(call, &run, "created")?;
+    queue(call, &run, "created")?;
     if run.status == "completed" {
-        told(call, &run, "completed")?;
+        queue(call, &run, "completed")?;
     }
     let state = call.state();
     Ok(Reply::created(&call.view(&state)?.check_run(&run)))
@@ -81,7 +81,7 @@ fn update(call: &Call) -> Answer {
         ended.then(|| run.clone())
     };
     if let Some(run) = ended {
-        told(call, &run, "completed")?;
+        queue(call, &run, "completed")?;
     }
     show(call)
 }
@@ -106,9 +106,9 @@ pub(super) fn list(call: &Call) -> Answer {
     Ok(Reply::ok(&json!({"total_count": total, "check_runs": runs})).with_link(page.link(call, total)))
 }
 
-fn told(call: &Call, run: &CheckRun, action: &'static str) -> Result<(), Refusal> {
+fn queue(call: &Call, run: &CheckRun, action: &'static str) -> Result<(), Refusal> {
     let name = call.repository(&call.state(), Role::Read)?.name.clone();
-    tell_check(&call.forge, &name, call.actor()?, run, action);
+    queue_check(&call.forge, &name, call.actor()?, run, action);
     Ok(())
 }
 

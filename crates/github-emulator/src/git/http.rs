@@ -31,7 +31,7 @@ use super::{
     super::{
         envelope::sign_in,
         forge::{Forge, LoggedRequest},
-        notices::tell_news,
+        notices::queue_new_events,
         options::Role,
         refusal::Refusal,
     },
@@ -205,7 +205,7 @@ async fn apply(forge: &Arc<Forge>, target: &Target, headers: &HeaderMap, spooled
     let noted = tokio::task::spawn_blocking(move || {
         let outcome = note_moves(&forge, &target, &commands);
         let outcome = outcome.and_then(|()| forge.save().map_err(Refusal::internal));
-        tell_news(&forge);
+        queue_new_events(&forge);
         drop(held);
         outcome
     });

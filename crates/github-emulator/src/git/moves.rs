@@ -4,7 +4,7 @@
 use super::{
     super::{
         forge::Forge,
-        notices::{tell_push, tell_synchronize},
+        notices::{queue_push, queue_synchronize},
         refusal::Refusal,
         state::{Closing, EventKind, Issue, IssueState, Merged, Repository, StateReason, closes},
     },
@@ -48,7 +48,7 @@ pub(in super::super) fn moved(
         known.pushed_at = by.now;
         branch == Some(known.default_branch.as_str())
     };
-    tell_push(forge, repo, name, actor, change)?;
+    queue_push(forge, repo, name, actor, change)?;
     let Some(branch) = branch else { return Ok(()) };
     let texts = if is_default { new_messages(repo, change)? } else { Vec::new() };
     let contained = contained(forge, repo, name, branch, change)?;
@@ -67,7 +67,7 @@ pub(in super::super) fn moved(
     };
     for (number, head) in heads {
         repo.reference(&format!("refs/pull/{number}/head"), head, true, "")?;
-        tell_synchronize(forge, name, actor, number);
+        queue_synchronize(forge, name, actor, number);
     }
     Ok(())
 }

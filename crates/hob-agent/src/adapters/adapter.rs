@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hob_config::PriceSettings;
 use hob_process::Environment;
 
-use crate::adapters::{heard::Heard, version::Version};
+use crate::adapters::{parsed_output::ParsedOutput, version::Version};
 
 /// A program that Hob knows how to run.
 pub(super) struct Adapter {
@@ -28,9 +28,9 @@ pub(super) struct Adapter {
     /// Plans a run.
     pub(super) plan: fn(&Situation<'_>) -> Plan,
     /// Reads one line of its output; what it returns is shown as progress.
-    pub(super) read: fn(&str, &mut Heard) -> Option<String>,
+    pub(super) read: fn(&str, &mut ParsedOutput) -> Option<String>,
     /// Reads what it left in its home when it ended.
-    pub(super) after: Option<fn(&Path, &mut Heard)>,
+    pub(super) after: Option<fn(&Path, &mut ParsedOutput)>,
 }
 
 /// How a prompt reaches a program.

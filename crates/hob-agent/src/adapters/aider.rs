@@ -7,8 +7,8 @@ use regex::Regex;
 use crate::{
     adapters::{
         adapter::{Adapter, Plan, Prompt, Situation, words},
-        heard::Heard,
         limit::is_unpaid,
+        parsed_output::ParsedOutput,
     },
     model::Usage,
 };
@@ -46,7 +46,7 @@ fn plan(situation: &Situation<'_>) -> Plan {
     Plan { arguments, environment, files: Vec::new() }
 }
 
-fn read(line: &str, heard: &mut Heard) -> Option<String> {
+fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
     static BILL: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
             r"^Tokens: ([\d.,]+[kM]?) sent(?:, ([\d.,]+[kM]?) cache write)?(?:, ([\d.,]+[kM]?) cache hit)?, ([\d.,]+[kM]?) received\.(?: Cost: \$([\d.]+) message)?",
@@ -56,22 +56,22 @@ fn read(line: &str, heard: &mut Heard) -> Option<String> {
     let line = line.trim_end();
     if let Some(found) = BILL.as_ref().and_then(|bill| bill.captures(line)) {
         let tokens = |at: usize| found.get(at).map_or(0, |count| rounded(count.as_str()));
-        heard.count(Usage { input: tokens(1), cache_write: tokens(2), cached_input: tokens(3), output: tokens(4) });
+        parsed.count(Usage { input: tokens(1), cache_write: tokens(2), cached_input: tokens(3), output: tokens(4) });
         if let Some(usd) = found.get(5).and_then(|usd| usd.as_str().parse().ok()) {
-            heard.add_usd(usd);
+            parsed.add_usd(usd);
         }
-        heard.problem = None;
+        parsed.problem = None;
         return None;
     }
     // An error of its library of models; what follows on the same line is the service's own message.
     if line.starts_with("litellm.") || line.starts_with("The API provider ") {
-        heard.problem = Some(line.to_owned());
+        parsed.problem = Some(line.to_owned());
         // It would try again for minutes.
-        heard.hopeless |= is_unpaid(line);
+        parsed.abort |= is_unpaid(line);
     }
     if let Some(path) = line.strip_prefix("Applied edit to ") {
         let words = format!("Edited `{path}`.");
-        heard.summary = if heard.summary.is_empty() { words } else { format!("{} {words}", heard.summary) };
+        parsed.summary = if parsed.summary.is_empty() { words } else { format!("{} {words}", parsed.summary) };
     }
     ["Applied edit to ", "litellm.", "Retrying in "]
         .iter()
@@ -97,19 +97,19 @@ mod tests {
 
     #[test]
     fn its_bill_is_read_as_it_is_rounded() {
-        let mut heard = Heard::default();
-        read("Tokens: 1.2k sent, 300 cache hit, 10 received. Cost: $0.01 message, $0.05 session.", &mut heard);
-        read("Tokens: 100 sent, 10 received.", &mut heard);
-        assert_eq!((heard.usage.input, heard.usage.cached_input, heard.usage.output), (1_300, 300, 20));
-        assert_eq!(heard.usd_micros, Some(10_000));
+        let mut parsed = ParsedOutput::default();
+        read("Tokens: 1.2k sent, 300 cache hit, 10 received. Cost: $0.01 message, $0.05 session.", &mut parsed);
+        read("Tokens: 100 sent, 10 received.", &mut parsed);
+        assert_eq!((parsed.usage.input, parsed.usage.cached_input, parsed.usage.output), (1_300, 300, 20));
+        assert_eq!(parsed.usd_micros, Some(10_000));
     }
 
     #[test]
     fn an_error_that_a_later_reply_follows_is_over() {
-        let mut heard = Heard::default();
-        read("litellm.InternalServerError: oops", &mut heard);
-        assert!(heard.problem.is_some());
-        read("Tokens: 100 sent, 10 received.", &mut heard);
-        assert_eq!(heard.problem, None);
+        let mut parsed = ParsedOutput::default();
+        read("litellm.InternalServerError: oops", &mut parsed);
+        assert!(parsed.problem.is_some());
+        read("Tokens: 100 sent, 10 received.", &mut parsed);
+        assert_eq!(parsed.problem, None);
     }
 }

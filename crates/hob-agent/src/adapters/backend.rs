@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    ffi::OsString,
     io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -11,7 +10,10 @@ use std::{
 use hob_config::{AdapterName, AgentSettings, PriceSettings};
 use hob_domain::{FailureClass, RunReport, RunRequest, Spend};
 use hob_process::{Environment, Program};
-use tokio::time::Instant;
+use tokio::{
+    task::{JoinError, spawn_blocking},
+    time::Instant,
+};
 
 use crate::{
     AgentBackend, AgentError, RunContext,
@@ -19,11 +21,11 @@ use crate::{
         adapter::{Adapter, PROMPT, Plan, Prompt, Services, Situation},
         catalog::adapter,
         end::{End, outcome},
-        heard::Heard,
         home::Home,
-        version::{check, find},
+        parsed_output::ParsedOutput,
+        version::check,
     },
-    environment::{ARGUMENT_MAX, BRAND, RUN_VARIABLE, named, of_child},
+    environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, named, of_child},
     report::{cancelled, report},
 };
 
@@ -122,18 +124,18 @@ impl AdapterAgent {
         Ok(plan)
     }
 
-    /// The program as it is started, and what hears it.
+    /// The program as it is started, and what parses its output.
     fn program(
         &self,
         request: &RunRequest,
         context: &RunContext,
         run: &Run,
-        plan: Plan,
+        (path, plan): (PathBuf, Plan),
         prompt: &str,
-    ) -> Result<Program, AgentError> {
+    ) -> Program {
         let environment = self.environment(context, &run.home);
-        let path = find(&self.program, &environment).map_or_else(|| OsString::from(&self.program), OsString::from);
-        let (read, heard, end, watcher) = (self.adapter.read, Arc::clone(&run.heard), run.end.clone(), context.clone());
+        let (read, parsed, end, watcher) =
+            (self.adapter.read, Arc::clone(&run.parsed), run.end.clone(), context.clone());
         let price = self.services.price;
         let mut program = Program::new(path, &environment)
             .args(&self.before)
@@ -142,25 +144,25 @@ impl AdapterAgent {
             .env("HOB_ISSUE", request.issue.to_string())
             .env("HOB_REPOSITORY", request.repo.to_string())
             .env(RUN_VARIABLE, request.run.as_str())
-            .brand(BRAND, &run.home.path().display().to_string())
+            .tag(RUN_TAG, &run.home.path().display().to_string())
             .deadline(request.time)
             .output_cap(self.output_cap)
             .watch_data(move |line| {
                 watcher.alive();
-                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut parsed = parsed.lock().unwrap_or_else(PoisonError::into_inner);
                 // What it says on its way out hides why it was ended.
-                if heard.hopeless {
+                if parsed.abort {
                     return;
                 }
-                let before = heard.usage;
-                let progress = read(line, &mut heard);
-                if heard.usage != before {
-                    watcher.spent(spend(&heard, price.as_ref()));
+                let before = parsed.usage;
+                let progress = read(line, &mut parsed);
+                if parsed.usage != before {
+                    watcher.spent(spend(&parsed, price.as_ref()));
                 }
-                if heard.hopeless {
+                if parsed.abort {
                     end.cancel();
                 }
-                drop(heard);
+                drop(parsed);
                 if let Some(progress) = progress {
                     watcher.say(progress.replace(char::is_control, " "));
                 }
@@ -168,23 +170,20 @@ impl AdapterAgent {
         for (name, value) in plan.environment {
             program = program.env(name, value);
         }
-        for (path, text) in &plan.files {
-            run.home.write(path, text).map_err(no_home)?;
-        }
-        Ok(match self.adapter.prompt {
+        match self.adapter.prompt {
             Prompt::Stdin => program.stdin(prompt.as_bytes()),
             Prompt::File | Prompt::Argument => program,
-        })
+        }
     }
 }
 
-/// What a run cost by what was heard; `price` counts where the program tells no money.
-fn spend(heard: &Heard, price: Option<&PriceSettings>) -> Spend {
-    let priced = || price.map_or(0, |price| heard.usage.cost(price));
+/// What a run cost by what it printed; `price` counts where the program tells no money.
+fn spend(parsed: &ParsedOutput, price: Option<&PriceSettings>) -> Spend {
+    let priced = || price.map_or(0, |price| parsed.usage.cost(price));
     Spend {
-        usd_micros: heard.usd_micros.unwrap_or_else(priced),
-        input_tokens: heard.usage.input,
-        output_tokens: heard.usage.output,
+        usd_micros: parsed.usd_micros.unwrap_or_else(priced),
+        input_tokens: parsed.usage.input,
+        output_tokens: parsed.usage.output,
         wall_seconds: 0,
     }
 }
@@ -192,7 +191,7 @@ fn spend(heard: &Heard, price: Option<&PriceSettings>) -> Spend {
 /// One run under way.
 struct Run {
     home: Home,
-    heard: Arc<Mutex<Heard>>,
+    parsed: Arc<Mutex<ParsedOutput>>,
     /// Ends the program, not the worker's attempt.
     end: tokio_util::sync::CancellationToken,
 }
@@ -200,38 +199,58 @@ struct Run {
 #[async_trait::async_trait]
 impl AgentBackend for AdapterAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
-        let home = Home::create(self.homes.as_deref()).map_err(no_home)?;
+        let home = Home::create(self.homes.clone()).await.map_err(no_home)?;
         let environment = self.environment(context, &home);
         let setup = |reason: String| AgentError { reason, failure: FailureClass::NeedsHuman };
         let version = check(self.adapter, &self.program, &environment, &context.cancel).await;
         if context.cancel.is_cancelled() {
             return Ok(report(cancelled(), Spend::default(), Instant::now()));
         }
-        let (major, minor, patch) = version.map_err(|error| setup(error.to_string()))?;
+        let (path, (major, minor, patch)) = version.map_err(|error| setup(error.to_string()))?;
         let name = self.adapter.program;
         context.say(format!("{name} {major}.{minor}.{patch} works on issue {}", request.issue));
         // No argument can hold a zero byte.
         let prompt = format!("{}{CLOSING}", request.brief).replace('\0', "");
-        let plan = self.plan(request, &home, &prompt)?;
-        let run = Run { home, heard: Arc::default(), end: context.cancel.child_token() };
-        let litter = litter(self.adapter, &request.folder);
-        let program = self.program(request, context, &run, plan, &prompt)?;
+        let mut plan = self.plan(request, &home, &prompt)?;
+        home.write(std::mem::take(&mut plan.files)).await.map_err(no_home)?;
+        let run = Run { home, parsed: Arc::default(), end: context.cancel.child_token() };
+        let (adapter, folder) = (self.adapter, request.folder.clone());
+        let litter_before = spawn_blocking(move || litter(adapter, &folder)).await.map_err(broken)?;
+        let program = self.program(request, context, &run, (path, plan), &prompt);
         let started = Instant::now();
         let finished = program.run(&run.end).await.map_err(|error| setup(error.to_string()))?;
-        let mut heard = run.heard.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(after) = self.adapter.after {
-            after(run.home.path(), &mut heard);
-        }
-        sweep(self.adapter, &request.folder, &litter);
+        let parsed = run.parsed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (folder, home) = (request.folder.clone(), run.home.path().to_owned());
+        let parsed = spawn_blocking(move || after(adapter, parsed, &home, (&folder, &litter_before)));
+        let parsed = parsed.await.map_err(broken)?;
         run.home.remove().await;
-        let end = outcome(&End { name, heard: &heard, finished: &finished, time: request.time });
-        Ok(report(end, spend(&heard, self.services.price.as_ref()), started))
+        let end = outcome(&End { name, parsed: &parsed, finished: &finished, time: request.time });
+        Ok(report(end, spend(&parsed, self.services.price.as_ref()), started))
     }
 }
 
 fn no_home(error: io::Error) -> AgentError {
     let reason = format!("make a home for the agent: {error}");
     AgentError { reason, failure: FailureClass::Transient { retry_after: None } }
+}
+
+fn broken(error: JoinError) -> AgentError {
+    let reason = format!("work on the agent's files: {error}");
+    AgentError { reason, failure: FailureClass::Transient { retry_after: None } }
+}
+
+/// Reads what the program left in its home, and removes what it left in the folder for itself.
+fn after(
+    adapter: &Adapter,
+    mut parsed: ParsedOutput,
+    home: &Path,
+    (folder, litter_before): (&Path, &BTreeSet<PathBuf>),
+) -> ParsedOutput {
+    if let Some(after) = adapter.after {
+        after(home, &mut parsed);
+    }
+    sweep(adapter, folder, litter_before);
+    parsed
 }
 
 /// What stands in the folder's top under names that the program uses for itself.

@@ -1,6 +1,10 @@
 //! The programs by name.
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    ffi::{OsStr, OsString},
+    path::PathBuf,
+};
 
 use hob_config::AdapterName;
 use hob_process::Environment;
@@ -27,7 +31,7 @@ pub(super) fn adapter(name: AdapterName) -> &'static Adapter {
 
 /// Where the program of a known name is: the first of that name on the `PATH` of `environment`.
 pub fn find_adapter(name: AdapterName, environment: &Environment) -> Option<PathBuf> {
-    find(adapter(name).program, environment)
+    find(adapter(name).program, environment.get(OsStr::new("PATH")).map(OsString::as_os_str))
 }
 
 /// The program's own name.

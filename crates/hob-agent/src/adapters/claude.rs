@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{
     adapters::{
         adapter::{Adapter, Plan, Prompt, Situation, words},
-        heard::{Heard, count, event, text, tool_line},
+        parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
     model::Usage,
 };
@@ -44,8 +44,8 @@ fn plan(situation: &Situation<'_>) -> Plan {
     Plan { arguments, environment, files: Vec::new() }
 }
 
-fn read(line: &str, heard: &mut Heard) -> Option<String> {
-    let event = event(line)?;
+fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
+    let event = json_event(line)?;
     match text(&event, "/type") {
         "assistant" => {
             let blocks = event.pointer("/message/content")?.as_array()?;
@@ -58,40 +58,40 @@ fn read(line: &str, heard: &mut Heard) -> Option<String> {
             let wait = Duration::try_from_secs_f64(wait / 1000.0).unwrap_or_default();
             let said = format!("status {status}, {}", text(&event, "/error"));
             if matches!(status, 401 | 403) || wait > LONG_WAIT {
-                heard.hopeless = true;
-                heard.problem = Some(said.clone());
-                heard.reset = (status == 429).then_some(wait);
+                parsed.abort = true;
+                parsed.problem = Some(said.clone());
+                parsed.reset = (status == 429).then_some(wait);
             }
             return Some(format!("the model's service: {said}; again in {} s", wait.as_secs()));
         }
         "rate_limit_event" if text(&event, "/rate_limit_info/status") == "rejected" => {
             let moment = count(&event, "/rate_limit_info/resetsAt");
-            heard.problem = Some(format!("usage limit reached|{moment}"));
+            parsed.problem = Some(format!("usage limit reached|{moment}"));
         }
-        "result" => result(&event, heard),
+        "result" => result(&event, parsed),
         _ => {}
     }
     None
 }
 
-fn result(event: &serde_json::Value, heard: &mut Heard) {
+fn result(event: &serde_json::Value, parsed: &mut ParsedOutput) {
     let tokens = |name: &str| count(event, &format!("/usage/{name}"));
     let (cached_input, cache_write) = (tokens("cache_read_input_tokens"), tokens("cache_creation_input_tokens"));
     let input = tokens("input_tokens").saturating_add(cached_input).saturating_add(cache_write);
-    heard.usage = Usage { input, cached_input, cache_write, output: tokens("output_tokens") };
-    heard.usd_micros = None;
+    parsed.usage = Usage { input, cached_input, cache_write, output: tokens("output_tokens") };
+    parsed.usd_micros = None;
     if let Some(usd) = event.pointer("/total_cost_usd").and_then(|value| value.as_f64()) {
-        heard.add_usd(usd);
+        parsed.add_usd(usd);
     }
     let said = text(event, "/result");
-    said.clone_into(&mut heard.summary);
-    heard.refused = text(event, "/stop_reason") == "refusal";
+    said.clone_into(&mut parsed.summary);
+    parsed.refused = text(event, "/stop_reason") == "refusal";
     if event.pointer("/is_error").and_then(|value| value.as_bool()) == Some(true) {
-        let limit = heard.problem.take().filter(|problem| problem.contains("reached|"));
+        let limit = parsed.problem.take().filter(|problem| problem.contains("reached|"));
         let said = if said.is_empty() { text(event, "/subtype") } else { said };
-        heard.problem = Some(limit.map_or_else(|| said.to_owned(), |limit| format!("{said} ({limit})")));
+        parsed.problem = Some(limit.map_or_else(|| said.to_owned(), |limit| format!("{said} ({limit})")));
     } else {
-        heard.problem = None;
+        parsed.problem = None;
     }
 }
 
@@ -101,25 +101,25 @@ mod tests {
 
     #[test]
     fn its_events_give_progress_the_bill_and_the_words() {
-        let mut heard = Heard::default();
+        let mut parsed = ParsedOutput::default();
         let call = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":"make"}}]}}"#;
-        assert_eq!(read(call, &mut heard).as_deref(), Some("Bash: make"));
+        assert_eq!(read(call, &mut parsed).as_deref(), Some("Bash: make"));
         let result = r#"{"type":"result","subtype":"success","is_error":false,"result":"Done.","stop_reason":"end_turn",
             "total_cost_usd":0.0015,"usage":{"input_tokens":1,"cache_creation_input_tokens":2,"cache_read_input_tokens":3,"output_tokens":4}}"#;
-        read(result, &mut heard);
-        assert_eq!((heard.summary.as_str(), heard.usd_micros, heard.problem), ("Done.", Some(1_500), None));
-        assert_eq!(heard.usage, Usage { input: 6, cached_input: 3, cache_write: 2, output: 4 });
+        read(result, &mut parsed);
+        assert_eq!((parsed.summary.as_str(), parsed.usd_micros, parsed.problem), ("Done.", Some(1_500), None));
+        assert_eq!(parsed.usage, Usage { input: 6, cached_input: 3, cache_write: 2, output: 4 });
     }
 
     #[test]
     fn it_is_not_left_to_wait_for_a_key_or_for_an_hour() {
-        for (status, delay, hopeless) in [(401, 500, true), (429, 3_600_000, true), (529, 900, false)] {
-            let mut heard = Heard::default();
+        for (status, delay, abort) in [(401, 500, true), (429, 3_600_000, true), (529, 900, false)] {
+            let mut parsed = ParsedOutput::default();
             let retry = format!(
                 r#"{{"type":"system","subtype":"api_retry","error_status":{status},"retry_delay_ms":{delay}.5,"error":"x"}}"#
             );
-            assert!(read(&retry, &mut heard).is_some());
-            assert_eq!(heard.hopeless, hopeless, "{status}");
+            assert!(read(&retry, &mut parsed).is_some());
+            assert_eq!(parsed.abort, abort, "{status}");
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::{
     adapters::{
         adapter::{Adapter, Plan, Prompt, Situation, words},
-        heard::{Heard, count, event, text, tool_line},
+        parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
     model::Usage,
 };
@@ -41,33 +41,33 @@ fn plan(situation: &Situation<'_>) -> Plan {
     Plan { arguments, ..Plan::default() }
 }
 
-fn read(line: &str, heard: &mut Heard) -> Option<String> {
-    let event = event(line)?;
+fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
+    let event = json_event(line)?;
     match text(&event, "/type") {
         "item.started" if text(&event, "/item/type") == "command_execution" => {
             return Some(tool_line("shell", event.get("item")?));
         }
         "item.completed" => match text(&event, "/item/type") {
-            "agent_message" => text(&event, "/item/text").clone_into(&mut heard.summary),
+            "agent_message" => text(&event, "/item/text").clone_into(&mut parsed.summary),
             "file_change" => return Some("edits files".to_owned()),
             _ => {}
         },
         "turn.completed" => {
             let tokens = |name: &str| count(&event, &format!("/usage/{name}"));
-            heard.count(Usage {
+            parsed.count(Usage {
                 input: tokens("input_tokens"),
                 cached_input: tokens("cached_input_tokens"),
                 cache_write: tokens("cache_write_input_tokens"),
                 output: tokens("output_tokens"),
             });
-            heard.problem = None;
+            parsed.problem = None;
         }
-        "turn.failed" => heard.problem = Some(text(&event, "/error/message").to_owned()),
+        "turn.failed" => parsed.problem = Some(text(&event, "/error/message").to_owned()),
         "error" => {
             let said = text(&event, "/message").to_owned();
             // It tries again five times; a key that is not accepted stays so.
-            heard.hopeless |= said.contains("401 Unauthorized");
-            heard.problem = Some(said.clone());
+            parsed.abort |= said.contains("401 Unauthorized");
+            parsed.problem = Some(said.clone());
             return Some(said);
         }
         _ => {}
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn its_events_give_progress_tokens_and_the_words() {
-        let mut heard = Heard::default();
+        let mut parsed = ParsedOutput::default();
         for (line, progress) in [
             (r#"{"type":"error","message":"Reconnecting... 1/5"}"#, Some("Reconnecting... 1/5")),
             (r#"{"type":"item.started","item":{"type":"command_execution","command":"make"}}"#, Some("shell: make")),
@@ -89,9 +89,9 @@ mod tests {
             (r#"{"type":"turn.completed","usage":{"input_tokens":9,"cached_input_tokens":4,"output_tokens":2}}"#, None),
             ("no event", None),
         ] {
-            assert_eq!(read(line, &mut heard).as_deref(), progress, "{line}");
+            assert_eq!(read(line, &mut parsed).as_deref(), progress, "{line}");
         }
-        assert_eq!((heard.summary.as_str(), heard.problem), ("Done.", None));
-        assert_eq!((heard.usage.input, heard.usage.cached_input, heard.usage.output), (9, 4, 2));
+        assert_eq!((parsed.summary.as_str(), parsed.problem), ("Done.", None));
+        assert_eq!((parsed.usage.input, parsed.usage.cached_input, parsed.usage.output), (9, 4, 2));
     }
 }

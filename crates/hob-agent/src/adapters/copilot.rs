@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{
     adapters::{
         adapter::{Adapter, PROMPT, Plan, Prompt, Situation, words},
-        heard::{Heard, count, event, text, tool_line},
+        parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
     model::Usage,
 };
@@ -45,21 +45,21 @@ fn plan(situation: &Situation<'_>) -> Plan {
     Plan { arguments, environment, files: Vec::new() }
 }
 
-fn read(line: &str, heard: &mut Heard) -> Option<String> {
-    let event = event(line)?;
+fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
+    let event = json_event(line)?;
     match text(&event, "/type") {
         "assistant.message" => {
             let said = text(&event, "/data/content");
             if !said.is_empty() {
-                said.clone_into(&mut heard.summary);
+                said.clone_into(&mut parsed.summary);
             }
-            heard.problem = None;
+            parsed.problem = None;
         }
         "tool.execution_start" => {
             return Some(tool_line(text(&event, "/data/toolName"), event.pointer("/data/arguments")?));
         }
         "session.error" => {
-            heard.problem = Some(format!("{}: {}", text(&event, "/data/errorType"), text(&event, "/data/message")));
+            parsed.problem = Some(format!("{}: {}", text(&event, "/data/errorType"), text(&event, "/data/message")));
         }
         _ => {}
     }
@@ -67,21 +67,22 @@ fn read(line: &str, heard: &mut Heard) -> Option<String> {
 }
 
 /// Tokens stand only in its own record of the session, in the event that ends it.
-fn after(home: &Path, heard: &mut Heard) {
+fn after(home: &Path, parsed: &mut ParsedOutput) {
     for session in std::fs::read_dir(home.join(".copilot/session-state")).into_iter().flatten().flatten() {
         let record = session.path().join("events.jsonl");
         if !std::fs::metadata(&record).is_ok_and(|file| file.is_file() && file.len() <= RECORD_MAX) {
             continue;
         }
         let events = std::fs::read_to_string(&record).unwrap_or_default();
-        let Some(end) = events.lines().rev().filter_map(event).find(|event| text(event, "/type") == "session.shutdown")
+        let Some(end) =
+            events.lines().rev().filter_map(json_event).find(|event| text(event, "/type") == "session.shutdown")
         else {
             continue;
         };
         let metrics = ["/data/modelMetrics", "/data/accountingSnapshot/modelMetrics"];
         let models = metrics.iter().find_map(|pointer| end.pointer(pointer)?.as_object());
         for model in models.into_iter().flat_map(serde_json::Map::values) {
-            heard.count(Usage {
+            parsed.count(Usage {
                 input: count(model, "/usage/inputTokens"),
                 cached_input: count(model, "/usage/cacheReadTokens"),
                 cache_write: count(model, "/usage/cacheWriteTokens"),
@@ -103,17 +104,17 @@ mod tests {
         let usage = r#"{"inputTokens":200,"outputTokens":20,"cacheReadTokens":5,"cacheWriteTokens":0}"#;
         let end = format!(r#"{{"type":"session.shutdown","data":{{"modelMetrics":{{"m":{{"usage":{usage}}}}}}}}}"#);
         std::fs::write(session.join("events.jsonl"), format!("{{\"type\":\"x\"}}\n{end}\n")).unwrap();
-        let mut heard = Heard::default();
-        after(home.path(), &mut heard);
-        assert_eq!((heard.usage.input, heard.usage.cached_input, heard.usage.output), (200, 5, 20));
+        let mut parsed = ParsedOutput::default();
+        after(home.path(), &mut parsed);
+        assert_eq!((parsed.usage.input, parsed.usage.cached_input, parsed.usage.output), (200, 5, 20));
     }
 
     #[test]
     fn an_error_that_words_follow_is_over() {
-        let mut heard = Heard::default();
-        read(r#"{"type":"session.error","data":{"errorType":"rate_limit","message":"429 wait"}}"#, &mut heard);
-        assert_eq!(heard.problem.as_deref(), Some("rate_limit: 429 wait"));
-        read(r#"{"type":"assistant.message","data":{"content":"Done."}}"#, &mut heard);
-        assert_eq!((heard.summary.as_str(), heard.problem), ("Done.", None));
+        let mut parsed = ParsedOutput::default();
+        read(r#"{"type":"session.error","data":{"errorType":"rate_limit","message":"429 wait"}}"#, &mut parsed);
+        assert_eq!(parsed.problem.as_deref(), Some("rate_limit: 429 wait"));
+        read(r#"{"type":"assistant.message","data":{"content":"Done."}}"#, &mut parsed);
+        assert_eq!((parsed.summary.as_str(), parsed.problem), ("Done.", None));
     }
 }

@@ -7,10 +7,10 @@ use hob_process::{Exit, Finished};
 
 use crate::{
     adapters::{
-        heard::Heard,
         limit::{self, Complaint},
+        parsed_output::ParsedOutput,
     },
-    command::Said,
+    command::ResultLine,
     report::{cancelled, clip, needs_human, permanent, tail, transient},
 };
 
@@ -24,7 +24,7 @@ pub(super) struct End<'a> {
     /// The program's name.
     pub(super) name: &'a str,
     /// What it said.
-    pub(super) heard: &'a Heard,
+    pub(super) parsed: &'a ParsedOutput,
     /// How its process ended.
     pub(super) finished: &'a Finished,
     /// The time it had.
@@ -33,27 +33,27 @@ pub(super) struct End<'a> {
 
 /// The outcome of a run.
 pub(super) fn outcome(end: &End<'_>) -> Outcome {
-    let End { name, heard, finished, time } = end;
+    let End { name, parsed, finished, time } = end;
     match finished.exit {
-        Exit::Cancelled if !heard.hopeless => return cancelled(),
+        Exit::Cancelled if !parsed.abort => return cancelled(),
         Exit::Deadline => {
             return transient(format!("`{name}` was not done after {} s, the time of the run", time.as_secs()));
         }
         Exit::Signal(signal) => return transient(format!("signal {signal} ended `{name}`{}", colon(&complaint(end)))),
         Exit::Code(_) | Exit::Cancelled => {}
     }
-    if heard.refused {
+    if parsed.refused {
         return needs_human(format!("`{name}`: its model refused{}", colon(&complaint(end))));
     }
-    if finished.exit.is_success() && heard.problem.is_none() {
-        return ended_well(heard);
+    if finished.exit.is_success() && parsed.problem.is_none() {
+        return ended_well(parsed);
     }
     let said = complaint(end);
     let reason = format!("`{name}` failed ({}){}", finished.exit, colon(&said));
     match limit::read(&said, now()) {
         Complaint::Limit(reset) => Outcome::Failed {
             reason: format!("`{name}`: its quota is used up{}", colon(&said)),
-            failure: FailureClass::QuotaExhausted { reset_after: heard.reset.or(reset) },
+            failure: FailureClass::QuotaExhausted { reset_after: parsed.reset.or(reset) },
         },
         Complaint::Unpaid => needs_human(format!("`{name}`: its account has no quota or money left{}", colon(&said))),
         Complaint::Key => needs_human(format!("`{name}`: its key or login is missing or not accepted{}", colon(&said))),
@@ -63,9 +63,9 @@ pub(super) fn outcome(end: &End<'_>) -> Outcome {
 }
 
 /// A run without a complaint: its last line may name the outcome, as any command's may.
-fn ended_well(heard: &Heard) -> Outcome {
-    let words = heard.summary.trim();
-    let named = Said::last_line(words).and_then(|said| said.outcome());
+fn ended_well(parsed: &ParsedOutput) -> Outcome {
+    let words = parsed.summary.trim();
+    let named = ResultLine::read(words).and_then(|said| said.outcome());
     named.unwrap_or_else(|| match words {
         "" => Outcome::Done { summary: "the agent gave no summary".to_owned() },
         words => Outcome::Done { summary: clip(words, SUMMARY_MAX) },
@@ -75,7 +75,7 @@ fn ended_well(heard: &Heard) -> Outcome {
 /// What it complains of: its own event, else the end of its standard error, else of its output.
 fn complaint(end: &End<'_>) -> String {
     let streams = [end.finished.stderr.text(), end.finished.stdout.text()];
-    let problem = end.heard.problem.iter().map(String::as_str);
+    let problem = end.parsed.problem.iter().map(String::as_str);
     let said = problem.chain(streams.iter().map(String::as_str)).map(|text| tail(text, QUOTED));
     said.into_iter().find(|text| !text.is_empty()).unwrap_or_default().to_owned()
 }
@@ -100,13 +100,13 @@ mod tests {
 
     use super::*;
 
-    fn end(exit: Exit, heard: &Heard) -> Outcome {
+    fn end(exit: Exit, parsed: &ParsedOutput) -> Outcome {
         let finished = Finished { exit, stdout: Captured::default(), stderr: Captured::default() };
-        outcome(&End { name: "x", heard, finished: &finished, time: Duration::from_secs(9) })
+        outcome(&End { name: "x", parsed, finished: &finished, time: Duration::from_secs(9) })
     }
 
-    fn heard(problem: Option<&str>, summary: &str) -> Heard {
-        Heard { problem: problem.map(str::to_owned), summary: summary.to_owned(), ..Heard::default() }
+    fn parsed(problem: Option<&str>, summary: &str) -> ParsedOutput {
+        ParsedOutput { problem: problem.map(str::to_owned), summary: summary.to_owned(), ..ParsedOutput::default() }
     }
 
     fn class(outcome: Outcome) -> FailureClass {
@@ -119,11 +119,11 @@ mod tests {
     #[test]
     fn each_end_is_told_apart() {
         let well = Exit::Code(0);
-        assert_eq!(end(well, &heard(None, "Did it.")), Outcome::Done { summary: "Did it.".into() });
+        assert_eq!(end(well, &parsed(None, "Did it.")), Outcome::Done { summary: "Did it.".into() });
         let asks = "Hm.\n{\"outcome\":\"question\",\"question\":\"Which?\"}";
-        assert_eq!(end(well, &heard(None, asks)), Outcome::Question { question: "Which?".into() });
+        assert_eq!(end(well, &parsed(None, asks)), Outcome::Question { question: "Which?".into() });
         let nothing = "{\"outcome\":\"nothing_to_do\",\"reason\":\"It is there.\"}";
-        assert_eq!(end(well, &heard(None, nothing)), Outcome::NothingToDo { reason: "It is there.".into() });
+        assert_eq!(end(well, &parsed(None, nothing)), Outcome::NothingToDo { reason: "It is there.".into() });
         for (exit, problem, failure) in [
             (
                 Exit::Code(1),
@@ -138,14 +138,14 @@ mod tests {
             (Exit::Deadline, "", FailureClass::Transient { retry_after: None }),
             (Exit::Cancelled, "401", FailureClass::Cancelled),
         ] {
-            assert_eq!(class(end(exit, &heard(Some(problem), ""))), failure, "{exit} {problem}");
+            assert_eq!(class(end(exit, &parsed(Some(problem), ""))), failure, "{exit} {problem}");
         }
     }
 
     #[test]
     fn a_run_that_was_ended_because_it_would_only_wait_is_no_cancelled_one() {
-        let heard = Heard { hopeless: true, reset: Some(Duration::from_secs(60)), ..heard(Some("429"), "") };
+        let parsed = ParsedOutput { abort: true, reset: Some(Duration::from_secs(60)), ..parsed(Some("429"), "") };
         let later = FailureClass::QuotaExhausted { reset_after: Some(Duration::from_secs(60)) };
-        assert_eq!(class(end(Exit::Cancelled, &heard)), later);
+        assert_eq!(class(end(Exit::Cancelled, &parsed)), later);
     }
 }

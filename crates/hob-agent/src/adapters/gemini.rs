@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::{
     adapters::{
         adapter::{Adapter, Plan, Prompt, Situation, words},
-        heard::{Heard, count, event, text, tool_line},
+        parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
     model::Usage,
 };
@@ -39,21 +39,21 @@ fn plan(situation: &Situation<'_>) -> Plan {
     Plan { arguments, environment: Vec::new(), files }
 }
 
-fn read(line: &str, heard: &mut Heard) -> Option<String> {
-    let event = event(line)?;
+fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
+    let event = json_event(line)?;
     match text(&event, "/type") {
-        "message" if text(&event, "/role") == "assistant" => heard.summary.push_str(text(&event, "/content")),
+        "message" if text(&event, "/role") == "assistant" => parsed.summary.push_str(text(&event, "/content")),
         "tool_use" => {
             // Words before a call are no summary.
-            heard.summary.clear();
+            parsed.summary.clear();
             return Some(tool_line(text(&event, "/tool_name"), event.get("parameters")?));
         }
-        "error" => heard.problem = Some(text(&event, "/message").to_owned()),
+        "error" => parsed.problem = Some(text(&event, "/message").to_owned()),
         "result" => {
             let tokens = |name: &str| count(&event, &format!("/stats/{name}"));
             let (input, output) = (tokens("input_tokens"), tokens("output_tokens"));
-            heard.count(Usage { input, cached_input: tokens("cached"), cache_write: 0, output });
-            heard.problem = match text(&event, "/status") {
+            parsed.count(Usage { input, cached_input: tokens("cached"), cache_write: 0, output });
+            parsed.problem = match text(&event, "/status") {
                 "success" => None,
                 _ => Some(text(&event, "/error/message").to_owned()),
             };
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn only_the_words_after_the_last_call_are_the_summary() {
-        let mut heard = Heard::default();
+        let mut parsed = ParsedOutput::default();
         for line in [
             r#"{"type":"message","role":"assistant","content":"Next ","delta":true}"#,
             r#"{"type":"tool_use","tool_name":"run_shell_command","parameters":{"command":"make"}}"#,
@@ -77,8 +77,8 @@ mod tests {
             r#"{"type":"message","role":"assistant","content":"done.","delta":true}"#,
             r#"{"type":"result","status":"success","stats":{"input_tokens":7,"output_tokens":2,"cached":3}}"#,
         ] {
-            read(line, &mut heard);
+            read(line, &mut parsed);
         }
-        assert_eq!((heard.summary.as_str(), heard.usage.input, heard.usage.cached_input), ("All done.", 7, 3));
+        assert_eq!((parsed.summary.as_str(), parsed.usage.input, parsed.usage.cached_input), ("All done.", 7, 3));
     }
 }

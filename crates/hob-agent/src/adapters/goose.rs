@@ -2,7 +2,7 @@
 
 use crate::adapters::{
     adapter::{Adapter, Plan, Prompt, Situation, words},
-    heard::Heard,
+    parsed_output::ParsedOutput,
 };
 
 pub(super) const GOOSE: Adapter = Adapter {
@@ -34,15 +34,15 @@ fn plan(situation: &Situation<'_>) -> Plan {
     Plan { arguments, environment, files: Vec::new() }
 }
 
-fn read(line: &str, heard: &mut Heard) -> Option<String> {
+fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
     let line = line.trim();
     if line.is_empty() {
         return None;
     }
     if line.to_ascii_lowercase().starts_with("error") {
-        heard.problem = Some(line.to_owned());
+        parsed.problem = Some(line.to_owned());
     } else {
-        line.clone_into(&mut heard.summary);
+        line.clone_into(&mut parsed.summary);
     }
     Some(line.chars().take(200).collect())
 }

@@ -6,21 +6,30 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use hob_process::drop_in_background;
 use tempfile::TempDir;
+use tokio::task::spawn_blocking;
 
 /// Who commits, for an agent that does: its commits do not count, but git refuses to make them without a name.
 const GIT: &str = "[user]\n\tname = agent\n\temail = agent@localhost\n";
 
-/// A home. Dropping it removes it.
+/// A home. Dropping it removes it, without holding the runtime.
 #[derive(Debug)]
-pub(super) struct Home(TempDir);
+pub(super) struct Home {
+    path: PathBuf,
+    folder: Option<TempDir>,
+}
 
 impl Home {
     /// Makes one below `homes`, or where temporary files are.
     ///
     /// # Errors
     /// What the system said.
-    pub(super) fn create(homes: Option<&Path>) -> io::Result<Self> {
+    pub(super) async fn create(homes: Option<PathBuf>) -> io::Result<Self> {
+        spawn_blocking(move || Self::create_now(homes.as_deref())).await?
+    }
+
+    fn create_now(homes: Option<&Path>) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         builder.prefix("home-");
         let made = match homes {
@@ -30,41 +39,52 @@ impl Home {
             }
             None => builder.tempdir()?,
         };
-        let home = Self(made);
+        let home = Self { path: made.path().to_owned(), folder: Some(made) };
         std::fs::create_dir(home.temporary())?;
-        home.write(Path::new(".gitconfig"), GIT)?;
+        write(&home.path, Path::new(".gitconfig"), GIT)?;
         Ok(home)
     }
 
-    /// Where it is.
     pub(super) fn path(&self) -> &Path {
-        self.0.path()
+        &self.path
     }
 
-    /// Where the program's temporary files go.
+    /// The program's `TMPDIR`.
     pub(super) fn temporary(&self) -> PathBuf {
         self.path().join("tmp")
     }
 
-    /// Writes a file of it, which only the user can read.
+    /// Writes files of it, by their paths in it, which only the user can read.
     ///
     /// # Errors
     /// What the system said.
-    pub(super) fn write(&self, path: &Path, text: &str) -> io::Result<()> {
-        use std::{io::Write, os::unix::fs::OpenOptionsExt};
-        let path = self.path().join(path);
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-        file.write_all(text.as_bytes())
+    pub(super) async fn write(&self, files: Vec<(PathBuf, String)>) -> io::Result<()> {
+        let home = self.path.clone();
+        spawn_blocking(move || files.iter().try_for_each(|(path, text)| write(&home, path, text))).await?
     }
 
-    /// Removes it. What cannot be removed is left: the next start of the machine's clean-up finds it.
-    pub(super) async fn remove(self) {
-        let removed = tokio::task::spawn_blocking(move || self.0.close()).await;
+    /// Removes it. What cannot be removed is left to the system's own clean-up of temporary files.
+    pub(super) async fn remove(mut self) {
+        let Some(folder) = self.folder.take() else { return };
+        let removed = spawn_blocking(move || folder.close()).await;
         if let Ok(Err(error)) = removed {
             tracing::warn!(%error, "the home of a run could not be removed: {error}");
         }
     }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        drop_in_background(self.folder.take());
+    }
+}
+
+fn write(home: &Path, path: &Path, text: &str) -> io::Result<()> {
+    use std::{io::Write, os::unix::fs::OpenOptionsExt};
+    let path = home.join(path);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())
 }

@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::{
     adapters::{
         adapter::{Adapter, PROMPT, Plan, Prompt, Situation, words},
-        heard::{Heard, count, text},
         limit::is_unpaid,
+        parsed_output::{ParsedOutput, count, text},
     },
     model::Usage,
 };
@@ -53,18 +53,18 @@ fn plan(situation: &Situation<'_>) -> Plan {
     Plan { arguments, environment, files: Vec::new() }
 }
 
-fn read(line: &str, heard: &mut Heard) -> Option<String> {
+fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
     let line = line.trim();
     // Its library of models says at the end why it gave up.
     if line.contains("Error: ") || line.contains("Exception - ") {
-        heard.problem = Some(line.to_owned());
+        parsed.problem = Some(line.to_owned());
         // It would try again for minutes.
-        heard.hopeless |= is_unpaid(line);
+        parsed.abort |= is_unpaid(line);
     }
     line.starts_with("mini-swe-agent (step").then(|| line.to_owned())
 }
 
-fn after(home: &Path, heard: &mut Heard) {
+fn after(home: &Path, parsed: &mut ParsedOutput) {
     let path = home.join(TRAJECTORY);
     if !std::fs::metadata(&path).is_ok_and(|file| file.is_file() && file.len() <= TRAJECTORY_MAX) {
         return;
@@ -75,7 +75,7 @@ fn after(home: &Path, heard: &mut Heard) {
     let mut status = String::new();
     for message in messages {
         let usage = |name: &str| count(message, &format!("/extra/response/usage/{name}"));
-        heard.count(Usage {
+        parsed.count(Usage {
             input: usage("prompt_tokens"),
             cached_input: usage("prompt_tokens_details/cached_tokens"),
             cache_write: 0,
@@ -83,12 +83,12 @@ fn after(home: &Path, heard: &mut Heard) {
         });
         let said = text(message, "/content");
         match text(message, "/role") {
-            "assistant" if !said.is_empty() => said.clone_into(&mut heard.summary),
+            "assistant" if !said.is_empty() => said.clone_into(&mut parsed.summary),
             "exit" => {
                 text(message, "/extra/exit_status").clone_into(&mut status);
                 let submission = text(message, "/extra/submission");
                 if !submission.trim().is_empty() {
-                    submission.clone_into(&mut heard.summary);
+                    submission.clone_into(&mut parsed.summary);
                 }
             }
             _ => {}
@@ -96,14 +96,14 @@ fn after(home: &Path, heard: &mut Heard) {
     }
     let usd = trajectory.pointer("/info/model_stats/instance_cost").and_then(Value::as_f64);
     if let Some(usd) = usd.filter(|usd| *usd > 0.0) {
-        heard.add_usd(usd);
+        parsed.add_usd(usd);
     }
     match status.as_str() {
-        "Submitted" => heard.problem = None,
+        "Submitted" => parsed.problem = None,
         "" => {}
         other => {
-            let said = heard.problem.take().unwrap_or_default();
-            heard.problem = Some(format!("{other} {said}").trim().to_owned());
+            let said = parsed.problem.take().unwrap_or_default();
+            parsed.problem = Some(format!("{other} {said}").trim().to_owned());
         }
     }
 }
@@ -123,13 +123,13 @@ mod tests {
                 {{"role":"exit","content":"","extra":{{"exit_status":"{status}","submission":""}}}}]}}"#
             );
             std::fs::write(home.path().join(TRAJECTORY), text).unwrap();
-            let mut heard = Heard { problem: Some("RateLimitError: wait".into()), ..Heard::default() };
-            after(home.path(), &mut heard);
-            heard
+            let mut parsed = ParsedOutput { problem: Some("RateLimitError: wait".into()), ..ParsedOutput::default() };
+            after(home.path(), &mut parsed);
+            parsed
         };
-        let heard = written("Submitted");
-        assert_eq!((heard.usage.input, heard.usage.output, heard.usd_micros), (100, 10, Some(250_000)));
-        assert_eq!((heard.summary.as_str(), heard.problem), ("Did it.", None));
+        let parsed = written("Submitted");
+        assert_eq!((parsed.usage.input, parsed.usage.output, parsed.usd_micros), (100, 10, Some(250_000)));
+        assert_eq!((parsed.summary.as_str(), parsed.problem), ("Did it.", None));
         assert_eq!(written("LimitsExceeded").problem.as_deref(), Some("LimitsExceeded RateLimitError: wait"));
     }
 }

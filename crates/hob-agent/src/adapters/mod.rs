@@ -21,11 +21,11 @@ mod copilot;
 mod end;
 mod gemini;
 mod goose;
-mod heard;
 mod home;
 mod limit;
 mod mini_swe_agent;
 mod opencode;
+mod parsed_output;
 mod pi;
 mod version;
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     adapters::{
         adapter::{Adapter, Plan, Prompt, Situation, words},
-        heard::{Heard, count, event, text, tool_line},
+        parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
     model::Usage,
 };
@@ -53,21 +53,21 @@ fn plan(situation: &Situation<'_>) -> Plan {
     Plan { arguments, environment, files }
 }
 
-fn read(line: &str, heard: &mut Heard) -> Option<String> {
-    let Some(event) = event(line) else {
+fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
+    let Some(event) = json_event(line) else {
         // A log line: kept as what went wrong until something goes well.
         if ["level=error", "error="].iter().any(|sign| line.to_ascii_lowercase().contains(sign)) {
-            heard.problem = Some(line.trim().to_owned());
+            parsed.problem = Some(line.trim().to_owned());
         }
         return None;
     };
     match text(&event, "/type") {
         "text" => {
-            text(&event, "/part/text").clone_into(&mut heard.summary);
-            heard.problem = None;
+            text(&event, "/part/text").clone_into(&mut parsed.summary);
+            parsed.problem = None;
         }
         "tool_use" => {
-            heard.problem = None;
+            parsed.problem = None;
             let input = event.pointer("/part/state/input").unwrap_or(&Value::Null);
             return Some(tool_line(text(&event, "/part/tool"), input));
         }
@@ -76,10 +76,10 @@ fn read(line: &str, heard: &mut Heard) -> Option<String> {
             let (cached_input, cache_write) = (tokens("cache/read"), tokens("cache/write"));
             let input = tokens("input").saturating_add(cached_input).saturating_add(cache_write);
             let output = tokens("output").saturating_add(tokens("reasoning"));
-            heard.count(Usage { input, cached_input, cache_write, output });
+            parsed.count(Usage { input, cached_input, cache_write, output });
             // A model that it does not know costs it 0: then the settings' price counts.
             if let Some(usd) = event.pointer("/part/cost").and_then(Value::as_f64).filter(|usd| *usd > 0.0) {
-                heard.add_usd(usd);
+                parsed.add_usd(usd);
             }
         }
         "error" => {
@@ -87,7 +87,7 @@ fn read(line: &str, heard: &mut Heard) -> Option<String> {
                 [text(&event, "/error/data/message"), text(&event, "/error/message"), text(&event, "/error/name")];
             let status = count(&event, "/error/data/statusCode");
             let said = said.into_iter().find(|said| !said.is_empty()).unwrap_or("an error without a message");
-            heard.problem = Some(if status > 0 { format!("{said} (status {status})") } else { said.to_owned() });
+            parsed.problem = Some(if status > 0 { format!("{said} (status {status})") } else { said.to_owned() });
         }
         _ => {}
     }
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn its_events_give_progress_tokens_and_the_words() {
-        let mut heard = Heard::default();
+        let mut parsed = ParsedOutput::default();
         for (line, progress) in [
             (r#"{"type":"tool_use","part":{"tool":"bash","state":{"input":{"command":"make"}}}}"#, Some("bash: make")),
             (r#"{"type":"text","part":{"text":"Done."}}"#, None),
@@ -109,11 +109,11 @@ mod tests {
                 None,
             ),
         ] {
-            assert_eq!(read(line, &mut heard).as_deref(), progress, "{line}");
+            assert_eq!(read(line, &mut parsed).as_deref(), progress, "{line}");
         }
-        assert_eq!((heard.summary.as_str(), heard.usd_micros), ("Done.", Some(500_000)));
-        assert_eq!(heard.usage, Usage { input: 10, cached_input: 3, cache_write: 0, output: 3 });
-        read(r#"{"type":"error","error":{"name":"APIError","data":{"message":"No.","statusCode":401}}}"#, &mut heard);
-        assert_eq!(heard.problem.as_deref(), Some("No. (status 401)"));
+        assert_eq!((parsed.summary.as_str(), parsed.usd_micros), ("Done.", Some(500_000)));
+        assert_eq!(parsed.usage, Usage { input: 10, cached_input: 3, cache_write: 0, output: 3 });
+        read(r#"{"type":"error","error":{"name":"APIError","data":{"message":"No.","statusCode":401}}}"#, &mut parsed);
+        assert_eq!(parsed.problem.as_deref(), Some("No. (status 401)"));
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     adapters::{
         adapter::{Adapter, Plan, Prompt, Situation, words},
-        heard::{Heard, count, event, text, tool_line},
+        parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
     model::Usage,
 };
@@ -53,28 +53,28 @@ fn plan(situation: &Situation<'_>) -> Plan {
     Plan { arguments, environment, files }
 }
 
-fn read(line: &str, heard: &mut Heard) -> Option<String> {
+fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
     // Each piece of a message repeats all of it: those lines are long, many, and tell nothing new.
     if line.starts_with("{\"type\":\"message_update\"") {
         return None;
     }
-    let event = event(line)?;
+    let event = json_event(line)?;
     match text(&event, "/type") {
         "message_end" if text(&event, "/message/role") == "assistant" => {
             let tokens = |name: &str| count(&event, &format!("/message/usage/{name}"));
             let (cached_input, cache_write) = (tokens("cacheRead"), tokens("cacheWrite"));
             let input = tokens("input").saturating_add(cached_input).saturating_add(cache_write);
-            heard.count(Usage { input, cached_input, cache_write, output: tokens("output") });
+            parsed.count(Usage { input, cached_input, cache_write, output: tokens("output") });
             let usd = event.pointer("/message/usage/cost/total").and_then(Value::as_f64);
             if let Some(usd) = usd.filter(|usd| *usd > 0.0) {
-                heard.add_usd(usd);
+                parsed.add_usd(usd);
             }
             let failed = matches!(text(&event, "/message/stopReason"), "error" | "aborted");
-            heard.problem = failed.then(|| text(&event, "/message/errorMessage").to_owned());
+            parsed.problem = failed.then(|| text(&event, "/message/errorMessage").to_owned());
             let blocks = event.pointer("/message/content").and_then(Value::as_array).into_iter().flatten();
             let said: String = blocks.map(|block| text(block, "/text")).collect();
             if !said.is_empty() {
-                heard.summary = said;
+                parsed.summary = said;
             }
         }
         "tool_execution_start" => {
@@ -91,17 +91,17 @@ mod tests {
 
     #[test]
     fn each_reply_counts_once_and_an_error_is_known_although_the_exit_code_is_0() {
-        let mut heard = Heard::default();
+        let mut parsed = ParsedOutput::default();
         let reply = |stop: &str, error: &str| {
             format!(
                 r#"{{"type":"message_end","message":{{"role":"assistant","content":[{{"type":"text","text":"Done."}}],
                 "usage":{{"input":7,"output":2,"cacheRead":1,"cacheWrite":0,"cost":{{"total":0}}}},"stopReason":"{stop}","errorMessage":"{error}"}}}}"#
             )
         };
-        read(&reply("stop", ""), &mut heard);
-        assert_eq!((heard.summary.as_str(), heard.usage.input, heard.usage.output), ("Done.", 8, 2));
-        assert_eq!((heard.problem.clone(), heard.usd_micros), (None, None));
-        read(&reply("error", "401 no"), &mut heard);
-        assert_eq!(heard.problem.as_deref(), Some("401 no"));
+        read(&reply("stop", ""), &mut parsed);
+        assert_eq!((parsed.summary.as_str(), parsed.usage.input, parsed.usage.output), ("Done.", 8, 2));
+        assert_eq!((parsed.problem.clone(), parsed.usd_micros), (None, None));
+        read(&reply("error", "401 no"), &mut parsed);
+        assert_eq!(parsed.problem.as_deref(), Some("401 no"));
     }
 }

@@ -10,6 +10,7 @@ use std::{
 
 use hob_process::{Environment, Program};
 use regex::Regex;
+use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapters::adapter::Adapter;
@@ -66,7 +67,7 @@ type Identity = (PathBuf, Option<SystemTime>, u64);
 
 static KNOWN: LazyLock<Mutex<BTreeMap<Identity, Version>>> = LazyLock::new(Mutex::default);
 
-/// Makes sure that `program` is there and new enough.
+/// Makes sure that `program` is there and new enough; says where it is and which version.
 ///
 /// # Errors
 /// [`Unusable`], with the command that helps.
@@ -75,10 +76,17 @@ pub(super) async fn check(
     program: &str,
     environment: &Environment,
     cancel: &CancellationToken,
-) -> Result<Version, Unusable> {
+) -> Result<(PathBuf, Version), Unusable> {
     let install = adapter.install;
-    let path = find(program, environment).ok_or(Unusable::Missing { program: program.to_owned(), install })?;
-    let identity = std::fs::metadata(&path).map(|file| (path.clone(), file.modified().ok(), file.len())).ok();
+    let (name, folders) = (program.to_owned(), environment.get(OsStr::new("PATH")).cloned());
+    let found = spawn_blocking(move || {
+        let path = find(&name, folders.as_deref())?;
+        let identity = std::fs::metadata(&path).map(|file| (path.clone(), file.modified().ok(), file.len())).ok();
+        Some((path, identity))
+    });
+    // Where the task did not run the process is about to end.
+    let found = found.await.ok().flatten();
+    let (path, identity) = found.ok_or(Unusable::Missing { program: program.to_owned(), install })?;
     let known = identity.as_ref().and_then(|identity| known().get(identity).copied());
     let found = match known {
         Some(version) => version,
@@ -92,7 +100,7 @@ pub(super) async fn check(
     };
     match found < adapter.minimum {
         true => Err(Unusable::Old { program: program.to_owned(), found, minimum: adapter.minimum, install }),
-        false => Ok(found),
+        false => Ok((path, found)),
     }
 }
 
@@ -130,13 +138,12 @@ fn read(text: &str) -> Option<Version> {
     Some((number(1)?, number(2)?, number(3)?))
 }
 
-/// Where a program is: as it is named where that is a path, else in the environment's `PATH`.
-pub(super) fn find(program: &str, environment: &Environment) -> Option<PathBuf> {
+/// Where a program is: as it is named where that is a path, else in the `folders` of a `PATH`.
+pub(super) fn find(program: &str, folders: Option<&OsStr>) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(PathBuf::from(program)).filter(|path| path.is_file());
     }
-    let folders = environment.get(OsStr::new("PATH"))?;
-    std::env::split_paths(folders).map(|folder| folder.join(program)).find(|path| path.is_file())
+    std::env::split_paths(folders?).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
 #[cfg(test)]

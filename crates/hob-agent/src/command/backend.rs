@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use crate::{
     AgentBackend, AgentError, RunContext,
-    command::Said,
-    environment::{ARGUMENT_MAX, BRAND, RUN_VARIABLE, named, of_child},
+    command::ResultLine,
+    environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, named, of_child},
     report::{cancelled, permanent, report, tail, transient},
 };
 
@@ -69,7 +69,7 @@ impl CommandAgent {
             .env("HOB_ISSUE", request.issue.to_string())
             .env("HOB_REPOSITORY", request.repo.to_string())
             .env(RUN_VARIABLE, request.run.as_str())
-            .brand(BRAND, &format!("{:016x}", rand::random::<u64>()))
+            .tag(RUN_TAG, &format!("{:016x}", rand::random::<u64>()))
             .deadline(request.time)
             .output_cap(self.output_cap);
         Ok(match self.prompt {
@@ -105,14 +105,14 @@ impl AgentBackend for CommandAgent {
         let name = Path::new(&self.program).file_name().unwrap_or_default().to_string_lossy();
         context.say(format!("{name} works on issue {}", request.issue));
         let finished = self.program(request, context)?.run(&context.cancel).await.map_err(cannot_run)?;
-        let said = Said::last_line(&finished.stdout.text());
-        let spend = said.as_ref().map_or_else(Spend::default, Said::spend);
+        let said = ResultLine::read(&finished.stdout.text());
+        let spend = said.as_ref().map_or_else(Spend::default, ResultLine::spend);
         Ok(report(outcome(&name, &finished, said, request), spend, started))
     }
 }
 
 /// The exit decides; what the program said counts where it does not claim success against its own exit code.
-fn outcome(name: &str, finished: &Finished, said: Option<Said>, request: &RunRequest) -> Outcome {
+fn outcome(name: &str, finished: &Finished, said: Option<ResultLine>, request: &RunRequest) -> Outcome {
     let said = said.and_then(|said| said.outcome());
     match finished.exit {
         Exit::Code(0) => said.unwrap_or_else(|| Outcome::Done { summary: closing_words(finished) }),

@@ -39,6 +39,14 @@ impl Folder {
         Ok(Self { root: Arc::new(root), path })
     }
 
+    /// Opens the folder at `path` on a thread for blocking work.
+    pub(crate) async fn open_async(path: &Path) -> Result<Self, FileError> {
+        let path = path.to_owned();
+        let shown = path.to_string_lossy().into_owned();
+        let opened = tokio::task::spawn_blocking(move || Self::open(&path)).await;
+        opened.unwrap_or_else(|error| Err(FileError::Io { path: shown, source: error.into() }))
+    }
+
     /// Where the folder is.
     pub(crate) fn path(&self) -> &Path {
         &self.path

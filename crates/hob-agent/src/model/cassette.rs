@@ -77,16 +77,16 @@ fn texts(message: &Message) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::Kept;
+    use crate::model::Memoized;
 
     use super::*;
 
-    fn user(text: &str) -> Kept<Message> {
+    fn user(text: &str) -> Memoized<Message> {
         Message::User { text: text.to_owned() }.into()
     }
 
-    async fn ask(cassette: &Cassette, turn: u32, messages: &[Kept<Message>]) -> Result<ModelReply, ModelError> {
-        cassette.complete(&ModelRequest { system: "", messages, tools: &Kept::default(), turn }).await
+    async fn ask(cassette: &Cassette, turn: u32, messages: &[Memoized<Message>]) -> Result<ModelReply, ModelError> {
+        cassette.complete(&ModelRequest { system: "", messages, tools: &Memoized::default(), turn }).await
     }
 
     #[tokio::test]

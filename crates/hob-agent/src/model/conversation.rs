@@ -10,11 +10,11 @@
 
 use hob_domain::FailureClass;
 
-use crate::model::{Lineup, ModelError, ModelReply, ModelRequest, lineup::Member, recording::Recording};
+use crate::model::{FallbackChain, ModelError, ModelReply, ModelRequest, fallback_chain::Member, recording::Recording};
 
 /// A conversation under way.
 pub struct Conversation<'a> {
-    lineup: &'a Lineup,
+    chain: &'a FallbackChain,
     /// The place of the model that is asked first.
     place: usize,
     recording: Option<Recording>,
@@ -34,8 +34,8 @@ pub struct Answer {
 }
 
 impl<'a> Conversation<'a> {
-    pub(super) fn new(lineup: &'a Lineup, recording: Option<Recording>) -> Self {
-        Self { lineup, place: 0, recording }
+    pub(super) fn new(chain: &'a FallbackChain, recording: Option<Recording>) -> Self {
+        Self { chain, place: 0, recording }
     }
 
     /// Asks for the next reply. Dropping the future ends the request.
@@ -45,19 +45,19 @@ impl<'a> Conversation<'a> {
     /// [`ModelError::All`] when each of several failed.
     pub async fn ask(&mut self, request: &ModelRequest<'_>) -> Result<Answer, ModelError> {
         let mut failures: Vec<(String, ModelError)> = Vec::new();
-        for place in self.place..self.place + self.lineup.count() {
-            let member = self.lineup.at(place);
+        for place in self.place..self.place + self.chain.count() {
+            let member = self.chain.at(place);
             let error = match member.client.complete(request).await {
                 Ok(reply) => {
-                    self.place = place % self.lineup.count();
+                    self.place = place % self.chain.count();
                     return Ok(self.answer(request.turn, member, reply, &failures));
                 }
                 Err(error) => error,
             };
             let wrong = is_about_the_request(&error);
             if wrong {
-                self.place = place % self.lineup.count();
-            } else if self.lineup.count() > 1 && error.failure() == FailureClass::NeedsHuman {
+                self.place = place % self.chain.count();
+            } else if self.chain.count() > 1 && error.failure() == FailureClass::NeedsHuman {
                 // What has to be set right is not hidden by another model that answers.
                 tracing::warn!(model = member.name, %error, "the model `{}` cannot answer: {error}", member.name);
             }

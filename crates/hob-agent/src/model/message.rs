@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use hob_config::PriceSettings;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Kept, ModelError};
+use crate::model::{Memoized, ModelError};
 
 /// A language model.
 #[async_trait::async_trait]
@@ -23,9 +23,9 @@ pub struct ModelRequest<'a> {
     /// The instructions of the system role: Hob's own text, never anything from an issue or a repository.
     pub system: &'a str,
     /// The conversation so far.
-    pub messages: &'a [Kept<Message>],
+    pub messages: &'a [Memoized<Message>],
     /// The tools the model may call.
-    pub tools: &'a Kept<Vec<Tool>>,
+    pub tools: &'a Memoized<Vec<Tool>>,
     /// The conversation's turn, from 1: the replies before it, and those that stand no longer in `messages`, and one.
     pub turn: u32,
 }

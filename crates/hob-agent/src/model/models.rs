@@ -10,9 +10,9 @@ use hob_config::{ModelAccess, ModelName, ModelSettings, PriceSettings};
 use url::{Host, Url};
 
 use crate::model::{
-    Anthropic, Cassette, Lineup, ModelClient, ModelError, OpenAi,
+    Anthropic, Cassette, FallbackChain, ModelClient, ModelError, OpenAi,
+    fallback_chain::Member,
     http::{Http, Reach},
-    lineup::Member,
 };
 
 /// Where OpenAI's interface is, with its version.
@@ -55,14 +55,14 @@ impl Models {
     ///
     /// # Errors
     /// [`ModelError::Setup`] when one is named twice or cannot be had, as [`Models::client`] says it.
-    pub fn lineup(&self, first: &ModelName, others: &[ModelName]) -> Result<Lineup, ModelError> {
+    pub fn fallback_chain(&self, first: &ModelName, others: &[ModelName]) -> Result<FallbackChain, ModelError> {
         for (place, name) in others.iter().enumerate() {
             if name == first || others.iter().take(place).any(|earlier| earlier == name) {
                 return Err(ModelError::Setup(format!("`{name}` stands twice in its list of models")));
             }
         }
         let others = others.iter().map(|name| self.member(name)).collect::<Result<_, _>>()?;
-        Ok(Lineup::of(self.member(first)?, others, self.records.clone()))
+        Ok(FallbackChain::of(self.member(first)?, others, self.records.clone()))
     }
 
     fn member(&self, name: &ModelName) -> Result<Member, ModelError> {

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use hob_config::{AgentSettings, ToolSettings};
 use hob_domain::{FailureClass, RunReport, RunRequest};
-use hob_process::{Environment, Shell};
+use hob_process::{Environment, Shell, TaggedProcesses};
 use tokio::{sync::Mutex, time::Instant};
 
 use crate::{
     AgentBackend, AgentError, RunContext,
-    environment::{RUN_VARIABLE, named, of_child},
+    environment::{RUN_TAG, RUN_VARIABLE, named, of_child},
     folder::Folder,
-    model::Lineup,
+    model::FallbackChain,
     native::{
-        act::Acts,
         guard::Guard,
         help::Helps,
         limits::Limits,
         restore::{Restored, restore},
         speech::Dialect,
+        tool_calls::ToolExecutor,
         tools::{Toolbox, Toolset, Written},
         turns::Run,
     },
@@ -30,7 +30,7 @@ const WINDOW_USED: u64 = 75;
 
 /// Hob's own loop over a model.
 pub struct NativeAgent {
-    models: Lineup,
+    models: FallbackChain,
     settings: AgentSettings,
     programs: BTreeMap<String, ToolSettings>,
     helps: Helps,
@@ -39,7 +39,7 @@ pub struct NativeAgent {
 
 impl NativeAgent {
     /// An agent that asks `models`; no variable but the context's reaches a command.
-    pub fn new(models: Lineup, settings: AgentSettings) -> Self {
+    pub fn new(models: FallbackChain, settings: AgentSettings) -> Self {
         Self { models, settings, programs: BTreeMap::new(), helps: Helps::default(), extras: Environment::new() }
     }
 
@@ -78,7 +78,7 @@ impl AgentBackend for NativeAgent {
                 failure: FailureClass::NeedsHuman,
             });
         }
-        let folder = Folder::open(&request.folder).map_err(|error| AgentError {
+        let folder = Folder::open_async(&request.folder).await.map_err(|error| AgentError {
             reason: format!("open the folder: {error}"),
             failure: FailureClass::Transient { retry_after: None },
         })?;
@@ -87,26 +87,28 @@ impl AgentBackend for NativeAgent {
         context.alive_until(limits.deadline);
         let mut environment = of_child(context, &self.extras);
         environment.insert(RUN_VARIABLE.into(), request.run.as_str().into());
+        // Declared before the shell, and so dropped after it: what is killed with its group need not be looked for.
+        let children = TaggedProcesses::tag(&mut environment, RUN_TAG, &format!("{:016x}", rand::random::<u64>()));
         let toolset = self.toolset(&environment).await?;
         let guard =
             Guard::new(&self.settings, request, context.approval.clone()).map_err(|error| setup(error.to_string()))?;
         let dialect = Dialect::new(self.settings.speech, &toolset);
-        let lines = context.session.transcript().map(|transcript| transcript.lines).unwrap_or_default();
+        let lines = context.session.transcript().await.map(|transcript| transcript.lines).unwrap_or_default();
         let restored = restore(&lines, &dialect, &toolset, |brief| task(brief, &request.checks));
-        let Restored { mut history, mut tally, standing, turns_before } = match restored {
+        let Restored { mut history, mut usage, standing, turns_before } = match restored {
             Some(restored) => {
-                context.show(format!("goes on after turn {} of its session", restored.tally.turns));
+                context.show(format!("goes on after turn {} of its session", restored.usage.turns));
                 restored
             }
             None => Restored::nothing(task(&request.brief, &request.checks)),
         };
         limits.turns = limits.turns.saturating_add(turns_before);
-        history.tell(&tally.status(&limits, started));
+        history.tell(&usage.status(&limits, started));
         let toolbox = Toolbox {
             shell: Mutex::new(Shell::new(environment.clone(), folder.path())),
             folder,
             environment,
-            written: Written::new(tally.written, limits.output),
+            written: Written::new(usage.written, limits.output),
             output_cap: self.settings.output_cap,
             shell_time: self.settings.shell_time,
             deadline: limits.deadline,
@@ -115,17 +117,18 @@ impl AgentBackend for NativeAgent {
         let mut run = Run {
             model: self.models.begin(request.session.as_str()),
             dialect,
-            acts: Acts { toolset: &toolset, guard: &guard, toolbox },
+            executor: ToolExecutor { toolset: &toolset, guard: &guard, toolbox },
             limits,
-            tally,
+            usage,
             history,
             window: self.settings.context_tokens.saturating_mul(WINDOW_USED) / 100,
             context,
             progress: standing,
         };
         let outcome = run.drive().await;
-        run.acts.toolbox.shell.lock().await.end().await;
-        Ok(report(outcome, run.tally.spend, started))
+        run.executor.toolbox.shell.lock().await.end().await;
+        children.end().await;
+        Ok(report(outcome, run.usage.spend, started))
     }
 }
 

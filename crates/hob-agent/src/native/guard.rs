@@ -1,5 +1,5 @@
-//! Which actions may run: what is denied never does; what has more impact than runs by itself needs a word from
-//! whoever can be asked.
+//! Which actions may run: what is denied never does; what has more impact than runs by itself needs the
+//! approval of whoever can be asked.
 
 use hob_config::{AgentSettings, Ask};
 use hob_domain::{ActionMark, Impact, IssueNumber, Proposed, RepoName, RunRequest};
@@ -25,13 +25,12 @@ pub(super) struct Guard {
     issue: IssueNumber,
 }
 
-/// What the rules say of an action that is not refused.
+/// What the rules decide on an action that is not refused.
 #[derive(Debug)]
-pub(super) enum Word {
-    /// It may run.
-    Runs,
-    /// The run ends here: a person is asked on the issue.
-    Waits(Proposed),
+pub(super) enum Decision {
+    Allow,
+    /// The run ends: a person is asked on the issue.
+    AskOnIssue(Proposed),
 }
 
 impl Guard {
@@ -59,7 +58,7 @@ impl Guard {
     }
 
     /// Says whether the action `tool` may run, which may wait for a person. The caller bounds the wait.
-    pub(super) async fn check(&self, tool: &str, action: &Action) -> Result<Word, ToolError> {
+    pub(super) async fn check(&self, tool: &str, action: &Action) -> Result<Decision, ToolError> {
         let line = match action {
             Action::Shell(shell) => Some(CommandLine::parse(&shell.command)),
             Action::Program(run) => Some(CommandLine::of_words(&run.words)),
@@ -74,21 +73,21 @@ impl Guard {
         }
         let impact = Self::impact(action);
         if impact <= self.approve {
-            return Ok(Word::Runs);
+            return Ok(Decision::Allow);
         }
         let proposed = Proposed { tool: tool.to_owned(), line: action.line(), text: action.exact(), impact };
         if self.approved.contains(&proposed.mark()) {
-            return Ok(Word::Runs);
+            return Ok(Decision::Allow);
         }
         match (&self.approval, self.ask) {
-            (Approval::Given, _) => Ok(Word::Runs),
+            (Approval::Given, _) => Ok(Decision::Allow),
             (Approval::Asked(asked), _) => {
                 readable(&proposed)?;
                 self.ask_now(asked, proposed).await
             }
             (Approval::Nobody, Ask::Issue) => {
                 readable(&proposed)?;
-                Ok(Word::Waits(proposed))
+                Ok(Decision::AskOnIssue(proposed))
             }
             (Approval::Nobody, Ask::Nobody) => Err(refused(
                 impact,
@@ -97,7 +96,7 @@ impl Guard {
         }
     }
 
-    async fn ask_now(&self, asked: &mpsc::Sender<Proposal>, action: Proposed) -> Result<Word, ToolError> {
+    async fn ask_now(&self, asked: &mpsc::Sender<Proposal>, action: Proposed) -> Result<Decision, ToolError> {
         let impact = action.impact;
         let (answer, word) = oneshot::channel();
         let proposal = Proposal { repo: self.repo.clone(), issue: self.issue, action, answer };
@@ -105,7 +104,7 @@ impl Guard {
             return Err(refused(impact, "nobody is there to approve it"));
         }
         match word.await {
-            Ok(Verdict::Approved) => Ok(Word::Runs),
+            Ok(Verdict::Approved) => Ok(Decision::Allow),
             Ok(Verdict::Refused(why)) => Err(refused(impact, &format!("it was refused: {why}"))),
             Err(_) => Err(refused(impact, "nobody answered")),
         }
@@ -169,8 +168,8 @@ mod tests {
 
     async fn said(guard: &Guard, command: &str) -> String {
         match guard.check("shell", &shell(command)).await {
-            Ok(Word::Runs) => "runs".to_owned(),
-            Ok(Word::Waits(proposed)) => format!("waits: {}", proposed.line),
+            Ok(Decision::Allow) => "runs".to_owned(),
+            Ok(Decision::AskOnIssue(proposed)) => format!("waits: {}", proposed.line),
             Err(error) => error.to_string(),
         }
     }
@@ -219,7 +218,7 @@ mod tests {
     async fn what_waits_for_the_issue_runs_once_exactly_it_was_allowed() {
         let guard = guard_of(Impact::Low, Ask::Issue, Approval::Nobody, &[]);
         assert_eq!(said(&guard, "rm x").await, "waits: shell rm x");
-        let Ok(Word::Waits(proposed)) = guard.check("shell", &shell("rm x")).await else { panic!("it waits") };
+        let Ok(Decision::AskOnIssue(proposed)) = guard.check("shell", &shell("rm x")).await else { panic!("it waits") };
         let guard = guard_of(Impact::Low, Ask::Issue, Approval::Nobody, &[proposed.mark()]);
         assert_eq!(said(&guard, "rm x").await, "runs");
         for other in ["rm y", "rm x y", "rm x; rm y"] {
@@ -250,7 +249,7 @@ mod tests {
         let long = "x".repeat(Proposed::SHOWN_MAX);
         let error = guard.check("write", &write(&long)).await.unwrap_err().to_string();
         assert!(error.contains("too long to ask a person about"), "{error}");
-        let Ok(Word::Waits(shown)) = guard.check("write", &write("short")).await else { panic!("it waits") };
+        let Ok(Decision::AskOnIssue(shown)) = guard.check("write", &write("short")).await else { panic!("it waits") };
         assert_eq!(shown.text, "{\n  \"path\": \"a\",\n  \"text\": \"short\"\n}");
     }
 }

@@ -11,7 +11,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::{
-    model::{Kept, Message, ToolResult},
+    model::{Memoized, Message, ToolResult},
     report::first_line,
 };
 
@@ -72,7 +72,7 @@ struct Turn {
 #[derive(Debug)]
 pub(super) struct History {
     task: String,
-    messages: Vec<Kept<Message>>,
+    messages: Vec<Memoized<Message>>,
     turns: VecDeque<Turn>,
     folded: Folded,
 }
@@ -95,7 +95,7 @@ impl History {
     }
 
     /// What the model is sent.
-    pub(super) fn messages(&self) -> &[Kept<Message>] {
+    pub(super) fn messages(&self) -> &[Memoized<Message>] {
         &self.messages
     }
 

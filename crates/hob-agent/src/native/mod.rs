@@ -1,20 +1,21 @@
 //! Hob's own agent: a loop over a language model with a small set of tools.
 //!
 //! - Flow: each turn the limits are checked, the model is asked, what it says is read into actions (`speech`), each is held
-//!   against the rules (`guard`) and run (`act`, `tools`), and the answers are added to the conversation with a note of
-//!   what is left (`history`, `tally`). A tool that fails answers the model with why. The run ends with `done`, `ask` or
+//!   against the rules (`guard`) and run (`tool_calls`, `tools`), and the answers are added to the conversation with a note of
+//!   what is left (`history`, `usage`). A tool that fails answers the model with why. The run ends with `done`, `ask` or
 //!   `hand_off`, or at a limit.
 //! - Guarantees: limits hold inside the loop, not around it: time, turns, replies whose actions failed (in a row, in all),
 //!   identical calls in a row, tokens, money, bytes that commands write. A turn costs the same however long the run is.
 //!   The system role has Hob's own text alone; the task comes as the user's message. The file tools stay in the folder
 //!   (see `agent::folder`).
+//!   Processes that its commands started are gone when the run ends, those that left their group too, as far as they kept
+//!   the variable `HOB_AGENT_RUN`.
 //! - Caveats: money and tokens are counted after each reply, so a run can go over by one reply. A request that failed on
 //!   its way and was sent again may have cost something that no service reports. A shell command is confined by its
 //!   environment, time and process group only; rules about commands are advice for the model.
 //! - A reply without a tool call: the model is told once to end with a tool. When it does so again, its words are taken as
 //!   the summary if a tool that changes files ran well before, else as a question, because a person should see them.
 
-mod act;
 mod backend;
 mod command_line;
 mod guard;
@@ -25,9 +26,10 @@ mod ready;
 mod replay;
 mod restore;
 mod speech;
-mod tally;
+mod tool_calls;
 mod tools;
 mod turns;
+mod usage;
 
 pub use backend::NativeAgent;
 pub(super) use help::Helps;

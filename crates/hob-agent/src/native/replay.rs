@@ -11,7 +11,7 @@ use std::{
 
 use crate::{
     model::{ModelClient, ModelError, ModelReply, ModelRequest, Stop, ToolCall, Usage},
-    session::{Event, Line},
+    session::{Line, SessionEvent},
 };
 
 /// The replies of a transcript, in the model's place.
@@ -48,7 +48,7 @@ impl Replayed {
         let mut ends = false;
         for line in lines {
             match &line.event {
-                Event::Replied { text, .. } => {
+                SessionEvent::Replied { text, .. } => {
                     ends = true;
                     replies.push_back(ModelReply {
                         text: text.clone(),
@@ -57,23 +57,23 @@ impl Replayed {
                         usage: Usage::default(),
                     });
                 }
-                Event::Action { id, tool, arguments } => {
+                SessionEvent::Action { id, tool, arguments } => {
                     if let Some(reply) = replies.back_mut() {
                         let (name, arguments) = (tool.clone(), arguments.clone());
                         reply.calls.push(ToolCall { id: id.clone(), name, arguments });
                     }
                 }
-                Event::Turned { .. } => ends = false,
-                Event::Started { .. } => {
+                SessionEvent::Turned { .. } => ends = false,
+                SessionEvent::Started { .. } => {
                     if std::mem::take(&mut ends) {
                         replies.pop_back();
                     }
                 }
-                Event::Asked { .. }
-                | Event::Said { .. }
-                | Event::Noted { .. }
-                | Event::Result { .. }
-                | Event::Ended { .. } => {}
+                SessionEvent::Asked { .. }
+                | SessionEvent::Progress { .. }
+                | SessionEvent::Noted { .. }
+                | SessionEvent::Result { .. }
+                | SessionEvent::Ended { .. } => {}
             }
         }
         Self(Mutex::new(replies))
@@ -92,7 +92,7 @@ impl ModelClient for Replayed {
 pub fn compare(before: &[Line], now: &[Line]) -> Comparison {
     let answers = |lines: &[Line]| -> Vec<(String, String)> {
         let results = lines.iter().filter_map(|line| match &line.event {
-            Event::Result { id, text, .. } => Some((id.clone(), text.clone())),
+            SessionEvent::Result { id, text, .. } => Some((id.clone(), text.clone())),
             _other => None,
         });
         results.collect()
@@ -101,11 +101,11 @@ pub fn compare(before: &[Line], now: &[Line]) -> Comparison {
     let (mut comparison, mut turn, mut called) = (Comparison::default(), 0, BTreeMap::new());
     for line in before {
         match &line.event {
-            Event::Replied { turn: this, .. } => turn = *this,
-            Event::Action { id, tool, arguments } => {
+            SessionEvent::Replied { turn: this, .. } => turn = *this,
+            SessionEvent::Action { id, tool, arguments } => {
                 called.insert(id, (tool, arguments));
             }
-            Event::Result { id, text, .. } => {
+            SessionEvent::Result { id, text, .. } => {
                 let Some((tool, arguments)) = called.get(id) else { continue };
                 let answer = now.get(id);
                 if answer == Some(text) {

@@ -13,11 +13,11 @@ use crate::{
     native::{
         history::{History, Trace},
         speech::Dialect,
-        tally::Tally,
         tools::{Action, Effect, Plan, Toolset},
         turns::Standing,
+        usage::RunUsage,
     },
-    session::{Event, Line},
+    session::{Line, SessionEvent},
 };
 
 /// The answer to a call that a run ended in.
@@ -33,7 +33,7 @@ pub(super) struct Restored {
     /// The conversation.
     pub(super) history: History,
     /// What was counted.
-    pub(super) tally: Tally,
+    pub(super) usage: RunUsage,
     /// Where the work stood.
     pub(super) standing: Standing,
     /// Turns of earlier runs that do not count for this one.
@@ -43,7 +43,7 @@ pub(super) struct Restored {
 impl Restored {
     /// Nothing: the conversation begins with `task`.
     pub(super) fn nothing(task: String) -> Self {
-        Self { history: History::new(task), tally: Tally::default(), standing: Standing::default(), turns_before: 0 }
+        Self { history: History::new(task), usage: RunUsage::default(), standing: Standing::default(), turns_before: 0 }
     }
 }
 
@@ -66,15 +66,15 @@ pub(super) fn restore(
     let mut found: Option<Rebuild<'_>> = None;
     for line in lines {
         match (&line.event, found.as_mut()) {
-            (Event::Started { brief, .. }, None) => {
+            (SessionEvent::Started { brief, .. }, None) => {
                 found = Some(Rebuild::new(dialect, toolset, task(brief)));
             }
-            (Event::Started { brief, .. }, Some(rebuild)) => rebuild.next_run(&task(brief)),
+            (SessionEvent::Started { brief, .. }, Some(rebuild)) => rebuild.next_run(&task(brief)),
             (_, None) => {}
             (event, Some(rebuild)) => rebuild.see(event),
         }
     }
-    found.map(|rebuild| rebuild.restored).filter(|restored| restored.tally.turns > 0)
+    found.map(|rebuild| rebuild.restored).filter(|restored| restored.usage.turns > 0)
 }
 
 struct Rebuild<'a> {
@@ -92,30 +92,33 @@ impl<'a> Rebuild<'a> {
         Self { dialect, toolset, task, restored, open: None, ended: None }
     }
 
-    fn see(&mut self, event: &Event) {
+    fn see(&mut self, event: &SessionEvent) {
         match event {
-            Event::Started { .. } | Event::Said { .. } | Event::Noted { .. } | Event::Asked { .. } => {}
-            Event::Replied { turn, text, input_tokens, .. } => {
+            SessionEvent::Started { .. }
+            | SessionEvent::Progress { .. }
+            | SessionEvent::Noted { .. }
+            | SessionEvent::Asked { .. } => {}
+            SessionEvent::Replied { turn, text, input_tokens, .. } => {
                 self.restored.standing.last_input = *input_tokens;
                 self.open = Some(Open { turn: *turn, text: text.clone(), calls: Vec::new(), results: Vec::new() });
             }
-            Event::Action { id, tool, arguments } => {
+            SessionEvent::Action { id, tool, arguments } => {
                 if let Some(open) = &mut self.open {
                     open.calls.push(ToolCall { id: id.clone(), name: tool.clone(), arguments: arguments.clone() });
                 }
             }
-            Event::Result { id, is_error, text } => {
+            SessionEvent::Result { id, is_error, text } => {
                 if let Some(open) = &mut self.open {
                     open.results.push(ToolResult { id: id.clone(), text: text.clone(), is_error: *is_error });
                 }
             }
-            Event::Turned { note, written, errors, errors_in_row, .. } => {
+            SessionEvent::Turned { note, written, errors, errors_in_row, .. } => {
                 if let Some(open) = self.open.take() {
                     self.push(open, note);
                 }
-                self.restored.tally.restore(*written, *errors, *errors_in_row);
+                self.restored.usage.restore(*written, *errors, *errors_in_row);
             }
-            Event::Ended { outcome, .. } => self.ended = Some(outcome.clone()),
+            SessionEvent::Ended { outcome, .. } => self.ended = Some(outcome.clone()),
         }
     }
 
@@ -133,7 +136,7 @@ impl<'a> Rebuild<'a> {
             }
             self.push(open, "");
         }
-        if self.restored.tally.turns == 0 {
+        if self.restored.usage.turns == 0 {
             (self.task, self.restored.history) = (task.to_owned(), History::new(task.to_owned()));
             return;
         }
@@ -157,14 +160,14 @@ impl<'a> Rebuild<'a> {
         }
         self.restored.history.tell(&text);
         if ended.as_ref().is_some_and(is_own_end) {
-            self.restored.turns_before = self.restored.tally.turns;
-            self.restored.tally.restore(0, 0, 0);
+            self.restored.turns_before = self.restored.usage.turns;
+            self.restored.usage.restore(0, 0, 0);
         }
     }
 
     fn push(&mut self, open: Open, note: &str) {
         let Open { turn, text, calls, results } = open;
-        let Restored { history, tally, standing, .. } = &mut self.restored;
+        let Restored { history, usage, standing, .. } = &mut self.restored;
         let mut trace = Trace::default();
         for (call, result) in calls.iter().zip(&results) {
             let action = self.toolset.parse(call).ok();
@@ -188,7 +191,7 @@ impl<'a> Rebuild<'a> {
         };
         history.tidy(standing.plan.as_ref().map(Plan::to_string).as_deref());
         history.push(turn, said, answer, trace);
-        tally.turns = turn;
+        usage.turns = turn;
     }
 }
 

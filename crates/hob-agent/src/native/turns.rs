@@ -7,15 +7,15 @@ use crate::{
     RunContext,
     model::{Answer, Conversation, Message, ModelError, ModelReply, ModelRequest, Stop, ToolCall},
     native::{
-        act::Acts,
         history::{History, REASON_MAX, Trace},
         limits::{Limits, out_of_time},
         speech::{Dialect, Understood},
-        tally::{Actions, Tally},
+        tool_calls::ToolExecutor,
         tools::Plan,
+        usage::{Actions, RunUsage},
     },
     report::{cancelled, clip, first_line, needs_human, transient},
-    session::Event,
+    session::SessionEvent,
 };
 
 /// What a model is told, once, when it says something and calls nothing.
@@ -27,9 +27,9 @@ const TOO_LONG: &str = "Your reply was cut at the limit of tokens. Go on in smal
 pub(super) struct Run<'a> {
     pub(super) model: Conversation<'a>,
     pub(super) dialect: Dialect,
-    pub(super) acts: Acts<'a>,
+    pub(super) executor: ToolExecutor<'a>,
     pub(super) limits: Limits,
-    pub(super) tally: Tally,
+    pub(super) usage: RunUsage,
     pub(super) history: History,
     /// Tokens of a request from which on old turns are folded.
     pub(super) window: u64,
@@ -59,7 +59,7 @@ impl Run<'_> {
             if let Err(outcome) = self.turn().await {
                 self.context.show(format!(
                     "ended after {} turns, {} errors, {}",
-                    self.tally.turns, self.tally.total_errors, self.tally.spend
+                    self.usage.turns, self.usage.total_errors, self.usage.spend
                 ));
                 return self.with_standing(outcome);
             }
@@ -83,25 +83,25 @@ impl Run<'_> {
 
     /// One turn. The error is the end of the run.
     async fn turn(&mut self) -> Result<(), Outcome> {
-        self.tally.begin_turn(&self.limits, Instant::now())?;
+        self.usage.begin_turn(&self.limits, Instant::now())?;
         let plan = self.progress.plan.as_ref().map(Plan::to_string);
         if self.progress.last_input >= self.window {
             self.history.shrink(plan.as_deref());
         } else {
             self.history.tidy(plan.as_deref());
         }
-        let turn = self.tally.turns;
+        let turn = self.usage.turns;
         let Answer { reply, model, usd_micros, instead } = self.ask(plan.as_deref()).await?;
         if let Some(why) = instead {
             let text = format!("`{model}` answers now: {}", first_line(&why, REASON_MAX));
             self.say(&text);
-            self.context.session.add(Event::Noted { text });
+            self.context.session.add(SessionEvent::Noted { text });
         }
         self.progress.last_input = reply.usage.input;
-        self.tally.spend = self.tally.spend
+        self.usage.spend = self.usage.spend
             + Spend { usd_micros, input_tokens: reply.usage.input, output_tokens: reply.usage.output, wall_seconds: 0 };
-        self.context.spent(self.tally.spend);
-        self.context.session.add(Event::Replied {
+        self.context.spent(self.usage.spend);
+        self.context.session.add(SessionEvent::Replied {
             turn,
             model,
             text: reply.text.clone(),
@@ -113,13 +113,13 @@ impl Run<'_> {
         if reply.stop == Stop::Refused {
             return Err(needs_human(format!("the model refused: {}", first_line(&reply.text, REASON_MAX))));
         }
-        match self.dialect.understand(&reply, turn, self.acts.toolset) {
+        match self.dialect.understand(&reply, turn, self.executor.toolset) {
             Understood::Calls(calls) => self.act(&reply, &calls).await,
             Understood::Words => self.words(&reply),
             Understood::Unreadable(reason) => {
                 let mut actions = Actions::default();
                 actions.wrong(reason.clone());
-                self.tally.count_actions(&self.limits, &actions)?;
+                self.usage.count_actions(&self.limits, &actions)?;
                 self.answer_words(&reply, &format!("Error: {reason}"));
                 Ok(())
             }
@@ -138,8 +138,8 @@ impl Run<'_> {
     }
 
     async fn request(&mut self) -> Result<Result<Answer, ModelError>, Outcome> {
-        let (turn, messages) = (self.tally.turns, self.history.messages());
-        self.context.session.add(Event::Asked { turn, messages: messages.len() });
+        let (turn, messages) = (self.usage.turns, self.history.messages());
+        self.context.session.add(SessionEvent::Asked { turn, messages: messages.len() });
         let request = ModelRequest { system: self.dialect.system(), messages, tools: self.dialect.tools(), turn };
         tokio::select! {
             answer = self.model.ask(&request) => Ok(answer),
@@ -153,7 +153,7 @@ impl Run<'_> {
         if reply.stop == Stop::Length {
             let mut actions = Actions::default();
             actions.wrong("the model's reply was cut at the limit of tokens".to_owned());
-            self.tally.count_actions(&self.limits, &actions)?;
+            self.usage.count_actions(&self.limits, &actions)?;
             self.answer_words(reply, TOO_LONG);
             return Ok(());
         }
@@ -162,7 +162,7 @@ impl Run<'_> {
             self.answer_words(reply, REMINDER);
             return Ok(());
         }
-        let words = clip(reply.text.trim(), self.acts.toolbox.output_cap);
+        let words = clip(reply.text.trim(), self.executor.toolbox.output_cap);
         Err(match (words.as_str(), self.progress.changed) {
             ("", _) => transient("the model said nothing and called no tool, twice"),
             (_, true) => Outcome::Done { summary: words },
@@ -172,8 +172,8 @@ impl Run<'_> {
 
     /// Answers a reply without a readable call.
     fn answer_words(&mut self, reply: &ModelReply, text: &str) {
-        let note = self.tally.status(&self.limits, Instant::now());
-        let turn = self.tally.turns;
+        let note = self.usage.status(&self.limits, Instant::now());
+        let turn = self.usage.turns;
         let mut trace = Trace::default();
         trace.words(turn, text);
         // Calls that are not answered may not stand in the conversation.
@@ -185,26 +185,26 @@ impl Run<'_> {
 
     /// Writes down that the turn is whole, with what the model is told behind it.
     fn turned(&self, note: String) {
-        let Tally { turns: turn, written, total_errors: errors, consecutive_errors: errors_in_row, .. } = self.tally;
-        self.context.session.add(Event::Turned { turn, note, written, errors, errors_in_row });
+        let RunUsage { turns: turn, written, total_errors: errors, consecutive_errors: errors_in_row, .. } = self.usage;
+        self.context.session.add(SessionEvent::Turned { turn, note, written, errors, errors_in_row });
     }
 
     async fn act(&mut self, reply: &ModelReply, calls: &[ToolCall]) -> Result<(), Outcome> {
         if !reply.text.trim().is_empty() && !reply.calls.is_empty() {
             self.say(&format!("thinks: {}", first_line(reply.text.trim(), 160)));
         }
-        let mut acted = self.carry_out(calls).await?;
-        self.tally.written = self.acts.toolbox.written.bytes();
-        self.tally.count_actions(&self.limits, &acted.actions)?;
-        let note = self.tally.status(&self.limits, Instant::now());
-        let answer = self.dialect.answer(calls, std::mem::take(&mut acted.results), &note);
+        let mut done = self.run_calls(calls).await?;
+        self.usage.written = self.executor.toolbox.written.bytes();
+        self.usage.count_actions(&self.limits, &done.actions)?;
+        let note = self.usage.status(&self.limits, Instant::now());
+        let answer = self.dialect.answer(calls, std::mem::take(&mut done.results), &note);
         self.turned(note);
-        self.history.push(self.tally.turns, self.dialect.said(reply), answer, acted.trace);
+        self.history.push(self.usage.turns, self.dialect.said(reply), answer, done.trace);
         Ok(())
     }
 
     /// Tells whoever watches what happens in this turn.
     pub(super) fn say(&self, what: &str) {
-        self.context.show(format!("turn {}/{}: {what}", self.tally.turns, self.limits.turns));
+        self.context.show(format!("turn {}/{}: {what}", self.usage.turns, self.limits.turns));
     }
 }

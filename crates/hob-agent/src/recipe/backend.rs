@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::{
     AgentBackend, AgentError, RunContext,
-    environment::{named, of_child},
+    environment::{RUN_TAG, named, of_child},
     folder::Folder,
     recipe::{diff, replace},
     report::{cancelled, first_line, permanent, report, tail, transient},
@@ -93,6 +93,7 @@ impl RecipeAgent {
         let finished = Program::new("sh", &environment)
             .args(["-c", command])
             .dir(&request.folder)
+            .tag(RUN_TAG, &format!("{:016x}", rand::random::<u64>()))
             .deadline(deadline.saturating_duration_since(Instant::now()))
             .output_cap(self.output_cap)
             .run(&context.cancel)
@@ -125,7 +126,7 @@ enum Ended {
 impl AgentBackend for RecipeAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
         let started = Instant::now();
-        let folder = Folder::open(&request.folder).map_err(|error| AgentError {
+        let folder = Folder::open_async(&request.folder).await.map_err(|error| AgentError {
             reason: format!("open the folder: {error}"),
             failure: FailureClass::Transient { retry_after: None },
         })?;

@@ -3,7 +3,7 @@
 use diffy::patch_set::{FileMode, FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
 
 use crate::{
-    folder::{FileError, Folder, Inside},
+    folder::{FileChange, FileError, Folder, Inside, TransactionError, apply_all},
     recipe::patch::fenced_diff,
 };
 
@@ -35,32 +35,18 @@ pub(super) enum DiffError {
     /// It has too many files.
     #[error("the diff changes more than {FILES_MAX} files")]
     TooMany,
-    /// It has two changes of one file, and each was made against the file as it is.
-    #[error("the diff changes `{0}` twice")]
-    Twice(String),
     /// It changes nothing.
     #[error("the diff changes nothing")]
     Nothing,
-    /// A file could not be read or written.
+    /// A file could not be read.
     #[error(transparent)]
     File(#[from] FileError),
+    /// Its changes could not be made.
+    #[error(transparent)]
+    Transaction(#[from] TransactionError),
 }
 
-/// One change to make.
-enum Change {
-    Write { path: Inside, text: String, mode: Option<u32> },
-    Remove(Inside),
-}
-
-impl Change {
-    fn path(&self) -> &Inside {
-        match self {
-            Self::Write { path, .. } | Self::Remove(path) => path,
-        }
-    }
-}
-
-/// Applies the diff fenced in `body`: first all of it is worked out, then it is written. Says what changed.
+/// Applies the diff fenced in `body`: first all of it is worked out, then all of it is written, or nothing. Says what changed.
 pub(super) fn apply(folder: &Folder, body: &str) -> Result<String, DiffError> {
     let diff = fenced_diff(body).ok_or(DiffError::None)?;
     let git = diff.lines().any(|line| line.starts_with("diff --git "));
@@ -76,28 +62,18 @@ pub(super) fn apply(folder: &Folder, body: &str) -> Result<String, DiffError> {
     if changes.is_empty() {
         return Err(DiffError::Nothing);
     }
-    let mut paths: Vec<_> = changes.iter().map(|change| change.path().to_string()).collect();
-    paths.sort();
-    if let Some(twice) = paths.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(DiffError::Twice(twice[0].clone()));
-    }
-    let mut names = Vec::new();
-    for change in changes {
-        match change {
-            Change::Write { path, text, mode } => {
-                folder.write(&path, &text, mode)?;
-                names.push(format!("`{path}`"));
-            }
-            Change::Remove(path) => {
-                folder.remove(&path)?;
-                names.push(format!("`{path}` (removed)"));
-            }
-        }
-    }
+    apply_all(folder, &changes)?;
+    let names: Vec<_> = changes
+        .iter()
+        .map(|change| match change {
+            FileChange::Write { path, .. } => format!("`{path}`"),
+            FileChange::Remove(path) => format!("`{path}` (removed)"),
+        })
+        .collect();
     Ok(format!("applied the issue's diff to {}", names.join(", ")))
 }
 
-fn work_out(folder: &Folder, patch: &FilePatch<'_, str>) -> Result<Vec<Change>, DiffError> {
+fn work_out(folder: &Folder, patch: &FilePatch<'_, str>) -> Result<Vec<FileChange>, DiffError> {
     for mode in [patch.old_mode(), patch.new_mode()].into_iter().flatten() {
         match mode {
             FileMode::Regular | FileMode::Executable => {}
@@ -114,7 +90,7 @@ fn work_out(folder: &Folder, patch: &FilePatch<'_, str>) -> Result<Vec<Change>, 
         Ok(text) if text.len() as u64 > FILE_MAX => {
             Err(DiffError::Unfit { path: path.to_string(), why: format!("it would have more than {FILE_MAX} bytes") })
         }
-        Ok(text) => Ok(Change::Write { path, text, mode }),
+        Ok(text) => Ok(FileChange::Write { path, text, mode }),
         Err(error) => Err(DiffError::Unfit { path: path.to_string(), why: error.to_string() }),
     };
     match patch.operation() {
@@ -129,21 +105,21 @@ fn work_out(folder: &Folder, patch: &FilePatch<'_, str>) -> Result<Vec<Change>, 
         FileOperation::Delete(path) => {
             let path = place(folder, path)?;
             match new(path.clone(), &folder.read(&path, FILE_MAX)?)? {
-                Change::Write { text, .. } if !text.is_empty() => {
+                FileChange::Write { text, .. } if !text.is_empty() => {
                     Err(DiffError::Unfit { path: path.to_string(), why: "it has more than the diff deletes".into() })
                 }
-                Change::Write { .. } | Change::Remove(_) => Ok(vec![Change::Remove(path)]),
+                FileChange::Write { .. } | FileChange::Remove(_) => Ok(vec![FileChange::Remove(path)]),
             }
         }
         FileOperation::Modify { original, modified } => {
             let (from, to) = (place(folder, original)?, place(folder, modified)?);
             let text = folder.read(&from, FILE_MAX)?;
-            let moved = (from != to).then_some(Change::Remove(from));
+            let moved = (from != to).then_some(FileChange::Remove(from));
             Ok(std::iter::once(new(to, &text)?).chain(moved).collect())
         }
         FileOperation::Rename { from, to } => {
             let (from, to) = (place(folder, from)?, place(folder, to)?);
-            Ok(vec![new(to, &folder.read(&from, FILE_MAX)?)?, Change::Remove(from)])
+            Ok(vec![new(to, &folder.read(&from, FILE_MAX)?)?, FileChange::Remove(from)])
         }
         FileOperation::Copy { from, to } => {
             Ok(vec![new(place(folder, to)?, &folder.read(&place(folder, from)?, FILE_MAX)?)?])

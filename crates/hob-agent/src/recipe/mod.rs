@@ -3,7 +3,7 @@
 //! - Flow: the steps run in order; the first that fails, or that ought to change files and changes none, ends the recipe
 //!   with its number and why.
 //! - Guarantees: replacements and diffs stay in the folder and out of `.git` (see `agent::folder`); a diff is applied
-//!   whole or not at all, but for a failing disk.
+//!   whole or not at all (see `agent::folder`).
 //! - Caveats: `run` steps are the repository's own words, read from its base branch; they are not confined here.
 
 mod backend;

@@ -28,13 +28,13 @@ pub struct Line {
     pub at_ms: u64,
     /// What happened.
     #[serde(flatten)]
-    pub event: Event,
+    pub event: SessionEvent,
 }
 
 /// What happened in a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum Event {
+pub enum SessionEvent {
     /// A run began; one that is not the first goes on from what stands above.
     Started {
         /// The run.
@@ -44,8 +44,9 @@ pub enum Event {
         /// How far the run may go.
         limits: RunLimits,
     },
-    /// The agent said what it does, in a line. The native agent's turns are told by the events below instead.
-    Said {
+    /// The agent reports what it does, in a line. The native agent's turns are told by the events below instead.
+    #[serde(rename = "said")]
+    Progress {
         /// The line.
         text: String,
     },

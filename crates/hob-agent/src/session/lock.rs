@@ -7,8 +7,9 @@ use rustix::{
     io::Errno,
 };
 
-/// How often a lock is asked for: a reader may hold it for a moment.
-const TRIES: u32 = 5;
+/// How often a lock is asked for: a reader may hold it for a moment, and a writer that was dropped until its last events
+/// are written.
+const TRIES: u32 = 50;
 /// The pause between.
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -22,6 +23,16 @@ pub(super) fn lock(file: &File) -> io::Result<bool> {
         }
     }
     Ok(false)
+}
+
+/// Waits until no process writes the file at `path`, for as long as [`lock`] does.
+pub(super) fn wait_for_release(path: &Path) {
+    for _ in 0..TRIES {
+        if !is_held(path) {
+            return;
+        }
+        std::thread::sleep(PAUSE);
+    }
 }
 
 /// Whether a process writes the file at `path`.

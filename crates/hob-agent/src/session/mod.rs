@@ -5,7 +5,7 @@
 //! SESSIONS/ID/session.json        state, limits, cost and runs; made from the transcript, replaced as a whole
 //! ```
 //!
-//! - Flow: [`Sessions::open`] makes a session or goes on with one; [`Session::add`] appends an [`Event`];
+//! - Flow: [`Sessions::open`] makes a session or resumes one; [`Session::add`] queues a [`SessionEvent`] to be appended;
 //!   [`Sessions::read`] reads it back, [`Sessions::list`] shows all, and old ones are removed.
 //! - Guarantees: only the owner can read the files (mode 0600); a line is written with one call; a reader takes
 //!   everything before a tail that was cut off, and the next writer cuts the tail off and says so; one process writes a
@@ -19,7 +19,7 @@ mod record;
 mod store;
 mod writer;
 
-pub use event::{Event, Header, Line, RunLimits, VERSION};
+pub use event::{Header, Line, RunLimits, SessionEvent, VERSION};
 pub use reader::Transcript;
 pub use record::{Metrics, SessionRecord, SessionState};
 pub use store::{SessionError, Sessions};

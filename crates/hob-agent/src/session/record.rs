@@ -3,7 +3,7 @@
 use hob_domain::{FailureClass, IssueNumber, Outcome, RepoName, RunId, Spend};
 use serde::{Deserialize, Serialize};
 
-use crate::session::{Event, Header, Line, RunLimits, Transcript};
+use crate::session::{Header, Line, RunLimits, SessionEvent, Transcript};
 
 /// The format of `session.json`.
 const VERSION: u32 = 1;
@@ -151,7 +151,7 @@ impl SessionRecord {
         self.updated_ms = self.updated_ms.max(line.at_ms);
         let waited = self.waiting_since.map_or(0, |since| line.at_ms.saturating_sub(since));
         match &line.event {
-            Event::Started { run, limits, .. } => {
+            SessionEvent::Started { run, limits, .. } => {
                 // A run that was cut off has no end of its own.
                 metrics.spend = metrics.spend + std::mem::take(&mut metrics.running);
                 (self.state, self.limits, self.outcome) = (SessionState::Running, *limits, None);
@@ -161,9 +161,9 @@ impl SessionRecord {
                 }
                 return true;
             }
-            Event::Said { .. } | Event::Noted { .. } => {}
-            Event::Asked { .. } => self.waiting_since = Some(line.at_ms),
-            Event::Replied { input_tokens, cached_tokens, output_tokens, usd_micros, .. } => {
+            SessionEvent::Progress { .. } | SessionEvent::Noted { .. } => {}
+            SessionEvent::Asked { .. } => self.waiting_since = Some(line.at_ms),
+            SessionEvent::Replied { input_tokens, cached_tokens, output_tokens, usd_micros, .. } => {
                 metrics.model_ms += waited;
                 metrics.turns += 1;
                 metrics.cached_tokens += cached_tokens;
@@ -172,13 +172,13 @@ impl SessionRecord {
                     metrics.running + Spend { usd_micros, input_tokens, output_tokens, ..Spend::default() };
                 self.waiting_since = Some(line.at_ms);
             }
-            Event::Action { .. } => metrics.actions += 1,
-            Event::Result { is_error, .. } => metrics.errors += u32::from(*is_error),
-            Event::Turned { .. } => {
+            SessionEvent::Action { .. } => metrics.actions += 1,
+            SessionEvent::Result { is_error, .. } => metrics.errors += u32::from(*is_error),
+            SessionEvent::Turned { .. } => {
                 metrics.tools_ms += waited;
                 self.waiting_since = None;
             }
-            Event::Ended { outcome, spend } => {
+            SessionEvent::Ended { outcome, spend } => {
                 self.waiting_since = None;
                 metrics.spend = metrics.spend + *spend;
                 metrics.running = Spend::default();

@@ -12,7 +12,7 @@ use hob_domain::{IssueNumber, RepoName, RunId};
 
 use crate::session::{
     Header, Session, SessionRecord, Transcript,
-    lock::is_held,
+    lock::{is_held, wait_for_release},
     reader::read,
     writer::{TRANSCRIPT, now_ms, record},
 };
@@ -53,7 +53,8 @@ pub enum SessionError {
 /// How often old sessions are looked for: that asks for the age and size of all of them.
 const PRUNES_EVERY: Duration = Duration::from_secs(3_600);
 
-/// The sessions of a state folder.
+/// The sessions of a state folder. All of its methods read or write files: async code calls them on a thread for blocking
+/// work.
 #[derive(Debug, Clone)]
 pub struct Sessions {
     folder: PathBuf,
@@ -86,6 +87,13 @@ impl Sessions {
     /// The record of one session; none where there is none.
     pub fn record(&self, id: &RunId) -> Option<SessionRecord> {
         record(&self.place(id).ok()?)
+    }
+
+    /// The record of one session to resume: when its writer was dropped just now, its last events are waited for.
+    pub fn record_to_resume(&self, id: &RunId) -> Option<SessionRecord> {
+        let folder = self.place(id).ok()?;
+        wait_for_release(&folder.join(TRANSCRIPT));
+        record(&folder)
     }
 
     /// The records of all sessions, the one that changed last first.

@@ -1,18 +1,28 @@
 //! Writes one session: its transcript and its `session.json`.
+//!
+//! - Flow: an event is queued by whoever adds it; a thread for blocking work writes what is queued, in order.
+//!   [`Session::flush`] waits until all of it is written.
+//! - Guarantees: adding an event never waits for the disk, and the queue is bounded. What was added is written also when
+//!   the session is dropped right afterwards: a runtime that is shutting down does the work where it is handed over.
+//! - Caveats: a process that is killed loses what was added in its last moments.
 
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::SystemTime,
 };
 
 use serde::Serialize;
+use tokio::{
+    runtime::Handle,
+    task::{JoinHandle, spawn_blocking},
+};
 
 use crate::session::{
-    Event, Header, Line, SessionError, SessionRecord, SessionState, Transcript,
+    Header, Line, SessionError, SessionEvent, SessionRecord, SessionState, Transcript,
     lock::{is_held, lock},
     reader::read,
 };
@@ -23,10 +33,31 @@ pub(super) const TRANSCRIPT: &str = "transcript.jsonl";
 pub(super) const RECORD: &str = "session.json";
 /// Bytes of a transcript that is gone on with; a larger one stays as it is.
 const SIZE_MAX: u64 = 64 << 20;
+/// Events that wait for the disk at most; a session whose disk is slower than that ends.
+const QUEUE_MAX: usize = 10_000;
 
 /// A session that can be written to, from several places; or none, where none is kept.
 #[derive(Debug, Clone, Default)]
-pub struct Session(Option<Arc<Mutex<Writer>>>);
+pub struct Session(Option<Arc<Shared>>);
+
+#[derive(Debug)]
+struct Shared {
+    transcript: PathBuf,
+    queue: Mutex<Queue>,
+    /// Locked before the queue, never after it.
+    writer: Mutex<Writer>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    lines: Vec<Line>,
+    /// Whether a job is about to write them.
+    in_hand: bool,
+    /// The jobs that may still be at work, and hold the transcript's lock until they have ended.
+    jobs: Vec<JoinHandle<()>>,
+    /// Whether it was full once: a transcript with a gap would be wrong, a short one is not.
+    overflowed: bool,
+}
 
 #[derive(Debug)]
 struct Writer {
@@ -58,56 +89,118 @@ impl Session {
         let mut writer = Writer { file: Some(file), folder: folder.to_owned(), record };
         if size == 0 {
             writer.append(header).and_then(|()| writer.save()).map_err(failed)?;
-            return Ok(Self(Some(Arc::new(Mutex::new(writer)))));
+            return Ok(Self::of(writer));
         }
         let transcript = read(&path)?;
         if transcript.header != *header {
             return Err(SessionError::Another(header.session.clone()));
         }
         writer.record = SessionRecord::of(&transcript);
-        let session = Self(Some(Arc::new(Mutex::new(writer))));
         if transcript.damaged > 0 {
             let cut = OpenOptions::new().write(true).open(&path).and_then(|file| file.set_len(transcript.whole));
             cut.map_err(failed)?;
             let text = format!("{} damaged bytes at the end were cut off", transcript.damaged);
-            session.add(Event::Noted { text });
+            writer.add(&Line { at_ms: now_ms(), event: SessionEvent::Noted { text } });
         }
-        Ok(session)
+        Ok(Self::of(writer))
     }
 
-    /// Adds an event. When that fails, the session ends there, with a warning, and the run goes on: the work is worth
-    /// more than its record.
-    pub fn add(&self, event: Event) {
-        let Some(writer) = &self.0 else { return };
-        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = writer.add(event) {
-            tracing::warn!(session = %writer.record.id, %error, "the session ends early: {error}");
-            writer.file = None;
+    fn of(writer: Writer) -> Self {
+        let transcript = writer.folder.join(TRANSCRIPT);
+        Self(Some(Arc::new(Shared { transcript, queue: Mutex::default(), writer: Mutex::new(writer) })))
+    }
+
+    /// Adds an event. When it cannot be written, the session ends there, with a warning, and the run goes on: the work is
+    /// worth more than its record.
+    pub fn add(&self, event: SessionEvent) {
+        let Some(shared) = &self.0 else { return };
+        let line = Line { at_ms: now_ms(), event };
+        if !shared.queue().push(line) {
+            return;
+        }
+        let work = WriteOnDrop(Arc::clone(shared));
+        if let Ok(runtime) = Handle::try_current() {
+            let job = runtime.spawn_blocking(|| drop(work));
+            shared.queue().jobs.push(job);
+        }
+    }
+
+    /// Waits until everything that was added is written.
+    pub async fn flush(&self) {
+        let jobs = self.0.as_ref().map(|shared| std::mem::take(&mut shared.queue().jobs));
+        for job in jobs.into_iter().flatten() {
+            // It cannot fail: a job that is not run is dropped, and that writes too.
+            job.await.ok();
         }
     }
 
     /// What happened so far; none where no session is kept, or it cannot be read.
-    pub fn transcript(&self) -> Option<Transcript> {
-        let path = {
-            let writer = self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
-            writer.folder.join(TRANSCRIPT)
-        };
-        let transcript = read(&path);
+    pub async fn transcript(&self) -> Option<Transcript> {
+        self.flush().await;
+        let path = self.0.as_ref()?.transcript.clone();
+        let transcript = spawn_blocking(move || read(&path)).await.ok()?;
         if let Err(error) = &transcript {
-            tracing::warn!(%error, "the session cannot be gone on with: {error}");
+            tracing::warn!(%error, "the session cannot be resumed: {error}");
         }
         transcript.ok()
     }
 }
 
-impl Writer {
-    fn add(&mut self, event: Event) -> io::Result<()> {
-        if self.file.is_none() {
-            return Ok(());
+impl Queue {
+    /// Takes a line; true: the caller has to see to it that it is written.
+    fn push(&mut self, line: Line) -> bool {
+        if self.lines.len() >= QUEUE_MAX && !self.overflowed {
+            self.overflowed = true;
+            tracing::warn!("a session ends early: {QUEUE_MAX} events wait for the disk");
         }
-        let line = Line { at_ms: now_ms(), event };
-        self.append(&line)?;
-        if self.record.see(&line) { self.save() } else { Ok(()) }
+        if self.overflowed {
+            return false;
+        }
+        self.lines.push(line);
+        self.jobs.retain(|job| !job.is_finished());
+        !std::mem::replace(&mut self.in_hand, true)
+    }
+
+    fn take(&mut self) -> Vec<Line> {
+        self.in_hand = !self.lines.is_empty();
+        std::mem::take(&mut self.lines)
+    }
+}
+
+impl Shared {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes what is queued where it is dropped: a runtime that is shutting down drops the blocking work it is given.
+struct WriteOnDrop(Arc<Shared>);
+
+impl Drop for WriteOnDrop {
+    fn drop(&mut self) {
+        let mut writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let lines = self.0.queue().take();
+            if lines.is_empty() {
+                return;
+            }
+            for line in &lines {
+                writer.add(line);
+            }
+        }
+    }
+}
+
+impl Writer {
+    fn add(&mut self, line: &Line) {
+        if self.file.is_none() {
+            return;
+        }
+        let changed = self.record.see(line);
+        if let Err(error) = self.append(line).and_then(|()| if changed { self.save() } else { Ok(()) }) {
+            tracing::warn!(session = %self.record.id, %error, "the session ends early: {error}");
+            self.file = None;
+        }
     }
 
     fn append(&mut self, line: &impl Serialize) -> io::Result<()> {
@@ -144,4 +237,62 @@ pub(super) fn record(folder: &Path) -> Option<SessionRecord> {
 pub(super) fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     now.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(folder: &Path) -> Session {
+        let header = Header {
+            transcript: crate::session::VERSION,
+            session: "s".into(),
+            repo: "acme/site".parse().unwrap(),
+            issue: "7".parse().unwrap(),
+            agent: "native".to_owned(),
+        };
+        Session::open(folder, &header).unwrap()
+    }
+
+    fn noted(folder: &Path) -> usize {
+        read(&folder.join(TRANSCRIPT)).unwrap().lines.len()
+    }
+
+    fn note(text: &str) -> SessionEvent {
+        SessionEvent::Noted { text: text.to_owned() }
+    }
+
+    #[test]
+    fn an_event_is_added_without_waiting_for_the_disk_and_a_flush_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        runtime.block_on(async {
+            let session = session(folder.path());
+            // As long as the one blocking thread is held, nothing can write but `add` itself.
+            let (release, held) = std::sync::mpsc::channel::<()>();
+            let holds = spawn_blocking(move || held.recv());
+            session.add(note("one"));
+            session.add(note("two"));
+            assert_eq!(noted(folder.path()), 0);
+            drop(release);
+            session.flush().await;
+            assert_eq!(noted(folder.path()), 2);
+            holds.await.unwrap().unwrap_err();
+            // Whoever flushed can open it anew: nothing else holds its lock.
+            drop(session);
+            assert!(!is_held(&folder.path().join(TRANSCRIPT)));
+        });
+    }
+
+    #[test]
+    fn what_was_added_is_written_when_the_runtime_ends_and_where_there_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = session(folder.path());
+        session.add(note("without a runtime"));
+        assert_eq!(noted(folder.path()), 1);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async { session.add(note("at the end")) });
+        drop(runtime);
+        assert_eq!(noted(folder.path()), 2);
+    }
 }

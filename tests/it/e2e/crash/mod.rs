@@ -19,7 +19,7 @@ use std::{
 };
 
 use hob_forge::Access;
-use hob_worker::{RunLimits, RunSummary};
+use hob_worker::{RunSummary, run_sequentially};
 use tokio_util::sync::CancellationToken;
 
 use self::{
@@ -111,7 +111,7 @@ impl Play {
             written
         };
         let pass = async {
-            let mut run = Box::pin(worker.run_once(RunLimits::default()));
+            let mut run = Box::pin(run_sequentially(&worker));
             tokio::select! {
                 summary = &mut run => return Some(summary.unwrap()),
                 Ok(go) = &mut stopped => match moment {
@@ -151,7 +151,7 @@ impl Play {
             // A lease is waited for too: the forge may carry out a request of the dead after it has ended.
             let record = self.world.record(1).await;
             let waits = record.is_some_and(|record| record.retry_after.is_some() || record.holder.is_some());
-            if summary.worked + summary.tended + summary.failed == 0 && !waits {
+            if summary.worked + summary.reconciled + summary.failed == 0 && !waits {
                 return;
             }
             if waits {

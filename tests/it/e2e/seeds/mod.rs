@@ -76,7 +76,7 @@ impl Stage {
         Self { world, turnstile, draw, deaths: 0 }
     }
 
-    async fn worker(&self, name: &str) -> Worker {
+    async fn worker(&self, name: &str) -> Arc<Worker> {
         // Some fetch the repository themselves.
         if self.draw.below(6, "mirror") > 0 {
             self.world.plant_mirror(name).await;
@@ -85,7 +85,7 @@ impl Stage {
     }
 
     /// The worker of a pass: most often the one before, at times a new process of it, at times another machine's.
-    async fn worker_of(&self, pass: u64, before: Option<(String, Worker)>) -> (String, Worker) {
+    async fn worker_of(&self, pass: u64, before: Option<(String, Arc<Worker>)>) -> (String, Arc<Worker>) {
         let name = match (before, self.draw.below(4, &format!("{pass}: worker"))) {
             (Some(before), 0 | 1) => return before,
             (Some((name, _)), 2) => name,
@@ -96,7 +96,7 @@ impl Stage {
     }
 
     /// One pass of a worker, in the middle of which people do what they have to; or it dies there.
-    async fn pass(&mut self, pass: u64, worker: Worker, lives: &mut [Life]) -> Option<Worker> {
+    async fn pass(&mut self, pass: u64, worker: Arc<Worker>, lives: &mut [Life]) -> Option<Arc<Worker>> {
         let mut life = lives.iter_mut().find(|life| life.moment.0 == pass && !life.is_quiet());
         let dies = life.is_none() && self.draw.below(4, &format!("{pass}: death")) == 0;
         let after = match &life {
@@ -105,7 +105,7 @@ impl Stage {
         };
         let stopped = self.turnstile.stop_after(if dies || life.is_some() { after } else { usize::MAX / 2 });
         {
-            let mut run = Box::pin(worker.run_once(RunLimits::default()));
+            let mut run = Box::pin(hob_worker::run_once(&worker, RunLimits::default()));
             let reached = tokio::select! {
                 // A pass that fails is what this is about.
                 ended = &mut run => { drop(ended); None }
@@ -141,8 +141,8 @@ impl Stage {
         for pass in 0..HEALED_PASSES {
             self.world.forge.advance(LONG);
             let healer = self.worker("healer").await;
-            let summary: RunSummary = healer.run_once(RunLimits::default()).await.unwrap();
-            let idle = summary.worked + summary.tended + summary.failed == 0;
+            let summary: RunSummary = hob_worker::run_once(&healer, RunLimits::default()).await.unwrap();
+            let idle = summary.worked + summary.reconciled + summary.failed == 0;
             if idle && self.is_over(lives).await {
                 return self.pays().await;
             }
@@ -161,7 +161,7 @@ impl Stage {
             let entry = entry.unwrap();
             let name = entry.file_name().to_str().and_then(|name| name.strip_prefix("state-").map(str::to_owned));
             if let Some(name) = name.filter(|_| entry.path().join("unpaid").exists()) {
-                self.worker(&name).await.run_once(RunLimits::default()).await.unwrap();
+                hob_worker::run_once(&self.worker(&name).await, RunLimits::default()).await.unwrap();
             }
         }
     }

@@ -28,7 +28,7 @@ enum Block {
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Event {
+enum StreamEvent {
     MessageStart {
         message: Started,
     },
@@ -123,12 +123,12 @@ impl Collected {
 impl Collect for Collected {
     fn event(&mut self, data: &str) -> Result<(), ModelError> {
         match serde_json::from_str(data).map_err(|error| ModelError::Garbage(error.to_string()))? {
-            Event::MessageStart { message } => {
+            StreamEvent::MessageStart { message } => {
                 if let Some(counted) = message.usage {
                     self.count(&counted);
                 }
             }
-            Event::ContentBlockStart { index, content_block } => {
+            StreamEvent::ContentBlockStart { index, content_block } => {
                 let block = match content_block {
                     BlockStart::Text { text } => Block::Text(text),
                     BlockStart::ToolUse { id, name, input } => {
@@ -141,8 +141,8 @@ impl Collect for Collected {
                     return Err(ModelError::Garbage(format!("it has more than {BLOCKS_MAX} blocks")));
                 }
             }
-            Event::ContentBlockDelta { index, delta } => self.delta(index, delta)?,
-            Event::MessageDelta { delta, usage } => {
+            StreamEvent::ContentBlockDelta { index, delta } => self.delta(index, delta)?,
+            StreamEvent::MessageDelta { delta, usage } => {
                 if let Some(counted) = usage {
                     self.count(&counted);
                 }
@@ -152,9 +152,9 @@ impl Collect for Collected {
                     _ => Stop::Finished,
                 });
             }
-            Event::MessageStop => self.complete = true,
-            Event::Error { error } => return Err(stream_error(&error)),
-            Event::Other => {}
+            StreamEvent::MessageStop => self.complete = true,
+            StreamEvent::Error { error } => return Err(stream_error(&error)),
+            StreamEvent::Other => {}
         }
         Ok(())
     }

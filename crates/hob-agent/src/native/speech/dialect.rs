@@ -3,7 +3,7 @@
 use hob_config::Speech;
 
 use crate::{
-    model::{Kept, Message, ModelReply, Tool, ToolCall, ToolResult},
+    model::{Memoized, Message, ModelReply, Tool, ToolCall, ToolResult},
     native::{speech::json, tools::Toolset},
     report::clip,
 };
@@ -20,7 +20,7 @@ const PROMPT: &str = include_str!("../prompt.md");
 pub(in crate::native) struct Dialect {
     speech: Speech,
     system: String,
-    tools: Kept<Vec<Tool>>,
+    tools: Memoized<Vec<Tool>>,
 }
 
 /// What a reply says.
@@ -41,7 +41,7 @@ impl Dialect {
             Speech::Calls => Self { speech, system: PROMPT.to_owned(), tools: toolset.shown().clone() },
             Speech::Json => {
                 let system = format!("{PROMPT}\n{}", json::instructions(toolset.shown()));
-                Self { speech, system, tools: Kept::default() }
+                Self { speech, system, tools: Memoized::default() }
             }
         }
     }
@@ -52,7 +52,7 @@ impl Dialect {
     }
 
     /// The tools of a request.
-    pub(in crate::native) fn tools(&self) -> &Kept<Vec<Tool>> {
+    pub(in crate::native) fn tools(&self) -> &Memoized<Vec<Tool>> {
         &self.tools
     }
 

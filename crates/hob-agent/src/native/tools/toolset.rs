@@ -6,7 +6,7 @@ use hob_config::ToolSettings;
 use serde::de::DeserializeOwned;
 
 use crate::{
-    model::{Kept, Tool, ToolCall},
+    model::{Memoized, Tool, ToolCall},
     native::tools::{Action, ToolError, edit, finish, list, patch, plan, program, read, search, shell, write},
     report::first_line,
 };
@@ -19,7 +19,7 @@ const ARGUMENTS_MAX: usize = 4 << 20;
 /// The tools of one agent.
 #[derive(Debug, Clone, Default)]
 pub(in crate::native) struct Toolset {
-    shown: Kept<Vec<Tool>>,
+    shown: Memoized<Vec<Tool>>,
     programs: BTreeMap<String, ToolSettings>,
 }
 
@@ -63,7 +63,7 @@ impl Toolset {
     }
 
     /// The tools as the model sees them.
-    pub(in crate::native) fn shown(&self) -> &Kept<Vec<Tool>> {
+    pub(in crate::native) fn shown(&self) -> &Memoized<Vec<Tool>> {
         &self.shown
     }
 

@@ -1,0 +1,60 @@
+//! What a call is for: its words in messages, and the permission that the token needs for it.
+
+use std::fmt;
+
+/// A permission of a token, as GitHub's settings name it.
+/// <https://docs.github.com/rest/authentication/permissions-required-for-fine-grained-personal-access-tokens>
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenPermission {
+    /// To read what a repository is and who may do what in it.
+    MetadataRead,
+    /// To read files, commits, branches and refs.
+    ContentsRead,
+    /// To write commits and refs.
+    ContentsWrite,
+    /// To read issues, their comments, events and labels.
+    IssuesRead,
+    /// To write comments and labels.
+    IssuesWrite,
+    /// To read pull requests.
+    PullRequestsRead,
+    /// To open and edit pull requests.
+    PullRequestsWrite,
+}
+
+impl TokenPermission {
+    /// A call that needs this permission to `what`.
+    pub(super) fn to(self, what: &str) -> Purpose<'_> {
+        Purpose { what, needs: Some(self) }
+    }
+}
+
+impl fmt::Display for TokenPermission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::MetadataRead => "metadata: read",
+            Self::ContentsRead => "contents: read",
+            Self::ContentsWrite => "contents: write",
+            Self::IssuesRead => "issues: read",
+            Self::IssuesWrite => "issues: write",
+            Self::PullRequestsRead => "pull requests: read",
+            Self::PullRequestsWrite => "pull requests: write",
+        })
+    }
+}
+
+/// What a call is for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Purpose<'a> {
+    /// Completes "asked to …" in messages.
+    pub(super) what: &'a str,
+    /// The permission it needs; none: every token may.
+    pub(super) needs: Option<TokenPermission>,
+}
+
+impl<'a> Purpose<'a> {
+    /// A call that every token may make.
+    pub(super) fn without_permission(what: &'a str) -> Self {
+        Self { what, needs: None }
+    }
+}

@@ -1,0 +1,25 @@
+//! One attempt at one issue: one lease, one end.
+//!
+//! # Flow
+//! [`attempt`] prepares, runs the rounds of agent and proof, publishes, and hands the [`AttemptEnd`](end::AttemptEnd) to
+//! `finish`, the one writer of an end. A heartbeat beside the work renews the lease and interrupts the work.
+//!
+//! # Guarantees
+//! Nothing here calls what decides about issues: an attempt begins with a lease and ends with its release, or leaves the
+//! lease to expire.
+
+mod agent_run;
+#[expect(clippy::module_inception, reason = "the folder's entry point, named by what it does")]
+mod attempt;
+mod branch;
+mod end;
+mod finish;
+mod heartbeat;
+mod job;
+mod prepare;
+mod proof;
+mod publish;
+mod reservation;
+mod rounds;
+
+pub(super) use attempt::attempt;
