@@ -10,7 +10,7 @@ FROM rust:1-slim-bookworm AS build
 RUN apt-get update && apt-get install --yes --no-install-recommends make && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
-RUN cargo build --locked --release --features jemalloc
+RUN cargo build --locked --release --package hob --features jemalloc
 
 FROM debian:bookworm-slim
 RUN apt-get update \

@@ -40,8 +40,7 @@ agents *names:
 
 # What agents cost here, Hob's own and those that `just agents` installed
 bench *args:
-    cargo build --release
-    target/release/hob bench agent --agents-dir target/agents {{args}}
+    cargo run --release -p hob-bench -- agent --agents-dir target/agents {{args}}
 
 # The shape of the code: types over many files, circles of calls and imports
 house *args:
@@ -81,4 +80,8 @@ crowd:
 # A simulated day of 5,000 issues over 50 repositories; `just soak 500 10` is a small one
 soak *args:
     cargo build --release
-    cargo run --release --example soak -- target/release/hob {{args}}
+    cargo run --release -p hob-bench --example soak -- target/release/hob {{args}}
+
+# Seconds of an incremental build after one file of the worker, the agent, the emulator and the domain changed
+build-times *files:
+    python3 scripts/build_times.py {{files}}

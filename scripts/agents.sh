@@ -3,7 +3,7 @@
 #
 #     scripts/agents.sh FOLDER [NAME…]     no names: all
 #     HOB_AGENTS_DIR=FOLDER cargo test --test it agents::adapters
-#     hob bench agent --agents-dir FOLDER
+#     cargo run --release -p hob-bench -- agent --agents-dir FOLDER
 #
 # Needs npm for claude, codex, copilot, gemini, opencode and pi; python3 with venv and pip for aider and
 # mini-swe-agent. goose is on neither registry. What is there already is left as it is.

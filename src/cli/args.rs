@@ -3,12 +3,10 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
+use hob_config::parse_duration;
+use hob_domain::IssueNumber;
 
-use crate::{
-    cli::exit::{Exit, fatal},
-    config::parse_duration,
-    domain::IssueNumber,
-};
+use crate::cli::exit::{Exit, fatal};
 
 /// Work on GitHub issues labelled `code`: claim them, run an agent and the checks, open pull requests.
 ///
@@ -95,9 +93,6 @@ pub(super) enum Command {
     /// Run the embedded forge by itself.
     #[command(subcommand)]
     Forge(ForgeCommand),
-    /// Measure what agents cost on this machine.
-    #[command(subcommand)]
-    Bench(super::bench::BenchCommand),
 }
 
 /// The subcommands of `hob forge`.

@@ -7,15 +7,13 @@ use std::{
     time::Duration,
 };
 
+use hob_agent::{Approval, Proposal, Verdict};
+use hob_domain::{ActionMark, IssueNumber, Proposed, RepoName, terminal};
 use tokio::sync::mpsc;
 
-use crate::{
-    agent::{Approval, Proposal, Verdict},
-    cli::{
-        output::{BOLD, DIM, WARN, styled},
-        screen::Screen,
-    },
-    domain::{ActionMark, IssueNumber, Proposed, RepoName, terminal},
+use crate::cli::{
+    output::{BOLD, DIM, WARN, styled},
+    screen::Screen,
 };
 
 /// Bytes of one line of an answer.
@@ -250,10 +248,10 @@ fn parse_response(line: &str) -> Response {
 mod tests {
     use std::sync::mpsc as std_mpsc;
 
+    use hob_domain::Impact;
     use tokio::sync::{mpsc::UnboundedReceiver, oneshot};
 
     use super::*;
-    use crate::domain::Impact;
 
     /// A screen that tells what is written on it.
     struct Paper(mpsc::UnboundedSender<String>);

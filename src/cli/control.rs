@@ -2,28 +2,26 @@
 
 use std::sync::Arc;
 
+use hob_domain::IssueNumber;
+use hob_forge::Access;
+use hob_worker::{Requested, Worker};
 use serde_json::json;
 
-use crate::{
-    cli::{
-        args::{PauseArgs, ResumeArgs, Shared},
-        output,
-        setup::{Listen, Setup},
-    },
-    domain::IssueNumber,
-    forge::Access,
-    worker::{self, Requested, Worker},
+use crate::cli::{
+    args::{PauseArgs, ResumeArgs, Shared},
+    output,
+    setup::{Listen, Setup},
 };
 
 pub(super) async fn pause(setup: Setup, shared: Shared, args: PauseArgs) -> anyhow::Result<()> {
     let worker = connect(setup, &shared).await?;
     let Some(issue) = args.what.issue else {
-        worker::kill_switch(&worker, Some(&args.message)).await?;
+        hob_worker::kill_switch(&worker, Some(&args.message)).await?;
         let text = "The repository is paused: from its next poll on, no worker claims an issue. Running attempts finish. \
                     `hob resume --all` resumes it.";
         return tell(&shared, json!({ "paused": "all" }), text);
     };
-    let asked = worker::pause(&worker, issue, &args.message).await?;
+    let asked = hob_worker::pause(&worker, issue, &args.message).await?;
     let text = match asked {
         Requested::Done => format!("Issue {issue} is paused. `hob resume {issue}` resumes it."),
         Requested::Passed => format!(
@@ -37,7 +35,7 @@ pub(super) async fn resume(setup: Setup, shared: Shared, args: ResumeArgs) -> an
     let worker = connect(setup, &shared).await?;
     match args.what.issue {
         None => {
-            worker::kill_switch(&worker, None).await?;
+            hob_worker::kill_switch(&worker, None).await?;
             tell(
                 &shared,
                 json!({ "resumed": "all" }),
@@ -45,7 +43,7 @@ pub(super) async fn resume(setup: Setup, shared: Shared, args: ResumeArgs) -> an
             )
         }
         Some(issue) => {
-            worker::resume(&worker, issue).await?;
+            hob_worker::resume(&worker, issue).await?;
             let text = format!("Issue {issue} is resumed: the next free worker claims it.");
             tell(&shared, answer(issue, "resumed", Requested::Done), &text)
         }
@@ -53,7 +51,7 @@ pub(super) async fn resume(setup: Setup, shared: Shared, args: ResumeArgs) -> an
 }
 
 pub(super) async fn terminate(setup: Setup, shared: Shared, issue: IssueNumber) -> anyhow::Result<()> {
-    let asked = worker::terminate(&*connect(setup, &shared).await?, issue).await?;
+    let asked = hob_worker::terminate(&*connect(setup, &shared).await?, issue).await?;
     let text = match asked {
         Requested::Done => format!("The work on issue {issue} has ended, and its label was removed."),
         Requested::Passed => format!("A worker holds issue {issue}. It ends the work within one poll interval."),

@@ -1,19 +1,17 @@
 //! `hob doctor`: checks what Hob needs, and says how to fix what is wrong.
 
+use hob_agent::{AgentParts, Registry, adapter_program, find_adapter};
+use hob_config::{AdapterName, Settings, child_environment};
+use hob_domain::terminal;
+use hob_forge::Access;
+use hob_worker::{Worker, explain};
 use serde::Serialize;
 
-use crate::{
-    agent::{AgentParts, Registry, adapter_program, find_adapter},
-    cli::{
-        args::Shared,
-        exit::{Exit, fatal},
-        output::{self, BAD, GOOD, WARN, styled},
-        setup::{Listen, Setup, agent_parts},
-    },
-    config::{AdapterName, Settings, child_environment},
-    domain::terminal,
-    forge::Access,
-    worker::{Worker, explain},
+use crate::cli::{
+    args::Shared,
+    exit::{Exit, fatal},
+    output::{self, BAD, GOOD, WARN, styled},
+    setup::{Listen, Setup},
 };
 
 /// How a check ended.
@@ -67,7 +65,7 @@ pub(super) async fn doctor(setup: Setup, shared: Shared) -> anyhow::Result<()> {
     let mut findings = Findings(Vec::new());
     let in_actions = setup.standard.in_actions;
     let settings = setup.settings.clone();
-    let agents = agent_parts(&setup.settings, &setup.state_dir);
+    let agents = AgentParts::of(&setup.settings, &setup.state_dir);
     match settings.renamed.as_slice() {
         [] => findings.add(Health::Ok, "settings", "valid"),
         renamed => renamed.iter().for_each(|one| findings.add(Health::Note, "settings", one.to_string())),

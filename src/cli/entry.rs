@@ -8,7 +8,7 @@ use crate::{
     cli::{
         approve,
         args::{Cli, Command, ForgeCommand},
-        bench, control, doctor,
+        control, doctor,
         exit::{Exit, code_of},
         explain, forge_serve,
         global_flags::global_flags_first,
@@ -74,6 +74,5 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Settings => output::settings(&setup.settings, shared.json),
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
-        Command::Bench(command) => bench::bench(setup, shared, command).await,
     }
 }

@@ -12,11 +12,9 @@
 //! | 7 | the rehearsal did not end as expected |
 //! | 8 | `hob work`: at least one issue did not get a pull request |
 
-use crate::{
-    config::SettingsError,
-    forge::ForgeError,
-    worker::{OperatorError, WorkError},
-};
+use hob_config::SettingsError;
+use hob_forge::ForgeError;
+use hob_worker::{OperatorError, WorkError};
 
 /// A non-zero exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,15 +1,14 @@
 //! `hob explain ISSUE`.
 
-use crate::{
-    cli::{
-        args::Shared,
-        exit::{Exit, fatal},
-        output,
-        setup::{Listen, Setup},
-    },
-    domain::{IssueNumber, terminal},
-    forge::Access,
-    worker::explain,
+use hob_domain::{IssueNumber, terminal};
+use hob_forge::Access;
+use hob_worker::explain;
+
+use crate::cli::{
+    args::Shared,
+    exit::{Exit, fatal},
+    output,
+    setup::{Listen, Setup},
 };
 
 pub(super) async fn explain(setup: Setup, shared: Shared, number: IssueNumber) -> anyhow::Result<()> {

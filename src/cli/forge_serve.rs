@@ -3,10 +3,9 @@
 use std::{io::Write, net::SocketAddr, path::PathBuf};
 
 use anyhow::Context;
+use github_emulator::{App, AppKey, Fault, Options, Role, User, Webhook, endpoints, serve as start};
 use secrecy::SecretString;
 use tokio::signal::unix::{SignalKind, signal};
-
-use crate::local_forge::{App, AppKey, Fault, Options, Role, User, Webhook, endpoints, serve as start};
 
 /// The arguments of `hob forge serve`.
 #[derive(Debug, clap::Args)]

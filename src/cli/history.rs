@@ -1,15 +1,14 @@
 //! `hob history ISSUE`.
 
-use crate::{
-    cli::{
-        args::Shared,
-        exit::{Exit, fatal},
-        output,
-        progress::state,
-        setup::{Listen, Setup},
-    },
-    domain::{IssueNumber, terminal},
-    forge::Access,
+use hob_domain::{IssueNumber, terminal};
+use hob_forge::Access;
+
+use crate::cli::{
+    args::Shared,
+    exit::{Exit, fatal},
+    output,
+    progress::state,
+    setup::{Listen, Setup},
 };
 
 pub(super) async fn history(setup: Setup, shared: Shared, number: IssueNumber) -> anyhow::Result<()> {

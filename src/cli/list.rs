@@ -1,14 +1,13 @@
 //! `hob list` and `hob run --dry-run`, which are the same: the queue in its order, and why the other issues wait.
 
-use crate::{
-    cli::{
-        args::Shared,
-        output,
-        progress::Naming,
-        setup::{Listen, Setup},
-    },
-    forge::Access,
-    worker::{Explained, Worker, explain},
+use hob_forge::Access;
+use hob_worker::{Explained, Worker, explain};
+
+use crate::cli::{
+    args::Shared,
+    output,
+    progress::Naming,
+    setup::{Listen, Setup},
 };
 
 pub(super) async fn list(setup: Setup, shared: Shared) -> anyhow::Result<()> {

@@ -8,16 +8,14 @@ use std::{
 };
 
 use anyhow::Context;
+use hob_agent::session::{Line, SessionEvent, SessionState};
+use hob_domain::{Outcome, clip, terminal};
 
-use crate::{
-    cli::{
-        args::{LogArgs, Shared},
-        output::{self, BAD, BOLD, DIM, GOOD, styled},
-        sessions::{find, of, outcome, when},
-        setup::Setup,
-    },
-    domain::{Outcome, clip, terminal},
-    session::{Line, SessionEvent, SessionState},
+use crate::cli::{
+    args::{LogArgs, Shared},
+    output::{self, BAD, BOLD, DIM, GOOD, styled},
+    sessions::{find, of, outcome, when},
+    setup::Setup,
 };
 
 /// How often a followed transcript is read.

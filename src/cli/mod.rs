@@ -4,7 +4,6 @@
 mod approve;
 mod args;
 mod ask;
-mod bench;
 mod control;
 mod doctor;
 mod entry;

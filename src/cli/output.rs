@@ -1,14 +1,12 @@
 //! Results on standard output: tables for people, JSON for programs. Errors on standard error.
 
 use anstyle::{AnsiColor, Style};
+use hob_config::Settings;
+use hob_domain::{RepoName, terminal};
+use hob_forge::Rate;
 use serde::Serialize;
 
-use crate::{
-    cli::progress::Naming,
-    config::Settings,
-    domain::{RepoName, terminal},
-    forge::Rate,
-};
+use crate::cli::progress::Naming;
 
 /// Bold.
 pub(super) const BOLD: Style = Style::new().bold();

@@ -3,15 +3,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hob_domain::{RepoName, State, clip, terminal};
+use hob_worker::{EventSink, WorkEvent};
 use tokio::time::Instant;
 
-use crate::{
-    cli::{
-        output::{BAD, BOLD, DIM, GOOD, WARN, styled},
-        screen::Screen,
-    },
-    domain::{RepoName, State, clip, terminal},
-    worker::{EventSink, WorkEvent},
+use crate::cli::{
+    output::{BAD, BOLD, DIM, GOOD, WARN, styled},
+    screen::Screen,
 };
 
 /// Events kept for a step summary, more than it can show.

@@ -1,8 +1,9 @@
 //! The repository of the current folder, from its git remote `origin`.
 
+use hob_config::child_environment;
+use hob_domain::RepoName;
+use hob_process::Program;
 use tokio_util::sync::CancellationToken;
-
-use crate::{config::child_environment, domain::RepoName, process::Program};
 
 /// A repository and the forge it is on.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,21 +2,21 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use hob_agent::{
+    AgentParts, Comparison, Executor, Registry, Replayed, RunContext, compare,
+    session::{Line, SessionEvent, Sessions},
+};
+use hob_config::child_environment;
+use hob_domain::{Outcome, RunRequest, terminal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    agent::{Comparison, Executor, Registry, Replayed, RunContext, compare},
-    cli::{
-        args::{ReplayArgs, Shared},
-        exit::{Exit, fatal},
-        output,
-        sessions::{find, of},
-        setup::{Setup, agent_parts},
-    },
-    config::child_environment,
-    domain::{Outcome, RunRequest, terminal},
-    session::{Line, SessionEvent, Sessions},
+use crate::cli::{
+    args::{ReplayArgs, Shared},
+    exit::{Exit, fatal},
+    output,
+    sessions::{find, of},
+    setup::Setup,
 };
 
 /// The wall time a replay may take.
@@ -29,7 +29,7 @@ pub(super) async fn replay(setup: Setup, shared: Shared, args: ReplayArgs) -> an
         let text = format!("the session `{}` has no turns to replay: only sessions of a native agent have", record.id);
         return Err(fatal(Exit::NotFound, text));
     }
-    let registry = Registry::new(agent_parts(&setup.settings, &setup.state_dir))?;
+    let registry = Registry::new(AgentParts::of(&setup.settings, &setup.state_dir))?;
     let agent = registry.native_with(&record.agent, Arc::new(Replayed::new(&before)))?;
     let scratch = tempfile::tempdir()?;
     let sessions = Sessions::new(scratch.path().to_owned(), setup.settings.sessions.clone());
@@ -64,9 +64,9 @@ fn brief(lines: &[Line]) -> String {
 }
 
 fn request(
-    id: &crate::domain::RunId,
-    repo: &crate::domain::RepoName,
-    issue: crate::domain::IssueNumber,
+    id: &hob_domain::RunId,
+    repo: &hob_domain::RepoName,
+    issue: hob_domain::IssueNumber,
     brief: String,
     folder: PathBuf,
 ) -> RunRequest {

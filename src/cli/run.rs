@@ -1,20 +1,18 @@
 //! `hob run`.
 
+use hob_forge::Access;
+use hob_worker::{Repositories, RunLimits, RunSummary};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    cli::{
-        args::{RunArgs, Shared},
-        ask,
-        exit::{Exit, fatal},
-        list, output,
-        progress::{self, Log, Naming, Show},
-        screen::Screen,
-        setup::{Listen, Setup},
-        summary,
-    },
-    forge::Access,
-    worker::{Repositories, RunLimits, RunSummary},
+use crate::cli::{
+    args::{RunArgs, Shared},
+    ask,
+    exit::{Exit, fatal},
+    list, output,
+    progress::{self, Log, Naming, Show},
+    screen::Screen,
+    setup::{Listen, Setup},
+    summary,
 };
 
 pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyhow::Result<()> {

@@ -1,14 +1,13 @@
 //! `hob sessions` and `hob show SESSION`: the agent sessions on this machine.
 
-use crate::{
-    cli::{
-        args::{SessionArgs, Shared},
-        exit::{Exit, fatal},
-        output,
-        setup::Setup,
-    },
-    domain::{Outcome, RunId, dollars, terminal},
-    session::{SessionError, SessionRecord, SessionState, Sessions},
+use hob_agent::session::{SessionError, SessionRecord, SessionState, Sessions};
+use hob_domain::{Outcome, RunId, dollars, terminal};
+
+use crate::cli::{
+    args::{SessionArgs, Shared},
+    exit::{Exit, fatal},
+    output,
+    setup::Setup,
 };
 
 /// The sessions of this machine.

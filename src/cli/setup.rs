@@ -2,19 +2,17 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use hob_agent::{AgentParts, Approval};
+use hob_config::{Settings, Standard, child_environment, hob_variables};
+use hob_domain::RepoName;
+use hob_forge::{Access, Connection, Forge};
+use hob_worker::{EventSink, Repositories, WorkEvent, Worker, WorkerParts, WorkerPool, worker_id};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    agent::{AgentParts, Approval, adapter_variables},
-    cli::{
-        args::Shared,
-        exit::{Exit, fatal},
-        remote, sign_in,
-    },
-    config::{Settings, Standard, child_environment, hob_variables, model_access, named_environment},
-    domain::RepoName,
-    forge::{Access, Connection, Forge},
-    worker::{EventSink, Repositories, WorkEvent, Worker, WorkerParts, WorkerPool, worker_id},
+use crate::cli::{
+    args::Shared,
+    exit::{Exit, fatal},
+    remote, sign_in,
 };
 
 /// What the process was started with.
@@ -139,7 +137,7 @@ impl Setup {
         listen: Listen,
     ) -> impl Fn(RepoName) -> WorkerParts + Send + Sync + 'static {
         let (connection, id) = (Arc::clone(connection), worker_id(&self.standard.host));
-        let agents = AgentParts { record: self.record.clone(), ..agent_parts(&self.settings, &self.state_dir) };
+        let agents = AgentParts { record: self.record.clone(), ..AgentParts::of(&self.settings, &self.state_dir) };
         move |repo| WorkerParts {
             forge: Forge::new(Arc::clone(&connection), repo, &self.settings.ledger.prefix),
             agents: agents.clone(),
@@ -168,21 +166,5 @@ impl Listen {
     pub(super) fn nobody() -> Self {
         let events = Arc::new(|_: &RepoName, _: &WorkEvent| {});
         Self { events, cancel: CancellationToken::new(), approval: Approval::Nobody }
-    }
-}
-
-/// What agents are made from: the settings, and the variables that they name.
-pub(super) fn agent_parts(settings: &Settings, state_dir: &std::path::Path) -> AgentParts {
-    let named = settings.agents.values().flat_map(|agent| agent.env.iter().map(String::as_str));
-    let names = named.chain(adapter_variables());
-    AgentParts {
-        agents: settings.agents.clone(),
-        recipes: settings.recipes.clone(),
-        tools: settings.tools.clone(),
-        model: settings.model.clone(),
-        access: model_access(),
-        record: None,
-        homes: Some(state_dir.join("homes")),
-        variables: named_environment(names),
     }
 }

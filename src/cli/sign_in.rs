@@ -2,14 +2,12 @@
 
 use std::{io::Read, path::Path};
 
+use hob_config::{AppSettings, Standard};
+use hob_domain::RepoName;
+use hob_forge::{App, AppKey, Authentication};
 use secrecy::SecretString;
 
-use crate::{
-    cli::exit::{Exit, fatal},
-    config::{AppSettings, Standard},
-    domain::RepoName,
-    forge::{App, AppKey, Authentication},
-};
+use crate::cli::exit::{Exit, fatal};
 
 /// Maximum bytes read from a key file; a 4096-bit key has about 3,300.
 const KEY_MAX: u64 = 64 * 1024;

@@ -1,15 +1,14 @@
 //! `hob status`.
 
-use crate::{
-    cli::{
-        args::Shared,
-        output,
-        progress::Naming,
-        setup::{Listen, Setup},
-    },
-    domain::{Full, Record, RepositoryRecord, remaining, terminal},
-    forge::Access,
-    worker::{Worker, explain, repository_record},
+use hob_domain::{Full, Record, RepositoryRecord, remaining, terminal};
+use hob_forge::Access;
+use hob_worker::{Worker, explain, repository_record};
+
+use crate::cli::{
+    args::Shared,
+    output,
+    progress::Naming,
+    setup::{Listen, Setup},
 };
 
 pub(super) async fn status(setup: Setup, shared: Shared) -> anyhow::Result<()> {

@@ -3,14 +3,12 @@
 use std::{fs::OpenOptions, io::Write, path::Path, sync::PoisonError};
 
 use anyhow::Context;
+use hob_domain::{clip, inert};
+use hob_worker::{RunSummary, WorkEvent};
 
-use crate::{
-    cli::{
-        output,
-        progress::{Log, Naming, Timed},
-    },
-    domain::{clip, inert},
-    worker::{RunSummary, WorkEvent},
+use crate::cli::{
+    output,
+    progress::{Log, Naming, Timed},
 };
 
 /// Maximum bytes of a summary; GitHub accepts 1 MiB per step.

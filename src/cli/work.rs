@@ -1,22 +1,20 @@
 //! `hob work ISSUE…`: one attempt at each of the given issues.
 
+use hob_domain::IssueNumber;
+use hob_forge::Access;
+use hob_worker::{Concurrency, IssueResult, WorkedOn, explain, work_on};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    cli::{
-        args::{Shared, WorkArgs},
-        ask,
-        exit::{Exit, fatal},
-        output,
-        progress::{self, Naming, Show},
-        run::{stop_on_signal, tell_people},
-        screen::Screen,
-        setup::{Listen, Setup},
-        summary,
-    },
-    domain::IssueNumber,
-    forge::Access,
-    worker::{Concurrency, IssueResult, WorkedOn, explain, work_on},
+use crate::cli::{
+    args::{Shared, WorkArgs},
+    ask,
+    exit::{Exit, fatal},
+    output,
+    progress::{self, Naming, Show},
+    run::{stop_on_signal, tell_people},
+    screen::Screen,
+    setup::{Listen, Setup},
+    summary,
 };
 
 pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs) -> anyhow::Result<()> {

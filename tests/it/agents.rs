@@ -2,13 +2,13 @@
 
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
-use hob::{
-    agent::{AgentBackend, AgentParts, Approval, Executor, Registry, RunContext},
-    config::Settings,
-    domain::{Outcome, Progress, RunReport, RunRequest},
-    process::Environment,
+use hob_agent::{
+    AgentBackend, AgentParts, Approval, Executor, Registry, RunContext,
     session::{SessionEvent, Sessions},
 };
+use hob_config::Settings;
+use hob_domain::{Outcome, Progress, RunReport, RunRequest};
+use hob_process::Environment;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -96,16 +96,16 @@ fn registry(text: &str) -> Registry {
     #[derive(Default, serde::Deserialize)]
     #[serde(default)]
     struct Settings {
-        agents: std::collections::BTreeMap<String, hob::config::AgentSettings>,
-        recipes: std::collections::BTreeMap<String, hob::config::RecipeSettings>,
-        tools: std::collections::BTreeMap<String, hob::config::ToolSettings>,
-        model: hob::config::ModelSettings,
+        agents: std::collections::BTreeMap<String, hob_config::AgentSettings>,
+        recipes: std::collections::BTreeMap<String, hob_config::RecipeSettings>,
+        tools: std::collections::BTreeMap<String, hob_config::ToolSettings>,
+        model: hob_config::ModelSettings,
     }
     let Settings { agents, recipes, tools, model } = toml::from_str(text).unwrap();
     Registry::new(AgentParts { agents, recipes, tools, model, ..AgentParts::default() }).unwrap()
 }
 
-fn failure(outcome: &Outcome) -> (&str, &hob::domain::FailureClass) {
+fn failure(outcome: &Outcome) -> (&str, &hob_domain::FailureClass) {
     match outcome {
         Outcome::Failed { reason, failure } => (reason, failure),
         other => panic!("not a failure: {other:?}"),
@@ -125,7 +125,7 @@ fn an_agent_that_is_not_known_is_answered_with_those_that_are() {
 #[test]
 fn an_agents_name_is_plain() {
     for bad in ["Aider", "1st", "a b", "", "../x", "é"] {
-        let agents = [(bad.to_owned(), hob::config::AgentSettings::default())].into();
+        let agents = [(bad.to_owned(), hob_config::AgentSettings::default())].into();
         assert!(Registry::new(AgentParts { agents, ..AgentParts::default() }).is_err(), "{bad}");
     }
 }

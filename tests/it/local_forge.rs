@@ -1,11 +1,8 @@
 //! The embedded forge over real HTTP and with the real `git`: refs as compare-and-set, roles, pages, conditional requests.
 
-use hob::{
-    config::child_environment,
-    domain::RepoName,
-    local_forge::{Fault, Options, Running, What, When, serve},
-    process::Program,
-};
+use github_emulator::{Fault, Options, RepoName, Running, What, When, serve};
+use hob_config::child_environment;
+use hob_process::Program;
 use http::{HeaderMap, Method};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -38,7 +35,7 @@ impl Fixture {
         let users = users.iter().map(|user| user.parse().unwrap()).collect();
         let forge = serve(Options { users, data, ..Options::default() }).await.unwrap();
         let files: [(&str, &[u8], bool); 2] = [("README.md", b"# Site\n", false), ("bin/check", b"#!/bin/sh\n", true)];
-        let head = forge.create_repository(&site(), &files).unwrap().0;
+        let head = forge.create_repository(&site(), &files).unwrap();
         // Another test may have been first; there is one provider a process.
         rustls::crypto::ring::default_provider().install_default().ok();
         Self { forge, client: reqwest::Client::new(), head }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob::local_forge::{App, AppKey, Options, Role, serve};
+use github_emulator::{App, AppKey, Options, Role, serve};
 use http::Method;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use axum::{Router, extract::State, routing::post};
 use bytes::Bytes;
-use hob::local_forge::{Options, Webhook, serve};
+use github_emulator::{Options, Webhook, serve};
 use http::{HeaderMap, Method};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -31,7 +31,7 @@ async fn what_happens_is_told_in_order_and_signed() {
     let users = vec!["wil:tw".parse().unwrap()];
     let mut fixture = Fixture::start().await;
     fixture.forge = serve(Options { users, webhook, ..Options::default() }).await.unwrap();
-    fixture.head = fixture.forge.create_repository(&site(), &[("README.md", b"x\n", false)]).unwrap().0;
+    fixture.head = fixture.forge.create_repository(&site(), &[("README.md", b"x\n", false)]).unwrap();
     fixture.post("tw", "/repos/acme/site/issues", json!({"title": "T", "labels": ["code"]})).await;
     fixture.post("tw", "/repos/acme/site/issues/1/comments", json!({"body": "hi"})).await;
     fixture.send("tw", Method::PATCH, "/repos/acme/site/issues/1", json!({"state": "closed"})).await;

@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
 
 mod agents;
-mod bench;
 mod docs;
 mod e2e;
 mod harness;

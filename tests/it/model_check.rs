@@ -12,11 +12,10 @@ mod world;
 
 use std::{collections::BTreeSet, num::NonZero, time::Instant};
 
-use hob::domain::Recovery;
-use stateright::{Checker, HasDiscoveries, Model, Path};
-
 use explore::{Act, Bounds, Protocol, progress};
+use hob_domain::Recovery;
 use shell::Variant;
+use stateright::{Checker, HasDiscoveries, Model, Path};
 use world::World;
 
 fn threads() -> usize {

@@ -6,15 +6,15 @@
 
 use std::{fs, io::Write, path::PathBuf, sync::Arc, time::Duration};
 
-use hob::{
-    agent::{AgentParts, Registry},
-    config::{AgentSettings, ModelAccess, ModelSettings, PriceSettings},
-    domain::{FailureClass, Outcome},
+use hob_agent::{
+    AgentParts, Registry,
     model::{
         Memoized, Message, ModelClient, ModelError, ModelReply, ModelRequest, Models, Stop, Tool, ToolCall, ToolResult,
     },
-    process::Program,
 };
+use hob_config::{AgentSettings, ModelAccess, ModelSettings, PriceSettings};
+use hob_domain::{FailureClass, Outcome};
+use hob_process::Program;
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
@@ -51,7 +51,7 @@ impl Server {
     async fn start(context: u32) -> Option<Self> {
         let folder = installed()?;
         let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("scripts/model_server.py");
-        let python = Program::new(folder.join("bin/python"), &hob::config::child_environment());
+        let python = Program::new(folder.join("bin/python"), &hob_config::child_environment());
         let python = python.env("MODEL_SERVER_KEY", KEY).arg(script).arg("serve").arg(&folder);
         let mut process = python.arg("--context").arg(context.to_string()).spawn().unwrap();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();

@@ -14,14 +14,12 @@ use axum::{
     http::{HeaderMap, StatusCode, Uri},
     response::{IntoResponse, Response},
 };
-use hob::{
-    config::{ModelAccess, ModelSettings},
-    domain::FailureClass,
-    model::{
-        Memoized, Message, ModelClient, ModelError, ModelReply, ModelRequest, Models, Stop, Tool, ToolCall, ToolResult,
-        Usage,
-    },
+use hob_agent::model::{
+    Memoized, Message, ModelClient, ModelError, ModelReply, ModelRequest, Models, Stop, Tool, ToolCall, ToolResult,
+    Usage,
 };
+use hob_config::{ModelAccess, ModelSettings};
+use hob_domain::FailureClass;
 use serde_json::{Value, json};
 
 mod anthropic;

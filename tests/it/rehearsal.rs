@@ -2,15 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use hob::{
-    process::{Environment, Finished, Program},
-    scripted_model::{Script, serve},
-};
+use hob_bench::{Script, serve};
+use hob_process::{Environment, Finished, Program};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 fn environment(home: &Path) -> Environment {
-    let mut environment = hob::config::child_environment();
+    let mut environment = hob_config::child_environment();
     environment.retain(|name, _| name == "PATH");
     environment.insert("HOME".into(), home.into());
     environment

@@ -6,16 +6,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use hob::{
-    config::{WorkspaceSettings, child_environment},
-    domain::{
-        ChangeKind, DiffPolicy, Evidence, FailureClass, FileMode, HobFiles, IssueNumber, RepoName, Sha, Timestamp,
-        Verdict,
-    },
-    process::{Exit, Program},
-    workspace::{
-        BranchName, CheckLimits, Checkout, Identity, Leftover, Remote, UnfitWork, Workspace, WorkspaceError, run_checks,
-    },
+use hob_config::{WorkspaceSettings, child_environment};
+use hob_domain::{
+    ChangeKind, DiffPolicy, Evidence, FailureClass, FileMode, HobFiles, IssueNumber, RepoName, Sha, Timestamp, Verdict,
+};
+use hob_process::{Exit, Program};
+use hob_workspace::{
+    BranchName, CheckLimits, Checkout, Identity, Leftover, Remote, UnfitWork, Workspace, WorkspaceError, run_checks,
 };
 use tokio_util::sync::CancellationToken;
 

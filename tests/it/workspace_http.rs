@@ -13,12 +13,10 @@ use axum::{
     http::{HeaderMap, Method, StatusCode, Uri},
     response::{IntoResponse, Response},
 };
-use hob::{
-    config::{WorkspaceSettings, child_environment},
-    domain::{FailureClass, IssueNumber, RepoName, Timestamp},
-    process::Program,
-    workspace::{BranchName, Identity, Leftover, Remote, Workspace, WorkspaceError},
-};
+use hob_config::{WorkspaceSettings, child_environment};
+use hob_domain::{FailureClass, IssueNumber, RepoName, Timestamp};
+use hob_process::Program;
+use hob_workspace::{BranchName, Identity, Leftover, Remote, Workspace, WorkspaceError};
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::script;

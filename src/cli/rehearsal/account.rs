@@ -3,17 +3,15 @@
 use std::{collections::BTreeMap, sync::PoisonError};
 
 use anyhow::Context;
+use hob_domain::{IssueNumber, terminal};
+use hob_worker::WorkEvent;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{
-    cli::{
-        output::{self, BAD, BOLD, DIM, GOOD, styled},
-        progress::{Show, Timed},
-        rehearsal::stage::Stage,
-    },
-    domain::{IssueNumber, terminal},
-    worker::WorkEvent,
+use crate::cli::{
+    output::{self, BAD, BOLD, DIM, GOOD, styled},
+    progress::{Show, Timed},
+    rehearsal::stage::Stage,
 };
 
 /// One issue's part of the account.

@@ -3,21 +3,19 @@
 use std::{collections::BTreeMap, path::Path};
 
 use anyhow::Context;
+use github_emulator::SeedFile;
+use hob_agent::AgentParts;
+use hob_config::{AgentSettings, BackendKind};
+use hob_domain::{RepoName, State};
+use hob_worker::{RunLimits, WorkEvent, run_once};
 use include_dir::{Dir, DirEntry, include_dir};
 
-use crate::{
-    agent::AgentParts,
-    cli::{
-        exit::{Exit, fatal},
-        output::{BOLD, styled},
-        progress::{Show, Timed},
-        rehearsal::stage::{Desk, Source, Stage},
-        setup::{Setup, agent_parts},
-    },
-    config::{AgentSettings, BackendKind},
-    domain::{RepoName, State},
-    local_forge::SeedFile,
-    worker::{RunLimits, WorkEvent, run_once},
+use crate::cli::{
+    exit::{Exit, fatal},
+    output::{BOLD, styled},
+    progress::{Show, Timed},
+    rehearsal::stage::{Desk, Source, Stage},
+    setup::Setup,
 };
 
 static BUNDLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/config/rehearsal");
@@ -90,7 +88,7 @@ pub(in crate::cli) async fn own(
     let name: String =
         name.unwrap_or_default().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let repo: RepoName = format!("rehearsal/{}", if name.is_empty() { "repository" } else { &name }).parse()?;
-    let agents = AgentParts { record: setup.record, ..agent_parts(&setup.settings, &setup.state_dir) };
+    let agents = AgentParts { record: setup.record, ..AgentParts::of(&setup.settings, &setup.state_dir) };
     let stage = Stage::set(setup.settings, repo, Source::Folder(folder), agents, agent, desk).await?;
     let ann = &stage.maintainer;
     ann.make_label("code").await?;

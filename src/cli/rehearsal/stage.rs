@@ -3,21 +3,19 @@
 use std::{path::Path, sync::Arc};
 
 use anyhow::Context;
+use github_emulator::{AccountKind, Options, Role, Running, SeedFile, User};
+use hob_agent::{AgentParts, Approval};
+use hob_config::{Settings, child_environment};
+use hob_domain::RepoName;
+use hob_forge::{Access, Authentication, Connection, Forge};
+use hob_worker::{Worker, WorkerParts, worker_id};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    agent::{AgentParts, Approval},
-    cli::{
-        progress::{self, Log, Naming, Show},
-        rehearsal::people::Person,
-        screen::Screen,
-    },
-    config::{Settings, child_environment},
-    domain::RepoName,
-    forge::{Access, Authentication, Connection, Forge},
-    local_forge::{self, AccountKind, Options, Role, Running, SeedFile, User},
-    worker::{Worker, WorkerParts, worker_id},
+use crate::cli::{
+    progress::{self, Log, Naming, Show},
+    rehearsal::people::Person,
+    screen::Screen,
 };
 
 /// Tokens of the people; they open this forge alone, which only this machine can reach.
@@ -63,11 +61,12 @@ impl Stage {
     ) -> anyhow::Result<Self> {
         // The embedded forge needs no pause between writes.
         settings.forge.write_interval_ms = 0;
-        let forge = local_forge::serve(Options { users: users(), ..Options::default() }).await?;
+        let forge = github_emulator::serve(Options { users: users(), ..Options::default() }).await?;
+        let name = repo.to_string().parse()?;
         match source {
-            Source::Files(files) => forge.create_repository(&repo, files)?,
+            Source::Files(files) => forge.create_repository(&name, files)?,
             Source::Folder(folder) => forge
-                .import_repository(&repo, folder, "main")
+                .import_repository(&name, folder, "main")
                 .with_context(|| format!("`{}` is not a git repository with a commit", folder.display()))?,
         };
         let state = tempfile::Builder::new().prefix("hob-rehearsal-").tempdir()?;
@@ -90,7 +89,7 @@ impl Stage {
             settings,
         };
         let worker = Arc::new(Worker::new(parts).await?);
-        crate::model::use_ring();
+        hob_agent::model::use_ring();
         let people = reqwest::Client::builder().no_proxy().build()?;
         let maintainer = Person::new(&people, &address, MAINTAINER);
         let outsider = Person::new(&people, &address, OUTSIDER);

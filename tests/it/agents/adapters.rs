@@ -5,11 +5,9 @@
 
 use std::{collections::BTreeMap, io::Write as _, path::PathBuf};
 
-use hob::{
-    config::{AdapterName, AgentSettings, BackendKind, ModelAccess},
-    domain::FailureClass,
-    scripted_model::{Fault, INPUT_TOKENS, OUTPUT_TOKENS, Running, Script, Times, serve},
-};
+use hob_bench::{Fault, INPUT_TOKENS, OUTPUT_TOKENS, Running, Script, Times, serve};
+use hob_config::{AdapterName, AgentSettings, BackendKind, ModelAccess};
+use hob_domain::FailureClass;
 
 use super::*;
 use crate::harness::script;
@@ -31,7 +29,7 @@ fn skipped(what: &str) {
 fn installed(name: AdapterName) -> Option<PathBuf> {
     let (_, agents) = std::env::vars_os().find(|(name, _)| name == "HOB_AGENTS_DIR")?;
     let folder = PathBuf::from(agents).join(name.as_str());
-    let program = hob::agent::adapter_program(name);
+    let program = hob_agent::adapter_program(name);
     let places = [folder.join("node_modules/.bin").join(program), folder.join("bin").join(program)];
     places.into_iter().find(|place| place.is_file())
 }
@@ -59,7 +57,7 @@ impl Real {
         };
         let server = serve(script, |_| {}).await.unwrap();
         let mut bench = Bench::new(&[("README.md", "A repository.\n")]);
-        bench.context.environment = hob::config::child_environment();
+        bench.context.environment = hob_config::child_environment();
         bench.request.brief = "Write `hello` into greeting.txt.".into();
         git2::Repository::init(bench.path()).unwrap();
         let settings = AgentSettings {
@@ -282,10 +280,10 @@ async fn hobs_own_agent_plays_the_script_on_either_interface_and_survives_each_f
             }
             let server = serve(script, |_| {}).await.unwrap();
             let bench = Bench::new(&[]);
-            let model_settings = hob::config::ModelSettings {
+            let model_settings = hob_config::ModelSettings {
                 default: Some(model.into()),
                 backoff: Duration::ZERO,
-                ..hob::config::ModelSettings::default()
+                ..hob_config::ModelSettings::default()
             };
             let access = ModelAccess {
                 openai_base_url: Some(format!("{}/v1", server.address())),

@@ -1,6 +1,6 @@
 //! The command backend: any program that edits the folder.
 
-use hob::domain::{FailureClass, Spend};
+use hob_domain::{FailureClass, Spend};
 
 use super::*;
 

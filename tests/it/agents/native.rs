@@ -1,11 +1,11 @@
 //! The native agent on recorded replies: a real loop, real files, real commands.
 
-use hob::{
-    agent::NativeAgent,
-    config::{AgentSettings, PriceSettings},
-    domain::FailureClass,
+use hob_agent::{
+    NativeAgent,
     model::{Cassette, FallbackChain, Message, ModelClient, ModelError, ModelReply, ModelRequest},
 };
+use hob_config::{AgentSettings, PriceSettings};
+use hob_domain::FailureClass;
 use serde_json::{Value, json};
 
 use super::*;
@@ -264,8 +264,9 @@ impl ModelClient for Watcher {
         }
         seen.push(now);
         let (name, arguments) = if seen.len() == 3 { ("done", r#"{"summary":"ok"}"#) } else { ("list", "{}") };
-        let call = hob::model::ToolCall { id: seen.len().to_string(), name: name.into(), arguments: arguments.into() };
-        let (stop, usage) = (hob::model::Stop::Finished, hob::model::Usage::default());
+        let call =
+            hob_agent::model::ToolCall { id: seen.len().to_string(), name: name.into(), arguments: arguments.into() };
+        let (stop, usage) = (hob_agent::model::Stop::Finished, hob_agent::model::Usage::default());
         Ok(ModelReply { text: String::new(), calls: vec![call], stop, usage })
     }
 }

@@ -1,16 +1,13 @@
 //! What the native agent may do and how it says so: rules, approval, speech, programs, ends of a run.
 
-use hob::{
-    agent::{Proposal, Verdict},
-    config::{Impact, Speech},
-};
+use hob_agent::{Proposal, Verdict};
+use hob_config::{AgentSettings, Impact, Speech};
+use serde_json::{Value, json};
 
 use super::{
     native::{call, native, native_with, run},
     *,
 };
-use hob::config::AgentSettings;
-use serde_json::{Value, json};
 
 fn done() -> Value {
     call("done", json!({ "summary": "ok" }))

@@ -1,6 +1,6 @@
 //! Bad commands and bad files: each costs a bounded time and ends in a plain answer.
 
-use hob::config::AgentSettings;
+use hob_config::AgentSettings;
 use serde_json::{Value, json};
 
 use super::{

@@ -7,7 +7,7 @@ use axum::{
     body::{Body, Bytes},
     response::{IntoResponse, Response},
 };
-use hob::config::{AgentSettings, ModelAccess, ModelSettings};
+use hob_config::{AgentSettings, ModelAccess, ModelSettings};
 use serde_json::{Value, json};
 
 use super::*;

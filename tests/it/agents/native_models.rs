@@ -1,9 +1,7 @@
 //! The native agent with several models, and with a recording: what people see of them, and what is billed.
 
-use hob::{
-    config::{ModelAccess, ModelSettings, PriceSettings},
-    scripted_model::{Fault, INPUT_TOKENS, Running, Script, Times, serve},
-};
+use hob_bench::{Fault, INPUT_TOKENS, Running, Script, Times, serve};
+use hob_config::{ModelAccess, ModelSettings, PriceSettings};
 
 use super::*;
 
@@ -60,7 +58,7 @@ async fn a_run_without_any_quota_left_is_a_pause_until_the_first_comes_back() {
     let report = bench.run(&native(parts)).await;
     let (reason, class) = failure(&report.outcome);
     let reset_after = Some(Duration::from_secs(3_600));
-    assert_eq!(class, &hob::domain::FailureClass::QuotaExhausted { reset_after }, "{reason}");
+    assert_eq!(class, &hob_domain::FailureClass::QuotaExhausted { reset_after }, "{reason}");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use hob::domain::{FailureClass, Spend};
+use hob_domain::{FailureClass, Spend};
 
 use super::*;
 

@@ -2,13 +2,13 @@
 
 use std::sync::Mutex;
 
-use hob::{
-    agent::{Executor, NativeAgent},
-    config::{AgentSettings, PriceSettings, SessionSettings, Settings},
-    domain::{IssueNumber, RepoName, RunId},
+use hob_agent::{
+    Executor, NativeAgent,
     model::{FallbackChain, Message, ModelClient, ModelError, ModelReply, ModelRequest, Stop, ToolCall, Usage},
     session::{Line, SessionEvent, SessionState, Sessions},
 };
+use hob_config::{AgentSettings, PriceSettings, SessionSettings, Settings};
+use hob_domain::{IssueNumber, RepoName, RunId};
 use serde_json::{Value, json};
 
 use super::{

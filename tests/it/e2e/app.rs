@@ -3,10 +3,8 @@
 use std::{fs, time::Duration};
 
 use futures_util::future::join_all;
-use hob::{
-    forge::Forge,
-    worker::{Repositories, RunLimits},
-};
+use hob_forge::Forge;
+use hob_worker::{Repositories, RunLimits};
 
 use crate::harness::{Gate, World, private_key, repo};
 

@@ -1,9 +1,7 @@
 //! Actions that need a word: asked about on the issue, allowed or not, and what then runs.
 
-use hob::{
-    config::{AgentSettings, Ask, BackendKind, Impact},
-    domain::{BlockKind, IssueNumber, State},
-};
+use hob_config::{AgentSettings, Ask, BackendKind, Impact};
+use hob_domain::{BlockKind, IssueNumber, State};
 use serde_json::{Value, json};
 
 use crate::harness::{Builder, World};
@@ -159,7 +157,7 @@ async fn an_approval_where_none_is_asked_for_does_nothing() {
     let before = world.writes().len();
     world.run().await;
     assert_eq!((world.writes().len(), world.briefs(issue).len()), (before, 1));
-    let error = hob::worker::approve(&*world.worker("w1").await, IssueNumber(issue), "").await.unwrap_err().to_string();
+    let error = hob_worker::approve(&*world.worker("w1").await, IssueNumber(issue), "").await.unwrap_err().to_string();
     assert!(error.contains("asks for no approval"), "{error}");
     world.finish().await;
 }

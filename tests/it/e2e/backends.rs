@@ -1,9 +1,7 @@
 //! The other agents: the native loop on recorded replies, and recipes.
 
-use hob::{
-    config::{AgentSettings, BackendKind},
-    domain::State,
-};
+use hob_config::{AgentSettings, BackendKind};
+use hob_domain::State;
 use serde_json::{Value, json};
 
 use crate::harness::World;

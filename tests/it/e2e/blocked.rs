@@ -1,6 +1,6 @@
 //! Blocked, answered, unblocked.
 
-use hob::domain::{IssueNumber, State};
+use hob_domain::{IssueNumber, State};
 
 use crate::harness::{Builder, World};
 
@@ -97,13 +97,13 @@ async fn an_outsiders_comment_never_reaches_the_agent() {
 #[tokio::test]
 async fn the_operator_unblocks_with_words() {
     let (world, issue) = waiting().await;
-    hob::worker::unblock(&*world.worker("w1").await, IssueNumber(issue), "Blue, please.").await.unwrap();
+    hob_worker::unblock(&*world.worker("w1").await, IssueNumber(issue), "Blue, please.").await.unwrap();
     assert_eq!(world.labels(issue).await, ["code"]);
     assert_eq!(world.record(issue).await.unwrap().state, State::Ready);
     world.run().await;
     assert!(world.briefs(issue)[1].contains("Blue, please."));
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
-    let again = hob::worker::unblock(&*world.worker("w1").await, IssueNumber(issue), "").await.unwrap_err();
+    let again = hob_worker::unblock(&*world.worker("w1").await, IssueNumber(issue), "").await.unwrap_err();
     assert!(again.to_string().contains("is not blocked"), "{again}");
     world.finish().await;
 }

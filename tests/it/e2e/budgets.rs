@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob::domain::{BlockKind, State};
+use hob_domain::{BlockKind, State};
 
 use crate::harness::{World, run};
 

@@ -1,9 +1,7 @@
 //! `hob work`: just these issues, through the real binary.
 
-use hob::{
-    domain::{IssueNumber, State},
-    forge::Access,
-};
+use hob_domain::{IssueNumber, State};
+use hob_forge::Access;
 use http::Method;
 use rustix::process::Signal;
 use serde_json::{Value, json};

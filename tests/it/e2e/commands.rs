@@ -1,6 +1,6 @@
 //! The program's own commands, through the real binary.
 
-use hob::local_forge::{Fault, What, When};
+use github_emulator::{Fault, What, When};
 use serde_json::Value;
 
 use crate::harness::World;

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use hob::{
-    domain::{IssueNumber, State},
-    forge::Access,
-    worker::{Requested, Worker},
-};
+use hob_domain::{IssueNumber, State};
+use hob_forge::Access;
+use hob_worker::{Requested, Worker};
 use serde_json::json;
 
 use crate::harness::{Gate, World, run};
@@ -30,7 +28,7 @@ async fn a_pause_reaches_a_running_worker_and_keeps_its_work() {
     let worker = world.worker("busy").await;
     let paused = async {
         gate.reached().await;
-        hob::worker::pause(&*operator(&world).await, IssueNumber(issue), "after the release").await.unwrap()
+        hob_worker::pause(&*operator(&world).await, IssueNumber(issue), "after the release").await.unwrap()
     };
     let (_, asked) = tokio::join!(run(&worker), paused);
     assert_eq!(asked, Requested::Passed);
@@ -42,10 +40,10 @@ async fn a_pause_reaches_a_running_worker_and_keeps_its_work() {
 
     world.run().await;
     assert_eq!(world.briefs(issue).len(), 1, "nobody takes it");
-    let why = hob::worker::explain::all(&*operator(&world).await).await.unwrap().remove(0).why;
+    let why = hob_worker::explain::all(&*operator(&world).await).await.unwrap().remove(0).why;
     assert_eq!(why, "hob paused it (after the release); `hob resume` with its number resumes it");
 
-    hob::worker::resume(&*operator(&world).await, IssueNumber(issue)).await.unwrap();
+    hob_worker::resume(&*operator(&world).await, IssueNumber(issue)).await.unwrap();
     let worker = world.worker("next").await;
     tokio::join!(run(&worker), async {
         gate.reached().await;
@@ -65,7 +63,7 @@ async fn terminate_ends_a_running_worker_for_good() {
     let worker = world.worker("busy").await;
     let (_, asked) = tokio::join!(run(&worker), async {
         gate.reached().await;
-        hob::worker::terminate(&*operator(&world).await, IssueNumber(issue)).await.unwrap()
+        hob_worker::terminate(&*operator(&world).await, IssueNumber(issue)).await.unwrap()
     });
     assert_eq!(asked, Requested::Passed);
     assert_eq!(world.record(issue).await.unwrap().state, State::Done);
@@ -116,12 +114,12 @@ async fn a_request_to_a_worker_that_died_is_obeyed_by_the_next() {
     }
     drop(dead);
     let operator = operator(&world).await;
-    assert_eq!(hob::worker::pause(&operator, IssueNumber(issue), "").await.unwrap(), Requested::Passed);
+    assert_eq!(hob_worker::pause(&operator, IssueNumber(issue), "").await.unwrap(), Requested::Passed);
     world.forge.advance(world.settings.lease.duration + world.settings.lease.skew + std::time::Duration::from_secs(2));
     world.run().await;
     let record = world.record(issue).await.unwrap();
     assert!(record.paused.is_some() && record.state == State::Ready, "{record:?}");
-    hob::worker::terminate(&operator, IssueNumber(issue)).await.unwrap();
+    hob_worker::terminate(&operator, IssueNumber(issue)).await.unwrap();
     assert!(world.labels(issue).await.is_empty());
     world.finish().await;
 }
@@ -145,16 +143,16 @@ async fn the_kill_switch_stops_every_claim_and_is_taken_back() {
     let world = World::fixing().start().await;
     let first = world.asks("Make done.txt", "").await;
     let operator = operator(&world).await;
-    hob::worker::kill_switch(&operator, Some("too dear")).await.unwrap();
+    hob_worker::kill_switch(&operator, Some("too dear")).await.unwrap();
     for name in ["one", "another"] {
         assert_eq!(run(&world.worker(name).await).await.worked, 0);
     }
     assert!(world.record(first).await.is_none() && world.labels(first).await == ["code"]);
     let status = world.hob(&["status"]).await.stdout;
     assert!(status.contains("hob paused the repository (too dear)") && status.contains("Today: 0 s"), "{status}");
-    let why = hob::worker::explain::all(&operator).await.unwrap().remove(0).why;
+    let why = hob_worker::explain::all(&operator).await.unwrap().remove(0).why;
     assert_eq!(why, "hob paused the repository (too dear); `hob resume --all` resumes it");
-    hob::worker::kill_switch(&operator, None).await.unwrap();
+    hob_worker::kill_switch(&operator, None).await.unwrap();
     world.run().await;
     assert_eq!(world.labels(first).await, ["code", "in-review"], "{:?}", world.failures());
     world.finish().await;

@@ -2,7 +2,8 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use hob::{domain::State, worker::RunLimits};
+use hob_domain::State;
+use hob_worker::RunLimits;
 
 use crate::harness::{World, run};
 
@@ -40,7 +41,7 @@ async fn no_more_issues_are_claimed_than_an_hour_may_have() {
     }
     assert_eq!(world.run().await.worked, 2);
     assert_eq!(world.run().await.worked, 0);
-    let said = hob::worker::explain::all(&*world.worker("w1").await).await.unwrap();
+    let said = hob_worker::explain::all(&*world.worker("w1").await).await.unwrap();
     assert!(said[2].why.starts_with("2 issues were claimed within the hour, the limit"), "{said:?}");
     world.forge.advance(Duration::from_secs(3601));
     assert_eq!(world.run().await.worked, 1);
@@ -55,11 +56,11 @@ async fn the_priority_label_comes_first() {
     let high = world.opens("ann", "High", "", &["code", "priority:high"]).await;
     let critical = world.opens("ann", "Critical", "", &["code", "priority:critical"]).await;
     let worker = world.worker("w1").await;
-    let places: Vec<u64> = hob::worker::explain::all(&worker).await.unwrap().iter().map(|said| said.issue.0).collect();
+    let places: Vec<u64> = hob_worker::explain::all(&worker).await.unwrap().iter().map(|said| said.issue.0).collect();
     assert_eq!(places, [critical, high, old]);
     let limits = RunLimits { max_issues: Some(1), max_runtime: None };
     for (worked, waiting) in [(critical, high), (high, old)] {
-        assert_eq!(hob::worker::run_once(&worker, limits).await.unwrap().worked, 1);
+        assert_eq!(hob_worker::run_once(&worker, limits).await.unwrap().worked, 1);
         assert!(world.labels(worked).await.contains(&"in-review".to_owned()));
         assert!(world.record(waiting).await.is_none());
     }

@@ -1,9 +1,7 @@
 //! Drift: every row of the table in `docs/protocol.md#drift` that no other test has.
 
-use hob::{
-    domain::{BlockKind, State},
-    local_forge::{Fault, What, When},
-};
+use github_emulator::{Fault, What, When};
+use hob_domain::{BlockKind, State};
 use http::Method;
 use serde_json::{Value, json};
 

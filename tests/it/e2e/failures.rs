@@ -2,11 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hob::{
-    domain::State,
-    local_forge::{Fault, What, When},
-    worker::{RunLimits, run_once},
-};
+use github_emulator::{Fault, What, When};
+use hob_domain::State;
+use hob_worker::{RunLimits, run_once};
 
 use crate::harness::{World, in_virtual_time};
 
@@ -85,8 +83,8 @@ async fn an_agent_past_its_time_is_ended_with_its_children() {
 
 #[tokio::test]
 async fn an_agent_that_is_not_installed_blocks_the_issue_with_what_to_do() {
-    let agent = hob::config::AgentSettings {
-        backend: hob::config::BackendKind::Command,
+    let agent = hob_config::AgentSettings {
+        backend: hob_config::BackendKind::Command,
         command: vec!["no-such-agent-here".to_owned()],
         ..Default::default()
     };

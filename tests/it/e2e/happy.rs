@@ -1,6 +1,6 @@
 //! From the label to the pull request.
 
-use hob::domain::State;
+use hob_domain::State;
 
 use crate::harness::World;
 

@@ -5,10 +5,8 @@ use std::{
     time::Duration,
 };
 
-use hob::{
-    domain::{IssueNumber, RepoName},
-    worker::{EventSink, Repositories, RunLimits, WorkEvent},
-};
+use hob_domain::{IssueNumber, RepoName};
+use hob_worker::{EventSink, Repositories, RunLimits, WorkEvent};
 use tokio::{sync::oneshot, time::timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +31,7 @@ fn when_the_agent_starts(issue: u64, act: impl Fn() + Send + Sync + 'static) -> 
 
 /// Waits until the lease on an issue was renewed some times more.
 async fn renewed(world: &World, issue: u64) {
-    let forge = world.bot(hob::forge::Access::ReadOnly);
+    let forge = world.bot(hob_forge::Access::ReadOnly);
     let mut seen = Vec::new();
     while seen.len() <= RENEWALS {
         let tip = forge.tip(IssueNumber(issue)).await.unwrap().unwrap();

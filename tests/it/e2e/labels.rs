@@ -1,6 +1,6 @@
 //! Labels as people see and change them, and the one status comment.
 
-use hob::domain::State;
+use hob_domain::State;
 use http::Method;
 use serde_json::json;
 
@@ -42,7 +42,7 @@ async fn a_person_who_blocks_an_issue_by_hand_holds_hob_off() {
     world.run().await;
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
     assert!(world.record(issue).await.is_none());
-    let said = hob::worker::explain::all(&*world.worker("w1").await).await.unwrap();
+    let said = hob_worker::explain::all(&*world.worker("w1").await).await.unwrap();
     assert!(said[0].why.contains("a person put the label `blocked` on it"), "{said:?}");
     world.labels_off("ann", issue, "blocked").await;
     world.run().await;

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use hob::{
-    domain::{BlockKind, IssueNumber, Recovery, RunId, STATUS_MARK, State, Transition},
-    forge::{Access, Forge, HeldLease},
-    worker::RunLimits,
-};
+use hob_domain::{BlockKind, IssueNumber, Recovery, RunId, STATUS_MARK, State, Transition};
+use hob_forge::{Access, Forge, HeldLease};
+use hob_worker::RunLimits;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -72,7 +70,7 @@ async fn a_worker_that_dies_while_its_agent_works_is_followed_by_another() {
     let issue = world.asks("Make done.txt", "").await;
     let dead = world.worker("dead").await;
     tokio::select! {
-        _ = hob::worker::run_once(&dead, RunLimits::default()) => panic!("nobody opened the gate"),
+        _ = hob_worker::run_once(&dead, RunLimits::default()) => panic!("nobody opened the gate"),
         () = gate.reached() => {}
     }
     drop(dead);

@@ -1,9 +1,7 @@
 //! Lists longer than what is read of them: a part is never taken for the whole.
 
-use hob::{
-    domain::{IssueNumber, State},
-    forge::Access,
-};
+use hob_domain::{IssueNumber, State};
+use hob_forge::Access;
 use http::Method;
 use serde_json::json;
 

@@ -1,9 +1,7 @@
 //! What happens to an issue while the agent works on it.
 
-use hob::{
-    domain::State,
-    local_forge::{Fault, What, When},
-};
+use github_emulator::{Fault, What, When};
+use hob_domain::State;
 use serde_json::json;
 
 use crate::harness::{Gate, World};

@@ -1,6 +1,6 @@
 //! The repository's checks, before and after the work.
 
-use hob::domain::State;
+use hob_domain::State;
 
 use crate::harness::World;
 

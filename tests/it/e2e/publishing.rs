@@ -1,13 +1,11 @@
 //! Branches and pull requests: one of each, whatever stands there already.
 
-use hob::{
-    domain::{BlockKind, State},
-    local_forge::Role,
-};
+use github_emulator::Role;
+use hob_domain::{BlockKind, State};
 use http::Method;
 use serde_json::json;
 
-use crate::harness::{Gate, World, repo};
+use crate::harness::{Gate, World, repo_on_forge};
 
 #[tokio::test]
 async fn a_branch_of_somebody_else_is_left_alone() {
@@ -27,7 +25,7 @@ async fn a_branch_of_somebody_else_is_left_alone() {
 async fn a_protected_branch_blocks_the_issue_with_the_reason() {
     let world = World::fixing().start().await;
     let issue = world.asks("Make done.txt", "").await;
-    world.forge.protect(&repo(), &[&format!("hob/{issue}-make-done-txt")]).unwrap();
+    world.forge.protect(&repo_on_forge(), &[&format!("hob/{issue}-make-done-txt")]).unwrap();
     world.run().await;
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
     let status = world.status(issue).await;
@@ -45,7 +43,7 @@ async fn a_right_that_is_lost_before_the_push_is_told_to_a_person() {
     let issue = world.asks("Make done.txt", "").await;
     let meanwhile = async {
         gate.reached().await;
-        world.forge.set_role(&repo(), &"hob".into(), Role::Triage).unwrap();
+        world.forge.set_role(&repo_on_forge(), &"hob".into(), Role::Triage).unwrap();
         gate.open().await;
     };
     let (summary, ()) = tokio::join!(world.run(), meanwhile);
@@ -53,7 +51,7 @@ async fn a_right_that_is_lost_before_the_push_is_told_to_a_person() {
     assert!(world.pulls().await.is_empty() && world.branches().await.is_empty());
 
     // Its right comes back: once the lease has run out, the next run goes on.
-    world.forge.set_role(&repo(), &"hob".into(), Role::Write).unwrap();
+    world.forge.set_role(&repo_on_forge(), &"hob".into(), Role::Write).unwrap();
     world.forge.advance(world.settings.lease.duration * 2);
     let again = async {
         gate.reached().await;

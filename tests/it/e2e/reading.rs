@@ -1,11 +1,9 @@
 //! Reading: commands that only read send no write, and a long past costs few calls.
 
-use hob::{
-    domain::{IssueNumber, Record, State},
-    forge::Access,
-    local_forge::LoggedRequest,
-    worker::RunLimits,
-};
+use github_emulator::LoggedRequest;
+use hob_domain::{IssueNumber, Record, State};
+use hob_forge::Access;
+use hob_worker::RunLimits;
 use http::Method;
 use serde_json::json;
 
@@ -18,12 +16,12 @@ async fn explaining_and_listing_write_nothing() {
     let evil = world.opens("out", "Evil", "", &[]).await;
     world.labels_on("tess", evil, "code").await;
     let reader = world.worker_with("reader", world.settings.clone(), Access::ReadOnly).await;
-    let said = hob::worker::explain::all(&reader).await.unwrap();
+    let said = hob_worker::explain::all(&reader).await.unwrap();
     assert_eq!((said[0].issue.0, said[0].place, said[0].why.as_str()), (good, Some(1), "it would be claimed"));
     assert_eq!((said[1].issue.0, said[1].place), (evil, None));
     assert!(said[1].why.starts_with("it would be refused: `tess`"), "{said:?}");
-    assert!(hob::worker::explain::unfinished(&reader).await.unwrap().is_empty());
-    assert!(hob::worker::explain::repository_settings(&reader).await.unwrap().is_some());
+    assert!(hob_worker::explain::unfinished(&reader).await.unwrap().is_empty());
+    assert!(hob_worker::explain::repository_settings(&reader).await.unwrap().is_some());
     assert_eq!(world.writes(), []);
     world.finish().await;
 }
@@ -33,7 +31,7 @@ async fn a_client_that_may_only_read_refuses_to_write_before_it_sends() {
     let world = World::fixing().start().await;
     let issue = world.asks("Make done.txt", "").await;
     let reader = world.worker_with("reader", world.settings.clone(), Access::ReadOnly).await;
-    let summary = hob::worker::run_once(&reader, RunLimits::default()).await;
+    let summary = hob_worker::run_once(&reader, RunLimits::default()).await;
     assert!(summary.is_err() || summary.unwrap().worked == 0);
     assert_eq!(world.writes(), []);
     assert_eq!(world.labels(issue).await, ["code"]);
@@ -116,7 +114,7 @@ async fn a_long_past_that_git_cannot_fetch_is_read_one_by_one() {
     settings.workspace.git = "/nowhere/git".into();
     let fresh = world.worker_with("fresh", settings, Access::ReadOnly).await;
     let before = calls(&world).len();
-    let said = hob::worker::explain::all(&fresh).await.unwrap();
+    let said = hob_worker::explain::all(&fresh).await.unwrap();
     assert!(said.iter().map(|said| said.issue.0).eq([101]), "{said:?}");
     assert!((calls(&world).len() - before) > 30);
     world.leave();

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use hob::{
-    domain::RepoName,
-    worker::{Repositories, RunLimits, WorkEvent},
-};
+use hob_domain::RepoName;
+use hob_worker::{Repositories, RunLimits, WorkEvent};
 use http::Method;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -82,7 +80,7 @@ async fn a_repository_that_joins_the_installation_is_found() {
         }
     });
     let cancel = CancellationToken::new();
-    let until = (cancel.clone(), Some(events as hob::worker::EventSink));
+    let until = (cancel.clone(), Some(events as hob_worker::EventSink));
     let pool = world.pool_until(&world.as_app(None), Repositories::OfInstallation, &world.settings, until);
     let joins = async {
         assert_eq!(published.recv().await.unwrap(), "acme/site");
@@ -101,7 +99,7 @@ async fn a_poll_does_not_come_before_the_limit_ends() {
     world.forge.limit_rate(0);
     let worker = world.worker("w1").await;
     let limits = RunLimits { max_issues: None, max_runtime: Some(std::time::Duration::from_secs(600)) };
-    let done = hob::worker::run_forever(&worker, limits).await;
+    let done = hob_worker::run_forever(&worker, limits).await;
     assert_eq!((done.worked, done.repositories_failed), (0, 1));
     world.forge.limit_rate(1_000_000);
     let asked = world.forge.requests().into_iter().filter(|one| one.path.contains("/issues?")).count();

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use hob::{domain::State, worker::RunLimits};
+use hob_domain::State;
+use hob_worker::RunLimits;
 use rustix::process::Signal;
 
 use crate::harness::{Gate, World};
@@ -30,7 +31,7 @@ async fn a_run_whose_time_is_over_puts_its_issue_back() {
     let issue = world.asks("Make done.txt", "").await;
     let worker = world.worker("w1").await;
     let limits = RunLimits { max_issues: None, max_runtime: Some(Duration::from_secs(6)) };
-    let (done, ()) = tokio::join!(hob::worker::run_forever(&worker, limits), gate.reached());
+    let (done, ()) = tokio::join!(hob_worker::run_forever(&worker, limits), gate.reached());
     assert_eq!((done.worked, done.failed), (1, 0), "{:?}", world.failures());
     let record = world.record(issue).await.unwrap();
     assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));

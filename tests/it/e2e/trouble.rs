@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob::domain::State;
+use hob_domain::State;
 use http::Method;
 use serde_json::json;
 

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use hob::{domain::State, local_forge::Role};
+use github_emulator::Role;
+use hob_domain::State;
 use http::Method;
 use serde_json::json;
 
-use crate::harness::{World, repo};
+use crate::harness::{World, repo_on_forge};
 
 async fn refused(world: &World, issue: u64, reason: &str) {
     let summary = world.run().await;
@@ -81,7 +82,7 @@ async fn the_event_that_decides_is_found_on_the_fourth_page() {
 async fn a_labeller_who_lost_the_permission_since_is_refused() {
     let world = World::fixing().start().await;
     let issue = world.opens("wil", "As a leaver", "", &["code"]).await;
-    world.forge.set_role(&repo(), &"wil".into(), Role::Read).unwrap();
+    world.forge.set_role(&repo_on_forge(), &"wil".into(), Role::Read).unwrap();
     refused(&world, issue, "`wil` has read permission here").await;
     world.finish().await;
 }

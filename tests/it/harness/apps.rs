@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-use hob::{
-    config::Settings,
-    domain::RepoName,
-    forge::{Access, App, AppKey, Authentication, Connection, Forge},
-    local_forge,
-    worker::{EventSink, Repositories, WorkerParts, WorkerPool},
-};
+use hob_config::Settings;
+use hob_domain::RepoName;
+use hob_forge::{Access, App, AppKey, Authentication, Connection, Forge};
+use hob_worker::{EventSink, Repositories, WorkerParts, WorkerPool};
 use tokio_util::sync::CancellationToken;
 
 use super::{World, repo};
@@ -46,10 +43,10 @@ pub(crate) fn private_key() -> String {
 }
 
 /// The App as the forge knows it.
-pub(super) fn app() -> local_forge::App {
-    let key = local_forge::AppKey::from_pem(&private_key()).unwrap();
-    let role = local_forge::Role::Write;
-    local_forge::App { id: APP, slug: "hob".to_owned(), key, installation: INSTALLATION, role }
+pub(super) fn app() -> github_emulator::App {
+    let key = github_emulator::AppKey::from_pem(&private_key()).unwrap();
+    let role = github_emulator::Role::Write;
+    github_emulator::App { id: APP, slug: "hob".to_owned(), key, installation: INSTALLATION, role }
 }
 
 impl World {

@@ -8,10 +8,8 @@ use std::{
 
 use axum::{Router, body::Body};
 use bytes::Bytes;
-use hob::{
-    config::Settings,
-    forge::{Access, Authentication, Connection, Forge},
-};
+use hob_config::Settings;
+use hob_forge::{Access, Authentication, Connection, Forge};
 use http::{Method, Request, Response, header};
 use http_body_util::{BodyExt, Full};
 use octocrab::{AuthState, OctoBody, Octocrab, OctocrabBuilder};

@@ -1,6 +1,6 @@
 //! The end of a world: nothing may be left over.
 
-use hob::domain::{STATUS_MARK, State, held_by};
+use hob_domain::{STATUS_MARK, State, held_by};
 use serde_json::Value;
 
 use super::{World, children};

@@ -21,4 +21,4 @@ pub(crate) use inside::Turnstile;
 pub(crate) use program::Ended;
 pub(crate) use script::script;
 pub(crate) use virtual_time::in_virtual_time;
-pub(crate) use world::{Builder, World, claim, repo, run};
+pub(crate) use world::{Builder, World, claim, repo, repo_on_forge, run};

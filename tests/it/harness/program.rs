@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hob::process::{Environment, Exit, Finished, Program};
+use hob_process::{Environment, Exit, Finished, Program};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::Child;
 use tokio_util::sync::CancellationToken;
@@ -57,7 +57,7 @@ impl World {
         environment.insert("GITHUB_SERVER_URL", self.forge.server_url());
         environment.insert("HOME", self.dir().display().to_string());
         environment.extend(changes.iter().map(|(name, value)| (*name, (*value).to_owned())));
-        let mut inherited = hob::config::child_environment();
+        let mut inherited = hob_config::child_environment();
         inherited.retain(|name, _| name == "PATH");
         inherited.into_iter().chain(environment.into_iter().map(|(k, v)| (k.into(), v.into()))).collect()
     }
@@ -100,8 +100,8 @@ impl Started {
 /// The tables of a settings file that flags cannot say.
 #[derive(serde::Serialize)]
 struct Tables<'a> {
-    agents: &'a BTreeMap<String, hob::config::AgentSettings>,
-    recipes: &'a BTreeMap<String, hob::config::RecipeSettings>,
+    agents: &'a BTreeMap<String, hob_config::AgentSettings>,
+    recipes: &'a BTreeMap<String, hob_config::RecipeSettings>,
 }
 
 impl<'a> Tables<'a> {

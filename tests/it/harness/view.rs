@@ -1,10 +1,8 @@
 //! What a test looks at: labels, comments, pull requests, commits, the ledger, briefs, and what the forge was asked.
 
-use hob::{
-    domain::{IssueNumber, Record, STATUS_MARK, Timestamp},
-    forge::{Access, Forge},
-    local_forge::LoggedRequest,
-};
+use github_emulator::LoggedRequest;
+use hob_domain::{IssueNumber, Record, STATUS_MARK, Timestamp};
+use hob_forge::{Access, Forge};
 use http::Method;
 use serde_json::Value;
 

@@ -6,14 +6,12 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use hob::{
-    agent::{AgentParts, Approval},
-    config::{AgentSettings, BackendKind, RecipeSettings, Settings, child_environment},
-    domain::{Claimant, EventId, RepoName, State, Transition, Trigger},
-    forge::{Access, Authentication, Connection, Forge},
-    local_forge::{Options, Running, serve},
-    worker::{RunLimits, RunSummary, WorkEvent, Worker, WorkerParts, run_once},
-};
+use github_emulator::{Options, Running, serve};
+use hob_agent::{AgentParts, Approval};
+use hob_config::{AgentSettings, BackendKind, RecipeSettings, Settings, child_environment};
+use hob_domain::{Claimant, EventId, RepoName, State, Transition, Trigger};
+use hob_forge::{Access, Authentication, Connection, Forge};
+use hob_worker::{RunLimits, RunSummary, WorkEvent, Worker, WorkerParts, run_once};
 use http::Method;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -36,6 +34,11 @@ const ACCOUNTS: [(&str, &str); 9] = [
 /// The repository of every world.
 pub(crate) fn repo() -> RepoName {
     "acme/site".parse().unwrap()
+}
+
+/// Its name as the forge knows it, which shares no type with Hob.
+pub(crate) fn repo_on_forge() -> github_emulator::RepoName {
+    repo().to_string().parse().unwrap()
 }
 
 /// What a world is started with.
@@ -152,7 +155,7 @@ impl Builder {
             ..Options::default()
         };
         let forge = serve(options).await.unwrap();
-        forge.create_repository(&repo(), &seeds(&self.files)).unwrap();
+        forge.create_repository(&repo_on_forge(), &seeds(&self.files)).unwrap();
         let set_here = |key: &str| (key.to_owned(), "0".to_owned());
         let mut set = ["forge.write_interval_ms", "limits.open_pulls", "agent.retries"].map(set_here).to_vec();
         set.extend(self.set);
@@ -324,6 +327,6 @@ pub(crate) async fn run(worker: &Arc<Worker>) -> RunSummary {
 
 /// A claim of an issue that has this title and no body, as ann's label sets it off.
 pub(crate) fn claim(title: &str) -> Transition {
-    let approved = hob::domain::approved_hash(title, "");
+    let approved = hob_domain::approved_hash(title, "");
     Transition::Claim { trigger: Trigger { event: EventId(0), actor: "ann".into(), approved } }
 }

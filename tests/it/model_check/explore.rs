@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use hob::domain::{Recovery, State};
+use hob_domain::{Recovery, State};
 use stateright::{Model, Property};
 
 use super::{
@@ -180,13 +180,13 @@ fn leases(world: &World) -> impl Iterator<Item = (usize, &Lease)> {
 
 /// Whether a lease ends with the next tick though its worker lives: it was suspended, or does not reach the forge.
 fn outlives_a_lease(world: &World) -> bool {
-    let left = |w: usize, lease: &Lease| hob::domain::remaining(&lease.mine.record(), at(world.clocks[w]));
+    let left = |w: usize, lease: &Lease| hob_domain::remaining(&lease.mine.record(), at(world.clocks[w]));
     leases(world).any(|(w, lease)| left(w, lease) == ticks(1))
 }
 
 fn one_holder(_: &Protocol, world: &World) -> bool {
     let mut generations: Vec<u8> = leases(world)
-        .filter(|(w, lease)| !hob::domain::remaining(&lease.mine.record(), at(world.clocks[*w])).is_zero())
+        .filter(|(w, lease)| !hob_domain::remaining(&lease.mine.record(), at(world.clocks[*w])).is_zero())
         .map(|(_, lease)| lease.mine.generation)
         .collect();
     let holders = generations.len();

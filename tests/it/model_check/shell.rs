@@ -3,7 +3,7 @@
 //! What a step asks for is in the order of `worker::{reconcile, attempt, transition}`; how an outcome that is unknown is
 //! settled is `forge::ledger`'s. Every change of a record is `domain::apply`'s, which the product runs too.
 
-use hob::domain::{
+use hob_domain::{
     Action, Answer as Words, ApprovalGrant, BlockReason, Budget, CommentId, Decision, Ending, EventId, IssueStatus,
     IssueView, LabelChange, PlanRules, PullNumber, Record, Recovery, RepositoryRules, RunId, Sha, State, Transition,
     Trigger, Unblocking, WaitReason, acquire, apply, decide, held_by, released, remaining, renewed, still_mine,
@@ -269,7 +269,7 @@ impl Shell {
     fn next_record(self, world: &mut World, w: usize, lease: &Lease) -> Rec {
         let now = at(world.clocks[w]);
         let mine = lease.mine.record();
-        let nonce = hob::domain::Nonce(self.fresh_nonce(world).to_string());
+        let nonce = hob_domain::Nonce(self.fresh_nonce(world).to_string());
         let next = match lease.doing {
             Doing::Release | Doing::ReleaseReady => released(&mine, nonce, now),
             Doing::Start
@@ -447,7 +447,7 @@ impl Shell {
             return;
         }
         let now = world.clocks[w];
-        let nonce = hob::domain::Nonce(self.fresh_nonce(world).to_string());
+        let nonce = hob_domain::Nonce(self.fresh_nonce(world).to_string());
         let record = Rec::of(&renewed(&lease.mine.record(), nonce, at(now)));
         let made = self.ledger(world, w, &mut lease, record, answer);
         lease.pending = None;

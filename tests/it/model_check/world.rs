@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use hob::domain::{
+use hob_domain::{
     Answer, BlockKind, Blocked, Claimant, CommentId, Generation, Holder, IssueNumber, LabelNames, Nonce, PullNumber,
     PullStatus, RECORD_VERSION, Record, Spend, State, Timestamp, WorkerId,
 };

@@ -2,10 +2,8 @@
 
 use std::fs;
 
-use hob::{
-    config::PriceSettings,
-    model::{Answer, Cassette, Conversation, FallbackChain},
-};
+use hob_agent::model::{Answer, Cassette, Conversation, FallbackChain};
+use hob_config::PriceSettings;
 
 use super::{Answer as Reaction, *};
 

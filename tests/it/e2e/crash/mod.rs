@@ -18,10 +18,8 @@ use std::{
     time::Duration,
 };
 
-use hob::{
-    forge::Access,
-    worker::{RunSummary, run_sequentially},
-};
+use hob_forge::Access;
+use hob_worker::{RunSummary, run_sequentially};
 use tokio_util::sync::CancellationToken;
 
 use self::{

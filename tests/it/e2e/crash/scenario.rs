@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hob::domain::{Record, State, status_body};
+use hob_domain::{Record, State, status_body};
 use http::Method;
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! The forge's bad days: which faults the calls of a pass meet.
 
-use hob::local_forge::{Fault, What, When};
+use github_emulator::{Fault, What, When};
 
 use super::draw::Draw;
 

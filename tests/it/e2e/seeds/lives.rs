@@ -1,6 +1,6 @@
 //! The issues of a seed, and what people do about them in the middle of it.
 
-use hob::domain::{Record, State};
+use hob_domain::{Record, State};
 use http::Method;
 use serde_json::{Value, json};
 

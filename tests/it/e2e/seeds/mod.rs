@@ -19,10 +19,8 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use hob::{
-    domain::State,
-    worker::{RunLimits, RunSummary, Worker},
-};
+use hob_domain::State;
+use hob_worker::{RunLimits, RunSummary, Worker};
 
 use self::{
     draw::Draw,
@@ -107,7 +105,7 @@ impl Stage {
         };
         let stopped = self.turnstile.stop_after(if dies || life.is_some() { after } else { usize::MAX / 2 });
         {
-            let mut run = Box::pin(hob::worker::run_once(&worker, RunLimits::default()));
+            let mut run = Box::pin(hob_worker::run_once(&worker, RunLimits::default()));
             let reached = tokio::select! {
                 // A pass that fails is what this is about.
                 ended = &mut run => { drop(ended); None }
@@ -143,7 +141,7 @@ impl Stage {
         for pass in 0..HEALED_PASSES {
             self.world.forge.advance(LONG);
             let healer = self.worker("healer").await;
-            let summary: RunSummary = hob::worker::run_once(&healer, RunLimits::default()).await.unwrap();
+            let summary: RunSummary = hob_worker::run_once(&healer, RunLimits::default()).await.unwrap();
             let idle = summary.worked + summary.reconciled + summary.failed == 0;
             if idle && self.is_over(lives).await {
                 return self.pays().await;
@@ -163,7 +161,7 @@ impl Stage {
             let entry = entry.unwrap();
             let name = entry.file_name().to_str().and_then(|name| name.strip_prefix("state-").map(str::to_owned));
             if let Some(name) = name.filter(|_| entry.path().join("unpaid").exists()) {
-                hob::worker::run_once(&self.worker(&name).await, RunLimits::default()).await.unwrap();
+                hob_worker::run_once(&self.worker(&name).await, RunLimits::default()).await.unwrap();
             }
         }
     }

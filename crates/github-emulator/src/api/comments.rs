@@ -1,0 +1,126 @@
+//! Comments on issues and pull requests.
+
+use super::{
+    super::{
+        call::{Answer, Call, Reply},
+        options::Role,
+        page::paged,
+        refusal::Refusal,
+        route::{Route, delete, get, patch, post},
+        state::{Comment, Repository},
+    },
+    issues::{BODY_MAX, cross_reference},
+};
+use crate::names::Timestamp;
+
+pub(super) const ROUTES: &[Route] = &[
+    get("/repos/{owner}/{repo}/issues/{number}/comments", list),
+    post("/repos/{owner}/{repo}/issues/{number}/comments", create),
+    get("/repos/{owner}/{repo}/issues/comments", list_all),
+    get("/repos/{owner}/{repo}/issues/comments/{id}", show),
+    patch("/repos/{owner}/{repo}/issues/comments/{id}", update),
+    delete("/repos/{owner}/{repo}/issues/comments/{id}", remove),
+];
+
+fn list(call: &Call) -> Answer {
+    let state = call.state();
+    let issue = call.issue(call.repository(&state, Role::Read)?)?;
+    let since = since(call);
+    let comments = issue.comments.iter().filter(|comment| since.is_none_or(|since| comment.updated_at >= since));
+    let view = call.view(&state)?;
+    Ok(paged(call, comments.collect(), |comment| view.comment(issue.number, comment)))
+}
+
+fn list_all(call: &Call) -> Answer {
+    let state = call.state();
+    let repo = call.repository(&state, Role::Read)?;
+    let since = since(call);
+    let all = repo.issues.values().flat_map(|issue| issue.comments.iter().map(|comment| (issue.number, comment)));
+    let mut found: Vec<_> = all.filter(|(_, c)| since.is_none_or(|since| c.updated_at >= since)).collect();
+    match call.query("sort") {
+        Some("updated") => found.sort_by_key(|(_, comment)| (comment.updated_at, comment.id)),
+        Some(_) | None => found.sort_by_key(|(_, comment)| comment.id),
+    }
+    if call.query("sort").is_some() && call.query("direction") != Some("asc") {
+        found.reverse();
+    }
+    let view = call.view(&state)?;
+    Ok(paged(call, found, |(number, comment)| view.comment(*number, comment)))
+}
+
+fn create(call: &Call) -> Answer {
+    let fields = call.fields("IssueComment")?;
+    let actor = call.actor()?;
+    let mut state = call.state();
+    let role = call.role(&state, call.repository(&state, Role::Read)?);
+    let id = call.forge.next_id();
+    let number = {
+        let repo = call.repository_mut(&mut state, Role::Read)?;
+        let issue = call.issue_mut(repo)?;
+        fields.required("body")?;
+        let body = fields.limited("body", BODY_MAX)?.unwrap_or_default();
+        if issue.lock.is_some() && role < Role::Write {
+            return Err(Refusal::new(http::StatusCode::FORBIDDEN, "Unable to create comment because issue is locked."));
+        }
+        let (created_at, updated_at) = (call.now, call.now);
+        issue.comments.push(Comment { id, author: actor.clone(), body, created_at, updated_at, reactions: Vec::new() });
+        issue.updated_at = call.now;
+        let number = issue.number;
+        cross_reference(call, repo, actor, number);
+        number
+    };
+    let view = call.view(&state)?;
+    let (_, comment) = find(view.repo, id)?;
+    Ok(Reply::created(&view.comment(number, comment)))
+}
+
+fn show(call: &Call) -> Answer {
+    let state = call.state();
+    let (number, comment) = find(call.repository(&state, Role::Read)?, call.number("id")?)?;
+    Ok(Reply::ok(&call.view(&state)?.comment(number, comment)))
+}
+
+fn update(call: &Call) -> Answer {
+    let fields = call.fields("IssueComment")?;
+    fields.required("body")?;
+    let body = fields.limited("body", BODY_MAX)?.unwrap_or_default();
+    let (id, mut state) = (call.number("id")?, call.state());
+    let need = own_or(call, call.repository(&state, Role::Read)?, id)?;
+    let comment = find_mut(call.repository_mut(&mut state, need)?, id)?;
+    comment.body = body;
+    comment.updated_at = call.now;
+    let view = call.view(&state)?;
+    let (number, comment) = find(view.repo, id)?;
+    Ok(Reply::ok(&view.comment(number, comment)))
+}
+
+fn remove(call: &Call) -> Answer {
+    let (id, mut state) = (call.number("id")?, call.state());
+    let need = own_or(call, call.repository(&state, Role::Read)?, id)?;
+    for issue in call.repository_mut(&mut state, need)?.issues.values_mut() {
+        issue.comments.retain(|comment| comment.id != id);
+    }
+    Ok(Reply::empty())
+}
+
+/// Who wrote a comment may change it; anyone else's needs `write`.
+fn own_or(call: &Call, repo: &Repository, id: u64) -> Result<Role, Refusal> {
+    let (_, comment) = find(repo, id)?;
+    Ok(if comment.author.is(call.actor()?) { Role::Read } else { Role::Write })
+}
+
+fn since(call: &Call) -> Option<Timestamp> {
+    call.query("since").and_then(|since| since.parse().ok())
+}
+
+/// The comment of this id and the number of its issue.
+pub(super) fn find(repo: &Repository, id: u64) -> Result<(u64, &Comment), Refusal> {
+    let mut all = repo.issues.values().flat_map(|issue| issue.comments.iter().map(|comment| (issue.number, comment)));
+    all.find(|(_, comment)| comment.id == id).ok_or_else(Refusal::not_found)
+}
+
+/// The comment of this id, to change it.
+pub(super) fn find_mut(repo: &mut Repository, id: u64) -> Result<&mut Comment, Refusal> {
+    let mut all = repo.issues.values_mut().flat_map(|issue| issue.comments.iter_mut());
+    all.find(|comment| comment.id == id).ok_or_else(Refusal::not_found)
+}

@@ -1,0 +1,109 @@
+//! What happened: the events of an issue or repository, and the timeline, which has comments and reviews too.
+
+use serde_json::{Value, json};
+
+use super::super::{
+    call::{Answer, Call, Reply},
+    options::Role,
+    page::paged,
+    refusal::Refusal,
+    route::{Route, get},
+    state::{Comment, Event, EventKind, Issue, Review},
+    view::View,
+};
+use crate::names::Timestamp;
+
+pub(super) const ROUTES: &[Route] = &[
+    get("/repos/{owner}/{repo}/issues/{number}/events", of_issue),
+    get("/repos/{owner}/{repo}/issues/{number}/timeline", timeline),
+    get("/repos/{owner}/{repo}/issues/events", of_repository),
+    get("/repos/{owner}/{repo}/issues/events/{id}", show),
+];
+
+/// One entry of a timeline.
+enum Entry<'s> {
+    Event(&'s Event),
+    Comment(&'s Comment),
+    Review(&'s Review),
+}
+
+impl Entry<'_> {
+    fn order(&self) -> (Timestamp, u64) {
+        match self {
+            Self::Event(event) => (event.at, event.id),
+            Self::Comment(comment) => (comment.created_at, comment.id),
+            Self::Review(review) => (review.at, review.id),
+        }
+    }
+}
+
+fn of_issue(call: &Call) -> Answer {
+    let state = call.state();
+    let issue = call.issue(call.repository(&state, Role::Read)?)?;
+    let view = call.view(&state)?;
+    Ok(paged(call, issue.events.iter().filter(|event| listed(event)).collect(), |event| view.event(issue, event)))
+}
+
+fn of_repository(call: &Call) -> Answer {
+    let state = call.state();
+    let repo = call.repository(&state, Role::Read)?;
+    let view = call.view(&state)?;
+    let mut all: Vec<(&Issue, &Event)> =
+        repo.issues.values().flat_map(|i| i.events.iter().map(move |e| (i, e))).collect();
+    all.retain(|(_, event)| listed(event));
+    all.sort_by_key(|(_, event)| std::cmp::Reverse(event.id));
+    Ok(paged(call, all, |(issue, event)| with_issue(&view, issue, event)))
+}
+
+fn show(call: &Call) -> Answer {
+    let state = call.state();
+    let (repo, id) = (call.repository(&state, Role::Read)?, call.number("id")?);
+    let mut all = repo.issues.values().flat_map(|issue| issue.events.iter().map(move |event| (issue, event)));
+    let (issue, event) = all.find(|(_, event)| event.id == id && listed(event)).ok_or_else(Refusal::not_found)?;
+    Ok(Reply::ok(&with_issue(&call.view(&state)?, issue, event)))
+}
+
+fn timeline(call: &Call) -> Answer {
+    let state = call.state();
+    let issue = call.issue(call.repository(&state, Role::Read)?)?;
+    let view = call.view(&state)?;
+    let reviews = issue.pull.iter().flat_map(|pull| &pull.reviews).map(Entry::Review);
+    let mut entries: Vec<Entry<'_>> = issue.events.iter().map(Entry::Event).chain(reviews).collect();
+    entries.extend(issue.comments.iter().map(Entry::Comment));
+    entries.sort_by_key(Entry::order);
+    Ok(paged(call, entries, |entry| match entry {
+        Entry::Event(event) => without(view.event(issue, event), "assigner"),
+        Entry::Comment(comment) => named(view.comment(issue.number, comment), "commented"),
+        Entry::Review(review) => without(named(view.review(issue.number, review), "reviewed"), "actor"),
+    }))
+}
+
+/// An entry without a field that lists of events have and timelines not.
+fn without(mut shown: Value, field: &str) -> Value {
+    if let Value::Object(fields) = &mut shown {
+        fields.remove(field);
+    }
+    shown
+}
+
+/// A comment or review as a timeline has it: with the event's name, and its author as the actor.
+fn named(mut shown: Value, event: &str) -> Value {
+    if let Value::Object(fields) = &mut shown {
+        fields.insert("event".to_owned(), json!(event));
+        fields.insert("actor".to_owned(), fields.get("user").cloned().unwrap_or_default());
+    }
+    shown
+}
+
+fn with_issue(view: &View<'_>, issue: &Issue, event: &Event) -> Value {
+    let mut shown = view.event(issue, event);
+    if let Value::Object(fields) = &mut shown {
+        fields.insert("issue".to_owned(), view.issue(issue));
+    }
+    shown
+}
+
+/// Whether it is in the lists of events too, and not in the timeline only.
+fn listed(event: &Event) -> bool {
+    !matches!(event.kind, EventKind::CrossReferenced { .. })
+}

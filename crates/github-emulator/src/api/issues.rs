@@ -1,0 +1,150 @@
+//! Issues: list, get, create.
+
+use super::{
+    super::{
+        call::{Answer, Call, Reply},
+        options::Role,
+        page::paged,
+        refusal::Refusal,
+        route::{Route, get, post},
+        state::{EventKind, Issue, IssueState, Repository, mentions},
+    },
+    assignees::{assign, sent},
+    issue_labels::put_labels,
+    labels::ids_of,
+};
+use crate::names::{Login, Timestamp};
+
+/// The longest text of an issue or comment, in characters.
+pub(super) const BODY_MAX: usize = 65_536;
+/// The longest title.
+pub(super) const TITLE_MAX: usize = 256;
+
+pub(super) const ROUTES: &[Route] = &[
+    get("/repos/{owner}/{repo}/issues", list),
+    post("/repos/{owner}/{repo}/issues", create),
+    get("/repos/{owner}/{repo}/issues/{number}", show),
+];
+
+fn show(call: &Call) -> Answer {
+    let state = call.state();
+    let issue = call.issue(call.repository(&state, Role::Read)?)?;
+    Ok(Reply::ok(&call.view(&state)?.issue(issue)))
+}
+
+fn list(call: &Call) -> Answer {
+    let state = call.state();
+    let repo = call.repository(&state, Role::Read)?;
+    let labels = match call.query("labels") {
+        None => Some(Vec::new()),
+        // A label that does not exist is on no issue.
+        Some(names) => names.split(',').map(|name| repo.label(name.trim()).map(|label| label.id)).collect(),
+    };
+    let since = call.query("since").and_then(|since| since.parse::<Timestamp>().ok());
+    let wanted_state = match call.query("state") {
+        Some("all") => None,
+        Some("closed") => Some(IssueState::Closed),
+        Some("open") | None => Some(IssueState::Open),
+        Some(_) => return Err(Refusal::invalid("Issue", "state")),
+    };
+    let mut issues: Vec<&Issue> = repo
+        .issues
+        .values()
+        .filter(|issue| wanted_state.is_none_or(|state| issue.state == state))
+        .filter(|issue| labels.as_ref().is_some_and(|ids| ids.iter().all(|id| issue.labels.contains(id))))
+        .filter(|issue| since.is_none_or(|since| issue.updated_at >= since))
+        .filter(|issue| call.query("creator").is_none_or(|login| issue.author.is(&login.into())))
+        .filter(|issue| match call.query("assignee") {
+            None => true,
+            Some("*") => !issue.assignees.is_empty(),
+            Some("none") => issue.assignees.is_empty(),
+            Some(login) => issue.assignees.iter().any(|assignee| assignee.is(&login.into())),
+        })
+        .collect();
+    match call.query("sort") {
+        Some("updated") => issues.sort_by_key(|issue| (issue.updated_at, issue.number)),
+        Some("comments") => issues.sort_by_key(|issue| (issue.comments.len(), issue.number)),
+        Some(_) | None => issues.sort_by_key(|issue| (issue.created_at, issue.number)),
+    }
+    if call.query("direction") != Some("asc") {
+        issues.reverse();
+    }
+    let view = call.view(&state)?;
+    Ok(paged(call, issues, |issue| view.issue(issue)))
+}
+
+fn create(call: &Call) -> Answer {
+    let fields = call.fields("Issue")?;
+    let actor = call.actor()?;
+    let mut state = call.state();
+    let role = call.role(&state, call.repository(&state, Role::Read)?);
+    let title = fields.required("title")?;
+    fields.limited("title", TITLE_MAX)?;
+    let body = fields.limited("body", BODY_MAX)?;
+    let assignees = sent(&fields)?.unwrap_or_default();
+    let labels = fields.texts("labels")?.unwrap_or_default();
+    let assignable = assign(&state, call, &assignees)?;
+    let number = {
+        let repo = call.repository_mut(&mut state, Role::Read)?;
+        // GitHub drops what the role does not reach, without a word.
+        let triage = role >= Role::Triage;
+        let ids = if triage { ids_of(call, repo, &labels)? } else { Vec::new() };
+        let number = add(repo, new_issue(call, repo.next_number(), actor, title, body));
+        put_labels(call, repo, number, &ids)?;
+        if let (true, Some(issue)) = (triage, repo.issues.get_mut(&number)) {
+            for assignee in assignable {
+                issue.assignees.push(assignee.clone());
+                issue.record(call.forge.next_id(), actor, call.now, EventKind::Assigned { assignee });
+            }
+        }
+        cross_reference(call, repo, actor, number);
+        number
+    };
+    let view = call.view(&state)?;
+    Ok(Reply::created(&view.repo.issues.get(&number).map(|issue| view.issue(issue)).into()))
+}
+
+fn add(repo: &mut Repository, issue: Issue) -> u64 {
+    let number = issue.number;
+    repo.issues.insert(number, issue);
+    number
+}
+
+/// An open issue with nothing but its text.
+pub(super) fn new_issue(call: &Call, number: u64, author: &Login, title: String, body: Option<String>) -> Issue {
+    Issue {
+        id: call.forge.next_id(),
+        number,
+        title,
+        body,
+        author: author.clone(),
+        state: IssueState::Open,
+        reason: None,
+        labels: Vec::new(),
+        assignees: Vec::new(),
+        lock: None,
+        created_at: call.now,
+        updated_at: call.now,
+        closed: None,
+        comments: Vec::new(),
+        events: Vec::new(),
+        reactions: Vec::new(),
+        blocked_by: Vec::new(),
+        children: Vec::new(),
+        pull: None,
+    }
+}
+
+/// Notes on each issue that this one, or its newest comment, mentions that it did; once for each pair.
+pub(super) fn cross_reference(call: &Call, repo: &mut Repository, actor: &Login, source: u64) {
+    let Some(issue) = repo.issues.get(&source) else { return };
+    let comment = issue.comments.last().map_or("", |comment| comment.body.as_str());
+    let text = format!("{}\n{comment}", issue.body.as_deref().unwrap_or_default());
+    for number in mentions(&text).into_iter().filter(|number| *number != source) {
+        let Some(issue) = repo.issues.get_mut(&number) else { continue };
+        let known = |kind: &EventKind| matches!(kind, EventKind::CrossReferenced { source: s } if *s == source);
+        if !issue.events.iter().any(|event| known(&event.kind)) {
+            issue.record(call.forge.next_id(), actor, call.now, EventKind::CrossReferenced { source });
+        }
+    }
+}

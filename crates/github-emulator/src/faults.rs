@@ -1,0 +1,343 @@
+//! Faults on purpose: the answers a real forge and network give on a bad day, at chosen calls or at random with a seed.
+//!
+//! A fault matches by method and path and counts the calls it matches; the first fault whose turn it is happens. `Date`
+//! and the rate limit stay right on every answer that the fault makes itself.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use axum::{
+    body::Body,
+    extract::{ConnectInfo, Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use globset::{GlobBuilder, GlobMatcher};
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use serde::Deserialize;
+
+use super::{
+    connection::Hangup,
+    envelope::{dress, sign_in},
+    forge::{Forge, LoggedRequest},
+};
+use crate::names::Login;
+
+/// How many former answers are kept for stale reads.
+const REMEMBERED_MAX: usize = 1_000;
+/// The longest delay.
+const DELAY_MAX_MS: u64 = 600_000;
+
+/// One fault: what it matches, when it happens and what it is.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fault {
+    /// The method it matches; none: any.
+    #[serde(default)]
+    pub method: Option<String>,
+    /// The path it matches, a glob in which `*` stops at a slash and `**` does not: below `/api/v3` for the API,
+    /// `/OWNER/REPO.git/…` for git.
+    pub path: String,
+    /// The account it matches; none: any, and nobody too.
+    #[serde(default)]
+    pub login: Option<Login>,
+    /// At which of the matching calls.
+    #[serde(default)]
+    pub when: When,
+    /// What happens.
+    pub what: What,
+}
+
+/// At which calls a fault happens.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum When {
+    /// At every one.
+    #[default]
+    Always,
+    /// At this one only, counted from 1.
+    Call(u64),
+    /// At the first so many.
+    First(u64),
+    /// At random, the same on every run with this seed.
+    Random {
+        /// Of a hundred calls, how many.
+        percent: u8,
+        /// Where the sequence starts.
+        seed: u64,
+    },
+}
+
+/// What a fault does.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// This answer instead of the real one; the request has no effect.
+    Answer {
+        /// The status.
+        status: u16,
+        /// Headers beside the usual ones.
+        #[serde(default)]
+        headers: BTreeMap<String, String>,
+        /// The `message` of the body.
+        #[serde(default)]
+        message: String,
+    },
+    /// The connection ends, and the request has no effect.
+    DropBefore,
+    /// The request has its effect, and the connection ends without an answer.
+    DropAfter,
+    /// The answer comes after so many milliseconds.
+    Delay(u64),
+    /// The answer's body ends half way, and the connection with it.
+    Truncate,
+    /// The answer that the same request got the time before; where there was none, 404.
+    Stale,
+}
+
+/// Faults that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidFault {
+    /// No JSON list of faults.
+    #[error("read the list of faults")]
+    Json(#[from] serde_json::Error),
+    /// A path that is no glob.
+    #[error("read the path of a fault")]
+    Path(#[from] globset::Error),
+}
+
+impl Fault {
+    /// Reads a JSON list of faults.
+    ///
+    /// # Errors
+    /// [`InvalidFault`] where it is none, or a path is no glob.
+    pub fn parse(json: &[u8]) -> Result<Vec<Self>, InvalidFault> {
+        let faults: Vec<Self> = serde_json::from_slice(json)?;
+        for fault in &faults {
+            glob(&fault.path)?;
+        }
+        Ok(faults)
+    }
+}
+
+fn glob(path: &str) -> Result<GlobMatcher, globset::Error> {
+    Ok(GlobBuilder::new(path).literal_separator(true).build()?.compile_matcher())
+}
+
+/// A fault that waits for its calls.
+#[derive(Debug)]
+struct Planned {
+    fault: Fault,
+    /// None: its path is no glob, and nothing matches it.
+    path: Option<GlobMatcher>,
+    calls: u64,
+}
+
+impl Planned {
+    fn new(fault: Fault) -> Self {
+        Self { path: glob(&fault.path).ok(), fault, calls: 0 }
+    }
+
+    fn matches(&self, method: &str, path: &str, login: Option<&Login>) -> bool {
+        self.fault.method.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(method))
+            && self.fault.login.as_ref().is_none_or(|wanted| login.is_some_and(|login| login.is(wanted)))
+            && self.path.as_ref().is_some_and(|glob| glob.is_match(path))
+    }
+}
+
+impl When {
+    fn is_now(self, call: u64) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Call(wanted) => call == wanted,
+            Self::First(many) => call <= many,
+            Self::Random { percent, seed } => scattered(seed.wrapping_add(call)) % 100 < u64::from(percent),
+        }
+    }
+}
+
+/// A request as far as its answer depends on it: address and account.
+type Question = (String, Option<Login>);
+
+/// The faults of a forge, with how often each has matched.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    planned: Mutex<Vec<Planned>>,
+    remembered: Mutex<HashMap<Question, (http::response::Parts, Bytes)>>,
+}
+
+impl Faults {
+    /// Adds a fault.
+    pub(super) fn add(&self, fault: Fault) {
+        self.planned.lock().unwrap_or_else(PoisonError::into_inner).push(Planned::new(fault));
+    }
+
+    /// Takes all faults away.
+    pub(super) fn clear(&self) {
+        self.planned.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// What happens to this call, and whether answers to it are worth remembering.
+    fn strike(&self, method: &str, path: &str, login: Option<&Login>) -> (Option<What>, bool) {
+        let (mut struck, mut remember) = (None, false);
+        for planned in self.planned.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            if planned.matches(method, path, login) {
+                planned.calls += 1;
+                remember |= planned.fault.what == What::Stale;
+                if struck.is_none() && planned.fault.when.is_now(planned.calls) {
+                    struck = Some(planned.fault.what.clone());
+                }
+            }
+        }
+        (struck, remember)
+    }
+}
+
+/// Lets faults happen to a request, or lets it through.
+pub(super) async fn faulty(State(forge): State<Arc<Forge>>, request: Request, next: Next) -> Response {
+    let method = request.method().to_string();
+    let path = request.uri().path().trim_start_matches("/api/v3").to_owned();
+    let hangup = request.extensions().get::<ConnectInfo<Hangup>>().map(|info| info.0.clone());
+    let target = request.uri().path_and_query().map_or_else(String::new, ToString::to_string);
+    let login = sign_in(&forge, request.headers()).ok().flatten();
+    let (struck, remember) = forge.faults.strike(&method, &path, login.as_ref());
+    let note = |status| {
+        let (method, path, login) = (method.clone(), target.clone(), login.clone());
+        forge.note(LoggedRequest { method, path, status, login, counted: false });
+    };
+    match struck {
+        Some(What::Answer { status, headers, message }) => {
+            note(status);
+            made_up(&forge, login.as_ref(), status, &headers, &message)
+        }
+        Some(What::DropBefore) => {
+            note(0);
+            hang_up(hangup)
+        }
+        Some(What::DropAfter) => {
+            // What is written is read to its end, so that the effect is whole.
+            let answer = next.run(request).await;
+            axum::body::to_bytes(answer.into_body(), usize::MAX).await.ok();
+            hang_up(hangup)
+        }
+        Some(What::Delay(ms)) => {
+            tokio::time::sleep(Duration::from_millis(ms.min(DELAY_MAX_MS))).await;
+            next.run(request).await
+        }
+        Some(What::Truncate) => truncated(next.run(request).await).await,
+        Some(What::Stale) => {
+            let former = forge.faults.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+            let former = former.get(&(target.clone(), login.clone())).cloned();
+            note(former.as_ref().map_or(404, |(parts, _)| parts.status.as_u16()));
+            match former {
+                Some((parts, body)) => Response::from_parts(parts, Body::from(body)),
+                None => made_up(&forge, login.as_ref(), 404, &BTreeMap::new(), "Not Found"),
+            }
+        }
+        None if remember => remembered(&forge, (target, login), next.run(request).await).await,
+        None => next.run(request).await,
+    }
+}
+
+fn made_up(
+    forge: &Forge,
+    who: Option<&Login>,
+    status: u16,
+    headers: &BTreeMap<String, String>,
+    message: &str,
+) -> Response {
+    let now = forge.now();
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let body = serde_json::json!({"message": message, "documentation_url": "https://docs.github.com/rest"});
+    let mut response = (status, axum::Json(body)).into_response();
+    let reading = forge.meter.read(who.map(Login::as_str), now);
+    dress(response.headers_mut(), &reading, now, forge.next_id());
+    for (name, value) in headers {
+        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response
+}
+
+/// Ends the connection; a client in the same process, which has none, gets a body that fails.
+fn hang_up(hangup: Option<Hangup>) -> Response {
+    if let Some(hangup) = hangup {
+        hangup.now();
+    }
+    broken(Bytes::new())
+}
+
+async fn truncated(answer: Response) -> Response {
+    let (mut parts, body) = answer.into_parts();
+    let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else { return broken(Bytes::new()) };
+    parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+    let half = bytes.slice(..bytes.len() / 2);
+    Response::from_parts(parts, broken(half).into_body())
+}
+
+/// A body that begins with `first` and then fails.
+fn broken(first: Bytes) -> Response {
+    let failure = async {
+        // The server sends what it has when the body makes it wait: only so does the first part reach the client.
+        tokio::task::yield_now().await;
+        Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset))
+    };
+    let parts = futures_util::stream::iter([Ok(first)]).chain(futures_util::stream::once(failure));
+    Response::new(Body::from_stream(parts))
+}
+
+async fn remembered(forge: &Forge, key: Question, answer: Response) -> Response {
+    let (parts, body) = answer.into_parts();
+    let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else { return broken(Bytes::new()) };
+    let mut kept = forge.faults.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+    if kept.len() < REMEMBERED_MAX || kept.contains_key(&key) {
+        kept.insert(key, (parts.clone(), bytes.clone()));
+    }
+    drop(kept);
+    Response::from_parts(parts, Body::from(bytes))
+}
+
+/// A number that looks random, always the same for the same one (the finaliser of SplitMix64).
+fn scattered(mut z: u64) -> u64 {
+    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_read_from_json() {
+        let text = br#"[
+            {"method": "POST", "path": "/repos/*/*/git/refs", "when": {"call": 2}, "what": "drop_after"},
+            {"path": "/repos/**", "login": "hob", "when": {"random": {"percent": 10, "seed": 7}},
+             "what": {"answer": {"status": 429, "headers": {"retry-after": "3"}}}}
+        ]"#;
+        let faults: Vec<_> = Fault::parse(text).unwrap().into_iter().map(Planned::new).collect();
+        let hob = Login::from("hob");
+        assert!(faults[0].matches("post", "/repos/a/b/git/refs", None));
+        assert!(!faults[0].matches("GET", "/repos/a/b/git/refs", None));
+        assert!(!faults[0].matches("POST", "/repos/a/b/c/git/refs", None));
+        assert!(
+            faults[1].matches("GET", "/repos/a/b/c", Some(&hob)) && !faults[1].matches("GET", "/repos/a/b/c", None)
+        );
+        assert!(Fault::parse(br#"[{"path": "/x", "what": "explode"}]"#).is_err());
+    }
+
+    #[test]
+    fn chance_is_the_same_on_every_run() {
+        let when = When::Random { percent: 25, seed: 3 };
+        let hits: Vec<u64> = (1..=1_000).filter(|call| when.is_now(*call)).collect();
+        assert!((200..300).contains(&hits.len()), "{}", hits.len());
+        assert_eq!(hits, (1..=1_000).filter(|call| when.is_now(*call)).collect::<Vec<_>>());
+    }
+}

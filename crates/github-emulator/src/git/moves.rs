@@ -1,0 +1,171 @@
+//! What follows when a ref has moved, by the API or by push: pull requests take their new head, are closed or merged, and
+//! commits on the default branch close issues.
+
+use super::{
+    super::{
+        forge::Forge,
+        notices::{queue_push, queue_synchronize},
+        refusal::Refusal,
+        state::{Closing, EventKind, Issue, IssueState, Merged, Repository, StateReason, closes},
+    },
+    is_forced,
+};
+use crate::names::{Login, RepoName, Timestamp};
+
+/// How many new commits on the default branch are read for closing keywords.
+const COMMITS_READ: usize = 250;
+
+/// One ref that moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) struct RefMove {
+    pub(in super::super) reference: String,
+    pub(in super::super) old: Option<git2::Oid>,
+    pub(in super::super) new: Option<git2::Oid>,
+}
+
+/// Who moved it, and when.
+#[derive(Debug, Clone, Copy)]
+struct By<'a> {
+    forge: &'a Forge,
+    actor: &'a Login,
+    now: Timestamp,
+}
+
+/// Brings the repository's issues and pull requests up to date with a ref that has moved. The caller still holds the lock
+/// of the repository's refs.
+pub(in super::super) fn moved(
+    forge: &Forge,
+    repo: &git2::Repository,
+    name: &RepoName,
+    actor: &Login,
+    change: &RefMove,
+) -> Result<(), Refusal> {
+    let by = By { forge, actor, now: forge.now() };
+    let branch = change.reference.strip_prefix("refs/heads/");
+    let is_default = {
+        let mut state = forge.state();
+        let known = state.repositories.get_mut(name.owner(), name.name()).ok_or_else(Refusal::not_found)?;
+        known.pushed_at = by.now;
+        branch == Some(known.default_branch.as_str())
+    };
+    queue_push(forge, repo, name, actor, change)?;
+    let Some(branch) = branch else { return Ok(()) };
+    let texts = if is_default { new_messages(repo, change)? } else { Vec::new() };
+    let contained = contained(forge, repo, name, branch, change)?;
+    let forced = is_forced(repo, change);
+    let heads = {
+        let mut state = forge.state();
+        let known = state.repositories.get_mut(name.owner(), name.name()).ok_or_else(Refusal::not_found)?;
+        close_by_commits(by, known, &texts);
+        let merged = change.new.map(|new| new.to_string()).unwrap_or_default();
+        for number in contained {
+            if let Some(issue) = known.issues.get_mut(&number) {
+                mark_merged(by, issue, &merged);
+            }
+        }
+        follow_head(by, known, branch, change, forced)
+    };
+    for (number, head) in heads {
+        repo.reference(&format!("refs/pull/{number}/head"), head, true, "")?;
+        queue_synchronize(forge, name, actor, number);
+    }
+    Ok(())
+}
+
+/// The open pull requests to `branch` whose head it now contains.
+fn contained(
+    forge: &Forge,
+    repo: &git2::Repository,
+    name: &RepoName,
+    branch: &str,
+    change: &RefMove,
+) -> Result<Vec<u64>, Refusal> {
+    let Some(new) = change.new else { return Ok(Vec::new()) };
+    let heads: Vec<(u64, String)> = {
+        let state = forge.state();
+        let known = state.repositories.get(name.owner(), name.name()).ok_or_else(Refusal::not_found)?;
+        let open = known.issues.values().filter(|issue| issue.state == IssueState::Open);
+        let pulls = open.filter_map(|issue| Some((issue.number, issue.pull.as_ref()?)));
+        pulls.filter(|(_, pull)| pull.base_ref == branch).map(|(n, pull)| (n, pull.head_sha.clone())).collect()
+    };
+    let mut contained = Vec::new();
+    for (number, head) in heads {
+        let head = git2::Oid::from_str(&head)?;
+        if head == new || repo.graph_descendant_of(new, head).unwrap_or(false) {
+            contained.push(number);
+        }
+    }
+    Ok(contained)
+}
+
+/// The open pull requests from `branch` follow it; answers those whose head moved.
+fn follow_head(
+    by: By<'_>,
+    repo: &mut Repository,
+    branch: &str,
+    change: &RefMove,
+    forced: bool,
+) -> Vec<(u64, git2::Oid)> {
+    let mut heads = Vec::new();
+    for issue in repo.issues.values_mut() {
+        let is_open = issue.state == IssueState::Open;
+        if let (Some(pull), Some(new), true) = (issue.pull.as_mut(), change.new, is_open)
+            && pull.base_ref == branch
+        {
+            pull.base_sha = new.to_string();
+        }
+        let Some(pull) = issue.pull.as_mut().filter(|pull| pull.head_ref == branch) else { continue };
+        match change.new {
+            Some(new) if is_open => {
+                pull.head_sha = new.to_string();
+                heads.push((issue.number, new));
+                issue.updated_at = by.now;
+                if forced {
+                    let after = new.to_string();
+                    issue.record(by.forge.next_id(), by.actor, by.now, EventKind::HeadRefForcePushed { after });
+                }
+            }
+            Some(_) if change.old.is_none() => {
+                issue.record(by.forge.next_id(), by.actor, by.now, EventKind::HeadRefRestored);
+            }
+            Some(_) => {}
+            None => {
+                issue.record(by.forge.next_id(), by.actor, by.now, EventKind::HeadRefDeleted);
+                issue.close(by.forge.next_id(), by.actor, by.now, Closing::completed());
+            }
+        }
+    }
+    heads
+}
+
+fn mark_merged(by: By<'_>, issue: &mut Issue, sha: &str) {
+    if let Some(pull) = issue.pull.as_mut() {
+        pull.merged = Some(Merged { at: by.now, by: by.actor.clone(), sha: sha.to_owned() });
+        issue.record(by.forge.next_id(), by.actor, by.now, EventKind::Merged { commit: sha.to_owned() });
+        issue.close(by.forge.next_id(), by.actor, by.now, Closing::completed());
+    }
+}
+
+fn close_by_commits(by: By<'_>, repo: &mut Repository, texts: &[(git2::Oid, String)]) {
+    for (commit, text) in texts {
+        for number in closes(text) {
+            if let Some(issue) = repo.issues.get_mut(&number).filter(|issue| issue.pull.is_none()) {
+                let why = Closing { reason: StateReason::Completed, commit: Some(commit.to_string()) };
+                issue.close(by.forge.next_id(), by.actor, by.now, why);
+            }
+        }
+    }
+}
+
+fn new_messages(repo: &git2::Repository, change: &RefMove) -> Result<Vec<(git2::Oid, String)>, git2::Error> {
+    let (Some(old), Some(new)) = (change.old, change.new) else { return Ok(Vec::new()) };
+    let mut walk = repo.revwalk()?;
+    walk.push(new)?;
+    walk.hide(old)?;
+    walk.take(COMMITS_READ)
+        .map(|id| {
+            let id = id?;
+            Ok((id, String::from_utf8_lossy(repo.find_commit(id)?.message_bytes()).into_owned()))
+        })
+        .collect()
+}

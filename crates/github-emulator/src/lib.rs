@@ -1,0 +1,54 @@
+//! The embedded forge: a GitHub-compatible server in one process, held to GitHub's REST contract.
+//!
+//! REST is below `/api/v3`, as on GitHub Enterprise Server; git speaks smart HTTP at `/OWNER/REPO.git` with a token as the
+//! password. State is in memory behind one lock and, where there is a folder for it, in a file too; git data is in bare
+//! repositories on disk.
+//!
+//! # Guarantees
+//! A write to refs through the API and a push to the same repository are atomic with respect to each other: of twenty
+//! requests that create one ref, one is answered 201. Ids grow, over the whole forge.
+//!
+//! # Caveats
+//! Where GitHub tells apart what a token was granted, here the role decides: check runs need `write`, not an App.
+//! A role that does not reach is answered 403, where GitHub now and then says 404. A pull request comes from a branch of
+//! its own repository. Dependencies and sub-issues stay within one repository. The timeline has no `committed` entries.
+//!
+//! # Not here
+//! GraphQL, search, forks, organizations and teams, milestones, projects, releases, Actions, commit comments, deleting and
+//! renaming repositories, settings of branch protection (the handle sets it), and the endpoints that manage webhooks and
+//! Apps. An endpoint that is not here is answered 501 with its name.
+
+mod api;
+mod apps;
+mod call;
+mod clock;
+mod connection;
+mod envelope;
+mod faults;
+mod fields;
+mod forge;
+mod git;
+mod keep;
+mod measure;
+mod meter;
+mod names;
+mod notices;
+mod options;
+mod page;
+mod pages;
+mod refusal;
+mod route;
+mod server;
+mod state;
+mod view;
+mod webhooks;
+
+pub use api::endpoints;
+pub use apps::{App, AppKey, InvalidKey};
+pub use faults::{Fault, InvalidFault, What, When};
+pub use forge::LoggedRequest;
+pub use keep::StateFileError;
+pub use names::{InvalidRepoName, Login, RepoName, Timestamp};
+pub use options::{AccountKind, InvalidUser, Options, Role, User};
+pub use server::{Running, SeedError, SeedFile, StartError, serve};
+pub use webhooks::{Delivery, Webhook};

@@ -1,0 +1,239 @@
+//! What is new in the state, as webhook events: everything with an id above those that were queued before. Ids are given
+//! out while the state is locked, so none comes late.
+
+use std::sync::atomic::Ordering;
+
+use serde_json::{Value, json};
+
+use super::{
+    forge::Forge,
+    git::{Brought, RefMove, brought, is_forced},
+    measure::measure,
+    options::Role,
+    refusal::Refusal,
+    state::{CheckRun, EventKind, Issue, IssueState, Repository, Review, ReviewState, State},
+    view::{Measured, View},
+    webhooks::WebhookEvent,
+};
+use crate::names::{Login, RepoName};
+
+/// Queues what is new since the last time.
+pub(super) fn queue_new_events(forge: &Forge) {
+    let Some(hooks) = &forge.webhooks else { return };
+    // One caller at a time: events keep their order.
+    let _order = hooks.lock_order();
+    let state = forge.state();
+    let after = hooks.queued_up_to.load(Ordering::Relaxed);
+    let mut found: Vec<(u64, WebhookEvent)> = Vec::new();
+    for repo in state.repositories.all() {
+        let view = View { server: forge.server(), accounts: &state.accounts, repo };
+        for issue in repo.issues.values() {
+            of_issue(&view, issue, after, &mut found);
+        }
+    }
+    found.sort_by_key(|(id, _)| *id);
+    if let Some((last, _)) = found.last() {
+        hooks.queued_up_to.store(*last, Ordering::Relaxed);
+    }
+    drop(state);
+    for (_, webhook) in found {
+        hooks.queue(measured(forge, webhook));
+    }
+}
+
+/// Takes everything there is as queued.
+pub(super) fn begin(forge: &Forge) {
+    if let Some(hooks) = &forge.webhooks {
+        hooks.queued_up_to.store(forge.next_id(), Ordering::Relaxed);
+    }
+}
+
+/// Queues the event of a push: one branch or tag that moved. GitHub sends none for other refs.
+pub(super) fn queue_push(
+    forge: &Forge,
+    git: &git2::Repository,
+    name: &RepoName,
+    actor: &Login,
+    change: &RefMove,
+) -> Result<(), Refusal> {
+    let Some(hooks) = &forge.webhooks else { return Ok(()) };
+    if !change.reference.starts_with("refs/heads/") && !change.reference.starts_with("refs/tags/") {
+        return Ok(());
+    }
+    let (forced, brought) = (is_forced(git, change), brought(git, change)?);
+    let state = forge.state();
+    let Some(view) = view_of(forge, &state, name) else { return Ok(()) };
+    let side = |id: Option<git2::Oid>| id.map_or_else(|| "0".repeat(40), |id| id.to_string());
+    let (before, after) = (side(change.old), side(change.new));
+    let shown = |(id, files): &Brought| git.find_commit(*id).map(|commit| view.pushed_commit(&commit, files));
+    let commits = brought.iter().map(shown).collect::<Result<Vec<_>, _>>()?;
+    let tip = change.new.and_then(|id| git.find_object(id, None).ok()?.peel_to_commit().ok());
+    let head = commits.last().cloned().or(tip.map(|commit| view.pushed_commit(&commit, &[])));
+    let email = format!("{actor}@users.noreply.github.com");
+    let payload = json!({
+        "ref": change.reference,
+        "before": before,
+        "after": after,
+        "base_ref": null,
+        "created": change.old.is_none(),
+        "deleted": change.new.is_none(),
+        "forced": forced,
+        "compare": view.html(&format!("/compare/{before}...{after}")),
+        "commits": commits,
+        "head_commit": head,
+        "pusher": {"name": actor, "email": email},
+        "repository": view.repository(Role::Read),
+        "sender": view.user(actor),
+    });
+    drop(state);
+    hooks.queue(WebhookEvent { event: "push", action: None, payload });
+    Ok(())
+}
+
+/// Queues the event of a pull request whose head has moved.
+pub(super) fn queue_synchronize(forge: &Forge, name: &RepoName, actor: &Login, number: u64) {
+    let Some(hooks) = &forge.webhooks else { return };
+    let state = forge.state();
+    let Some(view) = view_of(forge, &state, name) else { return };
+    let webhook = view.repo.issues.get(&number).map(|issue| about(&view, issue, actor, "synchronize", Value::Null));
+    drop(state);
+    if let Some(webhook) = webhook {
+        hooks.queue(measured(forge, webhook));
+    }
+}
+
+/// Queues the event of a check run that was made or has ended.
+pub(super) fn queue_check(forge: &Forge, name: &RepoName, actor: &Login, run: &CheckRun, action: &'static str) {
+    let Some(hooks) = &forge.webhooks else { return };
+    let state = forge.state();
+    let Some(view) = view_of(forge, &state, name) else { return };
+    let payload = whole(&view, actor, action, json!({"check_run": view.check_run(run)}));
+    hooks.queue(WebhookEvent { event: "check_run", action: Some(action), payload });
+}
+
+fn view_of<'s>(forge: &'s Forge, state: &'s State, name: &RepoName) -> Option<View<'s>> {
+    let repo: &Repository = state.repositories.get(name.owner(), name.name())?;
+    Some(View { server: forge.server(), accounts: &state.accounts, repo })
+}
+
+fn of_issue(view: &View<'_>, issue: &Issue, after: u64, found: &mut Vec<(u64, WebhookEvent)>) {
+    if issue.id > after {
+        found.push((issue.id, about(view, issue, &issue.author, "opened", Value::Null)));
+    }
+    for comment in issue.comments.iter().filter(|comment| comment.id > after) {
+        let more = json!({"issue": view.issue(issue), "comment": view.comment(issue.number, comment)});
+        let payload = whole(view, &comment.author, "created", more);
+        found.push((comment.id, WebhookEvent { event: "issue_comment", action: Some("created"), payload }));
+    }
+    for review in issue.pull.iter().flat_map(|pull| &pull.reviews) {
+        if review.id > after && review.state != ReviewState::Pending {
+            let more = json!({"pull_request": view.pull(issue), "review": webhook_review(view, issue, review)});
+            let payload = whole(view, &review.author, "submitted", more);
+            found.push((review.id, WebhookEvent { event: "pull_request_review", action: Some("submitted"), payload }));
+        }
+    }
+    for event in issue.events.iter().filter(|event| event.id > after) {
+        let more = particulars(view, &event.kind);
+        if let EventKind::ReviewDismissed { review, .. } = &event.kind {
+            let mut reviews = issue.pull.iter().flat_map(|pull| &pull.reviews);
+            let shown = reviews.find(|other| other.id == *review).map(|review| webhook_review(view, issue, review));
+            let more = json!({"pull_request": view.pull(issue), "review": shown});
+            let payload = whole(view, &event.actor, "dismissed", more);
+            found.push((event.id, WebhookEvent { event: "pull_request_review", action: Some("dismissed"), payload }));
+        } else if let Some(action) = action(&event.kind) {
+            found.push((event.id, about(view, issue, &event.actor, action, more)));
+        }
+    }
+}
+
+/// A review as webhooks have it: its state is in lower case there.
+fn webhook_review(view: &View<'_>, issue: &Issue, review: &Review) -> Value {
+    let mut shown = view.review(issue.number, review);
+    shown["state"] = json!(review.state.name().to_lowercase());
+    shown
+}
+
+/// What a webhook event has beside the issue.
+fn particulars(view: &View<'_>, kind: &EventKind) -> Value {
+    if let EventKind::Labeled { name, .. } | EventKind::Unlabeled { name, .. } = kind {
+        return json!({"label": view.repo.label(name).map(|label| view.label(label))});
+    }
+    if let EventKind::Assigned { assignee } | EventKind::Unassigned { assignee } = kind {
+        return json!({"assignee": view.user(assignee)});
+    }
+    if let EventKind::ReviewRequested { reviewer } | EventKind::ReviewRequestRemoved { reviewer } = kind {
+        return json!({"requested_reviewer": view.user(reviewer)});
+    }
+    if let EventKind::Renamed { from, .. } = kind {
+        return json!({"changes": {"title": {"from": from}}});
+    }
+    Value::Null
+}
+
+/// The `action` of an event, where a webhook has it.
+fn action(kind: &EventKind) -> Option<&'static str> {
+    match kind {
+        EventKind::Labeled { .. } => Some("labeled"),
+        EventKind::Unlabeled { .. } => Some("unlabeled"),
+        EventKind::Assigned { .. } => Some("assigned"),
+        EventKind::Unassigned { .. } => Some("unassigned"),
+        EventKind::Closed { .. } => Some("closed"),
+        EventKind::Reopened => Some("reopened"),
+        EventKind::Renamed { .. } | EventKind::BaseRefChanged => Some("edited"),
+        EventKind::Locked { .. } => Some("locked"),
+        EventKind::Unlocked => Some("unlocked"),
+        EventKind::ReviewRequested { .. } => Some("review_requested"),
+        EventKind::ReviewRequestRemoved { .. } => Some("review_request_removed"),
+        EventKind::Merged { .. }
+        | EventKind::HeadRefDeleted
+        | EventKind::HeadRefRestored
+        | EventKind::HeadRefForcePushed { .. }
+        | EventKind::ReviewDismissed { .. }
+        | EventKind::CrossReferenced { .. }
+        | EventKind::BlockedByAdded { .. }
+        | EventKind::BlockedByRemoved { .. }
+        | EventKind::SubIssueAdded { .. }
+        | EventKind::SubIssueRemoved { .. } => None,
+    }
+}
+
+/// A webhook event about an issue, or about a pull request where it is one.
+fn about(view: &View<'_>, issue: &Issue, actor: &Login, action: &'static str, more: Value) -> WebhookEvent {
+    let (event, mut fields) = match &issue.pull {
+        Some(_) => {
+            let shown = view.whole_pull(issue, Measured::default());
+            ("pull_request", json!({"number": issue.number, "pull_request": shown}))
+        }
+        None => ("issues", json!({"issue": view.issue(issue)})),
+    };
+    if let (Value::Object(fields), Value::Object(more)) = (&mut fields, more) {
+        fields.extend(more);
+    }
+    WebhookEvent { event, action: Some(action), payload: whole(view, actor, action, fields) }
+}
+
+/// Fills in what git knows of the event's pull request: git is asked while the state is not locked.
+fn measured(forge: &Forge, mut webhook: WebhookEvent) -> WebhookEvent {
+    let id = webhook.payload["repository"]["id"].as_u64().unwrap_or_default();
+    let Some(Value::Object(pull)) = webhook.payload.get_mut("pull_request").filter(|_| webhook.event == "pull_request")
+    else {
+        return webhook;
+    };
+    let tip = |side: &str| git2::Oid::from_str(pull[side]["sha"].as_str().unwrap_or_default());
+    let state = if pull["state"] == IssueState::Open.name() { IssueState::Open } else { IssueState::Closed };
+    let git = forge.git.open(id);
+    let found = git.and_then(|git| measure(&git, (tip("base")?, tip("head")?), state)).unwrap_or_default();
+    if let Value::Object(fields) = found.fields(pull["draft"] == true) {
+        pull.extend(fields);
+    }
+    webhook
+}
+
+fn whole(view: &View<'_>, actor: &Login, action: &str, mut fields: Value) -> Value {
+    if let Value::Object(fields) = &mut fields {
+        fields.insert("action".to_owned(), json!(action));
+        fields.insert("repository".to_owned(), view.repository(Role::Read));
+        fields.insert("sender".to_owned(), view.user(actor));
+    }
+    fields
+}

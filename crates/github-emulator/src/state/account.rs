@@ -1,0 +1,44 @@
+//! Accounts, found by their login without regard to case.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::options::{AccountKind, Role};
+use crate::names::{Login, Timestamp};
+
+/// One account.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in super::super) struct Account {
+    pub(in super::super) id: u64,
+    pub(in super::super) login: Login,
+    pub(in super::super) role: Role,
+    pub(in super::super) kind: AccountKind,
+    pub(in super::super) created_at: Timestamp,
+}
+
+/// All accounts.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(in super::super) struct Accounts(BTreeMap<String, Account>);
+
+impl Accounts {
+    /// The account of this name.
+    pub(in super::super) fn get(&self, login: &str) -> Option<&Account> {
+        self.0.get(&login.to_ascii_lowercase())
+    }
+
+    /// Adds an account, or replaces the one of this name, which keeps its id.
+    pub(in super::super) fn put(&mut self, mut account: Account) {
+        let key = account.login.as_str().to_ascii_lowercase();
+        if let Some(known) = self.0.get(&key) {
+            account.id = known.id;
+            account.created_at = known.created_at;
+        }
+        self.0.insert(key, account);
+    }
+
+    /// Every account, by name.
+    pub(in super::super) fn all(&self) -> impl Iterator<Item = &Account> {
+        self.0.values()
+    }
+}

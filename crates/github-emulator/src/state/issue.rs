@@ -1,0 +1,149 @@
+//! An issue, which a pull request is too, with its comments and events.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Event, EventKind, Pull};
+use crate::names::{Login, Timestamp};
+
+/// Whether it is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in super::super) enum IssueState {
+    Open,
+    Closed,
+}
+
+impl IssueState {
+    /// GitHub's name of it.
+    pub(in super::super) fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// Why it is in its state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in super::super) enum StateReason {
+    Completed,
+    NotPlanned,
+    Duplicate,
+    Reopened,
+}
+
+impl StateReason {
+    /// GitHub's name of it.
+    pub(in super::super) fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::NotPlanned => "not_planned",
+            Self::Duplicate => "duplicate",
+            Self::Reopened => "reopened",
+        }
+    }
+
+    /// The reason of this name.
+    pub(in super::super) fn named(name: &str) -> Option<Self> {
+        [Self::Completed, Self::NotPlanned, Self::Duplicate, Self::Reopened].into_iter().find(|r| r.name() == name)
+    }
+}
+
+/// A reaction to an issue or a comment.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in super::super) struct Reaction {
+    pub(in super::super) id: u64,
+    pub(in super::super) author: Login,
+    pub(in super::super) content: String,
+    pub(in super::super) at: Timestamp,
+}
+
+/// A comment on an issue.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in super::super) struct Comment {
+    pub(in super::super) id: u64,
+    pub(in super::super) author: Login,
+    pub(in super::super) body: String,
+    pub(in super::super) created_at: Timestamp,
+    pub(in super::super) updated_at: Timestamp,
+    pub(in super::super) reactions: Vec<Reaction>,
+}
+
+/// An issue, or a pull request's half that is one.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in super::super) struct Issue {
+    pub(in super::super) id: u64,
+    pub(in super::super) number: u64,
+    pub(in super::super) title: String,
+    pub(in super::super) body: Option<String>,
+    pub(in super::super) author: Login,
+    pub(in super::super) state: IssueState,
+    pub(in super::super) reason: Option<StateReason>,
+    /// Ids of labels, in the order in which they were added.
+    pub(in super::super) labels: Vec<u64>,
+    pub(in super::super) assignees: Vec<Login>,
+    pub(in super::super) lock: Option<Lock>,
+    pub(in super::super) created_at: Timestamp,
+    pub(in super::super) updated_at: Timestamp,
+    pub(in super::super) closed: Option<(Timestamp, Login)>,
+    pub(in super::super) comments: Vec<Comment>,
+    pub(in super::super) events: Vec<Event>,
+    pub(in super::super) reactions: Vec<Reaction>,
+    /// Numbers of the issues that this one waits for.
+    pub(in super::super) blocked_by: Vec<u64>,
+    /// Numbers of its sub-issues.
+    pub(in super::super) children: Vec<u64>,
+    pub(in super::super) pull: Option<Pull>,
+}
+
+/// A locked conversation, and why it is locked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in super::super) struct Lock {
+    pub(in super::super) reason: Option<String>,
+}
+
+impl Issue {
+    /// Notes what happened, and that the issue changed with it.
+    pub(in super::super) fn record(&mut self, id: u64, actor: &Login, at: Timestamp, kind: EventKind) {
+        self.updated_at = at;
+        self.events.push(Event { id, actor: actor.clone(), at, kind });
+    }
+
+    /// Closes it; closing what is closed changes nothing.
+    pub(in super::super) fn close(&mut self, id: u64, actor: &Login, at: Timestamp, why: Closing) {
+        if self.state == IssueState::Closed {
+            return;
+        }
+        self.state = IssueState::Closed;
+        self.reason = Some(why.reason).filter(|_| self.pull.is_none());
+        self.closed = Some((at, actor.clone()));
+        self.record(id, actor, at, EventKind::Closed { commit: why.commit, reason: self.reason });
+    }
+
+    /// Opens it again; opening what is open changes nothing.
+    pub(in super::super) fn reopen(&mut self, id: u64, actor: &Login, at: Timestamp) {
+        if self.state == IssueState::Open {
+            return;
+        }
+        self.state = IssueState::Open;
+        self.reason = Some(StateReason::Reopened).filter(|_| self.pull.is_none());
+        self.closed = None;
+        self.record(id, actor, at, EventKind::Reopened);
+    }
+}
+
+/// Why an issue closes.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Closing {
+    pub(in super::super) reason: StateReason,
+    /// The commit that closed it, if one did.
+    pub(in super::super) commit: Option<String>,
+}
+
+impl Closing {
+    /// Closed by hand, as completed.
+    pub(in super::super) fn completed() -> Self {
+        Self { reason: StateReason::Completed, commit: None }
+    }
+}

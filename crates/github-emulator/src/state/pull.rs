@@ -1,0 +1,83 @@
+//! What a pull request has beyond an issue.
+
+use crate::names::{Login, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// The pull request's half of an issue.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in super::super) struct Pull {
+    pub(in super::super) id: u64,
+    /// The branch it comes from, without `refs/heads/`.
+    pub(in super::super) head_ref: String,
+    pub(in super::super) head_sha: String,
+    /// The branch it goes to.
+    pub(in super::super) base_ref: String,
+    pub(in super::super) base_sha: String,
+    pub(in super::super) draft: bool,
+    pub(in super::super) maintainer_can_modify: bool,
+    pub(in super::super) merged: Option<Merged>,
+    pub(in super::super) reviews: Vec<Review>,
+    pub(in super::super) review_comments: Vec<ReviewComment>,
+    pub(in super::super) reviewers: Vec<Login>,
+}
+
+/// How it was merged.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in super::super) struct Merged {
+    pub(in super::super) at: Timestamp,
+    pub(in super::super) by: Login,
+    pub(in super::super) sha: String,
+}
+
+/// What a review says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in super::super) enum ReviewState {
+    Pending,
+    Commented,
+    Approved,
+    ChangesRequested,
+    Dismissed,
+}
+
+impl ReviewState {
+    /// GitHub's name of it.
+    pub(in super::super) fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "PENDING",
+            Self::Commented => "COMMENTED",
+            Self::Approved => "APPROVED",
+            Self::ChangesRequested => "CHANGES_REQUESTED",
+            Self::Dismissed => "DISMISSED",
+        }
+    }
+}
+
+/// A review.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in super::super) struct Review {
+    pub(in super::super) id: u64,
+    pub(in super::super) author: Login,
+    pub(in super::super) body: String,
+    pub(in super::super) state: ReviewState,
+    pub(in super::super) commit: String,
+    pub(in super::super) at: Timestamp,
+}
+
+/// A comment on a line of a pull request's diff.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in super::super) struct ReviewComment {
+    pub(in super::super) id: u64,
+    pub(in super::super) review: Option<u64>,
+    pub(in super::super) author: Login,
+    pub(in super::super) body: String,
+    pub(in super::super) path: String,
+    pub(in super::super) line: Option<u64>,
+    /// `LEFT` for the old file, `RIGHT` for the new one.
+    pub(in super::super) side: String,
+    pub(in super::super) commit: String,
+    pub(in super::super) hunk: String,
+    pub(in super::super) reply_to: Option<u64>,
+    pub(in super::super) created_at: Timestamp,
+    pub(in super::super) updated_at: Timestamp,
+}

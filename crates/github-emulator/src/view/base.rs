@@ -1,0 +1,57 @@
+//! What everything over the wire is made with: whose repository is seen from where, addresses, accounts, ids, times.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use serde_json::{Value, json};
+
+use super::{
+    super::{
+        options::Role,
+        state::{Accounts, Repository},
+    },
+    simple_account,
+};
+use crate::names::{Login, Timestamp};
+
+/// What is seen: one repository, its accounts, and the address it is seen at.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct View<'s> {
+    pub(in super::super) server: &'s str,
+    pub(in super::super) accounts: &'s Accounts,
+    pub(in super::super) repo: &'s Repository,
+}
+
+impl View<'_> {
+    /// The address of an endpoint below this repository; `""` for the repository itself.
+    pub(in super::super) fn api(&self, below: &str) -> String {
+        format!("{}/api/v3/repos/{}{below}", self.server, self.repo.name)
+    }
+
+    /// The address of a page below this repository; `""` for the repository itself.
+    pub(in super::super) fn html(&self, below: &str) -> String {
+        format!("{}/{}{below}", self.server, self.repo.name)
+    }
+
+    /// An account, as GitHub's `simple-user`.
+    pub(in super::super) fn user(&self, login: &Login) -> Value {
+        simple_account(self.server, self.accounts, login.as_str())
+    }
+
+    /// How an account stands to this repository.
+    pub(in super::super) fn association(&self, login: &Login) -> &'static str {
+        if login.as_str().eq_ignore_ascii_case(self.repo.name.owner()) {
+            return "OWNER";
+        }
+        let role = self.repo.role(self.accounts.get(login.as_str()));
+        if role >= Role::Triage { "COLLABORATOR" } else { "NONE" }
+    }
+}
+
+/// An opaque id for GraphQL, as GitHub gives one beside each id.
+pub(in super::super) fn node_id(kind: &str, id: impl std::fmt::Display) -> String {
+    BASE64_STANDARD.encode(format!("{kind}:{id}"))
+}
+
+/// A time as GitHub's API writes it.
+pub(in super::super) fn time(at: Timestamp) -> Value {
+    json!(at.format("%Y-%m-%dT%H:%M:%SZ").to_string())
+}

@@ -1,0 +1,275 @@
+//! Runs a known program on an issue.
+
+use std::{
+    collections::BTreeSet,
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use hob_config::{AdapterName, AgentSettings, PriceSettings};
+use hob_domain::{FailureClass, RunReport, RunRequest, Spend};
+use hob_process::{Environment, Program};
+use tokio::{
+    task::{JoinError, spawn_blocking},
+    time::Instant,
+};
+
+use crate::{
+    AgentBackend, AgentError, RunContext,
+    adapters::{
+        adapter::{Adapter, PROMPT, Plan, Prompt, Services, Situation},
+        catalog::adapter,
+        end::{End, outcome},
+        home::Home,
+        parsed_output::ParsedOutput,
+        version::check,
+    },
+    environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, named, of_child},
+    report::{cancelled, report},
+};
+
+/// What every prompt ends with: how a program that knows nothing of Hob can ask, or say that nothing is to be done.
+const CLOSING: &str = "\n\nNobody can answer you while you work. When you are done, say in a few sentences what you \
+changed and why. If nothing has to be changed, or you cannot go on without an answer, change nothing and end your last \
+message with one line of JSON: {\"outcome\":\"nothing_to_do\",\"reason\":\"…\"} or \
+{\"outcome\":\"question\",\"question\":\"…\"}.\n";
+
+/// What an agent is made from, beside its settings.
+pub(crate) struct Made<'a> {
+    /// Variables of Hob's that may reach an agent.
+    pub(crate) variables: &'a Environment,
+    /// Where models are.
+    pub(crate) services: Services,
+    /// Where homes are made; none: where temporary files are.
+    pub(crate) homes: Option<PathBuf>,
+}
+
+/// A known program, as the settings want it.
+pub(crate) struct AdapterAgent {
+    adapter: &'static Adapter,
+    program: String,
+    before: Vec<String>,
+    model: Option<String>,
+    variables: Environment,
+    services: Services,
+    homes: Option<PathBuf>,
+    output_cap: usize,
+}
+
+impl AdapterAgent {
+    /// The program `name`, with the settings' own program, arguments, model and variables.
+    pub(crate) fn new(name: AdapterName, settings: &AgentSettings, made: Made<'_>) -> Self {
+        let adapter = adapter(name);
+        let (program, before) = match settings.command.split_first() {
+            Some((program, before)) => (program.clone(), before.to_vec()),
+            None => (adapter.program.to_owned(), Vec::new()),
+        };
+        let mut variables = named(settings, made.variables);
+        for name in adapter.variables {
+            if let Some((name, value)) = made.variables.get_key_value(std::ffi::OsStr::new(name)) {
+                variables.insert(name.clone(), value.clone());
+            }
+        }
+        Self {
+            adapter,
+            program,
+            before,
+            model: settings.model.clone(),
+            variables,
+            services: made.services,
+            homes: made.homes,
+            output_cap: settings.output_cap,
+        }
+    }
+
+    /// What stands before the model's name in the names of prices.
+    pub(crate) fn prices(name: AdapterName) -> &'static str {
+        adapter(name).prices
+    }
+
+    fn environment(&self, context: &RunContext, home: &Home) -> Environment {
+        let mut environment = of_child(context, &self.variables);
+        environment.insert("HOME".into(), home.path().into());
+        environment.insert("TMPDIR".into(), home.temporary().into());
+        environment.insert("NO_COLOR".into(), "1".into());
+        environment
+    }
+
+    fn plan(&self, request: &RunRequest, home: &Home, prompt: &str) -> Result<Plan, AgentError> {
+        let prompt_file = home.path().join("prompt.md");
+        let situation = Situation {
+            model: self.model.as_deref(),
+            services: &self.services,
+            variables: &self.variables,
+            home: home.path(),
+            prompt_file: &prompt_file,
+            usd_micros: request.usd_micros,
+        };
+        let mut plan = (self.adapter.plan)(&situation);
+        match self.adapter.prompt {
+            Prompt::Stdin => {}
+            Prompt::File => plan.files.push(("prompt.md".into(), prompt.to_owned())),
+            Prompt::Argument => {
+                if prompt.len() > ARGUMENT_MAX {
+                    let reason =
+                        format!("the prompt has {} bytes, too many for `{}`", prompt.len(), self.adapter.program);
+                    return Err(AgentError { reason, failure: FailureClass::NeedsHuman });
+                }
+                for argument in plan.arguments.iter_mut().filter(|argument| *argument == PROMPT) {
+                    prompt.clone_into(argument);
+                }
+            }
+        }
+        Ok(plan)
+    }
+
+    /// The program as it is started, and what parses its output.
+    fn program(
+        &self,
+        request: &RunRequest,
+        context: &RunContext,
+        run: &Run,
+        (path, plan): (PathBuf, Plan),
+        prompt: &str,
+    ) -> Program {
+        let environment = self.environment(context, &run.home);
+        let (read, parsed, end, watcher) =
+            (self.adapter.read, Arc::clone(&run.parsed), run.end.clone(), context.clone());
+        let price = self.services.price;
+        let mut program = Program::new(path, &environment)
+            .args(&self.before)
+            .args(plan.arguments)
+            .dir(&request.folder)
+            .env("HOB_ISSUE", request.issue.to_string())
+            .env("HOB_REPOSITORY", request.repo.to_string())
+            .env(RUN_VARIABLE, request.run.as_str())
+            .tag(RUN_TAG, &run.home.path().display().to_string())
+            .deadline(request.time)
+            .output_cap(self.output_cap)
+            .watch_data(move |line| {
+                watcher.alive();
+                let mut parsed = parsed.lock().unwrap_or_else(PoisonError::into_inner);
+                // What it says on its way out hides why it was ended.
+                if parsed.abort {
+                    return;
+                }
+                let before = parsed.usage;
+                let progress = read(line, &mut parsed);
+                if parsed.usage != before {
+                    watcher.spent(spend(&parsed, price.as_ref()));
+                }
+                if parsed.abort {
+                    end.cancel();
+                }
+                drop(parsed);
+                if let Some(progress) = progress {
+                    watcher.say(progress.replace(char::is_control, " "));
+                }
+            });
+        for (name, value) in plan.environment {
+            program = program.env(name, value);
+        }
+        match self.adapter.prompt {
+            Prompt::Stdin => program.stdin(prompt.as_bytes()),
+            Prompt::File | Prompt::Argument => program,
+        }
+    }
+}
+
+/// What a run cost by what it printed; `price` counts where the program tells no money.
+fn spend(parsed: &ParsedOutput, price: Option<&PriceSettings>) -> Spend {
+    let priced = || price.map_or(0, |price| parsed.usage.cost(price));
+    Spend {
+        usd_micros: parsed.usd_micros.unwrap_or_else(priced),
+        input_tokens: parsed.usage.input,
+        output_tokens: parsed.usage.output,
+        wall_seconds: 0,
+    }
+}
+
+/// One run under way.
+struct Run {
+    home: Home,
+    parsed: Arc<Mutex<ParsedOutput>>,
+    /// Ends the program, not the worker's attempt.
+    end: tokio_util::sync::CancellationToken,
+}
+
+#[async_trait::async_trait]
+impl AgentBackend for AdapterAgent {
+    async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
+        let home = Home::create(self.homes.clone()).await.map_err(no_home)?;
+        let environment = self.environment(context, &home);
+        let setup = |reason: String| AgentError { reason, failure: FailureClass::NeedsHuman };
+        let version = check(self.adapter, &self.program, &environment, &context.cancel).await;
+        if context.cancel.is_cancelled() {
+            return Ok(report(cancelled(), Spend::default(), Instant::now()));
+        }
+        let (path, (major, minor, patch)) = version.map_err(|error| setup(error.to_string()))?;
+        let name = self.adapter.program;
+        context.say(format!("{name} {major}.{minor}.{patch} works on issue {}", request.issue));
+        // No argument can hold a zero byte.
+        let prompt = format!("{}{CLOSING}", request.brief).replace('\0', "");
+        let mut plan = self.plan(request, &home, &prompt)?;
+        home.write(std::mem::take(&mut plan.files)).await.map_err(no_home)?;
+        let run = Run { home, parsed: Arc::default(), end: context.cancel.child_token() };
+        let (adapter, folder) = (self.adapter, request.folder.clone());
+        let litter_before = spawn_blocking(move || litter(adapter, &folder)).await.map_err(broken)?;
+        let program = self.program(request, context, &run, (path, plan), &prompt);
+        let started = Instant::now();
+        let finished = program.run(&run.end).await.map_err(|error| setup(error.to_string()))?;
+        let parsed = run.parsed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (folder, home) = (request.folder.clone(), run.home.path().to_owned());
+        let parsed = spawn_blocking(move || after(adapter, parsed, &home, (&folder, &litter_before)));
+        let parsed = parsed.await.map_err(broken)?;
+        run.home.remove().await;
+        let end = outcome(&End { name, parsed: &parsed, finished: &finished, time: request.time });
+        Ok(report(end, spend(&parsed, self.services.price.as_ref()), started))
+    }
+}
+
+fn no_home(error: io::Error) -> AgentError {
+    let reason = format!("make a home for the agent: {error}");
+    AgentError { reason, failure: FailureClass::Transient { retry_after: None } }
+}
+
+fn broken(error: JoinError) -> AgentError {
+    let reason = format!("work on the agent's files: {error}");
+    AgentError { reason, failure: FailureClass::Transient { retry_after: None } }
+}
+
+/// Reads what the program left in its home, and removes what it left in the folder for itself.
+fn after(
+    adapter: &Adapter,
+    mut parsed: ParsedOutput,
+    home: &Path,
+    (folder, litter_before): (&Path, &BTreeSet<PathBuf>),
+) -> ParsedOutput {
+    if let Some(after) = adapter.after {
+        after(home, &mut parsed);
+    }
+    sweep(adapter, folder, litter_before);
+    parsed
+}
+
+/// What stands in the folder's top under names that the program uses for itself.
+fn litter(adapter: &Adapter, folder: &Path) -> BTreeSet<PathBuf> {
+    let is_litter = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        adapter.litter.iter().any(|beginning| name.starts_with(beginning))
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(is_litter).collect()
+}
+
+/// Removes what the program left in the folder for itself, and was not there before.
+fn sweep(adapter: &Adapter, folder: &Path, before: &BTreeSet<PathBuf>) {
+    for path in litter(adapter, folder).difference(before) {
+        let is_folder = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+        let removed = if is_folder { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+        if let Err(error) = removed {
+            tracing::warn!(path = %path.display(), %error, "what an agent left could not be removed: {error}");
+        }
+    }
+}

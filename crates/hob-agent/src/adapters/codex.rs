@@ -1,0 +1,97 @@
+//! Codex: `codex exec --json`.
+
+use serde_json::json;
+
+use crate::{
+    adapters::{
+        adapter::{Adapter, Plan, Prompt, Situation, words},
+        parsed_output::{ParsedOutput, count, json_event, text, tool_line},
+    },
+    model::Usage,
+};
+
+/// OpenAI's own interface.
+const OPENAI: &str = "https://api.openai.com/v1";
+
+pub(super) const CODEX: Adapter = Adapter {
+    program: "codex",
+    install: "npm install -g @openai/codex",
+    minimum: (0, 100, 0),
+    version: "--version",
+    variables: &["OPENAI_API_KEY"],
+    prompt: Prompt::Stdin,
+    prices: "openai/",
+    litter: &[],
+    plan,
+    read,
+    after: None,
+};
+
+fn plan(situation: &Situation<'_>) -> Plan {
+    let mut arguments = words(&["exec", "--json", "--skip-git-repo-check", "--sandbox", "workspace-write"]);
+    // A provider of its own: the built-in one signs in with a browser and opens other connections.
+    let base = situation.services.openai.clone().unwrap_or_else(|| OPENAI.to_owned());
+    let base = json!(base).to_string();
+    let provider = format!("{{name=\"openai\",base_url={base},env_key=\"OPENAI_API_KEY\",wire_api=\"responses\"}}");
+    for setting in ["model_provider=\"hob\"".to_owned(), format!("model_providers.hob={provider}")] {
+        arguments.extend(["-c".to_owned(), setting]);
+    }
+    arguments.extend(situation.model_flag("--model"));
+    arguments.push("-".to_owned());
+    Plan { arguments, ..Plan::default() }
+}
+
+fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
+    let event = json_event(line)?;
+    match text(&event, "/type") {
+        "item.started" if text(&event, "/item/type") == "command_execution" => {
+            return Some(tool_line("shell", event.get("item")?));
+        }
+        "item.completed" => match text(&event, "/item/type") {
+            "agent_message" => text(&event, "/item/text").clone_into(&mut parsed.summary),
+            "file_change" => return Some("edits files".to_owned()),
+            _ => {}
+        },
+        "turn.completed" => {
+            let tokens = |name: &str| count(&event, &format!("/usage/{name}"));
+            parsed.count(Usage {
+                input: tokens("input_tokens"),
+                cached_input: tokens("cached_input_tokens"),
+                cache_write: tokens("cache_write_input_tokens"),
+                output: tokens("output_tokens"),
+            });
+            parsed.problem = None;
+        }
+        "turn.failed" => parsed.problem = Some(text(&event, "/error/message").to_owned()),
+        "error" => {
+            let said = text(&event, "/message").to_owned();
+            // It tries again five times; a key that is not accepted stays so.
+            parsed.abort |= said.contains("401 Unauthorized");
+            parsed.problem = Some(said.clone());
+            return Some(said);
+        }
+        _ => {}
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_events_give_progress_tokens_and_the_words() {
+        let mut parsed = ParsedOutput::default();
+        for (line, progress) in [
+            (r#"{"type":"error","message":"Reconnecting... 1/5"}"#, Some("Reconnecting... 1/5")),
+            (r#"{"type":"item.started","item":{"type":"command_execution","command":"make"}}"#, Some("shell: make")),
+            (r#"{"type":"item.completed","item":{"type":"agent_message","text":"Done."}}"#, None),
+            (r#"{"type":"turn.completed","usage":{"input_tokens":9,"cached_input_tokens":4,"output_tokens":2}}"#, None),
+            ("no event", None),
+        ] {
+            assert_eq!(read(line, &mut parsed).as_deref(), progress, "{line}");
+        }
+        assert_eq!((parsed.summary.as_str(), parsed.problem), ("Done.", None));
+        assert_eq!((parsed.usage.input, parsed.usage.cached_input, parsed.usage.output), (9, 4, 2));
+    }
+}

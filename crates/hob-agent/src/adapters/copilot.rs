@@ -1,0 +1,120 @@
+//! GitHub Copilot CLI: `copilot --output-format json`, with GitHub's models or with an OpenAI-compatible service.
+
+use std::path::Path;
+
+use crate::{
+    adapters::{
+        adapter::{Adapter, PROMPT, Plan, Prompt, Situation, words},
+        parsed_output::{ParsedOutput, count, json_event, text, tool_line},
+    },
+    model::Usage,
+};
+
+/// OpenAI's own interface.
+const OPENAI: &str = "https://api.openai.com/v1";
+/// Bytes of its own record of a session that are read.
+const RECORD_MAX: u64 = 32 << 20;
+
+pub(super) const COPILOT: Adapter = Adapter {
+    program: "copilot",
+    install: "npm install -g @github/copilot",
+    minimum: (1, 0, 0),
+    version: "--version",
+    variables: &["COPILOT_GITHUB_TOKEN", "OPENAI_API_KEY"],
+    prompt: Prompt::Argument,
+    prices: "openai/",
+    litter: &[],
+    plan,
+    read,
+    after: Some(after),
+};
+
+fn plan(situation: &Situation<'_>) -> Plan {
+    let mut arguments =
+        words(&["--prompt", PROMPT, "--allow-all-tools", "--output-format", "json", "--no-auto-update"]);
+    arguments.extend(words(&["--no-color", "--no-ask-user"]));
+    arguments.extend(situation.model_flag("--model"));
+    let mut environment = Vec::new();
+    // With a token of GitHub's the models are GitHub's; else they are those of the key.
+    if let (None, Some(key)) = (situation.variable("COPILOT_GITHUB_TOKEN"), situation.variable("OPENAI_API_KEY")) {
+        let base = situation.services.openai.clone().unwrap_or_else(|| OPENAI.to_owned());
+        environment.push(("COPILOT_OFFLINE", "true".to_owned()));
+        environment.push(("COPILOT_PROVIDER_BASE_URL", base));
+        environment.push(("COPILOT_PROVIDER_API_KEY", key));
+    }
+    Plan { arguments, environment, files: Vec::new() }
+}
+
+fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
+    let event = json_event(line)?;
+    match text(&event, "/type") {
+        "assistant.message" => {
+            let said = text(&event, "/data/content");
+            if !said.is_empty() {
+                said.clone_into(&mut parsed.summary);
+            }
+            parsed.problem = None;
+        }
+        "tool.execution_start" => {
+            return Some(tool_line(text(&event, "/data/toolName"), event.pointer("/data/arguments")?));
+        }
+        "session.error" => {
+            parsed.problem = Some(format!("{}: {}", text(&event, "/data/errorType"), text(&event, "/data/message")));
+        }
+        _ => {}
+    }
+    None
+}
+
+/// Tokens stand only in its own record of the session, in the event that ends it.
+fn after(home: &Path, parsed: &mut ParsedOutput) {
+    for session in std::fs::read_dir(home.join(".copilot/session-state")).into_iter().flatten().flatten() {
+        let record = session.path().join("events.jsonl");
+        if !std::fs::metadata(&record).is_ok_and(|file| file.is_file() && file.len() <= RECORD_MAX) {
+            continue;
+        }
+        let events = std::fs::read_to_string(&record).unwrap_or_default();
+        let Some(end) =
+            events.lines().rev().filter_map(json_event).find(|event| text(event, "/type") == "session.shutdown")
+        else {
+            continue;
+        };
+        let metrics = ["/data/modelMetrics", "/data/accountingSnapshot/modelMetrics"];
+        let models = metrics.iter().find_map(|pointer| end.pointer(pointer)?.as_object());
+        for model in models.into_iter().flat_map(serde_json::Map::values) {
+            parsed.count(Usage {
+                input: count(model, "/usage/inputTokens"),
+                cached_input: count(model, "/usage/cacheReadTokens"),
+                cache_write: count(model, "/usage/cacheWriteTokens"),
+                output: count(model, "/usage/outputTokens"),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_tokens_come_from_its_own_record() {
+        let home = tempfile::tempdir().unwrap();
+        let session = home.path().join(".copilot/session-state/one");
+        std::fs::create_dir_all(&session).unwrap();
+        let usage = r#"{"inputTokens":200,"outputTokens":20,"cacheReadTokens":5,"cacheWriteTokens":0}"#;
+        let end = format!(r#"{{"type":"session.shutdown","data":{{"modelMetrics":{{"m":{{"usage":{usage}}}}}}}}}"#);
+        std::fs::write(session.join("events.jsonl"), format!("{{\"type\":\"x\"}}\n{end}\n")).unwrap();
+        let mut parsed = ParsedOutput::default();
+        after(home.path(), &mut parsed);
+        assert_eq!((parsed.usage.input, parsed.usage.cached_input, parsed.usage.output), (200, 5, 20));
+    }
+
+    #[test]
+    fn an_error_that_words_follow_is_over() {
+        let mut parsed = ParsedOutput::default();
+        read(r#"{"type":"session.error","data":{"errorType":"rate_limit","message":"429 wait"}}"#, &mut parsed);
+        assert_eq!(parsed.problem.as_deref(), Some("rate_limit: 429 wait"));
+        read(r#"{"type":"assistant.message","data":{"content":"Done."}}"#, &mut parsed);
+        assert_eq!((parsed.summary.as_str(), parsed.problem), ("Done.", None));
+    }
+}

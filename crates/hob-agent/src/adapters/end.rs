@@ -1,0 +1,151 @@
+//! How a run of a program ended: done, a question, a quota, a key, a refusal, a crash.
+
+use std::time::{Duration, SystemTime};
+
+use hob_domain::{FailureClass, Outcome};
+use hob_process::{Exit, Finished};
+
+use crate::{
+    adapters::{
+        limit::{self, Complaint},
+        parsed_output::ParsedOutput,
+    },
+    command::ResultLine,
+    report::{cancelled, clip, needs_human, permanent, tail, transient},
+};
+
+/// Bytes of a complaint that are quoted.
+const QUOTED: usize = 1_000;
+/// Bytes of a summary that are kept.
+const SUMMARY_MAX: usize = 16 * 1024;
+
+/// What surrounds an end.
+pub(super) struct End<'a> {
+    /// The program's name.
+    pub(super) name: &'a str,
+    /// What it said.
+    pub(super) parsed: &'a ParsedOutput,
+    /// How its process ended.
+    pub(super) finished: &'a Finished,
+    /// The time it had.
+    pub(super) time: Duration,
+}
+
+/// The outcome of a run.
+pub(super) fn outcome(end: &End<'_>) -> Outcome {
+    let End { name, parsed, finished, time } = end;
+    match finished.exit {
+        Exit::Cancelled if !parsed.abort => return cancelled(),
+        Exit::Deadline => {
+            return transient(format!("`{name}` was not done after {} s, the time of the run", time.as_secs()));
+        }
+        Exit::Signal(signal) => return transient(format!("signal {signal} ended `{name}`{}", colon(&complaint(end)))),
+        Exit::Code(_) | Exit::Cancelled => {}
+    }
+    if parsed.refused {
+        return needs_human(format!("`{name}`: its model refused{}", colon(&complaint(end))));
+    }
+    if finished.exit.is_success() && parsed.problem.is_none() {
+        return ended_well(parsed);
+    }
+    let said = complaint(end);
+    let reason = format!("`{name}` failed ({}){}", finished.exit, colon(&said));
+    match limit::read(&said, now()) {
+        Complaint::Limit(reset) => Outcome::Failed {
+            reason: format!("`{name}`: its quota is used up{}", colon(&said)),
+            failure: FailureClass::QuotaExhausted { reset_after: parsed.reset.or(reset) },
+        },
+        Complaint::Unpaid => needs_human(format!("`{name}`: its account has no quota or money left{}", colon(&said))),
+        Complaint::Key => needs_human(format!("`{name}`: its key or login is missing or not accepted{}", colon(&said))),
+        Complaint::Service => transient(reason),
+        Complaint::Other => permanent(reason),
+    }
+}
+
+/// A run without a complaint: its last line may name the outcome, as any command's may.
+fn ended_well(parsed: &ParsedOutput) -> Outcome {
+    let words = parsed.summary.trim();
+    let named = ResultLine::read(words).and_then(|said| said.outcome());
+    named.unwrap_or_else(|| match words {
+        "" => Outcome::Done { summary: "the agent gave no summary".to_owned() },
+        words => Outcome::Done { summary: clip(words, SUMMARY_MAX) },
+    })
+}
+
+/// What it complains of: its own event, else the end of its standard error, else of its output.
+fn complaint(end: &End<'_>) -> String {
+    let streams = [end.finished.stderr.text(), end.finished.stdout.text()];
+    let problem = end.parsed.problem.iter().map(String::as_str);
+    let said = problem.chain(streams.iter().map(String::as_str)).map(|text| tail(text, QUOTED));
+    said.into_iter().find(|text| !text.is_empty()).unwrap_or_default().to_owned()
+}
+
+fn colon(said: &str) -> String {
+    if said.is_empty() { String::new() } else { format!(": {said}") }
+}
+
+/// Seconds since 1970.
+fn now() -> u64 {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a service names the end of its quota as a moment of the world's time; nothing of the ledger hangs on it"
+    )]
+    let now = SystemTime::now();
+    now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use hob_process::Captured;
+
+    use super::*;
+
+    fn end(exit: Exit, parsed: &ParsedOutput) -> Outcome {
+        let finished = Finished { exit, stdout: Captured::default(), stderr: Captured::default() };
+        outcome(&End { name: "x", parsed, finished: &finished, time: Duration::from_secs(9) })
+    }
+
+    fn parsed(problem: Option<&str>, summary: &str) -> ParsedOutput {
+        ParsedOutput { problem: problem.map(str::to_owned), summary: summary.to_owned(), ..ParsedOutput::default() }
+    }
+
+    fn class(outcome: Outcome) -> FailureClass {
+        match outcome {
+            Outcome::Failed { failure, .. } => failure,
+            other => panic!("no failure: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_end_is_told_apart() {
+        let well = Exit::Code(0);
+        assert_eq!(end(well, &parsed(None, "Did it.")), Outcome::Done { summary: "Did it.".into() });
+        let asks = "Hm.\n{\"outcome\":\"question\",\"question\":\"Which?\"}";
+        assert_eq!(end(well, &parsed(None, asks)), Outcome::Question { question: "Which?".into() });
+        let nothing = "{\"outcome\":\"nothing_to_do\",\"reason\":\"It is there.\"}";
+        assert_eq!(end(well, &parsed(None, nothing)), Outcome::NothingToDo { reason: "It is there.".into() });
+        for (exit, problem, failure) in [
+            (
+                Exit::Code(1),
+                "usage limit, try again in 1h",
+                FailureClass::QuotaExhausted { reset_after: Some(Duration::from_secs(3_600)) },
+            ),
+            (well, "insufficient_quota", FailureClass::NeedsHuman),
+            (well, "401 Unauthorized", FailureClass::NeedsHuman),
+            (Exit::Code(1), "503 overloaded", FailureClass::Transient { retry_after: None }),
+            (Exit::Code(2), "unknown flag", FailureClass::Permanent),
+            (Exit::Signal(9), "", FailureClass::Transient { retry_after: None }),
+            (Exit::Deadline, "", FailureClass::Transient { retry_after: None }),
+            (Exit::Cancelled, "401", FailureClass::Cancelled),
+        ] {
+            assert_eq!(class(end(exit, &parsed(Some(problem), ""))), failure, "{exit} {problem}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_was_ended_because_it_would_only_wait_is_no_cancelled_one() {
+        let parsed = ParsedOutput { abort: true, reset: Some(Duration::from_secs(60)), ..parsed(Some("429"), "") };
+        let later = FailureClass::QuotaExhausted { reset_after: Some(Duration::from_secs(60)) };
+        assert_eq!(class(end(Exit::Cancelled, &parsed)), later);
+    }
+}

@@ -1,0 +1,90 @@
+//! A home of its own for one run: empty, outside the folder, gone afterwards.
+
+use std::{
+    io,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+};
+
+use hob_process::drop_in_background;
+use tempfile::TempDir;
+use tokio::task::spawn_blocking;
+
+/// Who commits, for an agent that does: its commits do not count, but git refuses to make them without a name.
+const GIT: &str = "[user]\n\tname = agent\n\temail = agent@localhost\n";
+
+/// A home. Dropping it removes it, without holding the runtime.
+#[derive(Debug)]
+pub(super) struct Home {
+    path: PathBuf,
+    folder: Option<TempDir>,
+}
+
+impl Home {
+    /// Makes one below `homes`, or where temporary files are.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub(super) async fn create(homes: Option<PathBuf>) -> io::Result<Self> {
+        spawn_blocking(move || Self::create_now(homes.as_deref())).await?
+    }
+
+    fn create_now(homes: Option<&Path>) -> io::Result<Self> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("home-");
+        let made = match homes {
+            Some(homes) => {
+                std::fs::DirBuilder::new().recursive(true).mode(0o700).create(homes)?;
+                builder.tempdir_in(homes)?
+            }
+            None => builder.tempdir()?,
+        };
+        let home = Self { path: made.path().to_owned(), folder: Some(made) };
+        std::fs::create_dir(home.temporary())?;
+        write(&home.path, Path::new(".gitconfig"), GIT)?;
+        Ok(home)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The program's `TMPDIR`.
+    pub(super) fn temporary(&self) -> PathBuf {
+        self.path().join("tmp")
+    }
+
+    /// Writes files of it, by their paths in it, which only the user can read.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub(super) async fn write(&self, files: Vec<(PathBuf, String)>) -> io::Result<()> {
+        let home = self.path.clone();
+        spawn_blocking(move || files.iter().try_for_each(|(path, text)| write(&home, path, text))).await?
+    }
+
+    /// Removes it. What cannot be removed is left to the system's own clean-up of temporary files.
+    pub(super) async fn remove(mut self) {
+        let Some(folder) = self.folder.take() else { return };
+        let removed = spawn_blocking(move || folder.close()).await;
+        if let Ok(Err(error)) = removed {
+            tracing::warn!(%error, "the home of a run could not be removed: {error}");
+        }
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        drop_in_background(self.folder.take());
+    }
+}
+
+fn write(home: &Path, path: &Path, text: &str) -> io::Result<()> {
+    use std::{io::Write, os::unix::fs::OpenOptionsExt};
+    let path = home.join(path);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())
+}

@@ -1,0 +1,72 @@
+//! What a program's output says about its run, parsed line by line.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::{model::Usage, report::first_line};
+
+/// Bytes of a line of progress.
+const PROGRESS_MAX: usize = 200;
+
+/// What the output said so far.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(super) struct ParsedOutput {
+    /// Its last message.
+    pub(super) summary: String,
+    /// What it says the run cost, in millionths of a US dollar; none: it reports no cost.
+    pub(super) usd_micros: Option<u64>,
+    pub(super) usage: Usage,
+    /// The last error, in its words; a later success clears it.
+    pub(super) problem: Option<String>,
+    /// Whether the model refused the task.
+    pub(super) refused: bool,
+    /// How long until its quota resets, where it reports that.
+    pub(super) reset: Option<Duration>,
+    /// Whether to end it now: it would only wait, for a key or for hours.
+    pub(super) abort: bool,
+}
+
+impl ParsedOutput {
+    /// Adds a reply's tokens.
+    pub(super) fn count(&mut self, usage: Usage) {
+        let Usage { input, cached_input, cache_write, output } = &mut self.usage;
+        *input = input.saturating_add(usage.input);
+        *cached_input = cached_input.saturating_add(usage.cached_input);
+        *cache_write = cache_write.saturating_add(usage.cache_write);
+        *output = output.saturating_add(usage.output);
+    }
+
+    /// Adds money in US dollars. What is no amount counts as nothing.
+    pub(super) fn add_usd(&mut self, usd: f64) {
+        // `as` saturates: not a number and what is below zero become 0.
+        let micros = (usd * 1e6).ceil() as u64;
+        self.usd_micros = Some(self.usd_micros.unwrap_or(0).saturating_add(micros));
+    }
+}
+
+/// The line as a JSON object, where it is one.
+pub(super) fn json_event(line: &str) -> Option<Value> {
+    serde_json::from_str(line.trim()).ok().filter(Value::is_object)
+}
+
+/// A text of a JSON value, empty where there is none.
+pub(super) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A count of a JSON value, 0 where there is none.
+pub(super) fn count(value: &Value, pointer: &str) -> u64 {
+    value.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
+}
+
+/// A tool's call as a line of progress: its name, and the argument that tells most.
+pub(super) fn tool_line(name: &str, arguments: &Value) -> String {
+    let telling = ["command", "cmd", "file_path", "filePath", "path", "pattern", "query"];
+    let told = telling.iter().find_map(|key| arguments.get(key)).map(|value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    });
+    let line = told.map_or_else(|| name.to_owned(), |told| format!("{name}: {told}"));
+    first_line(&line, PROGRESS_MAX)
+}

@@ -1,0 +1,118 @@
+//! The contract between Hob and an agent.
+//!
+//! Flow: the worker builds a [`RunRequest`], calls [`AgentBackend::run`], reads the [`RunReport`].
+//! Guarantees asked of a backend: it returns before the request's time is over or soon after `cancel`; no child of it
+//! lives on; it writes nowhere but into the request's folder and its own session.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hob_domain::{FailureClass, Progress, RunReport, RunRequest, Spend};
+use hob_process::Environment;
+use tokio::{sync::mpsc, time::Instant};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Approval,
+    session::{Session, SessionEvent},
+};
+
+/// What surrounds a run.
+#[derive(Debug, Clone)]
+pub struct RunContext {
+    /// Ends the run.
+    pub cancel: CancellationToken,
+    /// Where progress goes; a full channel drops lines, it never slows the run.
+    pub progress: mpsc::Sender<Progress>,
+    /// The environment the agent's children start from.
+    pub environment: Environment,
+    /// Who says whether an action with more impact than runs by itself may run.
+    pub approval: Approval,
+    /// Where the run is written down.
+    pub session: Session,
+    /// What was spent before, where the run is tried again.
+    before: Spend,
+    alive: Arc<Mutex<Instant>>,
+}
+
+impl RunContext {
+    /// A run that is written down nowhere, and that can ask nobody.
+    pub fn new(cancel: CancellationToken, progress: mpsc::Sender<Progress>, environment: Environment) -> Self {
+        let alive = Arc::new(Mutex::new(Instant::now()));
+        let (approval, session, before) = (Approval::Nobody, Session::default(), Spend::default());
+        Self { cancel, progress, environment, approval, session, before, alive }
+    }
+
+    /// The same, with somebody who says whether an action with more impact than runs by itself may run.
+    #[must_use]
+    pub fn asking(self, approval: Approval) -> Self {
+        Self { approval, ..self }
+    }
+
+    /// The same, written down in `session`.
+    #[must_use]
+    pub fn in_session(self, session: Session) -> Self {
+        Self { session, ..self }
+    }
+
+    /// The same for another try of the run, which counts what it costs from zero.
+    pub(super) fn again(&self, cancel: CancellationToken, before: Spend) -> Self {
+        let alive = Arc::new(Mutex::new(Instant::now()));
+        Self { cancel, before, alive, ..self.clone() }
+    }
+
+    /// Tells whoever watches what happens now, and writes it down.
+    pub fn say(&self, text: impl Into<String>) {
+        let text = text.into();
+        self.session.add(SessionEvent::Progress { text: text.clone() });
+        self.show(text);
+    }
+
+    /// Tells whoever watches what happens now.
+    pub fn show(&self, text: impl Into<String>) {
+        self.alive();
+        // Nobody has to watch: a closed or full channel is not the agent's trouble.
+        self.progress.try_send(Progress { text: text.into(), spent: None }).ok();
+    }
+
+    /// Tells what the run has cost so far: if it is cut short, that much is known.
+    pub fn spent(&self, spent: Spend) {
+        self.progress.try_send(Progress { text: String::new(), spent: Some(self.before + spent) }).ok();
+    }
+
+    /// Gives a sign of life: a run that gives none for long is ended.
+    pub fn alive(&self) {
+        self.alive_until(Instant::now());
+    }
+
+    /// Says that no sign of life is needed before `then`: each wait until then has a limit of its own.
+    pub fn alive_until(&self, then: Instant) {
+        let mut alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
+        *alive = then.max(*alive);
+    }
+
+    /// When it gave its last sign of life; may be still to come.
+    pub(super) fn last_alive(&self) -> Instant {
+        *self.alive.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Something that works on an issue in a folder.
+#[async_trait::async_trait]
+pub trait AgentBackend: Send + Sync {
+    /// Works until the outcome is known. An agent that fails at its work is an [`Outcome`](hob_domain::Outcome),
+    /// not an error.
+    ///
+    /// # Errors
+    /// [`AgentError`] when the agent could not be run at all.
+    async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError>;
+}
+
+/// An agent that could not be run at all.
+#[derive(Debug, thiserror::Error)]
+#[error("run the agent: {reason}")]
+pub struct AgentError {
+    /// What is wrong and what to do.
+    pub reason: String,
+    /// Whether trying again can help.
+    pub failure: FailureClass,
+}

@@ -1,0 +1,159 @@
+//! Starts the program and reads its exit.
+
+use std::path::Path;
+
+use hob_config::{AgentSettings, PromptVia};
+use hob_domain::{FailureClass, Outcome, RunReport, RunRequest, Spend};
+use hob_process::{Environment, Exit, Finished, ProcessError, Program};
+use tokio::time::Instant;
+
+use crate::{
+    AgentBackend, AgentError, RunContext,
+    command::ResultLine,
+    environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, named, of_child},
+    report::{cancelled, permanent, report, tail, transient},
+};
+
+/// Stands for the prompt in an argument.
+const PLACEHOLDER: &str = "{prompt}";
+/// Bytes of output quoted as the reason of a failure.
+const QUOTED: usize = 2_000;
+
+/// A program that edits the folder.
+#[derive(Debug)]
+pub struct CommandAgent {
+    program: String,
+    arguments: Vec<String>,
+    prompt: PromptVia,
+    extras: Environment,
+    output_cap: usize,
+}
+
+impl CommandAgent {
+    /// Takes the program from `settings`, and from `variables` those that `settings.env` names and that may be passed.
+    ///
+    /// # Errors
+    /// When no program is named, or `{prompt}` stands where a shell would read it as code.
+    pub fn new(settings: &AgentSettings, variables: &Environment) -> Result<Self, AgentError> {
+        let setup = |reason: String| AgentError { reason, failure: FailureClass::NeedsHuman };
+        let Some((program, arguments)) = settings.command.split_first().filter(|(program, _)| !program.is_empty())
+        else {
+            return Err(setup("its `command` is empty: name the program and its arguments".into()));
+        };
+        let mut prompt = settings.prompt;
+        for argument in arguments.iter().filter(|argument| argument.contains(PLACEHOLDER)) {
+            prompt = PromptVia::Argument;
+            let flag = argument.starts_with('-') && argument.ends_with(&format!("={PLACEHOLDER}"));
+            if argument != PLACEHOLDER && (!flag || argument.matches(PLACEHOLDER).count() > 1) {
+                return Err(setup(format!(
+                    "`{argument}` mixes `{PLACEHOLDER}` with other text, which a shell could run as code: \
+                     write `{PLACEHOLDER}` or `--flag={PLACEHOLDER}` as an argument of its own"
+                )));
+            }
+        }
+        Ok(Self {
+            program: program.clone(),
+            arguments: arguments.to_vec(),
+            prompt,
+            extras: named(settings, variables),
+            output_cap: settings.output_cap,
+        })
+    }
+
+    fn program(&self, request: &RunRequest, context: &RunContext) -> Result<Program, AgentError> {
+        let environment = of_child(context, &self.extras);
+        let watcher = context.clone();
+        let program = Program::new(&self.program, &environment)
+            .watch(move |line| watcher.say(line))
+            .dir(&request.folder)
+            .env("HOB_ISSUE", request.issue.to_string())
+            .env("HOB_REPOSITORY", request.repo.to_string())
+            .env(RUN_VARIABLE, request.run.as_str())
+            .tag(RUN_TAG, &format!("{:016x}", rand::random::<u64>()))
+            .deadline(request.time)
+            .output_cap(self.output_cap);
+        Ok(match self.prompt {
+            PromptVia::Stdin => program.args(&self.arguments).stdin(request.brief.as_bytes()),
+            PromptVia::Argument => program.args(self.with_prompt(&request.brief)?),
+        })
+    }
+
+    fn with_prompt(&self, brief: &str) -> Result<Vec<String>, AgentError> {
+        // No argument can hold a zero byte, and one that begins with a dash would be read as a flag.
+        let mut prompt = brief.replace('\0', "");
+        if prompt.starts_with('-') {
+            prompt.insert(0, '\n');
+        }
+        let longest = self.arguments.iter().map(String::len).max().unwrap_or(0);
+        if prompt.len() + longest > ARGUMENT_MAX {
+            let reason =
+                format!("the prompt has {} bytes, too many for an argument: set `prompt = \"stdin\"`", prompt.len());
+            return Err(AgentError { reason, failure: FailureClass::NeedsHuman });
+        }
+        let mut arguments: Vec<_> = self.arguments.iter().map(|text| text.replace(PLACEHOLDER, &prompt)).collect();
+        if !self.arguments.iter().any(|argument| argument.contains(PLACEHOLDER)) {
+            arguments.push(prompt);
+        }
+        Ok(arguments)
+    }
+}
+
+#[async_trait::async_trait]
+impl AgentBackend for CommandAgent {
+    async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
+        let started = Instant::now();
+        let name = Path::new(&self.program).file_name().unwrap_or_default().to_string_lossy();
+        context.say(format!("{name} works on issue {}", request.issue));
+        let finished = self.program(request, context)?.run(&context.cancel).await.map_err(cannot_run)?;
+        let said = ResultLine::read(&finished.stdout.text());
+        let spend = said.as_ref().map_or_else(Spend::default, ResultLine::spend);
+        Ok(report(outcome(&name, &finished, said, request), spend, started))
+    }
+}
+
+/// The exit decides; what the program said counts where it does not claim success against its own exit code.
+fn outcome(name: &str, finished: &Finished, said: Option<ResultLine>, request: &RunRequest) -> Outcome {
+    let said = said.and_then(|said| said.outcome());
+    match finished.exit {
+        Exit::Code(0) => said.unwrap_or_else(|| Outcome::Done { summary: closing_words(finished) }),
+        Exit::Code(code) => match said {
+            Some(Outcome::Done { .. } | Outcome::NothingToDo { .. }) | None => {
+                permanent(format!("`{name}` ended with exit code {code}{}", complaint(finished)))
+            }
+            Some(said @ (Outcome::Question { .. } | Outcome::ApprovalNeeded { .. } | Outcome::Failed { .. })) => said,
+        },
+        Exit::Signal(signal) => transient(format!("signal {signal} ended `{name}`{}", complaint(finished))),
+        Exit::Deadline => {
+            transient(format!("`{name}` was not done after {} s, the time of the run", request.time.as_secs()))
+        }
+        Exit::Cancelled => cancelled(),
+    }
+}
+
+/// The end of what a program printed that exited well and named no outcome.
+fn closing_words(finished: &Finished) -> String {
+    match tail(&finished.stdout.text(), QUOTED) {
+        "" => "the agent gave no summary".to_owned(),
+        words => words.to_owned(),
+    }
+}
+
+/// The end of its standard error, or else of its standard output, as the tail of a sentence.
+fn complaint(finished: &Finished) -> String {
+    let texts = [finished.stderr.text(), finished.stdout.text()];
+    let said = texts.iter().map(|text| tail(text, QUOTED)).find(|text| !text.is_empty());
+    said.map_or_else(String::new, |said| format!(": {said}"))
+}
+
+fn cannot_run(error: ProcessError) -> AgentError {
+    match error {
+        ProcessError::Start { program, source } => AgentError {
+            reason: format!("start `{program}`: {source}; is it installed and on the path?"),
+            failure: FailureClass::NeedsHuman,
+        },
+        ProcessError::Pipe { program, source } => AgentError {
+            reason: format!("talk to `{program}`: {source}"),
+            failure: FailureClass::Transient { retry_after: None },
+        },
+    }
+}

@@ -1,0 +1,131 @@
+//! What a program says of its own run: one JSON object in the last line of its standard output.
+
+use std::time::Duration;
+
+use hob_domain::{FailureClass, Outcome, Spend};
+use serde::Deserialize;
+
+use crate::report::clip;
+
+/// Bytes of text a program may say; the rest is cut.
+const TEXT_MAX: usize = 16 * 1024;
+
+/// The last line: `{"outcome": "done", "summary": "…", "usd": 0.12, "input_tokens": 900, "output_tokens": 80}`. Every
+/// field may be missing; unknown ones are ignored, because programs print JSON lines of their own.
+#[derive(Debug, Default, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+pub(crate) struct ResultLine {
+    /// How the run ended; nothing: the exit code decides.
+    pub(crate) outcome: Option<NamedOutcome>,
+    /// What was done. `result` is what Claude Code's `--output-format json` calls it.
+    #[serde(alias = "result")]
+    pub(crate) summary: String,
+    /// Why it failed, or why nothing has to change.
+    pub(crate) reason: String,
+    /// What it asks a person.
+    pub(crate) question: String,
+    /// Seconds until a used-up quota is there again; with the outcome `quota`.
+    pub(crate) reset_after: Option<u32>,
+    /// What it cost in US dollars; `total_cost_usd` likewise.
+    #[serde(alias = "total_cost_usd")]
+    pub(crate) usd: f64,
+    /// Tokens sent to a model.
+    pub(crate) input_tokens: u64,
+    /// Tokens a model produced.
+    pub(crate) output_tokens: u64,
+}
+
+/// The ends a program can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum NamedOutcome {
+    /// The work is done.
+    Done,
+    /// Nothing has to change.
+    NothingToDo,
+    /// A person has to answer.
+    Question,
+    /// The model's quota is used up: no attempt is lost by that.
+    Quota,
+    /// It failed.
+    Failed,
+}
+
+impl ResultLine {
+    /// Reads the last line of `stdout` that is not blank; nothing where it is no object of this form.
+    pub(crate) fn read(stdout: &str) -> Option<Self> {
+        let line = stdout.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+        let said: Self = line.starts_with('{').then(|| serde_json::from_str(line).ok())??;
+        (said != Self::default()).then_some(said)
+    }
+
+    /// The outcome it names, in Hob's words; done where it names none and has a summary, else nothing.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        let text = |first: &str, second: &str, missing: &str| {
+            let said = [first, second].into_iter().map(str::trim).find(|text| !text.is_empty());
+            clip(said.unwrap_or(missing), TEXT_MAX)
+        };
+        let unnamed = || (!self.summary.trim().is_empty()).then_some(NamedOutcome::Done);
+        Some(match self.outcome.or_else(unnamed)? {
+            NamedOutcome::Done => {
+                Outcome::Done { summary: text(&self.summary, &self.reason, "the agent gave no summary") }
+            }
+            NamedOutcome::NothingToDo => {
+                Outcome::NothingToDo { reason: text(&self.reason, &self.summary, "the agent gave no reason") }
+            }
+            NamedOutcome::Question => {
+                Outcome::Question { question: text(&self.question, &self.reason, "the agent asked for a person") }
+            }
+            NamedOutcome::Quota => Outcome::Failed {
+                reason: text(&self.reason, &self.summary, "the model's quota is used up"),
+                failure: FailureClass::QuotaExhausted {
+                    reset_after: self.reset_after.map(|seconds| Duration::from_secs(seconds.into())),
+                },
+            },
+            NamedOutcome::Failed => Outcome::Failed {
+                reason: text(&self.reason, &self.summary, "the agent gave no reason"),
+                failure: FailureClass::Permanent,
+            },
+        })
+    }
+
+    /// What it says the run cost. A number that is none, or below zero, counts as nothing.
+    pub(crate) fn spend(&self) -> Spend {
+        // `as` saturates: not a number and what is below zero become 0.
+        let usd_micros = (self.usd * 1e6).ceil() as u64;
+        Spend { usd_micros, input_tokens: self.input_tokens, output_tokens: self.output_tokens, wall_seconds: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_last_line_counts() {
+        let said =
+            ResultLine::read("{\"outcome\":\"failed\"}\ntext\n{\"outcome\":\"done\",\"summary\":\"did it\"}\n\n")
+                .unwrap();
+        assert_eq!(said.outcome(), Some(Outcome::Done { summary: "did it".into() }));
+        for none in
+            ["", "plain", "{\"outcome\":\"done\"}\nbye", "{\"other\":1}", "{broken", "[]", "{\"outcome\":\"won\"}"]
+        {
+            assert_eq!(ResultLine::read(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn another_agents_line_is_read_as_far_as_it_goes() {
+        let line = r#"{"type":"result","is_error":false,"result":"Fixed it.","total_cost_usd":0.5,"usage":{"x":1}}"#;
+        let said = ResultLine::read(line).unwrap();
+        assert_eq!(said.outcome(), Some(Outcome::Done { summary: "Fixed it.".into() }));
+        assert_eq!(said.spend().usd_micros, 500_000);
+    }
+
+    #[test]
+    fn a_bill_below_zero_counts_as_nothing() {
+        let bill =
+            |usd: &str| ResultLine::read(&format!("{{\"usd\":{usd},\"input_tokens\":1}}")).unwrap().spend().usd_micros;
+        assert_eq!((bill("0.0000015"), bill("-3"), bill("1e300")), (2, 0, u64::MAX));
+    }
+}

@@ -1,0 +1,212 @@
+//! Runs an agent for a caller: its session, its retries and its idle timeout.
+//!
+//! - Flow: the session is opened or resumed; the agent runs; a transient failure is retried in place a few times; the
+//!   outcome is written to the session.
+//! - Guarantees: a run shares no state with another: it has its own folder, session and limits. Cost and limits count over
+//!   all its retries.
+//! - Caveats: a run whose session cannot be written works without one, and cannot be resumed.
+
+use hob_config::ExecutorSettings;
+use hob_domain::{FailureClass, IssueNumber, Outcome, RepoName, RunId, RunReport, RunRequest, Spend};
+use hob_process::TaggedProcesses;
+use tokio::{task::spawn_blocking, time::Instant};
+
+use crate::{
+    AgentBackend, AgentError, RunContext,
+    environment::RUN_VARIABLE,
+    report::{cancelled, transient},
+    session::{Header, RunLimits, Session, SessionEvent, SessionRecord, SessionState, Sessions, VERSION},
+};
+
+/// Runs agents.
+#[derive(Debug, Clone)]
+pub struct Executor {
+    sessions: Sessions,
+    rules: ExecutorSettings,
+}
+
+impl Executor {
+    /// Keeps `sessions`, and tries again and waits by `rules`.
+    pub fn new(sessions: Sessions, rules: ExecutorSettings) -> Self {
+        Self { sessions, rules }
+    }
+
+    /// The session `id` as it stands on this machine, where it is this issue's and `agent` can go on with it. One that
+    /// ended with a failure that does not pass is not gone on with: what led there would lead there again.
+    pub async fn resumable(
+        &self,
+        id: &RunId,
+        agent: &str,
+        (repo, issue): (&RepoName, IssueNumber),
+    ) -> Option<SessionRecord> {
+        // Whoever can write to the ledger can name any session.
+        let is_its = |record: &SessionRecord| record.agent == agent && record.repo == *repo && record.issue == issue;
+        let (sessions, id) = (self.sessions.clone(), id.clone());
+        let record = spawn_blocking(move || sessions.record_to_resume(&id)).await.ok()?.filter(is_its)?;
+        match (&record.state, &record.outcome) {
+            (SessionState::Pending | SessionState::Running, _) => None,
+            (_, Some(Outcome::Failed { failure: FailureClass::Permanent, .. })) => None,
+            (SessionState::Completed | SessionState::Blocked | SessionState::Failed | SessionState::Interrupted, _) => {
+                Some(record)
+            }
+        }
+    }
+
+    /// Ends what is left of a session's last run whose process was killed: its agent and the agent's children.
+    pub async fn end_leftovers(&self, record: &SessionRecord) {
+        if let (SessionState::Interrupted, Some(run)) = (record.state, record.runs.last()) {
+            TaggedProcesses::with(RUN_VARIABLE, run.as_str()).end().await;
+        }
+    }
+
+    /// Runs `agent`, which is known as `name`, until its outcome is known.
+    ///
+    /// # Errors
+    /// [`AgentError`] when the agent could not be run at all.
+    pub async fn run(
+        &self,
+        name: &str,
+        agent: &dyn AgentBackend,
+        request: &RunRequest,
+        context: &RunContext,
+    ) -> Result<RunReport, AgentError> {
+        let context = context.clone().in_session(self.session(name, request).await);
+        let report = self.tries(agent, request, &context).await;
+        context.session.flush().await;
+        report
+    }
+
+    /// Runs the agent, and retries transient failures.
+    async fn tries(
+        &self,
+        agent: &dyn AgentBackend,
+        request: &RunRequest,
+        context: &RunContext,
+    ) -> Result<RunReport, AgentError> {
+        let (started, mut spent, mut pause) = (Instant::now(), Spend::default(), self.rules.retry_delay);
+        for tries_left in (0..=self.rules.retries).rev() {
+            let left = left(request, spent, started);
+            context.session.add(SessionEvent::Started {
+                run: request.run.clone(),
+                brief: request.brief.clone(),
+                limits: RunLimits { seconds: left.time.as_secs(), usd_micros: left.usd_micros, tokens: left.tokens },
+            });
+            let (report, silent) = self.watched(agent, &left, context, spent).await;
+            let ended = match &report {
+                Ok(report) => (report.outcome.clone(), report.spend),
+                Err(error) => {
+                    let outcome = Outcome::Failed { reason: error.reason.clone(), failure: error.failure.clone() };
+                    (outcome, Spend::default())
+                }
+            };
+            context.session.add(SessionEvent::Ended { outcome: ended.0, spend: ended.1 });
+            let report = report?;
+            spent = spent + report.spend;
+            let may_pass = match &report.outcome {
+                Outcome::Failed { failure: FailureClass::Transient { retry_after }, .. } => {
+                    Some(retry_after.unwrap_or_default().max(pause))
+                }
+                _other => None,
+            };
+            let time_left = request.time.saturating_sub(started.elapsed());
+            let pause_now = may_pass.filter(|pause| {
+                !silent && tries_left > 0 && *pause <= self.rules.retry_delay_max && *pause < time_left
+            });
+            let (Some(pause_now), Outcome::Failed { reason, .. }) = (pause_now, &report.outcome) else {
+                return Ok(RunReport { spend: spent, ..report });
+            };
+            let text = format!("failed, and tried again in {} s: {reason}", pause_now.as_secs_f32());
+            context.session.add(SessionEvent::Noted { text: text.clone() });
+            context.show(text);
+            tokio::select! {
+                () = tokio::time::sleep(pause_now) => {}
+                () = context.cancel.cancelled() => return Ok(RunReport { outcome: cancelled(), spend: spent }),
+            }
+            pause = (pause * 2).min(self.rules.retry_delay_max);
+        }
+        Ok(RunReport { outcome: cancelled(), spend: spent })
+    }
+
+    /// The session of a run. One that cannot be gone on with is begun anew under the run's own name; one that cannot be
+    /// kept is a warning: the work is worth more than its record.
+    async fn session(&self, name: &str, request: &RunRequest) -> Session {
+        let header = |session: &RunId| Header {
+            transcript: VERSION,
+            session: session.clone(),
+            repo: request.repo.clone(),
+            issue: request.issue,
+            agent: name.to_owned(),
+        };
+        let (sessions, run) = (self.sessions.clone(), request.run.clone());
+        let (wanted, own) = (header(&request.session), header(&request.run));
+        let opened = spawn_blocking(move || {
+            sessions.open(&wanted).or_else(|error| {
+                tracing::warn!(run.id = %run, %error, "a session of its own for run {run}: {error}");
+                sessions.open(&own)
+            })
+        });
+        let opened = opened.await.map_err(|error| error.to_string());
+        opened.and_then(|opened| opened.map_err(|error| error.to_string())).unwrap_or_else(|error| {
+            tracing::warn!(run.id = %request.run, %error, "run {} has no session: {error}", request.run);
+            Session::default()
+        })
+    }
+
+    /// Runs the agent once; true: it was ended because it gave no sign of life.
+    async fn watched(
+        &self,
+        agent: &dyn AgentBackend,
+        request: &RunRequest,
+        context: &RunContext,
+        before: Spend,
+    ) -> (Result<RunReport, AgentError>, bool) {
+        let cancel = context.cancel.child_token();
+        let inner = context.again(cancel.clone(), before);
+        let mut work = agent.run(request, &inner);
+        let mut told = false;
+        loop {
+            let limit = if told { self.rules.idle_timeout } else { self.rules.idle_warning };
+            let wait = async {
+                match (limit.is_zero(), inner.last_alive().checked_add(limit)) {
+                    (false, Some(then)) => tokio::time::sleep_until(then).await,
+                    (true, _) | (false, None) => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                report = &mut work => return (report, false),
+                () = wait => {}
+            }
+            let silence = inner.last_alive().elapsed();
+            if silence < limit {
+                told &= silence >= self.rules.idle_warning;
+                continue;
+            }
+            let seconds = silence.as_secs();
+            if told {
+                cancel.cancel();
+                let report = work.await.map(|report| RunReport {
+                    outcome: transient(format!("the agent gave no sign of life for {seconds} s and was ended")),
+                    ..report
+                });
+                return (report, true);
+            }
+            told = true;
+            let mut text = format!("no sign of life for {seconds} s");
+            if !self.rules.idle_timeout.is_zero() {
+                text.push_str(&format!("; the run is ended after {} s", self.rules.idle_timeout.as_secs()));
+            }
+            context.session.add(SessionEvent::Noted { text: text.clone() });
+            context.show(text);
+        }
+    }
+}
+
+/// What is left of a request after what was spent and the time that went by.
+fn left(request: &RunRequest, spent: Spend, started: Instant) -> RunRequest {
+    RunRequest {
+        time: request.time.saturating_sub(started.elapsed()),
+        usd_micros: request.usd_micros.map(|limit| limit.saturating_sub(spent.usd_micros)),
+        tokens: request.tokens.map(|limit| limit.saturating_sub(spent.tokens())),
+        ..request.clone()
+    }
+}

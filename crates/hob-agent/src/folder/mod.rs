@@ -1,0 +1,21 @@
+//! The folder an agent works in, as the only part of the file system that Hob's own tools touch for it.
+//!
+//! - Guarantees: every path is walked from the folder's descriptor, one component at a time, without following a
+//!   symbolic link; so no `..`, absolute path, link, or swap of a folder for a link while it is used, leads out.
+//!   `.git` is out of reach. Reading never blocks on a FIFO or device and never takes more than a given size. A file is
+//!   replaced whole, by a rename, so that a hard link into it is cut and not written through. Several files change all
+//!   or none (`transaction`).
+//! - Caveats: symbolic links inside the folder are refused too (the message names the target). Shell commands and other
+//!   programs are not confined by this: only a sandbox confines them.
+
+mod confined;
+mod error;
+mod path;
+mod transaction;
+mod walk;
+
+pub(crate) use confined::Folder;
+pub(crate) use error::FileError;
+pub(crate) use path::Inside;
+pub(crate) use transaction::{FileChange, TransactionError, apply_all};
+pub(crate) use walk::{Kind, walk};

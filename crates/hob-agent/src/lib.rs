@@ -1,0 +1,25 @@
+//! Code agents behind one trait: they change the files of a folder and return an [`Outcome`](hob_domain::Outcome).
+//! They hold no forge token, no git directory of Hob's, and this crate does not depend on the forge.
+
+mod adapters;
+mod approval;
+mod backend;
+mod command;
+mod environment;
+mod executor;
+mod folder;
+pub mod model;
+mod native;
+mod recipe;
+mod registry;
+mod report;
+pub mod session;
+
+pub use adapters::{adapter_program, adapter_variables, find_adapter};
+pub use approval::{Approval, Proposal, Verdict};
+pub use backend::{AgentBackend, AgentError, RunContext};
+pub use command::CommandAgent;
+pub use executor::Executor;
+pub use native::{Comparison, Difference, NativeAgent, Replayed, compare};
+pub use recipe::RecipeAgent;
+pub use registry::{AgentParts, Registry};

@@ -1,0 +1,95 @@
+//! One conversation with the models of a list: who answers it, what that costs, and its recording.
+//!
+//! - Flow: a request goes to the model that answered last. Where that one cannot answer, the same request goes to the next
+//!   of the list, from the last one on to the first again, until each was asked once.
+//! - Guarantees: the conversation stays with the model that answered, so that its prompt cache hits; a new conversation
+//!   begins with the first model. A reply is counted at the price of the model that gave it.
+//! - What falls over: all that is about the model or its service, once the retries are used up: a failure that may pass, a
+//!   quota, a key or a name that the service refuses. A request that is wrong in itself, or too long, does not.
+//! - Caveats: what a service bills for an answer that was cut off is not known and not counted.
+
+use hob_domain::FailureClass;
+
+use crate::model::{FallbackChain, ModelError, ModelReply, ModelRequest, fallback_chain::Member, recording::Recording};
+
+/// A conversation under way.
+pub struct Conversation<'a> {
+    chain: &'a FallbackChain,
+    /// The place of the model that is asked first.
+    place: usize,
+    recording: Option<Recording>,
+}
+
+/// A reply, and who gave it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The reply.
+    pub reply: ModelReply,
+    /// The model that gave it.
+    pub model: String,
+    /// What it cost, in millionths of a US dollar.
+    pub usd_micros: u64,
+    /// Why another model than before gave it, where that is so.
+    pub instead: Option<String>,
+}
+
+impl<'a> Conversation<'a> {
+    pub(super) fn new(chain: &'a FallbackChain, recording: Option<Recording>) -> Self {
+        Self { chain, place: 0, recording }
+    }
+
+    /// Asks for the next reply. Dropping the future ends the request.
+    ///
+    /// # Errors
+    /// [`ModelError`] of the model where the request itself is wrong, or where there is one model only;
+    /// [`ModelError::All`] when each of several failed.
+    pub async fn ask(&mut self, request: &ModelRequest<'_>) -> Result<Answer, ModelError> {
+        let mut failures: Vec<(String, ModelError)> = Vec::new();
+        for place in self.place..self.place + self.chain.count() {
+            let member = self.chain.at(place);
+            let error = match member.client.complete(request).await {
+                Ok(reply) => {
+                    self.place = place % self.chain.count();
+                    return Ok(self.answer(request.turn, member, reply, &failures));
+                }
+                Err(error) => error,
+            };
+            let wrong = is_about_the_request(&error);
+            if wrong {
+                self.place = place % self.chain.count();
+            } else if self.chain.count() > 1 && error.failure() == FailureClass::NeedsHuman {
+                // What has to be set right is not hidden by another model that answers.
+                tracing::warn!(model = member.name, %error, "the model `{}` cannot answer: {error}", member.name);
+            }
+            failures.push((member.name.clone(), error));
+            if wrong {
+                break;
+            }
+        }
+        Err(match failures.pop() {
+            Some((_, only)) if failures.is_empty() => only,
+            last => ModelError::All(failures.into_iter().chain(last).collect()),
+        })
+    }
+
+    fn answer(&mut self, turn: u32, member: &Member, reply: ModelReply, failures: &[(String, ModelError)]) -> Answer {
+        if let Some(recording) = &mut self.recording {
+            recording.add(turn, &member.name, &reply);
+        }
+        let instead: Vec<_> = failures.iter().map(|(name, error)| format!("`{name}` cannot answer: {error}")).collect();
+        Answer {
+            model: member.name.clone(),
+            usd_micros: reply.usage.cost(&member.price.unwrap_or_default()),
+            instead: (!instead.is_empty()).then(|| instead.join("; ")),
+            reply,
+        }
+    }
+}
+
+/// Whether another model would be asked the same in vain.
+fn is_about_the_request(error: &ModelError) -> bool {
+    match error.failure() {
+        FailureClass::Permanent | FailureClass::Cancelled => true,
+        FailureClass::Transient { .. } | FailureClass::QuotaExhausted { .. } | FailureClass::NeedsHuman => false,
+    }
+}

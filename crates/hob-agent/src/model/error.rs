@@ -1,0 +1,130 @@
+//! Why a model gave no reply.
+
+use std::time::Duration;
+
+use hob_domain::FailureClass;
+
+/// A model that gave no reply.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// The service answered with an error.
+    #[error("the model's service answered {status}: {message}")]
+    Status {
+        /// The HTTP status, or 200 where the error came in the stream.
+        status: u16,
+        /// What the service said, bounded.
+        message: String,
+        /// What kind of failure it is.
+        failure: FailureClass,
+    },
+    /// The service said that the request is too long for the model.
+    #[error("the request is too long for the model: {0}")]
+    TooLong(String),
+    /// The request or the answer did not get through.
+    #[error("reach the model's service: {0}")]
+    Transport(String),
+    /// The service was silent for too long.
+    #[error("the model's service was silent for {} s", .0.as_secs())]
+    Silent(Duration),
+    /// The answer ended before the reply was complete.
+    #[error("the model's answer was cut off")]
+    Cut,
+    /// The answer is not what the interface promises.
+    #[error("the model's answer makes no sense: {0}")]
+    Garbage(String),
+    /// The answer is larger than any reply can be.
+    #[error("the model's answer has more than {0} bytes")]
+    TooBig(usize),
+    /// The recorded replies do not fit the run.
+    #[error("cassette: {0}")]
+    Cassette(String),
+    /// Something has to be set up first.
+    #[error("{0}")]
+    Setup(String),
+    /// Each model that was asked failed, in this order.
+    #[error("{}", told(.0))]
+    All(Vec<(String, Self)>),
+}
+
+fn told(failures: &[(String, ModelError)]) -> String {
+    failures.iter().map(|(model, error)| format!("`{model}`: {error}")).collect::<Vec<_>>().join("; ")
+}
+
+impl ModelError {
+    /// What kind of failure it is.
+    pub fn failure(&self) -> FailureClass {
+        match self {
+            Self::Status { failure, .. } => failure.clone(),
+            Self::Transport(_) | Self::Silent(_) | Self::Cut | Self::Garbage(_) | Self::TooBig(_) => {
+                FailureClass::Transient { retry_after: None }
+            }
+            Self::Cassette(_) | Self::TooLong(_) => FailureClass::Permanent,
+            Self::Setup(_) => FailureClass::NeedsHuman,
+            Self::All(failures) => together(failures.iter().map(|(_, error)| error.failure())),
+        }
+    }
+
+    /// Whether a shorter request may be answered.
+    pub fn is_too_long(&self) -> bool {
+        match self {
+            Self::TooLong(_) => true,
+            // Only the last one can have been about the request.
+            Self::All(failures) => failures.last().is_some_and(|(_, error)| error.is_too_long()),
+            Self::Status { .. }
+            | Self::Transport(_)
+            | Self::Silent(_)
+            | Self::Cut
+            | Self::Garbage(_)
+            | Self::TooBig(_)
+            | Self::Cassette(_)
+            | Self::Setup(_) => false,
+        }
+    }
+}
+
+/// What several failures come to: as soon as one model can answer, the work can go on, so time heals what it heals for one
+/// of them. A pause that counts as no attempt is for quotas alone.
+fn together(failures: impl Iterator<Item = FailureClass>) -> FailureClass {
+    let (mut waits, mut quotas_only, mut person) = (Vec::new(), true, false);
+    for failure in failures {
+        match failure {
+            FailureClass::Transient { retry_after } => {
+                quotas_only = false;
+                waits.push(retry_after);
+            }
+            FailureClass::QuotaExhausted { reset_after } => waits.push(reset_after),
+            FailureClass::NeedsHuman => person = true,
+            FailureClass::Permanent | FailureClass::Cancelled => {}
+        }
+    }
+    match (waits.is_empty(), quotas_only, person) {
+        (true, _, true) => FailureClass::NeedsHuman,
+        (true, _, false) => FailureClass::Permanent,
+        (false, true, _) => FailureClass::QuotaExhausted { reset_after: waits.into_iter().flatten().min() },
+        // A wait that is not known is the policy's own, which may be the shortest.
+        (false, false, _) => FailureClass::Transient { retry_after: waits.into_iter().min().flatten() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_failures_are_as_bad_as_the_one_that_passes_first() {
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        let transient = |wait| FailureClass::Transient { retry_after: wait };
+        let quota = |wait| FailureClass::QuotaExhausted { reset_after: wait };
+        for (failures, all) in [
+            (vec![quota(seconds(60)), quota(seconds(30))], quota(seconds(30))),
+            (vec![quota(None), quota(seconds(30))], quota(seconds(30))),
+            (vec![quota(seconds(60)), transient(None)], transient(None)),
+            (vec![quota(seconds(60)), transient(seconds(90))], transient(seconds(60))),
+            (vec![FailureClass::NeedsHuman, quota(seconds(60))], quota(seconds(60))),
+            (vec![FailureClass::NeedsHuman, FailureClass::Permanent], FailureClass::NeedsHuman),
+            (vec![transient(None), FailureClass::Permanent], transient(None)),
+        ] {
+            assert_eq!(together(failures.clone().into_iter()), all, "{failures:?}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The models of one agent, in the order in which they are asked, each with what it costs.
+
+use std::{path::PathBuf, sync::Arc};
+
+use hob_config::PriceSettings;
+
+use crate::model::{Conversation, ModelClient, recording::Recording};
+
+/// The models of one agent. Never empty.
+pub struct FallbackChain {
+    first: Member,
+    others: Vec<Member>,
+    records: Option<PathBuf>,
+}
+
+/// One model of a list.
+pub(super) struct Member {
+    pub(super) name: String,
+    pub(super) client: Arc<dyn ModelClient>,
+    /// What its tokens cost; none: the price is not known.
+    pub(super) price: Option<PriceSettings>,
+}
+
+impl FallbackChain {
+    /// One model alone, whose tokens cost `price`.
+    pub fn one(name: &str, client: Arc<dyn ModelClient>, price: PriceSettings) -> Self {
+        Self::of(Member { name: name.to_owned(), client, price: Some(price) }, Vec::new(), None)
+    }
+
+    /// `first`, and `others` to fall over to; recordings of what they reply go to the folder `records`.
+    pub(super) fn of(first: Member, others: Vec<Member>, records: Option<PathBuf>) -> Self {
+        Self { first, others, records }
+    }
+
+    /// The first model whose price is not known: a budget could not be enforced.
+    pub fn unpriced(&self) -> Option<&str> {
+        let mut members = std::iter::once(&self.first).chain(&self.others);
+        members.find(|member| member.price.is_none()).map(|member| member.name.as_str())
+    }
+
+    /// Begins a conversation with the first model; a recording of it gets the name `session`.
+    pub fn begin(&self, session: &str) -> Conversation<'_> {
+        Conversation::new(self, self.records.as_deref().map(|folder| Recording::new(folder, session)))
+    }
+
+    pub(super) fn count(&self) -> usize {
+        1 + self.others.len()
+    }
+
+    /// The model at `place`, modulo their number.
+    pub(super) fn at(&self, place: usize) -> &Member {
+        match place % self.count() {
+            0 => &self.first,
+            place => self.others.get(place - 1).unwrap_or(&self.first),
+        }
+    }
+}

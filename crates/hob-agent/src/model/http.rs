@@ -1,0 +1,236 @@
+//! One streamed request to a model's service, with its deadlines and retries.
+//!
+//! - Flow: send; read the answer's events into a [`Collect`]; on a transient failure throw away what came and send again.
+//! - Guarantees: a connection stands, and the stream goes on, within their time-outs; the answer is bounded; retries are
+//!   counted and wait with full jitter; a key is in a header marked sensitive, in no message and no log; redirects are
+//!   not followed, so that a key goes to no other host.
+//! - Caveats: the whole of a request is bounded by the caller, who drops the future. A service may bill an answer that
+//!   was cut off.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use hob_config::ModelSettings;
+use hob_domain::FailureClass;
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+use secrecy::{ExposeSecret, SecretString};
+use tokio::time::timeout;
+
+use crate::model::{ModelError, ModelReply, classify::status_error, sse::Events};
+
+/// Bytes one answer may have.
+const ANSWER_MAX: usize = 16 << 20;
+/// Bytes of an error's body that are read.
+const ERROR_MAX: usize = 64 << 10;
+/// How long the end of a stream is waited for once its reply is complete: then its connection can be used again.
+const END: Duration = Duration::from_secs(1);
+
+/// Builds a reply from the data of a stream's events.
+pub(super) trait Collect: Default + Send {
+    /// Takes one event.
+    fn event(&mut self, data: &str) -> Result<(), ModelError>;
+    /// Whether the service said that the reply is complete.
+    fn is_complete(&self) -> bool;
+    /// The reply, for a request of `sent` bytes.
+    fn finish(self, sent: usize) -> Result<ModelReply, ModelError>;
+}
+
+/// What is sent. Its bytes are shared by every attempt.
+pub(super) struct Call {
+    pub(super) url: String,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+    pub(super) key: Option<SecretString>,
+}
+
+/// The one HTTP client of all models.
+#[derive(Debug, Clone)]
+pub(super) struct Http {
+    client: reqwest::Client,
+    idle: Duration,
+    retries: u32,
+    backoff: Duration,
+    backoff_max: Duration,
+}
+
+/// Where a client's requests go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Anywhere, through the proxy that the environment names.
+    Network,
+    /// A server on this machine, without TLS: no proxy, and no certificates, which a bare container may lack.
+    ThisMachine,
+}
+
+/// Makes ring the process's one cryptography, as every HTTP client here expects.
+pub fn use_ring() {
+    // Twice is fine: the one that came first stays, and it is this one.
+    rustls::crypto::ring::default_provider().install_default().ok();
+}
+
+impl Http {
+    /// Makes the client.
+    pub(super) fn new(settings: &ModelSettings, reach: Reach) -> Result<Self, ModelError> {
+        use_ring();
+        let builder = match reach {
+            Reach::Network => reqwest::Client::builder(),
+            Reach::ThisMachine => reqwest::Client::builder().no_proxy().tls_certs_only([]),
+        };
+        let client = builder
+            .connect_timeout(settings.connect_timeout)
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("hob/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| ModelError::Setup(format!("make the HTTP client: {}", chain(&error))))?;
+        Ok(Self {
+            client,
+            idle: settings.idle_timeout,
+            retries: settings.retries,
+            backoff: settings.backoff,
+            backoff_max: settings.backoff_max,
+        })
+    }
+
+    /// Sends `call` until a reply is complete or the retries are used up.
+    pub(super) async fn stream<C: Collect>(&self, call: &Call) -> Result<ModelReply, ModelError> {
+        let mut attempt = 0;
+        loop {
+            let error = match self.attempt::<C>(call).await {
+                Ok(reply) => return Ok(reply),
+                Err(error) => without_key(error, call.key.as_ref()),
+            };
+            let Some(mut wait) = self.wait(attempt, &error.failure()) else { return Err(self.quota_or(error)) };
+            // A connection that was kept for the next request may have been closed by the server meanwhile.
+            if attempt == 0 && matches!(error, ModelError::Transport(_)) {
+                wait = Duration::ZERO;
+            }
+            let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+            tracing::info!(error = %error, wait_ms, "the model gave no reply, trying again in {wait_ms} ms: {error}");
+            tokio::time::sleep(wait).await;
+            attempt += 1;
+        }
+    }
+
+    /// A limit that opens only later than a run can wait for is a quota that is used up.
+    fn quota_or(&self, error: ModelError) -> ModelError {
+        match error {
+            ModelError::Status {
+                status: 429,
+                message,
+                failure: FailureClass::Transient { retry_after: Some(wait) },
+            } if wait > self.backoff_max => {
+                let failure = FailureClass::QuotaExhausted { reset_after: Some(wait) };
+                ModelError::Status { status: 429, message, failure }
+            }
+            error => error,
+        }
+    }
+
+    /// How long to wait before the next attempt; nothing when there is none.
+    fn wait(&self, attempt: u32, failure: &FailureClass) -> Option<Duration> {
+        if attempt >= self.retries {
+            return None;
+        }
+        match failure {
+            FailureClass::Transient { retry_after: Some(wait) } => (*wait <= self.backoff_max).then_some(*wait),
+            FailureClass::Transient { retry_after: None } => {
+                let most = self.backoff.saturating_mul(2_u32.saturating_pow(attempt)).min(self.backoff_max);
+                Some(most.mul_f64(rand::random::<f64>()))
+            }
+            FailureClass::Permanent
+            | FailureClass::QuotaExhausted { .. }
+            | FailureClass::NeedsHuman
+            | FailureClass::Cancelled => None,
+        }
+    }
+
+    async fn attempt<C: Collect>(&self, call: &Call) -> Result<ModelReply, ModelError> {
+        let silent = |_elapsed| ModelError::Silent(self.idle);
+        let request = self.client.post(&call.url).headers(call.headers.clone()).body(call.body.clone());
+        let answer = timeout(self.idle, request.send()).await.map_err(silent)?.map_err(|error| transport(&error))?;
+        let status = answer.status();
+        if !status.is_success() {
+            let headers = answer.headers().clone();
+            return Err(status_error(status.as_u16(), &headers, &self.error_body(answer).await));
+        }
+        let (mut events, mut collect, mut size) = (Events::default(), C::default(), 0);
+        let mut chunks = answer.bytes_stream();
+        loop {
+            let patience = if collect.is_complete() { END.min(self.idle) } else { self.idle };
+            let chunk = match timeout(patience, chunks.next()).await {
+                Ok(Some(Ok(chunk))) => chunk,
+                Ok(None) => break,
+                Ok(Some(Err(_))) | Err(_) if collect.is_complete() => break,
+                Ok(Some(Err(_))) => return Err(ModelError::Cut),
+                Err(elapsed) => return Err(silent(elapsed)),
+            };
+            size += chunk.len();
+            if size > ANSWER_MAX {
+                return Err(ModelError::TooBig(ANSWER_MAX));
+            }
+            for data in events.push(&chunk).map_err(|too_big| ModelError::TooBig(too_big.0))? {
+                collect.event(&data)?;
+            }
+        }
+        if size > 0 && !collect.is_complete() && !events.seen() {
+            return Err(ModelError::Garbage("it is no event stream".into()));
+        }
+        collect.finish(call.body.len())
+    }
+
+    /// The beginning of an error's body; as much as came.
+    async fn error_body(&self, answer: reqwest::Response) -> String {
+        let mut body = Vec::new();
+        let mut chunks = answer.bytes_stream();
+        while let Ok(Some(Ok(chunk))) = timeout(self.idle, chunks.next()).await {
+            body.extend_from_slice(&chunk[..chunk.len().min(ERROR_MAX - body.len())]);
+            if body.len() >= ERROR_MAX {
+                break;
+            }
+        }
+        String::from_utf8_lossy(&body).into_owned()
+    }
+}
+
+/// The headers of a JSON request, with a key in `name` after `scheme`.
+pub(super) fn headers(name: HeaderName, scheme: &str, key: Option<&SecretString>) -> Result<HeaderMap, ModelError> {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
+    if let Some(key) = key {
+        let mut value = HeaderValue::try_from(format!("{scheme}{}", key.expose_secret().trim()))
+            .map_err(|_| ModelError::Setup("the model's key has characters that no key has".into()))?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+fn transport(error: &reqwest::Error) -> ModelError {
+    ModelError::Transport(chain(error))
+}
+
+/// An error with its causes, in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+/// Some services, and proxies before them, repeat the key they refuse.
+fn without_key(error: ModelError, key: Option<&SecretString>) -> ModelError {
+    match (error, key) {
+        (ModelError::Status { status, message, failure }, Some(key)) if !key.expose_secret().trim().is_empty() => {
+            ModelError::Status { status, message: message.replace(key.expose_secret().trim(), "[key]"), failure }
+        }
+        (ModelError::TooLong(message), Some(key)) if !key.expose_secret().trim().is_empty() => {
+            ModelError::TooLong(message.replace(key.expose_secret().trim(), "[key]"))
+        }
+        (error, _) => error,
+    }
+}

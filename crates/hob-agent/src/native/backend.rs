@@ -1,0 +1,147 @@
+//! The native agent: what it is made from, and how one run of it begins and ends.
+
+use std::collections::BTreeMap;
+
+use hob_config::{AgentSettings, ToolSettings};
+use hob_domain::{FailureClass, RunReport, RunRequest};
+use hob_process::{Environment, Shell, TaggedProcesses};
+use tokio::{sync::Mutex, time::Instant};
+
+use crate::{
+    AgentBackend, AgentError, RunContext,
+    environment::{RUN_TAG, RUN_VARIABLE, named, of_child},
+    folder::Folder,
+    model::FallbackChain,
+    native::{
+        guard::Guard,
+        help::Helps,
+        limits::Limits,
+        restore::{Restored, restore},
+        speech::Dialect,
+        tool_calls::ToolExecutor,
+        tools::{Toolbox, Toolset, Written},
+        turns::Run,
+    },
+    report::report,
+};
+
+/// Per cent of the model's window that a request may fill before old turns are folded.
+const WINDOW_USED: u64 = 75;
+
+/// Hob's own loop over a model.
+pub struct NativeAgent {
+    models: FallbackChain,
+    settings: AgentSettings,
+    programs: BTreeMap<String, ToolSettings>,
+    helps: Helps,
+    extras: Environment,
+}
+
+impl NativeAgent {
+    /// An agent that asks `models`; no variable but the context's reaches a command.
+    pub fn new(models: FallbackChain, settings: AgentSettings) -> Self {
+        Self { models, settings, programs: BTreeMap::new(), helps: Helps::default(), extras: Environment::new() }
+    }
+
+    /// Takes from `variables` those that the settings name and that may be passed on.
+    #[must_use]
+    pub fn variables(self, variables: &Environment) -> Self {
+        let extras = named(&self.settings, variables);
+        Self { extras, ..self }
+    }
+
+    /// Gives it programs that its settings may name as tools, `[tools.NAME]`. What they say of themselves is kept in
+    /// `helps`, which agents can share.
+    #[must_use]
+    pub(crate) fn programs(self, programs: BTreeMap<String, ToolSettings>, helps: Helps) -> Self {
+        Self { programs, helps, ..self }
+    }
+
+    async fn toolset(&self, environment: &Environment) -> Result<Toolset, AgentError> {
+        let wanted = self.settings.tools.iter();
+        let programs = wanted.filter_map(|name| Some((name.as_str(), self.programs.get(name)?)));
+        let helps = self.helps.of(programs, environment).await;
+        Toolset::new(&self.settings.tools, &self.programs, &helps).map_err(setup)
+    }
+}
+
+#[async_trait::async_trait]
+impl AgentBackend for NativeAgent {
+    async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
+        let started = Instant::now();
+        if let (Some(model), Some(_)) = (self.models.unpriced(), request.usd_micros) {
+            return Err(AgentError {
+                reason: format!(
+                    "the run has a budget and the price of `{model}` is not known: add `[model.prices.\"{model}\"]` with \
+                     `input` and `output` in USD for a million tokens (0 where it costs nothing)"
+                ),
+                failure: FailureClass::NeedsHuman,
+            });
+        }
+        let folder = Folder::open_async(&request.folder).await.map_err(|error| AgentError {
+            reason: format!("open the folder: {error}"),
+            failure: FailureClass::Transient { retry_after: None },
+        })?;
+        let mut limits = Limits::new(&self.settings, request, started);
+        // Each wait of this agent has a limit of its own: the model's, the commands', the run's.
+        context.alive_until(limits.deadline);
+        let mut environment = of_child(context, &self.extras);
+        environment.insert(RUN_VARIABLE.into(), request.run.as_str().into());
+        // Declared before the shell, and so dropped after it: what is killed with its group need not be looked for.
+        let children = TaggedProcesses::tag(&mut environment, RUN_TAG, &format!("{:016x}", rand::random::<u64>()));
+        let toolset = self.toolset(&environment).await?;
+        let guard =
+            Guard::new(&self.settings, request, context.approval.clone()).map_err(|error| setup(error.to_string()))?;
+        let dialect = Dialect::new(self.settings.speech, &toolset);
+        let lines = context.session.transcript().await.map(|transcript| transcript.lines).unwrap_or_default();
+        let restored = restore(&lines, &dialect, &toolset, |brief| task(brief, &request.checks));
+        let Restored { mut history, mut usage, standing, turns_before } = match restored {
+            Some(restored) => {
+                context.show(format!("goes on after turn {} of its session", restored.usage.turns));
+                restored
+            }
+            None => Restored::nothing(task(&request.brief, &request.checks)),
+        };
+        limits.turns = limits.turns.saturating_add(turns_before);
+        history.tell(&usage.status(&limits, started));
+        let toolbox = Toolbox {
+            shell: Mutex::new(Shell::new(environment.clone(), folder.path())),
+            folder,
+            environment,
+            written: Written::new(usage.written, limits.output),
+            output_cap: self.settings.output_cap,
+            shell_time: self.settings.shell_time,
+            deadline: limits.deadline,
+            cancel: context.cancel.clone(),
+        };
+        let mut run = Run {
+            model: self.models.begin(request.session.as_str()),
+            dialect,
+            executor: ToolExecutor { toolset: &toolset, guard: &guard, toolbox },
+            limits,
+            usage,
+            history,
+            window: self.settings.context_tokens.saturating_mul(WINDOW_USED) / 100,
+            context,
+            progress: standing,
+        };
+        let outcome = run.drive().await;
+        run.executor.toolbox.shell.lock().await.end().await;
+        children.end().await;
+        Ok(report(outcome, run.usage.spend, started))
+    }
+}
+
+fn setup(reason: String) -> AgentError {
+    AgentError { reason, failure: FailureClass::NeedsHuman }
+}
+
+/// The task: the brief, and the commands the work will be measured by where it does not name them.
+fn task(brief: &str, checks: &[String]) -> String {
+    let untold = checks.iter().filter(|check| !brief.contains(check.as_str()));
+    let checks: Vec<_> = untold.map(|check| format!("- {check}")).collect();
+    if checks.is_empty() {
+        return brief.to_owned();
+    }
+    format!("{brief}\n\nHob runs these checks afterwards:\n{}", checks.join("\n"))
+}

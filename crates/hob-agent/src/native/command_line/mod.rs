@@ -1,0 +1,219 @@
+//! What a shell command line would run, as far as its text tells: for rules about commands, and to rate what one may do.
+//!
+//! - Guarantees: quoting, lists, pipes, substitutions, here-documents and the usual wrappers (`sh -c`, `env`, `sudo`,
+//!   `xargs`, `find -exec`, …) are seen through, to a depth; what cannot be told is marked as unknown, never passed over.
+//! - Caveats: a program may do anything under any name, so these rules are advice for a model and no boundary.
+
+mod impact;
+mod lex;
+mod pattern;
+mod wrap;
+
+pub(super) use impact::{impact, impact_of_words};
+pub(super) use lex::arguments;
+pub(super) use pattern::{InvalidPattern, Pattern};
+
+use crate::native::command_line::{lex::scan, wrap::unwrap};
+
+/// How deep substitutions and wrappers are followed.
+const DEPTH_MAX: usize = 12;
+/// Commands of one line that are looked at.
+const COMMANDS_MAX: usize = 2_000;
+
+/// A word of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    /// The text, without its quotes.
+    text: String,
+    /// Whether that is all: a word with an expansion in it can become anything.
+    known: bool,
+}
+
+/// What a command line would run.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct CommandLine {
+    /// Each command, also those inside others; the program's name without its folder.
+    commands: Vec<Vec<Word>>,
+    /// Files that output goes to.
+    targets: Vec<Word>,
+    /// Whether something in it could not be followed.
+    unclear: bool,
+}
+
+impl CommandLine {
+    /// Reads `text`.
+    pub(super) fn parse(text: &str) -> Self {
+        let mut line = Self::default();
+        line.read(text, 0);
+        line
+    }
+
+    /// The command that `words` are, and those inside it.
+    pub(super) fn of_words(words: &[String]) -> Self {
+        let mut line = Self::default();
+        let words = words.iter().map(|text| Word { text: text.clone(), known: true }).collect();
+        line.add(words, None, 0);
+        line
+    }
+
+    fn read(&mut self, text: &str, depth: usize) {
+        if depth > DEPTH_MAX {
+            self.unclear = true;
+            return;
+        }
+        let scanned = scan(text);
+        self.unclear |= scanned.unclear;
+        self.targets.extend(scanned.targets);
+        for nested in scanned.nested {
+            self.read(&nested, depth + 1);
+        }
+        let mut printed: Option<String> = None;
+        for command in scanned.commands {
+            // What is printed may go through a pipe into a shell: `echo TEXT | sh`.
+            let document = command.document.or(printed.take());
+            let program = command.words.first().map(|word| word.text.as_str());
+            if matches!(program, Some("echo" | "printf")) {
+                let words: Vec<&str> = command.words[1..].iter().map(|word| word.text.as_str()).collect();
+                printed = Some(words.join(" "));
+            }
+            self.add(command.words, document.as_deref(), depth);
+        }
+    }
+
+    fn add(&mut self, mut words: Vec<Word>, document: Option<&str>, depth: usize) {
+        if depth > DEPTH_MAX || self.commands.len() >= COMMANDS_MAX {
+            self.unclear = true;
+            return;
+        }
+        let Some(program) = words.first_mut() else { return };
+        if let Some((_, name)) = program.text.rsplit_once('/').filter(|(_, name)| !name.is_empty()) {
+            program.text = name.to_owned();
+        }
+        let inner = unwrap(&words, document);
+        self.commands.push(words);
+        for words in inner.commands {
+            self.add(words, document, depth + 1);
+        }
+        for script in inner.scripts {
+            self.read(&script, depth + 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The programs of a line with their arguments, each as one text.
+    fn programs(text: &str) -> Vec<String> {
+        let line = CommandLine::parse(text);
+        let join = |words: &Vec<Word>| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+        line.commands.iter().map(join).collect()
+    }
+
+    #[test]
+    fn each_command_of_a_line_is_seen() {
+        for (text, wanted) in [
+            ("rm -rf x", "rm -rf x"),
+            ("a && rm x", "rm x"),
+            ("a || rm x; b", "rm x"),
+            ("a | rm x & b", "rm x"),
+            ("a\nrm x\n", "rm x"),
+            ("(rm x)", "rm x"),
+            ("{ rm x; }", "rm x"),
+            ("if a; then rm x; else b; fi", "rm x"),
+            ("! rm x", "rm x"),
+            ("echo $(rm x)", "rm x"),
+            ("echo \"a $(rm x) b\"", "rm x"),
+            ("echo `rm x`", "rm x"),
+            ("echo \"`rm x`\"", "rm x"),
+            ("echo ${y:-$(rm x)}", "rm x"),
+            ("diff <(rm x) y", "rm x"),
+            ("y=$(rm x)", "rm x"),
+            ("Y=1 rm x", "rm x"),
+            ("/bin/rm x", "rm x"),
+            ("\\rm x", "rm x"),
+            ("r\"m\" x", "rm x"),
+            ("'rm' 'x'", "rm x"),
+            ("r\\m x", "rm x"),
+            ("$'\\x72m' x", "rm x"),
+            ("$'\\162m' x", "rm x"),
+            ("rm\\\n x", "rm x"),
+            ("p=rm; $p x", "rm x"),
+            ("p='rm x'; ${p}", "rm x"),
+            (">y rm x", "rm x"),
+            ("2>&1 rm x", "rm x"),
+            ("sh -c 'rm x'", "rm x"),
+            ("bash -lc \"rm x\"", "rm x"),
+            ("bash -e -o pipefail -c 'a; rm x' z", "rm x"),
+            ("sh <<E\nrm x\nE\n", "rm x"),
+            ("sh <<< 'rm x'", "rm x"),
+            ("echo 'rm x' | sh", "rm x"),
+            ("cat <<E\n$(rm x)\nE", "rm x"),
+            ("env Y=1 rm x", "rm x"),
+            ("env -i -u A rm x", "rm x"),
+            ("env -S 'rm x'", "rm x"),
+            ("command rm x", "rm x"),
+            ("exec rm x", "rm x"),
+            ("builtin command -p rm x", "rm x"),
+            ("sudo -u root -- rm x", "rm x"),
+            ("nohup nice -n 5 rm x", "rm x"),
+            ("timeout -s KILL 5 rm x", "rm x"),
+            ("time rm x", "rm x"),
+            ("ls | xargs -0 -n 1 rm x", "rm x"),
+            ("ls | xargs -I{} sh -c 'rm x'", "rm x"),
+            ("find . -name y -exec rm x \\;", "rm x"),
+            ("find . -execdir rm x +", "rm x"),
+            ("eval 'rm' x", "rm x"),
+            ("trap 'rm x' EXIT", "rm x"),
+            ("busybox rm x", "rm x"),
+            ("while read l; do rm x; done < y", "rm x"),
+            ("f() { rm x; }; f", "rm x"),
+            ("case a in a) rm x;; esac", "rm x"),
+            ("sudo env A=1 bash -c \"timeout 5 sh -c 'rm x'\"", "rm x"),
+            ("echo a #; b\nrm x", "rm x"),
+            ("coproc rm x", "rm x"),
+        ] {
+            assert!(programs(text).iter().any(|command| command == wanted), "{text:?}: {:?}", programs(text));
+        }
+    }
+
+    #[test]
+    fn text_that_is_no_command_is_not_one() {
+        for text in [
+            "echo rm x",
+            "echo 'a; rm x'",
+            "echo \"a; rm x\"",
+            "a # rm x",
+            "cat > y <<'E'\nrm x\n$(rm x)\nE\nb",
+            "cat <<-E\n\trm x\n\tE\nb",
+            "git commit -m 'rm x'",
+            "grep -n 'rm x' y",
+            "echo a\\;rm x",
+            "echo $((rm))",
+        ] {
+            assert!(!programs(text).iter().any(|command| command.starts_with("rm")), "{text:?}: {:?}", programs(text));
+        }
+    }
+
+    #[test]
+    fn hostile_nesting_is_bounded_and_marked() {
+        let deep = "$(".repeat(50_000);
+        assert!(CommandLine::parse(&deep).unclear);
+        let wide = "a;".repeat(50_000);
+        assert!(CommandLine::parse(&wide).unclear);
+        let sudo = "sudo ".repeat(10_000);
+        assert!(CommandLine::parse(&sudo).unclear);
+        let doubling = format!("a=xxxxxxxx;{}$a", "a=$a$a;".repeat(200));
+        assert!(CommandLine::parse(&doubling).commands.iter().any(|words| !words[0].known));
+        assert!(CommandLine::parse("echo 'open").unclear);
+        assert!(!CommandLine::parse("ls -l").unclear);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_breaks_the_reader(text in "[a-z$(){}`'\"\\\\;&|<>#= \n]{0,80}") {
+            CommandLine::parse(&text);
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Which actions may run: what is denied never does; what has more impact than runs by itself needs the
+//! approval of whoever can be asked.
+
+use hob_config::{AgentSettings, Ask};
+use hob_domain::{ActionMark, Impact, IssueNumber, Proposed, RepoName, RunRequest};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{
+    Approval, Proposal, Verdict,
+    native::{
+        command_line::{CommandLine, InvalidPattern, Pattern, impact},
+        tools::{Action, ToolError},
+    },
+};
+
+/// The rules of one run.
+#[derive(Debug)]
+pub(super) struct Guard {
+    denied: Vec<Pattern>,
+    approve: Impact,
+    ask: Ask,
+    approval: Approval,
+    approved: Vec<ActionMark>,
+    repo: RepoName,
+    issue: IssueNumber,
+}
+
+/// What the rules decide on an action that is not refused.
+#[derive(Debug)]
+pub(super) enum Decision {
+    Allow,
+    /// The run ends: a person is asked on the issue.
+    AskOnIssue(Proposed),
+}
+
+impl Guard {
+    /// The rules of a run: what its settings deny and let run, what people allowed for its issue, and who is asked about
+    /// the rest.
+    pub(super) fn new(
+        settings: &AgentSettings,
+        request: &RunRequest,
+        approval: Approval,
+    ) -> Result<Self, InvalidPattern> {
+        let denied = settings.denied.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
+        let (approve, ask, approved) = (settings.approve, settings.ask, request.approved.clone());
+        Ok(Self { denied, approve, ask, approval, approved, repo: request.repo.clone(), issue: request.issue })
+    }
+
+    /// What `action` may do.
+    pub(super) fn impact(action: &Action) -> Impact {
+        match action {
+            Action::Read(_) | Action::List(_) | Action::Search(_) | Action::Plan(_) => Impact::Low,
+            Action::Ask(_) | Action::HandOff(_) | Action::Done(_) => Impact::Low,
+            Action::Edit(_) | Action::Write(_) | Action::Patch(_) => Impact::Medium,
+            Action::Shell(shell) => impact(&CommandLine::parse(&shell.command)),
+            Action::Program(run) => run.impact,
+        }
+    }
+
+    /// Says whether the action `tool` may run, which may wait for a person. The caller bounds the wait.
+    pub(super) async fn check(&self, tool: &str, action: &Action) -> Result<Decision, ToolError> {
+        let line = match action {
+            Action::Shell(shell) => Some(CommandLine::parse(&shell.command)),
+            Action::Program(run) => Some(CommandLine::of_words(&run.words)),
+            Action::Read(_) | Action::List(_) | Action::Search(_) | Action::Plan(_) | Action::Ask(_) => None,
+            Action::Edit(_) | Action::Write(_) | Action::Patch(_) | Action::HandOff(_) | Action::Done(_) => None,
+        };
+        if let Some(pattern) = self.denied.iter().find(|pattern| pattern.matches(tool, line.as_ref())) {
+            return Err(ToolError::Refused(format!(
+                "denied here by the rule `{pattern}`, also in other words. Do it another way, or leave it and say so at \
+                 the end"
+            )));
+        }
+        let impact = Self::impact(action);
+        if impact <= self.approve {
+            return Ok(Decision::Allow);
+        }
+        let proposed = Proposed { tool: tool.to_owned(), line: action.line(), text: action.exact(), impact };
+        if self.approved.contains(&proposed.mark()) {
+            return Ok(Decision::Allow);
+        }
+        match (&self.approval, self.ask) {
+            (Approval::Given, _) => Ok(Decision::Allow),
+            (Approval::Asked(asked), _) => {
+                readable(&proposed)?;
+                self.ask_now(asked, proposed).await
+            }
+            (Approval::Nobody, Ask::Issue) => {
+                readable(&proposed)?;
+                Ok(Decision::AskOnIssue(proposed))
+            }
+            (Approval::Nobody, Ask::Nobody) => Err(refused(
+                impact,
+                "nobody can be asked here. Do it another way, or `hand_off` and say what is needed",
+            )),
+        }
+    }
+
+    async fn ask_now(&self, asked: &mpsc::Sender<Proposal>, action: Proposed) -> Result<Decision, ToolError> {
+        let impact = action.impact;
+        let (answer, word) = oneshot::channel();
+        let proposal = Proposal { repo: self.repo.clone(), issue: self.issue, action, answer };
+        if asked.send(proposal).await.is_err() {
+            return Err(refused(impact, "nobody is there to approve it"));
+        }
+        match word.await {
+            Ok(Verdict::Approved) => Ok(Decision::Allow),
+            Ok(Verdict::Refused(why)) => Err(refused(impact, &format!("it was refused: {why}"))),
+            Err(_) => Err(refused(impact, "nobody answered")),
+        }
+    }
+}
+
+/// Whether a person can be shown the whole of it.
+fn readable(proposed: &Proposed) -> Result<(), ToolError> {
+    let long = proposed.shown().len();
+    if long <= Proposed::SHOWN_MAX {
+        return Ok(());
+    }
+    let why = format!(
+        "it is too long to ask a person about: {long} characters, at most {}. Do it in smaller steps",
+        Proposed::SHOWN_MAX
+    );
+    Err(refused(proposed.impact, &why))
+}
+
+fn refused(impact: Impact, why: &str) -> ToolError {
+    ToolError::Refused(format!("not run: its impact is {impact}, and {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn shell(command: &str) -> Action {
+        Action::Shell(serde_json::from_value(serde_json::json!({ "command": command })).unwrap())
+    }
+
+    fn write(text: &str) -> Action {
+        Action::Write(serde_json::from_value(serde_json::json!({ "path": "a", "text": text })).unwrap())
+    }
+
+    fn request(approved: &[ActionMark]) -> RunRequest {
+        RunRequest {
+            run: "run-1".into(),
+            session: "run-1".into(),
+            repo: "acme/site".parse().unwrap(),
+            issue: IssueNumber(7),
+            title: String::new(),
+            body: String::new(),
+            brief: String::new(),
+            folder: std::path::PathBuf::new(),
+            checks: Vec::new(),
+            time: Duration::from_secs(60),
+            usd_micros: None,
+            tokens: None,
+            approved: approved.to_vec(),
+        }
+    }
+
+    fn guard_of(approve: Impact, ask: Ask, approval: Approval, approved: &[ActionMark]) -> Guard {
+        let settings =
+            AgentSettings { approve, ask, denied: vec!["shell(git push)".to_owned()], ..AgentSettings::default() };
+        Guard::new(&settings, &request(approved), approval).unwrap()
+    }
+
+    async fn said(guard: &Guard, command: &str) -> String {
+        match guard.check("shell", &shell(command)).await {
+            Ok(Decision::Allow) => "runs".to_owned(),
+            Ok(Decision::AskOnIssue(proposed)) => format!("waits: {}", proposed.line),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// Requirement P6.
+    #[tokio::test]
+    async fn low_impact_runs_and_the_rest_asks() {
+        let (sender, mut proposals) = mpsc::channel::<Proposal>(1);
+        let answers = tokio::spawn(async move {
+            let mut seen = Vec::new();
+            while let Some(Proposal { issue, action, answer, .. }) = proposals.recv().await {
+                let medium = action.impact == Impact::Medium;
+                let verdict = if medium { Verdict::Approved } else { Verdict::Refused("too much".into()) };
+                seen.push(format!("{issue} {}", action.line));
+                answer.send(verdict).unwrap();
+            }
+            seen
+        });
+        // A terminal is asked before the issue.
+        let guard = guard_of(Impact::Low, Ask::Issue, Approval::Asked(sender), &[]);
+        assert_eq!(said(&guard, "ls").await, "runs");
+        assert_eq!(said(&guard, "make").await, "runs");
+        assert_eq!(said(&guard, "rm x").await, "not run: its impact is high, and it was refused: too much");
+        let denied = said(&guard, "git push").await;
+        assert!(denied.contains("denied here by the rule `shell(git push)`"), "{denied}");
+        drop(guard);
+        assert_eq!(answers.await.unwrap(), ["7 shell make", "7 shell rm x"]);
+    }
+
+    #[tokio::test]
+    async fn where_nobody_can_be_asked_the_setting_decides() {
+        for (approve, command, runs) in [
+            (Impact::Low, "ls", true),
+            (Impact::Low, "make", false),
+            (Impact::Medium, "make", true),
+            (Impact::Medium, "curl x", false),
+            (Impact::High, "curl x", true),
+            (Impact::High, "git push", false),
+        ] {
+            let guard = guard_of(approve, Ask::Nobody, Approval::Nobody, &[]);
+            assert_eq!(guard.check("shell", &shell(command)).await.is_ok(), runs, "{command}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_waits_for_the_issue_runs_once_exactly_it_was_allowed() {
+        let guard = guard_of(Impact::Low, Ask::Issue, Approval::Nobody, &[]);
+        assert_eq!(said(&guard, "rm x").await, "waits: shell rm x");
+        let Ok(Decision::AskOnIssue(proposed)) = guard.check("shell", &shell("rm x")).await else { panic!("it waits") };
+        let guard = guard_of(Impact::Low, Ask::Issue, Approval::Nobody, &[proposed.mark()]);
+        assert_eq!(said(&guard, "rm x").await, "runs");
+        for other in ["rm y", "rm x y", "rm x; rm y"] {
+            assert!(said(&guard, other).await.starts_with("waits: "), "{other}");
+        }
+    }
+
+    #[tokio::test]
+    async fn with_approval_given_all_but_what_is_denied_runs() {
+        for approve in [Impact::Low, Impact::Medium, Impact::High] {
+            let guard = guard_of(approve, Ask::Issue, Approval::Given, &[]);
+            assert_eq!(said(&guard, "rm x").await, "runs");
+            assert!(said(&guard, "git push").await.contains("denied here"));
+        }
+    }
+
+    #[tokio::test]
+    async fn denied_stays_denied_even_where_it_was_allowed_once() {
+        let text = "git push".to_owned();
+        let pushed = Proposed { tool: "shell".into(), line: format!("shell {text}"), text, impact: Impact::High };
+        let guard = guard_of(Impact::Low, Ask::Issue, Approval::Given, &[pushed.mark()]);
+        assert!(said(&guard, "git push").await.contains("denied here"));
+    }
+
+    #[tokio::test]
+    async fn nobody_is_asked_about_what_they_cannot_be_shown() {
+        let guard = guard_of(Impact::Low, Ask::Issue, Approval::Nobody, &[]);
+        let long = "x".repeat(Proposed::SHOWN_MAX);
+        let error = guard.check("write", &write(&long)).await.unwrap_err().to_string();
+        assert!(error.contains("too long to ask a person about"), "{error}");
+        let Ok(Decision::AskOnIssue(shown)) = guard.check("write", &write("short")).await else { panic!("it waits") };
+        assert_eq!(shown.text, "{\n  \"path\": \"a\",\n  \"text\": \"short\"\n}");
+    }
+}

@@ -1,0 +1,55 @@
+//! How far a run may go.
+
+use hob_config::AgentSettings;
+use hob_domain::{Outcome, RunRequest};
+use tokio::time::Instant;
+
+use crate::report::transient;
+
+/// How far one run may go.
+#[derive(Debug, Clone)]
+pub(super) struct Limits {
+    /// Turns of the model.
+    pub(super) turns: u32,
+    /// Replies in a row whose actions all failed.
+    pub(super) consecutive_errors: u32,
+    /// Replies with a failed action.
+    pub(super) total_errors: u32,
+    /// Identical calls in a row.
+    pub(super) identical_calls: u32,
+    /// Millionths of a US dollar; none: not limited.
+    pub(super) usd_micros: Option<u64>,
+    /// Tokens sent and produced.
+    pub(super) tokens: u64,
+    /// Bytes that commands write.
+    pub(super) output: u64,
+    /// Per cent of a limit after which the model is told to finish.
+    pub(super) soft: u64,
+    /// When it began.
+    pub(super) started: Instant,
+    /// When its time is over.
+    pub(super) deadline: Instant,
+}
+
+impl Limits {
+    /// The limits of one run that begins at `now`.
+    pub(super) fn new(settings: &AgentSettings, request: &RunRequest, now: Instant) -> Self {
+        Self {
+            turns: settings.max_iterations,
+            consecutive_errors: settings.consecutive_errors.max(1),
+            total_errors: settings.total_errors.max(1),
+            identical_calls: settings.identical_calls.max(2),
+            usd_micros: request.usd_micros,
+            tokens: request.tokens.map_or(settings.max_tokens, |left| left.min(settings.max_tokens)),
+            output: settings.max_output,
+            soft: u64::from(settings.soft_limit),
+            started: now,
+            deadline: now + settings.max_time.map_or(request.time, |time| time.min(request.time)),
+        }
+    }
+}
+
+/// The end of a run whose time is over.
+pub(super) fn out_of_time(turns: u32) -> Outcome {
+    transient(format!("the time of the run was over after {turns} turns and the agent was not done"))
+}

@@ -1,0 +1,106 @@
+//! The two ways to speak with a model, behind one face.
+
+use hob_config::Speech;
+
+use crate::{
+    model::{Memoized, Message, ModelReply, Tool, ToolCall, ToolResult},
+    native::{speech::json, tools::Toolset},
+    report::clip,
+};
+
+/// Bytes of a model's words that stay in the conversation.
+const WORDS_MAX: usize = 64 * 1024;
+/// Bytes of a call's arguments that stay in the conversation.
+const ARGUMENTS_MAX: usize = 64 * 1024;
+/// The system role: the same bytes in every request, so that a service's cache hits.
+const PROMPT: &str = include_str!("../prompt.md");
+
+/// How one run speaks with its model.
+#[derive(Debug)]
+pub(in crate::native) struct Dialect {
+    speech: Speech,
+    system: String,
+    tools: Memoized<Vec<Tool>>,
+}
+
+/// What a reply says.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::native) enum Understood {
+    /// What is to be done.
+    Calls(Vec<ToolCall>),
+    /// Words, and no call.
+    Words,
+    /// Something that is meant as a call and cannot be read, with why.
+    Unreadable(String),
+}
+
+impl Dialect {
+    /// The dialect `speech` for these tools.
+    pub(in crate::native) fn new(speech: Speech, toolset: &Toolset) -> Self {
+        match speech {
+            Speech::Calls => Self { speech, system: PROMPT.to_owned(), tools: toolset.shown().clone() },
+            Speech::Json => {
+                let system = format!("{PROMPT}\n{}", json::instructions(toolset.shown()));
+                Self { speech, system, tools: Memoized::default() }
+            }
+        }
+    }
+
+    /// The system role.
+    pub(in crate::native) fn system(&self) -> &str {
+        &self.system
+    }
+
+    /// The tools of a request.
+    pub(in crate::native) fn tools(&self) -> &Memoized<Vec<Tool>> {
+        &self.tools
+    }
+
+    /// What `reply` wants done.
+    pub(in crate::native) fn understand(&self, reply: &ModelReply, turn: u32, toolset: &Toolset) -> Understood {
+        match self.speech {
+            Speech::Calls if reply.calls.is_empty() => Understood::Words,
+            Speech::Calls => Understood::Calls(reply.calls.clone()),
+            Speech::Json => json::read(&reply.text, turn, toolset),
+        }
+    }
+
+    /// What stays of a reply in the conversation: bounded, whatever came.
+    pub(in crate::native) fn said(&self, reply: &ModelReply) -> Message {
+        let calls = match self.speech {
+            Speech::Calls => reply.calls.iter().map(bounded).collect(),
+            Speech::Json => Vec::new(),
+        };
+        Message::Assistant { text: clip(&reply.text, WORDS_MAX), calls }
+    }
+
+    /// The answers to `calls`, with a note of Hob's behind them.
+    pub(in crate::native) fn answer(&self, calls: &[ToolCall], mut results: Vec<ToolResult>, note: &str) -> Message {
+        match self.speech {
+            Speech::Calls => {
+                if let Some(last) = results.last_mut() {
+                    last.text.push_str("\n\n");
+                    last.text.push_str(note);
+                }
+                Message::Results { results }
+            }
+            Speech::Json => {
+                let mut text = String::new();
+                for (call, result) in calls.iter().zip(results) {
+                    let kind = if result.is_error { "Error" } else { "Result" };
+                    text.push_str(&format!("{kind} of `{}`:\n{}\n\n", call.name, result.text));
+                }
+                text.push_str(note);
+                Message::User { text }
+            }
+        }
+    }
+}
+
+fn bounded(call: &ToolCall) -> ToolCall {
+    let mut call = call.clone();
+    if call.arguments.len() > ARGUMENTS_MAX {
+        call.arguments = format!("{{\"left_out\":\"{} bytes\"}}", call.arguments.len());
+    }
+    call
+}

@@ -1,0 +1,116 @@
+//! What a model can have done.
+
+use hob_config::Impact;
+
+use crate::{
+    native::tools::{edit, finish, list, patch, plan, program, read, search, shell, write},
+    report::first_line,
+};
+
+/// One call, read.
+#[derive(Debug)]
+pub(in crate::native) enum Action {
+    /// Shows a file.
+    Read(read::Read),
+    /// Shows names.
+    List(list::List),
+    /// Looks for text.
+    Search(search::Search),
+    /// Replaces a piece of a file.
+    Edit(edit::Edit),
+    /// Makes or replaces a file.
+    Write(write::Write),
+    /// Changes several files at once.
+    Patch(patch::ApplyPatch),
+    /// Runs a command in the shell.
+    Shell(shell::Shell),
+    /// Runs a configured program.
+    Program(program::Run),
+    /// Says what is to be done.
+    Plan(plan::Plan),
+    /// Ends the run with a question.
+    Ask(finish::Ask),
+    /// Ends the run with the state of the work.
+    HandOff(finish::HandOff),
+    /// Ends the run.
+    Done(finish::Done),
+}
+
+/// How an action stands to the others of its reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::native) enum Effect {
+    /// It only looks: it may run beside others that do.
+    Looks,
+    /// It may change files: it runs alone, in its order.
+    MayChange,
+    /// It ends the run, or speaks: in its order.
+    Speaks,
+}
+
+impl Action {
+    /// What the action does, in a few words for whoever watches.
+    pub(in crate::native) fn line(&self) -> String {
+        let (tool, what) = match self {
+            Self::Read(read) => ("read", read.path.as_str()),
+            Self::List(list) => ("list", list.path.as_str()),
+            Self::Search(search) => ("search", search.pattern.as_str()),
+            Self::Edit(edit) => ("edit", edit.path.as_str()),
+            Self::Write(write) => ("write", write.path.as_str()),
+            Self::Patch(patch) => return format!("apply_patch {}", first_line(&patch.files(), 100)),
+            Self::Shell(shell) => ("shell", shell.command.as_str()),
+            Self::Program(run) => (run.name.as_str(), run.arguments.as_str()),
+            Self::Plan(plan) => return format!("plan {}", plan.line()),
+            Self::Ask(ask) => ("ask", ask.question.as_str()),
+            Self::HandOff(hand_off) => ("hand_off", hand_off.needed.as_str()),
+            Self::Done(done) => ("done", done.summary.as_str()),
+        };
+        format!("{tool} {}", first_line(what, 100))
+    }
+
+    /// Exactly what it does: a command or a patch as it stands, else the arguments as JSON. How long it may take is no part
+    /// of it.
+    pub(in crate::native) fn exact(&self) -> String {
+        // Arguments are plain data: they always have a JSON form.
+        match self {
+            Self::Shell(shell) => shell.command.clone(),
+            Self::Patch(patch) => patch.text().to_owned(),
+            Self::Program(run) => serde_json::to_string(&run.words).unwrap_or_default(),
+            Self::Edit(edit) => serde_json::to_string_pretty(edit).unwrap_or_default(),
+            Self::Write(write) => serde_json::to_string_pretty(write).unwrap_or_default(),
+            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Plan(_) => self.line(),
+            Self::Ask(_) | Self::HandOff(_) | Self::Done(_) => self.line(),
+        }
+    }
+
+    /// How it stands to others.
+    pub(in crate::native) fn effect(&self) -> Effect {
+        match self {
+            Self::Read(_) | Self::List(_) | Self::Search(_) => Effect::Looks,
+            Self::Program(run) if run.impact == Impact::Low => Effect::Looks,
+            Self::Edit(_) | Self::Write(_) | Self::Patch(_) | Self::Shell(_) | Self::Program(_) => Effect::MayChange,
+            Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::Done(_) => Effect::Speaks,
+        }
+    }
+
+    /// The files it changes, as far as it names them.
+    pub(in crate::native) fn changes(&self) -> Vec<String> {
+        match self {
+            Self::Edit(edit) => vec![edit.path.clone()],
+            Self::Write(write) => vec![write.path.clone()],
+            Self::Patch(patch) => patch.paths(),
+            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Shell(_) | Self::Program(_) => Vec::new(),
+            Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::Done(_) => Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_progress_is_one_short_line() {
+        let shell = serde_json::from_str(r#"{"command":"./test.sh\nrm x"}"#).unwrap();
+        assert_eq!(Action::Shell(shell).line(), "shell ./test.sh …");
+    }
+}

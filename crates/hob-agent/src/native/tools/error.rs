@@ -1,0 +1,30 @@
+//! Why a tool failed: a text for the model, that says what to do instead where something can be done.
+
+use crate::folder::FileError;
+
+/// A tool that failed.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::native) enum ToolError {
+    /// There is no such tool.
+    #[error("there is no tool `{name}`: use {known}")]
+    Unknown {
+        /// What the model called.
+        name: String,
+        /// The tools there are.
+        known: String,
+    },
+    /// The arguments are not what the tool takes.
+    #[error("the arguments of `{tool}` are not valid: {reason}")]
+    Arguments {
+        /// The tool.
+        tool: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A file could not be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The tool did not do what was asked.
+    #[error("{0}")]
+    Refused(String),
+}

@@ -1,0 +1,9 @@
+//! `apply_patch`: changes several files at once, wholly or not at all.
+
+mod apply;
+mod place;
+mod read;
+mod tool;
+
+pub(in crate::native) use tool::ApplyPatch;
+pub(super) use tool::tool;

@@ -1,0 +1,106 @@
+//! Where a hunk belongs in a file. Nothing is guessed: a place is exact and the only one, or the patch is refused.
+
+use crate::native::tools::{edit::near_misses, patch::read::Hunk};
+
+/// The text after all hunks.
+pub(super) fn patched(text: &str, hunks: &[Hunk]) -> Result<String, String> {
+    let ending =
+        if text.contains('\n') && text.matches('\n').count() == text.matches("\r\n").count() { "\r\n" } else { "\n" };
+    let ends = text.is_empty() || text.ends_with('\n');
+    let lines: Vec<&str> = match text.strip_suffix(ending).unwrap_or(text) {
+        "" if text.is_empty() => Vec::new(),
+        body => body.split(ending).collect(),
+    };
+    let mut result: Vec<&str> = Vec::with_capacity(lines.len());
+    let mut cursor = 0;
+    for (index, hunk) in hunks.iter().enumerate() {
+        let at = place(&lines, cursor, hunk).map_err(|reason| {
+            let near = if reason.is_empty() { near_misses(text, &hunk.old.join("\n")) } else { String::new() };
+            let reason = if reason.is_empty() { "its lines are not there" } else { &reason };
+            format!("hunk {}: {reason}. {near}", index + 1)
+        })?;
+        result.extend_from_slice(&lines[cursor..at]);
+        result.extend(hunk.new.iter().map(String::as_str));
+        cursor = at + hunk.old.len();
+    }
+    result.extend_from_slice(&lines[cursor..]);
+    let mut text = result.join(ending);
+    if ends && !text.is_empty() {
+        text.push_str(ending);
+    }
+    Ok(text)
+}
+
+/// The index of the line a hunk begins at. An empty error: its lines are nowhere.
+fn place(lines: &[&str], cursor: usize, hunk: &Hunk) -> Result<usize, String> {
+    let mut from = cursor;
+    if let Some(anchor) = &hunk.anchor {
+        let found = lines[cursor..].iter().position(|line| line.trim() == anchor.trim());
+        from = cursor + found.ok_or_else(|| format!("there is no line `{anchor}` to begin after"))? + 1;
+    }
+    let wanted: Vec<&str> = hunk.old.iter().map(String::as_str).collect();
+    if wanted.is_empty() {
+        return match hunk.line {
+            Some(line) if line <= lines.len() && line >= cursor => Ok(line),
+            Some(_) => Err("its line is not in the file".to_owned()),
+            None if hunk.anchor.is_some() => Ok(from),
+            None if hunk.at_end || lines.is_empty() => Ok(lines.len()),
+            None => Err("it adds lines and says not where: give lines around them".to_owned()),
+        };
+    }
+    let last = lines.len().checked_sub(wanted.len()).ok_or_else(String::new)?;
+    let mut places = (from..=last).filter(|at| lines[*at..*at + wanted.len()] == wanted[..]);
+    if hunk.at_end {
+        return places.find(|at| *at == last).ok_or_else(String::new);
+    }
+    let places: Vec<usize> = places.collect();
+    let said = hunk.line.map(|line| line - 1);
+    match (places.as_slice(), said) {
+        ([], _) => Err(String::new()),
+        ([only], _) => Ok(*only),
+        (several, Some(said)) if several.contains(&said) => Ok(said),
+        ([first, second, ..], _) => Err(format!(
+            "its lines stand more than once, first at lines {} and {}: take more lines around them",
+            first + 1,
+            second + 1
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hunk(old: &[&str], new: &[&str]) -> Hunk {
+        let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
+        Hunk { old: owned(old), new: owned(new), ..Hunk::default() }
+    }
+
+    #[test]
+    fn a_hunk_goes_to_its_one_exact_place() {
+        let one = |text: &str, hunk: Hunk| patched(text, &[hunk]);
+        assert_eq!(one("a\nb\nc\n", hunk(&["b"], &["B", "B2"])).unwrap(), "a\nB\nB2\nc\n");
+        assert_eq!(one("a\r\nb\r\n", hunk(&["b"], &["B"])).unwrap(), "a\r\nB\r\n");
+        assert_eq!(one("a\nb", hunk(&["b"], &["c"])).unwrap(), "a\nc");
+        assert_eq!(one("", hunk(&[], &["x"])).unwrap(), "x\n");
+        assert_eq!(one("a\n", hunk(&["a"], &[])).unwrap(), "");
+        assert!(one("a\na\n", hunk(&["a"], &["b"])).unwrap_err().contains("lines 1 and 2"));
+        assert!(one("  a\n", hunk(&["a"], &["b"])).unwrap_err().contains("Line 1 differs from it in blanks only"));
+        assert!(one("x\n", hunk(&[], &["b"])).unwrap_err().contains("says not where"));
+    }
+
+    #[test]
+    fn an_anchor_a_line_and_the_end_choose_among_several_places() {
+        let text = "fn a\n  x\nfn b\n  x\n";
+        let anchored = Hunk { anchor: Some("fn b".into()), ..hunk(&["  x"], &["  y"]) };
+        assert_eq!(patched(text, &[anchored]).unwrap(), "fn a\n  x\nfn b\n  y\n");
+        let said = Hunk { line: Some(2), ..hunk(&["  x"], &["  y"]) };
+        assert_eq!(patched(text, &[said]).unwrap(), "fn a\n  y\nfn b\n  x\n");
+        let end = Hunk { at_end: true, ..hunk(&["  x"], &["  y"]) };
+        assert_eq!(patched(text, &[end]).unwrap(), "fn a\n  x\nfn b\n  y\n");
+        let both = [hunk(&["fn a", "  x"], &["fn a"]), hunk(&["  x"], &["  y"])];
+        assert_eq!(patched(text, &both).unwrap(), "fn a\nfn b\n  y\n");
+        let nowhere = Hunk { anchor: Some("fn c".into()), ..hunk(&["  x"], &[]) };
+        assert!(patched(text, &[nowhere]).unwrap_err().contains("no line `fn c`"));
+    }
+}

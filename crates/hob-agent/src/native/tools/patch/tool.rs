@@ -1,0 +1,138 @@
+//! The tool `apply_patch` as the model sees it.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    folder::Folder,
+    model::Tool,
+    native::tools::{
+        ToolError,
+        patch::{apply::apply, read::read},
+    },
+};
+
+/// The tool as the model sees it.
+pub(in crate::native::tools) fn tool() -> Tool {
+    Tool {
+        name: "apply_patch".into(),
+        description:
+            "Changes several files, all or none. `*** Begin Patch` … `*** End Patch` with `*** Update File: P`, \
+                      `*** Add File: P`, `*** Delete File: P`; or a unified diff. Context must be exact."
+                .into(),
+        schema: json!({
+            "type": "object",
+            "properties": { "patch": { "type": "string" } },
+            "required": ["patch"],
+        }),
+    }
+}
+
+/// The arguments.
+#[derive(Debug, Deserialize)]
+pub(in crate::native) struct ApplyPatch {
+    #[serde(alias = "input")]
+    patch: String,
+}
+
+impl ApplyPatch {
+    /// The patch itself.
+    pub(in crate::native::tools) fn text(&self) -> &str {
+        &self.patch
+    }
+
+    /// Applies the patch, wholly or not at all.
+    pub(in crate::native::tools) fn run(&self, folder: &Folder) -> Result<String, ToolError> {
+        let changes =
+            read(&self.patch).map_err(|reason| ToolError::Arguments { tool: "apply_patch".to_owned(), reason })?;
+        apply(folder, &changes)
+    }
+
+    /// The files it names, for whoever watches.
+    pub(in crate::native) fn files(&self) -> String {
+        self.paths().join(" ")
+    }
+
+    /// The files it names.
+    pub(in crate::native) fn paths(&self) -> Vec<String> {
+        read(&self.patch).map(|changes| changes.into_iter().map(|change| change.path).collect()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn apply(files: &[(&str, &str)], patch: &str) -> (tempfile::TempDir, Result<String, String>) {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            std::fs::write(dir.path().join(path), text).unwrap();
+        }
+        let folder = Folder::open(dir.path()).unwrap();
+        let result = ApplyPatch { patch: patch.to_owned() }.run(&folder).map_err(|error| error.to_string());
+        (dir, result)
+    }
+
+    const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n one\n-two\n+2\n*** Add File: new/b\n+hello\n+\n*** Delete File: c\n\
+                         *** Update File: d\n*** Move to: e\n@@ x\n-y\n+Y\n*** End Patch";
+
+    #[test]
+    fn several_files_change_at_once() {
+        let files = [("a", "one\ntwo\n"), ("c", "bye\n"), ("d", "y\nx\ny\n")];
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            std::fs::write(dir.path().join(path), text).unwrap();
+        }
+        std::fs::set_permissions(dir.path().join("d"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        let said = ApplyPatch { patch: PATCH.to_owned() }.run(&folder).unwrap();
+        assert_eq!(said, "changed a\nadded new/b\ndeleted c\nmoved d to e");
+        let read = |path: &str| std::fs::read_to_string(dir.path().join(path)).ok();
+        assert_eq!(read("a").as_deref(), Some("one\n2\n"));
+        assert_eq!(read("new/b").as_deref(), Some("hello\n\n"));
+        assert_eq!((read("c"), read("d")), (None, None));
+        assert_eq!(read("e").as_deref(), Some("y\nx\nY\n"));
+        assert_eq!(std::fs::metadata(dir.path().join("e")).unwrap().permissions().mode() & 0o777, 0o755);
+    }
+
+    #[test]
+    fn a_patch_that_does_not_fit_changes_nothing() {
+        let files = [("a", "one\nthree\n"), ("c", "bye\n"), ("d", "y\nx\ny\n")];
+        let (dir, result) = apply(&files, PATCH);
+        let said = result.unwrap_err();
+        assert!(said.starts_with("nothing was changed. `a`: hunk 1: its lines are not there."), "{said}");
+        for (path, text) in files {
+            assert_eq!(std::fs::read_to_string(dir.path().join(path)).unwrap(), text);
+        }
+        assert!(!dir.path().join("new").exists());
+        for (patch, said) in [
+            ("", "there is no change in it"),
+            ("*** Begin Patch\n*** Update File: a\n@@\n-one\n", "no `*** End Patch`"),
+            ("*** Begin Patch\n*** Update File: ../x\n@@\n-one\n*** End Patch", "outside the folder"),
+            ("*** Begin Patch\n*** Add File: a\n+x\n*** End Patch", "exists already"),
+            ("*** Begin Patch\n*** Delete File: none\n*** End Patch", "does not exist"),
+            ("*** Begin Patch\n*** Update File: a\n*** End Patch", "nothing is said to change"),
+            ("*** Begin Patch\nhello\n*** End Patch", "before any file"),
+            ("*** Begin Patch\n*** Add File: n\nhello\n*** End Patch", "begins with `+`"),
+            ("*** Begin Patch\n*** Delete File: a\n*** Delete File: a\n*** End Patch", "named twice"),
+        ] {
+            let (_, result) = apply(&files, patch);
+            let error = result.unwrap_err();
+            assert!(error.contains(said), "{patch}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_unified_diff_is_a_patch_too() {
+        let diff = "diff --git a/a b/a\nindex 1..2 100644\n--- a/a\n+++ b/a\n@@ -3,2 +3,2 @@ fn\n x\n-x\n+y\n--- /dev/null\n+++ b/n\n\
+                    @@ -0,0 +1 @@\n+new\n\\ No newline at end of file\n--- a/c\n+++ /dev/null\n@@ -1 +0,0 @@\n-bye\n";
+        let (dir, result) = apply(&[("a", "x\nx\nx\nx\nx\n"), ("c", "bye\n")], diff);
+        assert_eq!(result.unwrap(), "changed a\nadded n\ndeleted c");
+        assert_eq!(std::fs::read_to_string(dir.path().join("a")).unwrap(), "x\nx\nx\ny\nx\n");
+        assert_eq!(std::fs::read_to_string(dir.path().join("n")).unwrap(), "new\n");
+        let (_, result) = apply(&[("a", "one\n")], "--- a/a\n+++ b/a\n@@ -1,3 +1,2 @@\n one\n");
+        assert!(result.unwrap_err().contains("cut"));
+    }
+}

@@ -1,0 +1,164 @@
+//! The tools that one agent has: which are shown to the model, and what a call of one means.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use hob_config::ToolSettings;
+use serde::de::DeserializeOwned;
+
+use crate::{
+    model::{Memoized, Tool, ToolCall},
+    native::tools::{Action, ToolError, edit, finish, list, patch, plan, program, read, search, shell, write},
+    report::first_line,
+};
+
+/// Tools that every agent has: without them a run could not end well.
+const ALWAYS: [&str; 4] = ["plan", "ask", "hand_off", "done"];
+/// Bytes of a call's arguments: more than a file may have, quoted.
+const ARGUMENTS_MAX: usize = 4 << 20;
+
+/// The tools of one agent.
+#[derive(Debug, Clone, Default)]
+pub(in crate::native) struct Toolset {
+    shown: Memoized<Vec<Tool>>,
+    programs: BTreeMap<String, ToolSettings>,
+}
+
+/// All tools that are built in, in the order the model sees them.
+fn built_in() -> Vec<Tool> {
+    let files = [read::tool(), list::tool(), search::tool(), edit::tool(), write::tool(), patch::tool()];
+    let ends = [shell::tool(), plan::tool(), finish::ask_tool(), finish::hand_off_tool(), finish::done_tool()];
+    files.into_iter().chain(ends).collect()
+}
+
+impl Toolset {
+    /// The tools `wanted`, by name; all that are built in where none is. `programs` are `[tools.NAME]`, `helps` what
+    /// their programs say about themselves.
+    pub(in crate::native) fn new(
+        wanted: &[String],
+        programs: &BTreeMap<String, ToolSettings>,
+        helps: &BTreeMap<String, String>,
+    ) -> Result<Self, String> {
+        if wanted.is_empty() {
+            return Ok(Self { shown: built_in().into(), programs: BTreeMap::new() });
+        }
+        let mut set = Self::default();
+        let mut shown = Vec::new();
+        let built_in = built_in();
+        for name in wanted {
+            if let Some(settings) = programs.get(name) {
+                shown.push(program::tool(name, settings, helps.get(name).map(String::as_str)));
+                set.programs.insert(name.clone(), settings.clone());
+            } else if !built_in.iter().any(|tool| tool.name == name.as_str()) {
+                let known: Vec<&str> =
+                    built_in.iter().map(|tool| &*tool.name).chain(programs.keys().map(String::as_str)).collect();
+                return Err(format!("there is no tool `{name}`: there are {}", known.join(", ")));
+            }
+        }
+        shown.extend(built_in.into_iter().filter(|tool| {
+            ALWAYS.contains(&&*tool.name)
+                || (wanted.iter().any(|name| *name == tool.name) && !set.programs.contains_key(&*tool.name))
+        }));
+        set.shown = shown.into();
+        Ok(set)
+    }
+
+    /// The tools as the model sees them.
+    pub(in crate::native) fn shown(&self) -> &Memoized<Vec<Tool>> {
+        &self.shown
+    }
+
+    /// Whether the agent has the tool `name`.
+    pub(in crate::native) fn has(&self, name: &str) -> bool {
+        self.shown.iter().any(|tool| tool.name == name)
+    }
+
+    /// Whether `name` is a configured program.
+    pub(in crate::native) fn is_program(&self, name: &str) -> bool {
+        self.programs.contains_key(name)
+    }
+
+    /// Reads a call; a name or arguments that fit no tool are an error for the model.
+    pub(in crate::native) fn parse(&self, call: &ToolCall) -> Result<Action, ToolError> {
+        if !self.has(&call.name) {
+            let known: Vec<Cow<'_, str>> = self.shown.iter().map(|tool| Cow::Borrowed(&*tool.name)).collect();
+            return Err(ToolError::Unknown { name: first_line(&call.name, 40), known: known.join(", ") });
+        }
+        if call.arguments.len() > ARGUMENTS_MAX {
+            let reason = format!("they have {} bytes, more than {ARGUMENTS_MAX}", call.arguments.len());
+            return Err(ToolError::Arguments { tool: call.name.clone(), reason });
+        }
+        if let Some(settings) = self.programs.get(&call.name) {
+            return program::Run::new(&call.name, settings, arguments(call)?).map(Action::Program);
+        }
+        match call.name.as_str() {
+            "read" => arguments(call).map(Action::Read),
+            "list" => arguments(call).map(Action::List),
+            "search" => arguments(call).map(Action::Search),
+            "edit" => arguments(call).map(Action::Edit),
+            "write" => arguments(call).map(Action::Write),
+            "apply_patch" => arguments(call).map(Action::Patch),
+            "shell" => arguments(call).map(Action::Shell),
+            "plan" => arguments(call).map(Action::Plan),
+            "ask" => arguments(call).map(Action::Ask),
+            "hand_off" => arguments(call).map(Action::HandOff),
+            _ => arguments(call).map(Action::Done),
+        }
+    }
+}
+
+fn arguments<T: DeserializeOwned>(call: &ToolCall) -> Result<T, ToolError> {
+    // A call without arguments comes as an empty text from some services.
+    let text = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
+    let object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text);
+    object
+        .and_then(|object| serde_json::from_value(object.into()))
+        .map_err(|error| ToolError::Arguments { tool: call.name.clone(), reason: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(name: &str, arguments: &str) -> ToolCall {
+        ToolCall { id: "1".into(), name: name.into(), arguments: arguments.into() }
+    }
+
+    fn set(wanted: &[&str]) -> Result<Toolset, String> {
+        let wanted: Vec<String> = wanted.iter().map(|name| (*name).to_owned()).collect();
+        let programs = [("ls".to_owned(), ToolSettings::default())].into();
+        Toolset::new(&wanted, &programs, &BTreeMap::new())
+    }
+
+    #[test]
+    fn each_tool_is_known_by_the_name_it_shows() {
+        let set = set(&[]).unwrap();
+        assert!(set.shown.len() > 10);
+        for tool in set.shown.iter() {
+            let error = set.parse(&call(&tool.name, "[]")).unwrap_err();
+            assert!(matches!(error, ToolError::Arguments { .. }), "{}", tool.name);
+            assert_eq!(tool.schema["type"], "object", "{}", tool.name);
+        }
+    }
+
+    #[test]
+    fn a_call_that_fits_no_tool_says_what_would() {
+        let set = set(&[]).unwrap();
+        let said = |name: &str, arguments: &str| set.parse(&call(name, arguments)).unwrap_err().to_string();
+        assert!(said("rm\n-rf", "{}").contains("no tool `rm …`: use read, list"));
+        assert!(said("read", "{\"path\": ").contains("EOF"));
+        assert!(said("read", "").contains("missing field `path`"));
+        assert!(said("edit", "{\"path\":\"a\",\"old\":1}").contains("invalid type"));
+        assert!(said("write", &" ".repeat(5 << 20)).contains("more than 4194304"));
+        assert!(said("ls", "{}").contains("no tool `ls`"));
+    }
+
+    #[test]
+    fn an_agent_has_the_tools_it_names_and_those_that_end_a_run() {
+        let limited = set(&["ls", "read"]).unwrap();
+        let names: Vec<&str> = limited.shown.iter().map(|tool| &*tool.name).collect();
+        assert_eq!(names, ["ls", "read", "plan", "ask", "hand_off", "done"]);
+        assert!(limited.parse(&call("shell", r#"{"command":"x"}"#)).is_err());
+        assert!(matches!(limited.parse(&call("ls", r#"{"arguments":"-l"}"#)), Ok(Action::Program(_))));
+        assert!(set(&["sl"]).unwrap_err().contains("no tool `sl`: there are read, list"));
+    }
+}

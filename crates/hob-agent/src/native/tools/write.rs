@@ -1,0 +1,65 @@
+//! `write`: makes a file or replaces a whole one.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    folder::Folder,
+    model::Tool,
+    native::tools::{ToolError, toolbox::FILE_MAX},
+};
+
+/// The tool as the model sees it.
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "write".into(),
+        description: "Makes a text file with this content, or replaces a whole one. Makes its folders.".into(),
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "path": { "type": "string" },
+                "text": { "type": "string" },
+            },
+            "required": ["path", "text"],
+        }),
+    }
+}
+
+/// The arguments.
+#[derive(Debug, Deserialize, Serialize)]
+pub(in crate::native) struct Write {
+    /// The file.
+    pub(super) path: String,
+    /// Its content.
+    text: String,
+}
+
+impl Write {
+    /// Writes the file.
+    pub(super) fn run(&self, folder: &Folder) -> Result<String, ToolError> {
+        if self.text.len() as u64 > FILE_MAX {
+            return Err(ToolError::Refused(format!("the text has more than {FILE_MAX} bytes")));
+        }
+        let path = folder.inside(&self.path)?;
+        folder.write(&path, &self.text, None)?;
+        Ok(format!("wrote {} bytes to `{path}`", self.text.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_written_in_the_folder_and_nowhere_else() {
+        let dir = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/tmp", dir.path().join("tmp")).unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        let write = |path: &str| Write { path: path.into(), text: "x".into() }.run(&folder).map_err(|e| e.to_string());
+        assert_eq!(write("a/b.txt").unwrap(), "wrote 1 bytes to `a/b.txt`");
+        for bad in ["../x", "/tmp/x", "tmp/x", ".git/hooks/post-commit", "a", "", "sub/.GIT/config"] {
+            assert!(write(bad).is_err(), "{bad}");
+        }
+        assert!(!dir.path().join(".git").exists() && !dir.path().join("sub").exists());
+    }
+}

@@ -1,0 +1,210 @@
+//! The turns of one run.
+
+use hob_domain::{Outcome, Spend};
+use tokio::time::Instant;
+
+use crate::{
+    RunContext,
+    model::{Answer, Conversation, Message, ModelError, ModelReply, ModelRequest, Stop, ToolCall},
+    native::{
+        history::{History, REASON_MAX, Trace},
+        limits::{Limits, out_of_time},
+        speech::{Dialect, Understood},
+        tool_calls::ToolExecutor,
+        tools::Plan,
+        usage::{Actions, RunUsage},
+    },
+    report::{cancelled, clip, first_line, needs_human, transient},
+    session::SessionEvent,
+};
+
+/// What a model is told, once, when it says something and calls nothing.
+const REMINDER: &str = "Your reply called no tool. Go on with a tool; or end with `done`, or with `ask`.";
+/// What a model is told when its reply was cut.
+const TOO_LONG: &str = "Your reply was cut at the limit of tokens. Go on in smaller steps.";
+
+/// One run under way.
+pub(super) struct Run<'a> {
+    pub(super) model: Conversation<'a>,
+    pub(super) dialect: Dialect,
+    pub(super) executor: ToolExecutor<'a>,
+    pub(super) limits: Limits,
+    pub(super) usage: RunUsage,
+    pub(super) history: History,
+    /// Tokens of a request from which on old turns are folded.
+    pub(super) window: u64,
+    pub(super) context: &'a RunContext,
+    pub(super) progress: Standing,
+}
+
+/// Where the work of a run stands.
+#[derive(Debug, Default)]
+pub(super) struct Standing {
+    /// The model's checklist, as it last was.
+    pub(super) plan: Option<Plan>,
+    /// Files that its tools changed.
+    pub(super) files: Vec<String>,
+    /// Whether the model was reminded to end with a tool.
+    reminded: bool,
+    /// Whether a tool that can change files ran well.
+    pub(super) changed: bool,
+    /// Tokens of the last request.
+    pub(super) last_input: u64,
+}
+
+impl Run<'_> {
+    /// Takes turns until the outcome is known.
+    pub(super) async fn drive(&mut self) -> Outcome {
+        loop {
+            if let Err(outcome) = self.turn().await {
+                self.context.show(format!(
+                    "ended after {} turns, {} errors, {}",
+                    self.usage.turns, self.usage.total_errors, self.usage.spend
+                ));
+                return self.with_standing(outcome);
+            }
+        }
+    }
+
+    /// A failure says where the work stands: whoever goes on begins there.
+    fn with_standing(&self, outcome: Outcome) -> Outcome {
+        let Outcome::Failed { mut reason, failure } = outcome else { return outcome };
+        if let Some(plan) = &self.progress.plan {
+            reason.push_str(&format!(". Its plan stood at {}", plan.line()));
+        }
+        let mut files = self.progress.files.clone();
+        files.sort();
+        files.dedup();
+        if !files.is_empty() {
+            reason.push_str(&format!(". It had changed {}", clip(&files.join(", "), 500)));
+        }
+        Outcome::Failed { reason, failure }
+    }
+
+    /// One turn. The error is the end of the run.
+    async fn turn(&mut self) -> Result<(), Outcome> {
+        self.usage.begin_turn(&self.limits, Instant::now())?;
+        let plan = self.progress.plan.as_ref().map(Plan::to_string);
+        if self.progress.last_input >= self.window {
+            self.history.shrink(plan.as_deref());
+        } else {
+            self.history.tidy(plan.as_deref());
+        }
+        let turn = self.usage.turns;
+        let Answer { reply, model, usd_micros, instead } = self.ask(plan.as_deref()).await?;
+        if let Some(why) = instead {
+            let text = format!("`{model}` answers now: {}", first_line(&why, REASON_MAX));
+            self.say(&text);
+            self.context.session.add(SessionEvent::Noted { text });
+        }
+        self.progress.last_input = reply.usage.input;
+        self.usage.spend = self.usage.spend
+            + Spend { usd_micros, input_tokens: reply.usage.input, output_tokens: reply.usage.output, wall_seconds: 0 };
+        self.context.spent(self.usage.spend);
+        self.context.session.add(SessionEvent::Replied {
+            turn,
+            model,
+            text: reply.text.clone(),
+            input_tokens: reply.usage.input,
+            cached_tokens: reply.usage.cached_input,
+            output_tokens: reply.usage.output,
+            usd_micros,
+        });
+        if reply.stop == Stop::Refused {
+            return Err(needs_human(format!("the model refused: {}", first_line(&reply.text, REASON_MAX))));
+        }
+        match self.dialect.understand(&reply, turn, self.executor.toolset) {
+            Understood::Calls(calls) => self.act(&reply, &calls).await,
+            Understood::Words => self.words(&reply),
+            Understood::Unreadable(reason) => {
+                let mut actions = Actions::default();
+                actions.wrong(reason.clone());
+                self.usage.count_actions(&self.limits, &actions)?;
+                self.answer_words(&reply, &format!("Error: {reason}"));
+                Ok(())
+            }
+        }
+    }
+
+    /// Asks the model; once more with less where the request was too long for it.
+    async fn ask(&mut self, plan: Option<&str>) -> Result<Answer, Outcome> {
+        self.say("asking the model");
+        let failed = |error: ModelError| Outcome::Failed { reason: error.to_string(), failure: error.failure() };
+        match self.request().await? {
+            Ok(answer) => Ok(answer),
+            Err(error) if error.is_too_long() && self.history.shrink(plan) => self.request().await?.map_err(failed),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    async fn request(&mut self) -> Result<Result<Answer, ModelError>, Outcome> {
+        let (turn, messages) = (self.usage.turns, self.history.messages());
+        self.context.session.add(SessionEvent::Asked { turn, messages: messages.len() });
+        let request = ModelRequest { system: self.dialect.system(), messages, tools: self.dialect.tools(), turn };
+        tokio::select! {
+            answer = self.model.ask(&request) => Ok(answer),
+            () = tokio::time::sleep_until(self.limits.deadline) => Err(out_of_time(turn)),
+            () = self.context.cancel.cancelled() => Err(cancelled()),
+        }
+    }
+
+    /// A reply without a call: the model is reminded once; then its words are the end.
+    fn words(&mut self, reply: &ModelReply) -> Result<(), Outcome> {
+        if reply.stop == Stop::Length {
+            let mut actions = Actions::default();
+            actions.wrong("the model's reply was cut at the limit of tokens".to_owned());
+            self.usage.count_actions(&self.limits, &actions)?;
+            self.answer_words(reply, TOO_LONG);
+            return Ok(());
+        }
+        if !self.progress.reminded {
+            self.progress.reminded = true;
+            self.answer_words(reply, REMINDER);
+            return Ok(());
+        }
+        let words = clip(reply.text.trim(), self.executor.toolbox.output_cap);
+        Err(match (words.as_str(), self.progress.changed) {
+            ("", _) => transient("the model said nothing and called no tool, twice"),
+            (_, true) => Outcome::Done { summary: words },
+            (_, false) => Outcome::Question { question: words },
+        })
+    }
+
+    /// Answers a reply without a readable call.
+    fn answer_words(&mut self, reply: &ModelReply, text: &str) {
+        let note = self.usage.status(&self.limits, Instant::now());
+        let turn = self.usage.turns;
+        let mut trace = Trace::default();
+        trace.words(turn, text);
+        // Calls that are not answered may not stand in the conversation.
+        let said = ModelReply { calls: Vec::new(), text: reply.text.clone(), ..*reply };
+        let answer = format!("{text}\n\n{note}");
+        self.turned(answer.clone());
+        self.history.push(turn, self.dialect.said(&said), Message::User { text: answer }, trace);
+    }
+
+    /// Writes down that the turn is whole, with what the model is told behind it.
+    fn turned(&self, note: String) {
+        let RunUsage { turns: turn, written, total_errors: errors, consecutive_errors: errors_in_row, .. } = self.usage;
+        self.context.session.add(SessionEvent::Turned { turn, note, written, errors, errors_in_row });
+    }
+
+    async fn act(&mut self, reply: &ModelReply, calls: &[ToolCall]) -> Result<(), Outcome> {
+        if !reply.text.trim().is_empty() && !reply.calls.is_empty() {
+            self.say(&format!("thinks: {}", first_line(reply.text.trim(), 160)));
+        }
+        let mut done = self.run_calls(calls).await?;
+        self.usage.written = self.executor.toolbox.written.bytes();
+        self.usage.count_actions(&self.limits, &done.actions)?;
+        let note = self.usage.status(&self.limits, Instant::now());
+        let answer = self.dialect.answer(calls, std::mem::take(&mut done.results), &note);
+        self.turned(note);
+        self.history.push(self.usage.turns, self.dialect.said(reply), answer, done.trace);
+        Ok(())
+    }
+
+    /// Tells whoever watches what happens in this turn.
+    pub(super) fn say(&self, what: &str) {
+        self.context.show(format!("turn {}/{}: {what}", self.usage.turns, self.limits.turns));
+    }
+}

@@ -1,0 +1,273 @@
+//! What one run has used of its limits: turns, time, tokens, money, output, errors.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use hob_domain::{Outcome, Spend};
+use tokio::time::Instant;
+
+use crate::{
+    native::limits::{Limits, out_of_time},
+    report::{needs_human, permanent},
+};
+
+/// How the actions of one reply went. They are counted together, because the model sees no answer before the last.
+#[derive(Debug, Default)]
+pub(super) struct Actions {
+    well: u32,
+    wrong: u32,
+    last_error: String,
+}
+
+impl Actions {
+    /// Counts an action that succeeded; a command that exits with an error code succeeds as an action.
+    pub(super) fn well(&mut self) {
+        self.well += 1;
+    }
+
+    /// Counts an action that failed, with why.
+    pub(super) fn wrong(&mut self, error: String) {
+        self.wrong += 1;
+        self.last_error = error;
+    }
+
+    /// Whether one failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.wrong > 0
+    }
+}
+
+/// What one run has used of its limits.
+#[derive(Debug, Default)]
+pub(super) struct RunUsage {
+    /// Turns begun.
+    pub(super) turns: u32,
+    pub(super) spend: Spend,
+    /// Bytes that commands wrote.
+    pub(super) written: u64,
+    /// Replies with a failed action.
+    pub(super) total_errors: u32,
+    /// Those of them that came last and in a row.
+    pub(super) consecutive_errors: u32,
+    identical_calls: u32,
+    last_call: Option<(String, String)>,
+    warned: BTreeSet<&'static str>,
+}
+
+impl RunUsage {
+    /// Continues the counts of an earlier run of the session: bytes that commands wrote, errors in all and in a row.
+    pub(super) fn restore(&mut self, written: u64, errors: u32, in_row: u32) {
+        (self.written, self.total_errors, self.consecutive_errors) = (written, errors, in_row);
+    }
+
+    /// Counts a turn that begins. The error is the end of the run: a limit is reached.
+    pub(super) fn begin_turn(&mut self, limits: &Limits, now: Instant) -> Result<(), Outcome> {
+        if now >= limits.deadline {
+            return Err(out_of_time(self.turns));
+        }
+        let spent = &self.spend;
+        let over = |what: &str| needs_human(format!("{what} ({spent}) and the agent was not done"));
+        if limits.usd_micros.is_some_and(|limit| spent.usd_micros >= limit) {
+            return Err(over("the budget of the run is spent"));
+        }
+        if spent.tokens() >= limits.tokens {
+            return Err(over("the tokens of the run are used up"));
+        }
+        if self.written > limits.output {
+            return Err(permanent(format!(
+                "the commands of the run wrote {} bytes, more than they may, and the agent was not done",
+                self.written
+            )));
+        }
+        if self.turns >= limits.turns {
+            return Err(permanent(format!("the agent was not done after {} turns, the most it may take", self.turns)));
+        }
+        self.turns += 1;
+        Ok(())
+    }
+
+    /// Counts a call before it is run. The error is the end of the run: the same call came too often in a row.
+    pub(super) fn count_call(&mut self, limits: &Limits, tool: &str, arguments: &str) -> Result<(), Outcome> {
+        let same = self.last_call.as_ref().is_some_and(|(name, given)| name == tool && given == arguments);
+        self.identical_calls = if same { self.identical_calls + 1 } else { 1 };
+        if self.identical_calls >= limits.identical_calls {
+            return Err(permanent(format!(
+                "the agent made the same `{tool}` call {} times in a row",
+                self.identical_calls
+            )));
+        }
+        if !same {
+            self.last_call = Some((tool.to_owned(), arguments.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Counts the failures of a reply. The error is the end of the run: too many replies failed. A reply in which all failed is an error
+    /// in a row; one in which some did is an error.
+    pub(super) fn count_actions(&mut self, limits: &Limits, actions: &Actions) -> Result<(), Outcome> {
+        self.consecutive_errors = match (actions.well, actions.wrong) {
+            (0, 0) => self.consecutive_errors,
+            (0, _) => self.consecutive_errors + 1,
+            (_, _) => 0,
+        };
+        self.total_errors += u32::from(actions.has_failed());
+        let error = &actions.last_error;
+        if self.consecutive_errors >= limits.consecutive_errors {
+            return Err(permanent(format!(
+                "the actions of {} replies in a row failed, the last with: {error}",
+                self.consecutive_errors
+            )));
+        }
+        if self.total_errors >= limits.total_errors {
+            return Err(permanent(format!("actions of {} replies failed, the last with: {error}", self.total_errors)));
+        }
+        Ok(())
+    }
+
+    /// The note that precedes the next turn: what is left, and a warning, once a limit, that it is nearly reached.
+    pub(super) fn status(&mut self, limits: &Limits, now: Instant) -> String {
+        let time = limits.deadline.saturating_duration_since(now);
+        let mut left = vec![span(time), format!("{} tokens", short(limits.tokens.saturating_sub(self.spend.tokens())))];
+        if let Some(limit) = limits.usd_micros {
+            let cents = limit.saturating_sub(self.spend.usd_micros) / 10_000;
+            left.push(format!("${}.{:02}", cents / 100, cents % 100));
+        }
+        let errors = match self.total_errors {
+            0 => String::new(),
+            errors => format!("; errors {errors} of {}", limits.total_errors),
+        };
+        let next = self.turns + 1;
+        let mut text = format!("[turn {next} of {}; left: {}{errors}]", limits.turns, left.join(", "));
+        for name in self.nearly_reached(limits, now) {
+            text.push_str(&format!("\n[nearly all {name} is used: finish what matters, then `done` or `hand_off`]"));
+        }
+        text
+    }
+
+    /// The limits that are nearly reached and were not warned of before.
+    fn nearly_reached(&mut self, limits: &Limits, now: Instant) -> Vec<&'static str> {
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let uses = [
+            ("of the turns", u64::from(self.turns), u64::from(limits.turns)),
+            ("of the time", millis(now - limits.started), millis(limits.deadline - limits.started)),
+            ("of the tokens", self.spend.tokens(), limits.tokens),
+            ("of the money", self.spend.usd_micros, limits.usd_micros.unwrap_or(u64::MAX)),
+            ("that commands may write", self.written, limits.output),
+        ];
+        let near = uses.into_iter().filter(|(_, used, most)| {
+            u128::from(*used) * 100 >= u128::from(*most) * u128::from(limits.soft) && *most > 0
+        });
+        near.filter_map(|(name, _, _)| self.warned.insert(name).then_some(name)).collect()
+    }
+}
+
+/// A number of tokens as `9999`, `12k` or `1.5M`.
+fn short(number: u64) -> String {
+    match number {
+        0..10_000 => number.to_string(),
+        10_000..1_000_000 => format!("{}k", number / 1_000),
+        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
+/// A time as `90 s` or `12 min`.
+fn span(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds => format!("{} min", seconds / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(now: Instant) -> Limits {
+        Limits {
+            turns: 2,
+            consecutive_errors: 2,
+            total_errors: 3,
+            identical_calls: 3,
+            usd_micros: Some(10),
+            tokens: 1_000,
+            output: 100,
+            soft: 80,
+            started: now,
+            deadline: now + Duration::from_secs(100),
+        }
+    }
+
+    fn said(ended: Result<(), Outcome>) -> String {
+        match ended.unwrap_err() {
+            Outcome::Failed { reason, .. } => reason,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Requirement S2, P4.
+    #[test]
+    fn turns_time_money_tokens_and_output_end_a_run_before_a_turn() {
+        let now = Instant::now();
+        let limits = limits(now);
+        let mut usage = RunUsage::default();
+        assert!(said(usage.begin_turn(&limits, limits.deadline)).contains("time of the run"));
+        usage.begin_turn(&limits, now).unwrap();
+        usage.spend.usd_micros = 10;
+        assert!(said(usage.begin_turn(&limits, now)).contains("budget"));
+        usage.spend.usd_micros = 9;
+        usage.spend.input_tokens = 1_000;
+        assert!(said(usage.begin_turn(&limits, now)).contains("tokens of the run are used up ($0.0001, 1000 tokens"));
+        usage.spend.input_tokens = 999;
+        usage.written = 101;
+        assert!(said(usage.begin_turn(&limits, now)).contains("wrote 101 bytes"));
+        usage.written = 100;
+        usage.begin_turn(&limits, now).unwrap();
+        assert!(said(usage.begin_turn(&limits, now)).contains("2 turns"));
+    }
+
+    #[test]
+    fn errors_end_a_run_in_a_row_or_in_all() {
+        let limits = limits(Instant::now());
+        let mut usage = RunUsage::default();
+        let wrong = |error: &str| Actions { wrong: 4, last_error: error.to_owned(), ..Actions::default() };
+        let some = |error: &str| Actions { well: 1, ..wrong(error) };
+        let well = Actions { well: 1, ..Actions::default() };
+        usage.count_actions(&limits, &wrong("a")).unwrap();
+        assert_eq!(
+            said(usage.count_actions(&limits, &wrong("b"))),
+            "the actions of 2 replies in a row failed, the last with: b"
+        );
+        let mut usage = RunUsage::default();
+        for actions in [wrong("a"), well, some("b")] {
+            usage.count_actions(&limits, &actions).unwrap();
+        }
+        assert_eq!(said(usage.count_actions(&limits, &wrong("d"))), "actions of 3 replies failed, the last with: d");
+    }
+
+    #[test]
+    fn the_same_call_again_and_again_ends_a_run() {
+        let limits = limits(Instant::now());
+        let mut usage = RunUsage::default();
+        for arguments in ["1", "1", "2", "1", "1"] {
+            usage.count_call(&limits, "read", arguments).unwrap();
+        }
+        usage.count_call(&limits, "list", "1").unwrap();
+        usage.count_call(&limits, "list", "1").unwrap();
+        assert!(said(usage.count_call(&limits, "list", "1")).contains("same `list` call 3 times"));
+    }
+
+    /// Requirement S4.
+    #[test]
+    fn each_turn_says_what_is_left_and_a_limit_that_is_near_is_said_once() {
+        let now = Instant::now();
+        let mut limits = limits(now);
+        (limits.turns, limits.tokens, limits.usd_micros) = (50, 5_000_000, Some(1_000_000));
+        let mut usage = RunUsage { turns: 11, total_errors: 1, ..RunUsage::default() };
+        usage.spend.usd_micros = 54_321;
+        assert_eq!(usage.status(&limits, now), "[turn 12 of 50; left: 100 s, 5.0M tokens, $0.94; errors 1 of 3]");
+        usage.written = 80;
+        let near = usage.status(&limits, now + Duration::from_secs(80));
+        assert_eq!(near.matches("nearly all").count(), 2, "{near}");
+        assert!(near.contains("nearly all of the time is used") && near.contains("that commands may write"), "{near}");
+        assert!(!usage.status(&limits, now + Duration::from_secs(81)).contains("nearly"));
+    }
+}

@@ -1,0 +1,148 @@
+//! Runs the steps of a recipe.
+
+use hob_config::{AgentSettings, RecipeSettings, Step};
+use hob_domain::{FailureClass, Outcome, RunReport, RunRequest, Spend};
+use hob_process::{Environment, Exit, Program};
+use tokio::time::Instant;
+
+use crate::{
+    AgentBackend, AgentError, RunContext,
+    environment::{RUN_TAG, named, of_child},
+    folder::Folder,
+    recipe::{diff, replace},
+    report::{cancelled, first_line, permanent, report, tail, transient},
+};
+
+/// Bytes of output quoted as the reason of a failure.
+const QUOTED: usize = 2_000;
+
+/// Fixed steps.
+#[derive(Debug)]
+pub struct RecipeAgent {
+    name: String,
+    recipe: RecipeSettings,
+    extras: Environment,
+    output_cap: usize,
+}
+
+impl RecipeAgent {
+    /// Takes the steps of `recipe`, and from `variables` those that `settings.env` names and that may be passed.
+    ///
+    /// # Errors
+    /// When the recipe has no steps.
+    pub fn new(
+        name: &str,
+        recipe: RecipeSettings,
+        settings: &AgentSettings,
+        variables: &Environment,
+    ) -> Result<Self, AgentError> {
+        if recipe.steps.is_empty() {
+            let reason = format!("recipe `{name}` has no steps");
+            return Err(AgentError { reason, failure: FailureClass::NeedsHuman });
+        }
+        let extras = named(settings, variables);
+        Ok(Self { name: name.to_owned(), recipe, extras, output_cap: settings.output_cap })
+    }
+
+    async fn steps(&self, folder: &Folder, request: &RunRequest, context: &RunContext, deadline: Instant) -> Outcome {
+        // Each of its waits ends with the run's time.
+        context.alive_until(deadline);
+        let mut done = Vec::new();
+        let count = self.recipe.steps.len();
+        for (index, step) in self.recipe.steps.iter().enumerate() {
+            let place = format!("step {} of {count} ({})", index + 1, name_of(step));
+            if context.cancel.is_cancelled() {
+                return cancelled();
+            }
+            if Instant::now() >= deadline {
+                return transient(format!("the time of the run was over before {place}"));
+            }
+            context.say(&place);
+            let result = match step {
+                Step::Run(command) => match self.command(command, request, context, deadline).await {
+                    Ok(said) => Ok(said),
+                    Err(Ended::Wrong(why)) => Err(why),
+                    Err(Ended::Outcome(outcome)) => return outcome,
+                },
+                Step::Replace(replace) => {
+                    let (folder, replace) = (folder.clone(), replace.clone());
+                    blocking(move || replace::replace(&folder, &replace).map_err(|error| error.to_string())).await
+                }
+                Step::ApplyIssueDiff => {
+                    let (folder, body) = (folder.clone(), request.body.clone());
+                    blocking(move || diff::apply(&folder, &body).map_err(|error| error.to_string())).await
+                }
+            };
+            match result {
+                Ok(said) => done.push(format!("- {said}")),
+                Err(why) => return permanent(format!("{place} of recipe `{}` failed: {why}", self.name)),
+            }
+        }
+        let what = self.recipe.description.clone().unwrap_or_else(|| format!("Ran the recipe `{}`.", self.name));
+        Outcome::Done { summary: format!("{what}\n\n{}", done.join("\n")) }
+    }
+
+    async fn command(
+        &self,
+        command: &str,
+        request: &RunRequest,
+        context: &RunContext,
+        deadline: Instant,
+    ) -> Result<String, Ended> {
+        let environment = of_child(context, &self.extras);
+        let finished = Program::new("sh", &environment)
+            .args(["-c", command])
+            .dir(&request.folder)
+            .tag(RUN_TAG, &format!("{:016x}", rand::random::<u64>()))
+            .deadline(deadline.saturating_duration_since(Instant::now()))
+            .output_cap(self.output_cap)
+            .run(&context.cancel)
+            .await
+            .map_err(|error| Ended::Wrong(error.to_string()))?;
+        let texts = [finished.stderr.text(), finished.stdout.text()];
+        let said = texts.iter().map(|text| tail(text, QUOTED)).find(|text| !text.is_empty());
+        let said = said.map_or_else(String::new, |said| format!(": {said}"));
+        match finished.exit {
+            Exit::Code(0) => Ok(format!("ran `{}`", first_line(command, 100))),
+            Exit::Code(_) => Err(Ended::Wrong(format!("{}{said}", finished.exit))),
+            Exit::Signal(_) => Err(Ended::Outcome(transient(format!("{} ended `{command}`{said}", finished.exit)))),
+            Exit::Deadline => {
+                Err(Ended::Outcome(transient(format!("`{command}` was not done in the time of the run"))))
+            }
+            Exit::Cancelled => Err(Ended::Outcome(cancelled())),
+        }
+    }
+}
+
+/// Why a command ended the recipe.
+enum Ended {
+    /// It failed by itself: the step is named.
+    Wrong(String),
+    /// The run is over for another reason.
+    Outcome(Outcome),
+}
+
+#[async_trait::async_trait]
+impl AgentBackend for RecipeAgent {
+    async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
+        let started = Instant::now();
+        let folder = Folder::open_async(&request.folder).await.map_err(|error| AgentError {
+            reason: format!("open the folder: {error}"),
+            failure: FailureClass::Transient { retry_after: None },
+        })?;
+        let outcome = self.steps(&folder, request, context, started + request.time).await;
+        Ok(report(outcome, Spend::default(), started))
+    }
+}
+
+fn name_of(step: &Step) -> String {
+    match step {
+        Step::Run(command) => format!("run `{}`", first_line(command, 60)),
+        Step::Replace(replace) => format!("replace `{}` in `{}`", first_line(&replace.find, 40), replace.files),
+        Step::ApplyIssueDiff => "apply the issue's diff".to_owned(),
+    }
+}
+
+async fn blocking(work: impl FnOnce() -> Result<String, String> + Send + 'static) -> Result<String, String> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(format!("the step broke: {error}")))
+}

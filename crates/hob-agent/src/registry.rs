@@ -1,0 +1,224 @@
+//! Agents by name: what the settings describe becomes something that runs.
+
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use hob_config::{
+    AdapterName, AgentSettings, BackendKind, InvalidModelName, ModelAccess, ModelName, ModelSettings, PriceSettings,
+    RecipeSettings, Settings, ToolSettings, model_access, named_environment,
+};
+use hob_domain::FailureClass;
+use hob_process::Environment;
+
+use crate::{
+    AgentBackend, AgentError, CommandAgent, NativeAgent, RecipeAgent, adapter_variables,
+    adapters::{AdapterAgent, Made, Services},
+    model::{FallbackChain, ModelClient, ModelError, Models},
+    native::{Helps, ready_agents, ready_tools},
+};
+
+/// The agent that exists without settings of its own, as soon as a model is set; so do the ready ones.
+const NATIVE: &str = "native";
+
+/// All that agents are made from, as values: nothing is read from the environment later.
+#[derive(Debug, Default, Clone)]
+pub struct AgentParts {
+    /// `[agents.NAME]`.
+    pub agents: BTreeMap<String, AgentSettings>,
+    /// `[recipes.NAME]`, from Hob's settings and the repository's.
+    pub recipes: BTreeMap<String, RecipeSettings>,
+    /// `[tools.NAME]`, beside those that are ready.
+    pub tools: BTreeMap<String, ToolSettings>,
+    /// `[model]`.
+    pub model: ModelSettings,
+    /// Keys and addresses of the models' services.
+    pub access: ModelAccess,
+    /// Where the replies of the native agents' models are recorded, a cassette a session; none: nowhere.
+    pub record: Option<PathBuf>,
+    /// Where other agents' command lines get their homes, outside what an agent can write; none: where temporary files are.
+    pub homes: Option<PathBuf>,
+    /// Values of the variables that any agent's `env` names, and of those that known command lines get, see
+    /// [`adapter_variables`]; each agent gets only its own.
+    pub variables: Environment,
+}
+
+impl AgentParts {
+    /// What the settings describe, with the variables of this process that they name; homes are below `state_dir`.
+    pub fn of(settings: &Settings, state_dir: &Path) -> Self {
+        let named = settings.agents.values().flat_map(|agent| agent.env.iter().map(String::as_str));
+        Self {
+            agents: settings.agents.clone(),
+            recipes: settings.recipes.clone(),
+            tools: settings.tools.clone(),
+            model: settings.model.clone(),
+            access: model_access(),
+            record: None,
+            homes: Some(state_dir.join("homes")),
+            variables: named_environment(named.chain(adapter_variables())),
+        }
+    }
+}
+
+/// The agents that can be run.
+pub struct Registry {
+    parts: AgentParts,
+    models: Models,
+    ready: BTreeMap<String, AgentSettings>,
+    tools: BTreeMap<String, ToolSettings>,
+    helps: Helps,
+    added: BTreeMap<String, Arc<dyn AgentBackend>>,
+}
+
+impl Registry {
+    /// Takes the settings. An agent is built when it is asked for, so that one bad entry stops only itself.
+    ///
+    /// # Errors
+    /// When an agent's name does not match `^[a-z][a-z0-9_-]*$`.
+    pub fn new(parts: AgentParts) -> Result<Self, AgentError> {
+        match parts.agents.keys().find(|name| !is_name(name)) {
+            Some(bad) => Err(setup(format!("`{bad}` is no name for an agent: use a-z, 0-9, `_`, `-`, a letter first"))),
+            None => {
+                let models = Models::new(parts.model.clone(), parts.access.clone()).recording(parts.record.clone());
+                let mut tools = ready_tools();
+                tools.extend(parts.tools.clone());
+                let ready = match parts.model.default {
+                    Some(_) => {
+                        ready_agents().into_iter().chain([(NATIVE.to_owned(), AgentSettings::default())]).collect()
+                    }
+                    None => BTreeMap::new(),
+                };
+                Ok(Self { parts, models, ready, tools, helps: Helps::default(), added: BTreeMap::new() })
+            }
+        }
+    }
+
+    /// Adds an agent that is built already; it hides one of the same name.
+    #[must_use]
+    pub fn with(mut self, name: &str, agent: Arc<dyn AgentBackend>) -> Self {
+        self.added.insert(name.to_owned(), agent);
+        self
+    }
+
+    /// The names that are set up, in order. [`Registry::get`] also knows the command lines of [`AdapterName`].
+    pub fn names(&self) -> Vec<String> {
+        let known = self.parts.agents.keys().chain(self.added.keys()).chain(self.ready.keys());
+        let mut names: Vec<_> = known.cloned().collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// Builds the agent `name`.
+    ///
+    /// # Errors
+    /// When there is none, with the names there are; when its settings do not make an agent.
+    pub fn get(&self, name: &str) -> Result<Arc<dyn AgentBackend>, AgentError> {
+        if let Some(agent) = self.added.get(name) {
+            return Ok(Arc::clone(agent));
+        }
+        self.build(self.settings(name)?.as_ref())
+            .map_err(|error| AgentError { reason: format!("agent `{name}`: {}", error.reason), ..error })
+    }
+
+    /// What the agent `name` is made from.
+    fn settings(&self, name: &str) -> Result<Cow<'_, AgentSettings>, AgentError> {
+        let backend = name.parse().map(BackendKind::Adapter).unwrap_or_default();
+        match self.parts.agents.get(name).or_else(|| self.ready.get(name)) {
+            Some(settings) => Ok(Cow::Borrowed(settings)),
+            // Without a model it says which setting it lacks.
+            None if name == NATIVE || backend != BackendKind::Native => {
+                Ok(Cow::Owned(AgentSettings { backend, ..AgentSettings::default() }))
+            }
+            None => Err(setup(format!("no agent `{name}`: {}", self.known()))),
+        }
+    }
+
+    fn build(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
+        match settings.backend {
+            BackendKind::Command => Ok(Arc::new(CommandAgent::new(settings, &self.parts.variables)?)),
+            BackendKind::Recipe => self.recipe(settings),
+            BackendKind::Native => self.native(settings),
+            BackendKind::Adapter(name) => Ok(self.adapter(name, settings)),
+        }
+    }
+
+    fn adapter(&self, name: AdapterName, settings: &AgentSettings) -> Arc<dyn AgentBackend> {
+        let parts = &self.parts;
+        let prefixed = |model: &String| format!("{}{model}", AdapterAgent::prices(name)).parse().ok();
+        let price = settings.model.as_ref().and_then(prefixed).and_then(|name: ModelName| parts.model.price(&name));
+        let address = |first: &Option<String>, second: &Option<String>| first.clone().or_else(|| second.clone());
+        let services = Services {
+            openai: address(&parts.access.openai_base_url, &parts.model.openai_base_url),
+            anthropic: address(&parts.access.anthropic_base_url, &parts.model.anthropic_base_url),
+            price,
+        };
+        let made = Made { variables: &parts.variables, services, homes: parts.homes.clone() };
+        Arc::new(AdapterAgent::new(name, settings, made))
+    }
+
+    fn recipe(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
+        let name = settings.recipe.as_deref().unwrap_or_default();
+        let recipes = &self.parts.recipes;
+        let Some(recipe) = recipes.get(name) else {
+            let known: Vec<_> = recipes.keys().map(String::as_str).collect();
+            let known =
+                if known.is_empty() { "none is set up".into() } else { format!("there are {}", known.join(", ")) };
+            return Err(setup(format!("no recipe `{name}`: {known}")));
+        };
+        Ok(Arc::new(RecipeAgent::new(name, recipe.clone(), settings, &self.parts.variables)?))
+    }
+
+    /// Builds the native agent `name` with `model` in its model's place.
+    ///
+    /// # Errors
+    /// When it is not set up, or not native.
+    pub fn native_with(&self, name: &str, model: Arc<dyn ModelClient>) -> Result<NativeAgent, AgentError> {
+        let settings = self.settings(name)?;
+        if settings.backend != BackendKind::Native {
+            return Err(setup(format!("agent `{name}` is not native")));
+        }
+        let alone = FallbackChain::one(name, model, PriceSettings::default());
+        Ok(self.outfit(NativeAgent::new(alone, settings.into_owned())))
+    }
+
+    fn outfit(&self, agent: NativeAgent) -> NativeAgent {
+        agent.variables(&self.parts.variables).programs(self.tools.clone(), self.helps.clone())
+    }
+
+    fn native(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
+        let shared = &self.parts.model;
+        let (model, fallback) = match (&settings.model, settings.fallback.as_slice()) {
+            (Some(model), own) => (Some(model), own),
+            // What follows the model that all share is theirs too.
+            (None, []) => (shared.default.as_ref(), shared.fallback.as_slice()),
+            (None, own) => (shared.default.as_ref(), own),
+        };
+        let model = model.ok_or_else(|| setup("it has no model: set its `model`, or `model.default`".into()))?;
+        let named = |name: &String| name.parse().map_err(|error: InvalidModelName| setup(error.to_string()));
+        let fallback = fallback.iter().map(named).collect::<Result<Vec<ModelName>, _>>()?;
+        let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };
+        let chain = self.models.fallback_chain(&named(model)?, &fallback).map_err(broken)?;
+        Ok(Arc::new(self.outfit(NativeAgent::new(chain, settings.clone()))))
+    }
+
+    fn known(&self) -> String {
+        let ready = AdapterName::ALL.map(AdapterName::as_str).join(", ");
+        match self.names().as_slice() {
+            [] => format!("none is set up; add `[agents.NAME]`, or set `model.default`; ready by name are {ready}"),
+            names => format!("there are {}; ready by name are {ready}", names.join(", ")),
+        }
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-'))
+}
+
+fn setup(reason: String) -> AgentError {
+    AgentError { reason, failure: FailureClass::NeedsHuman }
+}

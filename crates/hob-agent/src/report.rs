@@ -1,0 +1,71 @@
+//! How a failed run is worded, for every backend alike.
+
+use hob_domain::{FailureClass, Outcome, RunReport, Spend};
+use tokio::time::Instant;
+
+/// A run that may work when it is tried again.
+pub(super) fn transient(reason: impl Into<String>) -> Outcome {
+    Outcome::Failed { reason: reason.into(), failure: FailureClass::Transient { retry_after: None } }
+}
+
+/// A run that fails the same way each time.
+pub(super) fn permanent(reason: impl Into<String>) -> Outcome {
+    Outcome::Failed { reason: reason.into(), failure: FailureClass::Permanent }
+}
+
+/// A run that a person has to look at.
+pub(super) fn needs_human(reason: impl Into<String>) -> Outcome {
+    Outcome::Failed { reason: reason.into(), failure: FailureClass::NeedsHuman }
+}
+
+/// A run that was ended on purpose.
+pub(super) fn cancelled() -> Outcome {
+    Outcome::Failed { reason: "the run was cancelled".into(), failure: FailureClass::Cancelled }
+}
+
+/// The report of a run that began at `started`; `spend` has its money and tokens.
+pub(super) fn report(outcome: Outcome, spend: Spend, started: Instant) -> RunReport {
+    RunReport { outcome, spend: Spend { wall_seconds: started.elapsed().as_secs(), ..spend } }
+}
+
+/// The last boundary between characters of `text` that is not after `max`.
+fn boundary(text: &str, max: usize) -> usize {
+    (0..=max.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+/// At most `max` bytes of `text`, cut between characters; says so where something was cut.
+pub(super) fn clip(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    let end = boundary(text, max);
+    format!("{}\n[… {} bytes cut …]", &text[..end], text.len() - end)
+}
+
+/// At most the last `max` bytes of `text`, without blanks around it: a program says what matters at its end.
+pub(super) fn tail(text: &str, max: usize) -> &str {
+    let text = text.trim();
+    let start = (text.len().saturating_sub(max)..text.len()).find(|at| text.is_char_boundary(*at));
+    &text[start.unwrap_or(text.len())..]
+}
+
+/// At most `max` bytes of the first line of `text`: for a line of progress.
+pub(super) fn first_line(text: &str, max: usize) -> String {
+    let line = text.lines().next().unwrap_or_default().trim();
+    let end = boundary(line, max);
+    let more = if end < line.len() || text.trim().lines().count() > 1 { " …" } else { "" };
+    format!("{}{more}", &line[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clip_never_splits_a_character() {
+        assert_eq!(clip("aé", 2), "a\n[… 2 bytes cut …]");
+        assert_eq!(clip("aé", 3), "aé");
+        assert_eq!(first_line("aéb\nc", 2), "a …");
+        assert_eq!(first_line("", 2), "");
+    }
+}

@@ -1,0 +1,132 @@
+//! The lines of a transcript.
+
+use hob_domain::{IssueNumber, Outcome, RepoName, RunId, Spend};
+use serde::{Deserialize, Serialize};
+
+/// The format of the transcripts that are written.
+pub const VERSION: u32 = 2;
+
+/// The first line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The format: [`VERSION`].
+    pub transcript: u32,
+    /// The session's id: that of its first run.
+    pub session: RunId,
+    /// The repository.
+    pub repo: RepoName,
+    /// The issue.
+    pub issue: IssueNumber,
+    /// The agent's name.
+    pub agent: String,
+}
+
+/// A line after the first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// When, in milliseconds since 1970 by this machine's clock: good for showing, and for nothing else.
+    pub at_ms: u64,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: SessionEvent,
+}
+
+/// What happened in a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum SessionEvent {
+    /// A run began; one that is not the first goes on from what stands above.
+    Started {
+        /// The run.
+        run: RunId,
+        /// The task.
+        brief: String,
+        /// How far the run may go.
+        limits: RunLimits,
+    },
+    /// The agent reports what it does, in a line. The native agent's turns are told by the events below instead.
+    #[serde(rename = "said")]
+    Progress {
+        /// The line.
+        text: String,
+    },
+    /// Hob has something to say about the session itself.
+    Noted {
+        /// One sentence.
+        text: String,
+    },
+    /// The model was asked. Only the size is kept: the request is what stands above.
+    Asked {
+        /// The turn, from 1.
+        turn: u32,
+        /// Messages in the request.
+        messages: usize,
+    },
+    /// The model replied.
+    Replied {
+        /// The turn, from 1.
+        turn: u32,
+        /// Its name.
+        #[serde(default)]
+        model: String,
+        /// Its words.
+        text: String,
+        /// Tokens sent.
+        input_tokens: u64,
+        /// Those of them that were cached.
+        cached_tokens: u64,
+        /// Tokens produced.
+        output_tokens: u64,
+        /// What the reply cost, in millionths of a US dollar.
+        usd_micros: u64,
+    },
+    /// The model called a tool.
+    Action {
+        /// The call's id.
+        id: String,
+        /// The tool.
+        tool: String,
+        /// The arguments, as the model wrote them.
+        arguments: String,
+    },
+    /// The tool answered.
+    Result {
+        /// The call's id.
+        id: String,
+        /// Whether it failed.
+        is_error: bool,
+        /// The answer, as the model got it.
+        text: String,
+    },
+    /// A turn is whole: a run that goes on begins after it.
+    Turned {
+        /// The turn, from 1.
+        turn: u32,
+        /// What the model was told behind the answers; all that it was told where it called nothing.
+        note: String,
+        /// Bytes that commands wrote so far.
+        written: u64,
+        /// Replies with a failed action so far.
+        errors: u32,
+        /// Those of them that came last and in a row.
+        errors_in_row: u32,
+    },
+    /// A run ended.
+    Ended {
+        /// How.
+        outcome: Outcome,
+        /// What the run cost.
+        spend: Spend,
+    },
+}
+
+/// How far one run may go; none: not limited.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunLimits {
+    /// Seconds of wall time.
+    pub seconds: u64,
+    /// Millionths of a US dollar.
+    pub usd_micros: Option<u64>,
+    /// Tokens, sent and produced.
+    pub tokens: Option<u64>,
+}

@@ -1,0 +1,191 @@
+//! `session.json`: what a session is and how far it has come, without its transcript.
+
+use hob_domain::{FailureClass, IssueNumber, Outcome, RepoName, RunId, Spend};
+use serde::{Deserialize, Serialize};
+
+use crate::session::{Header, Line, RunLimits, SessionEvent, Transcript};
+
+/// The format of `session.json`.
+const VERSION: u32 = 1;
+
+/// Where a session stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionState {
+    /// Made; no run has begun.
+    Pending,
+    /// A run is under way.
+    Running,
+    /// The last run ended well.
+    Completed,
+    /// The last run ended with a question, or needs something that only a person can give.
+    Blocked,
+    /// The last run failed.
+    Failed,
+    /// A run was under way and its process is gone. Nobody writes this: a reader finds it.
+    Interrupted,
+}
+
+impl SessionState {
+    /// The state after a run that ended so.
+    pub(super) fn after(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Done { .. } | Outcome::NothingToDo { .. } => Self::Completed,
+            Outcome::Question { .. }
+            | Outcome::ApprovalNeeded { .. }
+            | Outcome::Failed { failure: FailureClass::NeedsHuman, .. } => Self::Blocked,
+            Outcome::Failed { .. } => Self::Failed,
+        }
+    }
+}
+
+impl std::fmt::Display for SessionState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::Pending => "pending",
+            Self::Running => "running",
+            Self::Completed => "completed",
+            Self::Blocked => "blocked",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+        })
+    }
+}
+
+/// What a session has cost and done.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// Turns of the model.
+    pub turns: u32,
+    /// Actions.
+    pub actions: u32,
+    /// Actions that failed.
+    pub errors: u32,
+    /// Runs that have ended, with what they cost; the wall time is theirs alone.
+    pub spend: Spend,
+    /// What the run under way has cost so far.
+    pub running: Spend,
+    /// Tokens that the service had cached.
+    pub cached_tokens: u64,
+    /// Milliseconds in which the model was waited for.
+    pub model_ms: u64,
+    /// Milliseconds in which tools ran.
+    pub tools_ms: u64,
+}
+
+/// A session without its transcript.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRecord {
+    /// The format of this file.
+    pub session: u32,
+    /// Its id.
+    pub id: RunId,
+    /// The repository.
+    pub repo: RepoName,
+    /// The issue.
+    pub issue: IssueNumber,
+    /// The agent's name.
+    pub agent: String,
+    /// Where it stands.
+    pub state: SessionState,
+    /// Its runs, in order.
+    pub runs: Vec<RunId>,
+    /// How far the last run may go.
+    pub limits: RunLimits,
+    /// What it has cost and done.
+    pub metrics: Metrics,
+    /// When its first run began, in milliseconds since 1970.
+    pub started_ms: u64,
+    /// When something last happened.
+    pub updated_ms: u64,
+    /// How its last run ended.
+    pub outcome: Option<Outcome>,
+    /// Since when the model or the tools are waited for.
+    #[serde(skip)]
+    waiting_since: Option<u64>,
+}
+
+impl SessionRecord {
+    /// A session that nothing has happened in yet.
+    pub(super) fn new(header: &Header, now_ms: u64) -> Self {
+        Self {
+            session: VERSION,
+            id: header.session.clone(),
+            repo: header.repo.clone(),
+            issue: header.issue,
+            agent: header.agent.clone(),
+            state: SessionState::Pending,
+            runs: Vec::new(),
+            limits: RunLimits::default(),
+            metrics: Metrics::default(),
+            started_ms: now_ms,
+            updated_ms: now_ms,
+            outcome: None,
+            waiting_since: None,
+        }
+    }
+
+    /// The session that a transcript tells of.
+    pub(super) fn of(transcript: &Transcript) -> Self {
+        let began = transcript.lines.first().map_or(0, |line| line.at_ms);
+        let mut record = Self::new(&transcript.header, began);
+        for line in &transcript.lines {
+            record.see(line);
+        }
+        record
+    }
+
+    /// Whether a record that was written says all there is to say: nothing happens in its session.
+    pub(super) fn is_settled(&self) -> bool {
+        self.session == VERSION && !matches!(self.state, SessionState::Running | SessionState::Pending)
+    }
+
+    /// What all of it cost, the run under way included.
+    pub fn bill(&self) -> Spend {
+        self.metrics.spend + self.metrics.running
+    }
+
+    /// Takes in what happened; true: it stands elsewhere now.
+    pub(super) fn see(&mut self, line: &Line) -> bool {
+        let (before, metrics) = (self.state, &mut self.metrics);
+        self.updated_ms = self.updated_ms.max(line.at_ms);
+        let waited = self.waiting_since.map_or(0, |since| line.at_ms.saturating_sub(since));
+        match &line.event {
+            SessionEvent::Started { run, limits, .. } => {
+                // A run that was cut off has no end of its own.
+                metrics.spend = metrics.spend + std::mem::take(&mut metrics.running);
+                (self.state, self.limits, self.outcome) = (SessionState::Running, *limits, None);
+                // One that is tried again in place is the same run.
+                if self.runs.last() != Some(run) {
+                    self.runs.push(run.clone());
+                }
+                return true;
+            }
+            SessionEvent::Progress { .. } | SessionEvent::Noted { .. } => {}
+            SessionEvent::Asked { .. } => self.waiting_since = Some(line.at_ms),
+            SessionEvent::Replied { input_tokens, cached_tokens, output_tokens, usd_micros, .. } => {
+                metrics.model_ms += waited;
+                metrics.turns += 1;
+                metrics.cached_tokens += cached_tokens;
+                let (usd_micros, input_tokens, output_tokens) = (*usd_micros, *input_tokens, *output_tokens);
+                metrics.running =
+                    metrics.running + Spend { usd_micros, input_tokens, output_tokens, ..Spend::default() };
+                self.waiting_since = Some(line.at_ms);
+            }
+            SessionEvent::Action { .. } => metrics.actions += 1,
+            SessionEvent::Result { is_error, .. } => metrics.errors += u32::from(*is_error),
+            SessionEvent::Turned { .. } => {
+                metrics.tools_ms += waited;
+                self.waiting_since = None;
+            }
+            SessionEvent::Ended { outcome, spend } => {
+                self.waiting_since = None;
+                metrics.spend = metrics.spend + *spend;
+                metrics.running = Spend::default();
+                self.state = SessionState::after(outcome);
+                self.outcome = Some(outcome.clone());
+            }
+        }
+        self.state != before
+    }
+}

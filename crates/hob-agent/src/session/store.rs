@@ -1,0 +1,201 @@
+//! All sessions of a state folder: one folder each.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant, SystemTime},
+};
+
+use hob_config::SessionSettings;
+use hob_domain::{IssueNumber, RepoName, RunId};
+
+use crate::session::{
+    Header, Session, SessionRecord, Transcript,
+    lock::{is_held, wait_for_release},
+    reader::read,
+    writer::{TRANSCRIPT, now_ms, record},
+};
+
+/// A session that could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The id cannot be a folder's name.
+    #[error("`{0}` cannot name a session")]
+    Name(String),
+    /// A process is writing it.
+    #[error("another process has the session `{0}`")]
+    InUse(RunId),
+    /// It belongs to another issue or agent.
+    #[error("the session `{0}` is another issue's or another agent's")]
+    Another(RunId),
+    /// It is too large to go on with.
+    #[error("the session `{session}` has {bytes} bytes, too many to go on with")]
+    TooLarge {
+        /// The session.
+        session: RunId,
+        /// Its size.
+        bytes: u64,
+    },
+    /// There is none, or several.
+    #[error("{0}")]
+    NotFound(String),
+    /// The file could not be made, written or read.
+    #[error("use the session's file `{path}`: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// How often old sessions are looked for: that asks for the age and size of all of them.
+const PRUNES_EVERY: Duration = Duration::from_secs(3_600);
+
+/// The sessions of a state folder. All of its methods read or write files: async code calls them on a thread for blocking
+/// work.
+#[derive(Debug, Clone)]
+pub struct Sessions {
+    folder: PathBuf,
+    keep: SessionSettings,
+    /// When old ones were last looked for.
+    pruned: Arc<Mutex<Option<Instant>>>,
+}
+
+impl Sessions {
+    /// Those in `folder`, which must be outside of what an agent can write; kept as long as `keep` says.
+    pub fn new(folder: PathBuf, keep: SessionSettings) -> Self {
+        Self { folder, keep, pruned: Arc::default() }
+    }
+
+    /// Makes the session `header.session`, or goes on with it; a damaged tail is cut off. Removes what is too old,
+    /// when that was not looked for within the last hour.
+    ///
+    /// # Errors
+    /// [`SessionError`] when it belongs to something else, another process has it, or the disk fails.
+    pub fn open(&self, header: &Header) -> Result<Session, SessionError> {
+        let session = Session::open(&self.place(&header.session)?, header)?;
+        let mut pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
+        if pruned.is_none_or(|last| last.elapsed() >= PRUNES_EVERY) {
+            *pruned = Some(Instant::now());
+            self.prune();
+        }
+        Ok(session)
+    }
+
+    /// The record of one session; none where there is none.
+    pub fn record(&self, id: &RunId) -> Option<SessionRecord> {
+        record(&self.place(id).ok()?)
+    }
+
+    /// The record of one session to resume: when its writer was dropped just now, its last events are waited for.
+    pub fn record_to_resume(&self, id: &RunId) -> Option<SessionRecord> {
+        let folder = self.place(id).ok()?;
+        wait_for_release(&folder.join(TRANSCRIPT));
+        record(&folder)
+    }
+
+    /// The records of all sessions, the one that changed last first.
+    pub fn list(&self) -> Vec<SessionRecord> {
+        let mut records: Vec<_> = self.folders().iter().filter_map(|folder| record(folder)).collect();
+        records.sort_by(|a, b| (b.updated_ms, &b.id).cmp(&(a.updated_ms, &a.id)));
+        records
+    }
+
+    /// The one session that `text` means: an id, how one begins, or an issue's number, whose last session it is then.
+    ///
+    /// # Errors
+    /// [`SessionError::NotFound`] when there is none, or more than one.
+    pub fn find(&self, text: &str, repo: Option<&RepoName>) -> Result<SessionRecord, SessionError> {
+        let mut records = self.list();
+        records.retain(|record| repo.is_none_or(|repo| record.repo == *repo));
+        if let Some(at) = records.iter().position(|record| record.id.as_str() == text) {
+            return Ok(records.swap_remove(at));
+        }
+        if let Ok(issue) = text.parse::<IssueNumber>() {
+            records.retain(|record| record.issue == issue);
+            let repos: std::collections::BTreeSet<_> = records.iter().map(|record| &record.repo).collect();
+            if repos.len() > 1 {
+                let names: Vec<_> = repos.into_iter().map(ToString::to_string).collect();
+                return Err(SessionError::NotFound(format!(
+                    "issue {issue} has sessions in {}: say which with `--repo`",
+                    names.join(" and ")
+                )));
+            }
+            let none = || SessionError::NotFound(format!("issue {issue} has no session on this machine"));
+            return records.into_iter().next().ok_or_else(none);
+        }
+        records.retain(|record| record.id.as_str().starts_with(text));
+        match records.len() {
+            1 => Ok(records.swap_remove(0)),
+            0 => Err(SessionError::NotFound(format!("no session `{text}` on this machine: see `hob sessions`"))),
+            many => Err(SessionError::NotFound(format!("{many} sessions begin with `{text}`: write more of the id"))),
+        }
+    }
+
+    /// What happened in a session.
+    ///
+    /// # Errors
+    /// [`SessionError`] when there is none that can be read.
+    pub fn read(&self, id: &RunId) -> Result<Transcript, SessionError> {
+        read(&self.transcript(id)?)
+    }
+
+    /// Where a session's transcript is.
+    ///
+    /// # Errors
+    /// [`SessionError::Name`] when the id cannot name a folder.
+    pub fn transcript(&self, id: &RunId) -> Result<PathBuf, SessionError> {
+        Ok(self.place(id)?.join(TRANSCRIPT))
+    }
+
+    /// Removes sessions that are older than is kept, then the oldest until what is left is small enough. One that is
+    /// written to stays. What cannot be removed is left to the next time.
+    fn prune(&self) {
+        let mut kept = Vec::new();
+        let mut total = 0;
+        let oldest = SystemTime::UNIX_EPOCH + Duration::from_millis(now_ms()).saturating_sub(self.keep.keep);
+        for folder in self.folders() {
+            let transcript = folder.join(TRANSCRIPT);
+            let Ok(found) = fs::metadata(&transcript) else { continue };
+            let changed = found.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            if changed < oldest && !is_held(&transcript) {
+                remove(&folder);
+                continue;
+            }
+            total += found.len();
+            kept.push((changed, found.len(), folder, transcript));
+        }
+        kept.sort();
+        for (_, bytes, folder, transcript) in kept {
+            if total <= self.keep.max_mib << 20 {
+                return;
+            }
+            if !is_held(&transcript) {
+                remove(&folder);
+                total -= bytes;
+            }
+        }
+    }
+
+    fn folders(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect()
+    }
+
+    fn place(&self, id: &RunId) -> Result<PathBuf, SessionError> {
+        let id = id.as_str();
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if id.is_empty() || id.len() > 200 || id.starts_with('.') || !id.chars().all(plain) {
+            return Err(SessionError::Name(id.to_owned()));
+        }
+        Ok(self.folder.join(id))
+    }
+}
+
+fn remove(folder: &Path) {
+    if let Err(error) = fs::remove_dir_all(folder) {
+        tracing::warn!(folder = %folder.display(), %error, "an old session could not be removed: {error}");
+    }
+}

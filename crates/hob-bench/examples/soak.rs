@@ -1,0 +1,261 @@
+//! A day of Hob in simulated time:
+//! `cargo build --release --features jemalloc --bin hob && cargo run --release -p hob-bench --example soak`.
+//!
+//! Issues arrive over many repositories, people merge the pull requests, and one real `hob run` process works on all of
+//! them. The embedded forge runs in this process, so that the worker's memory can be measured alone. At the end every issue
+//! has to be closed by its one pull request, with at most 25 counted reads per issue, and the worker's memory has to be what
+//! it was after a quarter of the day, when its cache is full.
+//! Arguments: the program, the number of issues (5000), the number of repositories (50). Exits with 1 on a failure.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a program for engineers, which prints and stops at the first error"
+)]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    process::{ExitCode, Stdio},
+    time::{Duration, Instant},
+};
+
+use futures_util::{StreamExt, stream};
+use github_emulator::{Options, RepoName, Running, serve};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::Child,
+};
+
+/// The simulated day.
+const DAY: Duration = Duration::from_secs(86_400);
+/// How far the clock advances at a time: less than a lease, so that no lease expires.
+const STEP: Duration = Duration::from_secs(120);
+/// How often the forge is read while the worker works.
+const LOOK: Duration = Duration::from_millis(100);
+/// The longest real time that one step's issues may take.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// Real time without a merge after which the clock goes on: an attempt that failed in a way that may pass waits for it.
+const STALLED: Duration = Duration::from_secs(15);
+/// Requests of people at one time.
+const PEOPLE: usize = 4;
+/// Reads that count, for each issue: its merge and its end included, and its part of all polls.
+const READS: f64 = 25.0;
+/// The hour after which memory may hardly grow any more: the cache of answers is full.
+const SETTLED: usize = 6;
+/// Memory may grow by this much from then to the end.
+const GROWTH_PERCENT: u64 = 10;
+
+/// The forge and the people on it.
+struct Site {
+    forge: Running,
+    client: reqwest::Client,
+    repos: Vec<RepoName>,
+}
+
+impl Site {
+    async fn start(repos: usize) -> Self {
+        let users = ["hob:token-of-hob:write", "ann:token-of-ann:admin"].map(|user| user.parse().unwrap()).into();
+        let options = Options { users, rate_limit: Some(u32::MAX), ..Options::default() };
+        let forge = serve(options).await.unwrap();
+        let repos: Vec<RepoName> = (0..repos).map(|n| format!("acme/site{n}").parse().unwrap()).collect();
+        let checks = b"checks = [\"test -f README.md\"]\n";
+        for repo in &repos {
+            let files: &[(&str, &[u8], bool)] =
+                &[("README.md", b"# Site\n", false), (".github/hob.toml", checks, false)];
+            forge.create_repository(repo, files).unwrap();
+        }
+        let site = Self { forge, client: reqwest::Client::new(), repos };
+        for repo in &site.repos {
+            site.call(reqwest::Method::POST, repo, "/labels", json!({"name": "code", "color": "5319e7"})).await;
+        }
+        site
+    }
+
+    /// A call of ann's.
+    async fn call(&self, method: reqwest::Method, repo: &RepoName, path: &str, body: Value) -> Value {
+        let request = self.client.request(method, format!("{}/repos/{repo}{path}", self.forge.api_url()));
+        let request = request.header("authorization", "Bearer token-of-ann").body(body.to_string());
+        let answer = request.send().await.unwrap();
+        let (status, text) = (answer.status(), answer.text().await.unwrap());
+        assert!(status.is_success(), "{repo}{path}: {status} {text}");
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// Opens the issues of one step, each in the repository whose turn it is.
+    async fn opens(&self, numbers: std::ops::Range<usize>) {
+        let opened = stream::iter(numbers).map(async |n| {
+            let issue = json!({"title": format!("Piece of work {n}"), "body": "Do it.", "labels": ["code"]});
+            self.call(reqwest::Method::POST, &self.repos[n % self.repos.len()], "/issues", issue).await
+        });
+        opened.buffer_unordered(PEOPLE).for_each(async |_| {}).await;
+    }
+
+    /// Merges what is open; how many.
+    async fn merges(&self) -> usize {
+        let mut merged = 0;
+        for repo in &self.repos {
+            let open = self.call(reqwest::Method::GET, repo, "/pulls?per_page=100", Value::Null).await;
+            for pull in open.as_array().into_iter().flatten() {
+                let path = format!("/pulls/{}/merge", pull["number"]);
+                self.call(reqwest::Method::PUT, repo, &path, json!({})).await;
+                merged += 1;
+            }
+        }
+        merged
+    }
+
+    /// What is wrong at the end: issues that are open or have a state label, and pull requests that are not one an issue.
+    async fn wrong(&self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        for repo in &self.repos {
+            let mut pulls: BTreeMap<String, usize> = BTreeMap::new();
+            let mut issues = BTreeSet::new();
+            for page in 1.. {
+                let path = format!("/issues?state=all&per_page=100&page={page}");
+                let listed = self.call(reqwest::Method::GET, repo, &path, Value::Null).await;
+                let listed = listed.as_array().unwrap().clone();
+                for issue in &listed {
+                    let body = issue["body"].as_str().unwrap_or_default();
+                    if issue.get("pull_request").is_some() {
+                        *pulls.entry(body.lines().next().unwrap_or_default().to_owned()).or_default() += 1;
+                        continue;
+                    }
+                    issues.insert(format!("Fixes #{}", issue["number"]));
+                    let labels = issue["labels"].as_array().map_or(0, Vec::len);
+                    if issue["state"] != "closed" || labels != 1 || issue["comments"] != 1 {
+                        wrong.push(format!("{repo}#{}: {} {labels} labels", issue["number"], issue["state"]));
+                    }
+                }
+                if listed.len() < 100 {
+                    break;
+                }
+            }
+            let once = pulls.values().all(|count| *count == 1) && pulls.keys().eq(issues.iter());
+            if !once {
+                wrong.push(format!(
+                    "{repo}: {} issues and {} pull requests",
+                    issues.len(),
+                    pulls.values().sum::<usize>()
+                ));
+            }
+        }
+        wrong
+    }
+}
+
+/// Starts the worker; its last line on standard output is its summary.
+#[expect(clippy::disallowed_methods, reason = "a program for engineers starts the program it measures")]
+fn worker(program: &str, site: &Site, folder: &std::path::Path) -> Child {
+    let settings = folder.join("settings.toml");
+    let agent =
+        "[agents.worker]\nbackend = \"command\"\ncommand = [\"sh\", \"-c\", \"echo work > work-$HOB_ISSUE.txt\"]\n";
+    std::fs::write(&settings, agent).unwrap();
+    let mut command = tokio::process::Command::new(program);
+    command.arg("run").arg("--json").arg("--config").arg(settings).arg("--state-dir").arg(folder.join("state"));
+    for repo in &site.repos {
+        command.args(["--repo", &repo.to_string()]);
+    }
+    for setting in [
+        "agent.default=worker",
+        "forge.write_interval_ms=0",
+        "limits.issues_per_hour=1000000",
+        "limits.jobs=2",
+        "limits.open_pulls=0",
+        "poll.interval=200ms",
+        "poll.max_interval=1s",
+        "workspace.keep=1h",
+    ] {
+        command.args(["--set", setting]);
+    }
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", folder);
+    command.env("GITHUB_TOKEN", "token-of-hob").env("GITHUB_API_URL", site.forge.api_url());
+    command.env("GITHUB_SERVER_URL", site.forge.server_url());
+    command.stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true).spawn().unwrap()
+}
+
+/// The memory of a process that is its own and no file's, in kilobytes: its program's text is not counted.
+fn memory(pid: u32) -> u64 {
+    let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
+    let line = rollup.lines().find(|line| line.starts_with("Pss_Anon:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() -> ExitCode {
+    rustls::crypto::ring::default_provider().install_default().ok();
+    let arguments: Vec<String> = std::env::args().collect();
+    let number = |at: usize, usual: usize| arguments.get(at).map_or(usual, |text| text.parse().unwrap());
+    let program = arguments.get(1).map_or("target/release/hob", String::as_str);
+    let (issues, repos) = (number(2, 5_000), number(3, 50));
+    let folder = tempfile::tempdir().unwrap();
+    let site = Site::start(repos).await;
+    let mut child = worker(program, &site, folder.path());
+    let pid = child.id().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let last = tokio::spawn(async move {
+        let mut last = String::new();
+        while let Ok(Some(line)) = lines.next_line().await {
+            if line.contains("\"event\":\"failed\"") {
+                println!("{line}");
+            }
+            last = line;
+        }
+        last
+    });
+    let begun = Instant::now();
+    let steps = usize::try_from(DAY.as_secs() / STEP.as_secs()).unwrap();
+    let an_hour = steps / 24;
+    let (mut opened, mut merged, mut first, mut settled) = (0, 0, 0, 0);
+    for step in 1..=steps {
+        let upto = issues * step / steps;
+        site.opens(opened..upto).await;
+        opened = upto;
+        let (since, mut moved) = (Instant::now(), Instant::now());
+        while merged < opened {
+            let more = site.merges().await;
+            merged += more;
+            if more > 0 {
+                moved = Instant::now();
+            } else if moved.elapsed() > STALLED {
+                println!("{} issues wait for the clock", opened - merged);
+                site.forge.advance(STEP);
+                moved = Instant::now();
+            }
+            assert!(since.elapsed() < PATIENCE, "{} issues do not come to a pull request", opened - merged);
+            tokio::time::sleep(LOOK).await;
+        }
+        site.forge.advance(STEP);
+        if step % an_hour == 0 {
+            let now = memory(pid);
+            first = if first == 0 { now } else { first };
+            settled = if step / an_hour == SETTLED { now } else { settled };
+            println!("hour {:2}: {merged} issues, {now} kB, {} s", step / an_hour, begun.elapsed().as_secs());
+        }
+    }
+    // What was merged last is brought to its end.
+    let since = Instant::now();
+    let mut wrong = site.wrong().await;
+    while !wrong.is_empty() && since.elapsed() < PATIENCE {
+        tokio::time::sleep(LOOK).await;
+        wrong = site.wrong().await;
+    }
+    let end = memory(pid);
+    let process = rustix::process::Pid::from_raw(pid.try_into().unwrap()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    child.wait().await.unwrap();
+    let summary: Value = serde_json::from_str(&last.await.unwrap()).unwrap();
+    let calls = &summary["summary"]["calls"];
+    let each = |name: &str| calls[name].as_f64().unwrap_or_default() / issues as f64;
+    println!("{issues} issues over {repos} repositories in {} s; wrong: {}", begun.elapsed().as_secs(), wrong.len());
+    println!(
+        "calls per issue: {:.1} reads, {:.1} not modified (free), {:.1} writes",
+        each("reads"),
+        each("unchanged"),
+        each("writes")
+    );
+    println!("own memory after the first hour {first} kB, after {SETTLED} hours {settled} kB, at the end {end} kB");
+    wrong.iter().take(20).for_each(|line| println!("wrong: {line}"));
+    let flat = end <= settled + settled * GROWTH_PERCENT / 100;
+    if wrong.is_empty() && flat && each("reads") <= READS { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,85 @@
+//! `hob-bench run-agent`: one agent on a folder, without a forge.
+
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::Context;
+use hob_agent::{AgentParts, Executor, Registry, RunContext, session::Sessions};
+use hob_config::{Settings, child_environment, parse_duration};
+use hob_domain::{Outcome, Progress, RunId, RunRequest};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::print_json;
+
+/// The arguments.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The agent to run.
+    name: String,
+
+    /// Let it work in this folder.
+    #[arg(long, value_name = "DIR")]
+    folder: PathBuf,
+
+    /// End the run after this time.
+    #[arg(long, value_name = "DURATION", default_value = "30m", value_parser = parse_duration)]
+    time: Duration,
+}
+
+/// Runs the agent and prints the outcome as one JSON object on standard output. Fails if the agent did not finish the work.
+pub(super) async fn run(settings: Settings, state_dir: &Path, args: Args) -> anyhow::Result<()> {
+    let mut brief = String::new();
+    std::io::stdin().read_to_string(&mut brief).context("read the brief")?;
+    let agent = Registry::new(AgentParts::of(&settings, state_dir))?.get(&args.name)?;
+    // As a worker does it: with a session.
+    let executor = Executor::new(Sessions::new(state_dir.join("sessions"), settings.sessions), settings.agent);
+    let run = RunId(format!("bench-{}", std::process::id()));
+    let request = RunRequest { session: run.clone(), run, ..request(brief, args.folder, args.time)? };
+    let (sender, mut lines) = mpsc::channel::<Progress>(256);
+    let context = RunContext::new(CancellationToken::new(), sender, child_environment());
+    let work = async move {
+        let report = executor.run(&args.name, agent.as_ref(), &request, &context).await;
+        drop(context);
+        report
+    };
+    let show = async {
+        while let Some(line) = lines.recv().await {
+            if !line.text.is_empty() {
+                anstream::eprintln!("{}", hob_domain::terminal(&line.text));
+            }
+        }
+    };
+    let (report, ()) = tokio::join!(work, show);
+    let report = report?;
+    print_json(&serde_json::json!({ "outcome": report.outcome, "spend": report.spend }))?;
+    match report.outcome {
+        Outcome::Done { .. } => Ok(()),
+        Outcome::NothingToDo { .. }
+        | Outcome::Question { .. }
+        | Outcome::ApprovalNeeded { .. }
+        | Outcome::Failed { .. } => Err(anyhow::anyhow!("the agent did not finish the work")),
+    }
+}
+
+/// A request that no issue is behind.
+pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow::Result<RunRequest> {
+    Ok(RunRequest {
+        run: "bench".into(),
+        session: "bench".into(),
+        repo: "hob/bench".parse()?,
+        issue: "1".parse().map_err(|error| anyhow::anyhow!("{error}"))?,
+        title: "A measurement".to_owned(),
+        body: String::new(),
+        brief,
+        folder,
+        checks: Vec::new(),
+        time,
+        usd_micros: None,
+        tokens: None,
+        approved: Vec::new(),
+    })
+}

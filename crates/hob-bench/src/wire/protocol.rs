@@ -1,0 +1,172 @@
+//! Which protocol a request speaks, by its path, and what all of them share.
+
+use serde_json::{Value, json};
+
+use crate::{
+    INPUT_TOKENS, OUTPUT_TOKENS,
+    tool::{Offer, Turn},
+    wire::{anthropic, chat, gemini, responses},
+};
+
+/// A protocol of a model's service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// OpenAI's chat completions.
+    Chat,
+    /// OpenAI's responses.
+    Responses,
+    /// Anthropic's messages.
+    Anthropic,
+    /// Gemini's `generateContent`.
+    Gemini,
+}
+
+/// One server-sent event.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Event {
+    pub(crate) name: Option<&'static str>,
+    pub(crate) data: String,
+}
+
+impl Event {
+    /// An event with a name.
+    pub(super) fn named(name: &'static str, data: &Value) -> Self {
+        Self { name: Some(name), data: data.to_string() }
+    }
+
+    /// An event of data alone.
+    pub(super) fn data(data: &Value) -> Self {
+        Self { name: None, data: data.to_string() }
+    }
+
+    /// As it stands on the wire.
+    pub(crate) fn bytes(&self) -> bytes::Bytes {
+        let name = self.name.map_or_else(String::new, |name| format!("event: {name}\n"));
+        format!("{name}data: {}\n\n", self.data).into()
+    }
+}
+
+/// A turn with its number, which makes the ids.
+#[derive(Debug, Clone)]
+pub(crate) struct Reply {
+    pub(crate) turn: Turn,
+    pub(crate) number: usize,
+    pub(crate) model: String,
+}
+
+impl Protocol {
+    /// The protocol of a request's path, where it asks a model for a reply.
+    pub(crate) fn of(path: &str) -> Option<Self> {
+        let path = path.trim_end_matches('/');
+        if path.ends_with("/chat/completions") {
+            Some(Self::Chat)
+        } else if path.ends_with("/responses") {
+            Some(Self::Responses)
+        } else if path.ends_with("/messages") {
+            Some(Self::Anthropic)
+        } else if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") {
+            Some(Self::Gemini)
+        } else {
+            None
+        }
+    }
+
+    /// The tools that `body` offers.
+    pub(crate) fn offers(self, body: &Value) -> Vec<Offer> {
+        match self {
+            Self::Chat => chat::offers(body),
+            Self::Responses => responses::offers(body),
+            Self::Anthropic => anthropic::offers(body),
+            Self::Gemini => gemini::offers(body),
+        }
+    }
+
+    /// Whether the client wants a stream.
+    pub(crate) fn streams(self, path: &str, body: &Value) -> bool {
+        match self {
+            Self::Chat | Self::Responses | Self::Anthropic => body["stream"] == json!(true),
+            Self::Gemini => path.contains(":streamGenerateContent"),
+        }
+    }
+
+    /// The reply as a stream.
+    pub(crate) fn events(self, reply: &Reply) -> Vec<Event> {
+        match self {
+            Self::Chat => chat::events(reply),
+            Self::Responses => responses::events(reply),
+            Self::Anthropic => anthropic::events(reply),
+            Self::Gemini => gemini::events(reply),
+        }
+    }
+
+    /// The reply in one piece.
+    pub(crate) fn whole(self, reply: &Reply) -> Value {
+        match self {
+            Self::Chat => chat::whole(reply),
+            Self::Responses => responses::whole(reply),
+            Self::Anthropic => anthropic::whole(reply),
+            Self::Gemini => gemini::whole(reply),
+        }
+    }
+
+    /// An error's body, in the protocol's own form.
+    pub(crate) fn error(self, status: u16, kind: &str, message: &str) -> Value {
+        match self {
+            Self::Chat | Self::Responses => json!({ "error": { "message": message, "type": kind, "code": kind } }),
+            Self::Anthropic => json!({ "type": "error", "error": { "type": kind, "message": message } }),
+            Self::Gemini => json!({ "error": { "code": status, "message": message, "status": kind } }),
+        }
+    }
+}
+
+/// A text in a few pieces, so that a stream has a middle.
+pub(super) fn pieces(text: &str) -> Vec<String> {
+    let characters: Vec<char> = text.chars().collect();
+    characters.chunks(characters.len().div_ceil(4).max(1)).map(|piece| piece.iter().collect()).collect()
+}
+
+/// Tokens of a reply with its question.
+pub(super) const TOTAL_TOKENS: u64 = INPUT_TOKENS + OUTPUT_TOKENS;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [(Protocol, &str); 4] = [
+        (Protocol::Chat, "/v1/chat/completions"),
+        (Protocol::Responses, "/v1/responses"),
+        (Protocol::Anthropic, "/v1/messages"),
+        (Protocol::Gemini, "/v1beta/models/m:generateContent"),
+    ];
+
+    /// All texts in a JSON value, one after the other.
+    fn texts(value: &Value) -> String {
+        match value {
+            Value::String(text) => text.clone(),
+            Value::Array(values) => values.iter().map(texts).collect(),
+            Value::Object(values) => values.values().map(texts).collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
+        }
+    }
+
+    #[test]
+    fn every_protocol_says_a_turn_whole_and_in_pieces() {
+        let call = Turn::Call { name: "shell".into(), arguments: r#"{"command":"make all"}"#.into() };
+        for (protocol, path) in ALL {
+            assert_eq!(Protocol::of(path), Some(protocol));
+            for (turn, said) in [(Turn::Text("All is done.".into()), "done."), (call.clone(), "make all")] {
+                let reply = Reply { turn, number: 1, model: "m".into() };
+                assert!(texts(&protocol.whole(&reply)).contains(said), "{protocol:?} {said}");
+                let events = protocol.events(&reply);
+                assert!(events.len() > 2, "{protocol:?}: nothing to cut");
+                let values = events.iter().filter(|event| event.data != "[DONE]");
+                for value in values.map(|event| serde_json::from_str::<Value>(&event.data).unwrap()) {
+                    assert!(value.is_object(), "{protocol:?}");
+                }
+                let all: String = events.iter().map(|event| event.data.as_str()).collect();
+                assert!(all.contains(&format!("{INPUT_TOKENS}")) && all.contains(&format!("{OUTPUT_TOKENS}")));
+            }
+        }
+        assert_eq!(Protocol::of("/v1/models"), None);
+    }
+}

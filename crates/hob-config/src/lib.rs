@@ -1,0 +1,32 @@
+//! Typed settings, one section a file, and the only reader of the environment.
+
+mod agents;
+mod backends;
+mod duration;
+mod environment;
+mod models;
+mod renamed;
+mod repository;
+mod sections;
+mod settings;
+mod standard;
+mod toml_sentence;
+mod workspace;
+
+pub use agents::{AgentSettings, Ask, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings};
+pub use backends::{AdapterName, BackendKind, UnknownBackend};
+pub use duration::parse_duration;
+pub use environment::{ModelAccess, child_environment, may_pass, model_access, named_environment};
+pub use models::{InvalidModelName, ModelName, ModelSettings, PriceSettings};
+pub use renamed::Renamed;
+pub use repository::{REPOSITORY_SETTINGS_PATH, RepositorySettings, RepositorySettingsError};
+pub use sections::{
+    AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
+    PollSettings, PublishSettings, SessionSettings, TrustSettings,
+};
+pub use settings::{DEFAULTS, Settings, SettingsError};
+pub use standard::{Standard, hob_variables};
+use toml_sentence::toml_sentence;
+pub use workspace::WorkspaceSettings;
+
+pub use hob_domain::Impact;

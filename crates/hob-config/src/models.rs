@@ -1,0 +1,189 @@
+//! The section `[model]`: which model works by default, where it is, what it costs, and how long it may take.
+
+use std::{collections::BTreeMap, path::PathBuf, str::FromStr, time::Duration};
+
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
+
+use crate::duration;
+
+/// Settings of the models.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelSettings {
+    /// The model an agent uses that names none: `anthropic/MODEL`, `openai/MODEL` or `cassette/PATH`.
+    pub default: Option<String>,
+    /// The fallback models, in order. An agent with a `model` of its own uses its own list.
+    pub fallback: Vec<String>,
+    /// Where the OpenAI-compatible interface is, with its version: `http://127.0.0.1:11434/v1`. `OPENAI_BASE_URL` wins.
+    pub openai_base_url: Option<String>,
+    /// Where Anthropic's interface is, without its version. `ANTHROPIC_BASE_URL` wins.
+    pub anthropic_base_url: Option<String>,
+    /// Tokens one reply may have.
+    pub max_output_tokens: u32,
+    /// Deadline of a connection attempt.
+    #[serde(with = "duration")]
+    pub connect_timeout: Duration,
+    /// Silence that ends a request: until the answer begins, and between two pieces of a stream.
+    #[serde(with = "duration")]
+    pub idle_timeout: Duration,
+    /// How often a request is sent again after a transient failure.
+    pub retries: u32,
+    /// Before the first retry at most; doubled for each further one, with full jitter. `0s`: at once.
+    #[serde(with = "duration")]
+    pub backoff: Duration,
+    /// The longest wait of a retry; when the service asks for more, the run is handed back instead.
+    #[serde(with = "duration")]
+    pub backoff_max: Duration,
+    /// What a model costs, by `anthropic/MODEL` or `openai/MODEL`. A dated snapshot has the price of its model.
+    pub prices: BTreeMap<String, PriceSettings>,
+}
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        Self {
+            default: None,
+            fallback: Vec::new(),
+            openai_base_url: None,
+            anthropic_base_url: None,
+            max_output_tokens: 16_384,
+            connect_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(180),
+            retries: 4,
+            backoff: Duration::from_secs(1),
+            backoff_max: Duration::from_secs(60),
+            prices: BTreeMap::new(),
+        }
+    }
+}
+
+impl ModelSettings {
+    /// What `model` costs: its own entry, or the longest one that it is a dated snapshot of.
+    pub fn price(&self, model: &ModelName) -> Option<PriceSettings> {
+        let name = model.to_string();
+        let snapshot_of = |key: &str| {
+            let tail = name.strip_prefix(key).and_then(|rest| rest.strip_prefix('-'));
+            tail.is_some_and(|date| date == "latest" || date.chars().all(|c| c.is_ascii_digit() || c == '-'))
+        };
+        let known = self.prices.get(&name).or_else(|| {
+            let snapshots = self.prices.iter().filter(|(key, _)| snapshot_of(key));
+            snapshots.max_by_key(|(key, _)| key.len()).map(|(_, price)| price)
+        });
+        known.copied()
+    }
+}
+
+/// What a model costs, in US dollars for a million tokens.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriceSettings {
+    /// Tokens sent.
+    #[serde(deserialize_with = "dollars")]
+    pub input: f64,
+    /// Tokens produced.
+    #[serde(deserialize_with = "dollars")]
+    pub output: f64,
+    /// Tokens sent that the service had cached; none: as `input`.
+    #[serde(default, deserialize_with = "some_dollars")]
+    pub cached_input: Option<f64>,
+    /// Tokens sent that the service put into its cache; none: as `input`.
+    #[serde(default, deserialize_with = "some_dollars")]
+    pub cache_write: Option<f64>,
+}
+
+/// A price below zero would let a budget grow.
+fn dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    checked(f64::deserialize(deserializer)?)
+}
+
+fn some_dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    Option::deserialize(deserializer)?.map(checked).transpose()
+}
+
+fn checked<E: Error>(price: f64) -> Result<f64, E> {
+    if price.is_finite() && price >= 0.0 { Ok(price) } else { Err(E::custom("a price is a number from 0 up")) }
+}
+
+/// A model's name with where it is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelName {
+    /// `anthropic/MODEL`: Anthropic's messages interface.
+    Anthropic(String),
+    /// `openai/MODEL`: any OpenAI-compatible chat completions interface.
+    OpenAi(String),
+    /// `cassette/PATH`: recorded replies in a file.
+    Cassette(PathBuf),
+}
+
+/// A text that names no model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` names no model: write `anthropic/MODEL`, `openai/MODEL` or `cassette/PATH`")]
+pub struct InvalidModelName(String);
+
+impl FromStr for ModelName {
+    type Err = InvalidModelName;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('/') {
+            Some(("anthropic", model)) if !model.is_empty() => Ok(Self::Anthropic(model.to_owned())),
+            Some(("openai", model)) if !model.is_empty() => Ok(Self::OpenAi(model.to_owned())),
+            Some(("cassette", path)) if !path.is_empty() => Ok(Self::Cassette(path.into())),
+            Some(_) | None => Err(InvalidModelName(text.to_owned())),
+        }
+    }
+}
+
+impl std::fmt::Display for ModelName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Anthropic(model) => write!(f, "anthropic/{model}"),
+            Self::OpenAi(model) => write!(f, "openai/{model}"),
+            Self::Cassette(path) => write!(f, "cassette/{}", path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_names_where_it_is_served() {
+        for name in ["anthropic/claude-sonnet-4-5", "openai/org/model", "cassette//tmp/a.json"] {
+            assert_eq!(name.parse::<ModelName>().unwrap().to_string(), name);
+        }
+        assert_eq!("cassette//tmp/a.json".parse(), Ok(ModelName::Cassette("/tmp/a.json".into())));
+        for bad in ["", "gpt-4.1", "openai/", "azure/x"] {
+            assert!(bad.parse::<ModelName>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_price_is_a_number_from_zero_up() {
+        assert!(toml::from_str::<PriceSettings>("input = 0\noutput = 1.5").is_ok());
+        for bad in [
+            "input = -1\noutput = 1",
+            "input = 1\noutput = nan",
+            "input = 1\noutput = 1\ncached_input = -0.1",
+            "input = 1",
+        ] {
+            assert!(toml::from_str::<PriceSettings>(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_snapshot_has_the_price_of_its_model() {
+        let mut settings = ModelSettings::default();
+        for (name, input) in [("openai/gpt-5", 1.25), ("openai/gpt-5-mini", 0.25)] {
+            settings.prices.insert(name.into(), PriceSettings { input, ..PriceSettings::default() });
+        }
+        for (name, input) in [
+            ("gpt-5", Some(1.25)),
+            ("gpt-5-2025-08-07", Some(1.25)),
+            ("gpt-5-mini-2025-08-07", Some(0.25)),
+            ("gpt-5-pro", None),
+            ("gpt-50", None),
+        ] {
+            assert_eq!(settings.price(&ModelName::OpenAi(name.into())).map(|price| price.input), input, "{name}");
+        }
+    }
+}

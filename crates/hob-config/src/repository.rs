@@ -1,0 +1,91 @@
+//! The repository's own settings, `.github/hob.toml`, always read from the base branch.
+//!
+//! They say how the repository is checked and what may not be touched. They cannot pass variables to an agent, nor say
+//! where a model is: those belong to whoever runs Hob.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentSettings, BackendKind, RecipeSettings, toml_sentence};
+
+/// The path of the repository's settings.
+pub const REPOSITORY_SETTINGS_PATH: &str = ".github/hob.toml";
+
+/// `.github/hob.toml`.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RepositorySettings {
+    /// Shell commands that prove the work; Hob runs each on the base and on the head.
+    pub checks: Vec<String>,
+    /// The agent that works here; none: the process's own choice.
+    pub agent: Option<String>,
+    /// Agents of this repository.
+    pub agents: BTreeMap<String, AgentSettings>,
+    /// Recipes of this repository.
+    pub recipes: BTreeMap<String, RecipeSettings>,
+    /// Paths, as globs, that Hob's work may not touch.
+    pub protected: Vec<String>,
+}
+
+/// A `.github/hob.toml` that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("`{REPOSITORY_SETTINGS_PATH}` on the base branch cannot be used: {0}")]
+pub struct RepositorySettingsError(String);
+
+impl RepositorySettings {
+    /// Reads the file's text.
+    ///
+    /// # Errors
+    /// [`RepositorySettingsError`] with the line that is wrong.
+    pub fn parse(text: &str) -> Result<Self, RepositorySettingsError> {
+        let settings: Self =
+            toml::from_str(text).map_err(|error| RepositorySettingsError(toml_sentence(text, &error)))?;
+        if let Some((name, _)) = settings.agents.iter().find(|(_, agent)| !agent.env.is_empty()) {
+            let reason = format!("`agents.{name}.env` is allowed only in the settings of whoever runs Hob");
+            return Err(RepositorySettingsError(reason));
+        }
+        // A known program gets a key, so the repository must not choose its file or put arguments before Hob's.
+        let placed =
+            |agent: &AgentSettings| matches!(agent.backend, BackendKind::Adapter(_)) && !agent.command.is_empty();
+        if let Some((name, agent)) = settings.agents.iter().find(|(_, agent)| placed(agent)) {
+            let backend = String::from(agent.backend);
+            let reason = format!(
+                "`agents.{name}.command` with `backend = \"{backend}\"` is allowed only in the settings of whoever runs Hob"
+            );
+            return Err(RepositorySettingsError(reason));
+        }
+        if settings.checks.iter().any(|check| check.trim().is_empty()) {
+            return Err(RepositorySettingsError("a check is empty: write a shell command".to_owned()));
+        }
+        Ok(settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_agents_and_recipes_are_read() {
+        let settings = RepositorySettings::parse(
+            "checks = ['./test.sh']\nagent = 'fixer'\nprotected = ['deploy/**']\n\
+             [agents.fixer]\nbackend = 'command'\ncommand = ['sh', '-c', 'true']",
+        );
+        assert_eq!(settings.unwrap().checks, ["./test.sh"]);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_used_says_why() {
+        for (text, says) in [
+            ("checks = 'x'", "line 1"),
+            ("cheks = []", "cheks"),
+            ("checks = ['']", "empty"),
+            ("[agents.a]\nenv = ['AWS_SECRET_ACCESS_KEY']", "agents.a.env"),
+            ("[agents.a]\nbackend = 'claude'\ncommand = ['./mine']", "agents.a.command"),
+        ] {
+            let error = RepositorySettings::parse(text).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The sections of the settings that belong to the loop: one struct per section, one field per key. `config/default.toml`
+//! has the defaults and explains them.
+
+use std::time::Duration;
+
+use hob_domain::{Budget, Budgets, Login, Permission};
+use serde::{Deserialize, Serialize};
+
+use crate::duration;
+
+/// `[agent]`: which agent works, and what happens to one that fails or is idle.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExecutorSettings {
+    /// The agent's name.
+    pub default: String,
+    /// How often a run is retried in place after a transient failure.
+    pub retries: u32,
+    /// The pause before the first retry; it doubles each time.
+    #[serde(with = "duration")]
+    pub retry_delay: Duration,
+    /// The longest pause; if a service asks for a longer one, the issue is requeued.
+    #[serde(with = "duration")]
+    pub retry_delay_max: Duration,
+    /// Idle time after which people are warned; 0: never.
+    #[serde(with = "duration")]
+    pub idle_warning: Duration,
+    /// Idle time after which the run is ended; 0: never.
+    #[serde(with = "duration")]
+    pub idle_timeout: Duration,
+}
+
+/// `[sessions]`: how long sessions are kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionSettings {
+    /// The age at which one that nobody writes to is removed.
+    #[serde(with = "duration")]
+    pub keep: Duration,
+    /// MiB that all may have together; the oldest go first.
+    pub max_mib: u64,
+}
+
+/// `[app]`: the GitHub App that Hob signs in as.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AppSettings {
+    /// The App's id; 0: Hob uses a token.
+    pub id: u64,
+    /// The installation's id; 0: it is looked up.
+    pub installation: u64,
+    /// The file with the App's private key.
+    pub private_key: String,
+}
+
+/// `[forge]`: how the forge is called.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForgeSettings {
+    /// Time between two writes, in milliseconds.
+    pub write_interval_ms: u64,
+    /// Writes within a minute; 0: not limited.
+    pub writes_per_minute: u32,
+    /// Writes within an hour; 0: not limited.
+    pub writes_per_hour: u32,
+    /// Deadline of a call.
+    #[serde(with = "duration")]
+    pub timeout: Duration,
+    /// How often a read is retried.
+    pub retries: u32,
+    /// The pause before the first retry of a read.
+    #[serde(with = "duration")]
+    pub retry_base: Duration,
+    /// The longest `retry-after` that is waited out in place.
+    #[serde(with = "duration")]
+    pub patience: Duration,
+    /// The token's account; empty: asked of the forge.
+    pub login: String,
+}
+
+/// `[identity]`: author and committer of Hob's commits.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// Author and committer.
+    pub name: String,
+    /// Their address.
+    pub email: String,
+}
+
+/// `[lease]`: how long a claim lasts.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeaseSettings {
+    /// How long a lease lasts without a renewal.
+    #[serde(with = "duration")]
+    pub duration: Duration,
+    /// Margin for clocks that differ.
+    #[serde(with = "duration")]
+    pub skew: Duration,
+}
+
+/// `[ledger]`: where the ledger is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LedgerSettings {
+    /// Prefix of the refs, `refs/…/`.
+    pub prefix: String,
+}
+
+/// `[limits]`: what an issue, an attempt and an hour may take.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Issues at once.
+    pub jobs: usize,
+    /// Wall time of an attempt.
+    #[serde(with = "duration")]
+    pub attempt_time: Duration,
+    /// Issues claimed within an hour.
+    pub issues_per_hour: usize,
+    /// Attempts before a person is asked.
+    pub attempts: u32,
+    /// Pause before the second attempt.
+    #[serde(with = "duration")]
+    pub retry_delay: Duration,
+    /// How often failed checks go back to the agent.
+    pub check_rounds: u32,
+    /// US dollars of an attempt; 0: not limited.
+    pub usd_per_attempt: f64,
+    /// US dollars over an issue's life; 0: not limited.
+    pub usd_per_issue: f64,
+    /// US dollars of the repository in a day; 0: not limited.
+    pub usd_per_day: f64,
+    /// Tokens of an attempt; 0: not limited.
+    pub tokens_per_attempt: u64,
+    /// Tokens over an issue's life; 0: not limited.
+    pub tokens_per_issue: u64,
+    /// Tokens of the repository in a day; 0: not limited.
+    pub tokens_per_day: u64,
+    /// Agents' wall time over an issue's life; 0: not limited.
+    #[serde(with = "duration")]
+    pub time_per_issue: Duration,
+    /// Agents' wall time of the repository in a day; 0: not limited.
+    #[serde(with = "duration")]
+    pub time_per_day: Duration,
+    /// Attempts over an issue's life; 0: not limited.
+    pub attempts_per_issue: u32,
+    /// Attempts of the repository in a day; 0: not limited.
+    pub attempts_per_day: u32,
+    /// The share of the issue's budget at which people are warned.
+    pub soft: f64,
+    /// Open pull requests that wait for people; 0: not limited.
+    pub open_pulls: usize,
+    /// How often a running agent's work is pushed; 0: only at the end of the run.
+    #[serde(with = "duration")]
+    pub checkpoint: Duration,
+    /// How long an approval prompt on the terminal waits.
+    #[serde(with = "duration")]
+    pub approval_time: Duration,
+    /// Bytes of a body that are passed to the agent.
+    pub body_bytes: usize,
+}
+
+impl Limits {
+    /// The budgets, with 0 as not limited.
+    pub fn budgets(&self) -> Budgets {
+        let number = |limit: u64| (limit > 0).then_some(limit);
+        // Negative and absurd amounts saturate, which is what `as` does for floats.
+        let money = |usd: f64| number((usd * 1e6) as u64);
+        let count = |limit: u32| (limit > 0).then_some(limit);
+        Budgets {
+            attempt: Budget {
+                usd_micros: money(self.usd_per_attempt),
+                tokens: number(self.tokens_per_attempt),
+                wall_seconds: number(self.attempt_time.as_secs()),
+                attempts: None,
+            },
+            issue: Budget {
+                usd_micros: money(self.usd_per_issue),
+                tokens: number(self.tokens_per_issue),
+                wall_seconds: number(self.time_per_issue.as_secs()),
+                attempts: count(self.attempts_per_issue),
+            },
+            day: Budget {
+                usd_micros: money(self.usd_per_day),
+                tokens: number(self.tokens_per_day),
+                wall_seconds: number(self.time_per_day.as_secs()),
+                attempts: count(self.attempts_per_day),
+            },
+        }
+    }
+}
+
+/// `[checks]`: how the repository's checks run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckSettings {
+    /// Deadline of one check.
+    #[serde(with = "duration")]
+    pub time: Duration,
+    /// Bytes kept of one check's output.
+    pub output_bytes: usize,
+}
+
+/// `[poll]`: how often the forge is asked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PollSettings {
+    /// Time between two polls.
+    #[serde(with = "duration")]
+    pub interval: Duration,
+    /// The longest time between two polls when nothing is found.
+    #[serde(with = "duration")]
+    pub max_interval: Duration,
+}
+
+/// `[publish]`: how work is shown.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishSettings {
+    /// Whether pull requests open as drafts.
+    pub draft: bool,
+}
+
+/// `[trust]`: who is authorized.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrustSettings {
+    /// What a person needs.
+    pub permission: Permission,
+    /// Programs that count.
+    pub bots: Vec<Login>,
+}

@@ -1,0 +1,151 @@
+//! Approval: an action of an agent that needs a word before it runs, and how the ledger remembers which were allowed.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{ActionMark, BlockKind, Record, State, terminal};
+
+/// Actions that the ledger remembers as allowed; the oldest is forgotten first.
+const APPROVED_MAX: usize = 32;
+
+/// What an action may do, the least first.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Impact {
+    /// It only looks.
+    Low,
+    /// It changes files of the folder, or runs programs there.
+    Medium,
+    /// It deletes, reaches beyond the folder, or cannot be told.
+    #[default]
+    High,
+}
+
+impl std::fmt::Display for Impact {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        })
+    }
+}
+
+/// An action that needs a word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proposed {
+    /// The tool.
+    pub tool: String,
+    /// What would be done, in one short line.
+    pub line: String,
+    /// Exactly what would be done: the command, or the arguments as JSON.
+    pub text: String,
+    /// What it may do.
+    pub impact: Impact,
+}
+
+impl Proposed {
+    /// Characters of an action that people can be asked to read. What is longer cannot be asked about: nobody approves
+    /// what they are not shown.
+    pub const SHOWN_MAX: usize = 16 * 1024;
+
+    /// One mark for exactly this: the same tool with the same arguments has the same, and nothing else has.
+    pub fn mark(&self) -> ActionMark {
+        let digest = Sha256::new().chain_update(&self.tool).chain_update([0]).chain_update(&self.text).finalize();
+        ActionMark(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// The whole of it, harmless, line by line, each behind a bar: no line of it can end a block of code, begin a command
+    /// or pass for a line of ours.
+    pub fn shown(&self) -> String {
+        terminal(&self.text).split('\n').map(|line| format!("| {line}\n")).collect()
+    }
+
+    /// Whether the short line has the whole of it.
+    pub fn fits_its_line(&self) -> bool {
+        self.line == format!("{} {}", self.tool, self.text)
+    }
+}
+
+impl Record {
+    /// The action that waits for a word, where one does.
+    pub fn waiting_action(&self) -> Option<&Proposed> {
+        let asks = self.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::ApprovalNeeded);
+        self.proposed.as_ref().filter(|_| asks && self.state == State::Blocked)
+    }
+
+    /// Allows the action that waits for a word: exactly this one needs no other for this issue.
+    pub fn approve(&mut self) {
+        let Some(proposed) = self.proposed.take() else { return };
+        let mark = proposed.mark();
+        self.approved.retain(|known| *known != mark);
+        self.approved.push(mark);
+        let over = self.approved.len().saturating_sub(APPROVED_MAX);
+        drop(self.approved.drain(..over));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Blocked, Claimant, IssueNumber, Nonce, Timestamp, WorkerId, acquire};
+
+    fn proposed(tool: &str, text: &str) -> Proposed {
+        let line = format!("{tool} {}", text.lines().next().unwrap_or_default());
+        Proposed { tool: tool.to_owned(), line, text: text.to_owned(), impact: Impact::High }
+    }
+
+    fn record() -> Record {
+        let claimant = Claimant {
+            worker: WorkerId::from("w"),
+            nonce: Nonce::from("n"),
+            duration: std::time::Duration::from_secs(60),
+            skew: std::time::Duration::ZERO,
+        };
+        acquire(None, IssueNumber(7), &claimant, Timestamp::UNIX_EPOCH).unwrap()
+    }
+
+    #[test]
+    fn a_mark_is_of_one_exact_action() {
+        let mark = proposed("shell", "rm x").mark();
+        assert_eq!(mark, Proposed { impact: Impact::Low, line: String::new(), ..proposed("shell", "rm x") }.mark());
+        for (tool, text) in [("shell", "rm  x"), ("shell", "rm x\n"), ("shell", "rm y"), ("sh", "rm x")] {
+            assert_ne!(mark, proposed(tool, text).mark(), "{tool} {text:?}");
+        }
+    }
+
+    #[test]
+    fn no_line_of_an_action_stands_at_the_start_of_a_line() {
+        let hostile = proposed("shell", "echo a\n```\n/hob cancel\r\u{202e}x");
+        assert_eq!(hostile.shown(), "| echo a\n| ```\n| /hob cancel\\u{d}\\u{202e}x\n");
+        assert!(!hostile.fits_its_line() && proposed("shell", "rm x").fits_its_line());
+    }
+
+    #[test]
+    fn an_action_waits_only_on_an_issue_that_is_blocked_for_it() {
+        let mut record = Record { proposed: Some(proposed("shell", "rm x")), state: State::Blocked, ..record() };
+        assert_eq!(record.waiting_action(), None);
+        for (kind, waits) in [(BlockKind::Question, false), (BlockKind::ApprovalNeeded, true)] {
+            let (text, question, since) = (String::new(), String::new(), Timestamp::UNIX_EPOCH);
+            record.blocked = Some(Blocked { kind, text, question, since });
+            assert_eq!(record.waiting_action().is_some(), waits);
+        }
+        record.state = State::Ready;
+        assert_eq!(record.waiting_action(), None);
+    }
+
+    #[test]
+    fn approvals_are_remembered_once_each_and_not_without_end() {
+        let mut record = record();
+        record.approve();
+        assert_eq!(record.approved, []);
+        for n in (0..APPROVED_MAX + 3).chain([APPROVED_MAX + 1]) {
+            record.proposed = Some(proposed("shell", &format!("rm {n}")));
+            record.approve();
+        }
+        assert_eq!((record.approved.len(), &record.proposed), (APPROVED_MAX, &None));
+        let last = proposed("shell", &format!("rm {}", APPROVED_MAX + 1)).mark();
+        assert_eq!(record.approved.iter().filter(|mark| **mark == last).count(), 1);
+        assert!(!record.approved.contains(&proposed("shell", "rm 0").mark()));
+    }
+}

@@ -1,0 +1,332 @@
+//! Why an issue is blocked: one enum, which gives the text that people read and the question they are asked.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Exhausted, Proposed, PullNumber, Sha, Spend, Timestamp, Violation, terminal, title};
+
+/// Policy violations that a blocked issue lists.
+const VIOLATIONS_SHOWN: usize = 20;
+
+/// The kind of a [`BlockReason`], as the ledger has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BlockKind {
+    /// The agent asks a person.
+    Question,
+    /// The agent wants to do something that needs approval.
+    ApprovalNeeded,
+    /// The checks fail on the head.
+    ChecksFailed,
+    /// The agent changed nothing.
+    NoChanges,
+    /// The agent failed in a way that a retry does not change.
+    AgentFailed,
+    /// The issue's time, money or attempts are used up.
+    LimitReached,
+    /// Policy forbids publishing the change.
+    PolicyViolated,
+    /// The forge refused the push or the pull request.
+    PushRefused,
+    /// The issue was edited while the agent worked.
+    EditedMeanwhile,
+    /// The pull request was closed without a merge.
+    Rejected,
+    /// Something has to be set up first.
+    SetUpNeeded,
+    /// The same failure on the same work, twice.
+    NoProgress,
+    /// A person pushed to Hob's branch.
+    PersonPushed,
+    /// Its worker died, and the setting `recovery` leaves the decision to a person.
+    WorkerDied,
+}
+
+/// Why an issue is blocked, as the ledger has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blocked {
+    /// The kind of reason.
+    pub kind: BlockKind,
+    /// What happened, one or a few sentences.
+    pub text: String,
+    /// What a person is asked.
+    pub question: String,
+    /// Since when, by the forge's clock: an older comment answers nothing.
+    pub since: Timestamp,
+}
+
+/// Why an issue is handed to a person, with all that its text names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BlockReason {
+    /// The agent asks this.
+    Question {
+        /// The agent's question.
+        question: String,
+    },
+    /// The agent wants to do this and needs approval.
+    ApprovalNeeded(Proposed),
+    /// The checks still fail after the last round.
+    ChecksFailed {
+        /// Rounds of work in this attempt.
+        rounds: u32,
+        /// The failed checks, rendered.
+        failed: String,
+    },
+    /// The agent changed no file.
+    NoChanges {
+        /// What it said.
+        said: String,
+    },
+    /// The agent failed for good.
+    AgentFailed {
+        /// How.
+        failure: String,
+    },
+    /// All attempts were used up before this one began.
+    AttemptsUsedUp {
+        /// The limit.
+        attempts: u32,
+    },
+    /// The last attempt failed too.
+    AttemptsFailed {
+        /// Attempts so far.
+        attempts: u32,
+        /// How the last one failed.
+        failure: String,
+    },
+    /// A budget of this attempt is used up.
+    AttemptBudget {
+        /// The limit that is reached.
+        exhausted: Exhausted,
+        /// What the attempt spent.
+        spent: Spend,
+        /// What the issue spent.
+        bill: Spend,
+    },
+    /// A budget of the issue's whole life is used up.
+    IssueBudget {
+        /// The limit that is reached.
+        exhausted: Exhausted,
+        /// What the issue spent.
+        bill: Spend,
+    },
+    /// Policy forbids publishing the change.
+    PolicyViolated(Vec<Violation>),
+    /// The forge refused the push or the pull request.
+    PushRefused {
+        /// The error.
+        failure: String,
+    },
+    /// Something has to be set up first.
+    SetUpNeeded {
+        /// The error.
+        failure: String,
+    },
+    /// The ledger was deleted while the issue was blocked.
+    LedgerLost,
+    /// The issue was edited after the work was approved.
+    EditedMeanwhile,
+    /// The pull request was closed without a merge.
+    Rejected(PullNumber),
+    /// The same failure on the same work, twice.
+    NoProgress {
+        /// The failure.
+        failure: String,
+    },
+    /// A person pushed to Hob's branch.
+    PersonPushed {
+        /// The commit's author.
+        author: String,
+        /// Their commit.
+        commit: Sha,
+        /// The branch.
+        branch: String,
+        /// The branch's tip, which an answer accepts.
+        tip: Sha,
+    },
+    /// Its worker died.
+    WorkerDied,
+}
+
+impl BlockReason {
+    /// The kind that the ledger keeps.
+    pub fn kind(&self) -> BlockKind {
+        match self {
+            Self::Question { .. } => BlockKind::Question,
+            Self::ApprovalNeeded(_) => BlockKind::ApprovalNeeded,
+            Self::ChecksFailed { .. } => BlockKind::ChecksFailed,
+            Self::NoChanges { .. } => BlockKind::NoChanges,
+            Self::AgentFailed { .. } => BlockKind::AgentFailed,
+            Self::AttemptsUsedUp { .. }
+            | Self::AttemptsFailed { .. }
+            | Self::AttemptBudget { .. }
+            | Self::IssueBudget { .. } => BlockKind::LimitReached,
+            Self::PolicyViolated(_) => BlockKind::PolicyViolated,
+            Self::PushRefused { .. } => BlockKind::PushRefused,
+            Self::SetUpNeeded { .. } | Self::LedgerLost => BlockKind::SetUpNeeded,
+            Self::EditedMeanwhile => BlockKind::EditedMeanwhile,
+            Self::Rejected(_) => BlockKind::Rejected,
+            Self::NoProgress { .. } => BlockKind::NoProgress,
+            Self::PersonPushed { .. } => BlockKind::PersonPushed,
+            Self::WorkerDied => BlockKind::WorkerDied,
+        }
+    }
+
+    /// What happened.
+    fn text(&self) -> String {
+        match self {
+            Self::Question { .. } => "The agent needs an answer before it can continue.".to_owned(),
+            Self::ApprovalNeeded(proposed) => {
+                format!("The agent wants to run an action of {} impact, which needs approval here.", proposed.impact)
+            }
+            Self::ChecksFailed { rounds, failed } => {
+                format!("The checks still fail after {rounds} round(s) of work.\n\n{failed}")
+            }
+            Self::NoChanges { said } => format!("The agent changed no file. It said: {}", said.trim()),
+            Self::AgentFailed { failure } => format!("The agent failed: {failure}"),
+            Self::AttemptsUsedUp { attempts } => format!("All {attempts} attempts are used up."),
+            Self::AttemptsFailed { attempts, failure } => {
+                format!("{attempts} attempts failed. The last failure: {failure}")
+            }
+            Self::AttemptBudget { exhausted, spent, bill } => {
+                format!("The attempt's {exhausted} is used up: {spent}. The issue has spent {bill} so far.")
+            }
+            Self::IssueBudget { exhausted, bill } => {
+                format!("The issue's {exhausted} is used up. It has spent {bill} so far.")
+            }
+            Self::PolicyViolated(violations) => {
+                let list = violations.iter().take(VIOLATIONS_SHOWN).map(|violation| format!("\n- {violation}"));
+                format!("The change breaks rules and was not pushed:\n{}", list.collect::<String>())
+            }
+            Self::PushRefused { failure } | Self::SetUpNeeded { failure } => failure.clone(),
+            Self::LedgerLost => "The ledger of this issue was deleted, and with it the reason why it is blocked and \
+                                 what it has cost so far."
+                .to_owned(),
+            Self::EditedMeanwhile => {
+                "The issue's title or body was edited after the work on it was authorized.".to_owned()
+            }
+            Self::Rejected(pull) => {
+                format!("The pull request of this issue, number {pull}, was closed without a merge.")
+            }
+            Self::NoProgress { failure } => {
+                format!("Two attempts in a row failed in the same way on the same work: {failure}")
+            }
+            Self::PersonPushed { author, commit, branch, .. } => {
+                format!("{} pushed the commit {} to `{branch}`, so Hob stops.", title(author, 80), commit.short())
+            }
+            Self::WorkerDied => "The worker that held this issue died.".to_owned(),
+        }
+    }
+
+    /// What a person is asked.
+    fn question(&self) -> String {
+        match self {
+            Self::Question { question } => return question.clone(),
+            Self::ApprovalNeeded(proposed) => {
+                let action = terminal(&proposed.line).replace('`', "'").replace('\n', " ");
+                return format!("Do you approve this: `{action}`?");
+            }
+            Self::ChecksFailed { .. } => "What should the agent do about this?",
+            Self::NoChanges { .. } => "Is there something to change? Say what, or close the issue.",
+            Self::AgentFailed { .. } => "What should it do differently, or what does it lack?",
+            Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } | Self::AttemptBudget { .. } => {
+                "Should Hob try again? An answer resets the count."
+            }
+            Self::IssueBudget { .. } => {
+                "Is it worth more? Then raise the limit in Hob's settings and answer; an answer or a label alone does \
+                 not resume it. Otherwise do the rest by hand."
+            }
+            Self::PolicyViolated(_) => {
+                "Should the issue be solved in another way? If the rule is wrong here, a person has to make this change."
+            }
+            Self::PushRefused { .. } | Self::SetUpNeeded { .. } => "Can you fix this and then let Hob try again?",
+            Self::LedgerLost | Self::WorkerDied => "Should Hob continue?",
+            Self::EditedMeanwhile => "Should Hob work on the text as it stands now?",
+            Self::Rejected(_) | Self::NoProgress { .. } => "What should be done differently?",
+            Self::PersonPushed { .. } => "Should Hob continue from the branch as it stands? Any answer means yes.",
+        }
+        .to_owned()
+    }
+
+    /// The reason as the ledger keeps it.
+    pub fn blocked(&self, since: Timestamp) -> Blocked {
+        Blocked { kind: self.kind(), text: self.text(), question: self.question(), since }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::Impact;
+
+    /// One reason of each variant.
+    pub(crate) fn every_reason() -> Vec<BlockReason> {
+        let text = || "no route to host".to_owned();
+        let line = "shell rm `x`\ny".to_owned();
+        vec![
+            BlockReason::Question { question: "UTC or local?".to_owned() },
+            BlockReason::ApprovalNeeded(Proposed {
+                tool: "shell".to_owned(),
+                line,
+                text: text(),
+                impact: Impact::High,
+            }),
+            BlockReason::ChecksFailed { rounds: 2, failed: "`make test`: failed (exit code 1)".to_owned() },
+            BlockReason::NoChanges { said: " It is fine. ".to_owned() },
+            BlockReason::AgentFailed { failure: text() },
+            BlockReason::AttemptsUsedUp { attempts: 3 },
+            BlockReason::AttemptsFailed { attempts: 3, failure: text() },
+            BlockReason::AttemptBudget { exhausted: Exhausted::Money(5_000_000), spent: spend(1), bill: spend(2) },
+            BlockReason::IssueBudget { exhausted: Exhausted::Money(5_000_000), bill: spend(2) },
+            BlockReason::PolicyViolated(vec![Violation::Protected { path: "Makefile".to_owned() }; 30]),
+            BlockReason::PushRefused { failure: text() },
+            BlockReason::SetUpNeeded { failure: text() },
+            BlockReason::LedgerLost,
+            BlockReason::EditedMeanwhile,
+            BlockReason::Rejected(PullNumber(9)),
+            BlockReason::NoProgress { failure: text() },
+            BlockReason::PersonPushed {
+                author: "Ada\n[skip ci]".to_owned(),
+                commit: Sha("0123456789abcdef".to_owned()),
+                branch: "hob/1-x".to_owned(),
+                tip: Sha("fedcba9876543210".to_owned()),
+            },
+            BlockReason::WorkerDied,
+        ]
+    }
+
+    fn spend(seconds: u64) -> Spend {
+        Spend { wall_seconds: seconds, ..Spend::default() }
+    }
+
+    #[test]
+    fn every_reason_gives_a_text_and_a_question() {
+        let told: Vec<String> = every_reason()
+            .iter()
+            .map(|reason| {
+                let Blocked { kind, text, question, .. } = reason.blocked(Timestamp::UNIX_EPOCH);
+                let lines = text.lines().count();
+                format!("{kind:?} | {} ({lines} lines) | {question}", text.lines().next().unwrap())
+            })
+            .collect();
+        insta::assert_snapshot!(told.join("\n"), @r"
+        Question | The agent needs an answer before it can continue. (1 lines) | UTC or local?
+        ApprovalNeeded | The agent wants to run an action of high impact, which needs approval here. (1 lines) | Do you approve this: `shell rm 'x' y`?
+        ChecksFailed | The checks still fail after 2 round(s) of work. (3 lines) | What should the agent do about this?
+        NoChanges | The agent changed no file. It said: It is fine. (1 lines) | Is there something to change? Say what, or close the issue.
+        AgentFailed | The agent failed: no route to host (1 lines) | What should it do differently, or what does it lack?
+        LimitReached | All 3 attempts are used up. (1 lines) | Should Hob try again? An answer resets the count.
+        LimitReached | 3 attempts failed. The last failure: no route to host (1 lines) | Should Hob try again? An answer resets the count.
+        LimitReached | The attempt's budget of $5.00 is used up: 1 s. The issue has spent 2 s so far. (1 lines) | Should Hob try again? An answer resets the count.
+        LimitReached | The issue's budget of $5.00 is used up. It has spent 2 s so far. (1 lines) | Is it worth more? Then raise the limit in Hob's settings and answer; an answer or a label alone does not resume it. Otherwise do the rest by hand.
+        PolicyViolated | The change breaks rules and was not pushed: (22 lines) | Should the issue be solved in another way? If the rule is wrong here, a person has to make this change.
+        PushRefused | no route to host (1 lines) | Can you fix this and then let Hob try again?
+        SetUpNeeded | no route to host (1 lines) | Can you fix this and then let Hob try again?
+        SetUpNeeded | The ledger of this issue was deleted, and with it the reason why it is blocked and what it has cost so far. (1 lines) | Should Hob continue?
+        EditedMeanwhile | The issue's title or body was edited after the work on it was authorized. (1 lines) | Should Hob work on the text as it stands now?
+        Rejected | The pull request of this issue, number 9, was closed without a merge. (1 lines) | What should be done differently?
+        NoProgress | Two attempts in a row failed in the same way on the same work: no route to host (1 lines) | What should be done differently?
+        PersonPushed | Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stops. (1 lines) | Should Hob continue from the branch as it stands? Any answer means yes.
+        WorkerDied | The worker that held this issue died. (1 lines) | Should Hob continue?
+        ");
+    }
+}

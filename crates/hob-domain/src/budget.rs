@@ -1,0 +1,180 @@
+//! Budgets: what an attempt, an issue over its whole life, and a repository in a day may take.
+
+use std::{fmt, time::Duration};
+
+use crate::{Spend, spend::dollars};
+
+/// Limits of one kind of thing. None: not limited.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Millionths of a US dollar.
+    pub usd_micros: Option<u64>,
+    /// Tokens sent and produced.
+    pub tokens: Option<u64>,
+    /// Seconds of agents' wall time.
+    pub wall_seconds: Option<u64>,
+    /// Attempts.
+    pub attempts: Option<u32>,
+}
+
+/// The budgets that the settings give.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Budgets {
+    /// Of one attempt.
+    pub attempt: Budget,
+    /// Of one issue, over its whole life.
+    pub issue: Budget,
+    /// Of the repository, in one day.
+    pub day: Budget,
+}
+
+/// What a run may still take. None: not limited.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Allowance {
+    /// Millionths of a US dollar.
+    pub usd_micros: Option<u64>,
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// Wall time.
+    pub time: Option<Duration>,
+}
+
+/// A budget that is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exhausted {
+    /// Money, in millionths of a US dollar.
+    Money(u64),
+    /// Tokens.
+    Tokens(u64),
+    /// Wall time.
+    Time(Duration),
+    /// Attempts.
+    Attempts(u32),
+}
+
+impl fmt::Display for Exhausted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Money(micros) => write!(f, "budget of {}", dollars(*micros)),
+            Self::Tokens(tokens) => write!(f, "budget of {tokens} tokens"),
+            Self::Time(time) => write!(f, "budget of {} of work", humantime::format_duration(*time)),
+            Self::Attempts(attempts) => write!(f, "budget of {attempts} attempts"),
+        }
+    }
+}
+
+impl Budget {
+    /// What is left after `spend`; attempts are not counted here.
+    ///
+    /// # Errors
+    /// [`Exhausted`] names the limit that is reached.
+    pub fn left(&self, spend: Spend) -> Result<Allowance, Exhausted> {
+        let left = |limit: Option<u64>, used: u64, out: fn(u64) -> Exhausted| match limit {
+            None => Ok(None),
+            Some(limit) => limit.checked_sub(used).filter(|left| *left > 0).map(Some).ok_or_else(|| out(limit)),
+        };
+        let time = |seconds| Exhausted::Time(Duration::from_secs(seconds));
+        Ok(Allowance {
+            usd_micros: left(self.usd_micros, spend.usd_micros, Exhausted::Money)?,
+            tokens: left(self.tokens, spend.tokens(), Exhausted::Tokens)?,
+            time: left(self.wall_seconds, spend.wall_seconds, time)?.map(Duration::from_secs),
+        })
+    }
+
+    /// Whether one more attempt may begin after `attempts`.
+    ///
+    /// # Errors
+    /// [`Exhausted::Attempts`] when it may not.
+    pub fn next_attempt(&self, attempts: u32) -> Result<(), Exhausted> {
+        match self.attempts {
+            Some(limit) if attempts >= limit => Err(Exhausted::Attempts(limit)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The share of the budget that `spend` has used, where it has limits: 1 is all of it.
+    pub fn used(&self, spend: Spend) -> f64 {
+        let share = |limit: Option<u64>, used: u64| limit.map_or(0.0, |limit| used as f64 / limit.max(1) as f64);
+        share(self.usd_micros, spend.usd_micros)
+            .max(share(self.tokens, spend.tokens()))
+            .max(share(self.wall_seconds, spend.wall_seconds))
+    }
+}
+
+impl Allowance {
+    /// What both allow.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            usd_micros: fewer(self.usd_micros, other.usd_micros),
+            tokens: fewer(self.tokens, other.tokens),
+            time: fewer(self.time, other.time),
+        }
+    }
+
+    /// All of it, as a bill: what a run may take at most. What is not limited counts as nothing.
+    pub fn at_most(&self) -> Spend {
+        Spend {
+            usd_micros: self.usd_micros.unwrap_or(0),
+            input_tokens: self.tokens.unwrap_or(0),
+            output_tokens: 0,
+            wall_seconds: self.time.map_or(0, |time| time.as_secs()),
+        }
+    }
+}
+
+fn fewer<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spent(usd_micros: u64, tokens: u64, wall_seconds: u64) -> Spend {
+        Spend { usd_micros, input_tokens: tokens, output_tokens: 0, wall_seconds }
+    }
+
+    #[test]
+    fn each_limit_ends_by_itself() {
+        let budget =
+            Budget { usd_micros: Some(5_000_000), tokens: Some(1_000), wall_seconds: Some(60), attempts: Some(2) };
+        for (spend, left) in [
+            (spent(0, 0, 0), Ok((5_000_000, 1_000, 60))),
+            (spent(4_999_999, 999, 59), Ok((1, 1, 1))),
+            (spent(5_000_000, 0, 0), Err(Exhausted::Money(5_000_000))),
+            (spent(0, 1_001, 0), Err(Exhausted::Tokens(1_000))),
+            (spent(0, 0, 60), Err(Exhausted::Time(Duration::from_secs(60)))),
+        ] {
+            let found = budget.left(spend);
+            let found =
+                found.map(|left| (left.usd_micros.unwrap(), left.tokens.unwrap(), left.time.unwrap().as_secs()));
+            assert_eq!(found, left, "{spend:?}");
+        }
+        assert_eq!((budget.next_attempt(1), budget.next_attempt(2)), (Ok(()), Err(Exhausted::Attempts(2))));
+    }
+
+    #[test]
+    fn what_is_not_limited_never_ends() {
+        let all = spent(u64::MAX, u64::MAX, u64::MAX);
+        assert_eq!(Budget::default().left(all), Ok(Allowance::default()));
+        assert_eq!((Budget::default().next_attempt(u32::MAX), Budget::default().used(all)), (Ok(()), 0.0));
+    }
+
+    #[test]
+    fn two_allowances_give_the_smaller_of_each() {
+        let one = Allowance { usd_micros: Some(5), tokens: None, time: Some(Duration::from_secs(9)) };
+        let other = Allowance { usd_micros: Some(3), tokens: Some(7), time: None };
+        let both = Allowance { usd_micros: Some(3), tokens: Some(7), time: Some(Duration::from_secs(9)) };
+        assert_eq!((one.and(other), both.at_most()), (both, spent(3, 7, 9)));
+    }
+
+    #[test]
+    fn a_used_up_budget_is_named() {
+        assert_eq!(Exhausted::Money(5_000_000).to_string(), "budget of $5.00");
+        assert_eq!(Exhausted::Time(Duration::from_secs(3_600)).to_string(), "budget of 1h of work");
+    }
+}

@@ -1,0 +1,117 @@
+//! What a piece of work changes: files, counts, patch. Where it is read from is `workspace`'s matter.
+
+use crate::SecretKind;
+
+/// The difference between two commits.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Diff {
+    /// Every changed file.
+    pub files: Vec<FileChange>,
+    /// The unified diff as text, capped; bytes that are not UTF-8 are U+FFFD, control characters are as they are.
+    pub patch: String,
+    /// Whether the cap cut the patch short. The counts and the findings of `files` are complete all the same.
+    pub patch_truncated: bool,
+}
+
+impl Diff {
+    /// Lines added over all files.
+    pub fn additions(&self) -> u64 {
+        self.files.iter().map(|file| file.additions).sum()
+    }
+
+    /// Lines removed over all files.
+    pub fn deletions(&self) -> u64 {
+        self.files.iter().map(|file| file.deletions).sum()
+    }
+}
+
+/// One changed file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// Its path after the change (before it, for a deleted file), as [`shown_path`] writes it.
+    pub path: String,
+    /// What happened to it.
+    pub kind: ChangeKind,
+    /// What it is after the change; before it, for a deleted file.
+    pub mode: FileMode,
+    /// Lines added; 0 for binary content.
+    pub additions: u64,
+    /// Lines removed; 0 for binary content.
+    pub deletions: u64,
+    /// Size in bytes after the change.
+    pub size: u64,
+    /// Where a symbolic link points, as [`shown_path`] writes it.
+    pub link_target: Option<String>,
+    /// Kinds of secret found in added lines, each once; the values are kept nowhere.
+    pub secrets: Vec<SecretKind>,
+}
+
+/// What happened to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It is new.
+    Added,
+    /// Its content or mode changed.
+    Modified,
+    /// It is gone.
+    Deleted,
+    /// It was moved.
+    Renamed {
+        /// Its path before, as [`shown_path`] writes it.
+        from: String,
+    },
+}
+
+/// What a path holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileMode {
+    /// A plain file.
+    File,
+    /// An executable file.
+    Executable,
+    /// A symbolic link.
+    Link,
+    /// A commit of another repository.
+    Gitlink,
+}
+
+/// Writes a path so that it is safe to print and no two paths look alike: backslash, control and direction characters
+/// and bytes that are not UTF-8 become escapes.
+pub fn shown_path(bytes: &[u8]) -> String {
+    let mut shown = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\\' => shown.push_str("\\\\"),
+                '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => {
+                    shown.extend(c.escape_unicode());
+                }
+                c if c.is_control() => shown.extend(c.escape_default()),
+                c => shown.push(c),
+            }
+        }
+        for byte in chunk.invalid() {
+            shown.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hostile_path_is_shown_with_escapes() {
+        for (path, shown) in [
+            (&b"src/gr\xc3\xb6\xc3\x9fe.rs"[..], "src/größe.rs"),
+            (b"a\nb", "a\\nb"),
+            (b"\x1b[31m", "\\u{1b}[31m"),
+            (b"a\xffb", "a\\xffb"),
+            (b"a\\xffb", "a\\\\xffb"),
+            ("a\u{202e}b".as_bytes(), "a\\u{202e}b"),
+        ] {
+            assert_eq!(shown_path(path), shown);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What a transition changes beside the state, and the sentence that tells it. Whether it applies is
+//! [`apply`](crate::apply)'s.
+
+use crate::{
+    ApprovalGrant, BlockReason, Record, Recovery, Refusal, State, Timestamp, Traces, Transition, Trigger, Unblocking,
+    WorkerId,
+};
+
+impl Transition {
+    /// Changes everything but the state; the sentence.
+    pub(super) fn change(self, record: &mut Record, now: Timestamp) -> String {
+        match self {
+            Self::Claim { trigger } => claim(record, trigger, now),
+            Self::TakeOver { recovery, from } => take_over(record, recovery, from, now),
+            Self::Continue(unblocking) => {
+                let freed = unblocking.free(record);
+                start_attempt(record, now);
+                format!("{freed}; claimed by {}, generation {}", holder(record), record.generation)
+            }
+            Self::Unblock(unblocking) => unblocking.free(record),
+            Self::Refuse(refusal) => refuse(record, refusal),
+            Self::RefusalShown => {
+                if let Some(refusal) = record.refused.as_mut() {
+                    refusal.at = now;
+                }
+                "released the lease".to_owned()
+            }
+            Self::StartAgent { agent, branch, base, session } => {
+                (record.base_sha, record.session) = (Some(base), Some(session));
+                let branch = record.branch.insert(branch);
+                format!("the agent `{agent}` started on `{branch}`")
+            }
+            Self::RecordSpend(spend) => format!("the agent spent {spend}"),
+            Self::AddSpend(spend) => {
+                record.spend = record.spend + spend;
+                format!("an earlier attempt spent {spend}")
+            }
+            Self::Publish { head, pull, checks } => {
+                (record.head_sha, record.pull_request, record.checks) = (Some(head), Some(pull), checks);
+                record.last_failure = None;
+                format!("opened the pull request {pull}")
+            }
+            Self::Block(reason) => block(record, reason, now),
+            Self::Retry { failure, until } => {
+                let what = format!("attempt {} failed, the next starts", record.attempt);
+                requeue_until(record, &what, failure, until)
+            }
+            Self::WaitForQuota { failure, until } => {
+                uncount_attempt(record);
+                requeue_until(record, "the model's quota is used up, work resumes", failure, until)
+            }
+            Self::Requeue { reason } => {
+                uncount_attempt(record);
+                format!("requeued: {reason}")
+            }
+            Self::Request(request) => {
+                let sentence = format!("{} asked to {} the work", request.by, request.control.verb());
+                record.request = Some(request);
+                sentence
+            }
+            Self::Pause(pause) => {
+                if !record.has_ended() {
+                    uncount_attempt(record);
+                }
+                let sentence = format!("paused by {}", pause.by);
+                (record.request, record.paused) = (None, Some(pause));
+                sentence
+            }
+            Self::Resume { by } => {
+                (record.request, record.paused) = (None, None);
+                format!("resumed by {by}")
+            }
+            Self::RetryNow { by } => {
+                record.retry_after = None;
+                format!("{by} asked to try again now")
+            }
+            Self::Reject(pull) => {
+                record.blocked = Some(BlockReason::Rejected(pull).blocked(now));
+                format!("the pull request {pull} was closed without a merge")
+            }
+            Self::ReturnToReview(pull) => {
+                record.blocked = None;
+                format!("the pull request {pull} is open again")
+            }
+            Self::Rebuild(traces) => rebuild(record, traces, now),
+            Self::Finish(ending) => {
+                (record.request, record.retry_after) = (None, None);
+                format!("finished: {ending}")
+            }
+            Self::Reconcile { what } => what,
+        }
+    }
+}
+
+impl Unblocking {
+    /// Resets what the answer makes void: the attempts begin anew, on the issue as the person saw it. The sentence says who
+    /// unblocked it.
+    fn free(self, record: &mut Record) -> String {
+        let Self { answer, grant, approved } = self;
+        let sentence = match grant {
+            ApprovalGrant::Nothing => format!("unblocked by {}", answer.actor),
+            ApprovalGrant::ProposedAction => {
+                record.approve();
+                format!("approved by {}", answer.actor)
+            }
+        };
+        record.attempt = 0;
+        (record.last_failure, record.blocked, record.proposed) = (None, None, None);
+        if let Some(trigger) = record.trigger.as_mut() {
+            trigger.approved = approved;
+        }
+        record.answer = Some(answer.after(record.answer.as_ref()));
+        sentence
+    }
+}
+
+fn holder(record: &Record) -> &str {
+    record.holder.as_ref().map_or("nobody", |holder| holder.worker.as_str())
+}
+
+fn claim(record: &mut Record, trigger: Trigger, now: Timestamp) -> String {
+    if record.state == State::Done {
+        *record = asked_for_again(record);
+    }
+    // A retry is for what was approved: an edit since then shows.
+    let approved = record.trigger.take().filter(|old| old.event == trigger.event).map(|old| old.approved);
+    record.trigger = Some(match approved {
+        Some(approved) => Trigger { approved, ..trigger },
+        None => trigger,
+    });
+    start_attempt(record, now);
+    format!("claimed by {}, generation {}", holder(record), record.generation)
+}
+
+fn take_over(record: &mut Record, recovery: Recovery, from: Option<WorkerId>, now: Timestamp) -> String {
+    match recovery {
+        Recovery::Resume => start_attempt(record, now),
+        Recovery::Block => record.blocked = Some(BlockReason::WorkerDied.blocked(now)),
+        Recovery::Abandon => {}
+    }
+    let from = from.map_or_else(|| "a worker that stopped".to_owned(), |from| from.to_string());
+    format!("taken over from {from} by {}, generation {}", holder(record), record.generation)
+}
+
+fn refuse(record: &mut Record, refusal: Refusal) -> String {
+    if record.state == State::Done {
+        *record = asked_for_again(record);
+    }
+    let sentence = format!("refused: {}", refusal.reason);
+    record.refused = Some(refusal);
+    sentence
+}
+
+fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
+    let blocked = reason.blocked(now);
+    match reason {
+        BlockReason::ApprovalNeeded(proposed) => record.proposed = Some(proposed),
+        BlockReason::PersonPushed { branch, tip, .. } => {
+            (record.branch, record.accepted) = (Some(branch), Some(tip));
+        }
+        BlockReason::Question { .. }
+        | BlockReason::ChecksFailed { .. }
+        | BlockReason::NoChanges { .. }
+        | BlockReason::AgentFailed { .. }
+        | BlockReason::AttemptsUsedUp { .. }
+        | BlockReason::AttemptsFailed { .. }
+        | BlockReason::AttemptBudget { .. }
+        | BlockReason::IssueBudget { .. }
+        | BlockReason::PolicyViolated(_)
+        | BlockReason::PushRefused { .. }
+        | BlockReason::SetUpNeeded { .. }
+        | BlockReason::LedgerLost
+        | BlockReason::EditedMeanwhile
+        | BlockReason::Rejected(_)
+        | BlockReason::NoProgress { .. }
+        | BlockReason::WorkerDied => {}
+    }
+    let sentence = format!("blocked: {} {}", blocked.text.lines().next().unwrap_or_default(), blocked.question);
+    record.blocked = Some(blocked);
+    sentence
+}
+
+fn requeue_until(record: &mut Record, what: &str, failure: String, until: Timestamp) -> String {
+    let sentence = format!("{what} after {}: {failure}", until.format("%H:%M:%S UTC"));
+    (record.retry_after, record.last_failure) = (Some(until), Some(failure));
+    sentence
+}
+
+fn rebuild(record: &mut Record, traces: Traces, now: Timestamp) -> String {
+    record.blocked = (traces.state() == State::Blocked).then(|| BlockReason::LedgerLost.blocked(now));
+    record.status_comment = Some(traces.comment);
+    record.branch = traces.branch;
+    (record.pull_request, record.head_sha) = traces.pull.unzip();
+    "rebuilt: the ledger was deleted".to_owned()
+}
+
+/// The next attempt at an issue begins.
+fn start_attempt(record: &mut Record, now: Timestamp) {
+    record.attempt += 1;
+    record.attempts_ever += 1;
+    record.claimed_at = now;
+    record.retry_after = None;
+    (record.refused, record.blocked, record.proposed) = (None, None, None);
+}
+
+/// The attempt under way does not count.
+fn uncount_attempt(record: &mut Record) {
+    record.attempt = record.attempt.saturating_sub(1);
+    record.attempts_ever = record.attempts_ever.saturating_sub(1);
+}
+
+/// The record of a finished issue that is asked for again: its spend counts on, its work does not.
+fn asked_for_again(old: &Record) -> Record {
+    Record {
+        attempt: 0,
+        round: 0,
+        last_failure: None,
+        proposed: None,
+        approved: Vec::new(),
+        answer: None,
+        branch: None,
+        base_sha: None,
+        head_sha: None,
+        pull_request: None,
+        session: None,
+        trigger: None,
+        checks: None,
+        accepted: None,
+        stalled: None,
+        paused: None,
+        request: None,
+        ..old.clone()
+    }
+}

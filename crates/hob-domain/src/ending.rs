@@ -1,0 +1,36 @@
+//! Why the work on an issue is over.
+
+use crate::Login;
+
+/// Why the work on an issue is over; its text stands in the ledger and on the issue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// Its pull request was merged.
+    Merged,
+    /// Its pull request was merged, and the issue was left open.
+    MergedLeftOpen,
+    /// The issue was closed.
+    Closed,
+    /// The trigger label was taken off.
+    Unlabeled,
+    /// The issue was closed or its label taken off while it was worked on.
+    Withdrawn,
+    /// The issue was deleted or transferred.
+    Gone,
+    /// Somebody ended the work by a command.
+    Terminated(Login),
+}
+
+impl std::fmt::Display for Ending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Merged => "its pull request was merged",
+            Self::MergedLeftOpen => "its pull request was merged, and the issue was left open",
+            Self::Closed => "the issue was closed",
+            Self::Unlabeled => "the trigger label was taken off",
+            Self::Withdrawn => "the issue was closed or its label taken off while the agent worked",
+            Self::Gone => "the issue was deleted or transferred",
+            Self::Terminated(by) => return write!(f, "{by} ended the work"),
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! States as labels: names, what a set of labels says, and the single changes that lead from one state to another.
+
+use serde::{Deserialize, Serialize};
+
+use crate::State;
+
+/// The names of Hob's labels. Compared without regard to ASCII case, as the forge does; a look-alike letter is another name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LabelNames {
+    /// The label that hands an issue to Hob.
+    pub trigger: String,
+    /// Claimed, not started.
+    pub assigned: String,
+    /// An agent works on it.
+    pub in_progress: String,
+    /// A pull request is open.
+    pub in_review: String,
+    /// A person is needed.
+    pub blocked: String,
+    /// Labels with this prefix choose an agent by name, for example `agent:fixer`.
+    pub agent_prefix: String,
+    /// Labels that put an issue before others, the most urgent first.
+    pub priority: Vec<String>,
+}
+
+/// One change of one label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LabelChange {
+    /// Puts it on.
+    Add(String),
+    /// Takes it off.
+    Remove(String),
+}
+
+/// A label as it is made when the repository lacks it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelSpec {
+    /// Its name.
+    pub name: String,
+    /// Six hexadecimal digits.
+    pub color: &'static str,
+    /// At most 100 characters.
+    pub description: &'static str,
+}
+
+/// Whether `labels` has `name`, without regard to ASCII case.
+pub fn has_label(labels: &[String], name: &str) -> bool {
+    labels.iter().any(|label| label.eq_ignore_ascii_case(name))
+}
+
+impl LabelNames {
+    /// The label of a state, beside the trigger; Ready and Done have none.
+    pub fn of(&self, state: State) -> Option<&str> {
+        match state {
+            State::Ready | State::Done => None,
+            State::Assigned => Some(&self.assigned),
+            State::InProgress => Some(&self.in_progress),
+            State::InReview => Some(&self.in_review),
+            State::Blocked => Some(&self.blocked),
+        }
+    }
+
+    /// The states whose labels are on; more than one needs repair.
+    pub fn states_on(&self, labels: &[String]) -> Vec<State> {
+        let on = |state: &State| self.of(*state).is_some_and(|name| has_label(labels, name));
+        State::ALL.into_iter().filter(on).collect()
+    }
+
+    /// The single changes that make `labels` say `state`: additions first, so that an issue is never without its
+    /// state in between. Other people's labels stay.
+    pub fn changes(&self, labels: &[String], state: State) -> Vec<LabelChange> {
+        let wanted = self.of(state);
+        let add = wanted.filter(|name| !has_label(labels, name)).map(|name| LabelChange::Add(name.to_owned()));
+        let stale = self.states_on(labels).into_iter().filter(|on| *on != state).filter_map(|on| self.of(on));
+        add.into_iter().chain(stale.map(|name| LabelChange::Remove(name.to_owned()))).collect()
+    }
+
+    /// Counts the label of `state` as on: it was being put on, and nobody knows whether it was.
+    pub fn presume(&self, labels: &mut Vec<String>, state: State) {
+        labels.extend(self.of(state).filter(|name| !has_label(labels, name)).map(str::to_owned));
+    }
+
+    /// The agent that the labels choose.
+    pub fn agent<'a>(&self, labels: &'a [String]) -> Option<&'a str> {
+        if self.agent_prefix.is_empty() {
+            return None;
+        }
+        labels.iter().find_map(|label| label.strip_prefix(self.agent_prefix.as_str())).map(str::trim)
+    }
+
+    /// Where an issue with these labels stands in the order: 0 is the most urgent.
+    pub fn priority_rank(&self, labels: &[String]) -> usize {
+        self.priority.iter().position(|name| has_label(labels, name)).unwrap_or(self.priority.len())
+    }
+
+    /// The labels Hob needs, with colour and description.
+    pub fn specs(&self) -> Vec<LabelSpec> {
+        let spec = |name: &str, color, description| LabelSpec { name: name.to_owned(), color, description };
+        vec![
+            spec(&self.trigger, "5319e7", "Hob may work on this issue"),
+            spec(&self.assigned, "c5def5", "Hob has claimed this issue"),
+            spec(&self.in_progress, "fbca04", "Hob's agent works on this issue"),
+            spec(&self.in_review, "0e8a16", "Hob has opened a pull request for this issue"),
+            spec(&self.blocked, "d93f0b", "Hob needs a person: its comment says why and how to answer"),
+        ]
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// The default names.
+    pub(crate) fn names() -> LabelNames {
+        LabelNames {
+            trigger: "code".to_owned(),
+            assigned: "assigned".to_owned(),
+            in_progress: "in-progress".to_owned(),
+            in_review: "in-review".to_owned(),
+            blocked: "blocked".to_owned(),
+            agent_prefix: "agent:".to_owned(),
+            priority: vec!["urgent".to_owned()],
+        }
+    }
+
+    fn labels(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_state_is_reached_by_single_changes_that_spare_other_labels() {
+        let changes = names().changes(&labels(&["bug", "code", "Assigned"]), State::InProgress);
+        assert_eq!(changes, [LabelChange::Add("in-progress".to_owned()), LabelChange::Remove("assigned".to_owned())]);
+        assert_eq!(names().changes(&labels(&["code", "in-review"]), State::InReview), []);
+        assert_eq!(
+            names().changes(&labels(&["code", "blocked", "in-review"]), State::Ready),
+            [LabelChange::Remove("in-review".to_owned()), LabelChange::Remove("blocked".to_owned())]
+        );
+    }
+
+    /// Attack corpus A8.
+    #[test]
+    fn a_look_alike_is_another_label() {
+        assert!(!has_label(&labels(&["c\u{43e}de", "code "]), "code"));
+        assert!(has_label(&labels(&["Code"]), "code"));
+    }
+
+    #[test]
+    fn a_label_chooses_an_agent_and_an_order() {
+        assert_eq!(names().agent(&labels(&["code", "agent:fixer"])), Some("fixer"));
+        assert_eq!(names().priority_rank(&labels(&["urgent"])), 0);
+        assert_eq!(names().priority_rank(&labels(&["code"])), 1);
+    }
+
+    #[test]
+    fn every_label_fits_the_forge() {
+        for spec in names().specs() {
+            assert!(spec.name.len() <= 50 && spec.description.len() <= 100 && spec.color.len() == 6);
+        }
+    }
+}

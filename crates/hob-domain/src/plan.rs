@@ -1,0 +1,628 @@
+//! The decision function: from what the forge says to what Hob does about each issue, and why not where it does nothing.
+
+use std::time::Duration;
+
+use crate::{
+    BlockKind, Ending, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames, PullNumber, PullStatus,
+    Record, Recovery, RepositoryRules, Request, Snapshot, State, Timestamp, WaitReason, day_left, has_label, held_by,
+    hour_room,
+};
+
+/// The settings that decisions depend on.
+#[derive(Debug, Clone)]
+pub struct PlanRules {
+    /// Label names.
+    pub labels: LabelNames,
+    /// What to do with a dead worker's issue.
+    pub recovery: Recovery,
+    /// Clock margin beyond an expiry.
+    pub skew: Duration,
+    /// What all workers together may take of the repository.
+    pub repository: RepositoryRules,
+    /// Open pull requests that may wait for people; none: not limited.
+    pub open_pulls: Option<usize>,
+}
+
+/// What to do about an issue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Check who asked for it, claim it, work on it.
+    Claim,
+    /// Take over from a worker that died.
+    Recover(Recovery),
+    /// Look whether a person answered, and go on if so.
+    SeekAnswer,
+    /// Something happened on a waiting issue: look whether it was a command.
+    SeekCommand,
+    /// Its pull request was closed without a merge: ask what is next.
+    AskAboutRejection(PullNumber),
+    /// Its pull request is open again, or still is although the issue was closed in between: it is in review.
+    ReturnToReview(PullNumber),
+    /// It has a state label and no ledger: if Hob put the label on, the ledger was deleted and is made anew.
+    Rebuild,
+    /// Do what was asked of a worker that is no more.
+    Obey(Request),
+    /// Close the ledger and clear the labels.
+    Finish(Ending),
+    /// Make the labels say what the ledger says.
+    RepairLabels(Vec<LabelChange>),
+    /// Its worker died after the last transition and before it let go: show what the ledger says.
+    ShowState,
+}
+
+/// The decision about one issue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Do this.
+    Act(Action),
+    /// Do nothing, for this reason.
+    Wait(WaitReason),
+}
+
+/// One issue and what is decided about it.
+#[derive(Debug, Clone)]
+pub struct Planned<'a> {
+    /// The issue.
+    pub issue: &'a IssueView,
+    /// The decision.
+    pub decision: Decision,
+}
+
+/// Decides about every issue of the snapshot, in the order in which they are to be taken: by priority label, then by age.
+pub fn plan<'a>(snapshot: &'a Snapshot, rules: &PlanRules, now: Timestamp) -> Vec<Planned<'a>> {
+    let mut issues: Vec<&IssueView> = snapshot.issues.iter().collect();
+    issues.sort_by_key(|issue| (rules.labels.priority_rank(&issue.labels), issue.created_at, issue.number));
+    in_order(issues, snapshot, rules, now)
+}
+
+/// Decides about the issues `chosen` alone, in their order: they take the room that there is before all others. One that
+/// the snapshot does not have is left out.
+pub fn plan_chosen<'a>(
+    snapshot: &'a Snapshot,
+    chosen: &[IssueNumber],
+    rules: &PlanRules,
+    now: Timestamp,
+) -> Vec<Planned<'a>> {
+    let of = |number: &IssueNumber| snapshot.issues.iter().find(|issue| issue.number == *number);
+    in_order(chosen.iter().filter_map(of).collect(), snapshot, rules, now)
+}
+
+fn in_order<'a>(
+    issues: Vec<&'a IssueView>,
+    snapshot: &'a Snapshot,
+    rules: &PlanRules,
+    now: Timestamp,
+) -> Vec<Planned<'a>> {
+    let mut room = Room::of(snapshot, rules, now);
+    let planned = |issue: &'a IssueView| {
+        let decision = match decide(issue, rules, now) {
+            Decision::Act(action) => match room.admit(&action) {
+                Ok(()) => Decision::Act(action),
+                Err(reason) => Decision::Wait(reason),
+            },
+            wait @ Decision::Wait(_) => wait,
+        };
+        Planned { issue, decision }
+    };
+    issues.into_iter().map(planned).collect()
+}
+
+/// What the repository has room for, over all workers.
+struct Room {
+    day: Result<(), Full>,
+    hour: Result<usize, Full>,
+    pulls: Result<usize, WaitReason>,
+}
+
+impl Room {
+    fn of(snapshot: &Snapshot, rules: &PlanRules, now: Timestamp) -> Self {
+        let record = snapshot.repository.as_ref();
+        let open = snapshot.issues.iter().filter(|issue| has_or_makes_a_pull(issue)).count();
+        Self {
+            day: day_left(record, &rules.repository, None, now).map(drop),
+            hour: hour_room(record, &rules.repository, now),
+            pulls: match rules.open_pulls {
+                None => Ok(usize::MAX),
+                Some(limit) if open < limit => Ok(limit - open),
+                Some(limit) => Err(WaitReason::OpenPulls(limit)),
+            },
+        }
+    }
+
+    /// Takes the room that an action needs.
+    fn admit(&mut self, action: &Action) -> Result<(), WaitReason> {
+        match action {
+            Action::Claim => {}
+            // Work under way has its share of the hour and its pull request already.
+            Action::Recover(Recovery::Resume) => return self.day.clone().map_err(WaitReason::Full),
+            Action::SeekAnswer => {
+                return match &self.day {
+                    Err(full @ Full::Paused(_)) => Err(WaitReason::Full(full.clone())),
+                    Ok(()) | Err(_) => Ok(()),
+                };
+            }
+            Action::Recover(Recovery::Block | Recovery::Abandon)
+            | Action::SeekCommand
+            | Action::AskAboutRejection(_)
+            | Action::ReturnToReview(_)
+            | Action::Rebuild
+            | Action::Obey(_)
+            | Action::Finish(_)
+            | Action::RepairLabels(_)
+            | Action::ShowState => return Ok(()),
+        }
+        self.day.clone().map_err(WaitReason::Full)?;
+        let (hour, pulls) = (self.hour.clone().map_err(WaitReason::Full)?, self.pulls.clone()?);
+        match (hour.checked_sub(1), pulls.checked_sub(1)) {
+            (Some(hour), Some(pulls)) => (self.hour, self.pulls) = (Ok(hour), Ok(pulls)),
+            (None, _) | (_, None) => return Err(WaitReason::Next),
+        }
+        Ok(())
+    }
+}
+
+fn has_or_makes_a_pull(issue: &IssueView) -> bool {
+    issue.record.as_ref().is_some_and(|record| match record.state {
+        State::Assigned | State::InProgress => true,
+        State::InReview => issue.pull.is_none_or(|(_, status)| status == PullStatus::Open),
+        State::Ready | State::Blocked | State::Done => false,
+    })
+}
+
+/// Decides about one issue by itself, whatever room the repository has.
+pub fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision {
+    let triggered = issue.status == IssueStatus::Open && has_label(&issue.labels, &rules.labels.trigger);
+    let Some(record) = issue.record.as_ref() else {
+        return if triggered { unclaimed(issue, rules) } else { Decision::Wait(WaitReason::NotTriggered) };
+    };
+    if let Some(held) = held_by(record, now, rules.skew) {
+        return Decision::Wait(WaitReason::Held(held));
+    }
+    if !triggered {
+        return ended(issue, record);
+    }
+    if let Some(request) = &record.request {
+        return Decision::Act(Action::Obey(request.clone()));
+    }
+    let by_hand = record.state != State::Blocked && has_label(&issue.labels, &rules.labels.blocked);
+    match record.state {
+        State::Ready | State::InReview | State::Done if by_hand && !left_behind(record) => {
+            Decision::Wait(WaitReason::BlockedByHand(rules.labels.blocked.clone()))
+        }
+        State::Ready => ready(issue, record, rules, now),
+        State::Assigned | State::InProgress => match &record.paused {
+            Some(pause) => Decision::Wait(WaitReason::Paused(pause.clone())),
+            None => Decision::Act(Action::Recover(rules.recovery)),
+        },
+        State::InReview => in_review(issue, record, rules),
+        State::Blocked => blocked(issue, record),
+        State::Done => asked_again(issue, record, rules),
+    }
+}
+
+fn unclaimed(issue: &IssueView, rules: &PlanRules) -> Decision {
+    if !rules.labels.states_on(&issue.labels).is_empty() {
+        return Decision::Act(Action::Rebuild);
+    }
+    if !issue.blockers.is_empty() {
+        return Decision::Wait(WaitReason::BlockedBy(issue.blockers.clone()));
+    }
+    Decision::Act(Action::Claim)
+}
+
+/// The trigger label stands on an open issue whose ledger is at its end: it was asked for anew.
+fn asked_again(issue: &IssueView, record: &Record, rules: &PlanRules) -> Decision {
+    if left_behind(record) {
+        return Decision::Act(Action::ShowState);
+    }
+    if let Some((number, PullStatus::Open)) = issue.pull {
+        return Decision::Act(Action::ReturnToReview(number));
+    }
+    repaired(issue, record, rules).unwrap_or_else(|| unclaimed(issue, rules))
+}
+
+fn ended(issue: &IssueView, record: &Record) -> Decision {
+    let ending = match (issue.pull, issue.status) {
+        (_, IssueStatus::Gone) => Ending::Gone,
+        (Some((_, PullStatus::Merged)), _) => Ending::Merged,
+        (_, IssueStatus::Closed) => Ending::Closed,
+        (_, IssueStatus::Open) => Ending::Unlabeled,
+    };
+    match record.state {
+        State::Done if left_behind(record) && ending != Ending::Gone => Decision::Act(Action::ShowState),
+        State::Done => Decision::Wait(WaitReason::Finished),
+        State::Ready | State::Assigned | State::InProgress | State::InReview | State::Blocked => {
+            Decision::Act(Action::Finish(ending))
+        }
+    }
+}
+
+fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Decision {
+    if let Some(pause) = &record.paused {
+        let paused = Decision::Wait(WaitReason::Paused(pause.clone()));
+        return repaired(issue, record, rules).unwrap_or(paused);
+    }
+    let waits = match (&record.refused, record.retry_after) {
+        (Some(refusal), _) if issue.updated_at <= refusal.at => WaitReason::Refused(refusal.reason.clone()),
+        (_, Some(until)) if until > now => {
+            if has_news(issue, record) {
+                return Decision::Act(Action::SeekCommand);
+            }
+            WaitReason::RetryAfter { until, failure: record.last_failure.clone().unwrap_or_default() }
+        }
+        _ if !issue.blockers.is_empty() => WaitReason::BlockedBy(issue.blockers.clone()),
+        _ => return Decision::Act(Action::Claim),
+    };
+    repaired(issue, record, rules).unwrap_or(Decision::Wait(waits))
+}
+
+fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules) -> Decision {
+    match (issue.pull, record.pull_request) {
+        (Some((_, PullStatus::Merged)), _) => Decision::Act(Action::Finish(Ending::Merged)),
+        (Some((number, PullStatus::Closed)), _) => Decision::Act(Action::AskAboutRejection(number)),
+        (Some((number, PullStatus::Open)), _) | (None, Some(number)) => match repaired(issue, record, rules) {
+            Some(repair) => repair,
+            None if has_news(issue, record) => Decision::Act(Action::SeekCommand),
+            None => Decision::Wait(WaitReason::InReview(number)),
+        },
+        // The ledger says that a pull request is open and names none: start over rather than wait for ever.
+        (None, None) => Decision::Act(Action::Recover(Recovery::Resume)),
+    }
+}
+
+fn blocked(issue: &IssueView, record: &Record) -> Decision {
+    let rejected = record.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::Rejected);
+    Decision::Act(match issue.pull {
+        Some((_, PullStatus::Merged)) => Action::Finish(Ending::Merged),
+        Some((number, PullStatus::Open)) if rejected => Action::ReturnToReview(number),
+        Some((_, PullStatus::Open | PullStatus::Closed)) | None => Action::SeekAnswer,
+    })
+}
+
+/// Whether anything happened on the issue since Hob wrote to its ledger last.
+fn has_news(issue: &IssueView, record: &Record) -> bool {
+    issue.updated_at > record.renewed_at
+}
+
+fn repaired(issue: &IssueView, record: &Record, rules: &PlanRules) -> Option<Decision> {
+    let changes = rules.labels.changes(&issue.labels, record.state);
+    if changes.is_empty() {
+        return left_behind(record).then_some(Decision::Act(Action::ShowState));
+    }
+    Some(Decision::Act(Action::RepairLabels(changes)))
+}
+
+/// Whether the last holder of a lease that is over never let it go: what it had to show may not be shown.
+fn left_behind(record: &Record) -> bool {
+    record.holder.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Allowance, Blocked, Budget, Claimant, Control, Holder, Nonce, Pause, Refusal, RepositoryRecord, Reservation,
+        Spend, WorkerId, acquire, labels::tests::names, released, reserve,
+    };
+
+    const NOW: i64 = 10_000;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(seconds, 0).unwrap()
+    }
+
+    fn rules() -> PlanRules {
+        PlanRules {
+            labels: names(),
+            recovery: Recovery::Resume,
+            skew: Duration::from_secs(5),
+            repository: RepositoryRules { issues_per_hour: 10, day: Budget::default() },
+            open_pulls: None,
+        }
+    }
+
+    /// A record in `state`, released long ago.
+    fn record(state: State) -> Record {
+        let claimant = Claimant {
+            worker: WorkerId::from("w"),
+            nonce: Nonce::from("n"),
+            duration: Duration::from_secs(60),
+            skew: Duration::from_secs(5),
+        };
+        let held = acquire(None, IssueNumber(1), &claimant, at(0)).unwrap();
+        Record { state, ..released(&held, Nonce::from("m"), at(0)) }
+    }
+
+    fn view(labels: &[&str], record: Option<Record>) -> IssueView {
+        IssueView {
+            number: IssueNumber(1),
+            title: "t".to_owned(),
+            labels: labels.iter().map(|label| (*label).to_owned()).collect(),
+            status: IssueStatus::Open,
+            created_at: at(0),
+            updated_at: at(0),
+            record,
+            blockers: Vec::new(),
+            pull: None,
+        }
+    }
+
+    fn decided(view: IssueView) -> Decision {
+        let snapshot = Snapshot { issues: vec![view], repository: None };
+        plan(&snapshot, &rules(), at(NOW)).remove(0).decision
+    }
+
+    #[test]
+    fn every_state_leads_to_its_action() {
+        let pull = PullNumber(9);
+        let review = |status| IssueView {
+            pull: Some((pull, status)),
+            ..view(&["code", "in-review"], Some(Record { pull_request: Some(pull), ..record(State::InReview) }))
+        };
+        let act = Decision::Act;
+        for (name, view, decision) in [
+            ("new", view(&["code"], None), act(Action::Claim)),
+            ("ready", view(&["code"], Some(record(State::Ready))), act(Action::Claim)),
+            (
+                "assigned",
+                view(&["code", "assigned"], Some(record(State::Assigned))),
+                act(Action::Recover(Recovery::Resume)),
+            ),
+            (
+                "working",
+                view(&["code", "in-progress"], Some(record(State::InProgress))),
+                act(Action::Recover(Recovery::Resume)),
+            ),
+            ("blocked", view(&["code", "blocked"], Some(record(State::Blocked))), act(Action::SeekAnswer)),
+            ("review", review(PullStatus::Open), Decision::Wait(WaitReason::InReview(pull))),
+            ("merged", review(PullStatus::Merged), act(Action::Finish(Ending::Merged))),
+            ("rejected", review(PullStatus::Closed), act(Action::AskAboutRejection(pull))),
+            ("done, asked anew", view(&["code"], Some(record(State::Done))), act(Action::Claim)),
+            ("label gone", view(&[], Some(record(State::InReview))), act(Action::Finish(Ending::Unlabeled))),
+            ("no label, no ledger", view(&["bug"], None), Decision::Wait(WaitReason::NotTriggered)),
+            ("done and gone", view(&[], Some(record(State::Done))), Decision::Wait(WaitReason::Finished)),
+        ] {
+            assert_eq!(decided(view), decision, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_state_of_a_closed_issue_is_finished() {
+        for state in State::ALL {
+            let closed = IssueView { status: IssueStatus::Closed, ..view(&["code"], Some(record(state))) };
+            let expected = match state {
+                State::Done => Decision::Wait(WaitReason::Finished),
+                State::Ready | State::Assigned | State::InProgress | State::InReview | State::Blocked => {
+                    Decision::Act(Action::Finish(Ending::Closed))
+                }
+            };
+            assert_eq!(decided(closed), expected, "{state}");
+        }
+    }
+
+    #[test]
+    fn a_live_lease_keeps_every_action_away() {
+        for state in State::ALL {
+            let mut held = record(state);
+            held.holder = Some(crate::Holder { worker: "w".into(), nonce: "n".into() });
+            held.renewed_at = at(NOW - 30);
+            let decision = decided(view(&["code"], Some(held)));
+            assert!(matches!(decision, Decision::Wait(WaitReason::Held(_))), "{state}: {decision:?}");
+        }
+    }
+
+    #[test]
+    fn a_persons_label_wins_over_the_ledger() {
+        let by_hand = Decision::Wait(WaitReason::BlockedByHand("blocked".to_owned()));
+        assert_eq!(decided(view(&["code", "blocked"], Some(record(State::Ready)))), by_hand);
+        assert_eq!(decided(view(&["code", "blocked"], Some(record(State::InReview)))), by_hand);
+        assert_eq!(decided(view(&["code", "blocked"], Some(record(State::Done)))), by_hand);
+    }
+
+    #[test]
+    fn a_wait_ends_by_time_or_by_news() {
+        let waiting = |until| Record { retry_after: Some(at(until)), ..record(State::Ready) };
+        assert!(matches!(
+            decided(view(&["code"], Some(waiting(NOW + 1)))),
+            Decision::Wait(WaitReason::RetryAfter { .. })
+        ));
+        assert_eq!(decided(view(&["code"], Some(waiting(NOW)))), Decision::Act(Action::Claim));
+        let refused = |since| {
+            let refusal = Refusal { event: None, actor: None, reason: "no".to_owned(), at: at(since) };
+            Record { refused: Some(refusal), ..record(State::Ready) }
+        };
+        assert!(matches!(decided(view(&["code"], Some(refused(0)))), Decision::Wait(WaitReason::Refused(_))));
+        assert_eq!(decided(view(&["code"], Some(refused(-1)))), Decision::Act(Action::Claim));
+    }
+
+    #[test]
+    fn what_a_dead_worker_had_not_shown_is_shown() {
+        let left = |state| {
+            let holder = Holder { worker: WorkerId::from("dead"), nonce: Nonce::from("n") };
+            Record { holder: Some(holder), pull_request: Some(PullNumber(9)), ..record(state) }
+        };
+        let show = Decision::Act(Action::ShowState);
+        assert_eq!(decided(view(&["code", "in-review"], Some(left(State::InReview)))), show);
+        assert_eq!(decided(view(&["code", "in-review"], Some(left(State::Done)))), show);
+        assert_eq!(decided(view(&["in-review"], Some(left(State::Done)))), show);
+        let waiting = Record { retry_after: Some(at(NOW + 1)), ..left(State::Ready) };
+        assert_eq!(decided(view(&["code"], Some(waiting))), show);
+        let live = Record { renewed_at: at(NOW), ..left(State::Done) };
+        assert!(matches!(decided(view(&["code"], Some(live))), Decision::Wait(WaitReason::Held(_))));
+    }
+
+    #[test]
+    fn a_stale_label_of_a_waiting_issue_is_repaired() {
+        let waiting = Record { retry_after: Some(at(NOW + 1)), ..record(State::Ready) };
+        let repair = Action::RepairLabels(vec![LabelChange::Remove("assigned".to_owned())]);
+        assert_eq!(decided(view(&["code", "assigned"], Some(waiting))), Decision::Act(repair));
+    }
+
+    fn numbered(number: u64, labels: &[&str], created: i64) -> IssueView {
+        IssueView { number: IssueNumber(number), created_at: at(created), ..view(labels, None) }
+    }
+
+    fn claimed(snapshot: &Snapshot, rules: &PlanRules) -> Vec<u64> {
+        let planned = plan(snapshot, rules, at(NOW));
+        let claims = planned.iter().filter(|planned| planned.decision == Decision::Act(Action::Claim));
+        claims.map(|planned| planned.issue.number.0).collect()
+    }
+
+    /// The repository's ledger after a claim of each of these issues at these times.
+    fn after_claims(claims: &[(u64, i64)]) -> RepositoryRecord {
+        let mut record = None;
+        let rules = RepositoryRules { issues_per_hour: 100, day: Budget::default() };
+        for (issue, seconds) in claims {
+            let (issue, until) = (IssueNumber(*issue), at(*seconds));
+            let ask = Reservation { issue, bill: Spend::default(), allowance: Allowance::default(), until };
+            let reserved = reserve(record.as_ref(), &ask, &rules, Nonce::from("n"), at(*seconds));
+            record = Some(reserved.unwrap().0);
+        }
+        record.unwrap()
+    }
+
+    #[test]
+    fn priority_then_age_orders_and_the_hour_has_a_limit() {
+        let issues = vec![numbered(1, &["code"], 50), numbered(2, &["code"], 10), numbered(3, &["code", "urgent"], 90)];
+        let repository = Some(after_claims(&[(8, NOW - 3_600), (9, NOW - 600)]));
+        let mut rules = rules();
+        rules.repository.issues_per_hour = 3;
+        let snapshot = Snapshot { issues, repository };
+        assert_eq!(claimed(&snapshot, &rules), [3, 2]);
+        let last = plan(&snapshot, &rules, at(NOW)).pop().unwrap();
+        assert_eq!((last.issue.number.0, last.decision), (1, Decision::Wait(WaitReason::Next)));
+        rules.repository.issues_per_hour = 1;
+        let limit = Full::Hour { limit: 1, until: at(NOW - 600 + 3_600) };
+        for planned in plan(&snapshot, &rules, at(NOW)) {
+            assert_eq!(planned.decision, Decision::Wait(WaitReason::Full(limit.clone())));
+        }
+    }
+
+    #[test]
+    fn chosen_issues_take_the_room_before_all_others() {
+        let mut rules = rules();
+        rules.repository.issues_per_hour = 1;
+        let issues = vec![numbered(1, &["code"], 10), numbered(2, &["code"], 50), numbered(3, &["bug"], 60)];
+        let snapshot = Snapshot { issues, repository: None };
+        let decided = |chosen: &[u64]| -> Vec<(u64, Decision)> {
+            let chosen: Vec<_> = chosen.iter().copied().map(IssueNumber).collect();
+            let planned = plan_chosen(&snapshot, &chosen, &rules, at(NOW));
+            planned.into_iter().map(|planned| (planned.issue.number.0, planned.decision)).collect()
+        };
+        let (claim, next) = (Decision::Act(Action::Claim), Decision::Wait(WaitReason::Next));
+        assert_eq!(decided(&[2]), [(2, claim.clone())], "the older one is not asked for");
+        assert_eq!(decided(&[2, 1, 9]), [(2, claim), (1, next)]);
+        assert_eq!(decided(&[3]), [(3, Decision::Wait(WaitReason::NotTriggered))]);
+    }
+
+    #[test]
+    fn open_pull_requests_have_a_cap_and_work_under_way_counts() {
+        let in_review = |number, status| IssueView {
+            pull: Some((PullNumber(90 + number), status)),
+            record: Some(Record { pull_request: Some(PullNumber(90 + number)), ..record(State::InReview) }),
+            ..numbered(number, &["code", "in-review"], 0)
+        };
+        let working = IssueView { record: Some(record(State::InProgress)), ..numbered(3, &["code"], 0) };
+        let mut issues = vec![in_review(1, PullStatus::Open), in_review(2, PullStatus::Closed), working];
+        issues.extend([numbered(4, &["code"], 1), numbered(5, &["code"], 2)]);
+        let snapshot = Snapshot { issues, repository: None };
+        for (limit, wanted) in [(None, vec![4, 5]), (Some(4), vec![4, 5]), (Some(3), vec![4]), (Some(2), vec![])] {
+            assert_eq!(claimed(&snapshot, &PlanRules { open_pulls: limit, ..rules() }), wanted, "{limit:?}");
+        }
+    }
+
+    #[test]
+    fn the_kill_switch_keeps_every_claim_away() {
+        let pause = Pause { by: "ann".into(), since: at(1), reason: String::new() };
+        let repository = RepositoryRecord { paused: Some(pause.clone()), ..after_claims(&[(9, NOW)]) };
+        let paused = Decision::Wait(WaitReason::Full(Full::Paused(pause)));
+        let working = IssueView { record: Some(record(State::InProgress)), ..numbered(2, &["code"], 0) };
+        let blocked = IssueView { record: Some(record(State::Blocked)), ..numbered(3, &["code", "blocked"], 0) };
+        let done = IssueView { status: IssueStatus::Closed, record: Some(record(State::Ready)), ..numbered(4, &[], 9) };
+        let snapshot =
+            Snapshot { issues: vec![numbered(1, &["code"], 0), working, blocked, done], repository: Some(repository) };
+        let decisions: Vec<_> =
+            plan(&snapshot, &rules(), at(NOW)).into_iter().map(|planned| planned.decision).collect();
+        assert_eq!(decisions[..3], [paused.clone(), paused.clone(), paused]);
+        assert_eq!(decisions[3], Decision::Act(Action::Finish(Ending::Closed)), "what is at its end is still ended");
+    }
+
+    #[test]
+    fn an_issue_waits_for_its_open_blockers() {
+        let waits = Decision::Wait(WaitReason::BlockedBy(vec![IssueNumber(7)]));
+        let blockers = vec![IssueNumber(7)];
+        assert_eq!(decided(IssueView { blockers: blockers.clone(), ..view(&["code"], None) }), waits);
+        let known = IssueView { blockers, ..view(&["code"], Some(record(State::Ready))) };
+        assert_eq!(decided(known), waits);
+    }
+
+    #[test]
+    fn what_was_asked_of_a_worker_that_died_is_done_by_the_next() {
+        let request = Request { control: Control::Pause, by: "ann".into(), at: at(1), reason: String::new() };
+        let asked = Record { request: Some(request.clone()), ..record(State::InProgress) };
+        assert_eq!(decided(view(&["code"], Some(asked.clone()))), Decision::Act(Action::Obey(request)));
+        assert_eq!(decided(view(&[], Some(asked))), Decision::Act(Action::Finish(Ending::Unlabeled)));
+    }
+
+    #[test]
+    fn a_paused_issue_waits_until_it_is_resumed() {
+        let pause = Pause { by: "ann".into(), since: at(1), reason: "later".to_owned() };
+        for state in [State::Ready, State::InProgress] {
+            let paused = Record { paused: Some(pause.clone()), ..record(state) };
+            assert_eq!(decided(view(&["code"], Some(paused))), Decision::Wait(WaitReason::Paused(pause.clone())));
+        }
+    }
+
+    #[test]
+    fn a_pull_request_that_people_move_is_followed() {
+        let pull = PullNumber(9);
+        let with = |state, status| IssueView { pull: Some((pull, status)), ..view(&["code"], Some(record(state))) };
+        let rejected = |status| {
+            let blocked =
+                Blocked { kind: BlockKind::Rejected, text: String::new(), question: String::new(), since: at(1) };
+            let record = Record { blocked: Some(blocked), ..record(State::Blocked) };
+            IssueView { pull: Some((pull, status)), ..view(&["code", "blocked"], Some(record)) }
+        };
+        for (name, view, action) in [
+            ("reopened", rejected(PullStatus::Open), Action::ReturnToReview(pull)),
+            ("merged after all", rejected(PullStatus::Merged), Action::Finish(Ending::Merged)),
+            ("still closed", rejected(PullStatus::Closed), Action::SeekAnswer),
+            ("issue reopened", with(State::Done, PullStatus::Open), Action::ReturnToReview(pull)),
+            ("issue reopened after a merge", with(State::Done, PullStatus::Merged), Action::Claim),
+        ] {
+            assert_eq!(decided(view), Decision::Act(action), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_issue_that_is_gone_is_finished_and_a_stray_label_sought_out() {
+        let gone = IssueView { status: IssueStatus::Gone, ..view(&[], Some(record(State::InReview))) };
+        assert_eq!(decided(gone), Decision::Act(Action::Finish(Ending::Gone)));
+        for label in ["in-review", "blocked"] {
+            assert_eq!(decided(view(&["code", label], None)), Decision::Act(Action::Rebuild));
+        }
+        let stale = Action::RepairLabels(vec![LabelChange::Remove("in-review".to_owned())]);
+        assert_eq!(decided(view(&["code", "in-review"], Some(record(State::Done)))), Decision::Act(stale));
+    }
+
+    #[test]
+    fn news_on_a_waiting_issue_are_looked_at() {
+        let news = |state| IssueView {
+            updated_at: at(1),
+            pull: Some((PullNumber(9), PullStatus::Open)),
+            ..view(&["code", "in-review"], Some(record(state)))
+        };
+        assert_eq!(decided(news(State::InReview)), Decision::Act(Action::SeekCommand));
+        let waiting = Record { retry_after: Some(at(NOW + 1)), ..record(State::Ready) };
+        let waiting = IssueView { labels: vec!["code".to_owned()], record: Some(waiting), ..news(State::Ready) };
+        assert_eq!(decided(waiting), Decision::Act(Action::SeekCommand));
+    }
+
+    #[test]
+    fn a_blocked_record_without_a_label_still_looks_for_an_answer() {
+        let blocked =
+            Blocked { kind: crate::BlockKind::Question, text: String::new(), question: String::new(), since: at(1) };
+        let record = Record { blocked: Some(blocked), ..record(State::Blocked) };
+        assert_eq!(decided(view(&["code"], Some(record))), Decision::Act(Action::SeekAnswer));
+    }
+}

@@ -1,0 +1,288 @@
+//! What a piece of work may change: protected paths, gitlinks, links out of the tree, size, secrets.
+
+use std::fmt;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::{ChangeKind, Diff, FileChange, FileMode, SecretKind};
+
+/// Always protected unless [`HobFiles::Allowed`]: who may write these runs code with the repository's rights, or, by
+/// `.gitmodules`, in the git of whoever clones it.
+const HOB_FILES: [&str; 3] = [".github/workflows/**", ".github/hob.toml", ".gitmodules"];
+
+/// Names that hold secrets by custom, wherever they are.
+const ENV_FILES: [&str; 2] = ["**/.env", "**/.env.*"];
+
+/// Examples of the files above, made to be committed.
+const ENV_EXAMPLES: [&str; 4] = ["**/.env.example", "**/.env.sample", "**/.env.template", "**/.env.dist"];
+
+/// Whether workflows, Hob's own settings and `.gitmodules` may be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HobFiles {
+    /// They are refused.
+    Protected,
+    /// The settings allow them.
+    Allowed,
+}
+
+/// The rules a diff is held against.
+#[derive(Debug, Clone)]
+pub struct DiffPolicy {
+    protected: GlobSet,
+    env_files: GlobSet,
+    env_examples: GlobSet,
+    max_files: usize,
+    max_file_bytes: u64,
+}
+
+/// A glob that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("read the protected path `{glob}`")]
+pub struct InvalidGlob {
+    glob: String,
+    source: globset::Error,
+}
+
+impl DiffPolicy {
+    /// Compiles the rules; `protected` holds the repository's own globs, without regard to case.
+    ///
+    /// # Errors
+    /// [`InvalidGlob`] names the glob that cannot be read.
+    pub fn new(
+        protected: &[String],
+        hob_files: HobFiles,
+        max_files: usize,
+        max_file_bytes: u64,
+    ) -> Result<Self, InvalidGlob> {
+        let own: &[&str] = match hob_files {
+            HobFiles::Protected => &HOB_FILES,
+            HobFiles::Allowed => &[],
+        };
+        let globs = own.iter().copied().chain(protected.iter().map(String::as_str));
+        Ok(Self {
+            protected: compile(globs)?,
+            env_files: compile(ENV_FILES)?,
+            env_examples: compile(ENV_EXAMPLES)?,
+            max_files,
+            max_file_bytes,
+        })
+    }
+
+    /// Every rule the diff breaks; none: it may be pushed.
+    pub fn violations(&self, diff: &Diff) -> Vec<Violation> {
+        let mut found = Vec::new();
+        if diff.files.len() > self.max_files {
+            found.push(Violation::TooManyFiles { count: diff.files.len(), limit: self.max_files });
+        }
+        for file in &diff.files {
+            self.check(file, &mut found);
+        }
+        found
+    }
+
+    fn check(&self, file: &FileChange, found: &mut Vec<Violation>) {
+        let before = match &file.kind {
+            ChangeKind::Renamed { from } => Some(from),
+            ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted => None,
+        };
+        for path in before.into_iter().chain([&file.path]) {
+            if self.protected.is_match(path) {
+                found.push(Violation::Protected { path: path.clone() });
+            }
+        }
+        let path = || file.path.clone();
+        if file.mode == FileMode::Gitlink {
+            found.push(Violation::Gitlink { path: path() });
+        }
+        if file.kind == ChangeKind::Deleted {
+            return;
+        }
+        if let Some(target) = file.link_target.as_ref().filter(|target| leaves_the_tree(&file.path, target)) {
+            found.push(Violation::LinkOut { path: path(), target: target.clone() });
+        }
+        if file.size > self.max_file_bytes {
+            found.push(Violation::TooLarge { path: path(), bytes: file.size, limit: self.max_file_bytes });
+        }
+        if self.env_files.is_match(&file.path) && !self.env_examples.is_match(&file.path) {
+            found.push(Violation::SecretFile { path: path() });
+        }
+        found.extend(file.secrets.iter().map(|kind| Violation::Secret { path: path(), kind: *kind }));
+    }
+}
+
+fn compile<'a>(globs: impl IntoIterator<Item = &'a str>) -> Result<GlobSet, InvalidGlob> {
+    let mut set = GlobSetBuilder::new();
+    let invalid = |glob: &str| {
+        let glob = glob.to_owned();
+        move |source| InvalidGlob { glob, source }
+    };
+    for glob in globs {
+        // A folder stands for all below it, as in `.gitignore`.
+        let whole = glob.strip_suffix('/').map_or_else(|| glob.to_owned(), |folder| format!("{folder}/**"));
+        // Some file systems know no case, so `.GITHUB/Workflows` must not slip through.
+        let mut glob_rule = GlobBuilder::new(whole.trim_start_matches('/'));
+        let compiled = glob_rule.case_insensitive(true).literal_separator(true).build();
+        set.add(compiled.map_err(invalid(glob))?);
+    }
+    set.build().map_err(invalid("all together"))
+}
+
+/// Whether a link at `path` to `target` points above the tree's root, or anywhere by an absolute path.
+fn leaves_the_tree(path: &str, target: &str) -> bool {
+    if target.starts_with('/') {
+        return true;
+    }
+    let mut depth = path.matches('/').count();
+    for part in target.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if depth == 0 => return true,
+            ".." => depth -= 1,
+            _name => depth += 1,
+        }
+    }
+    false
+}
+
+/// A rule that a diff breaks. Its text never holds a secret's value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Violation {
+    /// A protected path is changed, on either side of a rename.
+    Protected {
+        /// The path.
+        path: String,
+    },
+    /// A commit of another repository is put into the tree.
+    Gitlink {
+        /// The path.
+        path: String,
+    },
+    /// A symbolic link points out of the tree.
+    LinkOut {
+        /// The path.
+        path: String,
+        /// Where it points.
+        target: String,
+    },
+    /// A file is too large.
+    TooLarge {
+        /// The path.
+        path: String,
+        /// Its size in bytes.
+        bytes: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// Too many files are changed.
+    TooManyFiles {
+        /// How many.
+        count: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// A file that holds secrets by custom.
+    SecretFile {
+        /// The path.
+        path: String,
+    },
+    /// An added line holds a secret.
+    Secret {
+        /// The path.
+        path: String,
+        /// What kind.
+        kind: SecretKind,
+    },
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Protected { path } => write!(f, "`{path}` is protected"),
+            Self::Gitlink { path } => write!(f, "`{path}` is a link to another repository's commit"),
+            Self::LinkOut { path, target } => write!(f, "`{path}` is a link out of the repository, to `{target}`"),
+            Self::TooLarge { path, bytes, limit } => {
+                write!(f, "`{path}` has {bytes} bytes, the limit is {limit}")
+            }
+            Self::TooManyFiles { count, limit } => write!(f, "{count} files are changed, the limit is {limit}"),
+            Self::SecretFile { path } => write!(f, "`{path}` is a file that holds secrets"),
+            Self::Secret { path, kind } => write!(f, "`{path}` holds {kind}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str) -> FileChange {
+        FileChange {
+            path: path.into(),
+            kind: ChangeKind::Modified,
+            mode: FileMode::File,
+            additions: 1,
+            deletions: 0,
+            size: 10,
+            link_target: None,
+            secrets: Vec::new(),
+        }
+    }
+
+    fn judged(file: FileChange, hob_files: HobFiles) -> Vec<String> {
+        let policy = DiffPolicy::new(&["deploy/".into(), "*.lock".into()], hob_files, 5, 100).unwrap();
+        let diff = Diff { files: vec![file], ..Diff::default() };
+        policy.violations(&diff).iter().map(Violation::to_string).collect()
+    }
+
+    #[test]
+    fn protected_paths_are_refused_in_any_case_and_on_both_sides_of_a_rename() {
+        for path in [
+            ".github/workflows/ci.yml",
+            ".GitHub/Workflows/deep/x.yml",
+            ".github/HOB.toml",
+            ".gitmodules",
+            "deploy/a/b",
+            "x.lock",
+        ] {
+            assert_eq!(judged(file(path), HobFiles::Protected), [format!("`{path}` is protected")]);
+        }
+        for path in ["src/main.rs", ".github/workflows.md", "sub/x.lock", "docs/deploy"] {
+            assert!(judged(file(path), HobFiles::Protected).is_empty(), "{path}");
+        }
+        let moved = FileChange { kind: ChangeKind::Renamed { from: ".github/workflows/ci.yml".into() }, ..file("a") };
+        assert_eq!(judged(moved.clone(), HobFiles::Protected).len(), 1);
+        assert!(judged(moved, HobFiles::Allowed).is_empty());
+    }
+
+    #[test]
+    fn what_must_not_be_in_a_tree_is_named_without_its_value() {
+        let secret = FileChange { secrets: vec![SecretKind::GitHubToken], ..file("a") };
+        let link = |path, target: &str| FileChange { link_target: Some(target.into()), ..file(path) };
+        for (change, said) in [
+            (secret, "`a` holds a GitHub token"),
+            (FileChange { mode: FileMode::Gitlink, ..file("a") }, "`a` is a link to another repository's commit"),
+            (FileChange { size: 101, ..file("a") }, "`a` has 101 bytes, the limit is 100"),
+            (file("x/.env"), "`x/.env` is a file that holds secrets"),
+            (link("a", "/etc/passwd"), "`a` is a link out of the repository, to `/etc/passwd`"),
+            (link("a/b", "../../x"), "`a/b` is a link out of the repository, to `../../x`"),
+        ] {
+            assert_eq!(judged(change, HobFiles::Protected), [said]);
+        }
+        for fine in [file(".env.example"), link("a/b", "../x"), link("a/b", "c/../../x")] {
+            assert!(judged(fine, HobFiles::Protected).is_empty());
+        }
+        assert!(judged(FileChange { kind: ChangeKind::Deleted, ..file(".env") }, HobFiles::Protected).is_empty());
+    }
+
+    #[test]
+    fn too_many_files_are_refused() {
+        let policy = DiffPolicy::new(&[], HobFiles::Protected, 1, 100).unwrap();
+        let diff = Diff { files: vec![file("a"), file("b")], ..Diff::default() };
+        assert_eq!(policy.violations(&diff), [Violation::TooManyFiles { count: 2, limit: 1 }]);
+    }
+
+    #[test]
+    fn a_glob_that_cannot_be_read_is_named() {
+        let error = DiffPolicy::new(&["a[".into()], HobFiles::Protected, 1, 1).unwrap_err();
+        assert_eq!(error.to_string(), "read the protected path `a[`");
+    }
+}

@@ -1,0 +1,376 @@
+//! The ledger's record: one transition of one issue, as the JSON body of one commit.
+//!
+//! The commit's subject is a sentence for people, its body one line of JSON for Hob, its parent the transition before.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{
+    ActionMark, Blocked, CommentId, EventId, Generation, IssueNumber, Login, Nonce, Proposed, PullNumber, RunId, Sha,
+    Spend, State, Timestamp, WorkerId,
+};
+
+/// The version of the record that this Hob writes.
+pub const RECORD_VERSION: u32 = 1;
+
+/// Who holds a lease.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// The worker.
+    pub worker: WorkerId,
+    /// Drawn for this acquisition alone: tells two processes with one name apart.
+    pub nonce: Nonce,
+}
+
+/// What somebody asks of an issue from outside, whoever works on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Control {
+    /// Put it back and leave it until it is resumed.
+    Pause,
+    /// End it for good, as `/hob cancel` does.
+    Terminate,
+}
+
+impl Control {
+    /// The verb of a sentence.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Pause => "pause",
+            Self::Terminate => "end",
+        }
+    }
+}
+
+/// A request to whoever holds the lease. It stands in the ledger, beside the lease, until it is obeyed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// What is asked.
+    pub control: Control,
+    /// Who asks.
+    pub by: Login,
+    /// When, by the forge's clock.
+    pub at: Timestamp,
+    /// Why; may be empty.
+    #[serde(default)]
+    pub reason: String,
+}
+
+impl Request {
+    /// The pause that it asks for, as of `now`.
+    pub fn pause(self, now: Timestamp) -> Pause {
+        Pause { by: self.by, since: now, reason: self.reason }
+    }
+}
+
+/// A stop until further notice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pause {
+    /// Who stopped it.
+    pub by: Login,
+    /// Since when.
+    pub since: Timestamp,
+    /// Why; may be empty.
+    #[serde(default)]
+    pub reason: String,
+}
+
+/// What set the work off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trigger {
+    /// The `labeled` event.
+    pub event: EventId,
+    /// Who put the label on.
+    pub actor: Login,
+    /// SHA-256 of the title and the body as they were at the claim.
+    pub approved: String,
+}
+
+/// Why the latest trigger was not accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// The `labeled` event that was refused; none where the forge shows no such event.
+    pub event: Option<EventId>,
+    /// Who put the label on, as far as it is known.
+    pub actor: Option<Login>,
+    /// Why, one sentence.
+    pub reason: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What a person said to get an issue going again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// Who.
+    pub actor: Login,
+    /// Their words; empty where only the label was removed.
+    pub text: String,
+    /// What they were asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// The comment they said it in; one that is older answers nothing more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<CommentId>,
+    /// The event by which they took the label off; one that is older unblocks nothing more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<EventId>,
+}
+
+impl Answer {
+    /// This answer in place of an earlier one: what answered then answers no more.
+    #[must_use]
+    pub fn after(self, earlier: Option<&Self>) -> Self {
+        let comment = self.comment.or(earlier.and_then(|answer| answer.comment));
+        let event = self.event.or(earlier.and_then(|answer| answer.event));
+        Self { comment, event, ..self }
+    }
+}
+
+/// One issue's state, as its ledger has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The record's version.
+    pub version: u32,
+    /// The issue.
+    pub issue: IssueNumber,
+    /// Drawn anew for each commit: no two writers make the same object.
+    pub nonce: Nonce,
+    /// Grows by one at each acquisition: the fencing token.
+    pub generation: Generation,
+    /// Who holds the lease; none: it is free.
+    pub holder: Option<Holder>,
+    /// When the lease was last renewed, by the forge's clock.
+    pub renewed_at: Timestamp,
+    /// How long a renewal lasts, in seconds.
+    pub duration_seconds: u64,
+    /// Where the issue stands.
+    pub state: State,
+    /// When the present attempt was claimed.
+    pub claimed_at: Timestamp,
+    /// Attempts so far, since a person last had their say.
+    pub attempt: u32,
+    /// Attempts over its whole life.
+    #[serde(default)]
+    pub attempts_ever: u32,
+    /// Rounds of review so far.
+    pub round: u32,
+    /// Not before this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<Timestamp>,
+    /// Why the last attempt failed, where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_failure: Option<String>,
+    /// Why a person is needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<Blocked>,
+    /// The action that the agent wants to do and that waits for a word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposed: Option<Proposed>,
+    /// The actions that people allowed, each exactly as it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approved: Vec<ActionMark>,
+    /// What a person said last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+    /// Why the trigger was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refusal>,
+    /// The branch with the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Where the branch starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_sha: Option<Sha>,
+    /// The branch's tip as Hob pushed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head_sha: Option<Sha>,
+    /// A tip of the branch that a person pushed and that Hob was told to go on from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Sha>,
+    /// How the last attempt failed and on what work, as one hash: the same again is no progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalled: Option<String>,
+    /// What is asked of whoever holds the lease.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Request>,
+    /// Left alone until it is resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<Pause>,
+    /// The one pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<PullNumber>,
+    /// The one status comment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_comment: Option<CommentId>,
+    /// The last run, for its transcript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<RunId>,
+    /// What set the work off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<Trigger>,
+    /// What all runs together cost.
+    #[serde(default)]
+    pub spend: Spend,
+    /// The checks on the head: passed and run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks: Option<CheckTally>,
+}
+
+/// How many checks passed on the head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckTally {
+    /// Checks that passed.
+    pub passed: usize,
+    /// Checks that ran.
+    pub run: usize,
+}
+
+/// A commit message of the ledger that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum UnreadableRecord {
+    /// No JSON record stands below the subject.
+    #[error("the ledger's commit has no readable record")]
+    Malformed(#[from] serde_json::Error),
+    /// A newer Hob wrote it.
+    #[error("the ledger's record has version {0}, this Hob reads up to {RECORD_VERSION}: update Hob")]
+    Newer(u32),
+}
+
+/// A record that has no JSON form.
+#[derive(Debug, thiserror::Error)]
+#[error("the ledger's record cannot be written as JSON: {0}")]
+pub struct UnwritableRecord(#[from] serde_json::Error);
+
+impl Record {
+    /// Whether somebody asked for a pause and nobody has paused it yet.
+    pub fn asks_for_a_pause(&self) -> bool {
+        self.request.as_ref().is_some_and(|request| request.control == Control::Pause)
+    }
+
+    /// The commit message: the sentence, an empty line, the record.
+    ///
+    /// # Errors
+    /// [`UnwritableRecord`] when the record has no JSON form: nothing may be written then.
+    pub fn to_message(&self, sentence: &str) -> Result<String, UnwritableRecord> {
+        to_message(sentence, self)
+    }
+
+    /// Reads the record and the sentence back from a commit message.
+    ///
+    /// # Errors
+    /// [`UnreadableRecord`] when the body is no record, or one of a newer version.
+    pub fn from_message(message: &str) -> Result<(String, Self), UnreadableRecord> {
+        from_message(message)
+    }
+}
+
+/// A ledger's commit message: the sentence, an empty line, the record.
+pub(super) fn to_message(sentence: &str, record: &impl Serialize) -> Result<String, UnwritableRecord> {
+    let body = serde_json::to_string(record)?;
+    Ok(format!("{}\n\n{body}\n", one_line(sentence)))
+}
+
+/// Reads a ledger's sentence and record back.
+pub(super) fn from_message<T: DeserializeOwned>(message: &str) -> Result<(String, T), UnreadableRecord> {
+    #[derive(Deserialize)]
+    struct Version {
+        version: u32,
+    }
+    let (sentence, body) = message.split_once("\n\n").unwrap_or((message, ""));
+    let Version { version } = serde_json::from_str(body)?;
+    if version > RECORD_VERSION {
+        return Err(UnreadableRecord::Newer(version));
+    }
+    Ok((sentence.to_owned(), serde_json::from_str(body)?))
+}
+
+/// One line of text: line ends become spaces, and what is over 200 characters is cut.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(200).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BlockReason, Impact, RepositoryRecord, lease::tests::record_at};
+
+    /// Every commit message of the ledgers of one rehearsal, as version 0.1.0 of 2026-11-22 wrote them.
+    const WRITTEN_BEFORE: &str = include_str!("ledger-v1.jsonl");
+
+    #[derive(Deserialize)]
+    struct Commit {
+        #[serde(rename = "ref")]
+        name: String,
+        message: String,
+    }
+
+    #[test]
+    fn what_an_earlier_version_wrote_is_read_and_would_be_written_again() {
+        let commits: Vec<Commit> = WRITTEN_BEFORE.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(commits.len(), 29);
+        for Commit { name, message } in commits {
+            let again = if name == "repository" {
+                let sentence = message.lines().next().unwrap();
+                RepositoryRecord::from_message(&message).unwrap().to_message(sentence).unwrap()
+            } else {
+                let (sentence, record) = Record::from_message(&message).unwrap();
+                record.to_message(&sentence).unwrap()
+            };
+            assert_eq!(again, message, "{name}");
+        }
+    }
+
+    /// A field that is renamed here cannot be read in the ledgers that are there.
+    #[test]
+    fn every_field_keeps_its_name() {
+        let at = Timestamp::UNIX_EPOCH;
+        let ann = || Login::from("ann");
+        let text = || "x".to_owned();
+        let proposed = Proposed { tool: text(), line: text(), text: text(), impact: Impact::High };
+        let pause = Pause { by: ann(), since: at, reason: text() };
+        let record = Record {
+            retry_after: Some(at),
+            last_failure: Some(text()),
+            blocked: Some(BlockReason::WorkerDied.blocked(at)),
+            approved: vec![proposed.mark()],
+            proposed: Some(proposed),
+            answer: Some(Answer {
+                actor: ann(),
+                text: text(),
+                question: Some(text()),
+                comment: Some(CommentId(2)),
+                event: Some(EventId(3)),
+            }),
+            refused: Some(Refusal { event: Some(EventId(4)), actor: Some(ann()), reason: text(), at }),
+            branch: Some(text()),
+            base_sha: Some(Sha(text())),
+            head_sha: Some(Sha(text())),
+            accepted: Some(Sha(text())),
+            stalled: Some(text()),
+            request: Some(Request { control: Control::Pause, by: ann(), at, reason: text() }),
+            paused: Some(pause),
+            pull_request: Some(PullNumber(5)),
+            status_comment: Some(CommentId(6)),
+            session: Some(RunId(text())),
+            trigger: Some(Trigger { event: EventId(7), actor: ann(), approved: text() }),
+            checks: Some(CheckTally { passed: 1, run: 2 }),
+            ..record_at(State::Blocked)
+        };
+        let message = record.to_message("a sentence").unwrap();
+        assert_eq!(Record::from_message(&message).unwrap(), ("a sentence".to_owned(), record));
+        insta::assert_snapshot!(message, @r#"
+        a sentence
+
+        {"version":1,"issue":1,"nonce":"1","generation":1,"holder":{"worker":"w","nonce":"1"},"renewed_at":"1970-01-01T00:00:00Z","duration_seconds":60,"state":"blocked","claimed_at":"1970-01-01T00:00:00Z","attempt":1,"attempts_ever":1,"round":0,"retry_after":"1970-01-01T00:00:00Z","last_failure":"x","blocked":{"kind":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"branch":"x","base_sha":"x","head_sha":"x","accepted":"x","stalled":"x","request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull_request":5,"status_comment":6,"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"checks":{"passed":1,"run":2}}
+        "#);
+    }
+
+    #[test]
+    fn a_newer_record_is_refused_and_no_record_is_malformed() {
+        let newer = format!("s\n\n{{\"version\":{}}}\n", RECORD_VERSION + 1);
+        assert!(matches!(Record::from_message(&newer), Err(UnreadableRecord::Newer(_))));
+        for text in ["", "s", "s\n\n", "s\n\n{}", "s\n\nnull"] {
+            assert!(matches!(Record::from_message(text), Err(UnreadableRecord::Malformed(_))), "{text:?}");
+        }
+    }
+}

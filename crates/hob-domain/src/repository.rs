@@ -1,0 +1,376 @@
+//! The repository's own ledger: what the day has cost, what the hour has claimed, and the kill switch.
+//!
+//! # Flow
+//! Whoever wins an issue's lease asks [`reserve`] for a record with its share of the day in it, and writes that by
+//! compare-and-set over the record it read; when the attempt ends, [`close_reservation`] puts what was really spent in
+//! its place.
+//!
+//! # Guarantees
+//! - However many workers share a repository, what is spent and what is reserved together stay within the day's budget:
+//!   each reservation is made from the record before it, and only one write can follow a record.
+//! - A bill is never counted twice and never lost: a share holds the issue's whole bill as it was before the day and as
+//!   it is now, and takes it from the issue's own ledger.
+//!
+//! # Caveats
+//! A day is one of UTC. What a run takes beyond its allowance (a model's last reply, a command that tells its cost only
+//! at its end) is in the day's sum as soon as it is known, and no reservation is made before that.
+
+use std::{fmt, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Allowance, Budget, Exhausted, IssueNumber, Nonce, Pause, RECORD_VERSION, Spend, Timestamp, UnreadableRecord,
+    record::{UnwritableRecord, from_message, to_message},
+};
+
+/// How long a claim counts for the hourly limit.
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// What one issue took of the day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayShare {
+    /// The issue.
+    pub issue: IssueNumber,
+    /// Its whole bill before the day.
+    pub before: Spend,
+    /// Its whole bill now.
+    pub now: Spend,
+    /// Attempts begun in the day.
+    pub attempts: u32,
+    /// What the attempt under way may take at most.
+    #[serde(default)]
+    pub reserved: Spend,
+    /// When the reservation ends by itself: a worker that died does not keep it.
+    pub until: Timestamp,
+}
+
+/// One claim within the hour.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClaimMark {
+    /// The issue.
+    pub issue: IssueNumber,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// The record at the tip of the repository's ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepositoryRecord {
+    /// The record's version.
+    pub version: u32,
+    /// Drawn anew for each commit.
+    pub nonce: Nonce,
+    /// When it was written, by the forge's clock.
+    pub at: Timestamp,
+    /// The kill switch: nothing is claimed while it is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<Pause>,
+    /// The shares of the day that `at` is in.
+    #[serde(default)]
+    pub day: Vec<DayShare>,
+    /// The claims within the hour before `at`.
+    #[serde(default)]
+    pub claims: Vec<ClaimMark>,
+}
+
+/// What the settings allow a repository.
+#[derive(Debug, Clone, Copy)]
+pub struct RepositoryRules {
+    /// Issues that may be claimed within an hour.
+    pub issues_per_hour: usize,
+    /// What a day may take.
+    pub day: Budget,
+}
+
+/// What an attempt asks of the day.
+#[derive(Debug, Clone)]
+pub struct Reservation {
+    /// The issue.
+    pub issue: IssueNumber,
+    /// Its whole bill so far, as its own ledger has it.
+    pub bill: Spend,
+    /// What attempt and issue may still take.
+    pub allowance: Allowance,
+    /// When the attempt is over at the latest.
+    pub until: Timestamp,
+}
+
+/// Why nothing may be claimed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Full {
+    /// The kill switch is set.
+    Paused(Pause),
+    /// As many issues as an hour may have were claimed.
+    Hour {
+        /// The limit.
+        limit: usize,
+        /// When the next may be claimed.
+        until: Timestamp,
+    },
+    /// The day's budget is spent, or reserved by attempts under way.
+    Day {
+        /// Which limit.
+        exhausted: Exhausted,
+        /// What was spent and what is reserved.
+        spent: Spend,
+        /// When the next day begins.
+        until: Timestamp,
+    },
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Paused(pause) => {
+                let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", pause.reason) };
+                write!(f, "{} paused the repository{why}; `hob resume --all` resumes it", pause.by)
+            }
+            Self::Hour { limit, until } => {
+                write!(f, "{limit} issues were claimed within the hour, the limit; the next is claimed after {until}")
+            }
+            Self::Day { exhausted, spent, until } => write!(
+                f,
+                "the day's {exhausted} is spent or reserved by attempts under way ({spent}); work resumes after {until}"
+            ),
+        }
+    }
+}
+
+impl RepositoryRecord {
+    /// The commit message: the sentence, an empty line, the record.
+    ///
+    /// # Errors
+    /// [`UnwritableRecord`] when the record has no JSON form: nothing may be written then.
+    pub fn to_message(&self, sentence: &str) -> Result<String, UnwritableRecord> {
+        to_message(sentence, self)
+    }
+
+    /// Reads the record back from a commit message.
+    ///
+    /// # Errors
+    /// [`UnreadableRecord`] when the body is no record, or one of a newer version.
+    pub fn from_message(message: &str) -> Result<Self, UnreadableRecord> {
+        from_message(message).map(|(_sentence, record)| record)
+    }
+
+    /// The record after this one, or the first: what is older than its day and its hour is left out.
+    pub fn next(before: Option<&Self>, nonce: Nonce, now: Timestamp) -> Self {
+        let same_day = before.filter(|record| record.at.date_naive() == now.date_naive());
+        let claims = before.into_iter().flat_map(|record| &record.claims).filter(|claim| claim.at + HOUR > now);
+        Self {
+            version: RECORD_VERSION,
+            nonce,
+            at: now,
+            paused: before.and_then(|record| record.paused.clone()),
+            day: same_day.map(|record| record.day.clone()).unwrap_or_default(),
+            claims: claims.cloned().collect(),
+        }
+    }
+
+    /// What the day has cost by `now`, with what attempts under way may take.
+    pub fn day_bill(&self, now: Timestamp) -> Spend {
+        self.taken(now, None).0
+    }
+
+    /// What the day has cost by `now`, with what is reserved.
+    fn taken(&self, now: Timestamp, except: Option<IssueNumber>) -> (Spend, u32) {
+        if self.at.date_naive() != now.date_naive() {
+            return (Spend::default(), 0);
+        }
+        let reserved = |share: &DayShare| match share.until > now && Some(share.issue) != except {
+            true => share.reserved,
+            false => Spend::default(),
+        };
+        let spent = self.day.iter().map(|share| share.now.since(share.before) + reserved(share)).sum();
+        (spent, self.day.iter().map(|share| share.attempts).sum())
+    }
+
+    fn share(&mut self, issue: IssueNumber, before: Spend) -> &mut DayShare {
+        let at = self.day.iter().position(|share| share.issue == issue).unwrap_or_else(|| {
+            let until = self.at;
+            let nothing = Spend::default();
+            self.day.push(DayShare { issue, before, now: before, attempts: 0, reserved: nothing, until });
+            self.day.len() - 1
+        });
+        &mut self.day[at]
+    }
+}
+
+/// What the day has left for one more attempt.
+///
+/// # Errors
+/// [`Full`] when it has nothing left, or when the kill switch is set.
+pub fn day_left(
+    record: Option<&RepositoryRecord>,
+    rules: &RepositoryRules,
+    issue: Option<IssueNumber>,
+    now: Timestamp,
+) -> Result<Allowance, Full> {
+    if let Some(pause) = record.and_then(|record| record.paused.clone()) {
+        return Err(Full::Paused(pause));
+    }
+    let (spent, attempts) = record.map(|record| record.taken(now, issue)).unwrap_or_default();
+    let full = |exhausted| Full::Day { exhausted, spent, until: next_day(now) };
+    rules.day.next_attempt(attempts).map_err(full)?;
+    rules.day.left(spent).map_err(full)
+}
+
+/// How many more issues the hour has room for.
+///
+/// # Errors
+/// [`Full`] when it has none.
+pub fn hour_room(record: Option<&RepositoryRecord>, rules: &RepositoryRules, now: Timestamp) -> Result<usize, Full> {
+    let claims = record.into_iter().flat_map(|record| &record.claims).map(|claim| claim.at);
+    let claims: Vec<Timestamp> = claims.filter(|at| *at + HOUR > now).collect();
+    let room = rules.issues_per_hour.saturating_sub(claims.len());
+    let until = claims.iter().min().map_or(now, |first| *first + HOUR);
+    if room == 0 { Err(Full::Hour { limit: rules.issues_per_hour, until }) } else { Ok(room) }
+}
+
+/// The record with the attempt's share of the day in it, and what the attempt may take. A claim that goes on with an
+/// attempt of the same hour counts once.
+///
+/// # Errors
+/// [`Full`] when hour or day have no room for it.
+pub fn reserve(
+    before: Option<&RepositoryRecord>,
+    ask: &Reservation,
+    rules: &RepositoryRules,
+    nonce: Nonce,
+    now: Timestamp,
+) -> Result<(RepositoryRecord, Allowance), Full> {
+    let allowance = day_left(before, rules, Some(ask.issue), now)?.and(ask.allowance);
+    let mut record = RepositoryRecord::next(before, nonce, now);
+    if !record.claims.iter().any(|claim| claim.issue == ask.issue) {
+        hour_room(before, rules, now)?;
+    }
+    record.claims.retain(|claim| claim.issue != ask.issue);
+    record.claims.push(ClaimMark { issue: ask.issue, at: now });
+    let share = record.share(ask.issue, ask.bill);
+    share.now = ask.bill;
+    share.attempts += 1;
+    share.reserved = allowance.at_most();
+    share.until = ask.until;
+    Ok((record, allowance))
+}
+
+/// The record after an attempt: its reservation is gone, what it cost is in. `began` is the issue's bill when the
+/// attempt began, for a day that began after it.
+pub fn close_reservation(
+    before: Option<&RepositoryRecord>,
+    issue: IssueNumber,
+    (began, bill): (Spend, Spend),
+    nonce: Nonce,
+    now: Timestamp,
+) -> RepositoryRecord {
+    let mut record = RepositoryRecord::next(before, nonce, now);
+    let share = record.share(issue, began);
+    share.now = bill;
+    share.reserved = Spend::default();
+    share.until = now;
+    record
+}
+
+fn next_day(now: Timestamp) -> Timestamp {
+    let midnight = now.date_naive().succ_opt().and_then(|day| day.and_hms_opt(0, 0, 0));
+    midnight.map_or(now, |midnight| midnight.and_utc())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Noon of the first day.
+    const NOON: i64 = 12 * 3_600;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(seconds, 0).unwrap()
+    }
+
+    fn money(usd_micros: u64) -> Spend {
+        Spend { usd_micros, ..Spend::default() }
+    }
+
+    fn rules() -> RepositoryRules {
+        let day = Budget { usd_micros: Some(100), attempts: Some(5), ..Budget::default() };
+        RepositoryRules { issues_per_hour: 3, day }
+    }
+
+    fn ask(issue: u64, allowed: u64) -> Reservation {
+        let allowance = Allowance { usd_micros: Some(allowed), ..Allowance::default() };
+        Reservation { issue: IssueNumber(issue), bill: money(1_000), allowance, until: at(NOON + 1_800) }
+    }
+
+    fn reserved(before: Option<&RepositoryRecord>, ask: &Reservation, now: i64) -> RepositoryRecord {
+        reserve(before, ask, &rules(), Nonce::from("n"), at(now)).unwrap().0
+    }
+
+    #[test]
+    fn what_is_reserved_is_nobody_elses() {
+        let first = reserved(None, &ask(1, 60), NOON);
+        let (second, allowance) = reserve(Some(&first), &ask(2, 60), &rules(), Nonce::from("m"), at(NOON)).unwrap();
+        assert_eq!(allowance.usd_micros, Some(40), "what the first left");
+        let full = reserve(Some(&second), &ask(3, 60), &rules(), Nonce::from("o"), at(NOON)).unwrap_err();
+        let until = at(24 * 3_600);
+        assert_eq!(full, Full::Day { exhausted: Exhausted::Money(100), spent: money(100), until });
+    }
+
+    #[test]
+    fn a_reservation_ends_with_its_attempt_or_by_itself() {
+        let held = reserved(None, &ask(1, 100), NOON);
+        let bills = (money(1_000), money(1_030));
+        let closed = close_reservation(Some(&held), IssueNumber(1), bills, Nonce::from("m"), at(NOON + 60));
+        assert_eq!(day_left(Some(&closed), &rules(), None, at(NOON + 60)).unwrap().usd_micros, Some(70));
+        assert!(day_left(Some(&held), &rules(), None, at(NOON + 1_799)).is_err());
+        assert_eq!(day_left(Some(&held), &rules(), None, at(NOON + 1_800)).unwrap().usd_micros, Some(100));
+    }
+
+    #[test]
+    fn a_dead_workers_bill_is_counted_once() {
+        let held = reserved(None, &ask(1, 100), NOON);
+        // It spent 30, which the issue's ledger tells, and died: another takes over.
+        let again = Reservation { bill: money(1_030), ..ask(1, 100) };
+        let taken = reserved(Some(&held), &again, NOON + 60);
+        assert_eq!(taken.claims.len(), 1, "one issue, one claim of the hour");
+        let bills = (money(1_030), money(1_050));
+        let closed = close_reservation(Some(&taken), IssueNumber(1), bills, Nonce::from("m"), at(NOON + 90));
+        assert_eq!(day_left(Some(&closed), &rules(), None, at(NOON + 90)).unwrap().usd_micros, Some(50));
+    }
+
+    #[test]
+    fn a_new_day_begins_with_nothing_spent() {
+        let held = reserved(None, &ask(1, 100), NOON);
+        let tomorrow = NOON + 86_400;
+        assert_eq!(day_left(Some(&held), &rules(), None, at(tomorrow)).unwrap().usd_micros, Some(100));
+        // An attempt that began the day before is the new day's bill.
+        let bills = (money(1_000), money(1_070));
+        let closed = close_reservation(Some(&held), IssueNumber(1), bills, Nonce::from("m"), at(tomorrow));
+        assert_eq!(day_left(Some(&closed), &rules(), None, at(tomorrow)).unwrap().usd_micros, Some(30));
+    }
+
+    #[test]
+    fn hour_and_attempts_have_limits() {
+        let mut record = None;
+        for issue in 1..=3 {
+            record = Some(reserved(record.as_ref(), &ask(issue, 1), NOON));
+        }
+        let full = |now| reserve(record.as_ref(), &ask(4, 1), &rules(), Nonce::from("n"), at(now));
+        assert_eq!(full(NOON + 3_599).unwrap_err(), Full::Hour { limit: 3, until: at(NOON + 3_600) });
+        let mut record = full(NOON + 3_600).unwrap().0;
+        record = reserved(Some(&record), &ask(4, 1), NOON + 3_600);
+        let over = reserve(Some(&record), &ask(4, 1), &rules(), Nonce::from("n"), at(NOON + 3_600)).unwrap_err();
+        assert!(matches!(over, Full::Day { exhausted: Exhausted::Attempts(5), .. }), "{over:?}");
+    }
+
+    #[test]
+    fn the_kill_switch_stays_on_from_record_to_record() {
+        let pause = Pause { by: "ann".into(), since: at(1), reason: "too dear".to_owned() };
+        let record = RepositoryRecord::next(None, Nonce::from("n"), at(NOON));
+        let record = RepositoryRecord { paused: Some(pause.clone()), ..record };
+        let next = close_reservation(Some(&record), IssueNumber(1), Default::default(), Nonce::from("m"), at(NOON));
+        let full = reserve(Some(&next), &ask(1, 1), &rules(), Nonce::from("o"), at(NOON + 86_400)).unwrap_err();
+        assert_eq!(full, Full::Paused(pause));
+        assert!(full.to_string().contains("ann paused the repository (too dear)"));
+    }
+}

@@ -1,0 +1,89 @@
+//! One run of an agent: what it is asked and what it answers.
+
+use std::{path::PathBuf, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ActionMark, FailureClass, IssueNumber, Proposed, RepoName, RunId, Spend};
+
+/// What an agent is asked to do. It holds no token and no path to Hob's own git directory.
+#[derive(Debug, Clone)]
+pub struct RunRequest {
+    /// This run.
+    pub run: RunId,
+    /// The session it belongs to: its own, or that of an earlier run that it goes on from.
+    pub session: RunId,
+    /// The repository the issue is in.
+    pub repo: RepoName,
+    /// The issue.
+    pub issue: IssueNumber,
+    /// The issue's title, cleaned of control and invisible characters.
+    pub title: String,
+    /// The issue's body, cleaned likewise; a recipe reads the unified diff in it.
+    pub body: String,
+    /// The whole task as text: issue, trusted comments, earlier attempts, a person's answer, failed checks.
+    pub brief: String,
+    /// The folder the agent edits.
+    pub folder: PathBuf,
+    /// The checks Hob will run afterwards, one shell command each.
+    pub checks: Vec<String>,
+    /// Wall time left for this run.
+    pub time: Duration,
+    /// Millionths of a US dollar left for this run; none: not limited.
+    pub usd_micros: Option<u64>,
+    /// Tokens left for this run, sent and produced; none: not limited.
+    pub tokens: Option<u64>,
+    /// Actions that people allowed for this issue, whatever their impact.
+    pub approved: Vec<ActionMark>,
+}
+
+/// How a run ended, as far as the work goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// The agent says the work is done. Whether it is, Hob's checks tell.
+    Done {
+        /// What was done and why, for the pull request.
+        summary: String,
+    },
+    /// The agent found that nothing has to change.
+    NothingToDo {
+        /// Why.
+        reason: String,
+    },
+    /// The agent needs an answer from a person.
+    Question {
+        /// What it asks.
+        question: String,
+    },
+    /// The agent wants to do something that needs a person's word.
+    ApprovalNeeded {
+        /// What it wants to do.
+        proposed: Proposed,
+    },
+    /// The agent failed.
+    Failed {
+        /// What went wrong, one sentence.
+        reason: String,
+        /// Whether trying again can help.
+        failure: FailureClass,
+    },
+}
+
+/// What comes back from a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunReport {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What it cost.
+    pub spend: Spend,
+}
+
+/// One line of progress for whoever watches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// The line: what the agent does now. Empty: there is only news of the cost.
+    pub text: String,
+    /// What the run has cost so far, where the agent knows it.
+    pub spent: Option<Spend>,
+}

@@ -1,0 +1,57 @@
+//! What the forge says about a repository's issues at one moment: all that [`plan`](crate::plan()) reads.
+
+use crate::{IssueNumber, PullNumber, Record, RepositoryRecord, Timestamp};
+
+/// One moment of a repository.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    /// Open issues with the trigger label, and every issue whose ledger is not at its end.
+    pub issues: Vec<IssueView>,
+    /// The tip of the repository's own ledger; none: nothing was claimed yet.
+    pub repository: Option<RepositoryRecord>,
+}
+
+/// Whether the issue is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IssueStatus {
+    /// Open.
+    Open,
+    /// Closed.
+    Closed,
+    /// Deleted, or transferred to another repository.
+    Gone,
+}
+
+/// What became of a pull request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PullStatus {
+    /// Open.
+    Open,
+    /// Merged.
+    Merged,
+    /// Closed without a merge.
+    Closed,
+}
+
+/// One issue at one moment.
+#[derive(Debug, Clone)]
+pub struct IssueView {
+    /// Its number.
+    pub number: IssueNumber,
+    /// Its title.
+    pub title: String,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// Open or closed.
+    pub status: IssueStatus,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When anything about it last changed.
+    pub updated_at: Timestamp,
+    /// The tip of its ledger.
+    pub record: Option<Record>,
+    /// Open issues that it waits for.
+    pub blockers: Vec<IssueNumber>,
+    /// Its pull request, where the ledger names one.
+    pub pull: Option<(PullNumber, PullStatus)>,
+}

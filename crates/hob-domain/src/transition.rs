@@ -1,0 +1,573 @@
+//! The state machine: every change of an issue's record is a [`Transition`], and [`apply`] is the one function that makes
+//! it or refuses it.
+//!
+//! # Flow
+//! A worker acquires the lease with a transition, makes further ones while it holds the lease, and releases it, with a
+//! last one or without. Each is one commit of the ledger, and its sentence is that commit's subject.
+//!
+//! # Guarantees
+//! [`apply`] is total and pure: the same record, transition and time give the same record, sentence or refusal. The model
+//! check explores this function, not a copy of it.
+
+use crate::{
+    Answer, BlockReason, CheckTally, CommentId, Ending, Login, Pause, PullNumber, Record, Recovery, Refusal, Request,
+    RunId, Sha, Spend, State, Timestamp, Trigger, WorkerId,
+};
+
+/// One change of an issue's record.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Transition {
+    /// An attempt begins at a free issue, or at a finished one that is asked for again.
+    Claim {
+        /// What set the work off.
+        trigger: Trigger,
+    },
+    /// The lease of a worker that died is taken over.
+    TakeOver {
+        /// What follows.
+        recovery: Recovery,
+        /// The worker that died, where the ledger names it.
+        from: Option<WorkerId>,
+    },
+    /// A blocked issue was answered, and an attempt begins at once.
+    Continue(Unblocking),
+    /// A blocked issue was answered: the next free worker takes it.
+    Unblock(Unblocking),
+    /// The trigger's actor is not authorized.
+    Refuse(Refusal),
+    /// The refusal is shown: what happens on the issue after this moment is news.
+    RefusalShown,
+    /// The agent starts.
+    StartAgent {
+        /// The agent's name.
+        agent: String,
+        /// The branch.
+        branch: String,
+        /// Where the branch starts.
+        base: Sha,
+        /// The session of its runs.
+        session: RunId,
+    },
+    /// A run ended, and what it spent is written.
+    RecordSpend(Spend),
+    /// What an earlier attempt spent is added, which the forge would not take then.
+    AddSpend(Spend),
+    /// The pull request is open.
+    Publish {
+        /// The branch's tip.
+        head: Sha,
+        /// The pull request.
+        pull: PullNumber,
+        /// The checks on the head.
+        checks: Option<CheckTally>,
+    },
+    /// A person is needed.
+    Block(BlockReason),
+    /// A transient failure: the issue is requeued for a later attempt.
+    Retry {
+        /// How the attempt failed.
+        failure: String,
+        /// Not before this time.
+        until: Timestamp,
+    },
+    /// The model's quota is used up: the issue is requeued, and the attempt does not count.
+    WaitForQuota {
+        /// What the model's service said.
+        failure: String,
+        /// Not before this time.
+        until: Timestamp,
+    },
+    /// The attempt was cut short: the issue is requeued, and the attempt does not count.
+    Requeue {
+        /// Why.
+        reason: String,
+    },
+    /// Whoever works on the issue, or takes it next, is asked to pause or end the work.
+    Request(Request),
+    /// The issue is left alone until it is resumed; an attempt under way does not count.
+    Pause(Pause),
+    /// A paused issue may go on.
+    Resume {
+        /// Who resumed it.
+        by: Login,
+    },
+    /// The wait before the next attempt is over.
+    RetryNow {
+        /// Who asked.
+        by: Login,
+    },
+    /// The pull request was closed without a merge.
+    Reject(PullNumber),
+    /// The pull request is open again.
+    ReturnToReview(PullNumber),
+    /// The ledger was deleted and is made anew from what else there is.
+    Rebuild(Traces),
+    /// The work is over.
+    Finish(Ending),
+    /// Nothing changes but the holder: comment and labels are brought up to date under the lease.
+    Reconcile {
+        /// What is brought up to date.
+        what: String,
+    },
+}
+
+/// An answer that unblocks an issue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unblocking {
+    /// What the person said.
+    pub answer: Answer,
+    /// Whether it approves the proposed action.
+    pub grant: ApprovalGrant,
+    /// SHA-256 of the title and the body as the person saw them.
+    pub approved: String,
+}
+
+/// Whether an answer approves the action that waits for approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApprovalGrant {
+    /// It does not.
+    Nothing,
+    /// It does, exactly this action.
+    ProposedAction,
+}
+
+/// What is left of an issue whose ledger was deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Traces {
+    /// Its status comment.
+    pub comment: CommentId,
+    /// Its branch.
+    pub branch: Option<String>,
+    /// Its open pull request and that one's head.
+    pub pull: Option<(PullNumber, Sha)>,
+    /// Whether the label of blocked issues is on.
+    pub was_blocked: bool,
+}
+
+/// A transition that has no meaning in the record's state.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the transition `{transition}` does not apply to an issue that is {state}")]
+pub struct Illegal {
+    /// Where the issue stands.
+    pub state: State,
+    /// The transition's name.
+    pub transition: &'static str,
+}
+
+/// Something that the holder of a lease learned: the ledger has it with the next transition or renewal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// The one status comment.
+    StatusComment(CommentId),
+    /// What a run spent since the last note.
+    Spend(Spend),
+    /// Work that passed its checks: whoever continues need not do it again.
+    Proven(Sha),
+    /// How the attempt failed and on what work, as one hash.
+    Failure(String),
+}
+
+/// Makes a transition: the next record, and the sentence that tells it.
+///
+/// # Errors
+/// [`Illegal`] when the transition has no meaning in the record's state.
+pub fn apply(record: &Record, transition: Transition, now: Timestamp) -> Result<(Record, String), Illegal> {
+    let Some(state) = transition.leads_to(record) else {
+        return Err(Illegal { state: record.state, transition: transition.name() });
+    };
+    let mut next = record.clone();
+    let sentence = transition.change(&mut next, now);
+    next.state = state;
+    Ok((next, sentence))
+}
+
+impl Record {
+    /// Takes in what the holder of the lease learned.
+    pub fn note(&mut self, note: Note) {
+        match note {
+            Note::StatusComment(id) => self.status_comment = Some(id),
+            Note::Spend(spend) => self.spend = self.spend + spend,
+            Note::Proven(head) => self.head_sha = Some(head),
+            Note::Failure(mark) => self.stalled = Some(mark),
+        }
+    }
+
+    /// Whether the record says already how the attempt ended.
+    pub fn has_ended(&self) -> bool {
+        match self.state {
+            State::Ready | State::InReview | State::Blocked | State::Done => true,
+            State::Assigned | State::InProgress => false,
+        }
+    }
+}
+
+impl Transition {
+    /// The transition's name, for logs and errors.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Claim { .. } => "claim",
+            Self::TakeOver { .. } => "take over",
+            Self::Continue(_) => "continue",
+            Self::Unblock(_) => "unblock",
+            Self::Refuse(_) => "refuse",
+            Self::RefusalShown => "refusal shown",
+            Self::StartAgent { .. } => "start agent",
+            Self::RecordSpend(_) => "record spend",
+            Self::AddSpend(_) => "add spend",
+            Self::Publish { .. } => "publish",
+            Self::Block(_) => "block",
+            Self::Retry { .. } => "retry",
+            Self::WaitForQuota { .. } => "wait for quota",
+            Self::Requeue { .. } => "requeue",
+            Self::Request(_) => "request",
+            Self::Pause(_) => "pause",
+            Self::Resume { .. } => "resume",
+            Self::RetryNow { .. } => "retry now",
+            Self::Reject(_) => "reject",
+            Self::ReturnToReview(_) => "return to review",
+            Self::Rebuild(_) => "rebuild",
+            Self::Finish(_) => "finish",
+            Self::Reconcile { .. } => "reconcile",
+        }
+    }
+
+    /// The state that the transition leads to; none: it does not apply to the record.
+    fn leads_to(&self, record: &Record) -> Option<State> {
+        use State::{Assigned, Blocked, Done, InProgress, InReview, Ready};
+        let state = record.state;
+        let working = matches!(state, Assigned | InProgress);
+        // The ledger says that a pull request is open and names none: the work starts over.
+        let lost_its_pull = state == InReview && record.pull_request.is_none();
+        match self {
+            Self::Claim { .. } => matches!(state, Ready | Done).then_some(Assigned),
+            Self::TakeOver { recovery: Recovery::Resume, .. } => (working || lost_its_pull).then_some(Assigned),
+            Self::TakeOver { recovery: Recovery::Block, .. } => working.then_some(Blocked),
+            Self::TakeOver { recovery: Recovery::Abandon, .. } => working.then_some(Ready),
+            Self::Continue(_) => (state == Blocked).then_some(Assigned),
+            Self::Unblock(_) => (state == Blocked).then_some(Ready),
+            Self::Refuse(_) => matches!(state, Ready | Done).then_some(Ready),
+            Self::RefusalShown => (state == Ready && record.refused.is_some()).then_some(Ready),
+            Self::StartAgent { .. } => (state == Assigned).then_some(InProgress),
+            Self::RecordSpend(_) => working.then_some(state),
+            Self::Publish { .. } => (state == InProgress).then_some(InReview),
+            Self::Block(_) => working.then_some(Blocked),
+            Self::Retry { .. } | Self::WaitForQuota { .. } | Self::Requeue { .. } => working.then_some(Ready),
+            Self::Pause(_) => (state != Done).then_some(if working { Ready } else { state }),
+            Self::Resume { .. } => (record.paused.is_some() || record.asks_for_a_pause()).then_some(state),
+            Self::RetryNow { .. } => (state == Ready).then_some(Ready),
+            Self::Reject(_) => (state == InReview).then_some(Blocked),
+            Self::ReturnToReview(_) => matches!(state, Blocked | Done).then_some(InReview),
+            Self::Rebuild(traces) => (record.generation.0 <= 1 && state == Ready).then_some(traces.state()),
+            Self::Finish(_) => (state != Done).then_some(Done),
+            Self::AddSpend(_) | Self::Request(_) | Self::Reconcile { .. } => Some(state),
+        }
+    }
+}
+
+impl Traces {
+    pub(super) fn state(&self) -> State {
+        match (&self.pull, self.was_blocked) {
+            (Some(_), _) => State::InReview,
+            (None, true) => State::Blocked,
+            (None, false) => State::Ready,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Control, EventId, Nonce, blocked::tests::every_reason, lease::tests::record_at, released};
+
+    fn now() -> Timestamp {
+        Timestamp::from_timestamp(1_000, 0).unwrap()
+    }
+
+    fn trigger(event: u64, approved: &str) -> Trigger {
+        Trigger { event: EventId(event), actor: "ann".into(), approved: approved.to_owned() }
+    }
+
+    fn unblocking(grant: ApprovalGrant) -> Unblocking {
+        let answer = Answer {
+            actor: "ann".into(),
+            text: "use UTC".to_owned(),
+            question: None,
+            comment: Some(CommentId(5)),
+            event: None,
+        };
+        Unblocking { answer, grant, approved: "new".to_owned() }
+    }
+
+    fn refusal() -> Refusal {
+        Refusal { event: None, actor: None, reason: "no".to_owned(), at: Timestamp::UNIX_EPOCH }
+    }
+
+    fn pause() -> Pause {
+        Pause { by: "ann".into(), since: now(), reason: String::new() }
+    }
+
+    fn traces(pull: bool, was_blocked: bool) -> Traces {
+        let pull = pull.then(|| (PullNumber(9), Sha("a".to_owned())));
+        Traces { comment: CommentId(1), branch: None, pull, was_blocked }
+    }
+
+    /// Every transition, against the states it applies to and where it leads; it refuses all others.
+    fn table() -> Vec<(Transition, Vec<(State, State)>)> {
+        use State::{Assigned, Blocked, Done, InProgress, InReview, Ready};
+        let same = |states: &[State]| states.iter().map(|state| (*state, *state)).collect::<Vec<_>>();
+        let to = |states: &[State], end: State| states.iter().map(|state| (*state, end)).collect::<Vec<_>>();
+        let working = [Assigned, InProgress];
+        let take_over = |recovery| Transition::TakeOver { recovery, from: None };
+        let failure = || "no".to_owned();
+        let request = Request { control: Control::Pause, by: "ann".into(), at: now(), reason: String::new() };
+        let mut table = vec![
+            (Transition::Claim { trigger: trigger(1, "x") }, to(&[Ready, Done], Assigned)),
+            (take_over(Recovery::Resume), to(&[Assigned, InProgress, InReview], Assigned)),
+            (take_over(Recovery::Block), to(&working, Blocked)),
+            (take_over(Recovery::Abandon), to(&working, Ready)),
+            (Transition::Continue(unblocking(ApprovalGrant::Nothing)), to(&[Blocked], Assigned)),
+            (Transition::Unblock(unblocking(ApprovalGrant::Nothing)), to(&[Blocked], Ready)),
+            (Transition::Refuse(refusal()), to(&[Ready, Done], Ready)),
+            (
+                Transition::StartAgent {
+                    agent: "native".to_owned(),
+                    branch: "hob/1".to_owned(),
+                    base: Sha("b".to_owned()),
+                    session: RunId("s".to_owned()),
+                },
+                to(&[Assigned], InProgress),
+            ),
+            (Transition::RecordSpend(Spend::default()), same(&working)),
+            (Transition::AddSpend(Spend::default()), same(&State::ALL)),
+            (
+                Transition::Publish { head: Sha("h".to_owned()), pull: PullNumber(9), checks: None },
+                to(&[InProgress], InReview),
+            ),
+            (Transition::Retry { failure: failure(), until: now() }, to(&working, Ready)),
+            (Transition::WaitForQuota { failure: failure(), until: now() }, to(&working, Ready)),
+            (Transition::Requeue { reason: failure() }, to(&working, Ready)),
+            (Transition::Request(request), same(&State::ALL)),
+            (
+                Transition::Pause(pause()),
+                [to(&[Ready, Assigned, InProgress], Ready), same(&[InReview, Blocked])].concat(),
+            ),
+            (Transition::RetryNow { by: "ann".into() }, same(&[Ready])),
+            (Transition::Reject(PullNumber(9)), to(&[InReview], Blocked)),
+            (Transition::ReturnToReview(PullNumber(9)), to(&[Blocked, Done], InReview)),
+            (Transition::Rebuild(traces(false, false)), to(&[Ready], Ready)),
+            (Transition::Rebuild(traces(false, true)), to(&[Ready], Blocked)),
+            (Transition::Rebuild(traces(true, true)), to(&[Ready], InReview)),
+            (Transition::Finish(Ending::Closed), to(&[Ready, Assigned, InProgress, InReview, Blocked], Done)),
+            (Transition::Reconcile { what: failure() }, same(&State::ALL)),
+            // What depends on more than the state: see the tests below.
+            (Transition::RefusalShown, Vec::new()),
+            (Transition::Resume { by: "ann".into() }, Vec::new()),
+        ];
+        table.extend(every_reason().into_iter().map(|reason| (Transition::Block(reason), to(&working, Blocked))));
+        table
+    }
+
+    #[test]
+    fn every_transition_meets_every_state_as_the_table_says() {
+        for (transition, rows) in table() {
+            for state in State::ALL {
+                let expected = rows.iter().find(|(from, _)| *from == state).map(|(_, to)| *to);
+                let applied = apply(&record_at(state), transition.clone(), now());
+                let refused = Illegal { state, transition: transition.name() };
+                match expected {
+                    Some(to) => assert_eq!(applied.unwrap().0.state, to, "{state} after {transition:?}"),
+                    None => assert_eq!(applied.unwrap_err(), refused, "{transition:?}"),
+                }
+            }
+        }
+    }
+
+    /// A transition that nobody can tell from another in the ledger's history tells nobody anything.
+    #[test]
+    fn every_transition_has_its_sentence() {
+        let mut told = std::collections::BTreeMap::new();
+        for (transition, rows) in table() {
+            let Some((from, _)) = rows.first() else { continue };
+            let (_, sentence) = apply(&record_at(*from), transition.clone(), now()).unwrap();
+            assert!(!sentence.is_empty(), "{transition:?}");
+            told.entry(transition.name()).or_insert(sentence);
+        }
+        let told: Vec<String> = told.into_iter().map(|(name, sentence)| format!("{name} | {sentence}")).collect();
+        insta::assert_snapshot!(told.join("\n"), @r"
+        add spend | an earlier attempt spent 0 s
+        block | blocked: The agent needs an answer before it can continue. UTC or local?
+        claim | claimed by w, generation 1
+        continue | unblocked by ann; claimed by w, generation 1
+        finish | finished: the issue was closed
+        pause | paused by ann
+        publish | opened the pull request 9
+        rebuild | rebuilt: the ledger was deleted
+        reconcile | no
+        record spend | the agent spent 0 s
+        refuse | refused: no
+        reject | the pull request 9 was closed without a merge
+        request | ann asked to pause the work
+        requeue | requeued: no
+        retry | attempt 1 failed, the next starts after 00:16:40 UTC: no
+        retry now | ann asked to try again now
+        return to review | the pull request 9 is open again
+        start agent | the agent `native` started on `hob/1`
+        take over | taken over from a worker that stopped by w, generation 1
+        unblock | unblocked by ann
+        wait for quota | the model's quota is used up, work resumes after 00:16:40 UTC: no
+        ");
+    }
+
+    #[test]
+    fn nothing_but_the_transition_changes_who_holds_the_lease() {
+        for (transition, rows) in table() {
+            for (from, _) in rows {
+                let record = record_at(from);
+                let (next, _) = apply(&record, transition.clone(), now()).unwrap();
+                let lease = |record: &Record| {
+                    let Record { nonce, generation, holder, renewed_at, duration_seconds, .. } = record.clone();
+                    (nonce, generation, holder, renewed_at, duration_seconds)
+                };
+                assert_eq!(lease(&next), lease(&record), "{transition:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_was_paused_or_asked_to_pause_is_resumed() {
+        let resume = || Transition::Resume { by: "ann".into() };
+        for state in [State::Ready, State::InReview, State::Blocked] {
+            let (paused, _) = apply(&record_at(state), Transition::Pause(pause()), now()).unwrap();
+            let (resumed, _) = apply(&paused, resume(), now()).unwrap();
+            assert_eq!((resumed.state, resumed.paused), (state, None));
+        }
+        for (control, applies) in [(Control::Pause, true), (Control::Terminate, false)] {
+            let request = Request { control, by: "ann".into(), at: now(), reason: String::new() };
+            let (asked, _) = apply(&record_at(State::InProgress), Transition::Request(request), now()).unwrap();
+            assert_eq!(apply(&asked, resume(), now()).is_ok(), applies);
+        }
+    }
+
+    #[test]
+    fn a_pause_does_not_count_the_attempt_under_way() {
+        for (state, attempts) in [(State::InProgress, 0), (State::InReview, 1)] {
+            let (paused, _) = apply(&record_at(state), Transition::Pause(pause()), now()).unwrap();
+            assert_eq!((paused.attempt, paused.attempts_ever), (attempts, attempts), "{state}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_shown_only_where_there_is_one() {
+        assert!(apply(&record_at(State::Ready), Transition::RefusalShown, now()).is_err());
+        let (refused, _) = apply(&record_at(State::Ready), Transition::Refuse(refusal()), now()).unwrap();
+        let (shown, _) = apply(&refused, Transition::RefusalShown, now()).unwrap();
+        assert_eq!(shown.refused.map(|refusal| refusal.at), Some(now()));
+    }
+
+    #[test]
+    fn a_review_without_a_pull_request_starts_over_and_no_other() {
+        let pull_request = Some(PullNumber(9));
+        let review = Record { pull_request, ..record_at(State::InReview) };
+        let take_over = Transition::TakeOver { recovery: Recovery::Resume, from: None };
+        assert!(apply(&review, take_over, now()).is_err());
+    }
+
+    #[test]
+    fn only_a_first_record_is_rebuilt() {
+        let later = Record { generation: crate::Generation(2), ..record_at(State::Ready) };
+        assert!(apply(&later, Transition::Rebuild(traces(true, false)), now()).is_err());
+        let (rebuilt, _) = apply(&record_at(State::Ready), Transition::Rebuild(traces(true, false)), now()).unwrap();
+        assert_eq!(rebuilt.pull_request, Some(PullNumber(9)));
+        assert_eq!(rebuilt.head_sha, Some(Sha("a".to_owned())));
+    }
+
+    #[test]
+    fn an_edit_between_two_attempts_for_one_event_shows() {
+        let first = Record { trigger: Some(trigger(1, "old")), ..record_at(State::Ready) };
+        for (event, approved) in [(1, "old"), (2, "new")] {
+            let (claimed, _) = apply(&first, Transition::Claim { trigger: trigger(event, "new") }, now()).unwrap();
+            assert_eq!(claimed.trigger.unwrap().approved, approved);
+        }
+    }
+
+    #[test]
+    fn an_issue_that_is_asked_for_again_keeps_its_bill_and_nothing_of_its_work() {
+        let spend = Spend { usd_micros: 5, ..Spend::default() };
+        let done = Record {
+            spend,
+            branch: Some("hob/1".to_owned()),
+            pull_request: Some(PullNumber(9)),
+            attempt: 3,
+            attempts_ever: 7,
+            ..record_at(State::Done)
+        };
+        let (claimed, _) = apply(&done, Transition::Claim { trigger: trigger(1, "x") }, now()).unwrap();
+        assert_eq!((claimed.attempt, claimed.attempts_ever, claimed.spend), (1, 8, spend));
+        assert_eq!((claimed.branch, claimed.pull_request), (None, None));
+    }
+
+    #[test]
+    fn an_answer_resets_the_attempts_and_approves_what_the_person_saw() {
+        let blocked = Record {
+            attempt: 3,
+            attempts_ever: 3,
+            trigger: Some(trigger(1, "old")),
+            blocked: Some(BlockReason::WorkerDied.blocked(now())),
+            ..record_at(State::Blocked)
+        };
+        let (next, _) = apply(&blocked, Transition::Continue(unblocking(ApprovalGrant::Nothing)), now()).unwrap();
+        assert_eq!((next.attempt, next.attempts_ever, next.claimed_at), (1, 4, now()));
+        assert_eq!((next.trigger.unwrap().approved.as_str(), next.blocked), ("new", None));
+        let (free, _) = apply(&blocked, Transition::Unblock(unblocking(ApprovalGrant::Nothing)), now()).unwrap();
+        assert_eq!((free.attempt, free.blocked), (0, None));
+        assert_eq!(free.answer.unwrap().comment, Some(CommentId(5)));
+    }
+
+    #[test]
+    fn an_approval_allows_exactly_the_proposed_action() {
+        let reason = every_reason().remove(1);
+        let BlockReason::ApprovalNeeded(proposed) = reason.clone() else { panic!("{reason:?}") };
+        let (blocked, _) = apply(&record_at(State::InProgress), Transition::Block(reason), now()).unwrap();
+        assert_eq!(blocked.waiting_action(), Some(&proposed));
+        for (grant, approved) in
+            [(ApprovalGrant::ProposedAction, vec![proposed.mark()]), (ApprovalGrant::Nothing, Vec::new())]
+        {
+            let (next, _) = apply(&blocked, Transition::Continue(unblocking(grant)), now()).unwrap();
+            assert_eq!((next.approved, next.proposed), (approved, None));
+        }
+    }
+
+    #[test]
+    fn a_branch_that_a_person_pushed_to_is_accepted_by_an_answer() {
+        let reason = every_reason().into_iter().find(|reason| matches!(reason, BlockReason::PersonPushed { .. }));
+        let (blocked, _) = apply(&record_at(State::Assigned), Transition::Block(reason.unwrap()), now()).unwrap();
+        assert_eq!(blocked.accepted, Some(Sha("fedcba9876543210".to_owned())));
+        assert_eq!(blocked.branch.as_deref(), Some("hob/1-x"));
+    }
+
+    #[test]
+    fn a_take_over_that_asks_a_person_says_why() {
+        let transition = Transition::TakeOver { recovery: Recovery::Block, from: Some(WorkerId::from("w2")) };
+        let (next, sentence) = apply(&record_at(State::InProgress), transition, now()).unwrap();
+        assert_eq!(next.blocked, Some(BlockReason::WorkerDied.blocked(now())));
+        assert_eq!((next.attempt, sentence.as_str()), (1, "taken over from w2 by w, generation 1"));
+    }
+
+    #[test]
+    fn what_was_learned_stays_over_renewals_and_releases() {
+        let mut record = record_at(State::InProgress);
+        let spend = Spend { usd_micros: 5, ..Spend::default() };
+        for note in [
+            Note::Spend(spend),
+            Note::Spend(spend),
+            Note::Proven(Sha("h".to_owned())),
+            Note::Failure("f".to_owned()),
+            Note::StatusComment(CommentId(3)),
+        ] {
+            record.note(note);
+        }
+        let record = released(&record, Nonce::from("m"), now());
+        assert_eq!((record.spend.usd_micros, record.stalled.as_deref()), (10, Some("f")));
+        assert_eq!((record.status_comment, record.head_sha), (Some(CommentId(3)), Some(Sha("h".to_owned()))));
+    }
+}

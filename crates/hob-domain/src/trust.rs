@@ -1,0 +1,169 @@
+//! Who may set Hob to work: the latest `labeled` event's actor needs a permission, and a bot needs to be listed.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{EventId, Login, Timestamp};
+
+/// What an account may do in a repository, in the forge's order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Permission {
+    /// Nothing.
+    None,
+    /// See.
+    Read,
+    /// Label and close issues.
+    Triage,
+    /// Push.
+    Write,
+    /// Manage without the sensitive parts.
+    Maintain,
+    /// Everything.
+    Admin,
+}
+
+impl std::fmt::Display for Permission {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::None => "no",
+            Self::Read => "read",
+            Self::Triage => "triage",
+            Self::Write => "write",
+            Self::Maintain => "maintain",
+            Self::Admin => "admin",
+        })
+    }
+}
+
+/// The forge's word on an account: a person or a program. A name that ends in `[bot]` proves nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccountKind {
+    /// A person.
+    User,
+    /// An App or another program.
+    Bot,
+}
+
+/// An account that did something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor {
+    /// Its name.
+    pub login: Login,
+    /// Person or program.
+    pub kind: AccountKind,
+}
+
+/// A label that was put on or taken off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelEvent {
+    /// The event's id; later events have larger ones.
+    pub id: EventId,
+    /// Who did it; none where the account is gone.
+    pub actor: Option<Actor>,
+    /// The label's name.
+    pub label: String,
+    /// On or off.
+    pub kind: LabelEventKind,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// On or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LabelEventKind {
+    /// Put on.
+    Labeled,
+    /// Taken off.
+    Unlabeled,
+}
+
+/// Whose word counts.
+#[derive(Debug, Clone)]
+pub struct TrustRules {
+    /// What a person needs.
+    pub permission: Permission,
+    /// Programs that count though they have no permission of their own.
+    pub bots: Vec<Login>,
+}
+
+impl TrustRules {
+    /// Whether a program is listed; a person's permission has to be looked up.
+    pub fn lists(&self, actor: &Actor) -> bool {
+        actor.kind == AccountKind::Bot && self.bots.iter().any(|bot| bot.is(&actor.login))
+    }
+
+    /// Whether `actor`'s word counts, given the permission that was looked up: none where the look-up failed.
+    ///
+    /// # Errors
+    /// The reason, one sentence, when it does not.
+    pub fn judge(&self, actor: &Actor, permission: Option<Permission>) -> Result<(), String> {
+        match (actor.kind, permission) {
+            (AccountKind::Bot, _) if self.lists(actor) => Ok(()),
+            (AccountKind::Bot, _) => Err(format!("`{}` is a bot that `trust.bots` does not list", actor.login)),
+            (AccountKind::User, Some(permission)) if permission >= self.permission => Ok(()),
+            (AccountKind::User, Some(permission)) => {
+                Err(format!("`{}` has {permission} permission here, and {} is needed", actor.login, self.permission))
+            }
+            (AccountKind::User, None) => Err(format!("the forge does not say what `{}` may do here", actor.login)),
+        }
+    }
+}
+
+/// What is approved when an issue is: SHA-256 of its title and its body.
+pub fn approved_hash(title: &str, body: &str) -> String {
+    let digest = Sha256::new().chain_update(title).chain_update([0]).chain_update(body).finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The latest event of `kind` for the label `name`, by id.
+pub fn latest<'a>(events: &'a [LabelEvent], kind: LabelEventKind, name: &str) -> Option<&'a LabelEvent> {
+    let of_label = |event: &&LabelEvent| event.kind == kind && event.label.eq_ignore_ascii_case(name);
+    events.iter().filter(of_label).max_by_key(|event| event.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn actor(login: &str, kind: AccountKind) -> Actor {
+        Actor { login: login.into(), kind }
+    }
+
+    /// Attack corpus A1, A3, A4, A5, A6.
+    #[test]
+    fn only_a_permitted_person_or_a_listed_bot_counts() {
+        let rules = TrustRules { permission: Permission::Write, bots: vec!["renovate[bot]".into()] };
+        let person = actor("dependabot", AccountKind::User);
+        for (permission, trusted) in [
+            (Some(Permission::Admin), true),
+            (Some(Permission::Write), true),
+            (Some(Permission::Triage), false),
+            (Some(Permission::None), false),
+            (None, false),
+        ] {
+            assert_eq!(rules.judge(&person, permission).is_ok(), trusted, "{permission:?}");
+        }
+        assert!(rules.judge(&actor("Renovate[bot]", AccountKind::Bot), None).is_ok());
+        assert!(rules.judge(&actor("renovate[bot]", AccountKind::User), Some(Permission::Read)).is_err());
+        assert!(rules.judge(&actor("x[bot]", AccountKind::Bot), Some(Permission::Admin)).is_err());
+    }
+
+    /// Attack corpus A7: the latest event decides, and the latest is the one with the largest id.
+    #[test]
+    fn the_latest_event_is_the_one_with_the_largest_id() {
+        let event = |id, kind| LabelEvent {
+            id: EventId(id),
+            actor: None,
+            label: "Code".to_owned(),
+            kind,
+            at: Timestamp::UNIX_EPOCH,
+        };
+        let events = [
+            event(9, LabelEventKind::Labeled),
+            event(3, LabelEventKind::Labeled),
+            event(11, LabelEventKind::Unlabeled),
+        ];
+        assert_eq!(latest(&events, LabelEventKind::Labeled, "code").map(|found| found.id), Some(EventId(9)));
+    }
+}

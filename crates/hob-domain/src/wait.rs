@@ -1,0 +1,108 @@
+//! Why nothing is done about an issue now: each reason is a sentence that says what would change it.
+
+use std::time::Duration;
+
+use crate::{Full, Held, IssueNumber, Pause, PullNumber, Timestamp};
+
+/// Why nothing is done about an issue now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WaitReason {
+    /// Another worker has it.
+    Held(Held),
+    /// It is to be tried again later.
+    RetryAfter {
+        /// Not before.
+        until: Timestamp,
+        /// Why the last attempt failed.
+        failure: String,
+    },
+    /// The trigger was refused, and nothing has changed since.
+    Refused(String),
+    /// A person put the blocked label on.
+    BlockedByHand(String),
+    /// A state label is on that Hob's ledger knows nothing of.
+    LabelByHand(String),
+    /// Open issues that it depends on.
+    BlockedBy(Vec<IssueNumber>),
+    /// Somebody paused it.
+    Paused(Pause),
+    /// Its pull request waits for a review.
+    InReview(PullNumber),
+    /// The repository has no room for more work now.
+    Full(Full),
+    /// As many pull requests as may wait for people are open.
+    OpenPulls(usize),
+    /// The issues before it take the room that the hour and the open pull requests leave.
+    Next,
+    /// Finished, and not asked for again.
+    Finished,
+    /// It does not have the trigger label, or is closed.
+    NotTriggered,
+}
+
+impl WaitReason {
+    /// When the wait ends by itself, where that is known; `skew` is the margin of leases.
+    pub fn ends(&self, skew: Duration) -> Option<Timestamp> {
+        match self {
+            Self::Held(held) => Some(held.until + skew),
+            Self::RetryAfter { until, .. } | Self::Full(Full::Hour { until, .. } | Full::Day { until, .. }) => {
+                Some(*until)
+            }
+            Self::Full(Full::Paused(_))
+            | Self::Refused(_)
+            | Self::BlockedByHand(_)
+            | Self::LabelByHand(_)
+            | Self::BlockedBy(_)
+            | Self::Paused(_)
+            | Self::InReview(_)
+            | Self::OpenPulls(_)
+            | Self::Next
+            | Self::Finished
+            | Self::NotTriggered => None,
+        }
+    }
+}
+
+impl std::fmt::Display for WaitReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Held(held) => write!(f, "worker {} works on it, its lease lasts until {}", held.holder, held.until),
+            Self::RetryAfter { until, failure } => {
+                write!(f, "the last attempt failed ({failure}); the next starts after {until}")
+            }
+            Self::Refused(reason) => {
+                write!(
+                    f,
+                    "its label was refused: {reason}. Somebody with the permission can take the label off and put it on again"
+                )
+            }
+            Self::BlockedByHand(label) => {
+                write!(f, "a person put the label `{label}` on it; remove the label to let Hob continue")
+            }
+            Self::LabelByHand(label) => {
+                write!(
+                    f,
+                    "it has the label `{label}`, which Hob did not put on; take the label off to let Hob claim it"
+                )
+            }
+            Self::BlockedBy(blockers) => {
+                let named: Vec<String> = blockers.iter().map(|number| format!("#{number}")).collect();
+                write!(f, "it is blocked by {}, still open; it is claimed when that is closed", named.join(", "))
+            }
+            Self::Paused(pause) => {
+                let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", pause.reason) };
+                write!(f, "{} paused it{why}; `hob resume` with its number resumes it", pause.by)
+            }
+            Self::InReview(pull) => write!(f, "its pull request #{pull} waits for a review"),
+            Self::Full(full) => full.fmt(f),
+            Self::OpenPulls(limit) => {
+                write!(f, "{limit} pull requests are open or being made, the limit; merge or close one to let it go on")
+            }
+            Self::Next => f.write_str(
+                "the issues before it take all the room that `limits.issues_per_hour` and `limits.open_pulls` leave",
+            ),
+            Self::Finished => f.write_str("its work is finished"),
+            Self::NotTriggered => f.write_str("it is closed or does not have the trigger label"),
+        }
+    }
+}

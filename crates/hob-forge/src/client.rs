@@ -1,0 +1,105 @@
+//! One repository on a connection.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use hob_config::ForgeSettings;
+use hob_domain::{RepoName, Timestamp};
+use http::Method;
+use serde::de::DeserializeOwned;
+
+use crate::{Connection, ForgeError, RepositoryEntry, purpose::Purpose, throttle::WriteTurn};
+
+/// The client of one repository. Clones share the connection.
+#[derive(Debug, Clone)]
+pub struct Forge {
+    connection: Arc<Connection>,
+    pub(super) repo: RepoName,
+    pub(super) prefix: String,
+    /// The repository's ledger as it was read or written last.
+    pub(super) repository: Arc<Mutex<Option<RepositoryEntry>>>,
+}
+
+impl Forge {
+    /// A client of `repo`; `prefix` is where the ledger's refs stand.
+    pub fn new(connection: Arc<Connection>, repo: RepoName, prefix: &str) -> Self {
+        Self { connection, repo, prefix: prefix.to_owned(), repository: Arc::default() }
+    }
+
+    /// The repository.
+    pub fn repo(&self) -> &RepoName {
+        &self.repo
+    }
+
+    /// The connection it is on.
+    pub fn connection(&self) -> &Arc<Connection> {
+        &self.connection
+    }
+
+    /// The forge's time now; the epoch before its first answer.
+    pub fn now(&self) -> Timestamp {
+        self.connection.now()
+    }
+
+    pub(super) fn settings(&self) -> &ForgeSettings {
+        self.connection.settings()
+    }
+
+    /// The path below this repository.
+    pub(super) fn path(&self, rest: &str) -> String {
+        format!("/repos/{}{rest}", self.repo)
+    }
+
+    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str, purpose: Purpose<'_>) -> Result<T, ForgeError> {
+        self.connection.get(path, purpose).await
+    }
+
+    pub(super) async fn get_once<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        purpose: Purpose<'_>,
+    ) -> Result<T, ForgeError> {
+        self.connection.get_once(path, purpose).await
+    }
+
+    pub(super) async fn get_all<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        purpose: Purpose<'_>,
+        advice: &str,
+    ) -> Result<Vec<T>, ForgeError> {
+        self.connection.get_all(path, purpose, advice).await
+    }
+
+    pub(super) async fn write_turn(&self, what: &str) -> Result<WriteTurn<'_>, ForgeError> {
+        self.connection.write_turn(what).await
+    }
+
+    pub(super) async fn write_in<T: DeserializeOwned>(
+        &self,
+        turn: &WriteTurn<'_>,
+        request: (Method, &str),
+        body: &serde_json::Value,
+        purpose: Purpose<'_>,
+    ) -> Result<T, ForgeError> {
+        self.connection.write_in(turn, request, body, purpose).await
+    }
+
+    /// Waits for the turn to write, and writes once.
+    pub(super) async fn write<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: &serde_json::Value,
+        purpose: Purpose<'_>,
+    ) -> Result<T, ForgeError> {
+        let turn = self.write_turn(purpose.what).await?;
+        self.write_in(&turn, (method, path), body, purpose).await
+    }
+
+    pub(super) fn pause_after(&self, error: &ForgeError, tried: u32) -> Option<Duration> {
+        self.connection.pause_after(error, tried)
+    }
+}

@@ -1,0 +1,89 @@
+//! Comments: read for answers, written for the one status comment.
+
+use chrono::SecondsFormat;
+use hob_domain::{Actor, CommentId, IssueNumber, Timestamp};
+use http::Method;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    Forge, ForgeError, HeldLease,
+    TokenPermission::{IssuesRead, IssuesWrite},
+    issues::UserWire,
+};
+
+/// A comment.
+#[derive(Debug, Clone)]
+pub struct Comment {
+    /// Its id.
+    pub id: CommentId,
+    /// Who wrote it; none where the account is gone.
+    pub author: Option<Actor>,
+    /// Its Markdown.
+    pub body: String,
+    /// When it was written.
+    pub created_at: Timestamp,
+}
+
+#[derive(Deserialize)]
+struct CommentWire {
+    id: CommentId,
+    user: Option<UserWire>,
+    body: Option<String>,
+    created_at: Timestamp,
+}
+
+impl From<CommentWire> for Comment {
+    fn from(wire: CommentWire) -> Self {
+        Self {
+            id: wire.id,
+            author: wire.user.map(Actor::from),
+            body: wire.body.unwrap_or_default(),
+            created_at: wire.created_at,
+        }
+    }
+}
+
+impl Forge {
+    /// The comments of an issue, the oldest first; with `since`, those that changed at that time or later.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn comments(&self, issue: IssueNumber, since: Option<Timestamp>) -> Result<Vec<Comment>, ForgeError> {
+        let since =
+            since.map_or_else(String::new, |at| format!("&since={}", at.to_rfc3339_opts(SecondsFormat::Secs, true)));
+        let path = self.path(&format!("/issues/{issue}/comments?per_page=100{since}"));
+        let purpose = IssuesRead.to("read the issue's comments");
+        let found: Vec<CommentWire> = self.get_all(&path, purpose, "go on in a new issue").await?;
+        Ok(found.into_iter().map(Comment::from).collect())
+    }
+
+    /// Writes a comment on the lease's issue.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the write; where its outcome is unknown, look before you write again.
+    pub async fn create_comment(&self, lease: &HeldLease, body: &str) -> Result<CommentId, ForgeError> {
+        let path = self.path(&format!("/issues/{}/comments", lease.issue()));
+        let what = format!("comment on issue {}", lease.issue());
+        let made: CommentWire =
+            self.write_held(lease, (Method::POST, &path), &json!({ "body": body }), IssuesWrite.to(&what)).await?;
+        Ok(made.id)
+    }
+
+    /// Puts a new text in place of a comment's.
+    ///
+    /// # Errors
+    /// [`ForgeError::NotFound`] when somebody deleted it.
+    pub async fn edit_comment(&self, lease: &HeldLease, id: CommentId, body: &str) -> Result<(), ForgeError> {
+        let path = self.path(&format!("/issues/comments/{id}"));
+        let what = format!("edit a comment on issue {}", lease.issue());
+        self.write_held::<serde_json::Value>(
+            lease,
+            (Method::PATCH, &path),
+            &json!({ "body": body }),
+            IssuesWrite.to(&what),
+        )
+        .await?;
+        Ok(())
+    }
+}

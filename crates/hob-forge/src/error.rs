@@ -1,0 +1,194 @@
+//! What can go wrong between Hob and the forge, each with what to do about it.
+
+use std::time::Duration;
+
+use hob_domain::{FailureClass, Held, Illegal, Lost, RepoName, UnreadableRecord, UnwritableRecord};
+
+use crate::TokenPermission;
+
+/// A call that failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ForgeError {
+    /// No connection, or one that broke: a write may have had its effect.
+    #[error("the forge cannot be reached to {what} ({reason}): check GITHUB_API_URL and the network")]
+    Unreachable {
+        /// What was tried.
+        what: String,
+        /// What the network said.
+        reason: String,
+    },
+    /// No answer in time: a write may have had its effect.
+    #[error("the forge did not answer in {} s when asked to {what}", deadline.as_secs())]
+    TimedOut {
+        /// What was tried.
+        what: String,
+        /// The deadline.
+        deadline: Duration,
+    },
+    /// A rate limit: primary or secondary.
+    #[error("the forge's rate limit is used up for {} s (asked to {what})", retry_after.as_secs())]
+    Limited {
+        /// What was tried.
+        what: String,
+        /// How long to wait.
+        retry_after: Duration,
+    },
+    /// A 5xx: a write may have had its effect.
+    #[error("the forge failed with status {status} when asked to {what}")]
+    Server {
+        /// What was tried.
+        what: String,
+        /// The status.
+        status: u16,
+    },
+    /// 401.
+    #[error("the forge does not accept the token: it is wrong, expired or revoked (GITHUB_TOKEN)")]
+    Unauthorized,
+    /// An App that cannot sign in.
+    #[error("the App cannot sign in: {0}")]
+    App(String),
+    /// 403 that is no rate limit.
+    #[error("the token may not {what} ({message}){}", advice(*permission))]
+    Forbidden {
+        /// What was tried.
+        what: String,
+        /// The permission that the call needs; none: every token may make it.
+        permission: Option<TokenPermission>,
+        /// What the forge said.
+        message: String,
+    },
+    /// 404 or 410.
+    #[error("not found: {what}")]
+    NotFound {
+        /// What was tried.
+        what: String,
+    },
+    /// The repository is not there, or the token may not see it.
+    #[error(
+        "the repository {0} does not exist or the token may not see it: check the name and the token's repositories"
+    )]
+    NoRepository(RepoName),
+    /// The repository has no commit yet.
+    #[error("the repository {0} is empty: push a first commit to its default branch")]
+    EmptyRepository(RepoName),
+    /// 409, 422 and other refusals.
+    #[error("the forge refused to {what} with status {status}: {message}")]
+    Refused {
+        /// What was tried.
+        what: String,
+        /// The status.
+        status: u16,
+        /// What the forge said.
+        message: String,
+    },
+    /// 301: the repository was renamed or moved.
+    #[error("the repository has moved: name it as the forge does now (asked to {what})")]
+    Moved {
+        /// What was tried.
+        what: String,
+    },
+    /// A list that is longer than what is read of it, where a part of it could mislead.
+    #[error("the forge lists more than {limit} entries, and Hob reads no more of a list (asked to {what}): {advice}")]
+    TooLong {
+        /// What was tried.
+        what: String,
+        /// How many entries are read.
+        limit: usize,
+        /// What to do.
+        advice: String,
+    },
+    /// An answer that cannot be understood.
+    #[error("the forge's answer cannot be read (asked to {what}): {reason}")]
+    Unreadable {
+        /// What was tried.
+        what: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A ledger commit that cannot be understood.
+    #[error("issue {issue}: {source}")]
+    Record {
+        /// The issue.
+        issue: u64,
+        /// What is wrong with it.
+        source: UnreadableRecord,
+    },
+    /// A record that has no JSON form: nothing was written.
+    #[error(transparent)]
+    Unwritable(#[from] UnwritableRecord),
+    /// A transition that does not apply to the issue's state: nothing was written.
+    #[error(transparent)]
+    Illegal(#[from] Illegal),
+    /// The repository's own ledger cannot be understood.
+    #[error("the repository's ledger: {0}; nothing is claimed until it can be read")]
+    RepositoryRecord(#[source] UnreadableRecord),
+    /// Others changed the repository's ledger each time before this worker could.
+    #[error("too many workers change the repository's ledger at once: raise `poll.interval` or run fewer of them")]
+    Crowded,
+    /// The client was made for reading alone.
+    #[error("a dry run writes nothing, and was asked to {what}")]
+    ReadOnly {
+        /// What was tried.
+        what: String,
+    },
+    /// Another worker holds the lease.
+    #[error(transparent)]
+    Held(#[from] Held),
+    /// The lease is another's now.
+    #[error(transparent)]
+    Lost(#[from] Lost),
+    /// What is left of the lease does not cover a write.
+    #[error("the lease ends before a write to {what} could")]
+    LeaseTooShort {
+        /// What was tried.
+        what: String,
+    },
+}
+
+impl ForgeError {
+    /// The class of the failure.
+    pub fn class(&self) -> FailureClass {
+        match self {
+            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Server { .. } | Self::Crowded => {
+                FailureClass::Transient { retry_after: None }
+            }
+            Self::Limited { retry_after, .. } => FailureClass::Transient { retry_after: Some(*retry_after) },
+            Self::Unauthorized
+            | Self::App(_)
+            | Self::Forbidden { .. }
+            | Self::NoRepository(_)
+            | Self::EmptyRepository(_)
+            | Self::Moved { .. }
+            | Self::Record { .. }
+            | Self::RepositoryRecord(_) => FailureClass::NeedsHuman,
+            Self::NotFound { .. }
+            | Self::Refused { .. }
+            | Self::TooLong { .. }
+            | Self::Unwritable(_)
+            | Self::Illegal(_)
+            | Self::Unreadable { .. }
+            | Self::ReadOnly { .. } => FailureClass::Permanent,
+            Self::Held(_) | Self::Lost(_) | Self::LeaseTooShort { .. } => FailureClass::Cancelled,
+        }
+    }
+
+    /// Whether a write that failed so may have had its effect: only a look tells.
+    pub fn outcome_is_unknown(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Server { .. })
+    }
+
+    /// Whether the thing asked for is not there.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::NotFound { .. })
+    }
+
+    /// Whether the forge refused with this status and a message that has `part`.
+    pub(super) fn is_refusal(&self, wanted: u16, part: &str) -> bool {
+        matches!(self, Self::Refused { status, message, .. } if *status == wanted && message.contains(part))
+    }
+}
+
+/// The end of the sentence about a refused call.
+fn advice(permission: Option<TokenPermission>) -> String {
+    permission.map_or_else(String::new, |permission| format!(": give it the permission `{permission}`"))
+}

@@ -1,0 +1,85 @@
+//! Labels: made where the repository lacks them, put on and taken off one by one.
+
+use hob_domain::{LabelChange, LabelSpec, has_label};
+use http::Method;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    Forge, ForgeError, HeldLease,
+    TokenPermission::{IssuesRead, IssuesWrite},
+    repository::encoded,
+};
+
+#[derive(Deserialize)]
+struct LabelWire {
+    name: String,
+}
+
+impl Forge {
+    /// The labels that the repository lacks.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn missing_labels(&self, specs: &[LabelSpec]) -> Result<Vec<LabelSpec>, ForgeError> {
+        let path = self.path("/labels?per_page=100");
+        let purpose = IssuesRead.to("list the labels");
+        let there: Vec<LabelWire> = self.get_all(&path, purpose, "delete labels that nobody uses").await?;
+        let names: Vec<String> = there.into_iter().map(|label| label.name).collect();
+        Ok(specs.iter().filter(|spec| !has_label(&names, &spec.name)).cloned().collect())
+    }
+
+    /// Makes the labels that the repository lacks. Another worker may make them at the same time.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of a call.
+    pub async fn ensure_labels(&self, specs: &[LabelSpec]) -> Result<(), ForgeError> {
+        for spec in self.missing_labels(specs).await? {
+            let body = json!({ "name": spec.name, "color": spec.color, "description": spec.description });
+            let what = format!("make the label `{}`", spec.name);
+            match self
+                .write::<serde_json::Value>(Method::POST, &self.path("/labels"), &body, IssuesWrite.to(&what))
+                .await
+            {
+                Ok(_) => {}
+                Err(error) if error.is_refusal(422, "already_exists") => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes one change of one label. A label that is gone already is not missed.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the write.
+    pub async fn change_label(&self, lease: &HeldLease, change: &LabelChange) -> Result<(), ForgeError> {
+        let issue = lease.issue();
+        match change {
+            LabelChange::Add(name) => {
+                let path = self.path(&format!("/issues/{issue}/labels"));
+                let what = format!("put the label `{name}` on issue {issue}");
+                self.write_held::<serde_json::Value>(
+                    lease,
+                    (Method::POST, &path),
+                    &json!({ "labels": [name] }),
+                    IssuesWrite.to(&what),
+                )
+                .await?;
+            }
+            LabelChange::Remove(name) => {
+                let path = self.path(&format!("/issues/{issue}/labels/{}", encoded(name)));
+                let what = format!("take the label `{name}` off issue {issue}");
+                let body = serde_json::Value::Null;
+                match self
+                    .write_held::<serde_json::Value>(lease, (Method::DELETE, &path), &body, IssuesWrite.to(&what))
+                    .await
+                {
+                    Err(error) if error.is_not_found() => {}
+                    result => drop(result?),
+                }
+            }
+        }
+        Ok(())
+    }
+}

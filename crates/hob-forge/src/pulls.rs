@@ -1,0 +1,163 @@
+//! Pull requests: one an issue, opened once and updated after.
+
+use hob_domain::{PullNumber, PullStatus, Sha};
+use http::Method;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    Forge, ForgeError, HeldLease,
+    TokenPermission::{ContentsRead, PullRequestsRead, PullRequestsWrite},
+    repository::encoded,
+};
+
+/// A pull request.
+#[derive(Debug, Clone)]
+pub struct Pull {
+    /// Its number.
+    pub number: PullNumber,
+    /// Open, merged or closed.
+    pub status: PullStatus,
+    /// The tip of its branch.
+    pub head: Sha,
+    /// Where people see it.
+    pub html_url: String,
+}
+
+/// A pull request to be opened or brought up to date.
+#[derive(Debug, Clone)]
+pub struct PullDraft {
+    /// The branch with the work.
+    pub head: String,
+    /// The branch it goes to.
+    pub base: String,
+    /// Its title.
+    pub title: String,
+    /// Its body.
+    pub body: String,
+    /// Whether it opens as a draft.
+    pub draft: bool,
+}
+
+#[derive(Deserialize)]
+struct PullWire {
+    number: PullNumber,
+    state: String,
+    merged_at: Option<String>,
+    head: HeadWire,
+    html_url: String,
+}
+
+#[derive(Deserialize)]
+struct RefWire {
+    #[serde(rename = "ref")]
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct HeadWire {
+    sha: Sha,
+}
+
+impl From<PullWire> for Pull {
+    fn from(wire: PullWire) -> Self {
+        let status = match (wire.merged_at, wire.state.as_str()) {
+            (Some(_), _) => PullStatus::Merged,
+            (None, "open") => PullStatus::Open,
+            (None, _) => PullStatus::Closed,
+        };
+        Self { number: wire.number, status, head: wire.head.sha, html_url: wire.html_url }
+    }
+}
+
+impl Forge {
+    /// One pull request; none where it is gone.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn pull(&self, number: PullNumber) -> Result<Option<Pull>, ForgeError> {
+        match self
+            .get::<PullWire>(&self.path(&format!("/pulls/{number}")), PullRequestsRead.to("read the pull request"))
+            .await
+        {
+            Ok(wire) => Ok(Some(wire.into())),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The open pull request of a branch.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn open_pull_of(&self, branch: &str, base: &str) -> Result<Option<Pull>, ForgeError> {
+        let head = encoded(&format!("{}:{branch}", self.repo.owner()));
+        let path = self.path(&format!("/pulls?state=open&head={head}&base={}", encoded(base)));
+        let found: Vec<PullWire> = self.get(&path, PullRequestsRead.to("look for the pull request")).await?;
+        Ok(found.into_iter().next().map(Pull::from))
+    }
+
+    /// Branches whose names begin with `prefix`.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn branches(&self, prefix: &str) -> Result<Vec<String>, ForgeError> {
+        let path = self.path(&format!("/git/matching-refs/heads/{prefix}"));
+        let found: Vec<RefWire> =
+            self.get_all(&path, ContentsRead.to("list the branches"), "delete old branches").await?;
+        Ok(found.into_iter().filter_map(|found| found.name.strip_prefix("refs/heads/").map(str::to_owned)).collect())
+    }
+
+    /// Opens the branch's one pull request, or brings the one that is open up to date.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of a call.
+    pub async fn publish_pull(
+        &self,
+        lease: &HeldLease,
+        known: Option<PullNumber>,
+        draft: &PullDraft,
+    ) -> Result<Pull, ForgeError> {
+        let open = match known {
+            Some(number) => self.pull(number).await?.filter(|pull| pull.status == PullStatus::Open),
+            None => None,
+        };
+        if let Some(pull) = open {
+            return self.update_pull(lease, pull.number, draft).await;
+        }
+        match self.open_pull(lease, draft).await {
+            Err(error) if error.outcome_is_unknown() || error.is_refusal(422, "already exists") => {
+                match self.open_pull_of(&draft.head, &draft.base).await? {
+                    Some(pull) => self.update_pull(lease, pull.number, draft).await,
+                    None => Err(error),
+                }
+            }
+            result => result,
+        }
+    }
+
+    async fn open_pull(&self, lease: &HeldLease, draft: &PullDraft) -> Result<Pull, ForgeError> {
+        let body = json!({
+            "head": draft.head, "base": draft.base, "title": draft.title, "body": draft.body, "draft": draft.draft,
+            "maintainer_can_modify": true,
+        });
+        let wire: PullWire = self
+            .write_held(
+                lease,
+                (Method::POST, &self.path("/pulls")),
+                &body,
+                PullRequestsWrite.to("open the pull request"),
+            )
+            .await?;
+        Ok(wire.into())
+    }
+
+    async fn update_pull(&self, lease: &HeldLease, number: PullNumber, draft: &PullDraft) -> Result<Pull, ForgeError> {
+        let path = self.path(&format!("/pulls/{number}"));
+        let body = json!({ "title": draft.title, "body": draft.body });
+        let wire: PullWire = self
+            .write_held(lease, (Method::PATCH, &path), &body, PullRequestsWrite.to("update the pull request"))
+            .await?;
+        Ok(wire.into())
+    }
+}

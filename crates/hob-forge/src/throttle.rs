@@ -1,0 +1,199 @@
+//! Politeness: writes one after another, spaced and counted, and no call at all while a limit is used up.
+//!
+//! Source: GitHub, "Best practices for using the REST API": serial requests, at least one second between writes, obey
+//! `retry-after` and `x-ratelimit-reset`; "Rate limits for the REST API": about 80 content-creating requests a minute
+//! and 500 an hour.
+
+use std::{
+    collections::HashMap,
+    num::NonZeroU32,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use hob_config::ForgeSettings;
+use tokio::{
+    sync::MutexGuard,
+    time::{Instant, timeout_at},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::window::Window;
+
+/// Resources whose gates are kept; a forge has about a dozen.
+const GATES: usize = 50;
+
+/// Held while a write is under way.
+pub(super) type WriteTurn<'a> = MutexGuard<'a, Vec<Window>>;
+
+#[derive(Debug, Default)]
+struct Gates {
+    all: Option<Instant>,
+    resources: HashMap<String, Instant>,
+}
+
+/// The one gate before all calls.
+#[derive(Debug)]
+pub(super) struct Throttle {
+    /// Whoever has the turn counts it in the windows.
+    turns: tokio::sync::Mutex<Vec<Window>>,
+    pace: Option<DefaultDirectRateLimiter>,
+    skip_spacing: CancellationToken,
+    gates: Mutex<Gates>,
+}
+
+impl Throttle {
+    /// A gate as the settings want it. An interval of zero spaces and counts nothing.
+    pub(super) fn new(settings: &ForgeSettings) -> Self {
+        let interval = Duration::from_millis(settings.write_interval_ms);
+        let quota = Quota::with_period(interval).map(|quota| quota.allow_burst(NonZeroU32::MIN));
+        let windows = [(60, settings.writes_per_minute), (3_600, settings.writes_per_hour)];
+        let windows = windows.into_iter().filter(|(_, most)| *most > 0 && !interval.is_zero());
+        let windows = windows.map(|(seconds, most)| Window::new(Duration::from_secs(seconds), most));
+        Self {
+            turns: tokio::sync::Mutex::new(windows.collect()),
+            pace: quota.map(RateLimiter::direct),
+            skip_spacing: CancellationToken::new(),
+            gates: Mutex::default(),
+        }
+    }
+
+    /// Waits for the turn to write, for `patience` at most.
+    ///
+    /// # Errors
+    /// How long it would take, where that is longer; nothing is counted then.
+    pub(super) async fn write_turn(&self, patience: Duration) -> Result<WriteTurn<'_>, Duration> {
+        let ends = Instant::now() + patience;
+        let Ok(mut turn) = timeout_at(ends, self.turns.lock()).await else { return Err(patience) };
+        let now = Instant::now();
+        let wait = turn.iter().map(|window| window.wait(now)).max().unwrap_or_default();
+        if wait > ends.saturating_duration_since(now) {
+            return Err(wait);
+        }
+        tokio::time::sleep(wait).await;
+        if let Some(pace) = &self.pace {
+            let paced = self.skip_spacing.run_until_cancelled(pace.until_ready());
+            if timeout_at(ends, paced).await.is_err() {
+                return Err(patience);
+            }
+        }
+        let now = Instant::now();
+        turn.iter_mut().for_each(|window| window.count(now));
+        Ok(turn)
+    }
+
+    /// Spaces writes no longer. They are still counted.
+    pub(super) fn skip_spacing(&self) {
+        self.skip_spacing.cancel();
+    }
+
+    /// Lets no call to this resource pass for this long.
+    pub(super) fn close(&self, resource: &str, wait: Duration) {
+        self.gates().close(resource, wait, Instant::now());
+    }
+
+    /// Lets no call at all pass for this long.
+    pub(super) fn close_all(&self, wait: Duration) {
+        self.gates().close_all(wait, Instant::now());
+    }
+
+    /// How long no call to this resource passes yet.
+    pub(super) fn closed_for(&self, resource: &str) -> Option<Duration> {
+        self.gates().closed_for(resource, Instant::now())
+    }
+
+    /// How long no call at all passes yet.
+    pub(super) fn closed_to_all(&self) -> Option<Duration> {
+        self.gates().closed_for("", Instant::now())
+    }
+
+    fn gates(&self) -> std::sync::MutexGuard<'_, Gates> {
+        self.gates.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Gates {
+    /// A gate never opens sooner than it was said before.
+    fn close(&mut self, resource: &str, wait: Duration, now: Instant) {
+        self.resources.retain(|_, until| *until > now);
+        if self.resources.len() < GATES {
+            let known = self.resources.entry(resource.to_owned()).or_insert(now);
+            *known = (now + wait).max(*known);
+        }
+    }
+
+    fn close_all(&mut self, wait: Duration, now: Instant) {
+        self.all = self.all.max(Some(now + wait));
+    }
+
+    fn closed_for(&self, resource: &str, now: Instant) -> Option<Duration> {
+        let until = self.all.max(self.resources.get(resource).copied())?;
+        let left = until.saturating_duration_since(now);
+        (!left.is_zero()).then_some(left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn throttle(interval: u64, minute: u32, hour: u32) -> Throttle {
+        let settings = hob_config::Settings::load(None, HashMap::new(), &[]).unwrap();
+        Throttle::new(&ForgeSettings {
+            write_interval_ms: interval,
+            writes_per_minute: minute,
+            writes_per_hour: hour,
+            ..settings.forge
+        })
+    }
+
+    #[tokio::test]
+    async fn a_quota_that_is_used_up_is_said_rather_than_waited_for() {
+        for (minute, hour, least, most) in [(3, 0, 1, 60), (80, 3, 3_000, 3_600)] {
+            let (throttle, patience) = (throttle(1, minute, hour), Duration::from_secs(1));
+            for _ in 0..3 {
+                drop(throttle.write_turn(patience).await.unwrap());
+            }
+            let wait = throttle.write_turn(patience).await.unwrap_err();
+            assert!(wait > Duration::from_secs(least) && wait <= Duration::from_secs(most), "{wait:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn who_waits_behind_a_long_write_is_told_in_the_end() {
+        let throttle = throttle(0, 1, 1);
+        let held = throttle.write_turn(Duration::ZERO).await.unwrap();
+        assert_eq!(throttle.write_turn(Duration::ZERO).await.unwrap_err(), Duration::ZERO);
+        drop(held);
+        // Without a pause between writes nothing is counted.
+        for _ in 0..1_000 {
+            drop(throttle.write_turn(Duration::ZERO).await.unwrap());
+        }
+    }
+
+    #[tokio::test]
+    async fn whoever_ends_does_not_wait_for_the_pace() {
+        let throttle = throttle(3_600_000, 0, 0);
+        drop(throttle.write_turn(Duration::ZERO).await.unwrap());
+        throttle.skip_spacing();
+        drop(throttle.write_turn(Duration::from_secs(60)).await.unwrap());
+    }
+
+    #[test]
+    fn a_limit_closes_its_own_gate_and_a_secondary_one_all() {
+        let (mut gates, now) = (Gates::default(), Instant::now());
+        gates.close("search", Duration::from_secs(30), now);
+        gates.close("search", Duration::from_secs(10), now);
+        assert_eq!(gates.closed_for("core", now), None);
+        assert_eq!(gates.closed_for("search", now), Some(Duration::from_secs(30)));
+        gates.close_all(Duration::from_secs(60), now);
+        assert_eq!(gates.closed_for("core", now), Some(Duration::from_secs(60)));
+        let later = now + Duration::from_secs(60);
+        assert_eq!((gates.closed_for("core", later), gates.closed_for("search", later)), (None, None));
+        for n in 0..1_000 {
+            gates.close(&n.to_string(), Duration::from_secs(1), later);
+        }
+        assert_eq!(gates.resources.len(), GATES);
+    }
+}

@@ -1,0 +1,124 @@
+//! Finds the processes of a run wherever they went, by a variable that only they have, and kills them.
+//!
+//! - Flow: the variable is in the environment of every child of the run; [`TaggedProcesses`] stands for all of them. When
+//!   the run ends the caller waits for [`TaggedProcesses::end`]; a run that is dropped leaves the work to its drop.
+//! - Guarantees: `/proc` is read on a thread for blocking work. A drop hands the work to such a thread and returns at once.
+//!   Where there is none, because the runtime is shutting down or none is running, the drop does the work itself: a
+//!   process that exits leaves no child either.
+//! - Assumptions: a child keeps the environment it was given.
+//! - Caveats: one that starts with an emptied environment is not found; its group is still killed when it stays in it.
+//!   Where there is no `/proc`, only the group is.
+
+use std::{path::Path, time::Duration};
+
+use crate::{Environment, drop_in_background};
+
+/// A variable with a value that no other process has.
+#[derive(Debug)]
+struct ProcessTag(Vec<u8>);
+
+impl ProcessTag {
+    fn new(name: &str, value: &str) -> Self {
+        Self(format!("{name}={value}").into_bytes())
+    }
+
+    fn is_in(&self, environment: &[u8]) -> bool {
+        environment.split(|byte| *byte == 0).any(|variable| variable == self.0)
+    }
+}
+
+/// All processes that have a tag. They are killed at the latest when this is dropped.
+#[derive(Debug)]
+pub struct TaggedProcesses(Option<KillOnDrop>);
+
+impl TaggedProcesses {
+    /// Sets the variable `name` to `value` in `environment`, which has to become that of every child; `value` must be
+    /// used once only.
+    pub fn tag(environment: &mut Environment, name: &str, value: &str) -> Self {
+        environment.insert(name.into(), value.into());
+        Self::with(name, value)
+    }
+
+    /// Those that have the variable `name` with `value`.
+    pub fn with(name: &str, value: &str) -> Self {
+        Self(Some(KillOnDrop(ProcessTag::new(name, value))))
+    }
+
+    /// Kills them, and returns when none is left. When the future is dropped, the work goes on.
+    pub async fn end(mut self) {
+        if let Some(work) = self.0.take() {
+            // The task cannot fail: what is not run is dropped, and that kills too.
+            tokio::task::spawn_blocking(|| drop(work)).await.ok();
+        }
+    }
+}
+
+impl Drop for TaggedProcesses {
+    fn drop(&mut self) {
+        if let Some(work) = self.0.take() {
+            drop_in_background(work);
+        }
+    }
+}
+
+/// Kills the processes that have the tag where it is dropped: a runtime that is shutting down drops the blocking work it
+/// is given, and so does it there.
+#[derive(Debug)]
+struct KillOnDrop(ProcessTag);
+
+impl Drop for KillOnDrop {
+    fn drop(&mut self) {
+        kill_tagged(&self.0);
+    }
+}
+
+/// How often `/proc` is scanned at most: one that is killed may have started another meanwhile, and on a
+/// busy machine it takes a while until a process is the program it is about to be.
+const ROUNDS: usize = 200;
+
+/// The pause between two scans: time for a process to die, or to become the program it is about to be.
+const BETWEEN: Duration = Duration::from_millis(1);
+
+/// Kills every process that has the tag.
+fn kill_tagged(tag: &ProcessTag) {
+    for _ in 0..ROUNDS {
+        let mut again = false;
+        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+            // A process of another user, or one that is gone, cannot be read and is none of ours.
+            let Ok(environment) = std::fs::read(entry.path().join("environ")) else { continue };
+            if let (true, Some(pid)) = (tag.is_in(&environment), rustix::process::Pid::from_raw(pid)) {
+                // It may be gone already: nothing is lost then.
+                rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
+                again = true;
+            }
+            again |= environment.is_empty() && is_changing(&entry.path());
+        }
+        if !again {
+            return;
+        }
+        std::thread::sleep(BETWEEN);
+    }
+}
+
+/// Whether a process whose environment could be read and was empty is about to have one: it is becoming another program.
+/// Part of the kernel and what is left of a dead process never will, nor does a program that was started without any.
+fn is_changing(process: &Path) -> bool {
+    let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split_whitespace().collect();
+    // Fields 23, 50 and 51 of proc_pid_stat(5), where the state, the first one after the name, is field 3.
+    let [memory, start, end] = [23, 50, 51].map(|field| fields.get(field - 3).copied().unwrap_or("0"));
+    memory != "0" && (end == "0" || start != end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_whole_variable_is_the_tag() {
+        let tag = ProcessTag::new("A", "1");
+        assert!(tag.is_in(b"B=2\0A=1\0"));
+        assert!(!tag.is_in(b"A=12\0BA=1\0") && !tag.is_in(b""));
+    }
+}

@@ -1,0 +1,420 @@
+//! One child process, from its start to the end of its whole process group.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    io,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{io::AsyncWriteExt, process::Child};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Captured,
+    capture::{Capture, Watchers},
+    process_tag::TaggedProcesses,
+};
+
+/// The whole environment of a child: what is not in it does not exist for the child.
+pub type Environment = BTreeMap<OsString, OsString>;
+
+/// How long a closed group may hold its output pipes open before they are abandoned.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// A child that could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ProcessError {
+    /// The program was not found or could not be started.
+    #[error("start `{program}`")]
+    Start {
+        /// The program's name or path.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The pipe to or from the child failed.
+    #[error("talk to `{program}`")]
+    Pipe {
+        /// The program's name or path.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// How a child ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It exited by itself with this code.
+    Code(i32),
+    /// A signal that Hob did not send ended it.
+    Signal(i32),
+    /// Hob ended it: its time was over.
+    Deadline,
+    /// Hob ended it: the run was cancelled.
+    Cancelled,
+}
+
+impl Exit {
+    /// Whether the child exited by itself with code 0.
+    pub fn is_success(self) -> bool {
+        self == Self::Code(0)
+    }
+}
+
+impl std::fmt::Display for Exit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit code {code}"),
+            Self::Signal(signal) => write!(f, "signal {signal}"),
+            Self::Deadline => f.write_str("out of time"),
+            Self::Cancelled => f.write_str("cancelled"),
+        }
+    }
+}
+
+/// A child that ended, with what was kept of its output.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    /// How it ended.
+    pub exit: Exit,
+    /// Standard output.
+    pub stdout: Captured,
+    /// Standard error.
+    pub stderr: Captured,
+}
+
+/// A program to run. Nothing of Hob's own environment reaches it but what [`Program::new`] is given.
+pub struct Program {
+    name: String,
+    command: tokio::process::Command,
+    stdin: Vec<u8>,
+    deadline: Duration,
+    output_cap: usize,
+    watchers: Watchers,
+    tagged: Option<TaggedProcesses>,
+}
+
+impl Program {
+    /// A program with exactly this environment, a deadline of one minute and one MiB of output a stream.
+    pub fn new(program: impl AsRef<OsStr>, environment: &Environment) -> Self {
+        let name = program.as_ref();
+        let found = found_in(environment.get(OsStr::new("PATH")), name);
+        #[expect(clippy::disallowed_methods, reason = "this is the one place that starts children")]
+        let mut command = tokio::process::Command::new(found.as_deref().unwrap_or_else(|| Path::new(name)));
+        command.arg0(name).process_group(0);
+        Self::of(name, command, environment)
+    }
+
+    /// The same, in a session of its own, so that it has no terminal to read from or to write to. The program `setsid`
+    /// has to be on the path; it makes the session, whose group has the child's id, and becomes the program.
+    pub(super) fn in_session(program: &str, environment: &Environment) -> Self {
+        #[expect(clippy::disallowed_methods, reason = "this is the one place that starts children")]
+        let mut command = tokio::process::Command::new("setsid");
+        command.arg(program);
+        Self::of(program.as_ref(), command, environment)
+    }
+
+    fn of(program: &OsStr, mut command: tokio::process::Command, environment: &Environment) -> Self {
+        command.env_clear().envs(environment).kill_on_drop(true);
+        Self {
+            name: program.to_string_lossy().into_owned(),
+            command,
+            stdin: Vec::new(),
+            deadline: Duration::from_secs(60),
+            output_cap: 1 << 20,
+            watchers: Watchers::default(),
+            tagged: None,
+        }
+    }
+
+    /// Adds one argument.
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.command.arg(arg);
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    /// Sets the folder it runs in.
+    pub fn dir(mut self, dir: impl AsRef<Path>) -> Self {
+        self.command.current_dir(dir);
+        self
+    }
+
+    /// Sets one more variable.
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Sets what it reads on standard input; without this, nothing.
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    /// Sets the time after which its group is killed.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// Sets how many bytes of each output stream are kept.
+    pub fn output_cap(mut self, bytes: usize) -> Self {
+        self.output_cap = bytes;
+        self
+    }
+
+    /// Calls `watch` with each line of its output as it comes, on both streams: at most 300 bytes, no control characters.
+    /// It must return at once.
+    pub fn watch(mut self, watch: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.watchers.shown = Some(Arc::new(watch));
+        self
+    }
+
+    /// Calls `watch` with each line of its output as it comes, on both streams, whole, for a program whose lines are data.
+    /// A line of more than 4 MiB is left out. It must return at once.
+    pub fn watch_data(mut self, watch: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.watchers.data = Some(Arc::new(watch));
+        self
+    }
+
+    /// Sets the variable `name` to `value`, and takes every process that has it for one of this program's: at the end of
+    /// [`Program::run`] those are killed too, in whatever group or session they are. `value` must be used once only.
+    pub fn tag(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self.tagged = Some(TaggedProcesses::with(name, value));
+        self
+    }
+
+    /// Starts it with piped standard streams, for a caller that talks to it. The caller owns its deadline; dropping the child kills it.
+    ///
+    /// # Errors
+    /// [`ProcessError::Start`] when the program cannot be started.
+    pub fn spawn(mut self) -> Result<Child, ProcessError> {
+        self.start()
+    }
+
+    /// Starts it likewise, with `stderr` as its standard error.
+    pub(super) fn spawn_with(mut self, stderr: Stdio) -> Result<Child, ProcessError> {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
+        self.command.spawn().map_err(|source| ProcessError::Start { program: self.name.clone(), source })
+    }
+
+    /// Runs it to its end, its deadline or `cancel`, whichever comes first; then its whole process group is gone.
+    ///
+    /// # Errors
+    /// [`ProcessError::Start`] when the program cannot be started, [`ProcessError::Pipe`] when its output cannot be read.
+    pub async fn run(mut self, cancel: &CancellationToken) -> Result<Finished, ProcessError> {
+        let mut child = self.start()?;
+        // Dropped last of the two: what is killed with its group need not be looked for.
+        let tagged = self.tagged.take();
+        let mut group = Group::of(&child);
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let input = std::mem::take(&mut self.stdin);
+        let feed = tokio::spawn(async move {
+            if let Some(mut pipe) = stdin {
+                // A child may exit without reading its input: a broken pipe is its choice, not a failure.
+                pipe.write_all(&input).await.ok();
+            }
+        });
+        let cap = self.output_cap;
+        let (stdout, stderr) =
+            (Capture::start(stdout, cap, self.watchers.clone()), Capture::start(stderr, cap, self.watchers));
+        let pipe = |source| ProcessError::Pipe { program: self.name.clone(), source };
+        let exit = tokio::select! {
+            status = child.wait() => exit_of(status.map_err(pipe)?),
+            () = tokio::time::sleep(self.deadline) => Exit::Deadline,
+            () = cancel.cancelled() => Exit::Cancelled,
+        };
+        group.kill();
+        if let Some(tagged) = tagged {
+            tagged.end().await;
+        }
+        if matches!(exit, Exit::Deadline | Exit::Cancelled) {
+            child.wait().await.map_err(pipe)?;
+        }
+        feed.abort();
+        let (stdout, stderr) = tokio::join!(stdout.finish(DRAIN), stderr.finish(DRAIN));
+        Ok(Finished { exit, stdout: stdout.map_err(pipe)?, stderr: stderr.map_err(pipe)? })
+    }
+
+    fn start(&mut self) -> Result<Child, ProcessError> {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.command.spawn().map_err(|source| ProcessError::Start { program: self.name.clone(), source })
+    }
+}
+
+/// The program's file, by the `PATH` that the child gets. A child whose file is known is started without a copy of this
+/// process's memory map: half of the cost of a short one. Relative folders are left to the system's own search.
+fn found_in(path: Option<&OsString>, name: &OsStr) -> Option<PathBuf> {
+    if name.as_encoded_bytes().contains(&b'/') {
+        return None;
+    }
+    std::env::split_paths(path?).take_while(|folder| folder.is_absolute()).map(|folder| folder.join(name)).find(
+        |file| {
+            let executable = |found: std::fs::Metadata| found.is_file() && found.permissions().mode() & 0o111 != 0;
+            std::fs::metadata(file).is_ok_and(executable)
+        },
+    )
+}
+
+/// Kills a process group when dropped, so that a run cut short by a dropped future leaves no child either.
+#[derive(Debug)]
+pub(super) struct Group {
+    leader: Option<u32>,
+}
+
+impl Group {
+    /// The group that `child` leads.
+    pub(super) fn of(child: &Child) -> Self {
+        Self { leader: child.id() }
+    }
+
+    /// Kills it now. Once only: later its id may be another group's.
+    pub(super) fn kill(&mut self) {
+        let leader = self.leader.take().and_then(|id| i32::try_from(id).ok());
+        if let Some(pid) = leader.and_then(rustix::process::Pid::from_raw) {
+            // The group may be gone already: there is nothing to do about that, and nothing is lost.
+            rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// How a child ended.
+pub(super) fn exit_of(status: std::process::ExitStatus) -> Exit {
+    use std::os::unix::process::ExitStatusExt;
+    status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or(0)), Exit::Code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str) -> Program {
+        let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
+        Program::new("sh", &environment).args(["-c", script])
+    }
+
+    #[tokio::test]
+    async fn a_child_sees_only_the_environment_it_is_given() {
+        let finished = sh("env | grep -vE '^(PWD|SHLVL|_)='").run(&CancellationToken::new()).await.unwrap();
+        assert_eq!(finished.stdout.text(), "PATH=/usr/bin:/bin\n");
+    }
+
+    #[tokio::test]
+    async fn the_deadline_ends_the_whole_group() {
+        let script = sh("sleep 600 & sleep 600").deadline(Duration::from_millis(50));
+        assert_eq!(script.run(&CancellationToken::new()).await.unwrap().exit, Exit::Deadline);
+    }
+
+    #[tokio::test]
+    async fn output_is_kept_when_a_descendant_outside_the_group_holds_the_pipe() {
+        let script = sh("echo kept; setsid sleep 3 & exit 0");
+        assert_eq!(script.run(&CancellationToken::new()).await.unwrap().stdout.text(), "kept\n");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_tagged_descendant_outside_the_group_is_gone_when_the_program_has_ended() {
+        let value = format!("ends-{}", std::process::id());
+        let script = sh("setsid sleep 600 & echo $!").tag("HOB_TEST_TAG", &value);
+        let finished = script.run(&CancellationToken::new()).await.unwrap();
+        assert!(!lives(finished.stdout.text().trim()));
+    }
+
+    /// Whether the process has memory: one that nobody has waited for yet has an entry and nothing else.
+    #[cfg(target_os = "linux")]
+    fn lives(pid: &str) -> bool {
+        !std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default().is_empty()
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_dropped_run_leaves_its_descendants_to_a_blocking_thread() {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (seen, mut pids) = tokio::sync::mpsc::unbounded_channel();
+            let value = format!("dropped-{}", std::process::id());
+            let script = sh("setsid sh -c 'echo $$; exec sleep 600' & wait").tag("HOB_TEST_TAG", &value);
+            let script = script.watch(move |line| seen.send(line.to_owned()).unwrap());
+            let cancel = CancellationToken::new();
+            let mut run = Box::pin(script.run(&cancel));
+            let pid = tokio::select! {
+                pid = pids.recv() => pid.unwrap(),
+                finished = &mut run => panic!("{finished:?}"),
+            };
+            // As long as the one blocking thread is held, nothing can look for the descendant but the drop itself.
+            let (release, held) = std::sync::mpsc::channel::<()>();
+            let holds = tokio::task::spawn_blocking(move || held.recv());
+            drop(run);
+            assert!(lives(&pid), "the drop itself looked through the processes");
+            drop(release);
+            holds.await.unwrap().unwrap_err();
+            // The blocking thread takes its work in order.
+            tokio::task::spawn_blocking(|| ()).await.unwrap();
+            assert!(!lives(&pid));
+        });
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_runtime_that_is_dropped_leaves_no_tagged_descendant() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (seen, pids) = std::sync::mpsc::channel();
+        let value = format!("shutdown-{}", std::process::id());
+        let script = sh("setsid sh -c 'echo $$; exec sleep 600' & wait").tag("HOB_TEST_TAG", &value);
+        let script = script.watch(move |line| seen.send(line.to_owned()).unwrap());
+        let pid = runtime.block_on(async {
+            tokio::spawn(async move { script.run(&CancellationToken::new()).await });
+            tokio::task::spawn_blocking(move || pids.recv().unwrap()).await.unwrap()
+        });
+        drop(runtime);
+        assert!(!lives(&pid));
+    }
+
+    #[tokio::test]
+    async fn cancellation_ends_the_child() {
+        let cancel = CancellationToken::new();
+        cancel.cancel();
+        assert_eq!(sh("sleep 600").run(&cancel).await.unwrap().exit, Exit::Cancelled);
+    }
+
+    #[tokio::test]
+    async fn input_reaches_the_child_and_its_exit_code_comes_back() {
+        let finished = sh("cat; exit 3").stdin("hello").run(&CancellationToken::new()).await.unwrap();
+        assert_eq!((finished.exit, finished.stdout.text()), (Exit::Code(3), "hello".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn a_program_is_found_by_the_path_that_it_gets_and_keeps_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("sh"), "not executable").unwrap();
+        let environment = Environment::from([("PATH".into(), format!("{}:/bin", folder.path().display()).into())]);
+        let finished = Program::new("sh", &environment).args(["-c", "echo $0"]).run(&CancellationToken::new()).await;
+        assert_eq!(finished.unwrap().stdout.text(), "sh\n");
+    }
+
+    #[tokio::test]
+    async fn a_program_that_is_missing_is_named() {
+        let error = Program::new("no-such-program", &Environment::new()).run(&CancellationToken::new()).await;
+        assert_eq!(error.unwrap_err().to_string(), "start `no-such-program`");
+    }
+}

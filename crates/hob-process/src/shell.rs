@@ -1,0 +1,350 @@
+//! One shell that lives on and runs one command after the other, so that a command costs no start-up.
+//!
+//! - Flow: a command goes in over a pipe, quoted for `eval`. Its output and its errors come back over one pipe, in the
+//!   order they were written, and behind them a marker with a secret of this shell, the exit code and the folder.
+//! - Guarantees: a command reads nothing (`/dev/null`), has a deadline, and only the head and the tail of its output are
+//!   kept. Where there is a `setsid`, it has no terminal either. What it sets, or where it goes, holds for the next one.
+//!   It cannot close or take the pipe of the marker: that one has a descriptor of its own, which no command inherits. When
+//!   the shell dies or a command has to be ended, the whole process group is killed, and the next command gets a new shell
+//!   in the same folder.
+//! - Caveats: what runs on in the background may write into the output of later commands. A process that left the group
+//!   is not found here: a caller that needs its end tags the environment, see [`TaggedProcesses`](crate::TaggedProcesses).
+
+use std::{
+    ffi::OsStr,
+    io,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    process::{Child, ChildStdin, ChildStdout},
+    time::{Instant, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Captured, Environment, Exit, ProcessError, Program,
+    end_marker::{EndMarker, MarkedOutput},
+    program::{Group, exit_of},
+};
+
+/// How long the output of a shell that is dead is read on: a process that left the group may hold the pipe open.
+const DRAIN: Duration = Duration::from_millis(200);
+/// Bytes read at once: what a pipe holds.
+const PIECE: usize = 64 * 1024;
+
+/// How far one command may go.
+#[derive(Debug, Clone, Copy)]
+pub struct CommandLimits {
+    /// After this it is ended.
+    pub time: Duration,
+    /// Bytes of its output that are kept: the first half and the last half.
+    pub kept: usize,
+    /// Bytes it may write at all; then it is ended.
+    pub written: u64,
+}
+
+/// A command that ended.
+#[derive(Debug)]
+pub struct Ran {
+    /// How.
+    pub end: CommandEnd,
+    /// What it wrote to standard output and standard error.
+    pub output: Captured,
+    /// Bytes it wrote, kept or not.
+    pub written: u64,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandEnd {
+    /// With this exit code; the shell lives on.
+    Code(i32),
+    /// It ended the shell too, for example with `exit`.
+    WithShell(Exit),
+    /// Hob ended both: its time was over.
+    Deadline,
+    /// Hob ended both: it wrote more than it may.
+    Flood,
+    /// Hob ended both: the run was cancelled.
+    Cancelled,
+}
+
+/// A shell. It is started with the first command; dropping it kills its process group.
+#[derive(Debug)]
+pub struct Shell {
+    environment: Environment,
+    home: PathBuf,
+    folder: PathBuf,
+    running: Option<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    // Before the child, so that the group is killed while its leader still has its id.
+    group: Group,
+    child: Child,
+    stdin: ChildStdin,
+    output: ChildStdout,
+    marker: EndMarker,
+    buffer: Vec<u8>,
+}
+
+impl Shell {
+    /// A shell that begins in `home` with exactly this environment: bash where there is one on the path, else sh.
+    pub fn new(environment: Environment, home: &Path) -> Self {
+        Self { environment, home: home.to_owned(), folder: home.to_owned(), running: None }
+    }
+
+    /// The folder the next command runs in.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Runs `command` to its end.
+    ///
+    /// # Errors
+    /// [`ProcessError`] when the shell cannot be started or its pipe fails. The next command gets a new one.
+    pub async fn run(
+        &mut self,
+        command: &str,
+        limits: CommandLimits,
+        cancel: &CancellationToken,
+    ) -> Result<Ran, ProcessError> {
+        let ends = Instant::now() + limits.time;
+        let mut running = match self.running.take() {
+            Some(running) => running,
+            None => self.start()?,
+        };
+        let mut said = MarkedOutput::new(limits.kept);
+        let script = running.marker.script(command);
+        let end = tokio::select! {
+            end = running.command(&script, &mut said, limits.written) => end.map_err(pipe)?,
+            () = tokio::time::sleep_until(ends) => CommandEnd::Deadline,
+            () = cancel.cancelled() => CommandEnd::Cancelled,
+        };
+        match end {
+            CommandEnd::Code(_) => {
+                if let Some(folder) = said.folder() {
+                    self.folder = folder;
+                }
+                self.running = Some(running);
+            }
+            CommandEnd::WithShell(_) => running.end(Some(&mut said)).await,
+            CommandEnd::Deadline | CommandEnd::Flood | CommandEnd::Cancelled => running.end(None).await,
+        }
+        let (output, written) = said.finish();
+        Ok(Ran { end, output, written })
+    }
+
+    /// Ends the shell and all that it started and that stayed in its group.
+    pub async fn end(&mut self) {
+        if let Some(running) = self.running.take() {
+            running.end(None).await;
+        }
+    }
+
+    fn start(&mut self) -> Result<Running, ProcessError> {
+        if !self.folder.is_dir() {
+            self.folder.clone_from(&self.home);
+        }
+        let name = if self.has("bash") { "bash" } else { "sh" };
+        let program = match self.has("setsid") {
+            true => Program::in_session(name, &self.environment),
+            false => Program::new(name, &self.environment),
+        };
+        let program = if name == "bash" { program.args(["--noprofile", "--norc"]) } else { program };
+        let mut child = program.dir(&self.folder).spawn_with(Stdio::null())?;
+        let group = Group::of(&child);
+        let (Some(stdin), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(pipe(io::Error::other("no pipe")));
+        };
+        Ok(Running { group, child, stdin, output, marker: EndMarker::new(), buffer: vec![0; PIECE] })
+    }
+
+    fn has(&self, program: &str) -> bool {
+        let path = self.environment.get(OsStr::new("PATH"));
+        path.is_some_and(|path| std::env::split_paths(path).any(|folder| folder.join(program).is_file()))
+    }
+}
+
+impl Running {
+    /// Sends a command and reads until its marker, or the end of the shell, or more than `most` bytes.
+    async fn command(&mut self, script: &str, said: &mut MarkedOutput, most: u64) -> io::Result<CommandEnd> {
+        let Self { child, stdin, output, marker, buffer, .. } = self;
+        // A shell that died since the last command breaks this pipe: then its exit tells below.
+        let written = stdin.write_all(script.as_bytes()).await;
+        loop {
+            tokio::select! {
+                biased;
+                read = output.read(buffer) => match read? {
+                    0 => return Ok(CommandEnd::WithShell(exit_of(child.wait().await?))),
+                    count => {
+                        if let Some(code) = said.push(&buffer[..count], marker) {
+                            return Ok(CommandEnd::Code(code));
+                        }
+                    }
+                },
+                status = child.wait() => return Ok(CommandEnd::WithShell(exit_of(status?))),
+            }
+            if said.written() > most {
+                return Ok(CommandEnd::Flood);
+            }
+            if written.is_err() && child.try_wait()?.is_some() {
+                return Ok(CommandEnd::WithShell(exit_of(child.wait().await?)));
+            }
+        }
+    }
+
+    /// Kills the group, waits for the shell, and reads what is left where somebody wants it.
+    async fn end(mut self, said: Option<&mut MarkedOutput>) {
+        self.group.kill();
+        // The group is there only once the session is.
+        self.child.start_kill().ok();
+        // Killed or dead already: there is nothing else that this could tell.
+        self.child.wait().await.ok();
+        let Some(said) = said else { return };
+        let rest = async {
+            while let Ok(count @ 1..) = self.output.read(&mut self.buffer).await {
+                said.push(&self.buffer[..count], &self.marker);
+            }
+        };
+        // Whoever holds the pipe longer than this left the group.
+        timeout(DRAIN, rest).await.ok();
+    }
+}
+
+fn pipe(source: io::Error) -> ProcessError {
+    ProcessError::Pipe { program: "the shell".into(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: CommandLimits = CommandLimits { time: Duration::from_secs(60), kept: 4096, written: 1 << 30 };
+
+    fn shell() -> (tempfile::TempDir, Shell) {
+        let folder = tempfile::tempdir().unwrap();
+        let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
+        let shell = Shell::new(environment, folder.path());
+        (folder, shell)
+    }
+
+    async fn run(shell: &mut Shell, command: &str) -> (CommandEnd, String) {
+        let ran = shell.run(command, LIMITS, &CancellationToken::new()).await.unwrap();
+        (ran.end, ran.output.text())
+    }
+
+    fn well(text: &str) -> (CommandEnd, String) {
+        (CommandEnd::Code(0), text.to_owned())
+    }
+
+    #[tokio::test]
+    async fn what_a_command_sets_holds_for_the_next_one() {
+        let (folder, mut shell) = shell();
+        let script = "mkdir 'a b'; cd 'a b'; export X=\"it's\"; y=2; f() { echo f$1; }";
+        assert_eq!(run(&mut shell, script).await, well(""));
+        assert_eq!(run(&mut shell, "echo $X $y; f 3; sh -c 'echo $X'").await, well("it's 2\nf3\nit's\n"));
+        assert_eq!(shell.folder(), folder.path().canonicalize().unwrap().join("a b"));
+        assert_eq!(run(&mut shell, "echo one; echo two >&2; echo three; false").await.0, CommandEnd::Code(1));
+        assert_eq!(run(&mut shell, "echo one; echo two >&2; echo three").await, well("one\ntwo\nthree\n"));
+        assert_eq!(run(&mut shell, "cat <<'E'\n$x `y`\nE\nprintf end").await, well("$x `y`\nend"));
+    }
+
+    #[tokio::test]
+    async fn a_command_cannot_take_the_shells_own_pipes() {
+        let (_folder, mut shell) = shell();
+        assert_eq!(run(&mut shell, "cat; read x; echo \"[$x]\"").await, well("[]\n"));
+        assert_eq!(run(&mut shell, "exec >&- 2>&- 3>&- <&-").await, well(""));
+        assert_eq!(run(&mut shell, "exec 2>/dev/null >/dev/null; echo gone").await, well(""));
+        assert_eq!(run(&mut shell, "(echo x >&3) 2>/dev/null || echo closed").await, well("closed\n"));
+        let (end, said) = run(&mut shell, "if true; then").await;
+        assert!(matches!(end, CommandEnd::Code(1..)) && said.contains("syntax error"), "{end:?} {said}");
+        assert_eq!(run(&mut shell, "set -v -x").await.0, CommandEnd::Code(0));
+        let (end, said) = run(&mut shell, "echo on").await;
+        assert!(end == CommandEnd::Code(0) && said.contains("\non\n"), "{said}");
+    }
+
+    #[tokio::test]
+    async fn a_command_has_no_terminal() {
+        let (_folder, mut shell) = shell();
+        let session = "set -- $(cat /proc/$$/stat); [ \"$6\" = $$ ] && echo \"own, terminal $7\"";
+        assert_eq!(run(&mut shell, session).await, well("own, terminal 0\n"));
+        let (end, said) = run(&mut shell, "cat /dev/tty").await;
+        assert!(end == CommandEnd::Code(1) && said.contains("/dev/tty"), "{said}");
+    }
+
+    #[tokio::test]
+    async fn a_shell_that_dies_is_replaced_in_the_same_folder() {
+        let (folder, mut shell) = shell();
+        for (command, end) in [
+            ("mkdir -p d; cd d", CommandEnd::Code(0)),
+            ("echo bye; exit 3", CommandEnd::WithShell(Exit::Code(3))),
+            ("kill -9 $$", CommandEnd::WithShell(Exit::Signal(9))),
+            ("kill -9 0", CommandEnd::WithShell(Exit::Signal(9))),
+            ("exec true", CommandEnd::WithShell(Exit::Code(0))),
+            ("set -e; false; echo no", CommandEnd::WithShell(Exit::Code(1))),
+            ("pwd; sleep 600 & setsid sleep 5 &", CommandEnd::Code(0)),
+            ("setsid sleep 5 & exit 4", CommandEnd::WithShell(Exit::Code(4))),
+        ] {
+            assert_eq!(run(&mut shell, command).await.0, end, "{command}");
+        }
+        let (_, said) = run(&mut shell, "echo bye; exit 3").await;
+        assert_eq!(said, "bye\n");
+        assert_eq!(
+            run(&mut shell, "pwd -P").await.1.trim(),
+            folder.path().canonicalize().unwrap().join("d").to_str().unwrap()
+        );
+        assert_eq!(run(&mut shell, "rm -r ../d; exit").await.0, CommandEnd::WithShell(Exit::Code(0)));
+        assert_eq!(run(&mut shell, "pwd -P").await.1.trim(), folder.path().canonicalize().unwrap().to_str().unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_command_that_never_ends_is_ended_with_its_group() {
+        let (_folder, mut shell) = shell();
+        let limits = CommandLimits { time: Duration::from_millis(300), ..LIMITS };
+        for command in
+            ["echo $$; exec sleep 600", "echo $$; kill -STOP $$", "echo $$; trap '' TERM; while :; do :; done"]
+        {
+            let ran = shell.run(command, limits, &CancellationToken::new()).await.unwrap();
+            assert_eq!(ran.end, CommandEnd::Deadline, "{command}");
+            let alive = format!("/proc/{}", ran.output.text().trim());
+            assert!(!Path::new(&alive).exists(), "{command}");
+        }
+        let cancel = CancellationToken::new();
+        cancel.cancel();
+        assert_eq!(shell.run("sleep 600", LIMITS, &cancel).await.unwrap().end, CommandEnd::Cancelled);
+        assert_eq!(run(&mut shell, "echo on").await, well("on\n"));
+    }
+
+    #[tokio::test]
+    async fn a_flood_is_cut_in_its_middle_and_ended_where_it_passes_all_limits() {
+        let (_folder, mut shell) = shell();
+        let limits = CommandLimits { kept: 10, ..LIMITS };
+        let flood = "echo head; head -c 300000000 /dev/zero; echo tail";
+        let ran = shell.run(flood, limits, &CancellationToken::new()).await.unwrap();
+        assert_eq!((ran.end, ran.written), (CommandEnd::Code(0), 300_000_010));
+        assert_eq!(ran.output.text(), "head\n\n[… 300000000 bytes cut …]\ntail\n");
+        let limits = CommandLimits { written: 1_000_000, ..LIMITS };
+        let ran = shell.run("yes", limits, &CancellationToken::new()).await.unwrap();
+        assert_eq!(ran.end, CommandEnd::Flood);
+        assert_eq!(run(&mut shell, "echo on").await, well("on\n"));
+    }
+
+    #[tokio::test]
+    async fn sh_does_where_there_is_no_bash() {
+        let (folder, mut shell) = shell();
+        let bin = folder.path().join("bin");
+        std::fs::create_dir(&bin).unwrap();
+        std::os::unix::fs::symlink("/bin/sh", bin.join("sh")).unwrap();
+        shell.environment = Environment::from([("PATH".into(), bin.into_os_string())]);
+        assert_eq!(run(&mut shell, "x=1; cd bin; echo $x").await, well("1\n"));
+        let (end, _) = run(&mut shell, "if").await;
+        assert!(matches!(end, CommandEnd::Code(1..) | CommandEnd::WithShell(Exit::Code(1..))), "{end:?}");
+        assert_eq!(run(&mut shell, "echo \"${PWD##*/}\"").await, well("bin\n"));
+    }
+}

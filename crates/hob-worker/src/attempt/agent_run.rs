@@ -1,0 +1,142 @@
+//! One run of the agent: its brief, its limits, what it spends, and the checkpoints of its work.
+
+use hob_agent::RunContext;
+use hob_domain::{
+    Allowance, BriefParts, CheckResult, FailureClass, Note, Progress, RunId, RunReport, RunRequest, Spend, Transition,
+    brief, title, visible,
+};
+use hob_forge::fresh_nonce;
+use tokio::{sync::mpsc, time::Instant};
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::{
+    WorkError, Worker,
+    attempt::{branch::keep, job::Job},
+};
+
+/// Lines of progress that may wait to be shown.
+const PROGRESS_QUEUE: usize = 256;
+
+/// Runs the agent, and writes what that cost.
+pub(super) async fn run_agent(
+    worker: &Worker,
+    job: &Job<'_>,
+    round: u32,
+    failed: &[CheckResult],
+    allowance: Allowance,
+) -> Result<RunReport, WorkError> {
+    let request = request(worker, job, round, failed, allowance);
+    worker.progress(job.number(), &format!("the agent `{}` works", job.agent_name));
+    let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
+    // Dropped with the run, so that a run that ends early ends its children too.
+    let cancel = worker.cancel.child_token();
+    let context = RunContext::new(cancel.clone(), sender, worker.environment.clone()).asking(worker.approval.clone());
+    let _ends_with_run = cancel.drop_guard();
+    let ended = CancellationToken::new();
+    let span = tracing::error_span!("agent_run", run = %request.run, agent = job.agent_name, round);
+    let run = async {
+        let report = worker.executor.run(&job.agent_name, job.agent.as_ref(), &request, &context).await;
+        drop(context);
+        ended.cancel();
+        report
+    };
+    let run = run.instrument(span);
+    let (report, noted, ()) =
+        tokio::join!(run, show_progress(worker, job, lines), Box::pin(checkpoints(worker, job, &ended)));
+    let report = report?;
+    job.held.lease.note(Note::Spend(report.spend.since(noted))).await;
+    write_spend(worker, job, report.spend).await?;
+    Ok(report)
+}
+
+fn request(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckResult], allowance: Allowance) -> RunRequest {
+    let (record, issue, fence) = (job.held.lease.record(), &job.held.issue, fresh_nonce());
+    let text = brief(&BriefParts {
+        repo: worker.forge.repo(),
+        issue: issue.number,
+        title: &issue.title,
+        body: &issue.body,
+        comments: &job.comments,
+        answer: record.answer.as_ref(),
+        last_failure: record.last_failure.as_deref(),
+        earlier_work: Some(job.checkout.start()).filter(|start| *start != job.checkout.base()),
+        failed_checks: failed,
+        checks: &job.rules.checks,
+        text_bytes: worker.settings.limits.body_bytes,
+        fence: &fence,
+    });
+    let left = job.limits.ends.saturating_duration_since(Instant::now());
+    RunRequest {
+        run: RunId(format!("{}-{round}", job.run)),
+        session: job.session.clone(),
+        repo: worker.forge.repo().clone(),
+        issue: issue.number,
+        title: title(&issue.title, 200),
+        body: visible(&issue.body).0,
+        brief: text,
+        folder: job.checkout.folder().to_owned(),
+        checks: job.rules.checks.clone(),
+        time: allowance.time.map_or(left, |time| time.min(left)),
+        usd_micros: allowance.usd_micros,
+        tokens: allowance.tokens,
+        approved: record.approved,
+    }
+}
+
+/// Shows what the agent does, and notes what it spends as it spends it; what was noted in all.
+async fn show_progress(worker: &Worker, job: &Job<'_>, mut lines: mpsc::Receiver<Progress>) -> Spend {
+    let mut noted = Spend::default();
+    while let Some(line) = lines.recv().await {
+        if let Some(spent) = line.spent {
+            // The heartbeat writes it: a worker that dies in the middle of a run takes little of the bill with it.
+            job.held.lease.note(Note::Spend(spent.since(noted))).await;
+            noted = spent;
+        }
+        if !line.text.is_empty() {
+            worker.progress(job.number(), &line.text);
+        }
+    }
+    noted
+}
+
+/// Keeps the work on the branch now and then while the agent works, until `ended`.
+async fn checkpoints(worker: &Worker, job: &Job<'_>, ended: &CancellationToken) {
+    let every = worker.settings.limits.checkpoint;
+    while !every.is_zero() {
+        tokio::select! {
+            () = tokio::time::sleep(every) => {}
+            () = ended.cancelled() => return,
+        }
+        if let Err(error) = Box::pin(keep(worker, job)).await {
+            tracing::warn!(issue.number = job.number().0, %error, "the work so far could not be kept: {error}");
+        }
+    }
+}
+
+/// Writes what a run cost to the ledger at once: a worker that dies later takes nothing of the bill with it.
+async fn write_spend(worker: &Worker, job: &Job<'_>, spend: Spend) -> Result<(), WorkError> {
+    warn_of_budget(worker, job, spend);
+    if spend.usd_micros == 0 && spend.tokens() == 0 {
+        return Ok(());
+    }
+    match worker.forge.transition(&job.held.lease, Transition::RecordSpend(spend)).await {
+        Ok(_sentence) => Ok(()),
+        // The next transition has it too: work that is done is not thrown away for this.
+        Err(error) if matches!(error.class(), FailureClass::Transient { .. }) => {
+            tracing::warn!(issue.number = job.number().0, %error, "the spend could not be written yet: {error}");
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Says once that the issue's budget is nearly used up.
+fn warn_of_budget(worker: &Worker, job: &Job<'_>, spend: Spend) {
+    let (budget, soft) = (worker.settings.limits.budgets().issue, worker.settings.limits.soft);
+    let bill = job.held.lease.record().spend;
+    let (before, now) = (budget.used(bill.since(spend)), budget.used(bill));
+    if before < soft && soft <= now {
+        worker.progress(job.number(), &format!("{:.0}% of the issue's budget is used: {bill}", (now * 100.0).floor()));
+    }
+}

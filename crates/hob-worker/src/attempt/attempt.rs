@@ -1,0 +1,116 @@
+//! One attempt, from the lease that was won to its end.
+
+use std::sync::OnceLock;
+
+use futures_util::future::BoxFuture;
+use hob_domain::{BlockReason, Spend, State, Transition};
+use tokio::time::Instant;
+use tracing::Instrument;
+
+use crate::{
+    WorkError, WorkEvent, Worker,
+    attempt::{
+        branch::{keep_soon, step_aside},
+        end::{AttemptEnd, Interrupt},
+        finish::finish,
+        heartbeat::heartbeat,
+        job::{AttemptLimits, Job},
+        prepare::prepare,
+        reservation::{issue_allowance, reserve},
+        rounds::rounds,
+    },
+    authorize::approved_hash,
+    transition::{HeldIssue, label, transition},
+};
+
+/// Works on the issue whose lease is held, writes how that ended, and releases the lease.
+///
+/// # Errors
+/// [`WorkError`] when the end could not be written: the lease is left to expire.
+pub(crate) fn attempt<'a>(worker: &'a Worker, held: &'a HeldIssue) -> BoxFuture<'a, Result<(), WorkError>> {
+    let record = held.lease.record();
+    // Of the highest level, so that no filter of events takes the context away.
+    let span = tracing::error_span!(
+        "attempt",
+        repo = %worker.forge.repo(),
+        issue = record.issue.0,
+        generation = record.generation.0,
+        attempt = record.attempt,
+    );
+    Box::pin(run(worker, held).instrument(span))
+}
+
+async fn run(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
+    let began = held.lease.record().spend;
+    // Outlives work that is cut short, so that what the agent did is kept.
+    let job = OnceLock::new();
+    // Boxed: the future of a whole attempt is too large for a small thread's stack.
+    let end = tokio::select! {
+        end = Box::pin(work(worker, held, began, &job)) => end,
+        interrupt = Box::pin(heartbeat(worker, held)) => interrupt.map(AttemptEnd::Interrupted),
+        () = worker.cancel.cancelled() => Ok(AttemptEnd::Interrupted(Interrupt::Stopped)),
+    };
+    let finished = Box::pin(finish(worker, held, began, job.get(), end)).await;
+    journal(worker, held).await;
+    finished
+}
+
+async fn work<'a>(
+    worker: &Worker,
+    held: &'a HeldIssue,
+    began: Spend,
+    started: &OnceLock<Job<'a>>,
+) -> Result<AttemptEnd, WorkError> {
+    let ends = Instant::now() + worker.settings.limits.attempt_time;
+    label(worker, held, State::Assigned).await?;
+    worker.emit(&WorkEvent::Moved {
+        issue: held.issue.number,
+        state: State::Assigned,
+        why: format!("claimed, generation {}", held.lease.generation()),
+    });
+    let record = held.lease.record();
+    let attempts = worker.settings.limits.attempts;
+    if record.attempt > attempts {
+        return Ok(AttemptEnd::Blocked(BlockReason::AttemptsUsedUp { attempts }));
+    }
+    if record.trigger.as_ref().is_some_and(|trigger| trigger.approved != approved_hash(&held.issue)) {
+        return Ok(AttemptEnd::Blocked(BlockReason::EditedMeanwhile));
+    }
+    let allowance = match issue_allowance(worker, &record) {
+        Ok(allowance) => allowance,
+        Err(exhausted) => {
+            return Ok(AttemptEnd::Blocked(BlockReason::IssueBudget { exhausted, bill: record.spend }));
+        }
+    };
+    let allowance = match reserve(worker, held, allowance).await? {
+        Ok(allowance) => allowance,
+        Err(full) => return Ok(AttemptEnd::NoRoom(full)),
+    };
+    let limits = AttemptLimits { allowance, ends, began };
+    let prepared = Box::pin(prepare(worker, held, limits)).await?;
+    if let Some(reason) = step_aside(worker, &prepared).await? {
+        return Ok(AttemptEnd::Blocked(reason));
+    }
+    let job = started.get_or_init(|| prepared);
+    let start = Transition::StartAgent {
+        agent: job.agent_name.clone(),
+        branch: job.checkout.branch().to_string(),
+        base: job.checkout.base().clone(),
+        session: job.session.clone(),
+    };
+    transition(worker, held, start).await?;
+    if job.checkout.is_kept() {
+        keep_soon(worker, job).await;
+    }
+    Box::pin(rounds(worker, job)).await
+}
+
+/// Keeps spend that the forge would not take. What was written unseen is counted twice, which is the safer side.
+async fn journal(worker: &Worker, held: &HeldIssue) {
+    let (issue, spend) = (held.issue.number, held.lease.unwritten());
+    if spend != Spend::default()
+        && let Err(error) = worker.spend_journal.add(issue, spend).await
+    {
+        tracing::error!(issue.number = issue.0, %error, "the spend {spend} is lost: neither forge nor disk takes it");
+    }
+}

@@ -1,0 +1,92 @@
+//! The issue's branch: commits, the rules that a change has to keep, and the push under the lease.
+
+use std::time::Duration;
+
+use hob_domain::{BlockReason, Diff, DiffPolicy, HobFiles, Sha, quiet, title};
+use hob_forge::ForgeError;
+use hob_workspace::Identity;
+
+use crate::{WorkError, Worker, attempt::job::Job};
+
+/// The longest time for keeping the work of an attempt that ends early; a worker that is stopped has 5 s in all.
+pub(super) const KEEP_TIME: Duration = Duration::from_secs(3);
+
+/// The reason to stop where a person pushed to the branch: it is theirs until they say otherwise.
+pub(super) async fn step_aside(worker: &Worker, job: &Job<'_>) -> Result<Option<BlockReason>, WorkError> {
+    let accepted = job.held.lease.record().accepted;
+    let foreign = job.checkout.foreign_commit(&worker.settings.identity.email, accepted.as_ref()).await?;
+    Ok(foreign.map(|foreign| BlockReason::PersonPushed {
+        author: foreign.author,
+        commit: foreign.sha,
+        branch: job.checkout.branch().to_string(),
+        tip: job.checkout.start().clone(),
+    }))
+}
+
+/// Commits what the agent left in its folder.
+pub(super) async fn commit(worker: &Worker, job: &Job<'_>, summary: &str) -> Result<(), WorkError> {
+    let identity =
+        Identity { name: worker.settings.identity.name.clone(), email: worker.settings.identity.email.clone() };
+    let subject = quiet(&title(&job.held.issue.title, 72));
+    let body = quiet(&title(summary, 500));
+    let message = format!("{subject}\n\n{body}\n\nIssue: {}\n", job.number());
+    job.checkout.commit(&message, &identity, worker.forge.now()).await?;
+    Ok(())
+}
+
+/// The branch's tip and all that it changes; none where it changes nothing.
+pub(super) async fn work_so_far(job: &Job<'_>) -> Result<Option<(Sha, Diff)>, WorkError> {
+    let head = job.checkout.tip().await?;
+    let diff = job.checkout.diff(job.checkout.base(), &head).await?;
+    Ok((!diff.files.is_empty()).then_some((head, diff)))
+}
+
+/// The reason to publish nothing where the change breaks a rule.
+pub(super) fn policy_violations(worker: &Worker, job: &Job<'_>, diff: &Diff) -> Result<Option<BlockReason>, WorkError> {
+    let workspace = &worker.settings.workspace;
+    let max_bytes = workspace.max_file_mib << 20;
+    let policy = DiffPolicy::new(&job.rules.protected, HobFiles::Protected, workspace.max_files, max_bytes)?;
+    let violations = policy.violations(diff);
+    Ok((!violations.is_empty()).then_some(BlockReason::PolicyViolated(violations)))
+}
+
+/// Pushes what there is, so that whoever continues finds it; work that breaks the rules stays unpushed.
+pub(super) async fn keep(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError> {
+    let before = job.checkout.tip().await?;
+    commit(worker, job, "Work in progress").await?;
+    let Some((head, diff)) = work_so_far(job).await? else { return Ok(()) };
+    if policy_violations(worker, job, &diff)?.is_some() {
+        // Nothing that comes later may carry it in its history.
+        return Ok(job.checkout.unwind(&before).await?);
+    }
+    if job.pushed().as_ref() == Some(&head) {
+        return Ok(());
+    }
+    push(worker, job, &head).await
+}
+
+/// Keeps the work of an attempt that ends early, where that can be done soon.
+pub(super) async fn keep_soon(worker: &Worker, job: &Job<'_>) {
+    let kept = tokio::time::timeout(KEEP_TIME, Box::pin(keep(worker, job))).await;
+    let failed = kept
+        .map_or_else(|_elapsed| Some("it took too long".to_owned()), |kept| kept.err().map(|error| error.to_string()));
+    if let Some(reason) = failed {
+        tracing::warn!(issue.number = job.number().0, reason, "the work so far could not be kept: {reason}");
+    }
+}
+
+/// Moves the branch on the forge from where it was to `head`.
+pub(super) async fn push(worker: &Worker, job: &Job<'_>, head: &Sha) -> Result<(), WorkError> {
+    // A push cannot be fenced by the ledger: the lease has to outlast it.
+    let deadline = worker.settings.workspace.transfer_time.min(worker.settings.lease.duration / 2);
+    worker.forge.permit(&job.held.lease, deadline, "push the branch")?;
+    worker.progress(job.number(), &format!("pushing `{}`", job.checkout.branch()));
+    let (known, remote) = (job.pushed(), worker.remote().await?);
+    let push = worker.workspace.push(&job.checkout, &remote, head, known.as_ref());
+    match tokio::time::timeout(deadline, push).await {
+        Ok(result) => result?,
+        Err(_elapsed) => return Err(ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into()),
+    }
+    job.note_pushed(head.clone());
+    Ok(())
+}

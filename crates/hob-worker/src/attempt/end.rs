@@ -1,0 +1,52 @@
+//! How an attempt ends.
+
+use std::time::Duration;
+
+use hob_domain::{BlockReason, CheckTally, Full, Login, Pause, PullNumber, Sha};
+
+/// How an attempt ends, as a value: `finish` writes it.
+pub(super) enum AttemptEnd {
+    /// The pull request is open.
+    Published {
+        /// The branch's tip.
+        head: Sha,
+        /// The pull request.
+        pull: PullNumber,
+        /// The checks on the head.
+        checks: Option<CheckTally>,
+    },
+    /// A person is needed.
+    Blocked(BlockReason),
+    /// A transient failure.
+    Retry {
+        /// How it failed.
+        failure: String,
+        /// The wait that the other side asked for.
+        retry_after: Option<Duration>,
+    },
+    /// The model's quota is used up.
+    QuotaPause {
+        /// What the model's service said.
+        failure: String,
+        /// The time until the quota is reset, where it is known.
+        reset_after: Option<Duration>,
+    },
+    /// The issue was withdrawn before anything was published: nothing is pushed.
+    Withdrawn,
+    /// Other workers took the room that the poll had seen.
+    NoRoom(Full),
+    /// Somebody cut the attempt short.
+    Interrupted(Interrupt),
+}
+
+/// Who or what cut an attempt short.
+pub(super) enum Interrupt {
+    /// The worker was asked to stop.
+    Stopped,
+    /// Somebody paused the issue.
+    Paused(Pause),
+    /// Somebody ended the work.
+    Terminated(Login),
+    /// The issue was closed, or its trigger label removed.
+    Withdrawn,
+}

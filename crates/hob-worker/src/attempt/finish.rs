@@ -1,0 +1,165 @@
+//! The end of an attempt: the one place that writes it.
+//!
+//! # Flow
+//! An end becomes a transition, which goes to the ledger, to the status comment and to the labels; the day's reservation is
+//! settled and the lease released. A failure becomes an end by its class.
+//!
+//! # Guarantees
+//! An end that the ledger has is never replaced: when it cannot be shown, it is shown again, and whoever finds the lease
+//! later shows it too. Work that was cut short is kept on the branch and its attempt does not count.
+
+use std::time::Duration;
+
+use hob_domain::{BlockReason, Ending, FailureClass, Spend, State, Transition};
+use hob_workspace::WorkspaceError;
+
+use crate::{
+    WorkError, WorkEvent, Worker,
+    attempt::{
+        branch::{KEEP_TIME, keep_soon},
+        end::{AttemptEnd, Interrupt},
+        job::Job,
+        reservation,
+    },
+    transition::{self, HeldIssue, label, release, show, transition},
+};
+
+/// The wait for a model's quota whose reset is not known.
+const QUOTA_PAUSE: Duration = Duration::from_secs(3_600);
+
+/// Writes how the attempt ended and releases the lease. `began` is the issue's bill when the attempt began.
+///
+/// # Errors
+/// [`WorkError`] when the end could not be written or the lease is lost: nothing more is written.
+pub(super) async fn finish(
+    worker: &Worker,
+    held: &HeldIssue,
+    began: Spend,
+    job: Option<&Job<'_>>,
+    end: Result<AttemptEnd, WorkError>,
+) -> Result<(), WorkError> {
+    let step = match end {
+        Ok(AttemptEnd::Interrupted(interrupt)) => return interrupted(worker, held, began, job, interrupt).await,
+        Ok(AttemptEnd::NoRoom(full)) => return requeue(worker, held, full.to_string()).await,
+        Ok(AttemptEnd::Published { head, pull, checks }) => Ok(Transition::Publish { head, pull, checks }),
+        Ok(AttemptEnd::Withdrawn) => Ok(Transition::Finish(Ending::Withdrawn)),
+        Ok(AttemptEnd::Blocked(reason)) => Ok(Transition::Block(reason)),
+        Ok(AttemptEnd::Retry { failure, retry_after }) => Ok(retry(worker, held, failure, retry_after)),
+        Ok(AttemptEnd::QuotaPause { failure, reset_after }) => Ok(wait_for_quota(worker, failure, reset_after)),
+        Err(error) => Err(error),
+    };
+    let written = match step {
+        Ok(step) => transition(worker, held, step).await,
+        Err(error) => Err(error),
+    };
+    if let Err(error) = written {
+        worker.emit(&WorkEvent::Failed { issue: Some(held.issue.number), reason: error.to_string() });
+        after_failure(worker, held, error).await?;
+    }
+    reservation::settle(worker, held, began).await;
+    release(worker, held).await
+}
+
+/// Ends an attempt that failed, by the failure's class.
+async fn after_failure(worker: &Worker, held: &HeldIssue, error: WorkError) -> Result<(), WorkError> {
+    let record = held.lease.record();
+    let (class, failure) = (error.class(), error.to_string());
+    let step = match class {
+        // The lease is another's: nothing more is written.
+        FailureClass::Cancelled => return Err(error),
+        _ if record.has_ended() => return show_again(worker, held).await,
+        // On a free issue the label would count as a person's: the lease expires, and who takes over removes it.
+        FailureClass::Transient { .. } if held.labels.has(&worker.settings.labels.blocked) => return Err(error),
+        FailureClass::Transient { retry_after } => retry(worker, held, failure, retry_after),
+        FailureClass::QuotaExhausted { reset_after } => wait_for_quota(worker, failure, reset_after),
+        FailureClass::Permanent | FailureClass::NeedsHuman => {
+            let refused = matches!(error, WorkError::Workspace(WorkspaceError::PushRefused { .. }));
+            Transition::Block(match refused {
+                true => BlockReason::PushRefused { failure },
+                false => BlockReason::SetUpNeeded { failure },
+            })
+        }
+    };
+    let Err(error) = transition(worker, held, step).await else { return Ok(()) };
+    if !held.lease.record().has_ended() || error.class() == FailureClass::Cancelled {
+        return Err(error);
+    }
+    worker.emit(&WorkEvent::Failed { issue: Some(held.issue.number), reason: error.to_string() });
+    Ok(())
+}
+
+/// The ledger says how the attempt ended, and comment or labels do not yet. What cannot be shown now either is shown by the
+/// next poll, which sees that the labels are not right.
+async fn show_again(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
+    let Err(error) = show(worker, held, "labels and comment are shown again").await else { return Ok(()) };
+    // A finished issue whose lease is released is looked at no more.
+    if held.lease.record().state == State::Done {
+        return Err(error);
+    }
+    worker.emit(&WorkEvent::Failed { issue: Some(held.issue.number), reason: error.to_string() });
+    Ok(())
+}
+
+/// A later attempt, or a question to a person when the attempts are used up.
+fn retry(worker: &Worker, held: &HeldIssue, failure: String, retry_after: Option<Duration>) -> Transition {
+    let limits = &worker.settings.limits;
+    let attempts = held.lease.record().attempt;
+    if attempts >= limits.attempts {
+        return Transition::Block(BlockReason::AttemptsFailed { attempts, failure });
+    }
+    let pause = limits.retry_delay.saturating_mul(1 << attempts.saturating_sub(1).min(10));
+    Transition::Retry { failure, until: worker.forge.now() + pause.max(retry_after.unwrap_or_default()) }
+}
+
+fn wait_for_quota(worker: &Worker, failure: String, reset_after: Option<Duration>) -> Transition {
+    Transition::WaitForQuota { failure, until: worker.forge.now() + reset_after.unwrap_or(QUOTA_PAUSE) }
+}
+
+/// Ends an attempt that was cut short, after keeping its work on the branch.
+async fn interrupted(
+    worker: &Worker,
+    held: &HeldIssue,
+    began: Spend,
+    job: Option<&Job<'_>>,
+    interrupt: Interrupt,
+) -> Result<(), WorkError> {
+    // The label of the present state may have been on its way.
+    held.labels.presume(&worker.settings.labels, held.lease.record().state);
+    if let Some(job) = job {
+        keep_soon(worker, job).await;
+    }
+    match interrupt {
+        Interrupt::Stopped => return requeue(worker, held, "the worker was stopped".to_owned()).await,
+        Interrupt::Terminated(by) => transition::end(worker, held, Ending::Terminated(by)).await?,
+        Interrupt::Paused(pause) => {
+            transition(worker, held, Transition::Pause(pause)).await?;
+            release(worker, held).await?;
+        }
+        Interrupt::Withdrawn => {
+            transition(worker, held, Transition::Finish(Ending::Withdrawn)).await?;
+            release(worker, held).await?;
+        }
+    }
+    if job.is_some() {
+        reservation::settle(worker, held, began).await;
+    }
+    Ok(())
+}
+
+/// Requeues an issue whose attempt does not count, in few seconds, so that the next worker takes it at once.
+async fn requeue(worker: &Worker, held: &HeldIssue, reason: String) -> Result<(), WorkError> {
+    label(worker, held, State::Ready).await?;
+    let release = worker.forge.release_with(&held.lease, Transition::Requeue { reason });
+    match tokio::time::timeout(KEEP_TIME, release).await {
+        Ok(sentence) => {
+            worker.emit(&WorkEvent::Moved { issue: held.issue.number, state: State::Ready, why: sentence? });
+        }
+        Err(_elapsed) => {
+            tracing::warn!(
+                issue.number = held.issue.number.0,
+                "the issue could not be requeued in time: its lease expires"
+            );
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! All that the work of one attempt needs.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hob_agent::AgentBackend;
+use hob_config::RepositorySettings;
+use hob_domain::{Allowance, IssueNumber, Login, RunId, Sha, Spend};
+use hob_workspace::Checkout;
+use tokio::time::Instant;
+
+use crate::transition::HeldIssue;
+
+/// What the work of one attempt needs.
+pub(super) struct Job<'a> {
+    pub(super) held: &'a HeldIssue,
+    pub(super) rules: RepositorySettings,
+    pub(super) agent_name: String,
+    pub(super) agent: Arc<dyn AgentBackend>,
+    pub(super) checkout: Checkout,
+    pub(super) comments: Vec<(Login, String)>,
+    pub(super) run: RunId,
+    /// The session of its runs: that of an earlier attempt where this machine has it, else their own.
+    pub(super) session: RunId,
+    pub(super) limits: AttemptLimits,
+    /// Where the branch stands on the server, as far as this attempt knows.
+    pub(super) pushed: Mutex<Option<Sha>>,
+}
+
+/// What an attempt may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AttemptLimits {
+    pub(super) allowance: Allowance,
+    /// When its time is over.
+    pub(super) ends: Instant,
+    /// The issue's bill when the attempt began.
+    pub(super) began: Spend,
+}
+
+impl Job<'_> {
+    pub(super) fn number(&self) -> IssueNumber {
+        self.held.issue.number
+    }
+
+    /// The commit that the branch stands at on the server.
+    pub(super) fn pushed(&self) -> Option<Sha> {
+        self.pushed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn note_pushed(&self, head: Sha) {
+        *self.pushed.lock().unwrap_or_else(PoisonError::into_inner) = Some(head);
+    }
+}

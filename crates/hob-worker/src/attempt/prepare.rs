@@ -1,0 +1,135 @@
+//! What an attempt needs before an agent can work: the rules, the agent, the branch, the folder, the comments.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use hob_agent::{AgentBackend, Registry};
+use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
+use hob_domain::{Note, RunId, branch_for};
+use hob_forge::{ForgeError, Issue};
+use hob_workspace::{BranchName, Leftover, Remote, WorkspaceError};
+use tokio::time::Instant;
+
+use crate::{
+    WorkError, Worker,
+    attempt::job::{AttemptLimits, Job},
+    authorize::authorized_comments,
+    transition::HeldIssue,
+};
+
+/// The pause before a mirror that is in use is tried again.
+const BUSY_PAUSE: Duration = Duration::from_millis(100);
+
+/// Fetches, reads the rules, chooses agent and branch, and checks the branch out.
+pub(super) async fn prepare<'a>(
+    worker: &Worker,
+    held: &'a HeldIssue,
+    limits: AttemptLimits,
+) -> Result<Job<'a>, WorkError> {
+    let HeldIssue { lease, issue, base, .. } = held;
+    worker.progress(issue.number, "fetching the repository");
+    let base_branch: BranchName = base.name.parse()?;
+    let remote = worker.remote().await?;
+    let patience = patience_of(worker);
+    let base_sha = loop {
+        match worker.workspace.fetch(&remote, &base_branch).await {
+            Ok(sha) => break sha,
+            Err(error) => wait_while_busy(error, patience).await?,
+        }
+    };
+    let text = worker.forge.file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
+    let rules = RepositorySettings::parse(&text)?;
+    let (agent_name, agent) = choose_agent(worker, issue, &rules)?;
+    let branch = choose_branch(worker, held, &remote).await?;
+    let of = (worker.forge.repo(), issue.number);
+    let earlier = match lease.record().session {
+        Some(session) => worker.executor.resumable(&session, &agent_name, of).await,
+        None => None,
+    };
+    let leftover = match &earlier {
+        // A session continues in the folder that it left.
+        Some(session) => {
+            worker.executor.end_leftovers(session).await;
+            // What the run that was killed spent after its worker's last heartbeat.
+            lease.note(Note::Spend(session.bill().since(lease.record().spend))).await;
+            Leftover::Keep
+        }
+        None => Leftover::Remove,
+    };
+    let patience = patience_of(worker);
+    let checkout = loop {
+        match worker.workspace.prepare((&remote, issue.number), &branch, &base_sha, leftover).await {
+            Ok(checkout) => break checkout,
+            Err(error) => wait_while_busy(error, patience).await?,
+        }
+    };
+    let comments = authorized_comments(worker, issue).await?;
+    let nonce = lease.record().nonce;
+    let (repo, nonce) = (worker.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
+    let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));
+    let session = earlier.map_or_else(|| run.clone(), |session| session.id);
+    let pushed = Mutex::new(checkout.pushed().cloned());
+    let limits = AttemptLimits { began: lease.record().spend, ..limits };
+    Ok(Job { held, rules, agent_name, agent, checkout, comments, run, session, limits, pushed })
+}
+
+/// How long a mirror that another process of Hob uses is waited for: as long as a transfer may take.
+fn patience_of(worker: &Worker) -> Instant {
+    Instant::now() + worker.settings.workspace.transfer_time
+}
+
+/// Pauses before a mirror that is in use is tried again; any other error, or one after `patience`, is returned.
+async fn wait_while_busy(error: WorkspaceError, patience: Instant) -> Result<(), WorkspaceError> {
+    match error {
+        WorkspaceError::Busy { .. } if Instant::now() < patience => tokio::time::sleep(BUSY_PAUSE).await,
+        error => return Err(error),
+    }
+    Ok(())
+}
+
+/// The agent that works: the flag's, else the label's, else the repository's, else the process's.
+fn choose_agent(
+    worker: &Worker,
+    issue: &Issue,
+    rules: &RepositorySettings,
+) -> Result<(String, Arc<dyn AgentBackend>), WorkError> {
+    let label = worker.settings.labels.agent(&issue.labels).map(str::to_owned);
+    let chosen = worker.agent.clone().or(label).or_else(|| rules.agent.clone());
+    let name = chosen.unwrap_or_else(|| worker.settings.agent.default.clone());
+    let mut parts = worker.agents.clone();
+    // What whoever runs Hob calls by a name stays what it is, whatever a repository calls so.
+    for (name, settings) in &rules.agents {
+        parts.agents.entry(name.clone()).or_insert_with(|| settings.clone());
+    }
+    for (name, recipe) in &rules.recipes {
+        parts.recipes.entry(name.clone()).or_insert_with(|| recipe.clone());
+    }
+    let agent = Registry::new(parts)?.get(&name)?;
+    Ok((name, agent))
+}
+
+/// The issue's branch. One that is there already and that the ledger does not know is somebody else's: then another name is
+/// taken.
+async fn choose_branch(worker: &Worker, held: &HeldIssue, remote: &Remote) -> Result<BranchName, WorkError> {
+    if let Some(known) = held.lease.record().branch {
+        return Ok(known.parse()?);
+    }
+    let issue = &held.issue;
+    let wanted = branch_for(&worker.settings.workspace.branch_prefix, issue.number, &issue.title);
+    let mut name = wanted.clone();
+    for n in 2..100 {
+        let branch: BranchName = name.parse()?;
+        // All branches below the prefix were fetched just now, and the push expects that this one is not there.
+        if worker.workspace.fetched_tip(remote, &branch).await?.is_none() {
+            return Ok(branch);
+        }
+        name = format!("{wanted}-{n}");
+    }
+    Err(WorkError::Forge(ForgeError::Refused {
+        what: format!("make a branch `{wanted}`"),
+        status: 422,
+        message: "99 branches of that name are there already: delete some".to_owned(),
+    }))
+}

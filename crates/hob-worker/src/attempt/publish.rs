@@ -1,0 +1,76 @@
+//! Publishing: one branch, one pull request an issue, pushed and opened under the lease.
+
+use std::time::Duration;
+
+use hob_domain::{BlockReason, Note, PullReport, pull_body, pull_title};
+use hob_forge::PullDraft;
+
+use crate::{
+    WorkError, WorkEvent, Worker,
+    attempt::{
+        branch::push,
+        end::AttemptEnd,
+        job::Job,
+        proof::{Proven, tally},
+    },
+    authorize::approved_hash,
+};
+
+/// Pushes the proven work and opens its pull request, unless the issue was withdrawn or edited meanwhile.
+pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {
+    let (number, lease) = (job.number(), &job.held.lease);
+    let mut now = worker.forge.issue(number).await?.filter(|issue| worker.still_wanted(issue));
+    if now.is_none() {
+        // Reads can lag, and proven work is not thrown away for one that does.
+        now = worker.forge.issue(number).await?.filter(|issue| worker.still_wanted(issue));
+    }
+    match now {
+        None => return Ok(AttemptEnd::Withdrawn),
+        Some(issue) if approved_hash(&issue) != approved_hash(&job.held.issue) => {
+            return Ok(AttemptEnd::Blocked(BlockReason::EditedMeanwhile));
+        }
+        // Labels that people changed meanwhile are theirs.
+        Some(issue) => job.held.labels.set(issue.labels),
+    }
+    lease.note(Note::Proven(proven.head.clone())).await;
+    push(worker, job, &proven.head).await?;
+    let pull = worker.forge.publish_pull(lease, lease.record().pull_request, &draft(worker, job, proven)).await?;
+    let spend = lease.record().spend;
+    worker.emit(&WorkEvent::Published { issue: number, pull: pull.number, url: pull.html_url, spend });
+    Ok(AttemptEnd::Published { head: proven.head.clone(), pull: pull.number, checks: tally(&proven.evidence) })
+}
+
+fn draft(worker: &Worker, job: &Job<'_>, proven: &Proven) -> PullDraft {
+    let record = job.held.lease.record();
+    let limits = &worker.settings.limits;
+    let money = match limits.budgets().issue.usd_micros {
+        Some(_) => format!("${:.2}", limits.usd_per_issue),
+        None => "no limit of money".to_owned(),
+    };
+    let limits = format!(
+        "An attempt may take {}, an issue {money} and {} attempts.",
+        words(limits.attempt_time),
+        limits.attempts
+    );
+    let title = &job.held.issue.title;
+    let body = pull_body(&PullReport {
+        record: &record,
+        issue_title: title,
+        summary: &proven.summary,
+        agent: &job.agent_name,
+        evidence: &proven.evidence,
+        diff: &proven.diff,
+        limits: &limits,
+    });
+    PullDraft {
+        head: job.checkout.branch().to_string(),
+        base: job.held.base.name.clone(),
+        title: pull_title(title),
+        body,
+        draft: worker.settings.publish.draft,
+    }
+}
+
+fn words(time: Duration) -> String {
+    humantime::format_duration(time).to_string()
+}

@@ -1,0 +1,174 @@
+//! The rounds of one attempt: the agent works, Hob commits and checks; what fails goes back to the agent, a limited number
+//! of times.
+
+use std::time::Duration;
+
+use hob_domain::{
+    Allowance, BlockReason, Budget, CheckResult, Evidence, FailureClass, Note, Outcome, failed_checks, failure_mark,
+};
+
+use crate::{
+    WorkError, Worker,
+    attempt::{
+        agent_run::run_agent,
+        branch::{commit, keep, keep_soon},
+        end::AttemptEnd,
+        job::Job,
+        proof::{Proof, Proven, checks_on_base, prove},
+        publish::publish,
+    },
+};
+
+/// What one round led to.
+enum Round {
+    Proven(Box<Proven>),
+    /// The checks that failed go back to the agent.
+    Again(Evidence),
+    /// Nothing more can be done without a person.
+    Blocked(BlockReason),
+    /// The agent failed for now.
+    Retry(String, Option<Duration>),
+    /// The model's quota is used up.
+    Quota(String, Option<Duration>),
+}
+
+impl From<Proof> for Round {
+    fn from(proof: Proof) -> Self {
+        match proof {
+            Proof::Passed(proven) => Self::Proven(proven),
+            Proof::Failed(evidence) => Self::Again(evidence),
+            Proof::Blocked(reason) => Self::Blocked(reason),
+        }
+    }
+}
+
+/// Runs the agent and its proof until the work is published, blocked or requeued.
+pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd, WorkError> {
+    let base = checks_on_base(worker, job).await?;
+    if is_proven(job) {
+        // Its way to a pull request was cut off: an agent that is asked again may find nothing left to do.
+        let summary = "The work of an earlier attempt, which could not be published then.".to_owned();
+        if let Proof::Passed(proven) = prove(worker, job, &base, summary).await? {
+            return publish(worker, job, &proven).await;
+        }
+    }
+    let mut failed: Vec<CheckResult> = Vec::new();
+    let mut last = Evidence::default();
+    let mut worked = job.checkout.start().clone();
+    let (mut rounds, limit) = (0, worker.settings.limits.check_rounds);
+    for round in 0..=limit {
+        rounds = round + 1;
+        if round > 0 {
+            worker.progress(job.number(), &format!("the checks failed: back to the agent, {round} of {limit}"));
+        }
+        match run_round(worker, job, round, &base, &failed).await? {
+            Round::Proven(proven) => return publish(worker, job, &proven).await,
+            Round::Blocked(reason) => {
+                keep(worker, job).await?;
+                return Ok(AttemptEnd::Blocked(reason));
+            }
+            Round::Retry(failure, retry_after) => {
+                keep_soon(worker, job).await;
+                return Ok(match stalled(job, &failure).await? {
+                    Some(reason) => AttemptEnd::Blocked(reason),
+                    None => AttemptEnd::Retry { failure, retry_after },
+                });
+            }
+            Round::Quota(failure, reset_after) => {
+                keep_soon(worker, job).await;
+                return Ok(AttemptEnd::QuotaPause { failure, reset_after });
+            }
+            Round::Again(evidence) => {
+                let before = std::mem::take(&mut failed);
+                failed = evidence.head.iter().filter(|check| !check.passed()).cloned().collect();
+                last = evidence;
+                let tip = job.checkout.tip().await?;
+                // The same work cannot pass what it failed.
+                if round > 0 && tip == worked && outputs(&before) == outputs(&failed) {
+                    break;
+                }
+                worked = tip;
+            }
+        }
+    }
+    keep(worker, job).await?;
+    Ok(AttemptEnd::Blocked(BlockReason::ChecksFailed { rounds, failed: failed_checks(&last.head) }))
+}
+
+async fn run_round(
+    worker: &Worker,
+    job: &Job<'_>,
+    round: u32,
+    base: &[CheckResult],
+    failed: &[CheckResult],
+) -> Result<Round, WorkError> {
+    let allowance = match left(worker, job) {
+        Ok(allowance) => allowance,
+        Err(reason) => return Ok(Round::Blocked(reason)),
+    };
+    let report = Box::pin(run_agent(worker, job, round, failed, allowance)).await?;
+    let summary = match report.outcome {
+        Outcome::Done { summary } => summary,
+        // An agent that continues from its own work may find it done: nobody has seen it yet.
+        Outcome::NothingToDo { reason } if has_unseen_work(job).await? => reason,
+        Outcome::NothingToDo { reason: said } => return Ok(Round::Blocked(BlockReason::NoChanges { said })),
+        Outcome::Question { question } => return Ok(Round::Blocked(BlockReason::Question { question })),
+        Outcome::ApprovalNeeded { proposed } => return Ok(Round::Blocked(BlockReason::ApprovalNeeded(proposed))),
+        Outcome::Failed { reason, failure } => {
+            return Ok(match failure {
+                FailureClass::Transient { retry_after } => Round::Retry(reason, retry_after),
+                FailureClass::QuotaExhausted { reset_after } => Round::Quota(reason, reset_after),
+                FailureClass::Cancelled => Round::Retry(reason, None),
+                FailureClass::Permanent | FailureClass::NeedsHuman => {
+                    Round::Blocked(BlockReason::AgentFailed { failure: reason })
+                }
+            });
+        }
+    };
+    commit(worker, job, &summary).await?;
+    Ok(prove(worker, job, base, summary).await?.into())
+}
+
+/// What the attempt may still take; the reason to stop where that is nothing.
+fn left(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockReason> {
+    let bill = job.held.lease.record().spend;
+    let issue = worker.settings.limits.budgets().issue.left(bill);
+    issue.map_err(|exhausted| BlockReason::IssueBudget { exhausted, bill })?;
+    let allowance = job.limits.allowance;
+    let attempt = Budget {
+        usd_micros: allowance.usd_micros,
+        tokens: allowance.tokens,
+        wall_seconds: allowance.time.map(|time| time.as_secs()),
+        attempts: None,
+    };
+    let spent = bill.since(job.limits.began);
+    attempt.left(spent).map_err(|exhausted| BlockReason::AttemptBudget { exhausted, spent, bill })
+}
+
+/// Notes how the attempt failed and on what work; the reason to stop where the last one failed in the same way.
+async fn stalled(job: &Job<'_>, failure: &str) -> Result<Option<BlockReason>, WorkError> {
+    let tip = job.checkout.tip().await?;
+    let work = job.checkout.diff(job.checkout.base(), &tip).await?;
+    let mark = failure_mark(failure, &work.patch);
+    if job.held.lease.record().stalled.as_ref() == Some(&mark) {
+        return Ok(Some(BlockReason::NoProgress { failure: failure.to_owned() }));
+    }
+    job.held.lease.note(Note::Failure(mark)).await;
+    Ok(None)
+}
+
+/// Whether the branch has work that was never in a pull request.
+async fn has_unseen_work(job: &Job<'_>) -> Result<bool, WorkError> {
+    Ok(job.held.lease.record().pull_request.is_none() && job.checkout.tip().await? != *job.checkout.base())
+}
+
+/// Whether the branch has work that passed its checks in the attempt before, which failed only after that.
+fn is_proven(job: &Job<'_>) -> bool {
+    let record = job.held.lease.record();
+    record.last_failure.is_some() && record.head_sha.as_ref() == Some(job.checkout.start())
+}
+
+/// What failed checks printed, without their times.
+fn outputs(failed: &[CheckResult]) -> Vec<(&str, &str)> {
+    failed.iter().map(|check| (check.command.as_str(), check.output.as_str())).collect()
+}

@@ -1,0 +1,97 @@
+//! Authorization: whose label, comment and command counts. The permission of an account is looked up at the moment it
+//! matters.
+
+use hob_domain::{Actor, Command, LabelEventKind, Login, Refusal, STATUS_MARK, Timestamp, Trigger, command_in};
+use hob_forge::Issue;
+
+use crate::{WorkError, Worker};
+
+/// What the trigger label's last event means.
+pub(super) enum Vetted {
+    /// Its actor is authorized.
+    Authorized(Trigger),
+    /// Its actor is not.
+    Refused(Refusal),
+}
+
+/// A command of an authorized account.
+pub(super) struct GivenCommand {
+    pub(super) command: Command,
+    pub(super) by: Login,
+}
+
+/// Checks who put the trigger label on last.
+pub(super) async fn vet(worker: &Worker, issue: &Issue) -> Result<Vetted, WorkError> {
+    let label = &worker.settings.labels.trigger;
+    let latest = worker.forge.latest_label_event(issue.number, LabelEventKind::Labeled, label).await?;
+    let event = latest.as_ref();
+    let refused = |reason: String| {
+        Vetted::Refused(Refusal {
+            event: event.map(|event| event.id),
+            actor: event.and_then(|event| event.actor.as_ref()).map(|actor| actor.login.clone()),
+            reason,
+            at: worker.forge.now(),
+        })
+    };
+    let Some(event) = event else {
+        return Ok(refused(format!("no event says who put the label `{label}` on")));
+    };
+    let Some(actor) = &event.actor else {
+        return Ok(refused(format!("the account that put the label `{label}` on is gone")));
+    };
+    Ok(match authorize(worker, actor).await? {
+        Ok(()) => {
+            Vetted::Authorized(Trigger { event: event.id, actor: actor.login.clone(), approved: approved_hash(issue) })
+        }
+        Err(reason) => refused(reason),
+    })
+}
+
+/// Whether an account is authorized; the reason where it is not. A look-up that fails authorizes nobody.
+pub(super) async fn authorize(worker: &Worker, actor: &Actor) -> Result<Result<(), String>, WorkError> {
+    let rules = worker.settings.trust_rules();
+    let permission = if rules.lists(actor) { None } else { worker.forge.permission(actor).await? };
+    Ok(rules.judge(actor, permission))
+}
+
+/// The first command since a moment by an authorized account.
+pub(super) async fn command_since(
+    worker: &Worker,
+    issue: &Issue,
+    since: Timestamp,
+) -> Result<Option<GivenCommand>, WorkError> {
+    if issue.comments == 0 {
+        return Ok(None);
+    }
+    for comment in worker.forge.comments(issue.number, Some(since)).await? {
+        let old = comment.created_at < since || comment.body.starts_with(STATUS_MARK);
+        let (Some(command), Some(author), false) = (command_in(&comment.body), &comment.author, old) else {
+            continue;
+        };
+        if authorize(worker, author).await?.is_ok() {
+            return Ok(Some(GivenCommand { command, by: author.login.clone() }));
+        }
+    }
+    Ok(None)
+}
+
+/// Comments of authorized people; nobody else's reach the agent.
+pub(super) async fn authorized_comments(worker: &Worker, issue: &Issue) -> Result<Vec<(Login, String)>, WorkError> {
+    let mut authorized = Vec::new();
+    if issue.comments == 0 {
+        return Ok(authorized);
+    }
+    for comment in worker.forge.comments(issue.number, None).await? {
+        let Some(author) = comment.author else { continue };
+        // The status comment is all that Hob writes; whoever else sets its mark is left out too.
+        if !comment.body.starts_with(STATUS_MARK) && authorize(worker, &author).await?.is_ok() {
+            authorized.push((author.login, comment.body));
+        }
+    }
+    Ok(authorized)
+}
+
+/// What is approved with the issue as it stands.
+pub(super) fn approved_hash(issue: &Issue) -> String {
+    hob_domain::approved_hash(&issue.title, &issue.body)
+}

@@ -1,0 +1,144 @@
+//! What a worker is made of.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use hob_agent::{AgentParts, Approval, Executor, session::Sessions};
+use hob_config::Settings;
+use hob_domain::{Claimant, IssueNumber, IssueStatus, Login, WorkerId, has_label};
+use hob_forge::{Forge, Issue, fresh_nonce};
+use hob_workspace::{Remote, Workspace};
+use tokio_util::sync::CancellationToken;
+
+use crate::{EventSink, WorkError, WorkEvent, finished::FinishedLedgers, spend_journal::SpendJournal};
+
+/// Environment of the children: agents, checks, git.
+pub(super) type ChildEnvironment = BTreeMap<std::ffi::OsString, std::ffi::OsString>;
+
+/// All that a worker needs, as values.
+#[derive(Clone)]
+pub struct WorkerParts {
+    /// The client of the repository.
+    pub forge: Forge,
+    /// The settings.
+    pub settings: Settings,
+    /// Where git pushes to: the forge's web address.
+    pub server_url: String,
+    /// Where mirrors, checkouts and transcripts are.
+    pub state_dir: PathBuf,
+    /// What agents are made from.
+    pub agents: AgentParts,
+    /// What children inherit.
+    pub environment: ChildEnvironment,
+    /// The agent that `--agent` names: it wins over labels and settings.
+    pub agent: Option<String>,
+    /// This process.
+    pub id: WorkerId,
+    /// Where events go.
+    pub events: EventSink,
+    /// Stops the worker.
+    pub cancel: CancellationToken,
+    /// Who approves an agent's actions that do not run by themselves.
+    pub approval: Approval,
+}
+
+/// A worker of one repository.
+pub struct Worker {
+    pub(super) forge: Forge,
+    pub(super) settings: Settings,
+    server_url: String,
+    pub(super) workspace: Workspace,
+    pub(super) agents: AgentParts,
+    pub(super) executor: Executor,
+    pub(super) environment: ChildEnvironment,
+    pub(super) agent: Option<String>,
+    pub(super) id: WorkerId,
+    pub(super) cancel: CancellationToken,
+    pub(super) approval: Approval,
+    pub(super) login: tokio::sync::OnceCell<Option<Login>>,
+    pub(super) spend_journal: SpendJournal,
+    pub(super) finished: FinishedLedgers,
+    events: EventSink,
+}
+
+impl Worker {
+    /// Makes the worker and its state folder.
+    ///
+    /// # Errors
+    /// When the forge's address is none or the folder cannot be made.
+    pub async fn new(parts: WorkerParts) -> Result<Self, WorkError> {
+        Remote::server(parts.forge.repo().clone(), &parts.server_url, None)?;
+        let sessions = Sessions::new(parts.state_dir.join("sessions"), parts.settings.sessions.clone());
+        let executor = Executor::new(sessions, parts.settings.agent.clone());
+        let spend_journal = SpendJournal::of(&parts.state_dir, parts.forge.repo());
+        let workspace =
+            Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone()).await?;
+        Ok(Self {
+            forge: parts.forge,
+            settings: parts.settings,
+            server_url: parts.server_url,
+            workspace,
+            agents: parts.agents,
+            executor,
+            environment: parts.environment,
+            agent: parts.agent,
+            id: parts.id,
+            cancel: parts.cancel,
+            approval: parts.approval,
+            login: tokio::sync::OnceCell::new(),
+            spend_journal,
+            finished: FinishedLedgers::default(),
+            events: parts.events,
+        })
+    }
+
+    /// The client of the repository.
+    pub fn forge(&self) -> &Forge {
+        &self.forge
+    }
+
+    /// Where git fetches and pushes, with a token that is good for a whole transfer.
+    pub(super) async fn remote(&self) -> Result<Remote, WorkError> {
+        let token = self.forge.connection().token(self.settings.workspace.transfer_time).await?;
+        Ok(Remote::server(self.forge.repo().clone(), &self.server_url, Some(token))?)
+    }
+
+    pub(super) fn emit(&self, event: &WorkEvent) {
+        (self.events)(self.forge.repo(), event);
+    }
+
+    /// Says what happens on an issue now.
+    pub(super) fn progress(&self, issue: IssueNumber, text: &str) {
+        self.emit(&WorkEvent::Progress { issue, text: text.to_owned() });
+    }
+
+    /// A fresh claimant: the nonce is drawn for one acquisition.
+    pub(super) fn claimant(&self) -> Claimant {
+        Claimant {
+            worker: self.id.clone(),
+            nonce: fresh_nonce(),
+            duration: self.settings.lease.duration,
+            skew: self.settings.lease.skew,
+        }
+    }
+
+    /// The account the token belongs to, asked once.
+    pub(super) async fn own_login(&self) -> Result<Option<&Login>, WorkError> {
+        Ok(self.login.get_or_try_init(|| self.forge.login()).await?.as_ref())
+    }
+
+    /// The account in whose name an operator's command is written.
+    pub(super) async fn operator(&self) -> Result<Login, WorkError> {
+        Ok(self.own_login().await?.cloned().unwrap_or_else(|| "the operator".into()))
+    }
+
+    /// Whether the issue still asks for the work.
+    pub(super) fn still_wanted(&self, issue: &Issue) -> bool {
+        issue.status == IssueStatus::Open && has_label(&issue.labels, &self.settings.labels.trigger)
+    }
+}
+
+/// A worker's name: the machine and eight random digits, so that two processes never share one.
+pub fn worker_id(host: &str) -> WorkerId {
+    let host: String = host.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
+    WorkerId(format!("{}-{:08x}", if host.is_empty() { "host" } else { &host }, rand::random::<u32>()))
+}

@@ -1,0 +1,84 @@
+//! What can stop a piece of work, with the class that decides what follows; and the mistakes of an operator.
+
+use hob_agent::AgentError;
+use hob_config::RepositorySettingsError;
+use hob_domain::{FailureClass, InvalidGlob, IssueNumber};
+use hob_forge::ForgeError;
+use hob_process::ProcessError;
+use hob_workspace::{InvalidBranchName, InvalidServer, WorkspaceError};
+
+/// A step that failed.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    /// The forge.
+    #[error(transparent)]
+    Forge(#[from] ForgeError),
+    /// Mirrors, checkouts, pushes.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// The agent could not be run.
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    /// `.github/hob.toml`.
+    #[error(transparent)]
+    Settings(#[from] RepositorySettingsError),
+    /// A protected path of the repository's settings.
+    #[error(transparent)]
+    Glob(#[from] InvalidGlob),
+    /// The forge's web address.
+    #[error(transparent)]
+    Server(#[from] InvalidServer),
+    /// A branch name that git would refuse.
+    #[error(transparent)]
+    Branch(#[from] InvalidBranchName),
+    /// The shell of the checks could not be run.
+    #[error("the checks could not be run: {0}")]
+    Checks(#[source] ProcessError),
+    /// A task of this process panicked: its lease expires, and another worker takes the issue over.
+    #[error("a task panicked ({0}): please report this")]
+    Panicked(String),
+}
+
+impl WorkError {
+    /// The class of the failure.
+    pub fn class(&self) -> FailureClass {
+        match self {
+            Self::Forge(error) => error.class(),
+            Self::Workspace(error) => error.class(),
+            Self::Agent(error) => error.failure.clone(),
+            Self::Panicked(_) => FailureClass::Cancelled,
+            Self::Settings(_) | Self::Glob(_) | Self::Server(_) | Self::Branch(_) | Self::Checks(_) => {
+                FailureClass::NeedsHuman
+            }
+        }
+    }
+}
+
+/// An operator's command that cannot be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum OperatorError {
+    /// The issue is not blocked.
+    #[error("issue {0} is not blocked: `hob explain {0}` shows its state")]
+    NotBlocked(IssueNumber),
+    /// No action waits for approval.
+    #[error("issue {0} asks for no approval: `hob explain {0}` shows its state")]
+    NothingProposed(IssueNumber),
+    /// Hob never claimed the issue.
+    #[error("issue {0} has no ledger: Hob never claimed it; remove its label to keep Hob away")]
+    NoLedger(IssueNumber),
+    /// The issue is not paused.
+    #[error("issue {0} is not paused: `hob explain {0}` shows its state")]
+    NotPaused(IssueNumber),
+    /// The issue's ledger moved each time before the request could be written.
+    #[error("the ledger of issue {0} keeps moving: try again")]
+    Contended(IssueNumber),
+    /// A step of the command failed.
+    #[error(transparent)]
+    Work(#[from] WorkError),
+}
+
+impl From<ForgeError> for OperatorError {
+    fn from(error: ForgeError) -> Self {
+        Self::Work(error.into())
+    }
+}

@@ -1,0 +1,45 @@
+//! The memory of finished ledgers, so that no poll reads them again.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use hob_domain::{IssueNumber, Sha};
+use hob_forge::Tip;
+
+/// Ledgers that are at their end, by the tips at which they were found so: they grow in number for ever, and no cache of
+/// answers would hold them all. Of each tip its first 64 bits are kept, which tell those of one issue apart.
+#[derive(Debug, Default)]
+pub(super) struct FinishedLedgers {
+    tips: Mutex<BTreeMap<IssueNumber, u64>>,
+    fetched: AtomicBool,
+}
+
+impl FinishedLedgers {
+    /// Whether the ledger was finished at this tip.
+    pub(super) fn has(&self, tip: &Tip) -> bool {
+        let known = self.tips.lock().unwrap_or_else(PoisonError::into_inner).get(&tip.issue).copied();
+        known.is_some() && known == begins(&tip.commit)
+    }
+
+    /// Remembers the ledger.
+    pub(super) fn note(&self, tip: &Tip) {
+        if let Some(begins) = begins(&tip.commit) {
+            self.tips.lock().unwrap_or_else(PoisonError::into_inner).insert(tip.issue, begins);
+        }
+    }
+
+    /// Whether they may be fetched: once a process, since what git does not tell now each later poll would ask it again.
+    pub(super) fn may_be_fetched(&self) -> bool {
+        !self.fetched.swap(true, Ordering::Relaxed)
+    }
+}
+
+/// The first 64 bits of a commit's name.
+fn begins(commit: &Sha) -> Option<u64> {
+    u64::from_str_radix(commit.as_str().get(..16)?, 16).ok()
+}

@@ -1,0 +1,38 @@
+//! The worker: it observes the issues of a repository, decides, and carries the decisions out.
+//!
+//! Flow: the [`Snapshot`](hob_domain::Snapshot) of what the forge says → [`plan`](hob_domain::plan()) → an action an
+//! issue → for a claim: authorization, lease, attempt. Everything on the way can die; the next worker continues from
+//! ledger, labels and branch.
+//!
+//! | part | owns |
+//! |---|---|
+//! | `schedule` | who works when: pool, scheduler, queues, polls |
+//! | `reconcile` | one issue, one decision |
+//! | `attempt` | one lease, one end |
+//! | `transition` | a change's way to ledger, comment and labels |
+//! | `observe`, `authorize` | what the forge says, and whose label and word count |
+//!
+//! Each part calls only parts below it.
+
+mod attempt;
+mod authorize;
+mod context;
+mod error;
+mod event;
+pub mod explain;
+mod finished;
+mod observe;
+mod reconcile;
+mod schedule;
+mod spend_journal;
+mod transition;
+
+pub use context::{Worker, WorkerParts, worker_id};
+pub use error::{OperatorError, WorkError};
+pub use event::{EventSink, WorkEvent};
+pub use explain::Explained;
+pub use reconcile::{Requested, approve, kill_switch, pause, repository_record, resume, terminate, unblock};
+pub use schedule::{
+    Concurrency, IssueResult, Repositories, RunLimits, RunSummary, WorkedOn, WorkerFactory, WorkerPool, run_forever,
+    run_once, run_sequentially, work_on,
+};

@@ -1,0 +1,163 @@
+//! Observation: what the forge says about all issues, or about one, with as few calls as it takes.
+//!
+//! One list of issues and one list of refs, both conditional; each ledger tip once, since a commit never changes. Many
+//! that are not known come through git, which costs no quota: a scheduled job knows none, and a forge gives it a thousand
+//! calls an hour.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hob_domain::{CommentId, IssueNumber, IssueView, PullNumber, Record, STATUS_MARK, Snapshot, State};
+use hob_forge::{ForgeError, Issue, LedgerEntry, Tip};
+
+use crate::{WorkError, WorkEvent, Worker};
+
+/// Unknown ledgers of issues that are not asked for: more of them are fetched at once, fewer are read one by one.
+const FEW: usize = 20;
+
+/// A snapshot, with what an action needs beside it.
+pub(super) struct Discovered {
+    pub(super) snapshot: Snapshot,
+    pub(super) issues: BTreeMap<IssueNumber, Issue>,
+}
+
+/// What the forge says now about every issue that has the trigger label or an unfinished ledger.
+pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
+    let listed = worker.forge.open_issues(&worker.settings.labels.trigger).await?;
+    let tips = worker.forge.tips().await?;
+    let mut issues: BTreeMap<_, _> = listed.into_iter().map(|issue| (issue.number, issue)).collect();
+    let open: BTreeSet<IssueNumber> = issues.keys().copied().collect();
+    let unknown = |tip: &&Tip| !open.contains(&tip.issue) && !worker.finished.has(tip);
+    let unknown: Vec<&Tip> = tips.issues.iter().filter(unknown).collect();
+    if unknown.len() > FEW && worker.finished.may_be_fetched() {
+        learn(worker, &unknown).await;
+    }
+    let mut entries = BTreeMap::new();
+    let mut views = Vec::new();
+    for tip in &tips.issues {
+        if !open.contains(&tip.issue) && worker.finished.has(tip) {
+            continue;
+        }
+        let entry = match worker.forge.entry(tip).await {
+            Ok(entry) => entry,
+            // One ledger that cannot be read, such as a newer Hob's, stops its own issue only.
+            Err(error @ ForgeError::Record { .. }) => {
+                issues.remove(&tip.issue);
+                worker.emit(&WorkEvent::Failed { issue: Some(tip.issue), reason: error.to_string() });
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if is_finished(&entry.record) && !open.contains(&tip.issue) {
+            worker.finished.note(tip);
+            continue;
+        }
+        if !open.contains(&tip.issue) {
+            let issue = worker.forge.issue(tip.issue).await?.unwrap_or_else(|| Issue::gone(tip.issue));
+            issues.insert(tip.issue, issue);
+        }
+        entries.insert(tip.issue, entry);
+    }
+    for issue in issues.values() {
+        views.push(view(worker, issue, entries.get(&issue.number)).await?);
+    }
+    let repository = worker.forge.repository_entry(tips.repository.as_ref()).await?.map(|entry| entry.record);
+    Ok(Discovered { snapshot: Snapshot { issues: views, repository }, issues })
+}
+
+/// Learns through git which of these ledgers are at their end. What it does not learn is read one by one.
+async fn learn(worker: &Worker, tips: &[&Tip]) {
+    let fetched = async {
+        Ok::<_, WorkError>(worker.workspace.messages(&worker.remote().await?, &worker.forge.issue_refs()).await?)
+    };
+    let messages = match fetched.await {
+        Ok(messages) => messages,
+        Err(error) => {
+            tracing::warn!(%error, ledgers = tips.len(), "the ledgers could not be fetched, so each is read: {error}");
+            return;
+        }
+    };
+    for tip in tips {
+        let record = messages.get(&tip.commit).and_then(|message| Record::from_message(message).ok());
+        if record.is_some_and(|(_, record)| record.issue == tip.issue && is_finished(&record)) {
+            worker.finished.note(tip);
+        }
+    }
+}
+
+/// One issue as it was read just now, with the tip of its ledger.
+pub(super) struct Observed {
+    pub(super) issue: Issue,
+    pub(super) entry: Option<LedgerEntry>,
+}
+
+impl Observed {
+    /// The issue's record, where it has one.
+    pub(super) fn record(&self) -> Option<&Record> {
+        self.entry.as_ref().map(|entry| &entry.record)
+    }
+}
+
+/// Reads one issue; none where it is gone and has no ledger.
+pub(super) async fn observe(worker: &Worker, number: IssueNumber) -> Result<Option<(Observed, IssueView)>, WorkError> {
+    // The ledger first: whoever then wins it from this tip knows that no other worker has changed the issue since.
+    let entry = match worker.forge.tip(number).await? {
+        Some(tip) => Some(worker.forge.entry(&tip).await?),
+        None => None,
+    };
+    let issue = worker.forge.issue(number).await?;
+    if issue.is_none() && entry.is_none() {
+        return Ok(None);
+    }
+    let issue = issue.unwrap_or_else(|| Issue::gone(number));
+    let view = view(worker, &issue, entry.as_ref()).await?;
+    Ok(Some((Observed { issue, entry }, view)))
+}
+
+/// The status comment of an issue, by the token's own account.
+pub(super) async fn own_comment(worker: &Worker, issue: IssueNumber) -> Result<Option<CommentId>, WorkError> {
+    let Some(own) = worker.own_login().await? else { return Ok(None) };
+    let comments = worker.forge.comments(issue, None).await?;
+    let ours = comments.into_iter().find(|comment| {
+        comment.body.starts_with(STATUS_MARK) && comment.author.as_ref().is_some_and(|author| author.login.is(own))
+    });
+    Ok(ours.map(|comment| comment.id))
+}
+
+async fn view(worker: &Worker, issue: &Issue, entry: Option<&LedgerEntry>) -> Result<IssueView, WorkError> {
+    let record: Option<Record> = entry.map(|entry| entry.record.clone());
+    let pull = match record.as_ref().and_then(followed_pull) {
+        Some(number) => worker.forge.pull(number).await?.map(|pull| (pull.number, pull.status)),
+        None => None,
+    };
+    let waiting = record.as_ref().is_none_or(|record| matches!(record.state, State::Ready | State::Done));
+    let blockers = match issue.blocked_by {
+        0 => Vec::new(),
+        _ if !waiting => Vec::new(),
+        _ => worker.forge.blockers(issue.number).await?,
+    };
+    Ok(IssueView {
+        number: issue.number,
+        title: issue.title.clone(),
+        labels: issue.labels.clone(),
+        status: issue.status,
+        created_at: issue.created_at,
+        updated_at: issue.updated_at,
+        record,
+        blockers,
+        pull,
+    })
+}
+
+/// Whether nobody has to look at the issue again. A holder in a finished ledger died before it had shown the end.
+fn is_finished(record: &Record) -> bool {
+    record.state == State::Done && record.holder.is_none()
+}
+
+/// The pull request whose fate matters: one in review, one that a person closed, or one of an issue that was closed and
+/// is asked for again.
+fn followed_pull(record: &Record) -> Option<PullNumber> {
+    match record.state {
+        State::InReview | State::Blocked | State::Done => record.pull_request,
+        State::Ready | State::Assigned | State::InProgress => None,
+    }
+}

@@ -1,0 +1,154 @@
+//! Control from outside a run: pause, resume, terminate, the kill switch, and commands in comments. It goes through the
+//! forge, so it reaches a worker on any machine.
+
+use std::sync::Arc;
+
+use hob_domain::{Command, Control, Ending, IssueNumber, Pause, RepositoryRecord, Request, State, Transition, held_by};
+use hob_forge::{BaseBranch, ForgeError};
+
+use crate::{
+    OperatorError, WorkError, Worker,
+    authorize::command_since,
+    observe::{Observed, observe},
+    reconcile::outcome::Reconciled,
+    transition::{acquire, acquire_and_end, show_and_release},
+};
+
+/// How often a request is tried on an issue whose ledger keeps moving.
+const TRIES: usize = 5;
+
+/// What became of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Requested {
+    /// It is carried out.
+    Done,
+    /// A worker holds the issue and carries it out when it looks next, within `poll.interval`.
+    Passed,
+}
+
+/// Leaves an issue alone until it is resumed; whoever works on it keeps the work on the branch and requeues it.
+///
+/// # Errors
+/// [`OperatorError::NoLedger`] when Hob never claimed the issue.
+pub async fn pause(worker: &Worker, number: IssueNumber, reason: &str) -> Result<Requested, OperatorError> {
+    control(worker, number, Control::Pause, reason).await
+}
+
+/// Ends the work on an issue for good, as `/hob cancel` does.
+///
+/// # Errors
+/// [`OperatorError::NoLedger`] when Hob never claimed the issue.
+pub async fn terminate(worker: &Worker, number: IssueNumber) -> Result<Requested, OperatorError> {
+    control(worker, number, Control::Terminate, "").await
+}
+
+/// Resumes a paused issue.
+///
+/// # Errors
+/// [`OperatorError::NotPaused`] when it is not paused.
+pub async fn resume(worker: &Worker, number: IssueNumber) -> Result<(), OperatorError> {
+    let observed = observe(worker, number).await?.map(|(observed, _)| observed);
+    let Some(observed) = observed.filter(|observed| observed.entry.is_some()) else {
+        return Err(OperatorError::NoLedger(number));
+    };
+    if !observed.record().is_some_and(|record| record.paused.is_some() || record.asks_for_a_pause()) {
+        return Err(OperatorError::NotPaused(number));
+    }
+    let (by, base) = (worker.operator().await?, Arc::new(worker.forge.base_branch().await?));
+    let held = acquire(worker, observed, &base, Transition::Resume { by }).await?;
+    Ok(show_and_release(worker, &held, "resumed").await?)
+}
+
+/// Sets the kill switch, or takes it back: nothing is claimed in the repository while it is set.
+///
+/// # Errors
+/// [`WorkError`] of a call.
+pub async fn kill_switch(worker: &Worker, pause: Option<&str>) -> Result<(), WorkError> {
+    let (by, base) = (worker.operator().await?, worker.forge.base_branch().await?);
+    // What is known may be old; the switch has to follow the record that stands.
+    worker.forge.repository_entry(worker.forge.tips().await?.repository.as_ref()).await?;
+    let changed = worker.forge.change_repository(&base.tree, |before, nonce, now| {
+        let paused = pause.map(|reason| Pause { by: by.clone(), since: now, reason: reason.to_owned() });
+        let sentence = if paused.is_some() { format!("{by} paused all work") } else { format!("{by} resumed work") };
+        Ok((RepositoryRecord { paused, ..RepositoryRecord::next(before, nonce, now) }, sentence, ()))
+    });
+    // The switch itself takes no room, so a record is never full for it.
+    drop(changed.await?);
+    Ok(())
+}
+
+/// The repository's own ledger as it stands: the kill switch, the day, the hour. None: nothing was claimed yet.
+///
+/// # Errors
+/// [`WorkError`] of a read.
+pub async fn repository_record(worker: &Worker) -> Result<Option<RepositoryRecord>, WorkError> {
+    let tip = worker.forge.tips().await?.repository;
+    Ok(worker.forge.repository_entry(tip.as_ref()).await?.map(|entry| entry.record))
+}
+
+/// Carries the request out where nobody holds the issue, else passes it to the holder in the ledger.
+async fn control(
+    worker: &Worker,
+    number: IssueNumber,
+    control: Control,
+    reason: &str,
+) -> Result<Requested, OperatorError> {
+    let (by, base) = (worker.operator().await?, Arc::new(worker.forge.base_branch().await?));
+    for _try in 0..TRIES {
+        let Some((observed, _)) = observe(worker, number).await? else { return Err(OperatorError::NoLedger(number)) };
+        let Some(entry) = &observed.entry else { return Err(OperatorError::NoLedger(number)) };
+        let now = worker.forge.now();
+        let request = Request { control, by: by.clone(), at: now, reason: reason.to_owned() };
+        let done = match held_by(&entry.record, now, worker.settings.lease.skew) {
+            Some(_) => worker.forge.ask(entry, request).await.map(|()| Requested::Passed).map_err(WorkError::from),
+            None => carry_out(worker, observed, request, &base).await.map(|_reconciled| Requested::Done),
+        };
+        match done {
+            // Its holder wrote, or somebody acquired it: what stands there now decides.
+            Err(WorkError::Forge(ForgeError::Lost(_) | ForgeError::Held(_))) => {}
+            done => return Ok(done?),
+        }
+    }
+    Err(OperatorError::Contended(number))
+}
+
+/// Does what was asked of an issue that nobody holds.
+pub(super) async fn carry_out(
+    worker: &Worker,
+    observed: Observed,
+    request: Request,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    match request.control {
+        Control::Terminate => acquire_and_end(worker, observed, base, Ending::Terminated(request.by)).await?,
+        Control::Pause => {
+            let pause = request.pause(worker.forge.now());
+            let held = acquire(worker, observed, base, Transition::Pause(pause)).await?;
+            show_and_release(worker, &held, "paused").await?;
+        }
+    }
+    Ok(Reconciled::UpToDate)
+}
+
+/// Something happened on a waiting issue: carries out a command.
+pub(super) async fn seek_command(
+    worker: &Worker,
+    observed: Observed,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let Some(record) = observed.record() else { return Ok(Reconciled::Nothing) };
+    let state = record.state;
+    let Some(given) = command_since(worker, &observed.issue, record.renewed_at).await? else {
+        return Ok(Reconciled::Nothing);
+    };
+    match (given.command, state) {
+        (Command::Cancel, _) => acquire_and_end(worker, observed, base, Ending::Terminated(given.by)).await?,
+        // Whoever says so does not want to wait.
+        (Command::Retry | Command::Unblock(_), State::Ready) => {
+            let held = acquire(worker, observed, base, Transition::RetryNow { by: given.by }).await?;
+            show_and_release(worker, &held, "to be tried again now").await?;
+        }
+        (Command::Retry | Command::Unblock(_) | Command::Approve(_), _) => return Ok(Reconciled::Nothing),
+    }
+    Ok(Reconciled::UpToDate)
+}

@@ -1,0 +1,180 @@
+//! From a decision about an issue to the lease on it, and on to what the decision asks for.
+
+use std::sync::Arc;
+
+use hob_domain::{
+    Action, Decision, Ending, IssueNumber, LabelChange, PullNumber, Recovery, Refusal, State, Transition, Trigger,
+    decide,
+};
+use hob_forge::{BaseBranch, ForgeError};
+
+use crate::{
+    WorkError, WorkEvent, Worker,
+    attempt::attempt,
+    authorize::{Vetted, vet},
+    observe::{Observed, observe},
+    reconcile::{
+        control::{carry_out, seek_command},
+        outcome::Reconciled,
+        repair::{find_traces, rebuild, return_to_review},
+        unblock::seek_answer,
+    },
+    transition::{acquire, acquire_and_end, comment, release, show_and_release},
+};
+
+/// Observes an issue anew and does what is to be done about it, to the end of one attempt.
+pub(crate) async fn reconcile(
+    worker: &Worker,
+    number: IssueNumber,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let Some((observed, view)) = observe(worker, number).await? else { return Ok(Reconciled::Nothing) };
+    let Decision::Act(action) = decide(&view, &worker.settings.plan_rules(), worker.forge.now()) else {
+        return Ok(Reconciled::Nothing);
+    };
+    match Box::pin(act(worker, action, observed, base)).await {
+        // Another worker was faster, and does what there is to do.
+        Err(WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => Ok(Reconciled::Nothing),
+        result => result,
+    }
+}
+
+async fn act(
+    worker: &Worker,
+    action: Action,
+    observed: Observed,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    match action {
+        Action::Claim => match vet(worker, &observed.issue).await? {
+            Vetted::Authorized(trigger) => claim(worker, observed, trigger, base).await,
+            Vetted::Refused(refusal) => refuse(worker, observed, refusal, base).await,
+        },
+        Action::Recover(recovery) => recover(worker, observed, recovery, base).await,
+        Action::SeekAnswer => seek_answer(worker, observed, base).await,
+        Action::SeekCommand => seek_command(worker, observed, base).await,
+        Action::Obey(request) => carry_out(worker, observed, request, base).await,
+        Action::Rebuild => match find_traces(worker, &observed, base).await? {
+            Some(traces) => rebuild(worker, observed, traces, base).await,
+            None => Ok(Reconciled::Nothing),
+        },
+        Action::ReturnToReview(pull) => return_to_review(worker, observed, pull, base).await,
+        Action::AskAboutRejection(pull) => ask_about_rejection(worker, observed, pull, base).await,
+        Action::Finish(ending) => finish(worker, observed, ending, base).await,
+        Action::RepairLabels(changes) => repair_labels(worker, observed, &changes, base).await,
+        Action::ShowState => {
+            let what = "shows what its dead worker had not".to_owned();
+            let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
+            show_and_release(worker, &held, "its labels and its comment follow the ledger again").await?;
+            Ok(Reconciled::UpToDate)
+        }
+    }
+}
+
+async fn claim(
+    worker: &Worker,
+    observed: Observed,
+    trigger: Trigger,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    // A status comment without a ledger: the ledger was deleted, and the work may still be there.
+    if observed.entry.is_none()
+        && let Some(traces) = find_traces(worker, &observed, base).await?
+    {
+        return rebuild(worker, observed, traces, base).await;
+    }
+    let held = acquire(worker, observed, base, Transition::Claim { trigger }).await?;
+    attempt(worker, &held).await?;
+    Ok(Reconciled::Worked)
+}
+
+async fn recover(
+    worker: &Worker,
+    observed: Observed,
+    recovery: Recovery,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let from = observed.record().and_then(|record| record.holder.as_ref()).map(|holder| holder.worker.clone());
+    let held = acquire(worker, observed, base, Transition::TakeOver { recovery, from }).await?;
+    let why = match recovery {
+        Recovery::Resume => {
+            attempt(worker, &held).await?;
+            return Ok(Reconciled::Worked);
+        }
+        Recovery::Abandon => "its worker died; it is free again",
+        Recovery::Block => "its worker died",
+    };
+    show_and_release(worker, &held, why).await?;
+    Ok(Reconciled::UpToDate)
+}
+
+async fn refuse(
+    worker: &Worker,
+    observed: Observed,
+    refusal: Refusal,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let known = observed.record().and_then(|record| record.refused.as_ref());
+    if known.is_some_and(|known| known.event == refusal.event && known.reason == refusal.reason) {
+        return Ok(Reconciled::Nothing);
+    }
+    let reason = refusal.reason.clone();
+    let held = acquire(worker, observed, base, Transition::Refuse(refusal)).await?;
+    comment(worker, &held.lease).await?;
+    // The comment has touched the issue: only what comes after it is news.
+    worker.forge.release_with(&held.lease, Transition::RefusalShown).await?;
+    worker.emit(&WorkEvent::Refused { issue: held.issue.number, reason });
+    Ok(Reconciled::UpToDate)
+}
+
+async fn ask_about_rejection(
+    worker: &Worker,
+    observed: Observed,
+    pull: PullNumber,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let held = acquire(worker, observed, base, Transition::Reject(pull)).await?;
+    show_and_release(worker, &held, "its pull request was closed without a merge").await?;
+    Ok(Reconciled::UpToDate)
+}
+
+async fn finish(
+    worker: &Worker,
+    observed: Observed,
+    ending: Ending,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    if ending == Ending::Merged && worker.still_wanted(&observed.issue) {
+        acquire_and_end(worker, observed, base, Ending::MergedLeftOpen).await?;
+        return Ok(Reconciled::UpToDate);
+    }
+    let held = acquire(worker, observed, base, Transition::Finish(ending.clone())).await?;
+    let why = format!("finished: {ending}");
+    if ending == Ending::Gone {
+        // There is nothing to show it on.
+        release(worker, &held).await?;
+        worker.emit(&WorkEvent::Moved { issue: held.issue.number, state: State::Done, why });
+    } else {
+        show_and_release(worker, &held, &why).await?;
+    }
+    Ok(Reconciled::UpToDate)
+}
+
+async fn repair_labels(
+    worker: &Worker,
+    observed: Observed,
+    changes: &[LabelChange],
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let names: Vec<&str> = changes
+        .iter()
+        .map(|change| match change {
+            LabelChange::Add(name) | LabelChange::Remove(name) => name.as_str(),
+        })
+        .collect();
+    let what = format!("repaired the labels: {}", names.join(", "));
+    let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
+    // Whoever died before the labels died before the comment too.
+    show_and_release(worker, &held, "its labels follow the ledger again").await?;
+    Ok(Reconciled::UpToDate)
+}

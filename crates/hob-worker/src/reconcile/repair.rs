@@ -1,0 +1,75 @@
+//! Repair: what people, or a forge that forgot, made different from what the ledger says.
+
+use std::sync::Arc;
+
+use hob_domain::{PullNumber, State, Traces, Transition};
+use hob_forge::BaseBranch;
+
+use crate::{
+    WorkError, Worker,
+    observe::{Observed, own_comment},
+    reconcile::{
+        outcome::Reconciled,
+        unblock::{Response, continue_with, response_since},
+    },
+    transition::{acquire, acquire_and_end, show_and_release},
+};
+
+/// What is left of an issue whose ledger was deleted: Hob's own status comment shows that there was one. None: Hob never
+/// had this issue.
+pub(super) async fn find_traces(
+    worker: &Worker,
+    observed: &Observed,
+    base: &BaseBranch,
+) -> Result<Option<Traces>, WorkError> {
+    if observed.issue.comments == 0 {
+        return Ok(None);
+    }
+    let Some(comment) = own_comment(worker, observed.issue.number).await? else { return Ok(None) };
+    let prefix = format!("{}{}-", worker.settings.workspace.branch_prefix, observed.issue.number);
+    let mut branches = worker.forge.branches(&prefix).await?;
+    let was_blocked = worker.settings.labels.states_on(&observed.issue.labels).contains(&State::Blocked);
+    for branch in &branches {
+        if let Some(pull) = worker.forge.open_pull_of(branch, &base.name).await? {
+            let (branch, pull) = (Some(branch.clone()), Some((pull.number, pull.head)));
+            return Ok(Some(Traces { comment, branch, pull, was_blocked }));
+        }
+    }
+    Ok(Some(Traces { comment, branch: branches.pop(), pull: None, was_blocked }))
+}
+
+/// Makes a deleted ledger anew.
+pub(super) async fn rebuild(
+    worker: &Worker,
+    observed: Observed,
+    traces: Traces,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let held = acquire(worker, observed, base, Transition::Rebuild(traces)).await?;
+    show_and_release(worker, &held, "its ledger was deleted and is rebuilt").await?;
+    Ok(Reconciled::UpToDate)
+}
+
+/// The pull request is open: whatever happened in between, it waits for a review.
+pub(super) async fn return_to_review(
+    worker: &Worker,
+    observed: Observed,
+    pull: PullNumber,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let blocked = observed.record().filter(|record| record.state == State::Blocked);
+    if let Some(blocked) = blocked.and_then(|record| record.blocked.clone()) {
+        // Whoever opened it again may have said how to continue.
+        match response_since(worker, &observed, &blocked).await? {
+            Response::Continue(unblocking) => return continue_with(worker, observed, unblocking, base).await,
+            Response::Cancel(ending) => {
+                acquire_and_end(worker, observed, base, ending).await?;
+                return Ok(Reconciled::UpToDate);
+            }
+            Response::Nothing => {}
+        }
+    }
+    let held = acquire(worker, observed, base, Transition::ReturnToReview(pull)).await?;
+    show_and_release(worker, &held, "its pull request is open again").await?;
+    Ok(Reconciled::UpToDate)
+}

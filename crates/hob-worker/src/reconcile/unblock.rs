@@ -1,0 +1,203 @@
+//! Blocked issues: whether a person answered or approved, on the issue or from the command line.
+
+use std::sync::Arc;
+
+use hob_domain::{
+    Answer, ApprovalGrant, BlockKind, Blocked, Command, Ending, IssueNumber, LabelEventKind, Proposed, Record,
+    STATUS_MARK, State, Transition, Unblocking, command_in, has_label,
+};
+use hob_forge::{BaseBranch, Comment};
+
+use crate::{
+    OperatorError, WorkError, Worker,
+    attempt::attempt,
+    authorize::{approved_hash, authorize},
+    observe::{Observed, observe},
+    reconcile::outcome::Reconciled,
+    transition::{acquire, acquire_and_end, show_and_release},
+};
+
+/// What authorized people said since the issue was blocked.
+pub(super) enum Response {
+    Nothing,
+    Continue(Unblocking),
+    Cancel(Ending),
+}
+
+/// Continues with a blocked issue when an authorized person answered or removed the label.
+pub(super) async fn seek_answer(
+    worker: &Worker,
+    observed: Observed,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let Some(blocked) = observed.record().and_then(|record| record.blocked.clone()) else {
+        // A blocked record without a reason can only be resumed.
+        let empty = Answer { actor: "hob".into(), text: String::new(), question: None, comment: None, event: None };
+        let unblocking = unblocking(&observed, empty, ApprovalGrant::Nothing);
+        return continue_with(worker, observed, unblocking, base).await;
+    };
+    let response = match response_since(worker, &observed, &blocked).await? {
+        Response::Nothing if !has_label(&observed.issue.labels, &worker.settings.labels.blocked) => {
+            label_removed(worker, &observed, &blocked).await?
+        }
+        response => response,
+    };
+    match response {
+        Response::Continue(unblocking) => return continue_with(worker, observed, unblocking, base).await,
+        Response::Cancel(ending) => acquire_and_end(worker, observed, base, ending).await?,
+        Response::Nothing if shows_blocked(worker, &observed) => return Ok(Reconciled::Nothing),
+        // The label went missing, an account that is not authorized removed it, or the worker that blocked the issue died
+        // before it had asked its question.
+        Response::Nothing => {
+            let what = "shows again that a person is needed".to_owned();
+            let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
+            show_and_release(worker, &held, "still blocked: nobody who is authorized answered").await?;
+        }
+    }
+    Ok(Reconciled::UpToDate)
+}
+
+fn shows_blocked(worker: &Worker, observed: &Observed) -> bool {
+    let released = observed.record().is_none_or(|record| record.holder.is_none());
+    released && worker.settings.labels.changes(&observed.issue.labels, State::Blocked).is_empty()
+}
+
+fn unblocking(observed: &Observed, answer: Answer, grant: ApprovalGrant) -> Unblocking {
+    Unblocking { answer, grant, approved: approved_hash(&observed.issue) }
+}
+
+/// The first response in a comment.
+pub(super) async fn response_since(
+    worker: &Worker,
+    observed: &Observed,
+    blocked: &Blocked,
+) -> Result<Response, WorkError> {
+    if observed.issue.comments == 0 {
+        return Ok(Response::Nothing);
+    }
+    let record = observed.record();
+    let own = record.and_then(|record| record.status_comment);
+    // Times have whole seconds: what was taken for an answer before is told by its id.
+    let heard = record.and_then(|record| record.answer.as_ref()).and_then(|answer| answer.comment);
+    let comments = worker.forge.comments(observed.issue.number, Some(blocked.since)).await?;
+    let new = |comment: &&Comment| {
+        comment.created_at >= blocked.since
+            && Some(comment.id) > heard
+            && Some(comment.id) != own
+            && !comment.body.starts_with(STATUS_MARK)
+    };
+    for comment in comments.iter().filter(new) {
+        let Some(author) = &comment.author else { continue };
+        let Some(meaning) = meaning(command_in(&comment.body), comment, record, blocked) else { continue };
+        if authorize(worker, author).await?.is_err() {
+            continue;
+        }
+        let (text, grant) = match meaning {
+            Meaning::Cancel => return Ok(Response::Cancel(Ending::Terminated(author.login.clone()))),
+            Meaning::Words(text) => (text, ApprovalGrant::Nothing),
+            Meaning::Approval(text) => (text, ApprovalGrant::ProposedAction),
+        };
+        let question = Some(blocked.question.clone());
+        let answer = Answer { actor: author.login.clone(), text, question, comment: Some(comment.id), event: None };
+        return Ok(Response::Continue(unblocking(observed, answer, grant)));
+    }
+    Ok(Response::Nothing)
+}
+
+async fn label_removed(worker: &Worker, observed: &Observed, blocked: &Blocked) -> Result<Response, WorkError> {
+    let (number, label) = (observed.issue.number, &worker.settings.labels.blocked);
+    let latest = worker.forge.latest_label_event(number, LabelEventKind::Unlabeled, label).await?;
+    let Some(event) = latest else { return Ok(Response::Nothing) };
+    let answer = observed.record().and_then(|record| record.answer.as_ref());
+    let is_new = event.at >= blocked.since && Some(event.id) > answer.and_then(|answer| answer.event);
+    let Some(actor) = event.actor.as_ref().filter(|_| is_new) else { return Ok(Response::Nothing) };
+    if authorize(worker, actor).await?.is_err() {
+        return Ok(Response::Nothing);
+    }
+    let question = Some(blocked.question.clone());
+    let (actor, event) = (actor.login.clone(), Some(event.id));
+    let answer = Answer { actor, text: String::new(), question, comment: None, event };
+    Ok(Response::Continue(unblocking(observed, answer, ApprovalGrant::Nothing)))
+}
+
+/// Begins the next attempt at an issue that was unblocked.
+pub(super) async fn continue_with(
+    worker: &Worker,
+    observed: Observed,
+    unblocking: Unblocking,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let held = acquire(worker, observed, base, Transition::Continue(unblocking)).await?;
+    attempt(worker, &held).await?;
+    Ok(Reconciled::Worked)
+}
+
+/// Answers a blocked issue from the command line: the next free worker takes it with this text.
+///
+/// # Errors
+/// [`OperatorError::NotBlocked`] when the issue is not blocked.
+pub async fn unblock(worker: &Worker, number: IssueNumber, text: &str) -> Result<(), OperatorError> {
+    let observed = observe_blocked(worker, number).await?.ok_or(OperatorError::NotBlocked(number))?;
+    Ok(free(worker, observed, text.to_owned(), ApprovalGrant::Nothing).await?)
+}
+
+/// Approves from the command line what the agent of a blocked issue wants to do: exactly that, and the issue is unblocked.
+/// Returns what was approved.
+///
+/// # Errors
+/// [`OperatorError::NothingProposed`] when no action waits for approval.
+pub async fn approve(worker: &Worker, number: IssueNumber, words: &str) -> Result<Proposed, OperatorError> {
+    let observed = observe_blocked(worker, number).await?;
+    let waiting = observed.and_then(|observed| Some((observed.record()?.waiting_action()?.clone(), observed)));
+    let (action, observed) = waiting.ok_or(OperatorError::NothingProposed(number))?;
+    free(worker, observed, approval_text(&action, words), ApprovalGrant::ProposedAction).await?;
+    Ok(action)
+}
+
+/// An issue that is blocked now.
+async fn observe_blocked(worker: &Worker, number: IssueNumber) -> Result<Option<Observed>, WorkError> {
+    let observed = observe(worker, number).await?.map(|(observed, _)| observed);
+    Ok(observed.filter(|observed| observed.record().is_some_and(|record| record.state == State::Blocked)))
+}
+
+/// Unblocks an issue, in the name of the token's account.
+async fn free(worker: &Worker, observed: Observed, text: String, grant: ApprovalGrant) -> Result<(), WorkError> {
+    let base = Arc::new(worker.forge.base_branch().await?);
+    let actor = worker.operator().await?;
+    let question = observed.record().and_then(|record| record.blocked.as_ref()).map(|blocked| blocked.question.clone());
+    let answer = Answer { actor, text, question, comment: None, event: None };
+    let unblocking = unblocking(&observed, answer, grant);
+    let held = acquire(worker, observed, &base, Transition::Unblock(unblocking)).await?;
+    show_and_release(worker, &held, "unblocked from the command line").await
+}
+
+/// What a comment means for a blocked issue, if its author is authorized.
+enum Meaning {
+    Cancel,
+    Words(String),
+    Approval(String),
+}
+
+/// None: it means nothing here. Any reply answers a question; all else needs a command.
+fn meaning(command: Option<Command>, comment: &Comment, record: Option<&Record>, blocked: &Blocked) -> Option<Meaning> {
+    let reply = || Meaning::Words(comment.body.trim().to_owned());
+    match (command, blocked.kind) {
+        (Some(Command::Cancel), _) => Some(Meaning::Cancel),
+        (Some(Command::Retry), _) => Some(Meaning::Words(String::new())),
+        (Some(Command::Unblock(text)), _) => Some(Meaning::Words(text)),
+        // Times have whole seconds: what came in the very second of the question may be about another one.
+        (Some(Command::Approve(words)), BlockKind::ApprovalNeeded) => {
+            let waiting = record.and_then(Record::waiting_action).filter(|_| comment.created_at > blocked.since);
+            waiting.map(|action| Meaning::Approval(approval_text(action, &words)))
+        }
+        (Some(Command::Approve(_)) | None, BlockKind::Question) | (None, BlockKind::ApprovalNeeded) => Some(reply()),
+        (Some(Command::Approve(_)) | None, _) => None,
+    }
+}
+
+/// What the agent is told: it may not know any more what exactly it had asked for.
+fn approval_text(action: &Proposed, words: &str) -> String {
+    let Proposed { tool, text, .. } = action;
+    let told = format!("Approved: the tool `{tool}` may do exactly this, and nothing else is approved by it:\n{text}");
+    if words.trim().is_empty() { told } else { format!("{told}\n\n{}", words.trim()) }
+}

@@ -1,0 +1,129 @@
+//! One poll of a repository: what needs only labels, comment or ledger is brought up to date, what needs work is queued.
+
+use std::{sync::Arc, time::Duration};
+
+use hob_domain::{Action, Decision, IssueNumber, Planned, Snapshot, plan, plan_chosen};
+use hob_forge::BaseBranch;
+
+use crate::{
+    RunSummary, WorkError, WorkEvent, Worker,
+    observe::discover,
+    reconcile::{Reconciled, reconcile, write_journal},
+};
+
+/// The issues that a run is about.
+#[derive(Debug, Clone)]
+pub(super) enum Scope {
+    /// All that there are.
+    All,
+    /// These alone, in this order.
+    Selected(Arc<[IssueNumber]>),
+}
+
+/// What a poll found.
+#[derive(Debug, Default)]
+pub(super) struct Poll {
+    /// What was brought up to date, and what of it failed.
+    pub(super) reconciled: RunSummary,
+    /// What is to be worked on, in order.
+    pub(super) work: Vec<IssueNumber>,
+    /// The branch that the work starts from; none where there is no work.
+    pub(super) base: Option<Arc<BaseBranch>>,
+    /// How long until the first wait ends by itself: a lease expires, a pause is over.
+    pub(super) due: Option<Duration>,
+}
+
+/// What a decision means for a poll.
+#[derive(Default)]
+struct Sorted {
+    /// Issues whose labels, comment or ledger are brought up to date by the poll itself.
+    reconcile: Vec<IssueNumber>,
+    work: Vec<IssueNumber>,
+    due: Option<Duration>,
+}
+
+/// Asks the forge what there is, and brings up to date what of `scope` needs no work. None: the worker was stopped.
+///
+/// # Errors
+/// [`WorkError`] when the forge could not be asked; one issue's trouble is not the poll's.
+pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, WorkError> {
+    let Some(found) = worker.cancel.run_until_cancelled(discover(worker)).await.transpose()? else { return Ok(None) };
+    let (rules, now) = (worker.settings.plan_rules(), worker.forge.now());
+    let planned = match scope {
+        Scope::All => plan(&found.snapshot, &rules, now),
+        Scope::Selected(numbers) => plan_chosen(&found.snapshot, numbers, &rules, now),
+    };
+    let Sorted { reconcile, work, due } = sorted(worker, &planned);
+    worker.emit(&WorkEvent::Polled { issues: planned.len(), ready: work.len() });
+    let journaled = worker.spend_journal.issues().await.unwrap_or_else(|error| {
+        tracing::error!(%error, "the journal of spend cannot be read: {error}");
+        Vec::new()
+    });
+    if reconcile.is_empty() && work.is_empty() && journaled.is_empty() {
+        return Ok(Some(Poll { due, ..Poll::default() }));
+    }
+    prune(worker, &found.snapshot).await;
+    let base = Arc::new(worker.forge.base_branch().await?);
+    write_journal(worker, &journaled, &base).await;
+    let mut reconciled = RunSummary::default();
+    for number in reconcile {
+        if worker.cancel.is_cancelled() {
+            return Ok(None);
+        }
+        reconciled.add(&reconcile_and_report(worker, number, &base).await);
+    }
+    if !work.is_empty() {
+        worker.forge.ensure_labels(&worker.settings.labels.specs()).await?;
+    }
+    Ok(Some(Poll { reconciled, work, base: Some(base), due }))
+}
+
+fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
+    let (skew, now) = (worker.settings.lease.skew, worker.forge.now());
+    let mut sorted = Sorted::default();
+    for planned in planned {
+        match &planned.decision {
+            Decision::Act(Action::Claim | Action::Recover(_) | Action::SeekAnswer) => {
+                sorted.work.push(planned.issue.number);
+            }
+            Decision::Act(
+                Action::AskAboutRejection(_)
+                | Action::ReturnToReview(_)
+                | Action::Rebuild
+                | Action::SeekCommand
+                | Action::Obey(_)
+                | Action::Finish(_)
+                | Action::RepairLabels(_)
+                | Action::ShowState,
+            ) => sorted.reconcile.push(planned.issue.number),
+            Decision::Wait(reason) => {
+                let ends = reason.ends(skew).map(|ends| (ends - now).to_std().unwrap_or_default());
+                sorted.due = sorted.due.into_iter().chain(ends).min();
+            }
+        }
+    }
+    sorted
+}
+
+/// Removes the checkouts of issues that nobody works on any more.
+async fn prune(worker: &Worker, snapshot: &Snapshot) {
+    let keep: Vec<IssueNumber> = snapshot.issues.iter().map(|issue| issue.number).collect();
+    let before = worker.forge.now() - worker.settings.workspace.keep;
+    if let Err(error) = worker.workspace.prune(worker.forge.repo(), before, &keep).await {
+        // Room on the disk is not worth an issue's attempt.
+        tracing::warn!(%error, "old checkouts could not be removed: {error}");
+    }
+}
+
+/// Reconciles one issue; what fails is an event too.
+pub(super) async fn reconcile_and_report(
+    worker: &Worker,
+    number: IssueNumber,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let result = Box::pin(reconcile(worker, number, base)).await;
+    if let Err(error) = &result {
+        worker.emit(&WorkEvent::Failed { issue: Some(number), reason: error.to_string() });
+    }
+    result
+}

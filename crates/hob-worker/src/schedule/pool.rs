@@ -1,0 +1,127 @@
+//! The worker pool: a worker for each repository, those that were named or all that an App's installation has.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use futures_util::future::BoxFuture;
+use hob_config::Settings;
+use hob_domain::RepoName;
+use hob_forge::{Connection, Rate};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    RunLimits, RunSummary, WorkError, Worker, WorkerParts,
+    schedule::scheduler::{Mode, Scheduler},
+};
+
+/// Which repositories are worked on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Repositories {
+    /// These.
+    Named(Vec<RepoName>),
+    /// All of the App's installation, as they come and go.
+    OfInstallation,
+}
+
+/// What changed in an installation.
+pub(super) struct RepositoryChanges {
+    /// All repositories that it has now.
+    pub(super) all: BTreeSet<RepoName>,
+    /// Workers of those that were not known.
+    pub(super) new: Vec<Arc<Worker>>,
+}
+
+/// Asks for an installation's repositories; it is told which are known.
+pub(super) type RepositorySource =
+    Box<dyn Fn(BTreeSet<RepoName>) -> BoxFuture<'static, Result<RepositoryChanges, WorkError>> + Send + Sync>;
+
+/// Gives the parts of a repository's worker.
+pub type WorkerFactory = dyn Fn(RepoName) -> WorkerParts + Send + Sync;
+
+/// The workers of one process, on one connection.
+pub struct WorkerPool {
+    connection: Arc<Connection>,
+    settings: Settings,
+    cancel: CancellationToken,
+    repositories: Repositories,
+    factory: Arc<WorkerFactory>,
+}
+
+impl WorkerPool {
+    /// The workers of `repositories`, each made of what `factory` gives it.
+    pub fn new(
+        connection: Arc<Connection>,
+        settings: Settings,
+        cancel: CancellationToken,
+        repositories: Repositories,
+        factory: Arc<WorkerFactory>,
+    ) -> Self {
+        Self { connection, settings, cancel, repositories, factory }
+    }
+
+    /// Polls each repository once and works on all that is there.
+    ///
+    /// # Errors
+    /// [`WorkError`] when no repository could be asked; one repository's trouble is not the run's.
+    pub async fn run_once(&self, limits: RunLimits) -> Result<RunSummary, WorkError> {
+        self.run(limits, Mode::Once).await
+    }
+
+    /// Polls again and again until the process is stopped or its limits are reached.
+    ///
+    /// # Errors
+    /// [`WorkError`] when it could not begin.
+    pub async fn run_forever(&self, limits: RunLimits) -> Result<RunSummary, WorkError> {
+        self.run(limits, Mode::Forever).await
+    }
+
+    /// A worker for each repository that there is now.
+    ///
+    /// # Errors
+    /// [`WorkError`] when an installation could not be asked.
+    pub async fn workers(&self) -> Result<Vec<Worker>, WorkError> {
+        let names = match &self.repositories {
+            Repositories::Named(names) => names.clone(),
+            Repositories::OfInstallation => self.connection.installation_repositories().await?,
+        };
+        let mut workers = Vec::new();
+        for name in names {
+            workers.push(Worker::new((self.factory)(name)).await?);
+        }
+        Ok(workers)
+    }
+
+    /// What is left of the forge's quotas.
+    pub fn rates(&self) -> Vec<Rate> {
+        self.connection.rates()
+    }
+
+    async fn run(&self, limits: RunLimits, mode: Mode) -> Result<RunSummary, WorkError> {
+        let source = match &self.repositories {
+            Repositories::Named(_) => None,
+            Repositories::OfInstallation => Some(self.source()),
+        };
+        let cancel = self.cancel.clone();
+        let mut scheduler = Scheduler::new(&self.connection, &self.settings, cancel, (limits, mode), source);
+        if let Repositories::Named(names) = &self.repositories {
+            for name in names {
+                scheduler.add(Arc::new(Worker::new((self.factory)(name.clone())).await?));
+            }
+        }
+        scheduler.run().await
+    }
+
+    fn source(&self) -> RepositorySource {
+        let (connection, factory) = (Arc::clone(&self.connection), Arc::clone(&self.factory));
+        Box::new(move |known| {
+            let (connection, factory) = (Arc::clone(&connection), Arc::clone(&factory));
+            Box::pin(async move {
+                let all: BTreeSet<_> = connection.installation_repositories().await?.into_iter().collect();
+                let mut new = Vec::new();
+                for repo in all.difference(&known) {
+                    new.push(Arc::new(Worker::new(factory(repo.clone())).await?));
+                }
+                Ok(RepositoryChanges { all, new })
+            })
+        })
+    }
+}

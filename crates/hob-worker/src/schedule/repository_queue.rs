@@ -1,0 +1,117 @@
+//! A repository's queue at the scheduler: what waits, what is in progress, and when the repository is polled again.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+use hob_config::PollSettings;
+use hob_domain::{FailureClass, IssueNumber, error_pause, poll_pause, until_due};
+use hob_forge::BaseBranch;
+use tokio::time::Instant;
+
+use crate::{WorkError, Worker, schedule::poll::Poll};
+
+/// Whether and when a repository is polled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PollState {
+    /// At this time.
+    Due(Instant),
+    /// It is being polled.
+    Polling,
+    /// It is not polled any more.
+    Never,
+}
+
+/// How a repository's last poll ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LastPoll {
+    /// Well, or there was none yet.
+    Ok,
+    /// With an error.
+    Failed,
+}
+
+/// A repository's queue and its worker.
+pub(super) struct RepositoryQueue {
+    pub(super) worker: Arc<Worker>,
+    /// Issues to work on, in the order of the plan.
+    pub(super) waiting: VecDeque<IssueNumber>,
+    /// Issues in progress.
+    pub(super) in_progress: BTreeSet<IssueNumber>,
+    /// The branch that the waiting work starts from.
+    pub(super) base: Option<Arc<BaseBranch>>,
+    pub(super) poll: PollState,
+    pub(super) last_poll: LastPoll,
+    /// Whether it takes no new work: it left the installation.
+    pub(super) retired: bool,
+    idle_polls: u32,
+    errors: u32,
+}
+
+impl RepositoryQueue {
+    pub(super) fn new(worker: Arc<Worker>) -> Self {
+        Self {
+            worker,
+            waiting: VecDeque::new(),
+            in_progress: BTreeSet::new(),
+            base: None,
+            poll: PollState::Due(Instant::now()),
+            last_poll: LastPoll::Ok,
+            retired: false,
+            idle_polls: 0,
+            errors: 0,
+        }
+    }
+
+    /// Takes in what a poll found; how long until the next one.
+    pub(super) fn found(&mut self, found: Poll, poll: &PollSettings) -> Duration {
+        self.last_poll = LastPoll::Ok;
+        self.errors = 0;
+        self.waiting = found.work.into_iter().filter(|number| !self.in_progress.contains(number)).collect();
+        self.base = found.base;
+        // Whether what waits is work shows only when it is taken up: a blocked issue may wait for months.
+        let active = found.reconciled.reconciled > 0 || !self.in_progress.is_empty();
+        self.idle_polls = if active { 0 } else { self.idle_polls.saturating_add(1) };
+        until_due(poll_pause(self.idle_polls, poll.interval, poll.max_interval), found.due)
+    }
+
+    /// Takes in that the poll failed; how long until the next one.
+    pub(super) fn failed(&mut self, error: &WorkError, poll: &PollSettings) -> Duration {
+        self.last_poll = LastPoll::Failed;
+        self.waiting.clear();
+        let pause = error_pause(self.errors, poll.interval, rand::random());
+        self.errors = self.errors.saturating_add(1);
+        match error.class() {
+            FailureClass::Transient { retry_after: Some(wait) } => pause.max(wait),
+            FailureClass::Transient { retry_after: None }
+            | FailureClass::QuotaExhausted { .. }
+            | FailureClass::Permanent
+            | FailureClass::NeedsHuman
+            | FailureClass::Cancelled => pause,
+        }
+    }
+
+    /// Takes in that there was work: more may follow soon.
+    pub(super) fn was_active(&mut self, poll: &PollSettings) {
+        self.idle_polls = 0;
+        if let PollState::Due(due) = self.poll {
+            self.poll = PollState::Due(due.min(Instant::now() + poll.interval));
+        }
+    }
+
+    /// When its poll is due.
+    pub(super) fn due(&self) -> Option<Instant> {
+        match self.poll {
+            PollState::Due(due) => Some(due),
+            PollState::Polling | PollState::Never => None,
+        }
+    }
+
+    /// Takes no new work any more; what is in hand is finished.
+    pub(super) fn retire(&mut self) {
+        self.retired = true;
+        self.waiting.clear();
+    }
+}

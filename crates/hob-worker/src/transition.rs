@@ -1,0 +1,170 @@
+//! Writing a transition: to the ledger first, then to the status comment, then to the labels. Whoever dies in between
+//! leaves a ledger that says what the labels should.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering};
+
+use hob_domain::{CommentId, Ending, FailureClass, LabelChange, LabelNames, Note, State, Transition, status_body};
+use hob_forge::{BaseBranch, HeldLease, Issue};
+
+use crate::{
+    WorkError, WorkEvent, Worker,
+    observe::{Observed, own_comment},
+};
+
+/// An issue whose lease is held: what a change of it needs.
+pub(super) struct HeldIssue {
+    pub(super) lease: HeldLease,
+    pub(super) issue: Issue,
+    /// The branch that work starts from and goes to.
+    pub(super) base: Arc<BaseBranch>,
+    pub(super) labels: Labels,
+}
+
+/// The issue's labels as they were read or written last.
+pub(super) struct Labels(Mutex<Vec<String>>);
+
+impl Labels {
+    fn names(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes in what was read anew.
+    pub(super) fn set(&self, labels: Vec<String>) {
+        *self.names() = labels;
+    }
+
+    /// Whether the label is on.
+    pub(super) fn has(&self, name: &str) -> bool {
+        hob_domain::has_label(&self.names(), name)
+    }
+
+    /// Counts the label of `state` as on: it was being written, or a read that lags does not show it.
+    pub(super) fn presume(&self, names: &LabelNames, state: State) {
+        names.presume(&mut self.names(), state);
+    }
+
+    fn changes(&self, names: &LabelNames, state: State) -> Vec<LabelChange> {
+        names.changes(&self.names(), state)
+    }
+
+    fn apply(&self, change: LabelChange) {
+        match change {
+            LabelChange::Add(name) => self.names().push(name),
+            LabelChange::Remove(name) => self.names().retain(|label| !label.eq_ignore_ascii_case(&name)),
+        }
+    }
+}
+
+/// Acquires the lease on an observed issue with a first transition.
+pub(super) async fn acquire(
+    worker: &Worker,
+    observed: Observed,
+    base: &Arc<BaseBranch>,
+    transition: Transition,
+) -> Result<HeldIssue, WorkError> {
+    let Observed { issue, entry } = observed;
+    let claimant = worker.claimant();
+    let lease = worker.forge.acquire(issue.number, entry.as_ref(), &claimant, &base.tree, transition).await?;
+    let labels = Labels(Mutex::new(issue.labels.clone()));
+    // A read that lags may not show the label of the state that the issue leaves; nobody else would remove it.
+    if let Some(left) = entry.map(|entry| entry.record.state).filter(|left| *left != lease.record().state) {
+        labels.presume(&worker.settings.labels, left);
+    }
+    Ok(HeldIssue { lease, issue, base: Arc::clone(base), labels })
+}
+
+/// Writes a transition to the ledger and shows it.
+pub(super) async fn transition(worker: &Worker, held: &HeldIssue, transition: Transition) -> Result<(), WorkError> {
+    let why = worker.forge.transition(&held.lease, transition).await?;
+    show(worker, held, &why).await
+}
+
+/// Makes status comment and labels say what the ledger says. The labels come last: while they are not right, the next
+/// poll knows that there is more to show.
+pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result<(), WorkError> {
+    let state = held.lease.record().state;
+    worker.emit(&WorkEvent::Moved { issue: held.issue.number, state, why: why.to_owned() });
+    let commented = comment(worker, &held.lease).await;
+    if commented.as_ref().is_err_and(|error| matches!(error.class(), FailureClass::Transient { .. })) {
+        return commented;
+    }
+    label(worker, held, state).await?;
+    commented
+}
+
+/// Shows the ledger's state and releases the lease.
+pub(super) async fn show_and_release(worker: &Worker, held: &HeldIssue, why: &str) -> Result<(), WorkError> {
+    show(worker, held, why).await?;
+    release(worker, held).await
+}
+
+/// Makes the labels say `state`.
+pub(super) async fn label(worker: &Worker, held: &HeldIssue, state: State) -> Result<(), WorkError> {
+    for change in held.labels.changes(&worker.settings.labels, state) {
+        worker.forge.change_label(&held.lease, &change).await?;
+        held.labels.apply(change);
+    }
+    Ok(())
+}
+
+/// Ends the work on an issue whose trigger label may still be on, and releases the lease.
+pub(super) async fn end(worker: &Worker, held: &HeldIssue, ending: Ending) -> Result<(), WorkError> {
+    // The label goes first: on a finished ledger it would ask for the work anew if this worker died in between.
+    let trigger = LabelChange::Remove(worker.settings.labels.trigger.clone());
+    worker.forge.change_label(&held.lease, &trigger).await?;
+    transition(worker, held, Transition::Finish(ending)).await?;
+    release(worker, held).await
+}
+
+/// Acquires the lease on an issue that may still have its trigger label, and ends the work on it.
+pub(super) async fn acquire_and_end(
+    worker: &Worker,
+    observed: Observed,
+    base: &Arc<BaseBranch>,
+    ending: Ending,
+) -> Result<(), WorkError> {
+    let what = format!("finishing: {ending}");
+    let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
+    held.labels.presume(&worker.settings.labels, held.lease.record().state);
+    end(worker, &held, ending).await
+}
+
+/// Releases the lease.
+pub(super) async fn release(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
+    Ok(worker.forge.release(&held.lease).await?)
+}
+
+/// Writes the one status comment, or edits it. Its id goes into the ledger with the next transition.
+pub(super) async fn comment(worker: &Worker, lease: &HeldLease) -> Result<(), WorkError> {
+    let record = lease.record();
+    let body = status_body(&record, &worker.settings.status_rules());
+    let known = match record.status_comment {
+        Some(id) => Some(id),
+        None => find_comment(worker, lease).await?,
+    };
+    let id = match known {
+        Some(id) => match worker.forge.edit_comment(lease, id, &body).await {
+            Ok(()) => id,
+            // Somebody deleted it: the next one takes its place.
+            Err(error) if error.is_not_found() => create_comment(worker, lease, &body).await?,
+            Err(error) => return Err(error.into()),
+        },
+        None => create_comment(worker, lease, &body).await?,
+    };
+    lease.note(Note::StatusComment(id)).await;
+    Ok(())
+}
+
+async fn create_comment(worker: &Worker, lease: &HeldLease, body: &str) -> Result<CommentId, WorkError> {
+    lease.comment_tried().store(true, Ordering::Relaxed);
+    Ok(worker.forge.create_comment(lease, body).await?)
+}
+
+/// Looks for a status comment that an earlier worker wrote, or this one by a write whose answer was lost, and that nobody
+/// could note. Only one by the token's own account counts: anybody can write the mark.
+async fn find_comment(worker: &Worker, lease: &HeldLease) -> Result<Option<CommentId>, WorkError> {
+    if lease.generation().0 <= 1 && !lease.comment_tried().load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    own_comment(worker, lease.issue()).await
+}

@@ -1,0 +1,100 @@
+//! The repository's checks: shell commands, run one after the other in the proof's folder.
+//!
+//! They run what the agent wrote, so they get no token: only the environment that is given. The home is the caller's,
+//! because compilers and package managers keep their caches there; a caller that wants none sets `HOME`.
+
+use std::{path::Path, time::Duration};
+
+use hob_domain::{CheckExit, CheckResult};
+use hob_process::{Environment, Exit, ProcessError, Program};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// Time and output the checks may use.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckLimits {
+    /// Wall time of all commands together; those for which none is left are not run.
+    pub time: Duration,
+    /// Bytes of each output stream that are kept of one command.
+    pub output_bytes: usize,
+}
+
+/// Runs each command to its end, also after one failed; one result a command, in order.
+///
+/// # Errors
+/// [`ProcessError`] when the shell cannot be run at all.
+pub async fn run_checks(
+    folder: &Path,
+    commands: &[String],
+    environment: &Environment,
+    limits: CheckLimits,
+    cancel: &CancellationToken,
+) -> Result<Vec<CheckResult>, ProcessError> {
+    let end = Instant::now() + limits.time;
+    let mut results = Vec::with_capacity(commands.len());
+    for command in commands {
+        let started = Instant::now();
+        let left = end.saturating_duration_since(started);
+        if left.is_zero() || cancel.is_cancelled() {
+            let exit = if left.is_zero() { CheckExit::OutOfTime } else { CheckExit::Cancelled };
+            results.push(CheckResult { command: command.clone(), exit, output: String::new(), seconds: 0 });
+            continue;
+        }
+        let program = Program::new("sh", environment)
+            .args(["-c", command])
+            .env("CI", "true")
+            .dir(folder)
+            .deadline(left)
+            .output_cap(limits.output_bytes);
+        let finished = program.run(cancel).await?;
+        let exit = match finished.exit {
+            Exit::Code(0) => CheckExit::Passed,
+            Exit::Code(code) => CheckExit::Failed { code },
+            Exit::Signal(signal) => CheckExit::Signal { signal },
+            Exit::Deadline => CheckExit::OutOfTime,
+            Exit::Cancelled => CheckExit::Cancelled,
+        };
+        let output = format!("{}{}", finished.stdout.text(), finished.stderr.text());
+        results.push(CheckResult { command: command.clone(), exit, output, seconds: started.elapsed().as_secs() });
+    }
+    Ok(results)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn results(commands: &[&str], limits: CheckLimits, cancel: &CancellationToken) -> Vec<CheckExit> {
+        let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
+        let commands: Vec<_> = commands.iter().map(|command| (*command).to_owned()).collect();
+        let results = run_checks(Path::new("/"), &commands, &environment, limits, cancel).await.unwrap();
+        results.into_iter().map(|result| result.exit).collect()
+    }
+
+    const LIMITS: CheckLimits = CheckLimits { time: Duration::from_secs(60), output_bytes: 1024 };
+
+    #[tokio::test]
+    async fn every_check_is_run_and_answers_for_itself() {
+        let exits = results(&["exit 3", "true", "kill -9 $$"], LIMITS, &CancellationToken::new()).await;
+        assert_eq!(exits, [CheckExit::Failed { code: 3 }, CheckExit::Passed, CheckExit::Signal { signal: 9 }]);
+    }
+
+    #[tokio::test]
+    async fn no_check_starts_without_time_or_after_cancellation() {
+        let none = CheckLimits { time: Duration::ZERO, ..LIMITS };
+        assert_eq!(results(&["true"], none, &CancellationToken::new()).await, [CheckExit::OutOfTime]);
+        let cancel = CancellationToken::new();
+        cancel.cancel();
+        assert_eq!(results(&["true"], LIMITS, &cancel).await, [CheckExit::Cancelled]);
+    }
+
+    #[tokio::test]
+    async fn both_streams_are_kept_and_bounded() {
+        let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
+        let command = ["echo out; echo err >&2; head -c 100000 /dev/zero".to_owned()];
+        let cancel = CancellationToken::new();
+        let mut results = run_checks(Path::new("/"), &command, &environment, LIMITS, &cancel).await.unwrap();
+        let output = results.remove(0).output;
+        assert!(output.starts_with("out\n") && output.ends_with("err\n") && output.len() < 1200);
+    }
+}

@@ -1,0 +1,199 @@
+//! From the agent's folder to a commit, by the git library: it runs no hooks and no filters.
+//!
+//! The library compares the folder with Hob's index; each changed path is then held against the limits before it is
+//! read. Links become links: their targets are never read. Pipes and sockets are left out, as git does.
+
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
+
+use git2::{Delta, DiffOptions, FileMode, Oid, Repository, Sort};
+use hob_config::WorkspaceSettings;
+use hob_domain::{Sha, Timestamp, shown_path};
+
+use crate::{
+    BranchName, UnfitWork, WorkspaceError,
+    error::{disk, library},
+};
+
+/// A commit on Hob's branch that is not Hob's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Foreign {
+    /// The commit.
+    pub sha: Sha,
+    /// Who it is by, as the commit says.
+    pub author: String,
+}
+
+/// Who a commit is by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// A name for people.
+    pub name: String,
+    /// An address; the forge links commits to accounts by it.
+    pub email: String,
+}
+
+/// What a commit says of itself.
+pub(super) struct Entry {
+    pub(super) message: String,
+    pub(super) identity: Identity,
+    pub(super) time: Timestamp,
+}
+
+/// One path to stage.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Change {
+    /// Before the others: a folder may have become a file.
+    Remove(PathBuf),
+    Add(PathBuf),
+}
+
+/// Opens Hob's git directory over the agent's folder.
+pub(super) fn open(git: &Path, tree: &Path) -> Result<Repository, WorkspaceError> {
+    if !fs::symlink_metadata(tree).is_ok_and(|found| found.is_dir()) {
+        return Err(UnfitWork::NoFolder.into());
+    }
+    let opened = Repository::open_bare(git).and_then(|repo| repo.set_workdir(tree, false).map(|()| repo));
+    opened.map_err(library("open the issue's git directory"))
+}
+
+/// Finds what changed in the folder and refuses what cannot be committed.
+pub(super) fn stage(repo: &Repository, tree: &Path, limits: &WorkspaceSettings) -> Result<Vec<Change>, WorkspaceError> {
+    let mut options = DiffOptions::new();
+    options.include_untracked(true).recurse_untracked_dirs(true).include_typechange(true).skip_binary_check(true);
+    let diff = repo.diff_index_to_workdir(None, Some(&mut options)).map_err(library("compare the folder"))?;
+    let count = diff.deltas().len();
+    if count > limits.max_files {
+        return Err(UnfitWork::TooManyFiles { count, limit: limits.max_files }.into());
+    }
+    let mut changes = Vec::new();
+    for delta in diff.deltas() {
+        let Some(bytes) = delta.new_file().path_bytes().or_else(|| delta.old_file().path_bytes()) else { continue };
+        let (old, new) = (delta.old_file().mode(), delta.new_file().mode());
+        match delta.status() {
+            // A submodule's folder is empty here, or gone, or holds what the agent put there: its commit stays.
+            _ if old == FileMode::Commit => {}
+            Delta::Deleted => changes.push(Change::Remove(path(bytes))),
+            Delta::Added | Delta::Modified | Delta::Renamed | Delta::Copied | Delta::Untracked | Delta::Typechange => {
+                if fit(tree, bytes, new, limits)? {
+                    changes.push(Change::Add(path(bytes)));
+                }
+            }
+            Delta::Unmodified | Delta::Ignored | Delta::Unreadable | Delta::Conflicted => {}
+        }
+    }
+    changes.sort_unstable();
+    Ok(changes)
+}
+
+/// Whether a path is to be committed; an error where it must not be.
+fn fit(tree: &Path, bytes: &[u8], mode: FileMode, limits: &WorkspaceSettings) -> Result<bool, WorkspaceError> {
+    let shown = || shown_path(bytes.strip_suffix(b"/").unwrap_or(bytes));
+    if bytes.split(|byte| *byte == b'/').any(is_reserved) {
+        return Err(UnfitWork::ReservedName { path: shown() }.into());
+    }
+    let place = tree.join(path(bytes));
+    let found = fs::symlink_metadata(&place).map_err(disk("look at", &place))?;
+    if matches!(mode, FileMode::Commit | FileMode::Tree) || found.is_dir() {
+        return Err(UnfitWork::NestedRepository { path: shown() }.into());
+    }
+    let limit = limits.max_file_mib << 20;
+    if found.len() > limit {
+        return Err(UnfitWork::TooLarge { path: shown(), bytes: found.len(), limit }.into());
+    }
+    Ok(found.is_file() || found.is_symlink())
+}
+
+/// Whether a file system that folds case, drops characters or makes short names would take this name for `.git`.
+fn is_reserved(name: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(name);
+    let visible: String = text
+        .chars()
+        .filter(
+            |c| !matches!(*c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}'),
+        )
+        .collect();
+    let stem = visible.split([':', '\\']).next().unwrap_or_default().trim_end_matches([' ', '.']).to_ascii_lowercase();
+    matches!(stem.as_str(), ".git" | "git~1")
+}
+
+fn path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+/// Puts the changes into Hob's index and commits them; none when the tree is the branch's.
+pub(super) fn record(
+    repo: &Repository,
+    branch: &BranchName,
+    changes: &[Change],
+    entry: &Entry,
+) -> Result<Option<Sha>, WorkspaceError> {
+    let failed = library("write the commit");
+    let mut index = repo.index().map_err(&failed)?;
+    for change in changes {
+        match change {
+            Change::Remove(path) => index.remove_path(path),
+            Change::Add(path) => index.add_path(path),
+        }
+        .map_err(&failed)?;
+    }
+    index.write().map_err(&failed)?;
+    let tree = index.write_tree().and_then(|id| repo.find_tree(id)).map_err(&failed)?;
+    let parent = repo.find_reference(&branch.full()).and_then(|tip| tip.peel_to_commit()).map_err(&failed)?;
+    if parent.tree_id() == tree.id() {
+        return Ok(None);
+    }
+    let when = git2::Time::new(entry.time.timestamp(), 0);
+    // A name or address may come from a setting: what git's format cannot hold is left out.
+    let plain = |text: &str| text.replace(|c: char| c.is_control() || matches!(c, '<' | '>'), "");
+    let by =
+        git2::Signature::new(&plain(&entry.identity.name), &plain(&entry.identity.email), &when).map_err(&failed)?;
+    let message = entry.message.replace('\0', "");
+    let id = repo.commit(Some(&branch.full()), &by, &by, &message, &tree, &[&parent]).map_err(&failed)?;
+    Ok(Some(Sha(id.to_string())))
+}
+
+/// The first commit between `base`, or `accepted`, and `start` whose committer has not the address `own`.
+pub(super) fn foreign(
+    git: &Path,
+    own: &str,
+    start: Oid,
+    (base, accepted): (Oid, Option<Oid>),
+) -> Result<Option<Foreign>, WorkspaceError> {
+    let failed = library("read the branch's history");
+    let repo = Repository::open_bare(git).map_err(&failed)?;
+    let mut walk = repo.revwalk().map_err(&failed)?;
+    walk.set_sorting(Sort::TOPOLOGICAL | Sort::REVERSE).and_then(|()| walk.push(start)).map_err(&failed)?;
+    walk.hide(base).map_err(&failed)?;
+    // What was accepted may be gone from the branch: then all of it counts.
+    if let Some(accepted) = accepted.filter(|id| repo.find_commit(*id).is_ok()) {
+        walk.hide(accepted).map_err(&failed)?;
+    }
+    for id in walk {
+        let commit = id.and_then(|id| repo.find_commit(id)).map_err(&failed)?;
+        if commit.committer().email_bytes() != own.as_bytes() {
+            let author = shown_path(commit.author().name_bytes());
+            return Ok(Some(Foreign { sha: Sha(commit.id().to_string()), author }));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_of_gits_own_folder_is_reserved() {
+        for name in [".git", ".GIT", ".Git ", ".git.", "git~1", "GIT~1", ".g\u{200c}it", ".git::$INDEX_ALLOCATION"] {
+            assert!(is_reserved(name.as_bytes()), "{name:?}");
+        }
+        for name in [".gitignore", ".github", "git", "git~2", "x.git", ".gitmodules"] {
+            assert!(!is_reserved(name.as_bytes()), "{name:?}");
+        }
+    }
+}

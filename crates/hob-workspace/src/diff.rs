@@ -1,0 +1,118 @@
+//! From two commits to a [`Diff`]: files, counts, findings, and a patch with a cap.
+
+use std::path::Path;
+
+use git2::{Delta, DiffDelta, DiffFormat, DiffOptions, Oid, Repository};
+use hob_domain::{ChangeKind, Diff, FileChange, FileMode, secret_in, shown_path};
+
+use crate::{WorkspaceError, error::library};
+
+/// Above this many bytes a file's content is not compared line by line, only as a whole.
+const LARGEST_TEXT: i64 = 64 << 20;
+
+/// Reads the difference. Every added line is searched for secrets, also beyond the patch's cap.
+pub(super) fn read(git: &Path, base: Oid, head: Oid, cap: usize) -> Result<Diff, WorkspaceError> {
+    let failed = library("read the diff");
+    let repo = Repository::open_bare(git).map_err(&failed)?;
+    let tree = |id| repo.find_commit(id).and_then(|commit| commit.tree());
+    let (old, new) = (tree(base).map_err(&failed)?, tree(head).map_err(&failed)?);
+    let mut options = DiffOptions::new();
+    options.include_typechange(true).max_size(LARGEST_TEXT);
+    let mut diff = repo.diff_tree_to_tree(Some(&old), Some(&new), Some(&mut options)).map_err(&failed)?;
+    diff.find_similar(None).map_err(&failed)?;
+    let mut files: Vec<_> = diff.deltas().map(|delta| change(&repo, &delta)).collect();
+    let mut patch = Patch { text: String::new(), cap, truncated: false };
+    let mut at = 0;
+    diff.print(DiffFormat::Patch, |delta, _hunk, line| {
+        if line.origin() == 'F' {
+            let path = shown(&delta);
+            at = (at..files.len()).find(|n| files[*n].path == path).unwrap_or(at);
+        }
+        if let Some(file) = files.get_mut(at) {
+            count(file, line.origin(), line.content());
+        }
+        patch.push(line.origin(), line.content());
+        true
+    })
+    .map_err(&failed)?;
+    Ok(Diff { files, patch: patch.text, patch_truncated: patch.truncated })
+}
+
+fn count(file: &mut FileChange, origin: char, content: &[u8]) {
+    match origin {
+        '+' => {
+            file.additions += 1;
+            let found = secret_in(&String::from_utf8_lossy(content));
+            file.secrets.extend(found.filter(|kind| !file.secrets.contains(kind)));
+        }
+        '-' => file.deletions += 1,
+        _context_or_header => {}
+    }
+}
+
+fn shown(delta: &DiffDelta<'_>) -> String {
+    let file = if delta.status() == Delta::Deleted { delta.old_file() } else { delta.new_file() };
+    shown_path(file.path_bytes().unwrap_or_default())
+}
+
+fn change(repo: &Repository, delta: &DiffDelta<'_>) -> FileChange {
+    let kind = match delta.status() {
+        Delta::Added | Delta::Copied | Delta::Untracked => ChangeKind::Added,
+        Delta::Deleted => ChangeKind::Deleted,
+        Delta::Renamed => ChangeKind::Renamed { from: shown_path(delta.old_file().path_bytes().unwrap_or_default()) },
+        Delta::Unmodified
+        | Delta::Modified
+        | Delta::Ignored
+        | Delta::Typechange
+        | Delta::Unreadable
+        | Delta::Conflicted => ChangeKind::Modified,
+    };
+    let side = if kind == ChangeKind::Deleted { delta.old_file() } else { delta.new_file() };
+    let mode = match side.mode() {
+        git2::FileMode::Link => FileMode::Link,
+        git2::FileMode::Commit => FileMode::Gitlink,
+        git2::FileMode::BlobExecutable => FileMode::Executable,
+        git2::FileMode::Blob
+        | git2::FileMode::BlobGroupWritable
+        | git2::FileMode::Tree
+        | git2::FileMode::Unreadable => FileMode::File,
+    };
+    let gone = kind == ChangeKind::Deleted;
+    let size = if gone || mode == FileMode::Gitlink { 0 } else { size(repo, side.id()) };
+    let link = (mode == FileMode::Link && !gone).then(|| repo.find_blob(side.id()).ok()).flatten();
+    FileChange {
+        path: shown(delta),
+        kind,
+        mode,
+        additions: 0,
+        deletions: 0,
+        size,
+        link_target: link.map(|blob| shown_path(blob.content())),
+        secrets: Vec::new(),
+    }
+}
+
+fn size(repo: &Repository, id: Oid) -> u64 {
+    repo.odb().and_then(|odb| odb.read_header(id)).map_or(0, |(size, _kind)| size as u64)
+}
+
+struct Patch {
+    text: String,
+    cap: usize,
+    truncated: bool,
+}
+
+impl Patch {
+    /// Adds a whole line or none, so that what is kept can be read.
+    fn push(&mut self, origin: char, content: &[u8]) {
+        let line = String::from_utf8_lossy(content);
+        self.truncated |= self.text.len() + line.len() + 1 > self.cap;
+        if self.truncated {
+            return;
+        }
+        if matches!(origin, '+' | '-' | ' ') {
+            self.text.push(origin);
+        }
+        self.text.push_str(&line);
+    }
+}

@@ -1,0 +1,173 @@
+//! What can go wrong between Hob, git and the disk, and what class of failure it is.
+
+use std::{io, path::PathBuf};
+
+use hob_domain::{FailureClass, RepoName, Sha};
+use hob_process::ProcessError;
+
+use crate::{BranchName, transport::TransportError};
+
+/// A failed operation of the workspace. Its texts name no token.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    /// Talking to the git server failed.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+    /// The repository has no commit yet.
+    #[error("`{repo}` is empty: push a first commit, then try again")]
+    EmptyRepository {
+        /// The repository.
+        repo: RepoName,
+    },
+    /// The repository has no such branch.
+    #[error("`{repo}` has no branch `{branch}`")]
+    NoSuchBranch {
+        /// The repository.
+        repo: RepoName,
+        /// The branch.
+        branch: BranchName,
+    },
+    /// The branch is not where it was expected to be: somebody else pushed.
+    #[error("the branch `{branch}` was moved by somebody else")]
+    LeaseLost {
+        /// The branch.
+        branch: BranchName,
+    },
+    /// The server took the connection and refused the branch.
+    #[error("the server refused the push to `{branch}`: {reason}")]
+    PushRefused {
+        /// The branch.
+        branch: BranchName,
+        /// What the server said.
+        reason: String,
+    },
+    /// The branch's earlier work has no commit in common with the base.
+    #[error("the branch `{branch}` has no history in common with its base {base}: delete or rename it", base = base.short())]
+    UnrelatedHistory {
+        /// The branch.
+        branch: BranchName,
+        /// The base.
+        base: Sha,
+    },
+    /// What the agent left cannot be committed.
+    #[error("commit the work: {0}")]
+    Unfit(#[from] UnfitWork),
+    /// Another process of Hob uses the same mirror just now.
+    #[error("the mirror of `{repo}` is in use by another process of Hob")]
+    Busy {
+        /// The repository.
+        repo: RepoName,
+    },
+    /// A text that is no object id was given where one is needed.
+    #[error("{0:?} is no commit id")]
+    InvalidSha(String),
+    /// A local git command failed.
+    #[error("{doing}: {detail}")]
+    Git {
+        /// What was tried.
+        doing: &'static str,
+        /// What git said.
+        detail: String,
+    },
+    /// The git library failed.
+    #[error("{doing}")]
+    Library {
+        /// What was tried.
+        doing: &'static str,
+        /// What it said.
+        source: git2::Error,
+    },
+    /// A file or folder could not be read or written.
+    #[error("{doing} `{}`{}", path.display(), advice(source))]
+    Disk {
+        /// What was tried.
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Git could not be run.
+    #[error("run git")]
+    Process(#[from] ProcessError),
+    /// A background task ended without an answer.
+    #[error("{doing}: the task ended without an answer")]
+    Task {
+        /// What was tried.
+        doing: &'static str,
+    },
+}
+
+/// What the agent left in its folder that cannot become a commit. Paths are written by
+/// [`shown_path`](hob_domain::shown_path).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnfitWork {
+    /// A repository within the tree.
+    #[error("`{path}` is a git repository of its own; remove it or its `.git`")]
+    NestedRepository {
+        /// Where.
+        path: String,
+    },
+    /// A name that git reserves for itself on some file system.
+    #[error("`{path}` has a name that stands for git's own folder")]
+    ReservedName {
+        /// Where.
+        path: String,
+    },
+    /// The folder itself was replaced.
+    #[error("the agent's folder is no longer a folder")]
+    NoFolder,
+    /// Too many changed files.
+    #[error("{count} files are changed, the limit is {limit}; build output may be missing in `.gitignore`")]
+    TooManyFiles {
+        /// How many.
+        count: usize,
+        /// The setting `workspace.max_files`.
+        limit: usize,
+    },
+    /// A file that is too large.
+    #[error("`{path}` has {bytes} bytes, the limit is {limit}")]
+    TooLarge {
+        /// Where.
+        path: String,
+        /// Its size.
+        bytes: u64,
+        /// The setting `workspace.max_file_mib`, in bytes.
+        limit: u64,
+    },
+}
+
+impl WorkspaceError {
+    /// Whether trying again can help.
+    pub fn class(&self) -> FailureClass {
+        let later = || FailureClass::Transient { retry_after: None };
+        match self {
+            Self::Transport(error) => error.class.clone(),
+            Self::EmptyRepository { .. } | Self::NoSuchBranch { .. } | Self::UnrelatedHistory { .. } => {
+                FailureClass::NeedsHuman
+            }
+            // A protected branch, a server's hook, a workflow file without the right to write one.
+            Self::PushRefused { .. } => FailureClass::NeedsHuman,
+            Self::LeaseLost { .. } | Self::Busy { .. } | Self::Git { .. } | Self::Task { .. } => later(),
+            Self::Unfit(_) | Self::InvalidSha(_) => FailureClass::Permanent,
+            Self::Library { .. } | Self::Disk { .. } => later(),
+            Self::Process(ProcessError::Start { .. }) => FailureClass::NeedsHuman,
+            Self::Process(ProcessError::Pipe { .. }) => later(),
+        }
+    }
+}
+
+fn advice(error: &io::Error) -> &'static str {
+    if error.kind() == io::ErrorKind::StorageFull { ": the disk is full, make room there" } else { "" }
+}
+
+/// Names what was tried on which path.
+pub(super) fn disk(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> WorkspaceError {
+    let path = path.into();
+    move |source| WorkspaceError::Disk { doing, path, source }
+}
+
+/// Names what the git library was asked for.
+pub(super) fn library(doing: &'static str) -> impl Fn(git2::Error) -> WorkspaceError {
+    move |source| WorkspaceError::Library { doing, source }
+}

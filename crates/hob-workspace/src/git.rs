@@ -1,0 +1,173 @@
+//! The git command line, hardened: what it may read, where it may go, how long it may take.
+//!
+//! Every command has an explicit git directory of Hob's, so that git looks for none by itself and none that an agent
+//! wrote is ever opened. No system or user configuration, no hooks, no prompts, no automatic maintenance, no
+//! recursion into submodules, no background children.
+
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
+
+use hob_config::WorkspaceSettings;
+use hob_domain::Sha;
+use hob_process::{Environment, Exit, Finished, Program};
+use tokio_util::sync::CancellationToken;
+
+use crate::{Remote, WorkspaceError, names::checked, transport::is_full_disk};
+
+/// Settings of every command. They come by environment, where they outweigh every file.
+///
+/// `transfer.fsckObjects` is left off: old, harmless flaws would shut out real repositories, and what it guards
+/// against (hostile names in trees, hostile `.gitmodules`) is refused at checkout or never read here.
+const SETTINGS: [(&str, &str); 20] = [
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.excludesFile", "/dev/null"),
+    ("core.attributesFile", "/dev/null"),
+    ("core.protectNTFS", "true"),
+    ("core.protectHFS", "true"),
+    ("credential.helper", ""),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("submodule.recurse", "false"),
+    ("fetch.recurseSubmodules", "false"),
+    ("push.recurseSubmodules", "no"),
+    ("diff.ignoreSubmodules", "all"),
+    // As many workers as there are processors; a checkout of 20,000 files gains, a small one is not slowed.
+    ("checkout.workers", "0"),
+    // The token must not follow a redirect.
+    ("http.followRedirects", "false"),
+    // Below 1,000 bytes a second for 30 s: the connection is dead.
+    ("http.lowSpeedLimit", "1000"),
+    ("http.lowSpeedTime", "30"),
+    ("http.userAgent", concat!("hob/", env!("CARGO_PKG_VERSION"))),
+    // Finds what the server has by asking, so that a base that moved meanwhile costs no whole history.
+    ("push.negotiate", "true"),
+    ("advice.detachedHead", "false"),
+];
+
+/// Bytes of git's output that are kept; the longest is the list of objects a checkout needs, 42 bytes each.
+const OUTPUT_CAP: usize = 64 << 20;
+
+/// How Hob runs git.
+#[derive(Debug, Clone)]
+pub(super) struct Git {
+    settings: WorkspaceSettings,
+    environment: Environment,
+}
+
+impl Git {
+    /// `home` stands for the user's home: git and curl read dot files there, and there shall be none.
+    pub(super) fn new(settings: WorkspaceSettings, mut environment: Environment, home: &Path) -> Self {
+        for (name, value) in [
+            ("LC_ALL", "C"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_ASKPASS", "false"),
+            ("SSH_ASKPASS", "false"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_ATTR_NOSYSTEM", "1"),
+            ("GIT_NO_REPLACE_OBJECTS", "1"),
+        ] {
+            environment.insert(name.into(), value.into());
+        }
+        environment.insert("HOME".into(), home.into());
+        // The standard names of OpenSSL, which git built with another library does not know.
+        for (from, to) in [("SSL_CERT_FILE", "GIT_SSL_CAINFO"), ("SSL_CERT_DIR", "GIT_SSL_CAPATH")] {
+            if let Some(place) = environment.get(OsStr::new(from)).cloned() {
+                environment.insert(to.into(), place);
+            }
+        }
+        Self { settings, environment }
+    }
+
+    pub(super) fn settings(&self) -> &WorkspaceSettings {
+        &self.settings
+    }
+
+    /// A command on a git directory of Hob's that talks to nobody: not even for objects that are missing.
+    pub(super) fn local(&self, git_dir: &Path) -> Program {
+        self.program(git_dir, "none", Vec::new()).env("GIT_NO_LAZY_FETCH", "1").deadline(self.settings.local_time)
+    }
+
+    /// A command that talks to `remote`.
+    pub(super) fn remote(&self, git_dir: &Path, remote: &Remote) -> Program {
+        self.program(git_dir, remote.protocols(), remote.settings()).deadline(self.settings.transfer_time)
+    }
+
+    fn program(&self, git_dir: &Path, protocols: &str, more: Vec<(String, String)>) -> Program {
+        let own = SETTINGS.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        let settings: Vec<_> = own.chain(more).collect();
+        let mut program = Program::new(&self.settings.git, &self.environment)
+            .env("GIT_ALLOW_PROTOCOL", protocols)
+            .env("GIT_CONFIG_COUNT", settings.len().to_string())
+            .output_cap(OUTPUT_CAP);
+        for (n, (key, value)) in settings.iter().enumerate() {
+            program = program.env(format!("GIT_CONFIG_KEY_{n}"), key).env(format!("GIT_CONFIG_VALUE_{n}"), value);
+        }
+        // A folder of Hob's: the agent's could hold programs that a relative path in `PATH` would find.
+        program.dir(git_dir).arg(option("--git-dir=", git_dir))
+    }
+
+    /// Makes `folder` hold exactly the commit: changed, new and ignored files of before are gone.
+    pub(super) async fn materialise(&self, tree: &Tree<'_>, sha: &Sha) -> Result<(), WorkspaceError> {
+        let command =
+            || self.local(tree.git_dir).arg(option("--work-tree=", tree.folder)).env("GIT_INDEX_FILE", tree.index);
+        let sha = checked(sha)?;
+        done("check the files out", command().args(["read-tree", "--reset", "-u", sha])).await?;
+        match tree.before {
+            Before::Nothing => {}
+            Before::Anything => {
+                done("clean the checkout", command().args(["clean", "-ffdxq"]).dir(tree.folder)).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A folder of files, and the git directory and index of Hob's that it is checked out by.
+pub(super) struct Tree<'a> {
+    pub(super) git_dir: &'a Path,
+    pub(super) index: &'a Path,
+    pub(super) folder: &'a Path,
+    pub(super) before: Before,
+}
+
+/// What a folder held before it is filled.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Before {
+    /// It is fresh: there is nothing to clean.
+    Nothing,
+    /// An earlier checkout, and what was done to it.
+    Anything,
+}
+
+/// Runs a local command to its end; its standard output.
+pub(super) async fn done(doing: &'static str, program: Program) -> Result<String, WorkspaceError> {
+    let finished = program.run(&CancellationToken::new()).await?;
+    match finished.exit {
+        Exit::Code(0) => Ok(finished.stdout.text()),
+        Exit::Code(_) | Exit::Signal(_) | Exit::Deadline | Exit::Cancelled => {
+            let said = said(&finished);
+            let advice = if is_full_disk(&said) { "; make room for Hob's state folder" } else { "" };
+            Err(WorkspaceError::Git { doing, detail: format!("{said}{advice}") })
+        }
+    }
+}
+
+/// What a failed command said, fit for one line of an error: its end, without control characters.
+pub(super) fn said(finished: &Finished) -> String {
+    const LONGEST: usize = 1_000;
+    let text = finished.stderr.text();
+    let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let clean: String = lines.join("; ").chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let start = clean.char_indices().rev().nth(LONGEST - 1).map_or(0, |(at, _)| at);
+    if clean.is_empty() { finished.exit.to_string() } else { clean[start..].to_owned() }
+}
+
+fn option(name: &str, path: &Path) -> PathBuf {
+    let mut option = std::ffi::OsString::from(name);
+    option.push::<&OsStr>(path.as_ref());
+    option.into()
+}

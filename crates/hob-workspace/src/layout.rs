@@ -1,0 +1,140 @@
+//! Where things are on disk, and the making and removing of folders. Every path comes from checked names.
+//!
+//! ```text
+//! ROOT/OWNER/NAME/mirror.git          Hob's: what the server has, without file contents where it can be
+//! ROOT/OWNER/NAME/ledgers.git         Hob's: commits of the ledger, while many are read at once
+//! ROOT/OWNER/NAME/lock                held while either of them is changed
+//! ROOT/OWNER/NAME/issues/N/git        Hob's: branch, index and new objects of the issue
+//! ROOT/OWNER/NAME/issues/N/tree       the agent's folder, with a throwaway `.git`
+//! ROOT/OWNER/NAME/issues/N/proof      where the checks run
+//! ```
+
+use std::{
+    fs, io,
+    os::unix::fs::{DirBuilderExt, PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+use hob_domain::{IssueNumber, RepoName};
+
+use crate::{WorkspaceError, error::disk};
+
+/// The folders of one repository.
+pub(super) fn repo_folder(root: &Path, repo: &RepoName) -> PathBuf {
+    root.join(repo.owner()).join(repo.name())
+}
+
+/// The mirror of one repository.
+pub(super) fn mirror(root: &Path, repo: &RepoName) -> PathBuf {
+    repo_folder(root, repo).join("mirror.git")
+}
+
+/// Where many commits of the ledger are fetched to.
+pub(super) fn ledgers(root: &Path, repo: &RepoName) -> PathBuf {
+    repo_folder(root, repo).join("ledgers.git")
+}
+
+/// The folders of one issue.
+#[derive(Debug, Clone)]
+pub(super) struct IssueFolder(pub(super) PathBuf);
+
+impl IssueFolder {
+    pub(super) fn new(root: &Path, repo: &RepoName, issue: IssueNumber) -> Self {
+        Self(repo_folder(root, repo).join("issues").join(issue.to_string()))
+    }
+
+    pub(super) fn git(&self) -> PathBuf {
+        self.0.join("git")
+    }
+
+    /// Says where the branch stood on the server when Hob last saw or moved it.
+    pub(super) fn pushed(&self) -> PathBuf {
+        self.git().join("pushed")
+    }
+
+    pub(super) fn mirror_objects(&self) -> PathBuf {
+        let repo = self.0.ancestors().nth(2).unwrap_or(&self.0);
+        repo.join("mirror.git/objects")
+    }
+
+    pub(super) fn index(&self) -> PathBuf {
+        self.git().join("index")
+    }
+
+    pub(super) fn tree(&self) -> PathBuf {
+        self.0.join("tree")
+    }
+
+    pub(super) fn proof(&self) -> PathBuf {
+        self.0.join("proof")
+    }
+
+    pub(super) fn proof_index(&self) -> PathBuf {
+        self.git().join("proof-index")
+    }
+}
+
+/// Makes a folder and those above it, for the user alone.
+pub(super) fn make(folder: &Path) -> Result<(), WorkspaceError> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(disk("make", folder))
+}
+
+/// Whether a folder has nothing in it.
+pub(super) fn is_empty(folder: &Path) -> Result<bool, WorkspaceError> {
+    Ok(fs::read_dir(folder).map_err(disk("read", folder))?.next().is_none())
+}
+
+/// Writes a small file.
+pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), WorkspaceError> {
+    fs::write(path, content).map_err(disk("write", path))
+}
+
+/// Removes whatever is at `path`, links themselves and not what they point to; nothing there is fine.
+pub(super) fn remove(path: &Path) -> Result<(), WorkspaceError> {
+    let gone = match remove_once(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            // Package caches make folders read-only; an agent may, too.
+            unlock(path).and_then(|()| remove_once(path))
+        }
+        other => other,
+    };
+    match gone {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(disk("remove", path)(error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn remove_once(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+}
+
+/// Makes every folder below `path` writable, without following links.
+fn unlock(path: &Path) -> io::Result<()> {
+    if !fs::symlink_metadata(path)?.is_dir() {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
+    fs::read_dir(path)?.try_for_each(|entry| unlock(&entry?.path()))
+}
+
+/// Removes every `.git` below `folder`, which git's own cleaning leaves in folders that hold tracked files. What a git
+/// directory says is a program to run; one that an earlier run left must not reach the next.
+pub(super) fn remove_git_folders(folder: &Path) -> Result<(), WorkspaceError> {
+    for entry in fs::read_dir(folder).map_err(disk("read", folder))? {
+        let entry = entry.map_err(disk("read", folder))?;
+        if entry.file_name().eq_ignore_ascii_case(".git") {
+            remove(&entry.path())?;
+        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_git_folders(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs disk or git library work where it may block.
+pub(super) async fn blocking<T: Send + 'static>(
+    doing: &'static str,
+    work: impl FnOnce() -> Result<T, WorkspaceError> + Send + 'static,
+) -> Result<T, WorkspaceError> {
+    tokio::task::spawn_blocking(work).await.unwrap_or(Err(WorkspaceError::Task { doing }))
+}

@@ -1,0 +1,234 @@
+//! The mirror: a bare repository with what the server has, without file contents where the server can leave them out.
+//!
+//! Only the base branch and Hob's own branches are fetched, no tags. The mirror is never repacked: issues borrow its
+//! objects. It is made under another name and renamed, so that one cut short leaves none behind that looks whole; one
+//! that turns out damaged is made anew, once.
+
+use std::{fs, io::ErrorKind, path::Path};
+
+use hob_domain::{RepoName, Sha};
+use hob_process::{Exit, Program};
+use rustix::fs::{FlockOperation, flock};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    BranchName, Remote, WorkspaceError,
+    error::disk,
+    git::{Git, done, said},
+    layout::{blocking, make, mirror, remove, repo_folder, write},
+    names::checked,
+    transport::exchange,
+};
+
+/// Keeps other processes of Hob off a mirror until it is dropped.
+#[derive(Debug)]
+pub(super) struct MirrorLock(fs::File);
+
+impl Drop for MirrorLock {
+    fn drop(&mut self) {
+        // Closing the file would not do: a child that is just being started may still hold a copy of it.
+        flock(&self.0, FlockOperation::Unlock).ok();
+    }
+}
+
+impl MirrorLock {
+    /// Takes the lock, or says that it is taken: waiting is the caller's decision.
+    pub(super) async fn take(root: &Path, repo: &RepoName) -> Result<Self, WorkspaceError> {
+        let (folder, repo) = (repo_folder(root, repo), repo.clone());
+        blocking("lock the mirror", move || {
+            make(&folder)?;
+            let path = folder.join("lock");
+            let file = fs::File::options().create(true).append(true).open(&path).map_err(disk("open", &path))?;
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => Ok(Self(file)),
+                Err(rustix::io::Errno::WOULDBLOCK) => Err(WorkspaceError::Busy { repo }),
+                Err(errno) => Err(disk("lock", path)(errno.into())),
+            }
+        })
+        .await
+    }
+}
+
+/// Brings the mirror up to date, making it where it is missing or damaged; the tip of `base`.
+pub(super) async fn update(git: &Git, root: &Path, remote: &Remote, base: &BranchName) -> Result<Sha, WorkspaceError> {
+    let place = mirror(root, remote.repo());
+    if place.join("HEAD").exists() {
+        match fetch(git, &place, remote, base).await {
+            Err(error) if is_damage(&error) => {}
+            other => return other,
+        }
+    }
+    let folder = repo_folder(root, remote.repo());
+    let fresh = folder.join("mirror.new");
+    lay(&fresh).await?;
+    let tip = fetch(git, &fresh, remote, base).await?;
+    blocking("put the mirror in its place", move || {
+        remove(&place)?;
+        fs::rename(&fresh, &place).map_err(disk("rename", fresh))
+    })
+    .await?;
+    Ok(tip)
+}
+
+/// Makes an empty bare repository that may leave objects out. The address stands in no file: each command brings it, so a server may move.
+pub(super) async fn lay(fresh: &Path) -> Result<(), WorkspaceError> {
+    const CONFIG: &str = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tpartialClone = origin\n\
+        [remote \"origin\"]\n\tpromisor = true\n\tpartialclonefilter = blob:none\n";
+    let fresh = fresh.to_owned();
+    blocking("make the mirror", move || {
+        remove(&fresh)?;
+        for folder in ["objects/info", "objects/pack", "refs/remotes/origin"] {
+            make(&fresh.join(folder))?;
+        }
+        write(&fresh.join("config"), CONFIG)?;
+        write(&fresh.join("HEAD"), "ref: refs/heads/none\n")
+    })
+    .await
+}
+
+/// A fetch into a repository that [`lay`] made; what of `origin` is to be fetched comes after it.
+pub(super) fn fetching(git: &Git, place: &Path, remote: &Remote) -> Program {
+    git.remote(place, remote).args(["-c", &format!("remote.origin.url={}", remote.url())]).args([
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--no-write-fetch-head",
+        "--no-auto-maintenance",
+    ])
+}
+
+async fn fetch(git: &Git, place: &Path, remote: &Remote, base: &BranchName) -> Result<Sha, WorkspaceError> {
+    let prefix = &git.settings().branch_prefix;
+    let command = fetching(git, place, remote)
+        .args(["--prune", "origin"])
+        .arg(format!("+{}:{}", base.full(), tracking(base.as_str())))
+        .arg(format!("+refs/heads/{prefix}*:{}*", tracking(prefix)));
+    match exchange("fetch", remote, place, command).await {
+        Ok(_) => {}
+        Err(WorkspaceError::Transport(error)) if error.reason.contains("couldn't find remote ref") => {
+            let empty = heads(git, place, remote).await?.is_empty();
+            let repo = remote.repo().clone();
+            return Err(match empty {
+                true => WorkspaceError::EmptyRepository { repo },
+                false => WorkspaceError::NoSuchBranch { repo, branch: base.clone() },
+            });
+        }
+        Err(error) => return Err(error),
+    }
+    tip(place, base)
+        .await?
+        .ok_or_else(|| WorkspaceError::NoSuchBranch { repo: remote.repo().clone(), branch: base.clone() })
+}
+
+async fn heads(git: &Git, place: &Path, remote: &Remote) -> Result<String, WorkspaceError> {
+    exchange(
+        "list the branches of",
+        remote,
+        place,
+        git.remote(place, remote).args(["ls-remote", "--heads", &remote.url()]),
+    )
+    .await
+}
+
+fn tracking(branch: &str) -> String {
+    format!("refs/remotes/origin/{branch}")
+}
+
+/// Where the branch stood at the last fetch. The mirror's refs are files, in the format that [`lay`] chose: reading
+/// them costs no process.
+pub(super) async fn tip(place: &Path, branch: &BranchName) -> Result<Option<Sha>, WorkspaceError> {
+    let (place, name) = (place.to_owned(), tracking(branch.as_str()));
+    blocking("read the mirror", move || {
+        if let Some(loose) = read_where_there(&place.join(&name))? {
+            return Ok(Some(Sha::from(loose.trim())));
+        }
+        let packed = read_where_there(&place.join("packed-refs"))?.unwrap_or_default();
+        let line = packed.lines().filter_map(|line| line.split_once(' ')).find(|(_, packed)| *packed == name);
+        Ok(line.map(|(sha, _)| Sha::from(sha)))
+    })
+    .await
+}
+
+fn read_where_there(path: &Path) -> Result<Option<String>, WorkspaceError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        // A folder: branches whose names go on after this one's.
+        Err(error)
+            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(disk("read", path)(error)),
+    }
+}
+
+/// The youngest commit that both have in their history; none: they have nothing in common.
+pub(super) async fn merge_base(git: &Git, place: &Path, one: &Sha, two: &Sha) -> Result<Option<Sha>, WorkspaceError> {
+    let finished =
+        git.local(place).args(["merge-base", checked(one)?, checked(two)?]).run(&CancellationToken::new()).await?;
+    match finished.exit {
+        Exit::Code(0) => Ok(finished.stdout.text().lines().next().map(Sha::from)),
+        Exit::Code(1) => Ok(None),
+        Exit::Code(_) | Exit::Signal(_) | Exit::Deadline | Exit::Cancelled => {
+            Err(WorkspaceError::Git { doing: "find the common commit", detail: said(&finished) })
+        }
+    }
+}
+
+/// Fetches the file contents of `commits` that the mirror lacks, all of them in one request.
+pub(super) async fn complete(git: &Git, place: &Path, remote: &Remote, commits: &[&Sha]) -> Result<(), WorkspaceError> {
+    let mut list = git.local(place).args(["rev-list", "--objects", "--missing=print", "--no-object-names"]);
+    for commit in commits {
+        list = list.arg(format!("{}^{{tree}}", checked(commit)?));
+    }
+    let listed = done("list the files of the commit", list).await?;
+    let missing: Vec<_> = listed.lines().filter_map(|line| line.strip_prefix('?')).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    // The options are those git itself uses when it fetches missing objects.
+    let command = git
+        .remote(place, remote)
+        .args(["-c", "fetch.negotiationAlgorithm=noop", "-c", &format!("remote.origin.url={}", remote.url())])
+        .args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"])
+        .args(["--filter=blob:none", "--stdin", "origin"])
+        .stdin(missing.join("\n") + "\n");
+    exchange("fetch the files of", remote, place, command).await.map(drop)
+}
+
+/// Passes `result` on; where it says that the mirror is damaged, the next fetch makes the mirror anew.
+pub(super) async fn condemned<T>(place: &Path, result: Result<T, WorkspaceError>) -> Result<T, WorkspaceError> {
+    if let Err(error) = &result
+        && is_damage(error)
+    {
+        let head = place.join("HEAD");
+        blocking("give the damaged mirror up", move || remove(&head)).await?;
+    }
+    result
+}
+
+/// Whether an error says that the mirror itself is damaged, and not the way to the server.
+fn is_damage(error: &WorkspaceError) -> bool {
+    const SIGNS: [&str; 11] = [
+        "not a git repository",
+        "bad object",
+        "corrupt",
+        "missing object",
+        "unable to read",
+        "bad config",
+        "does not match index",
+        "to be a packfile",
+        "differ in contents",
+        "unknown repository extension",
+        ".lock': file exists",
+    ];
+    let text = if let WorkspaceError::Transport(error) = error {
+        &error.reason
+    } else if let WorkspaceError::Git { detail, .. } = error {
+        detail
+    } else {
+        return false;
+    };
+    let text = text.to_lowercase();
+    SIGNS.iter().any(|sign| text.contains(sign))
+}

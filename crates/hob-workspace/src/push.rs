@@ -1,0 +1,125 @@
+//! The leased push, and the look-up that settles a push whose outcome is not known.
+
+use hob_domain::Sha;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    BranchName, Checkout, Remote, Workspace, WorkspaceError,
+    layout::make,
+    names::checked,
+    transport::{exchange, failure},
+};
+
+impl Workspace {
+    /// Moves `branch` on the server to `head`, if and only if it stands at `expected` (none: it must not exist).
+    ///
+    /// A branch that is at `head` already counts as pushed. After a transport error the outcome is not known:
+    /// [`Workspace::remote_tip`] settles it.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::LeaseLost`] when somebody else moved the branch, [`WorkspaceError::PushRefused`] when the
+    /// server's rules refuse it, [`WorkspaceError::Transport`] for the rest.
+    pub async fn push(
+        &self,
+        checkout: &Checkout,
+        remote: &Remote,
+        head: &Sha,
+        expected: Option<&Sha>,
+    ) -> Result<(), WorkspaceError> {
+        let branch = checkout.branch();
+        let (sha, head) = (head, checked(head)?);
+        let expected = expected.map(checked).transpose()?.unwrap_or_default();
+        let full = branch.full();
+        let program = self
+            .git()
+            .remote(&checkout.git_dir(), remote)
+            .args(["push", "--porcelain", "--no-verify", "--no-follow-tags"])
+            .arg(format!("--force-with-lease={full}:{expected}"))
+            .args([&remote.url(), &format!("{head}:{full}")]);
+        let finished = program.run(&CancellationToken::new()).await?;
+        match reading(&finished.stdout.text(), &full) {
+            Some(Reading::Done) if finished.exit.is_success() => checkout.note_pushed(Some(sha)).await,
+            Some(Reading::Stale) => Err(WorkspaceError::LeaseLost { branch: branch.clone() }),
+            Some(Reading::Refused(reason)) => {
+                let said = remote.scrubbed(&crate::git::said(&finished));
+                let reason = format!("{} ({said})", remote.scrubbed(&reason));
+                Err(WorkspaceError::PushRefused { branch: branch.clone(), reason })
+            }
+            Some(Reading::Done) | None => Err(failure("push to", remote, &checkout.git_dir(), &finished).into()),
+        }
+    }
+
+    /// Reads where `branch` stands on the server now; none: it does not exist.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Transport`] when the server gives no answer.
+    pub async fn remote_tip(&self, remote: &Remote, branch: &BranchName) -> Result<Option<Sha>, WorkspaceError> {
+        let full = branch.full();
+        make(self.root())?;
+        let command = self.git().remote(self.root(), remote).args(["ls-remote", &remote.url(), &full]);
+        let listed = exchange("read a branch of", remote, self.root(), command).await?;
+        let tip = listed.lines().filter_map(|line| line.split_once('\t')).find(|(_, name)| *name == full);
+        Ok(tip.map(|(sha, _)| Sha::from(sha)))
+    }
+}
+
+/// What git's porcelain says of one ref.
+#[derive(Debug, PartialEq, Eq)]
+enum Reading {
+    Done,
+    Stale,
+    Refused(String),
+}
+
+/// Reads a line `FLAG <tab> FROM:TO <tab> SUMMARY`, as `git push --porcelain` documents it.
+fn reading(output: &str, full: &str) -> Option<Reading> {
+    output.lines().find_map(|line| {
+        let mut fields = line.split('\t');
+        let (flag, names, summary) = (fields.next()?, fields.next()?, fields.next()?);
+        let (_, to) = names.split_once(':')?;
+        if to != full {
+            return None;
+        }
+        match flag {
+            " " | "+" | "*" | "=" => Some(Reading::Done),
+            "!" if summary.contains("(stale info)") || summary.contains("(fetch first)") => Some(Reading::Stale),
+            // The server's own compare-and-set: somebody was faster between its advertisement and our update.
+            "!" if summary.contains("failed to update ref")
+                || summary.contains("cannot lock ref")
+                || summary.contains("failed to lock")
+                || summary.contains("incorrect old value") =>
+            {
+                Some(Reading::Stale)
+            }
+            // Neither side decided anything: the objects did not arrive whole, or the answer did not.
+            "!" if summary.contains("remote failure") || summary.contains("unpacker error") => None,
+            "!" => Some(Reading::Refused(summary.to_owned())),
+            _other => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_porcelain_tells_a_lost_lease_from_a_refusal() {
+        for (line, read) in [
+            ("*\tabc:refs/heads/b\t[new branch]", Some(Reading::Done)),
+            ("=\tabc:refs/heads/b\t[up to date]", Some(Reading::Done)),
+            ("!\tabc:refs/heads/b\t[rejected] (stale info)", Some(Reading::Stale)),
+            ("!\tabc:refs/heads/b\t[remote rejected] (cannot lock ref 'refs/heads/b')", Some(Reading::Stale)),
+            (
+                "!\tabc:refs/heads/b\t[remote rejected] (hook declined)",
+                Some(Reading::Refused("[remote rejected] (hook declined)".into())),
+            ),
+            ("!\tabc:refs/heads/b\t[remote failure] (remote failed to report status)", None),
+            ("!\tabc:refs/heads/b\t[remote rejected] (unpacker error)", None),
+            ("*\tabc:refs/heads/other\t[new branch]", None),
+            ("To https://h/a/b.git", None),
+        ] {
+            assert_eq!(reading(&format!("To x\n{line}\nDone\n"), "refs/heads/b"), read, "{line}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Git directories made by hand: a handful of small files, no program and no template.
+//!
+//! Two are made for each issue. Hob's own lies outside of what the agent can write. The agent's is a throwaway: it
+//! shows branch, history and changes to `git log`, `git status` and `git diff`, it is made anew for every run, and
+//! nothing of Hob's ever opens it. Both borrow objects (`objects/info/alternates`), which git only reads: a command
+//! in a borrowing repository writes new objects into that repository. File contents that the mirror does not hold
+//! cannot be shown to the agent; those of the commit it stands on always can.
+
+use std::{fs, path::Path};
+
+use hob_domain::Sha;
+
+use crate::{
+    BranchName, WorkspaceError,
+    error::disk,
+    layout::{IssueFolder, make, remove, write},
+};
+
+/// Settings of Hob's git directory for the git library, which reads the user's own files besides: these outweigh them.
+const OWN_CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tsymlinks = true\n\t\
+    autocrlf = false\n\tignorecase = false\n\tprecomposeunicode = false\n\tprotectNTFS = true\n\tprotectHFS = true\n\t\
+    excludesFile = /dev/null\n\tattributesFile = /dev/null\n\tlogallrefupdates = false\n[gc]\n\tauto = 0\n";
+
+/// Settings of the agent's git directory; the identity lets it commit for itself.
+const AGENT_CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\
+    [user]\n\tname = agent\n\temail = agent@localhost\n[gc]\n\tauto = 0\n";
+
+fn lay(git: &Path, config: &str, alternates: &str) -> Result<(), WorkspaceError> {
+    for folder in ["objects/info", "refs/heads", "info"] {
+        make(&git.join(folder))?;
+    }
+    write(&git.join("config"), config)?;
+    write(&git.join("objects/info/alternates"), alternates)
+}
+
+fn point(git: &Path, branch: &BranchName, sha: &Sha) -> Result<(), WorkspaceError> {
+    let reference = git.join(branch.full());
+    if let Some(folder) = reference.parent() {
+        make(folder)?;
+    }
+    write(&reference, format!("{sha}\n"))?;
+    write(&git.join("HEAD"), format!("ref: {}\n", branch.full()))
+}
+
+/// Makes Hob's git directory for an issue, if it is not there, and puts the branch on `sha`.
+pub(super) fn own(folder: &IssueFolder, branch: &BranchName, sha: &Sha) -> Result<(), WorkspaceError> {
+    let git = folder.git();
+    // A worker that died left its locks behind; the issue's lease says that nobody else is at work here.
+    for lock in ["index.lock", "proof-index.lock", "HEAD.lock", "config.lock"] {
+        remove(&git.join(lock))?;
+    }
+    remove(&git.join("refs"))?;
+    // Relative, so that the state folder may be moved.
+    lay(&git, OWN_CONFIG, "../../../../mirror.git/objects\n")?;
+    point(&git, branch, sha)
+}
+
+/// Makes the throwaway git directory in `tree`, with a copy of the index Hob checked it out by.
+pub(super) fn snapshot(
+    folder: &IssueFolder,
+    tree: &Path,
+    index: &Path,
+    branch: &BranchName,
+    sha: &Sha,
+) -> Result<(), WorkspaceError> {
+    let git = tree.join(".git");
+    remove(&git)?;
+    let alternates = format!("{}\n{}\n", folder.git().join("objects").display(), folder.mirror_objects().display());
+    lay(&git, AGENT_CONFIG, &alternates)?;
+    point(&git, branch, sha)?;
+    fs::copy(index, git.join("index")).map(drop).map_err(disk("copy", index))
+}

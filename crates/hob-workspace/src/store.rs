@@ -1,0 +1,156 @@
+//! The root of all workspaces: one mirror a repository, one checkout an issue.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use hob_config::WorkspaceSettings;
+use hob_domain::{IssueNumber, RepoName, Sha};
+use hob_process::Environment;
+
+use crate::{
+    BranchName, Checkout, Leftover, Remote, WorkspaceError,
+    checkout::{self, Sources},
+    git::{Git, done},
+    layout::{IssueFolder, blocking, make, mirror as mirror_folder},
+    messages,
+    mirror::{self, MirrorLock},
+};
+
+/// Hob's state folder, seen as mirrors and checkouts.
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    root: PathBuf,
+    git: Git,
+    queues: Arc<Mutex<HashMap<RepoName, Arc<tokio::sync::Mutex<()>>>>>,
+}
+
+impl Workspace {
+    /// Opens the state folder `root`, making it where it is missing; `environment` is what git inherits.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Disk`] when the folder cannot be made.
+    pub async fn open(
+        root: PathBuf,
+        settings: WorkspaceSettings,
+        environment: Environment,
+    ) -> Result<Self, WorkspaceError> {
+        let root = std::path::absolute(&root).map_err(crate::error::disk("find", root))?;
+        let folder = root.clone();
+        blocking("open the workspace", move || make(&folder)).await?;
+        let git = Git::new(settings, environment, &root);
+        Ok(Self { root, git, queues: Arc::default() })
+    }
+
+    /// Brings the mirror of a repository up to date, making it on first use; the tip of `base`.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::EmptyRepository`], [`WorkspaceError::NoSuchBranch`], [`WorkspaceError::Busy`], or what the
+    /// server and the disk say.
+    pub async fn fetch(&self, remote: &Remote, base: &BranchName) -> Result<Sha, WorkspaceError> {
+        let _turn = self.turn(remote.repo()).await?;
+        mirror::update(&self.git, &self.root, remote, base).await
+    }
+
+    /// The messages of the commits that the refs below `prefix`, such as `refs/hob/issues/`, stand at on the server, by
+    /// commit: one exchange with the server, however many there are.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Busy`], or what the server and the disk say.
+    pub async fn messages(&self, remote: &Remote, prefix: &str) -> Result<HashMap<Sha, String>, WorkspaceError> {
+        let _turn = self.turn(remote.repo()).await?;
+        messages::messages(&self.git, &self.root, remote, prefix).await
+    }
+
+    /// Where `branch`, a base branch or one of Hob's own, stood on the server at the last fetch; none: it was not there.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Disk`] when the mirror cannot be read.
+    pub async fn fetched_tip(&self, remote: &Remote, branch: &BranchName) -> Result<Option<Sha>, WorkspaceError> {
+        mirror::tip(&mirror_folder(&self.root, remote.repo()), branch).await
+    }
+
+    /// Makes the checkout of an issue ready: `branch` as the server had it at the last fetch where it holds work of its
+    /// own, else from `base`.
+    ///
+    /// Whatever an earlier run left in the folder, ignored files included, is gone afterwards; with [`Leftover::Keep`]
+    /// it stays where it goes out from the same commit of the same branch, see [`Checkout::is_kept`].
+    ///
+    /// # Errors
+    /// [`WorkspaceError::UnrelatedHistory`] when the branch has nothing in common with `base`, or what the server
+    /// and the disk say.
+    pub async fn prepare(
+        &self,
+        (remote, issue): (&Remote, IssueNumber),
+        branch: &BranchName,
+        base: &Sha,
+        leftover: Leftover,
+    ) -> Result<Checkout, WorkspaceError> {
+        let place = mirror_folder(&self.root, remote.repo());
+        let sources = self.sources(&place, remote, branch, base).await;
+        let sources = mirror::condemned(&place, sources).await?;
+        let folder = IssueFolder::new(&self.root, remote.repo(), issue);
+        checkout::prepare(self.git.clone(), folder, (branch.clone(), sources), leftover).await
+    }
+
+    /// Finds the commits the checkout goes out from and starts at, and has the server send what they lack.
+    async fn sources(
+        &self,
+        mirror: &Path,
+        remote: &Remote,
+        branch: &BranchName,
+        base: &Sha,
+    ) -> Result<Sources, WorkspaceError> {
+        let pushed = mirror::tip(mirror, branch).await?;
+        let (base, start) = match &pushed {
+            None => (base.clone(), base.clone()),
+            Some(tip) => match mirror::merge_base(&self.git, mirror, base, tip).await? {
+                None => {
+                    return Err(WorkspaceError::UnrelatedHistory { branch: branch.clone(), base: base.clone() });
+                }
+                // The base holds all of the branch, as after a merge: there is no earlier work to go on from.
+                Some(fork) if fork == *tip => (base.clone(), base.clone()),
+                Some(fork) => (fork, tip.clone()),
+            },
+        };
+        let _turn = self.turn(remote.repo()).await?;
+        mirror::complete(&self.git, mirror, remote, &[&base, &start]).await?;
+        Ok(Sources { base, start, pushed })
+    }
+
+    /// Asks git for its version, such as `2.47.3`: Hob needs 2.34 or later.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Process`] when there is no git.
+    pub async fn git_version(&self) -> Result<String, WorkspaceError> {
+        let said = done("ask git for its version", self.git.local(&self.root).arg("version")).await?;
+        Ok(said.split_whitespace().nth(2).unwrap_or_default().to_owned())
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(super) fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// Waits for other tasks of this process, then takes the lock that other processes see. The wait ends: each of
+    /// those tasks has a deadline.
+    async fn turn(&self, repo: &RepoName) -> Result<Turn, WorkspaceError> {
+        let queue = {
+            let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+            queues.entry(repo.clone()).or_default().clone()
+        };
+        let queue = queue.lock_owned().await;
+        Ok(Turn { _lock: MirrorLock::take(&self.root, repo).await?, _queue: queue })
+    }
+}
+
+/// The right to change a mirror. The lock goes first: who comes next in the queue must find it free.
+struct Turn {
+    _lock: MirrorLock,
+    _queue: tokio::sync::OwnedMutexGuard<()>,
+}

@@ -1,0 +1,134 @@
+//! Talking to the git server: run one command, tell what its failure means.
+
+use std::path::Path;
+
+use hob_domain::FailureClass;
+use hob_process::{Exit, Finished, Program};
+use tokio_util::sync::CancellationToken;
+
+use crate::{Remote, WorkspaceError, git::said};
+
+/// A failed exchange with the git server. Its text names no token.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{doing} `{repo}`: {reason}")]
+pub struct TransportError {
+    /// What was tried.
+    pub doing: &'static str,
+    /// The repository.
+    pub repo: String,
+    /// What is wrong and what to do about it.
+    pub reason: String,
+    /// Whether trying again can help.
+    pub class: FailureClass,
+}
+
+/// Runs a command that talks to `remote` and keeps its data below `place`; its standard output.
+pub(super) async fn exchange(
+    doing: &'static str,
+    remote: &Remote,
+    place: &Path,
+    program: Program,
+) -> Result<String, WorkspaceError> {
+    let finished = program.run(&CancellationToken::new()).await?;
+    if finished.exit.is_success() {
+        return Ok(finished.stdout.text());
+    }
+    Err(failure(doing, remote, place, &finished).into())
+}
+
+/// What a failed command means.
+pub(super) fn failure(doing: &'static str, remote: &Remote, place: &Path, finished: &Finished) -> TransportError {
+    let said = remote.scrubbed(&said(finished));
+    let (class, advice) = match finished.exit {
+        Exit::Deadline => (later(), Some("it took longer than `workspace.transfer_time`")),
+        Exit::Cancelled => (FailureClass::Cancelled, None),
+        Exit::Code(_) | Exit::Signal(_) => classify(&said),
+    };
+    let reason = match advice {
+        Some(advice) if is_full_disk(&said) => format!("{advice} `{}` ({said})", place.display()),
+        Some(advice) => format!("{advice} ({said})"),
+        None => said,
+    };
+    TransportError { doing, repo: remote.repo().to_string(), reason, class }
+}
+
+fn later() -> FailureClass {
+    FailureClass::Transient { retry_after: None }
+}
+
+/// Whether git found no room on the disk.
+pub(super) fn is_full_disk(said: &str) -> bool {
+    said.contains("No space left on device") || said.contains("Disk quota exceeded")
+}
+
+/// Texts of git 2.20 to 2.50 in the C locale, in lower case; the first that is found decides. What is not known may
+/// pass by itself: the number of attempts is limited elsewhere.
+fn classify(said: &str) -> (FailureClass, Option<&'static str>) {
+    const NO_SPACE: &str = "the disk is full: make room for";
+    const NO_RIGHT: &str = "the server refuses the token: give it the permission `contents: write` for this repository";
+    const NO_TOKEN: &str = "the server refuses the token: it is wrong or has expired";
+    const NO_REPO: &str = "there is no such repository, or the token may not see it";
+    const MOVED: &str = "the repository has moved: use its new name";
+    if is_full_disk(said) {
+        return (later(), Some(NO_SPACE));
+    }
+    let rules: [(&[&str], FailureClass, Option<&'static str>); 6] = [
+        (&["error: 429", "error: 50", "rate limit"], later(), None),
+        (
+            &["error: 403", "write access to repository not granted", "permission to"],
+            FailureClass::NeedsHuman,
+            Some(NO_RIGHT),
+        ),
+        (
+            &["authentication failed", "could not read username", "error: 401", "invalid username"],
+            FailureClass::NeedsHuman,
+            Some(NO_TOKEN),
+        ),
+        (
+            &["error: 404", "repository not found", "not found", "does not appear to be a git repository"],
+            FailureClass::NeedsHuman,
+            Some(NO_REPO),
+        ),
+        (
+            &["error: 301", "error: 302", "error: 307", "error: 308", "unable to update url base"],
+            FailureClass::NeedsHuman,
+            Some(MOVED),
+        ),
+        (
+            &["transport 'file' not allowed", "ssl certificate problem", "server certificate"],
+            FailureClass::NeedsHuman,
+            None,
+        ),
+    ];
+    let lower = said.to_lowercase();
+    let found = rules.into_iter().find(|(texts, _, _)| texts.iter().any(|text| lower.contains(text)));
+    found.map_or((later(), None), |(_, class, advice)| (class, advice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_says_decides_whether_to_try_again() {
+        let human = FailureClass::NeedsHuman;
+        for (said, class, advice) in [
+            ("fatal: unable to access 'https://h/': Could not resolve host: h", later(), ""),
+            ("fatal: unable to access 'https://h/': The requested URL returned error: 503", later(), ""),
+            ("remote: Write access to repository not granted.; fatal: … error: 403", human.clone(), "contents: write"),
+            ("fatal: Authentication failed for 'https://h/a/b.git/'", human.clone(), "expired"),
+            ("fatal: could not read Username for 'https://h': terminal prompts disabled", human.clone(), "expired"),
+            (
+                "remote: Repository not found.; fatal: repository 'https://h/a/b.git/' not found",
+                human.clone(),
+                "no such",
+            ),
+            ("fatal: … The requested URL returned error: 301", human, "moved"),
+            ("error: file write error: No space left on device; fatal: index-pack failed", later(), "full"),
+        ] {
+            let (found, text) = classify(said);
+            assert_eq!(found, class, "{said}");
+            assert!(text.unwrap_or_default().contains(advice), "{said}: {text:?}");
+        }
+    }
+}

@@ -1,9 +1,0 @@
-//! `apply_patch`: changes several files at once, wholly or not at all.
-
-mod apply;
-mod place;
-mod read;
-mod tool;
-
-pub(in crate::agent::native) use tool::ApplyPatch;
-pub(super) use tool::tool;

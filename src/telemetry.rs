@@ -1,0 +1,24 @@
+//! Logs on standard error, as text for people or as JSON for programs. Secrets are `SecretString`s and cannot be formatted
+//! into one.
+
+use tracing_subscriber::{EnvFilter, fmt};
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Starts the logs once; `filter` is in the form of `RUST_LOG`, and only warnings are shown without it.
+pub fn start_logs(format: LogFormat, filter: Option<&str>) {
+    let filter = EnvFilter::builder().parse_lossy(filter.unwrap_or("hob=warn,github_emulator=warn,off"));
+    let logs = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    // A second start, as in a test, has no effect and is not an error.
+    match format {
+        LogFormat::Text => logs.with_ansi(false).without_time().try_init().ok(),
+        LogFormat::Json => logs.json().try_init().ok(),
+    };
+}
