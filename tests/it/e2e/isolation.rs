@@ -15,7 +15,7 @@ use crate::harness::{Gate, World, repo};
 /// Nothing here takes so long unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Renewals of the other lease that are waited for.
-const RENEWALS: usize = 3;
+const RENEWALS: usize = 2;
 
 /// A sink that calls `act` in the attempt's own task when the agent of `issue` is about to work.
 fn when_the_agent_starts(issue: u64, act: impl Fn() + Send + Sync + 'static) -> EventSink {
@@ -46,9 +46,8 @@ async fn an_attempt_that_blocks_its_thread_delays_no_other_heartbeat() {
     let world = World::fixing()
         .script("fixer", &Gate::before("echo done > done-$HOB_ISSUE.txt"))
         .set("limits.jobs", "2")
-        .set("forge.timeout", "2s")
-        .set("lease.duration", "3s")
-        .set("poll.interval", "1s")
+        .set("forge.timeout", "3s")
+        .set("lease.duration", "9s")
         .start()
         .await;
     let mut gate = Gate::of(&world);
