@@ -6,7 +6,21 @@ use hob_domain::{RepoName, terminal};
 use hob_forge::Rate;
 use serde::Serialize;
 
-use crate::cli::progress::Naming;
+/// Whether a line names its repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// No: there is only one repository.
+    One,
+    /// Yes: there are several.
+    Several,
+}
+
+impl Naming {
+    /// Whether lines name their repository when there are this many.
+    pub(super) fn of(repositories: usize) -> Self {
+        if repositories > 1 { Self::Several } else { Self::One }
+    }
+}
 
 /// Bold.
 pub(super) const BOLD: Style = Style::new().bold();

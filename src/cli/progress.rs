@@ -8,7 +8,7 @@ use hob_worker::{EventSink, WorkEvent};
 use tokio::time::Instant;
 
 use crate::cli::{
-    output::{BAD, BOLD, DIM, GOOD, WARN, styled},
+    output::{BAD, BOLD, DIM, GOOD, Naming, WARN, styled},
     screen::Screen,
 };
 
@@ -22,22 +22,6 @@ pub(super) struct Timed {
     pub(super) seconds: f64,
     pub(super) repo: RepoName,
     pub(super) event: WorkEvent,
-}
-
-/// Whether a line names its repository.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Naming {
-    /// No: there is only one repository.
-    One,
-    /// Yes: there are several.
-    Several,
-}
-
-impl Naming {
-    /// Whether lines name their repository when there are this many.
-    pub(super) fn of(repositories: usize) -> Self {
-        if repositories > 1 { Self::Several } else { Self::One }
-    }
 }
 
 /// The events so far.

@@ -9,7 +9,7 @@ use crate::cli::{
     ask,
     exit::{Exit, fatal},
     list, output,
-    progress::{self, Log, Naming, Show},
+    progress::{self, Log, Show},
     screen::Screen,
     setup::{Listen, Setup},
     summary,
@@ -54,10 +54,10 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyh
     Ok(())
 }
 
-fn naming(repositories: &Repositories) -> Naming {
+fn naming(repositories: &Repositories) -> output::Naming {
     match repositories {
-        Repositories::Named(names) => Naming::of(names.len()),
-        Repositories::OfInstallation => Naming::Several,
+        Repositories::Named(names) => output::Naming::of(names.len()),
+        Repositories::OfInstallation => output::Naming::Several,
     }
 }
 

@@ -7,14 +7,13 @@ use hob_worker::{Worker, explain, repository_record};
 use crate::cli::{
     args::Shared,
     output,
-    progress::Naming,
     setup::{Listen, Setup},
 };
 
 pub(super) async fn status(setup: Setup, shared: Shared) -> anyhow::Result<()> {
     let pool = setup.pool(&shared, Access::ReadOnly, None, |_| Listen::nobody()).await?;
     let workers = pool.workers().await?;
-    let naming = Naming::of(workers.len());
+    let naming = output::Naming::of(workers.len());
     let (mut values, mut failed) = (Vec::new(), None);
     for worker in &workers {
         let repo = worker.forge().repo();

@@ -8,7 +8,8 @@ use hob_worker::{RunSummary, WorkEvent};
 
 use crate::cli::{
     output,
-    progress::{Log, Naming, Timed},
+    output::Naming,
+    progress::{Log, Timed},
 };
 
 /// Maximum bytes of a summary; GitHub accepts 1 MiB per step.

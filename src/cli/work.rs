@@ -10,7 +10,7 @@ use crate::cli::{
     ask,
     exit::{Exit, fatal},
     output,
-    progress::{self, Naming, Show},
+    progress::{self, Show},
     run::{stop_on_signal, tell_people},
     screen::Screen,
     setup::{Listen, Setup},
@@ -32,7 +32,7 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs) -> an
     // The result is one value at the end, so progress goes to standard error even with `--json`.
     let screen = Screen::default();
     let keeps = if step_summary.is_some() { progress::SUMMARY } else { 0 };
-    let (events, log) = progress::sink(Show::Lines, Naming::One, keeps, &screen);
+    let (events, log) = progress::sink(Show::Lines, output::Naming::One, keeps, &screen);
     let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
     let listen = Listen { events, cancel, approval };
     let worker = setup.worker(&shared, Access::ReadWrite, args.agent, listen).await?;

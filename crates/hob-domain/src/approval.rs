@@ -3,10 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{ActionMark, BlockKind, Record, State, terminal};
-
-/// Actions that the ledger remembers as allowed; the oldest is forgotten first.
-const APPROVED_MAX: usize = 32;
+use crate::{ActionMark, terminal};
 
 /// What an action may do, the least first.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -67,28 +64,13 @@ impl Proposed {
     }
 }
 
-impl Record {
-    /// The action that waits for a word, where one does.
-    pub fn waiting_action(&self) -> Option<&Proposed> {
-        let asks = self.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::ApprovalNeeded);
-        self.proposed.as_ref().filter(|_| asks && self.state == State::Blocked)
-    }
-
-    /// Allows the action that waits for a word: exactly this one needs no other for this issue.
-    pub fn approve(&mut self) {
-        let Some(proposed) = self.proposed.take() else { return };
-        let mark = proposed.mark();
-        self.approved.retain(|known| *known != mark);
-        self.approved.push(mark);
-        let over = self.approved.len().saturating_sub(APPROVED_MAX);
-        drop(self.approved.drain(..over));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Blocked, Claimant, IssueNumber, Nonce, Timestamp, WorkerId, acquire};
+    use crate::{
+        BlockKind, Blocked, Claimant, IssueNumber, Nonce, Record, State, Timestamp, WorkerId, acquire,
+        record::APPROVED_MAX,
+    };
 
     fn proposed(tool: &str, text: &str) -> Proposed {
         let line = format!("{tool} {}", text.lines().next().unwrap_or_default());

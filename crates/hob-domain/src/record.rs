@@ -5,9 +5,12 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    ActionMark, Blocked, CommentId, EventId, Generation, IssueNumber, Login, Nonce, Proposed, PullNumber, RunId, Sha,
-    Spend, State, Timestamp, WorkerId,
+    ActionMark, BlockKind, Blocked, CommentId, EventId, Generation, IssueNumber, Login, Nonce, Proposed, PullNumber,
+    RunId, Sha, Spend, State, Timestamp, WorkerId,
 };
+
+/// Actions that the ledger remembers as allowed; the oldest is forgotten first.
+pub(super) const APPROVED_MAX: usize = 32;
 
 /// The version of the record that this Hob writes.
 pub const RECORD_VERSION: u32 = 1;
@@ -242,6 +245,22 @@ pub enum UnreadableRecord {
 pub struct UnwritableRecord(#[from] serde_json::Error);
 
 impl Record {
+    /// The action that waits for a word, where one does.
+    pub fn waiting_action(&self) -> Option<&Proposed> {
+        let asks = self.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::ApprovalNeeded);
+        self.proposed.as_ref().filter(|_| asks && self.state == State::Blocked)
+    }
+
+    /// Allows the action that waits for a word: exactly this one needs no other for this issue.
+    pub fn approve(&mut self) {
+        let Some(proposed) = self.proposed.take() else { return };
+        let mark = proposed.mark();
+        self.approved.retain(|known| *known != mark);
+        self.approved.push(mark);
+        let over = self.approved.len().saturating_sub(APPROVED_MAX);
+        drop(self.approved.drain(..over));
+    }
+
     /// Whether somebody asked for a pause and nobody has paused it yet.
     pub fn asks_for_a_pause(&self) -> bool {
         self.request.as_ref().is_some_and(|request| request.control == Control::Pause)

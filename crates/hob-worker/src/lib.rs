@@ -16,7 +16,6 @@
 
 mod attempt;
 mod authorize;
-mod context;
 mod error;
 mod event;
 pub mod explain;
@@ -26,8 +25,8 @@ mod reconcile;
 mod schedule;
 mod spend_journal;
 mod transition;
+mod worker;
 
-pub use context::{Worker, WorkerParts, worker_id};
 pub use error::{OperatorError, WorkError};
 pub use event::{EventSink, WorkEvent};
 pub use explain::Explained;
@@ -36,3 +35,4 @@ pub use schedule::{
     Concurrency, IssueResult, Repositories, RunLimits, RunSummary, WorkedOn, WorkerFactory, WorkerPool, run_forever,
     run_once, run_sequentially, work_on,
 };
+pub use worker::{Worker, WorkerParts, worker_id};

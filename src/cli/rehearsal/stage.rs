@@ -13,7 +13,8 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
-    progress::{self, Log, Naming, Show},
+    output::Naming,
+    progress::{self, Log, Show},
     rehearsal::people::Person,
     screen::Screen,
 };

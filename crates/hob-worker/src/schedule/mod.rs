@@ -6,7 +6,10 @@ mod repository_queue;
 mod run;
 mod scheduler;
 mod selected;
+mod source;
+mod summary;
 
 pub use pool::{Repositories, WorkerFactory, WorkerPool};
-pub use run::{RunLimits, RunSummary, run_forever, run_once, run_sequentially};
+pub use run::{run_forever, run_once, run_sequentially};
 pub use selected::{Concurrency, IssueResult, WorkedOn, work_on};
+pub use summary::{RunLimits, RunSummary};

@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use futures_util::future::BoxFuture;
 use hob_config::Settings;
 use hob_domain::RepoName;
 use hob_forge::{Connection, Rate};
@@ -10,7 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     RunLimits, RunSummary, WorkError, Worker, WorkerParts,
-    schedule::scheduler::{Mode, Scheduler},
+    schedule::{
+        scheduler::{Mode, Scheduler},
+        source::{RepositoryChanges, RepositorySource},
+    },
 };
 
 /// Which repositories are worked on.
@@ -21,18 +23,6 @@ pub enum Repositories {
     /// All of the App's installation, as they come and go.
     OfInstallation,
 }
-
-/// What changed in an installation.
-pub(super) struct RepositoryChanges {
-    /// All repositories that it has now.
-    pub(super) all: BTreeSet<RepoName>,
-    /// Workers of those that were not known.
-    pub(super) new: Vec<Arc<Worker>>,
-}
-
-/// Asks for an installation's repositories; it is told which are known.
-pub(super) type RepositorySource =
-    Box<dyn Fn(BTreeSet<RepoName>) -> BoxFuture<'static, Result<RepositoryChanges, WorkError>> + Send + Sync>;
 
 /// Gives the parts of a repository's worker.
 pub type WorkerFactory = dyn Fn(RepoName) -> WorkerParts + Send + Sync;

@@ -1,68 +1,17 @@
-//! How far a run goes and what it did; and the run of one repository alone.
+//! The run of one repository alone.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use hob_domain::IssueNumber;
-use hob_forge::{CallCounts, Rate};
-use serde::Serialize;
 
 use crate::{
-    WorkError, Worker,
+    RunLimits, RunSummary, WorkError, Worker,
     reconcile::Reconciled,
     schedule::{
         poll::{Poll, Scope, poll, reconcile_and_report},
         scheduler::{Mode, Scheduler},
     },
 };
-
-/// How far one run goes.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct RunLimits {
-    /// Issues to work on at most.
-    pub max_issues: Option<usize>,
-    /// After this time the run ends as a stopped one does: work in progress is requeued.
-    pub max_runtime: Option<Duration>,
-}
-
-/// What a run did.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct RunSummary {
-    /// Issues that were worked on.
-    pub worked: usize,
-    /// Issues whose labels, ledger or comment were brought up to date.
-    pub reconciled: usize,
-    /// Issues that failed in a way that left them to the next run.
-    pub failed: usize,
-    /// Repositories that could not be asked when they were asked last.
-    pub repositories_failed: usize,
-    /// Calls to the forge.
-    pub calls: CallCounts,
-    /// What is left of the forge's quotas.
-    pub rates: Vec<Rate>,
-}
-
-impl RunSummary {
-    pub(super) fn add(&mut self, result: &Result<Reconciled, WorkError>) {
-        match result {
-            Ok(Reconciled::Worked) => self.worked += 1,
-            Ok(Reconciled::UpToDate) => self.reconciled += 1,
-            Ok(Reconciled::Nothing) => {}
-            Err(_) => self.failed += 1,
-        }
-    }
-
-    pub(super) fn merge(&mut self, other: &Self) {
-        self.worked += other.worked;
-        self.reconciled += other.reconciled;
-        self.failed += other.failed;
-    }
-
-    /// This run after an `earlier` one of the same process.
-    pub(super) fn after(self, earlier: &Self) -> Self {
-        let (worked, reconciled) = (self.worked + earlier.worked, self.reconciled + earlier.reconciled);
-        Self { worked, reconciled, failed: self.failed + earlier.failed, ..self }
-    }
-}
 
 /// Polls one repository once and works on all that is there.
 ///

@@ -33,8 +33,8 @@ use crate::{
     reconcile::Reconciled,
     schedule::{
         poll::{Poll, Scope, poll, reconcile_and_report},
-        pool::{RepositoryChanges, RepositorySource},
         repository_queue::{LastPoll, PollState, RepositoryQueue},
+        source::{RepositoryChanges, RepositorySource},
     },
 };
 

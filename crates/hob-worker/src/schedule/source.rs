@@ -1,0 +1,20 @@
+//! Where the repositories of an installation come from.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use futures_util::future::BoxFuture;
+use hob_domain::RepoName;
+
+use crate::{WorkError, Worker};
+
+/// What changed in an installation.
+pub(super) struct RepositoryChanges {
+    /// All repositories that it has now.
+    pub(super) all: BTreeSet<RepoName>,
+    /// Workers of those that were not known.
+    pub(super) new: Vec<Arc<Worker>>,
+}
+
+/// Asks for an installation's repositories; it is told which are known.
+pub(super) type RepositorySource =
+    Box<dyn Fn(BTreeSet<RepoName>) -> BoxFuture<'static, Result<RepositoryChanges, WorkError>> + Send + Sync>;
