@@ -385,6 +385,13 @@ mod tests {
     }
 
     #[test]
+    fn a_record_without_a_json_form_is_an_error_and_not_an_empty_commit() {
+        // JSON has no keys that are lists.
+        let unwritable = std::collections::BTreeMap::from([(vec![1], 2)]);
+        assert!(to_message("s", &unwritable).is_err());
+    }
+
+    #[test]
     fn a_newer_record_is_refused_and_no_record_is_malformed() {
         let newer = format!("s\n\n{{\"version\":{}}}\n", RECORD_VERSION + 1);
         assert!(matches!(Record::from_message(&newer), Err(UnreadableRecord::Newer(_))));

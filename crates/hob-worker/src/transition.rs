@@ -168,3 +168,28 @@ async fn find_comment(worker: &Worker, lease: &HeldLease) -> Result<Option<Comme
     }
     own_comment(worker, lease.issue()).await
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(names: &[&str]) -> Labels {
+        Labels(Mutex::new(names.iter().map(|name| (*name).to_owned()).collect()))
+    }
+
+    #[test]
+    fn labels_follow_what_was_written_and_what_may_have_been() {
+        let names = hob_config::Settings::load(None, std::collections::HashMap::new(), &[]).unwrap().labels;
+        let issue = labels(&["bug", "code", "assigned"]);
+        for change in issue.changes(&names, State::InProgress) {
+            issue.apply(change);
+        }
+        assert!(issue.has("IN-PROGRESS") && !issue.has("assigned") && issue.has("bug"));
+        // A label that was on its way when the work was cut short is removed too.
+        issue.presume(&names, State::Blocked);
+        let removed = issue.changes(&names, State::Ready);
+        assert_eq!(removed, ["in-progress", "blocked"].map(|name| LabelChange::Remove(name.to_owned())));
+        issue.set(vec!["code".to_owned()]);
+        assert_eq!(issue.changes(&names, State::Ready), []);
+    }
+}

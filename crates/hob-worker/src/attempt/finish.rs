@@ -10,7 +10,8 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockReason, Ending, FailureClass, Spend, State, Transition};
+use hob_config::Limits;
+use hob_domain::{BlockReason, Ending, FailureClass, Spend, State, Timestamp, Transition};
 use hob_workspace::WorkspaceError;
 
 use crate::{
@@ -44,8 +45,12 @@ pub(super) async fn finish(
         Ok(AttemptEnd::Published { head, pull, checks }) => Ok(Transition::Publish { head, pull, checks }),
         Ok(AttemptEnd::Withdrawn) => Ok(Transition::Finish(Ending::Withdrawn)),
         Ok(AttemptEnd::Blocked(reason)) => Ok(Transition::Block(reason)),
-        Ok(AttemptEnd::Retry { failure, retry_after }) => Ok(retry(worker, held, failure, retry_after)),
-        Ok(AttemptEnd::QuotaPause { failure, reset_after }) => Ok(wait_for_quota(worker, failure, reset_after)),
+        Ok(AttemptEnd::Retry { failure, retry_after }) => {
+            Ok(retry(&worker.settings.limits, held.lease.record().attempt, worker.forge.now(), (failure, retry_after)))
+        }
+        Ok(AttemptEnd::QuotaPause { failure, reset_after }) => {
+            Ok(wait_for_quota(worker.forge.now(), failure, reset_after))
+        }
         Err(error) => Err(error),
     };
     let written = match step {
@@ -70,8 +75,10 @@ async fn after_failure(worker: &Worker, held: &HeldIssue, error: WorkError) -> R
         _ if record.has_ended() => return show_again(worker, held).await,
         // On a free issue the label would count as a person's: the lease expires, and who takes over removes it.
         FailureClass::Transient { .. } if held.labels.has(&worker.settings.labels.blocked) => return Err(error),
-        FailureClass::Transient { retry_after } => retry(worker, held, failure, retry_after),
-        FailureClass::QuotaExhausted { reset_after } => wait_for_quota(worker, failure, reset_after),
+        FailureClass::Transient { retry_after } => {
+            retry(&worker.settings.limits, record.attempt, worker.forge.now(), (failure, retry_after))
+        }
+        FailureClass::QuotaExhausted { reset_after } => wait_for_quota(worker.forge.now(), failure, reset_after),
         FailureClass::Permanent | FailureClass::NeedsHuman => {
             let refused = matches!(error, WorkError::Workspace(WorkspaceError::PushRefused { .. }));
             Transition::Block(match refused {
@@ -101,18 +108,21 @@ async fn show_again(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> 
 }
 
 /// A later attempt, or a question to a person when the attempts are used up.
-fn retry(worker: &Worker, held: &HeldIssue, failure: String, retry_after: Option<Duration>) -> Transition {
-    let limits = &worker.settings.limits;
-    let attempts = held.lease.record().attempt;
+fn retry(
+    limits: &Limits,
+    attempts: u32,
+    now: Timestamp,
+    (failure, retry_after): (String, Option<Duration>),
+) -> Transition {
     if attempts >= limits.attempts {
         return Transition::Block(BlockReason::AttemptsFailed { attempts, failure });
     }
     let pause = limits.retry_delay.saturating_mul(1 << attempts.saturating_sub(1).min(10));
-    Transition::Retry { failure, until: worker.forge.now() + pause.max(retry_after.unwrap_or_default()) }
+    Transition::Retry { failure, until: now + pause.max(retry_after.unwrap_or_default()) }
 }
 
-fn wait_for_quota(worker: &Worker, failure: String, reset_after: Option<Duration>) -> Transition {
-    Transition::WaitForQuota { failure, until: worker.forge.now() + reset_after.unwrap_or(QUOTA_PAUSE) }
+fn wait_for_quota(now: Timestamp, failure: String, reset_after: Option<Duration>) -> Transition {
+    Transition::WaitForQuota { failure, until: now + reset_after.unwrap_or(QUOTA_PAUSE) }
 }
 
 /// Ends an attempt that was cut short, after keeping its work on the branch.
@@ -162,4 +172,49 @@ async fn requeue(worker: &Worker, held: &HeldIssue, reason: String) -> Result<()
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits() -> Limits {
+        Limits {
+            attempts: 4,
+            retry_delay: Duration::from_secs(60),
+            ..hob_config::Settings::load(None, std::collections::HashMap::new(), &[]).unwrap().limits
+        }
+    }
+
+    #[test]
+    fn each_retry_waits_twice_as_long_and_never_shorter_than_the_other_side_asked() {
+        let now = Timestamp::UNIX_EPOCH;
+        for (attempts, asked, seconds) in
+            [(1, None, 60), (2, None, 120), (3, None, 240), (1, Some(59), 60), (1, Some(61), 61), (3, Some(900), 900)]
+        {
+            let failure = ("no route".to_owned(), asked.map(Duration::from_secs));
+            let Transition::Retry { until, .. } = retry(&limits(), attempts, now, failure) else {
+                panic!("attempt {attempts} is not the last");
+            };
+            assert_eq!((until - now).num_seconds(), seconds, "attempt {attempts}, asked for {asked:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_attempt_is_followed_by_a_question() {
+        let failure = || ("no route".to_owned(), Some(Duration::from_secs(5)));
+        for attempts in [4, 5] {
+            let reason = BlockReason::AttemptsFailed { attempts, failure: "no route".to_owned() };
+            assert_eq!(retry(&limits(), attempts, Timestamp::UNIX_EPOCH, failure()), Transition::Block(reason));
+        }
+    }
+
+    #[test]
+    fn a_quota_whose_reset_is_not_known_is_waited_for_an_hour() {
+        for (reset, seconds) in [(None, 3_600), (Some(Duration::from_secs(7)), 7)] {
+            let now = Timestamp::UNIX_EPOCH;
+            let Transition::WaitForQuota { until, .. } = wait_for_quota(now, String::new(), reset) else { panic!() };
+            assert_eq!((until - now).num_seconds(), seconds);
+        }
+    }
 }

@@ -172,6 +172,7 @@ async fn free(worker: &Worker, observed: Observed, text: String, grant: Approval
 }
 
 /// What a comment means for a blocked issue, if its author is authorized.
+#[derive(Debug, PartialEq, Eq)]
 enum Meaning {
     Cancel,
     Words(String),
@@ -200,4 +201,61 @@ fn approval_text(action: &Proposed, words: &str) -> String {
     let Proposed { tool, text, .. } = action;
     let told = format!("Approved: the tool `{tool}` may do exactly this, and nothing else is approved by it:\n{text}");
     if words.trim().is_empty() { told } else { format!("{told}\n\n{}", words.trim()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hob_domain::{
+        BlockReason, Claimant, CommentId, Impact, Nonce, Timestamp, WorkerId, acquire as acquired, apply,
+    };
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(seconds, 0).unwrap()
+    }
+
+    fn blocked(reason: BlockReason) -> Record {
+        let claimant = Claimant {
+            worker: WorkerId::from("w"),
+            nonce: Nonce::from("n"),
+            duration: std::time::Duration::from_secs(60),
+            skew: std::time::Duration::ZERO,
+        };
+        let first = acquired(None, IssueNumber(1), &claimant, at(0)).unwrap();
+        let working = Record { state: State::InProgress, ..first };
+        apply(&working, Transition::Block(reason), at(100)).unwrap().0
+    }
+
+    fn action() -> Proposed {
+        let (tool, line, text) = ("shell".to_owned(), "shell rm x".to_owned(), "rm x".to_owned());
+        Proposed { tool, line, text, impact: Impact::High }
+    }
+
+    fn meant(record: &Record, body: &str, seconds: i64) -> Option<Meaning> {
+        let comment = Comment { id: CommentId(1), author: None, body: body.to_owned(), created_at: at(seconds) };
+        meaning(command_in(body), &comment, Some(record), record.blocked.as_ref().unwrap())
+    }
+
+    #[test]
+    fn a_comment_means_what_its_command_and_the_reason_say() {
+        let words = |text: &str| Some(Meaning::Words(text.to_owned()));
+        let question = blocked(BlockReason::Question { question: "UTC?".to_owned() });
+        let approval = blocked(BlockReason::ApprovalNeeded(action()));
+        let failed = blocked(BlockReason::NoProgress { failure: "no".to_owned() });
+        let approved = |said: &str| Some(Meaning::Approval(approval_text(&action(), said)));
+        for (name, record, body, seconds, expected) in [
+            ("a reply answers a question", &question, " UTC. ", 101, words("UTC.")),
+            ("so does an approval where nothing is proposed", &question, "/hob approve", 101, words("/hob approve")),
+            ("a reply to a proposal says what to do instead", &approval, "Do not.", 101, words("Do not.")),
+            ("a reply to anything else means nothing", &failed, "Hm.", 101, None),
+            ("nor does an approval", &failed, "/hob approve", 101, None),
+            ("a proposal is approved", &approval, "/hob approve now", 101, approved("now")),
+            ("but not in the second of the question", &approval, "/hob approve", 100, None),
+            ("a retry has no words", &failed, "/hob retry please", 101, words("")),
+            ("an unblocking has", &failed, "/hob unblock use UTC", 101, words("use UTC")),
+            ("a cancel ends everything", &question, "/hob cancel", 101, Some(Meaning::Cancel)),
+        ] {
+            assert_eq!(meant(record, body, seconds), expected, "{name}");
+        }
+    }
 }
