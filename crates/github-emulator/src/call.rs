@@ -17,7 +17,7 @@ use super::{
     options::{AccountKind, Role},
     refusal::Refusal,
     state::{Issue, Repository, State},
-    view::View,
+    wire::View,
 };
 use crate::names::{Login, Timestamp};
 

@@ -40,8 +40,8 @@ mod refusal;
 mod route;
 mod server;
 mod state;
-mod view;
 mod webhooks;
+mod wire;
 
 pub use api::endpoints;
 pub use apps::{App, AppKey, InvalidKey};
