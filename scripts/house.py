@@ -31,7 +31,7 @@ import tempfile
 import tomllib
 
 # The one of import-cycles is where the tree stands: lower it with each circle that goes.
-CEILINGS = {"impl-files": 3, "call-cycles": 0, "import-cycles": 80, "manifests": 0}
+CEILINGS = {"impl-files": 3, "call-cycles": 0, "import-cycles": 49, "manifests": 0}
 
 # Types that may have more files with an `impl`, each with its number and the reason. They are named in the output.
 EXCEPTIONS = {

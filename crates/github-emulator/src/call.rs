@@ -14,9 +14,9 @@ use super::{
     fields::Fields,
     forge::Forge,
     git::Access,
-    options::{AccountKind, Role},
     refusal::Refusal,
     state::{Issue, Repository, State},
+    users::{AccountKind, Role},
     wire::View,
 };
 use crate::names::{Login, Timestamp};

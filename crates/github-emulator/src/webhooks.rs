@@ -10,7 +10,7 @@
 //! completed, `push`. Edits of a body or a comment, and deletions, are not.
 
 use std::sync::{
-    Mutex, MutexGuard, PoisonError,
+    Arc, Mutex, MutexGuard, PoisonError,
     atomic::{AtomicU64, Ordering},
 };
 
@@ -128,11 +128,7 @@ impl Webhooks {
 }
 
 /// Sends what is queued, one after the other, until the queue's other end is gone.
-pub(super) async fn deliver(
-    webhooks: std::sync::Arc<super::forge::Forge>,
-    to: Webhook,
-    mut waiting: mpsc::Receiver<String>,
-) {
+pub(super) async fn deliver(hooks: Arc<Webhooks>, to: Webhook, mut waiting: mpsc::Receiver<String>) {
     // The client wants a provider even where it talks plain HTTP; one that is there already stays.
     rustls::crypto::ring::default_provider().install_default().ok();
     let client = match reqwest::Client::builder().timeout(ANSWER_WITHIN).build() {
@@ -143,7 +139,6 @@ pub(super) async fn deliver(
         }
     };
     while let Some(id) = waiting.recv().await {
-        let Some(hooks) = &webhooks.webhooks else { return };
         let Some(delivery) = hooks.kept().into_iter().find(|delivery| delivery.id == id) else { continue };
         let mut request = client
             .post(&to.url)

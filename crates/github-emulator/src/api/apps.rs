@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use super::super::{
     apps::{App, TOKEN_LIFE},
     call::{Answer, Call, Reply},
-    options::Role,
     page::{Page, paged},
     refusal::Refusal,
     route::{Route, get, post},
+    users::Role,
     wire::{self, View, node_id, simple_account, time},
 };
 

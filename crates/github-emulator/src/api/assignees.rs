@@ -3,11 +3,11 @@
 use super::super::{
     call::{Answer, Call, Reply},
     fields::Fields,
-    options::Role,
     page::paged,
     refusal::Refusal,
     route::{Route, delete, get, post},
     state::{Account, EventKind, Issue, State},
+    users::Role,
     wire,
 };
 use crate::names::Login;

@@ -6,10 +6,10 @@ use super::{
     super::{
         call::{Answer, Call, Reply},
         git::changes_between,
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Handler, Route, get},
+        users::Role,
         wire,
     },
     checks,

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::super::{
     call::{Answer, Call, Reply},
-    options::Role,
     page::paged,
     refusal::Refusal,
     route::{Route, delete, get, put},
     state::Account,
+    users::Role,
     wire::View,
 };
 

@@ -3,11 +3,11 @@
 use super::{
     super::{
         call::{Answer, Call, Reply},
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Route, delete, get, patch, post},
         state::{Comment, Repository},
+        users::Role,
         wire,
     },
     issues::{BODY_MAX, cross_reference},

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::super::{
     call::{Answer, Call, Reply},
-    options::Role,
     page::paged,
     refusal::Refusal,
     route::{Route, get},
     state::{Comment, Event, EventKind, Issue, Review},
+    users::Role,
     wire::{self, View},
 };
 use crate::names::Timestamp;

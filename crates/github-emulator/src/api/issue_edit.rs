@@ -4,10 +4,10 @@ use super::{
     super::{
         call::{Answer, Call, Reply},
         fields::Fields,
-        options::Role,
         refusal::Refusal,
         route::{Route, delete, patch, put},
         state::{Closing, EventKind, Issue, Lock, StateReason},
+        users::Role,
         wire,
     },
     assignees::{assign, put_assignees, sent},

@@ -6,11 +6,11 @@ use super::{
     super::{
         call::{Answer, Call, Reply},
         fields::Fields,
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Route, delete, get, post, put},
         state::{EventKind, Repository},
+        users::Role,
         wire,
     },
     labels::ids_of,

@@ -3,11 +3,11 @@
 use super::{
     super::{
         call::{Answer, Call, Reply},
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Route, get, post},
         state::{EventKind, Issue, IssueState, Repository, mentions},
+        users::Role,
         wire,
     },
     assignees::{assign, sent},

@@ -3,11 +3,11 @@
 use super::super::{
     call::{Answer, Call, Reply},
     fields::Fields,
-    options::Role,
     page::paged,
     refusal::Refusal,
     route::{Route, delete, get, patch, post},
     state::{Label, Repository},
+    users::Role,
     wire,
 };
 

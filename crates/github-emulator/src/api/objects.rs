@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::super::{
     call::{Answer, Call, Reply},
-    options::Role,
     refusal::Refusal,
     route::{Route, get, post},
+    users::Role,
     wire::{self, node_id, person, wrapped_base64},
 };
 

@@ -3,11 +3,11 @@
 use super::{
     super::{
         call::{Answer, Call, Reply},
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Route, delete, get, post},
         state::{Reaction, Repository},
+        users::Role,
         wire::{self, CONTENTS},
     },
     comments::{find, find_mut},

@@ -7,10 +7,11 @@ use serde_json::Value;
 use super::super::{
     call::{Answer, Call, Reply},
     fields::Fields,
-    git::{RefMove, moved},
-    options::Role,
+    git::RefMove,
+    ref_moves::moved,
     refusal::Refusal,
     route::{Route, delete, get, patch, post},
+    users::Role,
     wire,
 };
 

@@ -2,11 +2,11 @@
 
 use super::super::{
     call::{Answer, Call, Reply},
-    options::Role,
     page::paged,
     refusal::Refusal,
     route::{Route, delete, get, post},
     state::{EventKind, Issue, Repository},
+    users::Role,
     wire,
 };
 

@@ -2,10 +2,10 @@
 
 use super::super::{
     call::{Answer, Call, Reply},
-    options::Role,
     refusal::Refusal,
     route::{Route, get, post},
     state::{Repository, Visibility},
+    users::Role,
     wire::{self, View},
 };
 use crate::names::RepoName;

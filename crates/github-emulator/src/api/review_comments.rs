@@ -6,11 +6,11 @@ use super::{
     super::{
         call::{Answer, Call, Reply},
         git::changes,
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Route, delete, get, patch, post},
         state::{Repository, ReviewComment},
+        users::Role,
         wire,
     },
     issues::BODY_MAX,

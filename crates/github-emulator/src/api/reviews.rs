@@ -3,11 +3,11 @@
 use super::{
     super::{
         call::{Answer, Call, Reply},
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Route, delete, get, post, put},
         state::{EventKind, Issue, Review, ReviewState},
+        users::Role,
         wire,
     },
     issues::BODY_MAX,

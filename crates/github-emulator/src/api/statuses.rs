@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::{
     super::{
         call::{Answer, Call, Reply},
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Route, post},
         state::{CommitStatus, Repository},
+        users::Role,
         wire,
     },
     compare::commit_of,

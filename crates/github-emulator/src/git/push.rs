@@ -2,10 +2,18 @@
 
 use git2::{Oid, Repository, Sort};
 
-use super::{FileChange, RefMove, changes_between};
+use super::{FileChange, changes_between};
 
 /// How many commits a push is told with. <https://docs.github.com/webhooks/webhook-events-and-payloads#push>
 const COMMITS_MAX: usize = 2_048;
+
+/// One ref that moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) struct RefMove {
+    pub(in super::super) reference: String,
+    pub(in super::super) old: Option<Oid>,
+    pub(in super::super) new: Option<Oid>,
+}
 
 /// A commit and the files it changed.
 pub(in super::super) type Brought = (Oid, Vec<FileChange>);

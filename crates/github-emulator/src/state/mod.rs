@@ -4,13 +4,15 @@
 mod account;
 mod event;
 mod issue;
+mod issue_state;
 mod pull;
 mod reference;
 mod repository;
 
 pub(super) use account::{Account, Accounts};
 pub(super) use event::{Event, EventKind};
-pub(super) use issue::{Closing, Comment, Issue, IssueState, Lock, Reaction, StateReason};
+pub(super) use issue::{Closing, Comment, Issue, Lock, Reaction};
+pub(super) use issue_state::{IssueState, StateReason};
 pub(super) use pull::{Merged, Pull, Review, ReviewComment, ReviewState};
 pub(super) use reference::{closes, mentions};
 pub(super) use repository::{CheckRun, CommitStatus, Label, Repository, State, Visibility};

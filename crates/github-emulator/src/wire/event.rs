@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::{
     super::{
-        options::Role,
         state::{Event, EventKind, Issue},
+        users::Role,
     },
     View, node_id, time,
 };

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        options::Role,
         state::{IssueState, Label, Visibility},
+        users::Role,
     },
     View, node_id, time,
 };

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::{
     super::{
-        options::Role,
         state::{Accounts, Repository},
+        users::Role,
     },
     simple_account,
 };

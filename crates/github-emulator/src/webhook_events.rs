@@ -9,9 +9,9 @@ use super::{
     forge::Forge,
     git::{Brought, RefMove, brought, is_forced},
     measure::measure,
-    options::Role,
     refusal::Refusal,
     state::{CheckRun, EventKind, Issue, IssueState, Repository, Review, ReviewState, State},
+    users::Role,
     webhooks::WebhookEvent,
     wire::{self, Measured, View},
 };

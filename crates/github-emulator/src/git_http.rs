@@ -28,16 +28,13 @@ use tokio::{
 };
 
 use super::{
-    super::{
-        envelope::sign_in,
-        forge::{Forge, LoggedRequest},
-        notices::queue_new_events,
-        options::Role,
-        refusal::Refusal,
-    },
-    RefMove,
-    commands::{Command, packet, refuse},
-    moved, parse_commands,
+    envelope::sign_in,
+    forge::{Forge, LoggedRequest},
+    git::{Command, RefMove, packet, parse_commands, refuse},
+    ref_moves::moved,
+    refusal::Refusal,
+    users::Role,
+    webhook_events::queue_new_events,
 };
 use crate::names::{Login, RepoName};
 
@@ -85,7 +82,7 @@ impl Service {
 }
 
 /// The routes of git's smart HTTP.
-pub(in super::super) fn routes(forge: &Arc<Forge>) -> Router {
+pub(super) fn routes(forge: &Arc<Forge>) -> Router {
     Router::new()
         .route("/{owner}/{repo}/info/refs", get(advertise))
         .route("/{owner}/{repo}/git-upload-pack", post(upload))
