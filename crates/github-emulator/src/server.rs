@@ -113,7 +113,7 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
             tracing::error!(%error, "the embedded forge stopped: {error}");
         }
     });
-    webhook_events::begin(&forge);
+    webhook_events::skip_existing(&forge);
     if let Some(webhook) = options.webhook {
         let ended = stop.clone();
         tokio::spawn(async move { ended.run_until_cancelled(deliver(hooks, webhook, waiting)).await });
@@ -181,7 +181,7 @@ impl Running {
 
     /// The webhooks that were sent or wait to be, oldest first.
     pub fn deliveries(&self) -> Vec<Delivery> {
-        self.forge.webhooks.as_ref().map(|hooks| hooks.kept()).unwrap_or_default()
+        self.forge.webhooks.as_ref().map(|hooks| hooks.stored()).unwrap_or_default()
     }
 
     /// Sends a delivery again, with the id it had.

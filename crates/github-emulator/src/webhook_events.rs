@@ -1,5 +1,5 @@
-//! What is new in the state, as webhook events: everything with an id above those that were queued before. Ids are given
-//! out while the state is locked, so none comes late.
+//! Webhook events from changes of the state: each issue, comment, review or event with an id above the last queued one.
+//! The state is locked while an id is assigned, so a lower id never appears after a higher one.
 
 use std::sync::atomic::Ordering;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     forge::Forge,
-    git::{Brought, RefMove, brought, is_forced},
+    git::{AddedCommit, RefMove, added_commits, is_forced},
     measure::measure,
     refusal::Refusal,
     state::{CheckRun, EventKind, Issue, IssueState, Repository, Review, ReviewState, State},
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::names::{Login, RepoName};
 
-/// Queues what is new since the last time.
+/// Queues the events of all changes since the last call.
 pub(super) fn queue_new_events(forge: &Forge) {
     let Some(hooks) = &forge.webhooks else { return };
     // One caller at a time: events keep their order.
@@ -41,8 +41,8 @@ pub(super) fn queue_new_events(forge: &Forge) {
     }
 }
 
-/// Takes everything there is as queued.
-pub(super) fn begin(forge: &Forge) {
+/// Marks everything in the state as queued: what the server starts with is no event.
+pub(super) fn skip_existing(forge: &Forge) {
     if let Some(hooks) = &forge.webhooks {
         hooks.queued_up_to.store(forge.next_id(), Ordering::Relaxed);
     }
@@ -60,13 +60,14 @@ pub(super) fn queue_push(
     if !change.reference.starts_with("refs/heads/") && !change.reference.starts_with("refs/tags/") {
         return Ok(());
     }
-    let (forced, brought) = (is_forced(git, change), brought(git, change)?);
+    let (forced, added) = (is_forced(git, change), added_commits(git, change)?);
     let state = forge.state();
     let Some(view) = view_of(forge, &state, name) else { return Ok(()) };
     let side = |id: Option<git2::Oid>| id.map_or_else(|| "0".repeat(40), |id| id.to_string());
     let (before, after) = (side(change.old), side(change.new));
-    let shown = |(id, files): &Brought| git.find_commit(*id).map(|commit| wire::pushed_commit(view, &commit, files));
-    let commits = brought.iter().map(shown).collect::<Result<Vec<_>, _>>()?;
+    let shown =
+        |(id, files): &AddedCommit| git.find_commit(*id).map(|commit| wire::pushed_commit(view, &commit, files));
+    let commits = added.iter().map(shown).collect::<Result<Vec<_>, _>>()?;
     let tip = change.new.and_then(|id| git.find_object(id, None).ok()?.peel_to_commit().ok());
     let head = commits.last().cloned().or(tip.map(|commit| wire::pushed_commit(view, &commit, &[])));
     let email = format!("{actor}@users.noreply.github.com");
@@ -102,7 +103,7 @@ pub(super) fn queue_synchronize(forge: &Forge, name: &RepoName, actor: &Login, n
     }
 }
 
-/// Queues the event of a check run that was made or has ended.
+/// Queues the event of a check run that was created or completed.
 pub(super) fn queue_check(forge: &Forge, name: &RepoName, actor: &Login, run: &CheckRun, action: &'static str) {
     let Some(hooks) = &forge.webhooks else { return };
     let state = forge.state();
@@ -146,14 +147,14 @@ fn of_issue(view: View<'_>, issue: &Issue, after: u64, found: &mut Vec<(u64, Web
     }
 }
 
-/// A review as webhooks have it: its state is in lower case there.
+/// A review as a webhook shows it: its state is in lower case there.
 fn webhook_review(view: View<'_>, issue: &Issue, review: &Review) -> Value {
     let mut shown = wire::review(view, issue.number, review);
     shown["state"] = json!(review.state.name().to_lowercase());
     shown
 }
 
-/// What a webhook event has beside the issue.
+/// The fields that the payload of this event has beside the issue.
 fn particulars(view: View<'_>, kind: &EventKind) -> Value {
     if let EventKind::Labeled { name, .. } | EventKind::Unlabeled { name, .. } = kind {
         return json!({"label": view.repo.label(name).map(|label| wire::label(view, label))});
@@ -170,7 +171,7 @@ fn particulars(view: View<'_>, kind: &EventKind) -> Value {
     Value::Null
 }
 
-/// The `action` of an event, where a webhook has it.
+/// The `action` of the webhook event; none where GitHub sends no such event.
 fn action(kind: &EventKind) -> Option<&'static str> {
     match kind {
         EventKind::Labeled { .. } => Some("labeled"),
@@ -212,7 +213,8 @@ fn about(view: View<'_>, issue: &Issue, actor: &Login, action: &'static str, mor
     WebhookEvent { event, action: Some(action), payload: whole(view, actor, action, fields) }
 }
 
-/// Fills in what git knows of the event's pull request: git is asked while the state is not locked.
+/// Fills in the fields of the event's pull request that are computed from git, which is read while the state is not
+/// locked.
 fn measured(forge: &Forge, mut webhook: WebhookEvent) -> WebhookEvent {
     let id = webhook.payload["repository"]["id"].as_u64().unwrap_or_default();
     let Some(Value::Object(pull)) = webhook.payload.get_mut("pull_request").filter(|_| webhook.event == "pull_request")

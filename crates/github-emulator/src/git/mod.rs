@@ -11,6 +11,6 @@ mod store;
 pub(super) use commands::{Command, packet, parse_commands, refuse};
 pub(super) use diff::{FileChange, changes, changes_between, merge_base, patch_text, walk};
 pub(super) use program::{feed, program, spawn};
-pub(super) use push::{Brought, RefMove, brought, is_forced};
+pub(super) use push::{AddedCommit, RefMove, added_commits, is_forced};
 pub(super) use seed::{copy_head, plant};
 pub(super) use store::{Access, Store};
