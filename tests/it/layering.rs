@@ -19,7 +19,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("hob-workspace", &["hob-domain", "hob-config", "hob-process"]),
     ("hob-agent", &["hob-domain", "hob-config", "hob-process"]),
     ("hob-worker", &["hob-domain", "hob-config", "hob-process", "hob-forge", "hob-workspace", "hob-agent"]),
-    ("github-emulator", &["hob-process"]),
+    ("github-emulator", &[]),
     ("hob-bench", &["hob-domain", "hob-config", "hob-process", "hob-agent"]),
 ];
 

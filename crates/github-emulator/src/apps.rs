@@ -9,7 +9,7 @@ use chrono::TimeDelta;
 use ring::{rsa::KeyPair, signature};
 use serde_json::Value;
 
-use super::{options::Role, refusal::Refusal};
+use super::{refusal::Refusal, users::Role};
 use crate::names::{Login, Timestamp};
 
 /// The longest a JSON web token may be good for, and how far clocks may differ.

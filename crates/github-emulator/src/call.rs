@@ -14,10 +14,10 @@ use super::{
     fields::Fields,
     forge::Forge,
     git::Access,
-    options::{AccountKind, Role},
     refusal::Refusal,
     state::{Issue, Repository, State},
-    view::View,
+    users::{AccountKind, Role},
+    wire::View,
 };
 use crate::names::{Login, Timestamp};
 

@@ -5,33 +5,18 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    sync::{Mutex, PoisonError},
 };
 
-use axum::{
-    body::Body,
-    extract::{ConnectInfo, Request, State},
-    middleware::Next,
-    response::{IntoResponse, Response},
-};
 use bytes::Bytes;
-use futures_util::StreamExt;
 use globset::{GlobBuilder, GlobMatcher};
-use http::{HeaderName, HeaderValue, StatusCode, header};
+use http::response::Parts;
 use serde::Deserialize;
 
-use super::{
-    connection::Hangup,
-    envelope::{dress, sign_in},
-    forge::{Forge, LoggedRequest},
-};
 use crate::names::Login;
 
 /// How many former answers are kept for stale reads.
 const REMEMBERED_MAX: usize = 1_000;
-/// The longest delay.
-const DELAY_MAX_MS: u64 = 600_000;
 
 /// One fault: what it matches, when it happens and what it is.
 #[derive(Debug, Clone, Deserialize)]
@@ -162,13 +147,13 @@ impl When {
 }
 
 /// A request as far as its answer depends on it: address and account.
-type Question = (String, Option<Login>);
+pub(super) type Question = (String, Option<Login>);
 
 /// The faults of a forge, with how often each has matched.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     planned: Mutex<Vec<Planned>>,
-    remembered: Mutex<HashMap<Question, (http::response::Parts, Bytes)>>,
+    remembered: Mutex<HashMap<Question, (Parts, Bytes)>>,
 }
 
 impl Faults {
@@ -183,7 +168,7 @@ impl Faults {
     }
 
     /// What happens to this call, and whether answers to it are worth remembering.
-    fn strike(&self, method: &str, path: &str, login: Option<&Login>) -> (Option<What>, bool) {
+    pub(super) fn strike(&self, method: &str, path: &str, login: Option<&Login>) -> (Option<What>, bool) {
         let (mut struck, mut remember) = (None, false);
         for planned in self.planned.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
             if planned.matches(method, path, login) {
@@ -196,111 +181,19 @@ impl Faults {
         }
         (struck, remember)
     }
-}
 
-/// Lets faults happen to a request, or lets it through.
-pub(super) async fn faulty(State(forge): State<Arc<Forge>>, request: Request, next: Next) -> Response {
-    let method = request.method().to_string();
-    let path = request.uri().path().trim_start_matches("/api/v3").to_owned();
-    let hangup = request.extensions().get::<ConnectInfo<Hangup>>().map(|info| info.0.clone());
-    let target = request.uri().path_and_query().map_or_else(String::new, ToString::to_string);
-    let login = sign_in(&forge, request.headers()).ok().flatten();
-    let (struck, remember) = forge.faults.strike(&method, &path, login.as_ref());
-    let note = |status| {
-        let (method, path, login) = (method.clone(), target.clone(), login.clone());
-        forge.note(LoggedRequest { method, path, status, login, counted: false });
-    };
-    match struck {
-        Some(What::Answer { status, headers, message }) => {
-            note(status);
-            made_up(&forge, login.as_ref(), status, &headers, &message)
-        }
-        Some(What::DropBefore) => {
-            note(0);
-            hang_up(hangup)
-        }
-        Some(What::DropAfter) => {
-            // What is written is read to its end, so that the effect is whole.
-            let answer = next.run(request).await;
-            axum::body::to_bytes(answer.into_body(), usize::MAX).await.ok();
-            hang_up(hangup)
-        }
-        Some(What::Delay(ms)) => {
-            tokio::time::sleep(Duration::from_millis(ms.min(DELAY_MAX_MS))).await;
-            next.run(request).await
-        }
-        Some(What::Truncate) => truncated(next.run(request).await).await,
-        Some(What::Stale) => {
-            let former = forge.faults.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-            let former = former.get(&(target.clone(), login.clone())).cloned();
-            note(former.as_ref().map_or(404, |(parts, _)| parts.status.as_u16()));
-            match former {
-                Some((parts, body)) => Response::from_parts(parts, Body::from(body)),
-                None => made_up(&forge, login.as_ref(), 404, &BTreeMap::new(), "Not Found"),
-            }
-        }
-        None if remember => remembered(&forge, (target, login), next.run(request).await).await,
-        None => next.run(request).await,
+    /// The answer that the same question got the time before.
+    pub(super) fn former(&self, question: &Question) -> Option<(Parts, Bytes)> {
+        self.remembered.lock().unwrap_or_else(PoisonError::into_inner).get(question).cloned()
     }
-}
 
-fn made_up(
-    forge: &Forge,
-    who: Option<&Login>,
-    status: u16,
-    headers: &BTreeMap<String, String>,
-    message: &str,
-) -> Response {
-    let now = forge.now();
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let body = serde_json::json!({"message": message, "documentation_url": "https://docs.github.com/rest"});
-    let mut response = (status, axum::Json(body)).into_response();
-    let reading = forge.meter.read(who.map(Login::as_str), now);
-    dress(response.headers_mut(), &reading, now, forge.next_id());
-    for (name, value) in headers {
-        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
-            response.headers_mut().insert(name, value);
+    /// Stores an answer for stale reads, while there is room.
+    pub(super) fn remember(&self, question: Question, parts: Parts, body: Bytes) {
+        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        if remembered.len() < REMEMBERED_MAX || remembered.contains_key(&question) {
+            remembered.insert(question, (parts, body));
         }
     }
-    response
-}
-
-/// Ends the connection; a client in the same process, which has none, gets a body that fails.
-fn hang_up(hangup: Option<Hangup>) -> Response {
-    if let Some(hangup) = hangup {
-        hangup.now();
-    }
-    broken(Bytes::new())
-}
-
-async fn truncated(answer: Response) -> Response {
-    let (mut parts, body) = answer.into_parts();
-    let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else { return broken(Bytes::new()) };
-    parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
-    let half = bytes.slice(..bytes.len() / 2);
-    Response::from_parts(parts, broken(half).into_body())
-}
-
-/// A body that begins with `first` and then fails.
-fn broken(first: Bytes) -> Response {
-    let failure = async {
-        // The server sends what it has when the body makes it wait: only so does the first part reach the client.
-        tokio::task::yield_now().await;
-        Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset))
-    };
-    let parts = futures_util::stream::iter([Ok(first)]).chain(futures_util::stream::once(failure));
-    Response::new(Body::from_stream(parts))
-}
-
-async fn remembered(forge: &Forge, key: Question, answer: Response) -> Response {
-    let (parts, body) = answer.into_parts();
-    let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else { return broken(Bytes::new()) };
-    let mut kept = forge.faults.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-    if kept.len() < REMEMBERED_MAX || kept.contains_key(&key) {
-        kept.insert(key, (parts.clone(), bytes.clone()));
-    }
-    drop(kept);
-    Response::from_parts(parts, Body::from(bytes))
 }
 
 /// A number that looks random, always the same for the same one (the finaliser of SplitMix64).

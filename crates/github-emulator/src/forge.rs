@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     path::PathBuf,
     sync::{
-        Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -16,9 +16,9 @@ use super::{
     clock::Clock,
     faults::Faults,
     git::Store,
-    keep::{StateFile, StateFileError, realign, snapshot},
     meter::Meter,
     state::State,
+    state_file::{StateFile, StateFileError, realign, snapshot},
     webhooks::Webhooks,
 };
 use crate::names::{Login, Timestamp};
@@ -48,7 +48,7 @@ pub(super) struct Forge {
     pub(super) git: Store,
     pub(super) meter: Meter,
     pub(super) faults: Faults,
-    pub(super) webhooks: Option<Webhooks>,
+    pub(super) webhooks: Option<Arc<Webhooks>>,
     pub(super) apps: Vec<App>,
     pub(super) started: Timestamp,
     pub(super) server: OnceLock<String>,

@@ -1,4 +1,4 @@
-//! The embedded forge: a GitHub-compatible server in one process, held to GitHub's REST contract.
+//! A GitHub-compatible server in one process, checked against GitHub's OpenAPI description.
 //!
 //! REST is below `/api/v3`, as on GitHub Enterprise Server; git speaks smart HTTP at `/OWNER/REPO.git` with a token as the
 //! password. State is in memory behind one lock and, where there is a folder for it, in a file too; git data is in bare
@@ -24,31 +24,46 @@ mod call;
 mod clock;
 mod connection;
 mod envelope;
+mod fault_layer;
 mod faults;
 mod fields;
 mod forge;
 mod git;
-mod keep;
+mod git_http;
 mod measure;
 mod meter;
 mod names;
-mod notices;
 mod options;
 mod page;
 mod pages;
+mod ref_moves;
 mod refusal;
 mod route;
 mod server;
 mod state;
-mod view;
+mod state_file;
+mod users;
+mod webhook_events;
 mod webhooks;
+mod wire;
 
 pub use api::endpoints;
 pub use apps::{App, AppKey, InvalidKey};
 pub use faults::{Fault, InvalidFault, What, When};
 pub use forge::LoggedRequest;
-pub use keep::StateFileError;
 pub use names::{InvalidRepoName, Login, RepoName, Timestamp};
-pub use options::{AccountKind, InvalidUser, Options, Role, User};
+pub use options::Options;
 pub use server::{Running, SeedError, SeedFile, StartError, serve};
+pub use state_file::StateFileError;
+pub use users::{AccountKind, InvalidUser, Role, User};
 pub use webhooks::{Delivery, Webhook};
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_readme_quotes_the_example() {
+        let readme = include_str!("../README.md");
+        let quoted = readme.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+        assert!(include_str!("../examples/test_double.rs").contains(quoted), "{quoted}");
+    }
+}

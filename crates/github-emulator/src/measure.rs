@@ -5,7 +5,7 @@ use git2::{Oid, Repository};
 use super::{
     git::{changes, walk},
     state::IssueState,
-    view::Measured,
+    wire::Measured,
 };
 
 /// Measures a pull request of these tips; whether it merges is asked of an open one only.

@@ -7,7 +7,7 @@ use axum::{
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::options::Role;
+use super::users::Role;
 
 /// A refused request.
 #[derive(Debug, Clone)]

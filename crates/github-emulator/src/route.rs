@@ -15,8 +15,8 @@ use super::{
     call::{Answer, Call},
     envelope::{Caller, ServedPath, SigningApp},
     forge::Forge,
-    notices::queue_new_events,
     refusal::Refusal,
+    webhook_events::queue_new_events,
 };
 
 /// The largest body of an API request: a blob of 100 MB, which is GitHub's limit, in Base64, and its envelope.

@@ -11,14 +11,16 @@ use super::{
     api,
     connection::{Hangup, Lines},
     envelope::envelope,
-    faults::{Fault, faulty},
+    fault_layer::faulty,
+    faults::Fault,
     forge::{Forge, LoggedRequest},
-    git,
-    keep::{StateFile, StateFileError},
-    notices,
-    options::{AccountKind, Options, Role, User},
+    git, git_http,
+    options::Options,
     pages, route,
     state::{Account, Repository},
+    state_file::{StateFile, StateFileError},
+    users::{AccountKind, Role, User},
+    webhook_events,
     webhooks::{Delivery, Webhooks, deliver},
 };
 use crate::names::{Login, RepoName, Timestamp};
@@ -85,7 +87,8 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
     let state_file = options.data.as_deref().map(StateFile::new);
     let mut forge = Forge::new(root, options.rate_limit, state_file);
     let (hooks, waiting) = Webhooks::new();
-    forge.webhooks = options.webhook.is_some().then_some(hooks);
+    let hooks = Arc::new(hooks);
+    forge.webhooks = options.webhook.is_some().then(|| Arc::clone(&hooks));
     forge.apps.clone_from(&options.apps);
     let forge = Arc::new(forge);
     forge.resume()?;
@@ -110,10 +113,10 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
             tracing::error!(%error, "the embedded forge stopped: {error}");
         }
     });
-    notices::begin(&forge);
-    let (ended, sender) = (stop.clone(), Arc::clone(&forge));
+    webhook_events::skip_existing(&forge);
     if let Some(webhook) = options.webhook {
-        tokio::spawn(async move { ended.run_until_cancelled(deliver(sender, webhook, waiting)).await });
+        let ended = stop.clone();
+        tokio::spawn(async move { ended.run_until_cancelled(deliver(hooks, webhook, waiting)).await });
     }
     let running = Running { forge, router, stop, server, folder };
     for app in &options.apps {
@@ -130,7 +133,7 @@ fn router(forge: &Arc<Forge>) -> Router {
     let api = Router::new().nest("/api/v3", route::router(forge, api::routes()));
     let all = api
         .layer(from_fn_with_state(Arc::clone(forge), envelope))
-        .merge(git::http_routes(forge))
+        .merge(git_http::routes(forge))
         .merge(pages::routes(forge));
     all.layer(from_fn_with_state(Arc::clone(forge), faulty))
 }
@@ -178,7 +181,7 @@ impl Running {
 
     /// The webhooks that were sent or wait to be, oldest first.
     pub fn deliveries(&self) -> Vec<Delivery> {
-        self.forge.webhooks.as_ref().map(Webhooks::kept).unwrap_or_default()
+        self.forge.webhooks.as_ref().map(|hooks| hooks.stored()).unwrap_or_default()
     }
 
     /// Sends a delivery again, with the id it had.

@@ -1,16 +1,16 @@
-//! Webhooks: what happened, sent to one address, signed; kept, so that it can be looked at and sent again.
+//! Webhook deliveries: events are posted to one address, signed, and stored, so that a test can read and repeat them.
 //!
 //! # Flow
-//! After a write, what is new in the state (every id above those already queued) becomes deliveries, in order of ids. A
-//! task sends them one by one; a delivery that fails is kept with its status and, as on GitHub, not sent again by itself.
+//! After a write, `webhook_events` queues the events in order of their ids. A task sends them one by one. A delivery that
+//! fails is stored with its status and, as on GitHub, not sent again.
 //!
 //! # Caveats
-//! Told of are: `issues` and `pull_request` (opened, closed, reopened, edited titles, labels, assignees, requested
+//! The events are: `issues` and `pull_request` (opened, closed, reopened, edited titles, labels, assignees, requested
 //! reviewers, `synchronize`), `issue_comment` created, `pull_request_review` submitted and dismissed, `check_run` created and
-//! completed, `push`. Edits of a body or a comment, and deletions, are not.
+//! completed, `push`. Edits of a body or a comment, and deletions, send none.
 
 use std::sync::{
-    Mutex, MutexGuard, PoisonError,
+    Arc, Mutex, MutexGuard, PoisonError,
     atomic::{AtomicU64, Ordering},
 };
 
@@ -21,8 +21,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
-/// How many deliveries are kept, and how many may wait.
-const KEPT_MAX: usize = 1_000;
+/// How many deliveries are stored, and how many may wait.
+const STORED_MAX: usize = 1_000;
 /// How long a receiver may take. <https://docs.github.com/webhooks/using-webhooks/handling-webhook-deliveries>
 const ANSWER_WITHIN: std::time::Duration = std::time::Duration::from_secs(10);
 
@@ -38,7 +38,7 @@ pub struct Webhook {
 /// One delivery, sent or on its way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
-    /// Its id, as in `X-GitHub-Delivery`; sent again, it keeps it.
+    /// Its id, as in `X-GitHub-Delivery`; a repeated delivery has the same id.
     pub id: String,
     /// The kind of event, as in `X-GitHub-Event`.
     pub event: String,
@@ -46,7 +46,7 @@ pub struct Delivery {
     pub action: Option<String>,
     /// The body.
     pub payload: Bytes,
-    /// What each attempt was answered with; 0 where there was no answer.
+    /// The status that each attempt was answered with; 0 where there was no answer.
     pub statuses: Vec<u16>,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Webhooks {
     /// Everything in the state up to this id has been queued.
     pub(super) queued_up_to: AtomicU64,
     count: AtomicU64,
-    kept: Mutex<Vec<Delivery>>,
+    stored: Mutex<Vec<Delivery>>,
     order: Mutex<()>,
     to_send: mpsc::Sender<String>,
 }
@@ -72,12 +72,12 @@ pub(super) struct Webhooks {
 impl Webhooks {
     /// Webhooks, and the queue of ids that [`deliver`] takes from.
     pub(super) fn new() -> (Self, mpsc::Receiver<String>) {
-        let (to_send, waiting) = mpsc::channel(KEPT_MAX);
+        let (to_send, waiting) = mpsc::channel(STORED_MAX);
         (
             Self {
                 queued_up_to: AtomicU64::new(0),
                 count: AtomicU64::new(0),
-                kept: Mutex::default(),
+                stored: Mutex::default(),
                 order: Mutex::default(),
                 to_send,
             },
@@ -85,7 +85,7 @@ impl Webhooks {
         )
     }
 
-    /// Lets one caller at a time find out what is new and queue it, so that events keep their order.
+    /// Lets one caller at a time read the changes and queue their events, so that events stay in order.
     pub(super) fn lock_order(&self) -> MutexGuard<'_, ()> {
         self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -98,41 +98,37 @@ impl Webhooks {
         let part = |from: usize, to: usize| digest.get(from..to).unwrap_or_default();
         let id = [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-");
         let (event, action) = (webhook.event.to_owned(), webhook.action.map(str::to_owned));
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= KEPT_MAX {
-            kept.remove(0);
+        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        if stored.len() >= STORED_MAX {
+            stored.remove(0);
         }
-        kept.push(Delivery { id: id.clone(), event, action, payload, statuses: Vec::new() });
-        drop(kept);
+        stored.push(Delivery { id: id.clone(), event, action, payload, statuses: Vec::new() });
+        drop(stored);
         self.send_later(id);
     }
 
-    /// Queues a kept delivery; a full queue drops it, and it stays kept without a status.
+    /// Queues a stored delivery. If the queue is full, it is not sent and gets no status.
     pub(super) fn send_later(&self, id: String) {
         if self.to_send.try_send(id).is_err() {
             tracing::warn!("the queue of webhooks is full: one was not sent");
         }
     }
 
-    /// The deliveries that are kept, oldest first.
-    pub(super) fn kept(&self) -> Vec<Delivery> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The stored deliveries, oldest first.
+    pub(super) fn stored(&self) -> Vec<Delivery> {
+        self.stored.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn answered(&self, id: &str, status: u16) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(delivery) = kept.iter_mut().find(|delivery| delivery.id == id) {
+        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(delivery) = stored.iter_mut().find(|delivery| delivery.id == id) {
             delivery.statuses.push(status);
         }
     }
 }
 
 /// Sends what is queued, one after the other, until the queue's other end is gone.
-pub(super) async fn deliver(
-    webhooks: std::sync::Arc<super::forge::Forge>,
-    to: Webhook,
-    mut waiting: mpsc::Receiver<String>,
-) {
+pub(super) async fn deliver(hooks: Arc<Webhooks>, to: Webhook, mut waiting: mpsc::Receiver<String>) {
     // The client wants a provider even where it talks plain HTTP; one that is there already stays.
     rustls::crypto::ring::default_provider().install_default().ok();
     let client = match reqwest::Client::builder().timeout(ANSWER_WITHIN).build() {
@@ -143,8 +139,7 @@ pub(super) async fn deliver(
         }
     };
     while let Some(id) = waiting.recv().await {
-        let Some(hooks) = &webhooks.webhooks else { return };
-        let Some(delivery) = hooks.kept().into_iter().find(|delivery| delivery.id == id) else { continue };
+        let Some(delivery) = hooks.stored().into_iter().find(|delivery| delivery.id == id) else { continue };
         let mut request = client
             .post(&to.url)
             .header("content-type", "application/json")

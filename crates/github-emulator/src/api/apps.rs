@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use super::super::{
     apps::{App, TOKEN_LIFE},
     call::{Answer, Call, Reply},
-    options::Role,
     page::{Page, paged},
     refusal::Refusal,
     route::{Route, get, post},
-    view::{View, node_id, simple_account, time},
+    users::Role,
+    wire::{self, View, node_id, simple_account, time},
 };
 
 pub(super) const ROUTES: &[Route] = &[
@@ -72,7 +72,7 @@ fn repositories(call: &Call) -> Answer {
     let (page, total) = (Page::of(call), seen.len());
     let show = |repo| {
         let view = View { server: call.forge.server(), accounts: &state.accounts, repo };
-        view.repository(call.role(&state, repo))
+        wire::repository(view, call.role(&state, repo))
     };
     let shown: Value = page.of_list(seen).into_iter().map(show).collect();
     Ok(Reply::ok(&json!({"total_count": total, "repositories": shown})).with_link(page.link(call, total)))

@@ -3,11 +3,12 @@
 use super::super::{
     call::{Answer, Call, Reply},
     fields::Fields,
-    options::Role,
     page::paged,
     refusal::Refusal,
     route::{Route, delete, get, post},
     state::{Account, EventKind, Issue, State},
+    users::Role,
+    wire,
 };
 use crate::names::Login;
 
@@ -69,7 +70,7 @@ fn change(call: &Call, wanted: impl FnOnce(&State, &Issue) -> Vec<Login>) -> Res
     }
     put_assignees(call, call.issue_mut(call.repository_mut(&mut state, Role::Triage)?)?, actor, logins);
     let view = call.view(&state)?;
-    Ok(view.issue(call.issue(view.repo)?))
+    Ok(wire::issue(view, call.issue(view.repo)?))
 }
 
 /// The logins sent in `assignees`, or in the older `assignee`, which is one or `null`.

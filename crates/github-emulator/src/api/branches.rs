@@ -6,10 +6,11 @@ use super::{
     super::{
         call::{Answer, Call, Reply},
         git::changes_between,
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Handler, Route, get},
+        users::Role,
+        wire,
     },
     checks,
     refs::is_unborn,
@@ -66,7 +67,7 @@ fn show(call: &Call) -> Answer {
     let own = view.api(&format!("/branches/{name}"));
     Ok(Reply::ok(&json!({
         "name": name,
-        "commit": view.commit(&commit),
+        "commit": wire::commit(view, &commit),
         "_links": {"self": own, "html": view.html(&format!("/tree/{name}"))},
         "protected": protected,
         "protection": {"enabled": protected, "required_status_checks": {"enforcement_level": "off", "contexts": [], "checks": []}},
@@ -91,7 +92,7 @@ fn commits(call: &Call) -> Answer {
     let ids = walk.take(HISTORY_MAX).collect::<Result<Vec<_>, _>>()?;
     let state = call.state();
     let view = call.view(&state)?;
-    Ok(paged(call, ids, |id| git.find_commit(*id).map_or(Value::Null, |commit| view.commit(&commit))))
+    Ok(paged(call, ids, |id| git.find_commit(*id).map_or(Value::Null, |commit| wire::commit(view, &commit))))
 }
 
 /// A commit, or what hangs on it. One pattern for all, because the name of a branch may have slashes in it.
@@ -114,12 +115,12 @@ fn commit(call: &Call) -> Answer {
     let files = changes_between(&git, commit.parent_ids().next(), commit.id())?;
     let state = call.state();
     let view = call.view(&state)?;
-    let mut shown = view.commit(&commit);
+    let mut shown = wire::commit(view, &commit);
     if let Value::Object(fields) = &mut shown {
         let (plus, minus) = files.iter().fold((0, 0), |(p, m), file| (p + file.additions, m + file.deletions));
         let sha = commit.id().to_string();
         fields.insert("stats".to_owned(), json!({"additions": plus, "deletions": minus, "total": plus + minus}));
-        fields.insert("files".to_owned(), files.iter().map(|file| view.file_change(file, &sha)).collect());
+        fields.insert("files".to_owned(), files.iter().map(|file| wire::file_change(view, file, &sha)).collect());
     }
     Ok(Reply::ok(&shown))
 }

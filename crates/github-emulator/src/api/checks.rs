@@ -6,12 +6,13 @@ use super::{
     super::{
         call::{Answer, Call, Reply},
         fields::Fields,
-        notices::queue_check,
-        options::Role,
         page::Page,
         refusal::Refusal,
         route::{Route, get, patch, post},
         state::CheckRun,
+        users::Role,
+        webhook_events::queue_check,
+        wire,
     },
     compare::commit_of,
 };
@@ -57,14 +58,14 @@ fn create(call: &Call) -> Answer {
         queue(call, &run, "completed")?;
     }
     let state = call.state();
-    Ok(Reply::created(&call.view(&state)?.check_run(&run)))
+    Ok(Reply::created(&wire::check_run(call.view(&state)?, &run)))
 }
 
 fn show(call: &Call) -> Answer {
     let (state, id) = (call.state(), call.number("id")?);
     let repo = call.repository(&state, Role::Read)?;
     let run = repo.checks.iter().find(|run| run.id == id).ok_or_else(Refusal::not_found)?;
-    Ok(Reply::ok(&call.view(&state)?.check_run(run)))
+    Ok(Reply::ok(&wire::check_run(call.view(&state)?, run)))
 }
 
 fn update(call: &Call) -> Answer {
@@ -102,7 +103,7 @@ pub(super) fn list(call: &Call) -> Answer {
     found.retain(|run| call.query("status").is_none_or(|status| run.status == status));
     let (page, total) = (Page::of(call), found.len());
     let view = call.view(&state)?;
-    let runs: Value = page.of_list(found).into_iter().map(|run| view.check_run(run)).collect();
+    let runs: Value = page.of_list(found).into_iter().map(|run| wire::check_run(view, run)).collect();
     Ok(Reply::ok(&json!({"total_count": total, "check_runs": runs})).with_link(page.link(call, total)))
 }
 

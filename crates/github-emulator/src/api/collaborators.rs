@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::super::{
     call::{Answer, Call, Reply},
-    options::Role,
     page::paged,
     refusal::Refusal,
     route::{Route, delete, get, put},
     state::Account,
-    view::View,
+    users::Role,
+    wire::View,
 };
 
 pub(super) const ROUTES: &[Route] = &[
@@ -25,7 +25,7 @@ fn list(call: &Call) -> Answer {
     let repo = call.repository(&state, Role::Write)?;
     let view = call.view(&state)?;
     let all: Vec<&Account> = state.accounts.all().filter(|account| repo.role(Some(account)) >= Role::Read).collect();
-    Ok(paged(call, all, |account| collaborator(&view, account, repo.role(Some(account)))))
+    Ok(paged(call, all, |account| collaborator(view, account, repo.role(Some(account)))))
 }
 
 fn check(call: &Call) -> Answer {
@@ -63,11 +63,11 @@ fn permission(call: &Call) -> Answer {
     call.actor()?;
     let account = state.accounts.get(call.part("login")).ok_or_else(Refusal::not_found)?;
     let role = repo.role(Some(account));
-    let user = collaborator(&call.view(&state)?, account, role);
+    let user = collaborator(call.view(&state)?, account, role);
     Ok(Reply::ok(&json!({"permission": role.permission(), "role_name": role.name(), "user": user})))
 }
 
-fn collaborator(view: &View<'_>, account: &Account, role: Role) -> Value {
+fn collaborator(view: View<'_>, account: &Account, role: Role) -> Value {
     let mut shown = view.user(&account.login);
     if let Value::Object(fields) = &mut shown {
         fields.insert("role_name".to_owned(), json!(role.name()));

@@ -3,11 +3,12 @@
 use super::{
     super::{
         call::{Answer, Call, Reply},
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Route, delete, get, patch, post},
         state::{Comment, Repository},
+        users::Role,
+        wire,
     },
     issues::{BODY_MAX, cross_reference},
 };
@@ -28,7 +29,7 @@ fn list(call: &Call) -> Answer {
     let since = since(call);
     let comments = issue.comments.iter().filter(|comment| since.is_none_or(|since| comment.updated_at >= since));
     let view = call.view(&state)?;
-    Ok(paged(call, comments.collect(), |comment| view.comment(issue.number, comment)))
+    Ok(paged(call, comments.collect(), |comment| wire::comment(view, issue.number, comment)))
 }
 
 fn list_all(call: &Call) -> Answer {
@@ -45,7 +46,7 @@ fn list_all(call: &Call) -> Answer {
         found.reverse();
     }
     let view = call.view(&state)?;
-    Ok(paged(call, found, |(number, comment)| view.comment(*number, comment)))
+    Ok(paged(call, found, |(number, comment)| wire::comment(view, *number, comment)))
 }
 
 fn create(call: &Call) -> Answer {
@@ -71,13 +72,13 @@ fn create(call: &Call) -> Answer {
     };
     let view = call.view(&state)?;
     let (_, comment) = find(view.repo, id)?;
-    Ok(Reply::created(&view.comment(number, comment)))
+    Ok(Reply::created(&wire::comment(view, number, comment)))
 }
 
 fn show(call: &Call) -> Answer {
     let state = call.state();
     let (number, comment) = find(call.repository(&state, Role::Read)?, call.number("id")?)?;
-    Ok(Reply::ok(&call.view(&state)?.comment(number, comment)))
+    Ok(Reply::ok(&wire::comment(call.view(&state)?, number, comment)))
 }
 
 fn update(call: &Call) -> Answer {
@@ -91,7 +92,7 @@ fn update(call: &Call) -> Answer {
     comment.updated_at = call.now;
     let view = call.view(&state)?;
     let (number, comment) = find(view.repo, id)?;
-    Ok(Reply::ok(&view.comment(number, comment)))
+    Ok(Reply::ok(&wire::comment(view, number, comment)))
 }
 
 fn remove(call: &Call) -> Answer {

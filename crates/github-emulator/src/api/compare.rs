@@ -8,6 +8,7 @@ use super::super::{
     git::{changes, merge_base, patch_text, walk},
     refusal::Refusal,
     route::{Route, get},
+    wire,
 };
 
 pub(super) const ROUTES: &[Route] = &[get("/repos/{owner}/{repo}/compare/{*basehead}", compare)];
@@ -34,7 +35,7 @@ fn compare(call: &Call) -> Answer {
     let state = call.state();
     let view = call.view(&state)?;
     let sha = head_id.to_string();
-    let show = |id: Oid| git.find_commit(id).map(|commit| view.commit(&commit));
+    let show = |id: Oid| git.find_commit(id).map(|commit| wire::commit(view, &commit));
     let commits = commits.into_iter().map(show).collect::<Result<Value, _>>()?;
     let page = view.html(&format!("/compare/{base}...{head}"));
     Ok(Reply::ok(&json!({
@@ -50,7 +51,7 @@ fn compare(call: &Call) -> Answer {
         "behind_by": behind,
         "total_commits": ahead,
         "commits": commits,
-        "files": files.iter().map(|file| view.file_change(file, &sha)).collect::<Value>(),
+        "files": files.iter().map(|file| wire::file_change(view, file, &sha)).collect::<Value>(),
     })))
 }
 

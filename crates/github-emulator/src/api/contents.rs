@@ -9,9 +9,10 @@ use super::{
         call::{Answer, Call, Reply},
         fields::Fields,
         git::RefMove,
-        options::Role,
         refusal::Refusal,
         route::{Route, delete, get, put},
+        users::Role,
+        wire,
     },
     compare::commit_of,
     objects::{plain_path, signature},
@@ -53,7 +54,7 @@ fn at(call: &Call, path: &str) -> Answer {
                     return Ok(Reply::raw("application/vnd.github.raw; charset=utf-8", blob.content().to_vec()));
                 }
                 let state = call.state();
-                return Ok(Reply::ok(&call.view(&state)?.file(path, &blob, reference, &git)));
+                return Ok(Reply::ok(&wire::file(call.view(&state)?, path, &blob, reference, &git)));
             }
         }
     };
@@ -63,8 +64,10 @@ fn at(call: &Call, path: &str) -> Answer {
         let name = String::from_utf8_lossy(name);
         if path.is_empty() { name.into_owned() } else { format!("{path}/{name}") }
     };
-    let entries: Value =
-        folder.iter().map(|e| view.content(&below(e.name_bytes()), (e.id(), e.filemode()), reference, &git)).collect();
+    let entries: Value = folder
+        .iter()
+        .map(|e| wire::content(view, &below(e.name_bytes()), (e.id(), e.filemode()), reference, &git))
+        .collect();
     Ok(Reply::ok(&entries))
 }
 
@@ -79,8 +82,8 @@ fn write(call: &Call) -> Answer {
     let blob = git.find_blob(Oid::hash_object(git2::ObjectType::Blob, &bytes)?)?;
     let state = call.state();
     let view = call.view(&state)?;
-    let commit_shown = view.git_commit(&git.find_commit(commit)?);
-    let mut content = view.file(path, &blob, &commit.to_string(), &git);
+    let commit_shown = wire::git_commit(view, &git.find_commit(commit)?);
+    let mut content = wire::file(view, path, &blob, &commit.to_string(), &git);
     if let Value::Object(fields) = &mut content {
         fields.remove("content");
         fields.remove("encoding");
@@ -100,7 +103,7 @@ fn remove(call: &Call) -> Answer {
     let (_, commit) = change(call, &sent, path, None)?;
     let git = call.read_git()?;
     let state = call.state();
-    let commit = call.view(&state)?.git_commit(&git.find_commit(commit)?);
+    let commit = wire::git_commit(call.view(&state)?, &git.find_commit(commit)?);
     Ok(Reply::ok(&json!({"content": null, "commit": commit})))
 }
 

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::super::{
     call::{Answer, Call, Reply},
-    options::Role,
     page::paged,
     refusal::Refusal,
     route::{Route, get},
     state::{Comment, Event, EventKind, Issue, Review},
-    view::View,
+    users::Role,
+    wire::{self, View},
 };
 use crate::names::Timestamp;
 
@@ -41,7 +41,9 @@ fn of_issue(call: &Call) -> Answer {
     let state = call.state();
     let issue = call.issue(call.repository(&state, Role::Read)?)?;
     let view = call.view(&state)?;
-    Ok(paged(call, issue.events.iter().filter(|event| listed(event)).collect(), |event| view.event(issue, event)))
+    Ok(paged(call, issue.events.iter().filter(|event| listed(event)).collect(), |event| {
+        wire::event(view, issue, event)
+    }))
 }
 
 fn of_repository(call: &Call) -> Answer {
@@ -52,7 +54,7 @@ fn of_repository(call: &Call) -> Answer {
         repo.issues.values().flat_map(|i| i.events.iter().map(move |e| (i, e))).collect();
     all.retain(|(_, event)| listed(event));
     all.sort_by_key(|(_, event)| std::cmp::Reverse(event.id));
-    Ok(paged(call, all, |(issue, event)| with_issue(&view, issue, event)))
+    Ok(paged(call, all, |(issue, event)| with_issue(view, issue, event)))
 }
 
 fn show(call: &Call) -> Answer {
@@ -60,7 +62,7 @@ fn show(call: &Call) -> Answer {
     let (repo, id) = (call.repository(&state, Role::Read)?, call.number("id")?);
     let mut all = repo.issues.values().flat_map(|issue| issue.events.iter().map(move |event| (issue, event)));
     let (issue, event) = all.find(|(_, event)| event.id == id && listed(event)).ok_or_else(Refusal::not_found)?;
-    Ok(Reply::ok(&with_issue(&call.view(&state)?, issue, event)))
+    Ok(Reply::ok(&with_issue(call.view(&state)?, issue, event)))
 }
 
 fn timeline(call: &Call) -> Answer {
@@ -72,9 +74,9 @@ fn timeline(call: &Call) -> Answer {
     entries.extend(issue.comments.iter().map(Entry::Comment));
     entries.sort_by_key(Entry::order);
     Ok(paged(call, entries, |entry| match entry {
-        Entry::Event(event) => without(view.event(issue, event), "assigner"),
-        Entry::Comment(comment) => named(view.comment(issue.number, comment), "commented"),
-        Entry::Review(review) => without(named(view.review(issue.number, review), "reviewed"), "actor"),
+        Entry::Event(event) => without(wire::event(view, issue, event), "assigner"),
+        Entry::Comment(comment) => named(wire::comment(view, issue.number, comment), "commented"),
+        Entry::Review(review) => without(named(wire::review(view, issue.number, review), "reviewed"), "actor"),
     }))
 }
 
@@ -95,10 +97,10 @@ fn named(mut shown: Value, event: &str) -> Value {
     shown
 }
 
-fn with_issue(view: &View<'_>, issue: &Issue, event: &Event) -> Value {
-    let mut shown = view.event(issue, event);
+fn with_issue(view: View<'_>, issue: &Issue, event: &Event) -> Value {
+    let mut shown = wire::event(view, issue, event);
     if let Value::Object(fields) = &mut shown {
-        fields.insert("issue".to_owned(), view.issue(issue));
+        fields.insert("issue".to_owned(), wire::issue(view, issue));
     }
     shown
 }

@@ -4,10 +4,11 @@ use super::{
     super::{
         call::{Answer, Call, Reply},
         fields::Fields,
-        options::Role,
         refusal::Refusal,
         route::{Route, delete, patch, put},
         state::{Closing, EventKind, Issue, Lock, StateReason},
+        users::Role,
+        wire,
     },
     assignees::{assign, put_assignees, sent},
     issue_labels::put_labels,
@@ -102,7 +103,7 @@ fn update(call: &Call) -> Answer {
         }
     }
     let view = call.view(&state)?;
-    Ok(Reply::ok(&view.issue(call.issue(view.repo)?)))
+    Ok(Reply::ok(&wire::issue(view, call.issue(view.repo)?)))
 }
 
 fn lock(call: &Call) -> Answer {

@@ -6,11 +6,12 @@ use super::{
     super::{
         call::{Answer, Call, Reply},
         fields::Fields,
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Route, delete, get, post, put},
         state::{EventKind, Repository},
+        users::Role,
+        wire,
     },
     labels::ids_of,
 };
@@ -29,7 +30,7 @@ fn list(call: &Call) -> Answer {
     let issue = call.issue(repo)?;
     let view = call.view(&state)?;
     let labels = issue.labels.iter().filter_map(|id| repo.label_by_id(*id)).collect();
-    Ok(paged(call, labels, |label| view.label(label)))
+    Ok(paged(call, labels, |label| wire::label(view, label)))
 }
 
 fn add(call: &Call) -> Answer {
@@ -73,7 +74,7 @@ fn change(call: &Call, wanted: impl FnOnce(&mut Repository, u64) -> Result<Vec<u
         put_labels(call, repo, number, &ids)?;
     }
     let view = call.view(&state)?;
-    Ok(Reply::ok(&view.labels(&call.issue(view.repo)?.labels)))
+    Ok(Reply::ok(&wire::labels(view, &call.issue(view.repo)?.labels)))
 }
 
 /// Makes the labels of an issue exactly these, with an event for each that comes or goes.

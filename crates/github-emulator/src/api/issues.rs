@@ -3,11 +3,12 @@
 use super::{
     super::{
         call::{Answer, Call, Reply},
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Route, get, post},
         state::{EventKind, Issue, IssueState, Repository, mentions},
+        users::Role,
+        wire,
     },
     assignees::{assign, sent},
     issue_labels::put_labels,
@@ -29,7 +30,7 @@ pub(super) const ROUTES: &[Route] = &[
 fn show(call: &Call) -> Answer {
     let state = call.state();
     let issue = call.issue(call.repository(&state, Role::Read)?)?;
-    Ok(Reply::ok(&call.view(&state)?.issue(issue)))
+    Ok(Reply::ok(&wire::issue(call.view(&state)?, issue)))
 }
 
 fn list(call: &Call) -> Answer {
@@ -70,7 +71,7 @@ fn list(call: &Call) -> Answer {
         issues.reverse();
     }
     let view = call.view(&state)?;
-    Ok(paged(call, issues, |issue| view.issue(issue)))
+    Ok(paged(call, issues, |issue| wire::issue(view, issue)))
 }
 
 fn create(call: &Call) -> Answer {
@@ -101,7 +102,7 @@ fn create(call: &Call) -> Answer {
         number
     };
     let view = call.view(&state)?;
-    Ok(Reply::created(&view.repo.issues.get(&number).map(|issue| view.issue(issue)).into()))
+    Ok(Reply::created(&view.repo.issues.get(&number).map(|issue| wire::issue(view, issue)).into()))
 }
 
 fn add(repo: &mut Repository, issue: Issue) -> u64 {

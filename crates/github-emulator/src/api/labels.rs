@@ -3,11 +3,12 @@
 use super::super::{
     call::{Answer, Call, Reply},
     fields::Fields,
-    options::Role,
     page::paged,
     refusal::Refusal,
     route::{Route, delete, get, patch, post},
     state::{Label, Repository},
+    users::Role,
+    wire,
 };
 
 /// <https://docs.github.com/rest/issues/labels>
@@ -28,13 +29,13 @@ fn list(call: &Call) -> Answer {
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
     let view = call.view(&state)?;
-    Ok(paged(call, repo.labels.iter().collect(), |label| view.label(label)))
+    Ok(paged(call, repo.labels.iter().collect(), |label| wire::label(view, label)))
 }
 
 fn show(call: &Call) -> Answer {
     let state = call.state();
     let label = call.repository(&state, Role::Read)?.label(call.part("name")).ok_or_else(Refusal::not_found)?;
-    Ok(Reply::ok(&call.view(&state)?.label(label)))
+    Ok(Reply::ok(&wire::label(call.view(&state)?, label)))
 }
 
 fn create(call: &Call) -> Answer {
@@ -51,7 +52,7 @@ fn create(call: &Call) -> Answer {
         repo.labels.push(Label { id, name, color, description: description(&fields)? });
     }
     let view = call.view(&state)?;
-    Ok(Reply::created(&view.repo.label_by_id(id).map(|label| view.label(label)).into()))
+    Ok(Reply::created(&view.repo.label_by_id(id).map(|label| wire::label(view, label)).into()))
 }
 
 fn update(call: &Call) -> Answer {
@@ -75,7 +76,7 @@ fn update(call: &Call) -> Answer {
         id
     };
     let view = call.view(&state)?;
-    Ok(Reply::ok(&view.repo.label_by_id(id).map(|label| view.label(label)).into()))
+    Ok(Reply::ok(&view.repo.label_by_id(id).map(|label| wire::label(view, label)).into()))
 }
 
 fn remove(call: &Call) -> Answer {

@@ -6,7 +6,7 @@ use super::super::{
     call::{Answer, Call, Reply},
     refusal::Refusal,
     route::{Route, get},
-    view::{private_account, public_account},
+    wire::{private_account, public_account},
 };
 use crate::names::Login;
 

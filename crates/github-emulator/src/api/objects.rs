@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::super::{
     call::{Answer, Call, Reply},
-    options::Role,
     refusal::Refusal,
     route::{Route, get, post},
-    view::{node_id, person, wrapped_base64},
+    users::Role,
+    wire::{self, node_id, person, wrapped_base64},
 };
 
 /// The most entries a tree is answered with. <https://docs.github.com/rest/git/trees>
@@ -163,7 +163,7 @@ fn commit(call: &Call) -> Answer {
     let git = call.read_git()?;
     let commit = git.find_commit(oid(call.part("sha"))?)?;
     let state = call.state();
-    Ok(Reply::ok(&call.view(&state)?.git_commit(&commit)))
+    Ok(Reply::ok(&wire::git_commit(call.view(&state)?, &commit)))
 }
 
 fn create_commit(call: &Call) -> Answer {
@@ -184,7 +184,7 @@ fn create_commit(call: &Call) -> Answer {
     let committer = committer.unwrap_or_else(|| author.clone());
     let id = git.commit(None, &author, &committer, &message, &tree, &parents.iter().collect::<Vec<_>>())?;
     let state = call.state();
-    Ok(Reply::created(&call.view(&state)?.git_commit(&git.find_commit(id)?)))
+    Ok(Reply::created(&wire::git_commit(call.view(&state)?, &git.find_commit(id)?)))
 }
 
 fn tag(call: &Call) -> Answer {

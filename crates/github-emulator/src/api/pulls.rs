@@ -9,11 +9,12 @@ use super::{
         fields::Fields,
         git::{changes, merge_base, patch_text, walk},
         measure::measure,
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Route, get, patch, post},
         state::{EventKind, Issue, IssueState, Pull, Repository, State},
+        users::Role,
+        wire,
     },
     issue_edit::Edit,
     issues::{BODY_MAX, TITLE_MAX, cross_reference, new_issue},
@@ -71,7 +72,7 @@ fn list(call: &Call) -> Answer {
         found.reverse();
     }
     let view = call.view(&state)?;
-    Ok(paged(call, found, |issue| view.pull(issue)))
+    Ok(paged(call, found, |issue| wire::pull(view, issue)))
 }
 
 fn show(call: &Call) -> Answer {
@@ -90,7 +91,7 @@ pub(super) fn whole(call: &Call, git: &Git) -> Result<Value, Refusal> {
     let measured = measure(git, sides, open_or_closed)?;
     let state = call.state();
     let view = call.view(&state)?;
-    Ok(view.whole_pull(pull_of(call, view.repo)?.0, measured))
+    Ok(wire::whole_pull(view, pull_of(call, view.repo)?.0, measured))
 }
 
 /// The tips of base and head of the pull request in the path.
@@ -106,7 +107,7 @@ fn files(call: &Call) -> Answer {
     let files = changes(&git, base, head)?;
     let state = call.state();
     let view = call.view(&state)?;
-    Ok(paged(call, files, |file| view.file_change(file, &head.to_string())))
+    Ok(paged(call, files, |file| wire::file_change(view, file, &head.to_string())))
 }
 
 fn commits(call: &Call) -> Answer {
@@ -115,7 +116,7 @@ fn commits(call: &Call) -> Answer {
     let ids = walk(&git, Some(base), head)?;
     let state = call.state();
     let view = call.view(&state)?;
-    Ok(paged(call, ids, |id| git.find_commit(*id).map_or(Value::Null, |commit| view.commit(&commit))))
+    Ok(paged(call, ids, |id| git.find_commit(*id).map_or(Value::Null, |commit| wire::commit(view, &commit))))
 }
 
 fn create(call: &Call) -> Answer {

@@ -3,12 +3,12 @@
 use super::{
     super::{
         call::{Answer, Call, Reply},
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Route, delete, get, post},
         state::{Reaction, Repository},
-        view::CONTENTS,
+        users::Role,
+        wire::{self, CONTENTS},
     },
     comments::{find, find_mut},
 };
@@ -27,7 +27,7 @@ fn list(call: &Call) -> Answer {
     let all = reactions(call, call.repository(&state, Role::Read)?)?;
     let view = call.view(&state)?;
     let wanted = all.iter().filter(|reaction| call.query("content").is_none_or(|content| reaction.content == content));
-    Ok(paged(call, wanted.collect(), |reaction| view.reaction(reaction)))
+    Ok(paged(call, wanted.collect(), |reaction| wire::reaction(view, reaction)))
 }
 
 /// Reacting twice with the same is answered 200 with the first.
@@ -49,7 +49,7 @@ fn create(call: &Call) -> Answer {
             }
         }
     };
-    let shown = call.view(&state)?.reaction(&reaction);
+    let shown = wire::reaction(call.view(&state)?, &reaction);
     Ok(if new { Reply::created(&shown) } else { Reply::ok(&shown) })
 }
 

@@ -7,10 +7,12 @@ use serde_json::Value;
 use super::super::{
     call::{Answer, Call, Reply},
     fields::Fields,
-    git::{RefMove, moved},
-    options::Role,
+    git::RefMove,
+    ref_moves::moved,
     refusal::Refusal,
     route::{Route, delete, get, patch, post},
+    users::Role,
+    wire,
 };
 
 pub(super) const ROUTES: &[Route] = &[
@@ -46,7 +48,7 @@ fn matching(call: &Call) -> Answer {
     found.sort();
     let state = call.state();
     let view = call.view(&state)?;
-    let shown = found.iter().map(|(name, target)| view.reference(name, *target, kind(&git, *target)));
+    let shown = found.iter().map(|(name, target)| wire::reference(view, name, *target, kind(&git, *target)));
     Ok(Reply::ok(&shown.collect()))
 }
 
@@ -157,7 +159,7 @@ fn kind(git: &Repository, target: Oid) -> Option<ObjectType> {
 
 fn shown(call: &Call, git: &Repository, name: &str, target: Oid) -> Result<Value, Refusal> {
     let state = call.state();
-    Ok(call.view(&state)?.reference(name, target, kind(git, target)))
+    Ok(wire::reference(call.view(&state)?, name, target, kind(git, target)))
 }
 
 fn refused(error: git2::Error) -> Refusal {

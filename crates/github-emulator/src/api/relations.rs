@@ -2,11 +2,12 @@
 
 use super::super::{
     call::{Answer, Call, Reply},
-    options::Role,
     page::paged,
     refusal::Refusal,
     route::{Route, delete, get, post},
     state::{EventKind, Issue, Repository},
+    users::Role,
+    wire,
 };
 
 pub(super) const ROUTES: &[Route] = &[
@@ -40,7 +41,7 @@ fn parent(call: &Call) -> Answer {
     let repo = call.repository(&state, Role::Read)?;
     let number = call.issue(repo)?.number;
     let parent = repo.issues.values().find(|other| other.children.contains(&number)).ok_or_else(Refusal::not_found)?;
-    Ok(Reply::ok(&call.view(&state)?.issue(parent)))
+    Ok(Reply::ok(&wire::issue(call.view(&state)?, parent)))
 }
 
 fn block(call: &Call) -> Answer {
@@ -99,7 +100,7 @@ fn listed(call: &Call, numbers: impl FnOnce(&Repository, &Issue) -> Vec<u64>) ->
     let repo = call.repository(&state, Role::Read)?;
     let found = numbers(repo, call.issue(repo)?).into_iter().filter_map(|number| repo.issues.get(&number)).collect();
     let view = call.view(&state)?;
-    Ok(paged(call, found, |issue| view.issue(issue)))
+    Ok(paged(call, found, |issue| wire::issue(view, issue)))
 }
 
 /// Changes how the issue in the path stands to the one with this id, and answers that other one.
@@ -118,7 +119,7 @@ fn change(
     let event = turn(issue, other)?;
     issue.record(call.forge.next_id(), actor, call.now, event);
     let view = call.view(&state)?;
-    view.repo.issues.get(&other).map(|issue| view.issue(issue)).ok_or_else(Refusal::not_found)
+    view.repo.issues.get(&other).map(|issue| wire::issue(view, issue)).ok_or_else(Refusal::not_found)
 }
 
 fn by_id(repo: &Repository, id: u64) -> Result<u64, Refusal> {

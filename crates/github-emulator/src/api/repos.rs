@@ -2,11 +2,11 @@
 
 use super::super::{
     call::{Answer, Call, Reply},
-    options::Role,
     refusal::Refusal,
     route::{Route, get, post},
     state::{Repository, Visibility},
-    view::View,
+    users::Role,
+    wire::{self, View},
 };
 use crate::names::RepoName;
 
@@ -15,7 +15,7 @@ pub(super) const ROUTES: &[Route] = &[post("/user/repos", create), get("/repos/{
 fn show(call: &Call) -> Answer {
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
-    Ok(Reply::ok(&call.view(&state)?.full_repository(call.role(&state, repo))))
+    Ok(Reply::ok(&wire::full_repository(call.view(&state)?, call.role(&state, repo))))
 }
 
 fn create(call: &Call) -> Answer {
@@ -46,5 +46,5 @@ fn create(call: &Call) -> Answer {
     state.repositories.put(repo);
     let repo = state.repositories.get(name.owner(), name.name()).ok_or_else(Refusal::not_found)?;
     let view = View { server: call.forge.server(), accounts: &state.accounts, repo };
-    Ok(Reply::created(&view.full_repository(Role::Admin)))
+    Ok(Reply::created(&wire::full_repository(view, Role::Admin)))
 }

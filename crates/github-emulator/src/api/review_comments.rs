@@ -6,11 +6,12 @@ use super::{
     super::{
         call::{Answer, Call, Reply},
         git::changes,
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Route, delete, get, patch, post},
         state::{Repository, ReviewComment},
+        users::Role,
+        wire,
     },
     issues::BODY_MAX,
     pulls::{pull_mut, pull_of, sides},
@@ -80,7 +81,7 @@ fn list(call: &Call) -> Answer {
     let state = call.state();
     let (issue, pull) = pull_of(call, call.repository(&state, Role::Read)?)?;
     let view = call.view(&state)?;
-    Ok(paged(call, pull.review_comments.iter().collect(), |comment| view.review_comment(issue.number, comment)))
+    Ok(paged(call, pull.review_comments.iter().collect(), |comment| wire::review_comment(view, issue.number, comment)))
 }
 
 fn create(call: &Call) -> Answer {
@@ -129,13 +130,13 @@ fn add(call: &Call, place: Place, commit: Option<&str>) -> Answer {
     let state = call.state();
     let view = call.view(&state)?;
     let (number, comment) = find(view.repo, id)?;
-    Ok(Reply::created(&view.review_comment(number, comment)))
+    Ok(Reply::created(&wire::review_comment(view, number, comment)))
 }
 
 fn show(call: &Call) -> Answer {
     let state = call.state();
     let (number, comment) = find(call.repository(&state, Role::Read)?, call.number("id")?)?;
-    Ok(Reply::ok(&call.view(&state)?.review_comment(number, comment)))
+    Ok(Reply::ok(&wire::review_comment(call.view(&state)?, number, comment)))
 }
 
 fn update(call: &Call) -> Answer {

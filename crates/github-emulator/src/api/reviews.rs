@@ -3,11 +3,12 @@
 use super::{
     super::{
         call::{Answer, Call, Reply},
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Route, delete, get, post, put},
         state::{EventKind, Issue, Review, ReviewState},
+        users::Role,
+        wire,
     },
     issues::BODY_MAX,
     pulls::{pull_mut, pull_of},
@@ -29,7 +30,7 @@ fn list(call: &Call) -> Answer {
     let state = call.state();
     let (issue, pull) = pull_of(call, call.repository(&state, Role::Read)?)?;
     let view = call.view(&state)?;
-    Ok(paged(call, pull.reviews.iter().collect(), |review| view.review(issue.number, review)))
+    Ok(paged(call, pull.reviews.iter().collect(), |review| wire::review(view, issue.number, review)))
 }
 
 fn show(call: &Call) -> Answer {
@@ -40,7 +41,7 @@ fn reviewed(call: &Call, id: u64) -> Answer {
     let state = call.state();
     let (issue, pull) = pull_of(call, call.repository(&state, Role::Read)?)?;
     let review = pull.reviews.iter().find(|review| review.id == id).ok_or_else(Refusal::not_found)?;
-    Ok(Reply::ok(&call.view(&state)?.review(issue.number, review)))
+    Ok(Reply::ok(&wire::review(call.view(&state)?, issue.number, review)))
 }
 
 fn create(call: &Call) -> Answer {
@@ -167,5 +168,5 @@ fn change(
         }
     }
     let view = call.view(&state)?;
-    Ok(view.pull(call.issue(view.repo)?))
+    Ok(wire::pull(view, call.issue(view.repo)?))
 }

@@ -5,11 +5,12 @@ use serde_json::{Value, json};
 use super::{
     super::{
         call::{Answer, Call, Reply},
-        options::Role,
         page::paged,
         refusal::Refusal,
         route::{Route, post},
         state::{CommitStatus, Repository},
+        users::Role,
+        wire,
     },
     compare::commit_of,
 };
@@ -38,7 +39,7 @@ fn create(call: &Call) -> Answer {
     };
     let mut state = call.state();
     call.repository_mut(&mut state, Role::Write)?.statuses.push(status.clone());
-    Ok(Reply::created(&call.view(&state)?.status(&status)))
+    Ok(Reply::created(&wire::status(call.view(&state)?, &status)))
 }
 
 /// The statuses of a commit.
@@ -48,7 +49,7 @@ pub(super) fn list(call: &Call) -> Answer {
     let repo = call.repository(&state, Role::Read)?;
     let view = call.view(&state)?;
     let all = repo.statuses.iter().rev().filter(|status| status.sha == sha).collect();
-    Ok(paged(call, all, |status| view.status(status)))
+    Ok(paged(call, all, |status| wire::status(view, status)))
 }
 
 /// All of a commit's in one word.
@@ -69,8 +70,8 @@ pub(super) fn combined(call: &Call) -> Answer {
         "state": word,
         "sha": sha,
         "total_count": latest.len(),
-        "statuses": latest.iter().map(|status| view.simple_status(status)).collect::<Value>(),
-        "repository": view.minimal_repository(call.role(&state, repo)),
+        "statuses": latest.iter().map(|status| wire::simple_status(view, status)).collect::<Value>(),
+        "repository": wire::minimal_repository(view, call.role(&state, repo)),
         "commit_url": at,
         "url": format!("{at}/status"),
     })))

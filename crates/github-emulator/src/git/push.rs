@@ -1,14 +1,22 @@
-//! What one moved ref brought: the commits that no branch had before, and whether others were lost.
+//! The commits that a push added to a branch, and whether it was forced.
 
 use git2::{Oid, Repository, Sort};
 
-use super::{FileChange, RefMove, changes_between};
+use super::{FileChange, changes_between};
 
-/// How many commits a push is told with. <https://docs.github.com/webhooks/webhook-events-and-payloads#push>
+/// How many commits the event of a push lists. <https://docs.github.com/webhooks/webhook-events-and-payloads#push>
 const COMMITS_MAX: usize = 2_048;
 
-/// A commit and the files it changed.
-pub(in super::super) type Brought = (Oid, Vec<FileChange>);
+/// One ref that moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) struct RefMove {
+    pub(in super::super) reference: String,
+    pub(in super::super) old: Option<Oid>,
+    pub(in super::super) new: Option<Oid>,
+}
+
+/// An added commit and the files it changed.
+pub(in super::super) type AddedCommit = (Oid, Vec<FileChange>);
 
 /// Whether the move lost commits that the ref had.
 pub(in super::super) fn is_forced(repo: &Repository, change: &RefMove) -> bool {
@@ -19,7 +27,7 @@ pub(in super::super) fn is_forced(repo: &Repository, change: &RefMove) -> bool {
 }
 
 /// The commits that the ref has now and neither it nor another branch had, oldest first; of a tag none.
-pub(in super::super) fn brought(repo: &Repository, change: &RefMove) -> Result<Vec<Brought>, git2::Error> {
+pub(in super::super) fn added_commits(repo: &Repository, change: &RefMove) -> Result<Vec<AddedCommit>, git2::Error> {
     let Some(new) = change.new.filter(|_| change.reference.starts_with("refs/heads/")) else { return Ok(Vec::new()) };
     let mut walk = repo.revwalk()?;
     walk.set_sorting(Sort::TOPOLOGICAL | Sort::REVERSE)?;

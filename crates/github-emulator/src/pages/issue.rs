@@ -5,10 +5,10 @@ use serde_json::json;
 use super::{
     super::{
         call::{Answer, Call},
-        options::Role,
+        users::Role,
     },
+    layout::{page, trail},
     pull,
-    serve::{page, trail},
     text::{head, timeline},
 };
 

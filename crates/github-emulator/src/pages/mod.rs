@@ -1,6 +1,7 @@
 //! Web pages for a person to look at: a repository, an issue, a pull request. They run no script and load nothing.
 
 mod issue;
+mod layout;
 mod markdown;
 mod pull;
 mod repository;

@@ -7,10 +7,10 @@ use super::{
     super::{
         call::{Answer, Call, Reply},
         git::{FileChange, changes, patch_text, walk},
-        options::Role,
         refusal::Refusal,
+        users::Role,
     },
-    serve::{page, trail},
+    layout::{page, trail},
     text::{head, timeline},
 };
 

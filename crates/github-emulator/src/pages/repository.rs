@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::{
     super::{
         call::{Answer, Call},
-        options::Role,
         state::IssueState,
+        users::Role,
     },
+    layout::{page, trail},
     markdown,
-    serve::{page, trail},
     text::line,
 };
 

@@ -1,6 +1,6 @@
-//! The pages' routes, their templates and the headers that keep them inert.
+//! The pages' routes, sign-in, and the headers that let a page run and load nothing.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use axum::{
     Router,
@@ -9,18 +9,16 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderValue, StatusCode, header};
-use minijinja::{Environment, context};
-use serde_json::Value;
 
 use super::{
     super::{
-        call::{Answer, Call, Reply},
         envelope::{Caller, sign_in},
         forge::Forge,
-        refusal::Refusal,
         route::{Route, get, table},
     },
-    issue, pull, repository,
+    issue,
+    layout::{render, whole},
+    pull, repository,
 };
 
 /// Nothing but the page's own style: no script, no image, no frame, no form.
@@ -35,17 +33,6 @@ const ROUTES: &[Route] = &[
     get("/{owner}/{repo}/issues/{number}", issue::show),
     get("/{owner}/{repo}/pull/{number}", pull::show),
 ];
-
-static TEMPLATES: LazyLock<Result<Environment<'static>, minijinja::Error>> = LazyLock::new(|| {
-    let mut templates = Environment::new();
-    templates.add_template("layout.html", include_str!("layout.html"))?;
-    templates.add_template("all.html", include_str!("all.html"))?;
-    templates.add_template("repository.html", include_str!("repository.html"))?;
-    templates.add_template("issue.html", include_str!("issue.html"))?;
-    templates.add_template("pull.html", include_str!("pull.html"))?;
-    templates.add_template("error.html", include_str!("error.html"))?;
-    Ok(templates)
-});
 
 /// The routes of the pages.
 pub(in super::super) fn routes(forge: &Arc<Forge>) -> Router {
@@ -79,32 +66,4 @@ fn failed(status: StatusCode) -> Response {
         Ok(text) => (status, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], text).into_response(),
         Err(refusal) => refusal.into_response(),
     }
-}
-
-/// A page of this template and what it shows, below a trail of (name, address).
-pub(super) fn page(name: &str, title: &str, trail: &[(String, String)], shown: &Value) -> Answer {
-    let content = render(name, shown)?;
-    Ok(Reply::raw("text/html; charset=utf-8", whole(title, trail, &content)?))
-}
-
-fn whole(title: &str, trail: &[(String, String)], content: &str) -> Result<String, Refusal> {
-    let templates = TEMPLATES.as_ref().map_err(Refusal::internal)?;
-    let layout = templates.get_template("layout.html").map_err(Refusal::internal)?;
-    let trail: Vec<_> = trail.iter().map(|(name, address)| context! { name, address }).collect();
-    layout.render(context! { title, trail, content, style => include_str!("style.css") }).map_err(Refusal::internal)
-}
-
-fn render(name: &str, shown: &Value) -> Result<String, Refusal> {
-    let templates = TEMPLATES.as_ref().map_err(Refusal::internal)?;
-    templates
-        .get_template(name)
-        .and_then(|template| template.render(minijinja::Value::from(minijinja::value::Serde(shown))))
-        .map_err(Refusal::internal)
-}
-
-/// The trail to the repository in the path.
-pub(super) fn trail(call: &Call) -> Vec<(String, String)> {
-    let name = format!("{}/{}", call.part("owner"), call.part("repo"));
-    let address = format!("/{name}");
-    vec![(name, address)]
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::options::{AccountKind, Role};
+use super::super::users::{AccountKind, Role};
 use crate::names::{Login, Timestamp};
 
 /// One account.

@@ -2,53 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, EventKind, Pull};
+use super::{Event, EventKind, IssueState, Pull, StateReason};
 use crate::names::{Login, Timestamp};
-
-/// Whether it is open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(in super::super) enum IssueState {
-    Open,
-    Closed,
-}
-
-impl IssueState {
-    /// GitHub's name of it.
-    pub(in super::super) fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Closed => "closed",
-        }
-    }
-}
-
-/// Why it is in its state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(in super::super) enum StateReason {
-    Completed,
-    NotPlanned,
-    Duplicate,
-    Reopened,
-}
-
-impl StateReason {
-    /// GitHub's name of it.
-    pub(in super::super) fn name(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::NotPlanned => "not_planned",
-            Self::Duplicate => "duplicate",
-            Self::Reopened => "reopened",
-        }
-    }
-
-    /// The reason of this name.
-    pub(in super::super) fn named(name: &str) -> Option<Self> {
-        [Self::Completed, Self::NotPlanned, Self::Duplicate, Self::Reopened].into_iter().find(|r| r.name() == name)
-    }
-}
 
 /// A reaction to an issue or a comment.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,16 +1,18 @@
 //! What the forge remembers: accounts, repositories, issues, pull requests. Plain data with the few rules that keep it
-//! whole; git's own data is in `git`, and what goes over the wire is made in `view`.
+//! whole; git's own data is in `git`, and `wire` shows it as JSON.
 
 mod account;
 mod event;
 mod issue;
+mod issue_state;
 mod pull;
 mod reference;
 mod repository;
 
 pub(super) use account::{Account, Accounts};
 pub(super) use event::{Event, EventKind};
-pub(super) use issue::{Closing, Comment, Issue, IssueState, Lock, Reaction, StateReason};
+pub(super) use issue::{Closing, Comment, Issue, Lock, Reaction};
+pub(super) use issue_state::{IssueState, StateReason};
 pub(super) use pull::{Merged, Pull, Review, ReviewComment, ReviewState};
 pub(super) use reference::{closes, mentions};
 pub(super) use repository::{CheckRun, CommitStatus, Label, Repository, State, Visibility};

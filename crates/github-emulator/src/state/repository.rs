@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{super::options::Role, Account, Accounts, Issue};
+use super::{super::users::Role, Account, Accounts, Issue};
 use crate::names::{Login, RepoName, Timestamp};
 
 /// Everything that is kept.

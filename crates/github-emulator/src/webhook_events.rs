@@ -1,5 +1,5 @@
-//! What is new in the state, as webhook events: everything with an id above those that were queued before. Ids are given
-//! out while the state is locked, so none comes late.
+//! Webhook events from changes of the state: each issue, comment, review or event with an id above the last queued one.
+//! The state is locked while an id is assigned, so a lower id never appears after a higher one.
 
 use std::sync::atomic::Ordering;
 
@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 
 use super::{
     forge::Forge,
-    git::{Brought, RefMove, brought, is_forced},
+    git::{AddedCommit, RefMove, added_commits, is_forced},
     measure::measure,
-    options::Role,
     refusal::Refusal,
     state::{CheckRun, EventKind, Issue, IssueState, Repository, Review, ReviewState, State},
-    view::{Measured, View},
+    users::Role,
     webhooks::WebhookEvent,
+    wire::{self, Measured, View},
 };
 use crate::names::{Login, RepoName};
 
-/// Queues what is new since the last time.
+/// Queues the events of all changes since the last call.
 pub(super) fn queue_new_events(forge: &Forge) {
     let Some(hooks) = &forge.webhooks else { return };
     // One caller at a time: events keep their order.
@@ -28,7 +28,7 @@ pub(super) fn queue_new_events(forge: &Forge) {
     for repo in state.repositories.all() {
         let view = View { server: forge.server(), accounts: &state.accounts, repo };
         for issue in repo.issues.values() {
-            of_issue(&view, issue, after, &mut found);
+            of_issue(view, issue, after, &mut found);
         }
     }
     found.sort_by_key(|(id, _)| *id);
@@ -41,8 +41,8 @@ pub(super) fn queue_new_events(forge: &Forge) {
     }
 }
 
-/// Takes everything there is as queued.
-pub(super) fn begin(forge: &Forge) {
+/// Marks everything in the state as queued: what the server starts with is no event.
+pub(super) fn skip_existing(forge: &Forge) {
     if let Some(hooks) = &forge.webhooks {
         hooks.queued_up_to.store(forge.next_id(), Ordering::Relaxed);
     }
@@ -60,15 +60,16 @@ pub(super) fn queue_push(
     if !change.reference.starts_with("refs/heads/") && !change.reference.starts_with("refs/tags/") {
         return Ok(());
     }
-    let (forced, brought) = (is_forced(git, change), brought(git, change)?);
+    let (forced, added) = (is_forced(git, change), added_commits(git, change)?);
     let state = forge.state();
     let Some(view) = view_of(forge, &state, name) else { return Ok(()) };
     let side = |id: Option<git2::Oid>| id.map_or_else(|| "0".repeat(40), |id| id.to_string());
     let (before, after) = (side(change.old), side(change.new));
-    let shown = |(id, files): &Brought| git.find_commit(*id).map(|commit| view.pushed_commit(&commit, files));
-    let commits = brought.iter().map(shown).collect::<Result<Vec<_>, _>>()?;
+    let shown =
+        |(id, files): &AddedCommit| git.find_commit(*id).map(|commit| wire::pushed_commit(view, &commit, files));
+    let commits = added.iter().map(shown).collect::<Result<Vec<_>, _>>()?;
     let tip = change.new.and_then(|id| git.find_object(id, None).ok()?.peel_to_commit().ok());
-    let head = commits.last().cloned().or(tip.map(|commit| view.pushed_commit(&commit, &[])));
+    let head = commits.last().cloned().or(tip.map(|commit| wire::pushed_commit(view, &commit, &[])));
     let email = format!("{actor}@users.noreply.github.com");
     let payload = json!({
         "ref": change.reference,
@@ -82,7 +83,7 @@ pub(super) fn queue_push(
         "commits": commits,
         "head_commit": head,
         "pusher": {"name": actor, "email": email},
-        "repository": view.repository(Role::Read),
+        "repository": wire::repository(view, Role::Read),
         "sender": view.user(actor),
     });
     drop(state);
@@ -95,19 +96,19 @@ pub(super) fn queue_synchronize(forge: &Forge, name: &RepoName, actor: &Login, n
     let Some(hooks) = &forge.webhooks else { return };
     let state = forge.state();
     let Some(view) = view_of(forge, &state, name) else { return };
-    let webhook = view.repo.issues.get(&number).map(|issue| about(&view, issue, actor, "synchronize", Value::Null));
+    let webhook = view.repo.issues.get(&number).map(|issue| about(view, issue, actor, "synchronize", Value::Null));
     drop(state);
     if let Some(webhook) = webhook {
         hooks.queue(measured(forge, webhook));
     }
 }
 
-/// Queues the event of a check run that was made or has ended.
+/// Queues the event of a check run that was created or completed.
 pub(super) fn queue_check(forge: &Forge, name: &RepoName, actor: &Login, run: &CheckRun, action: &'static str) {
     let Some(hooks) = &forge.webhooks else { return };
     let state = forge.state();
     let Some(view) = view_of(forge, &state, name) else { return };
-    let payload = whole(&view, actor, action, json!({"check_run": view.check_run(run)}));
+    let payload = whole(view, actor, action, json!({"check_run": wire::check_run(view, run)}));
     hooks.queue(WebhookEvent { event: "check_run", action: Some(action), payload });
 }
 
@@ -116,18 +117,18 @@ fn view_of<'s>(forge: &'s Forge, state: &'s State, name: &RepoName) -> Option<Vi
     Some(View { server: forge.server(), accounts: &state.accounts, repo })
 }
 
-fn of_issue(view: &View<'_>, issue: &Issue, after: u64, found: &mut Vec<(u64, WebhookEvent)>) {
+fn of_issue(view: View<'_>, issue: &Issue, after: u64, found: &mut Vec<(u64, WebhookEvent)>) {
     if issue.id > after {
         found.push((issue.id, about(view, issue, &issue.author, "opened", Value::Null)));
     }
     for comment in issue.comments.iter().filter(|comment| comment.id > after) {
-        let more = json!({"issue": view.issue(issue), "comment": view.comment(issue.number, comment)});
+        let more = json!({"issue": wire::issue(view, issue), "comment": wire::comment(view, issue.number, comment)});
         let payload = whole(view, &comment.author, "created", more);
         found.push((comment.id, WebhookEvent { event: "issue_comment", action: Some("created"), payload }));
     }
     for review in issue.pull.iter().flat_map(|pull| &pull.reviews) {
         if review.id > after && review.state != ReviewState::Pending {
-            let more = json!({"pull_request": view.pull(issue), "review": webhook_review(view, issue, review)});
+            let more = json!({"pull_request": wire::pull(view, issue), "review": webhook_review(view, issue, review)});
             let payload = whole(view, &review.author, "submitted", more);
             found.push((review.id, WebhookEvent { event: "pull_request_review", action: Some("submitted"), payload }));
         }
@@ -137,7 +138,7 @@ fn of_issue(view: &View<'_>, issue: &Issue, after: u64, found: &mut Vec<(u64, We
         if let EventKind::ReviewDismissed { review, .. } = &event.kind {
             let mut reviews = issue.pull.iter().flat_map(|pull| &pull.reviews);
             let shown = reviews.find(|other| other.id == *review).map(|review| webhook_review(view, issue, review));
-            let more = json!({"pull_request": view.pull(issue), "review": shown});
+            let more = json!({"pull_request": wire::pull(view, issue), "review": shown});
             let payload = whole(view, &event.actor, "dismissed", more);
             found.push((event.id, WebhookEvent { event: "pull_request_review", action: Some("dismissed"), payload }));
         } else if let Some(action) = action(&event.kind) {
@@ -146,17 +147,17 @@ fn of_issue(view: &View<'_>, issue: &Issue, after: u64, found: &mut Vec<(u64, We
     }
 }
 
-/// A review as webhooks have it: its state is in lower case there.
-fn webhook_review(view: &View<'_>, issue: &Issue, review: &Review) -> Value {
-    let mut shown = view.review(issue.number, review);
+/// A review as a webhook shows it: its state is in lower case there.
+fn webhook_review(view: View<'_>, issue: &Issue, review: &Review) -> Value {
+    let mut shown = wire::review(view, issue.number, review);
     shown["state"] = json!(review.state.name().to_lowercase());
     shown
 }
 
-/// What a webhook event has beside the issue.
-fn particulars(view: &View<'_>, kind: &EventKind) -> Value {
+/// The fields that the payload of this event has beside the issue.
+fn particulars(view: View<'_>, kind: &EventKind) -> Value {
     if let EventKind::Labeled { name, .. } | EventKind::Unlabeled { name, .. } = kind {
-        return json!({"label": view.repo.label(name).map(|label| view.label(label))});
+        return json!({"label": view.repo.label(name).map(|label| wire::label(view, label))});
     }
     if let EventKind::Assigned { assignee } | EventKind::Unassigned { assignee } = kind {
         return json!({"assignee": view.user(assignee)});
@@ -170,7 +171,7 @@ fn particulars(view: &View<'_>, kind: &EventKind) -> Value {
     Value::Null
 }
 
-/// The `action` of an event, where a webhook has it.
+/// The `action` of the webhook event; none where GitHub sends no such event.
 fn action(kind: &EventKind) -> Option<&'static str> {
     match kind {
         EventKind::Labeled { .. } => Some("labeled"),
@@ -198,13 +199,13 @@ fn action(kind: &EventKind) -> Option<&'static str> {
 }
 
 /// A webhook event about an issue, or about a pull request where it is one.
-fn about(view: &View<'_>, issue: &Issue, actor: &Login, action: &'static str, more: Value) -> WebhookEvent {
+fn about(view: View<'_>, issue: &Issue, actor: &Login, action: &'static str, more: Value) -> WebhookEvent {
     let (event, mut fields) = match &issue.pull {
         Some(_) => {
-            let shown = view.whole_pull(issue, Measured::default());
+            let shown = wire::whole_pull(view, issue, Measured::default());
             ("pull_request", json!({"number": issue.number, "pull_request": shown}))
         }
-        None => ("issues", json!({"issue": view.issue(issue)})),
+        None => ("issues", json!({"issue": wire::issue(view, issue)})),
     };
     if let (Value::Object(fields), Value::Object(more)) = (&mut fields, more) {
         fields.extend(more);
@@ -212,7 +213,8 @@ fn about(view: &View<'_>, issue: &Issue, actor: &Login, action: &'static str, mo
     WebhookEvent { event, action: Some(action), payload: whole(view, actor, action, fields) }
 }
 
-/// Fills in what git knows of the event's pull request: git is asked while the state is not locked.
+/// Fills in the fields of the event's pull request that are computed from git, which is read while the state is not
+/// locked.
 fn measured(forge: &Forge, mut webhook: WebhookEvent) -> WebhookEvent {
     let id = webhook.payload["repository"]["id"].as_u64().unwrap_or_default();
     let Some(Value::Object(pull)) = webhook.payload.get_mut("pull_request").filter(|_| webhook.event == "pull_request")
@@ -229,10 +231,10 @@ fn measured(forge: &Forge, mut webhook: WebhookEvent) -> WebhookEvent {
     webhook
 }
 
-fn whole(view: &View<'_>, actor: &Login, action: &str, mut fields: Value) -> Value {
+fn whole(view: View<'_>, actor: &Login, action: &str, mut fields: Value) -> Value {
     if let Value::Object(fields) = &mut fields {
         fields.insert("action".to_owned(), json!(action));
-        fields.insert("repository".to_owned(), view.repository(Role::Read));
+        fields.insert("repository".to_owned(), wire::repository(view, Role::Read));
         fields.insert("sender".to_owned(), view.user(actor));
     }
     fields

@@ -2,26 +2,16 @@
 //! commits on the default branch close issues.
 
 use super::{
-    super::{
-        forge::Forge,
-        notices::{queue_push, queue_synchronize},
-        refusal::Refusal,
-        state::{Closing, EventKind, Issue, IssueState, Merged, Repository, StateReason, closes},
-    },
-    is_forced,
+    forge::Forge,
+    git::{RefMove, is_forced},
+    refusal::Refusal,
+    state::{Closing, EventKind, Issue, IssueState, Merged, Repository, StateReason, closes},
+    webhook_events::{queue_push, queue_synchronize},
 };
 use crate::names::{Login, RepoName, Timestamp};
 
 /// How many new commits on the default branch are read for closing keywords.
 const COMMITS_READ: usize = 250;
-
-/// One ref that moved.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) struct RefMove {
-    pub(in super::super) reference: String,
-    pub(in super::super) old: Option<git2::Oid>,
-    pub(in super::super) new: Option<git2::Oid>,
-}
 
 /// Who moved it, and when.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +23,7 @@ struct By<'a> {
 
 /// Brings the repository's issues and pull requests up to date with a ref that has moved. The caller still holds the lock
 /// of the repository's refs.
-pub(in super::super) fn moved(
+pub(super) fn moved(
     forge: &Forge,
     repo: &git2::Repository,
     name: &RepoName,

@@ -1,18 +1,17 @@
-//! What everything over the wire is made with: whose repository is seen from where, addresses, accounts, ids, times.
+//! One repository as an answer shows it: its addresses, its accounts, and how an account relates to it.
 
-use base64::{Engine, prelude::BASE64_STANDARD};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     super::{
-        options::Role,
         state::{Accounts, Repository},
+        users::Role,
     },
     simple_account,
 };
-use crate::names::{Login, Timestamp};
+use crate::names::Login;
 
-/// What is seen: one repository, its accounts, and the address it is seen at.
+/// A repository, the accounts of the server, and the server's address.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct View<'s> {
     pub(in super::super) server: &'s str,
@@ -44,14 +43,4 @@ impl View<'_> {
         let role = self.repo.role(self.accounts.get(login.as_str()));
         if role >= Role::Triage { "COLLABORATOR" } else { "NONE" }
     }
-}
-
-/// An opaque id for GraphQL, as GitHub gives one beside each id.
-pub(in super::super) fn node_id(kind: &str, id: impl std::fmt::Display) -> String {
-    BASE64_STANDARD.encode(format!("{kind}:{id}"))
-}
-
-/// A time as GitHub's API writes it.
-pub(in super::super) fn time(at: Timestamp) -> Value {
-    json!(at.format("%Y-%m-%dT%H:%M:%SZ").to_string())
 }

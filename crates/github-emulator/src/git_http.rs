@@ -19,25 +19,21 @@ use axum::{
     routing::{get, post},
 };
 use futures_util::StreamExt;
-use hob_process::{Environment, Program};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header, request::Parts};
 use tokio::{
     fs::File,
     io::{AsyncReadExt, AsyncWriteExt, BufReader},
-    process::Child,
+    process,
 };
 
 use super::{
-    super::{
-        envelope::sign_in,
-        forge::{Forge, LoggedRequest},
-        notices::queue_new_events,
-        options::Role,
-        refusal::Refusal,
-    },
-    RefMove,
-    commands::{Command, packet, refuse},
-    moved, parse_commands,
+    envelope::sign_in,
+    forge::{Forge, LoggedRequest},
+    git::{Command, RefMove, feed, packet, parse_commands, program, refuse, spawn},
+    ref_moves::moved,
+    refusal::Refusal,
+    users::Role,
+    webhook_events::queue_new_events,
 };
 use crate::names::{Login, RepoName};
 
@@ -85,7 +81,7 @@ impl Service {
 }
 
 /// The routes of git's smart HTTP.
-pub(in super::super) fn routes(forge: &Arc<Forge>) -> Router {
+pub(super) fn routes(forge: &Arc<Forge>) -> Router {
     Router::new()
         .route("/{owner}/{repo}/info/refs", get(advertise))
         .route("/{owner}/{repo}/git-upload-pack", post(upload))
@@ -108,7 +104,7 @@ async fn advertise(
         Ok(target) => target,
         Err(response) => return *response,
     };
-    let program = direct(&forge, &target, service, request.headers()).arg("--http-backend-info-refs");
+    let program = direct(&forge, &target, service, request.headers(), &["--http-backend-info-refs"]);
     let (parts, _) = request.into_parts();
     let version = parts.headers.get("git-protocol").and_then(|value| value.to_str().ok()).unwrap_or_default();
     // Version 2 leaves the announcement out.
@@ -118,7 +114,7 @@ async fn advertise(
         [packet(format!("# service={}\n", service.name()).as_bytes()), b"0000".to_vec()].concat()
     };
     let head = Head::Known(format!("application/x-{}-advertisement", service.name()), announcement);
-    let answer = stream(program.arg(forge.git.path(target.id)), None, head).await;
+    let answer = stream(program, None, head).await;
     finish(&forge, &parts, &target, answer)
 }
 
@@ -136,11 +132,10 @@ async fn upload(
         return plain(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large or incomplete");
     };
     let answer = if parts.headers.contains_key(header::CONTENT_ENCODING) {
-        let length = body.len().to_string();
-        stream(unpacking(&forge, &target, &parts.headers).env("CONTENT_LENGTH", length), Some(body), Head::Cgi).await
+        stream(unpacking(&forge, &target, &parts.headers, body.len()), Some(body), Head::Cgi).await
     } else {
         let head = Head::Known("application/x-git-upload-pack-result".to_owned(), Vec::new());
-        let program = direct(&forge, &target, Service::Upload, &parts.headers).arg(forge.git.path(target.id));
+        let program = direct(&forge, &target, Service::Upload, &parts.headers, &[]);
         stream(program, Some(body), head).await
     };
     finish(&forge, &parts, &target, answer)
@@ -188,8 +183,7 @@ async fn apply(forge: &Arc<Forge>, target: &Target, headers: &HeaderMap, spooled
         let body = refuse(&commands, &capabilities, reason, &message);
         return Ok(result(body));
     }
-    let program = direct(forge, target, Service::Receive, headers).arg(forge.git.path(target.id));
-    let mut child = start_child(program)?;
+    let mut child = spawn(direct(forge, target, Service::Receive, headers, &[]))?;
     let input = File::open(spooled).await?;
     feed(&mut child, input);
     let run = async {
@@ -280,78 +274,43 @@ fn target(forge: &Forge, owner: &str, repo: &str, headers: &HeaderMap, need: Rol
     }
 }
 
-/// What git may inherit: where programs and temporary files are, the language and the time zone.
-fn environment() -> Environment {
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
-    let value = |name: &str| std::env::var_os(name);
-    let names = ["PATH", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
-    names.into_iter().filter_map(|name| Some((name.into(), value(name)?))).collect()
-}
-
 /// A git child of one request, with what the request says about the protocol.
-fn git(forge: &Forge, headers: &HeaderMap) -> Program {
-    let program = Program::new("git", &environment())
-        .env("HOME", forge.git.root())
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null");
-    match headers.get("git-protocol").and_then(|value| value.to_str().ok()) {
-        Some(version) => program.env("GIT_PROTOCOL", version),
-        None => program,
+fn git(forge: &Forge, headers: &HeaderMap) -> process::Command {
+    let mut program = program(&forge.git.root());
+    if let Some(version) = headers.get("git-protocol").and_then(|value| value.to_str().ok()) {
+        program.env("GIT_PROTOCOL", version);
     }
+    program
 }
 
-/// The service itself, without a CGI program before it; the repository's folder is its last argument.
-fn direct(forge: &Forge, target: &Target, service: Service, headers: &HeaderMap) -> Program {
+/// The service itself, without a CGI program before it, in the repository of `target`.
+fn direct(forge: &Forge, target: &Target, service: Service, headers: &HeaderMap, options: &[&str]) -> process::Command {
     let who = target.login.as_ref().map_or("anonymous", Login::as_str);
-    git(forge, headers)
-        .args([service.command(), "--stateless-rpc"])
-        .env("GIT_COMMITTER_NAME", who)
-        .env("GIT_COMMITTER_EMAIL", format!("{who}@localhost"))
+    let mut program = git(forge, headers);
+    program.args([service.command(), "--stateless-rpc"]).args(options).arg(forge.git.path(target.id));
+    program.env("GIT_COMMITTER_NAME", who).env("GIT_COMMITTER_EMAIL", format!("{who}@localhost"));
+    program
 }
 
-/// A fetch whose body is compressed.
-fn unpacking(forge: &Forge, target: &Target, headers: &HeaderMap) -> Program {
-    let mut program = git(forge, headers)
+/// A fetch whose body, of this length, is compressed.
+fn unpacking(forge: &Forge, target: &Target, headers: &HeaderMap, length: usize) -> process::Command {
+    let mut program = git(forge, headers);
+    program
         .arg("http-backend")
         .env("GIT_PROJECT_ROOT", forge.git.root())
         .env("GIT_HTTP_EXPORT_ALL", "1")
         .env("PATH_INFO", format!("/{}.git/git-upload-pack", target.id))
         .env("REQUEST_METHOD", "POST")
         .env("REMOTE_ADDR", "127.0.0.1")
-        .env("REMOTE_USER", target.login.as_ref().map_or("", Login::as_str));
+        .env("REMOTE_USER", target.login.as_ref().map_or("", Login::as_str))
+        .env("CONTENT_LENGTH", length.to_string());
     let passed = [(header::CONTENT_TYPE, "CONTENT_TYPE"), (header::CONTENT_ENCODING, "HTTP_CONTENT_ENCODING")];
     for (header, variable) in passed {
         if let Some(value) = headers.get(header).and_then(|value| value.to_str().ok()) {
-            program = program.env(variable, value);
+            program.env(variable, value);
         }
     }
     program
-}
-
-fn start_child(program: Program) -> std::io::Result<Child> {
-    let mut child = program.spawn().map_err(std::io::Error::other)?;
-    if let Some(mut stderr) = child.stderr.take() {
-        tokio::spawn(async move {
-            let mut text = Vec::new();
-            (&mut stderr).take(16 << 10).read_to_end(&mut text).await.ok();
-            if !text.is_empty() {
-                tracing::debug!("git said: {}", String::from_utf8_lossy(&text));
-            }
-            // What is beyond the cap is read away, or the child would wait for ever.
-            tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await.ok();
-        });
-    }
-    Ok(child)
-}
-
-fn feed(child: &mut Child, mut input: impl tokio::io::AsyncRead + Unpin + Send + 'static) {
-    if let Some(mut stdin) = child.stdin.take() {
-        tokio::spawn(async move {
-            // The child may stop reading when it has refused the request: its answer tells.
-            tokio::io::copy(&mut input, &mut stdin).await.ok();
-            stdin.shutdown().await.ok();
-        });
-    }
 }
 
 /// Where an answer's head comes from.
@@ -363,8 +322,8 @@ enum Head {
 }
 
 /// Runs the child and streams its body; the child is killed when the client goes away.
-async fn stream(program: Program, input: Option<bytes::Bytes>, head: Head) -> std::io::Result<Response> {
-    let mut child = start_child(program)?;
+async fn stream(program: process::Command, input: Option<bytes::Bytes>, head: Head) -> std::io::Result<Response> {
+    let mut child = spawn(program)?;
     match input {
         Some(bytes) => feed(&mut child, std::io::Cursor::new(bytes)),
         None => drop(child.stdin.take()),

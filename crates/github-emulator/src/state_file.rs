@@ -1,8 +1,8 @@
-//! Storing the state in a file, for a forge that has a folder of its own.
+//! The file that stores the state, for a server with a data folder.
 //!
 //! # Guarantees
-//! The file is written anew, whole, before a write is answered, and put in place by a rename: a process that is killed at
-//! any moment loses no answered write. Git's own data is on disk before that. Loss of power is not covered: nothing is
+//! The whole file is written before a write is answered, and replaces the old one by a rename: a process that is killed at
+//! any moment loses no answered write. Git's own data is on disk before that. A loss of power may lose some: nothing is
 //! flushed to the device.
 
 use std::{
@@ -33,14 +33,14 @@ struct ToStore<'s> {
     state: &'s State,
 }
 
-/// A state that cannot be read back.
+/// A stored state that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum StateFileError {
     /// The file cannot be read.
     #[error("read the stored state")]
     Io(#[from] io::Error),
     /// The file is not what this version writes.
-    #[error("understand the stored state")]
+    #[error("parse the stored state")]
     Json(#[from] serde_json::Error),
     /// The file is of another version.
     #[error("the stored state has version {0}, this program writes {VERSION}")]
@@ -60,7 +60,7 @@ impl StateFile {
         Self { file: folder.join("state.json"), writing: Mutex::default() }
     }
 
-    /// Reads the state back; none where nothing was kept yet.
+    /// Loads the next id and the state; none if nothing has been stored yet.
     pub(super) fn load(&self) -> Result<Option<(u64, State)>, StateFileError> {
         let bytes = match fs::read(&self.file) {
             Ok(bytes) => bytes,
@@ -75,7 +75,7 @@ impl StateFile {
         }
     }
 
-    /// Writes what `snapshot` gives. One at a time, so that an older snapshot never replaces a newer one.
+    /// Writes what `snapshot` returns. One at a time, so that an older snapshot never replaces a newer one.
     pub(super) fn save(&self, snapshot: impl FnOnce() -> serde_json::Result<Vec<u8>>) -> io::Result<()> {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = self.file.with_extension("json.new");
@@ -89,7 +89,8 @@ pub(super) fn snapshot(next_id: u64, state: &State) -> serde_json::Result<Vec<u8
     serde_json::to_vec(&ToStore { version: VERSION, next_id, state })
 }
 
-/// Lets open pull requests stand where their branches are: a push may have been written just before the end.
+/// Sets the commits of open pull requests to the tips of their branches: a push may have moved a branch just before the
+/// process ended, without a stored state after it.
 pub(super) fn realign(state: &mut State, tip: impl Fn(u64, &str) -> Option<String>) {
     for repo in state.repositories.all_mut() {
         let id = repo.id;

@@ -1,0 +1,201 @@
+//! Pull requests and reviews over the wire.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    super::{
+        state::{Issue, Pull, Review, ReviewComment},
+        users::Role,
+    },
+    View, node_id, time,
+};
+
+/// What only git can tell about a pull request.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in super::super) struct Measured {
+    pub(in super::super) additions: usize,
+    pub(in super::super) deletions: usize,
+    pub(in super::super) files: usize,
+    pub(in super::super) commits: usize,
+    /// None where it is merged or closed.
+    pub(in super::super) mergeable: Option<bool>,
+}
+
+impl Measured {
+    /// The fields of a pull request by itself that only git can fill.
+    pub(in super::super) fn fields(self, draft: bool) -> Value {
+        let state = match (self.mergeable, draft) {
+            (None, _) => "unknown",
+            (Some(false), _) => "dirty",
+            (Some(true), true) => "draft",
+            (Some(true), false) => "clean",
+        };
+        json!({
+            "mergeable": self.mergeable,
+            "mergeable_state": state,
+            "rebaseable": self.mergeable,
+            "additions": self.additions,
+            "deletions": self.deletions,
+            "changed_files": self.files,
+            "commits": self.commits,
+        })
+    }
+}
+
+/// A pull request as it stands in a list; `null` for an issue that is none.
+pub(in super::super) fn pull(view: View<'_>, issue: &Issue) -> Value {
+    let Some(pull) = &issue.pull else { return Value::Null };
+    let mut shown = super::issue(view, issue);
+    if let Value::Object(fields) = &mut shown {
+        for not_here in [
+            "pull_request",
+            "reactions",
+            "issue_dependencies_summary",
+            "sub_issues_summary",
+            "comments",
+            "state_reason",
+            "closed_by",
+            "performed_via_github_app",
+            "timeline_url",
+            "events_url",
+            "labels_url",
+            "repository_url",
+        ] {
+            fields.remove(not_here);
+        }
+        fields.insert("id".to_owned(), json!(pull.id));
+        fields.insert("node_id".to_owned(), json!(node_id("PullRequest", pull.id)));
+        pull_addresses(view, issue, pull, fields);
+        let reviewers: Value = pull.reviewers.iter().map(|login| view.user(login)).collect();
+        let merged = pull.merged.as_ref();
+        let more = json!({
+            "head": side(view, &pull.head_ref, &pull.head_sha),
+            "base": side(view, &pull.base_ref, &pull.base_sha),
+            "merged_at": merged.map(|merged| time(merged.at)),
+            "merge_commit_sha": merged.map(|merged| &merged.sha),
+            "draft": pull.draft,
+            "auto_merge": null,
+            "requested_reviewers": reviewers,
+            "requested_teams": [],
+        });
+        extend(fields, more);
+    }
+    shown
+}
+
+/// A pull request by itself, with what git tells about it.
+pub(in super::super) fn whole_pull(view: View<'_>, issue: &Issue, measured: Measured) -> Value {
+    let mut shown = pull(view, issue);
+    if let (Some(pull), Value::Object(fields)) = (&issue.pull, &mut shown) {
+        let merged = pull.merged.as_ref();
+        let more = json!({
+            "merged": merged.is_some(),
+            "merged_by": merged.map(|merged| view.user(&merged.by)),
+            "comments": issue.comments.len(),
+            "review_comments": pull.review_comments.len(),
+            "maintainer_can_modify": pull.maintainer_can_modify,
+        });
+        extend(fields, more);
+        extend(fields, measured.fields(pull.draft));
+    }
+    shown
+}
+
+/// A review of the pull request `number`.
+pub(in super::super) fn review(view: View<'_>, number: u64, review: &Review) -> Value {
+    let page = view.html(&format!("/pull/{number}#pullrequestreview-{}", review.id));
+    let at = view.api(&format!("/pulls/{number}"));
+    json!({
+        "id": review.id,
+        "node_id": node_id("PullRequestReview", review.id),
+        "user": view.user(&review.author),
+        "author_association": view.association(&review.author),
+        "body": review.body,
+        "state": review.state.name(),
+        "commit_id": review.commit,
+        "submitted_at": time(review.at),
+        "html_url": page,
+        "pull_request_url": at,
+        "_links": {"html": {"href": page}, "pull_request": {"href": at}},
+    })
+}
+
+/// A comment on the diff of the pull request `number`.
+pub(in super::super) fn review_comment(view: View<'_>, number: u64, comment: &ReviewComment) -> Value {
+    let own = view.api(&format!("/pulls/comments/{}", comment.id));
+    let page = view.html(&format!("/pull/{number}#discussion_r{}", comment.id));
+    let at = view.api(&format!("/pulls/{number}"));
+    let mut shown = json!({
+        "id": comment.id,
+        "node_id": node_id("PullRequestReviewComment", comment.id),
+        "url": own,
+        "pull_request_review_id": comment.review,
+        "diff_hunk": comment.hunk,
+        "path": comment.path,
+        "commit_id": comment.commit,
+        "original_commit_id": comment.commit,
+        "user": view.user(&comment.author),
+        "author_association": view.association(&comment.author),
+        "body": comment.body,
+        "created_at": time(comment.created_at),
+        "updated_at": time(comment.updated_at),
+        "html_url": page,
+        "pull_request_url": at,
+        "side": comment.side,
+        "subject_type": if comment.line.is_some() { "line" } else { "file" },
+        "_links": {"self": {"href": own}, "html": {"href": page}, "pull_request": {"href": at}},
+    });
+    if let Value::Object(fields) = &mut shown {
+        if let Some(line) = comment.line {
+            fields.insert("line".to_owned(), json!(line));
+            fields.insert("original_line".to_owned(), json!(line));
+        }
+        if let Some(to) = comment.reply_to {
+            fields.insert("in_reply_to_id".to_owned(), json!(to));
+        }
+    }
+    shown
+}
+
+fn side(view: View<'_>, branch: &str, sha: &str) -> Value {
+    let owner = view.repo.name.owner();
+    json!({
+        "label": format!("{owner}:{branch}"),
+        "ref": branch,
+        "sha": sha,
+        "user": view.user(&owner.into()),
+        "repo": super::repository(view, Role::Read),
+    })
+}
+
+fn pull_addresses(view: View<'_>, issue: &Issue, pull: &Pull, fields: &mut Map<String, Value>) {
+    let number = issue.number;
+    let page = view.html(&format!("/pull/{number}"));
+    let own = view.api(&format!("/pulls/{number}"));
+    let (as_issue, statuses) =
+        (view.api(&format!("/issues/{number}")), view.api(&format!("/statuses/{}", pull.head_sha)));
+    let addresses = [
+        ("url", "self", own.clone()),
+        ("html_url", "html", page.clone()),
+        ("issue_url", "issue", as_issue.clone()),
+        ("comments_url", "comments", format!("{as_issue}/comments")),
+        ("review_comments_url", "review_comments", format!("{own}/comments")),
+        ("review_comment_url", "review_comment", view.api("/pulls/comments{/number}")),
+        ("commits_url", "commits", format!("{own}/commits")),
+        ("statuses_url", "statuses", statuses),
+    ];
+    let mut links = Map::new();
+    for (field, link, address) in addresses {
+        links.insert(link.to_owned(), json!({"href": address}));
+        fields.insert(field.to_owned(), json!(address));
+    }
+    fields.insert("_links".to_owned(), Value::Object(links));
+    fields.insert("diff_url".to_owned(), json!(format!("{page}.diff")));
+    fields.insert("patch_url".to_owned(), json!(format!("{page}.patch")));
+}
+
+fn extend(fields: &mut Map<String, Value>, more: Value) {
+    if let Value::Object(more) = more {
+        fields.extend(more);
+    }
+}
