@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 use hob_domain::{FailureClass, RepoName, Sha};
 use hob_process::ProcessError;
 
-use crate::{BranchName, transport::TransportError};
+use crate::BranchName;
 
 /// A failed operation of the workspace. Its texts name no token.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +96,20 @@ pub enum WorkspaceError {
         /// What was tried.
         doing: &'static str,
     },
+}
+
+/// A failed exchange with the git server. Its text names no token.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{doing} `{repo}`: {reason}")]
+pub struct TransportError {
+    /// What was tried.
+    pub doing: &'static str,
+    /// The repository.
+    pub repo: String,
+    /// What is wrong and what to do about it.
+    pub reason: String,
+    /// Whether trying again can help.
+    pub class: FailureClass,
 }
 
 /// What the agent left in its folder that cannot become a commit. Paths are written by

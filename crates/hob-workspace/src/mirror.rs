@@ -16,7 +16,7 @@ use crate::{
     error::disk,
     git::{Git, done, said},
     layout::{blocking, make, mirror, remove, repo_folder, write},
-    names::checked,
+    object_id::checked,
     transport::exchange,
 };
 

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     BranchName, Checkout, Remote, Workspace, WorkspaceError,
     layout::make,
-    names::checked,
+    object_id::checked,
     transport::{exchange, failure},
 };
 
