@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use hob_config::PriceSettings;
 use hob_process::Environment;
 
-use crate::adapters::{parsed_output::ParsedOutput, version::Version};
+use crate::adapters::parsed_output::ParsedOutput;
+
+/// A version's three numbers.
+pub(super) type Version = (u32, u32, u32);
 
 /// A program that Hob knows how to run.
 pub(super) struct Adapter {

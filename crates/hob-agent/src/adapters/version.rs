@@ -13,13 +13,10 @@ use regex::Regex;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapters::adapter::Adapter;
+use crate::adapters::adapter::{Adapter, Version};
 
 /// Time a program has to say its version; some import half of their language's packages first.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A version's three numbers.
-pub(super) type Version = (u32, u32, u32);
 
 /// A program that cannot be used.
 #[derive(Debug, thiserror::Error)]

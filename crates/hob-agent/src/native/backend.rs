@@ -11,7 +11,7 @@ use crate::{
     AgentBackend, AgentError, RunContext,
     environment::{RUN_TAG, RUN_VARIABLE, named, of_child},
     folder::Folder,
-    model::FallbackChain,
+    model::{Conversation, FallbackChain},
     native::{
         guard::Guard,
         help::Helps,
@@ -115,7 +115,7 @@ impl AgentBackend for NativeAgent {
             cancel: context.cancel.clone(),
         };
         let mut run = Run {
-            model: self.models.begin(request.session.as_str()),
+            model: Conversation::begin(&self.models, request.session.as_str()),
             dialect,
             executor: ToolExecutor { toolset: &toolset, guard: &guard, toolbox },
             limits,

@@ -12,6 +12,7 @@
 //!   session at a time, and a reader can tell one that is written from one whose process died.
 //! - Caveats: a transcript holds what the model and the tools said. It is kept on the worker's disk and is no public text.
 
+mod error;
 mod event;
 mod lock;
 mod reader;
@@ -19,8 +20,9 @@ mod record;
 mod store;
 mod writer;
 
+pub use error::SessionError;
 pub use event::{Header, Line, RunLimits, SessionEvent, VERSION};
 pub use reader::Transcript;
 pub use record::{Metrics, SessionRecord, SessionState};
-pub use store::{SessionError, Sessions};
+pub use store::Sessions;
 pub use writer::Session;

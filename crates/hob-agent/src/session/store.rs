@@ -1,7 +1,7 @@
 //! All sessions of a state folder: one folder each.
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant, SystemTime},
@@ -11,44 +11,11 @@ use hob_config::SessionSettings;
 use hob_domain::{IssueNumber, RepoName, RunId};
 
 use crate::session::{
-    Header, Session, SessionRecord, Transcript,
+    Header, Session, SessionError, SessionRecord, Transcript,
     lock::{is_held, wait_for_release},
     reader::read,
     writer::{TRANSCRIPT, now_ms, record},
 };
-
-/// A session that could not be used.
-#[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    /// The id cannot be a folder's name.
-    #[error("`{0}` cannot name a session")]
-    Name(String),
-    /// A process is writing it.
-    #[error("another process has the session `{0}`")]
-    InUse(RunId),
-    /// It belongs to another issue or agent.
-    #[error("the session `{0}` is another issue's or another agent's")]
-    Another(RunId),
-    /// It is too large to go on with.
-    #[error("the session `{session}` has {bytes} bytes, too many to go on with")]
-    TooLarge {
-        /// The session.
-        session: RunId,
-        /// Its size.
-        bytes: u64,
-    },
-    /// There is none, or several.
-    #[error("{0}")]
-    NotFound(String),
-    /// The file could not be made, written or read.
-    #[error("use the session's file `{path}`: {source}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-}
 
 /// How often old sessions are looked for: that asks for the age and size of all of them.
 const PRUNES_EVERY: Duration = Duration::from_secs(3_600);
