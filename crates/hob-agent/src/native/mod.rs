@@ -26,6 +26,7 @@ mod ready;
 mod replay;
 mod restore;
 mod speech;
+mod standing;
 mod tool_calls;
 mod tools;
 mod turns;

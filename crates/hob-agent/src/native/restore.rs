@@ -13,8 +13,8 @@ use crate::{
     native::{
         history::{History, Trace},
         speech::Dialect,
+        standing::Standing,
         tools::{Action, Effect, Plan, Toolset},
-        turns::Standing,
         usage::RunUsage,
     },
     session::{Line, SessionEvent},

@@ -10,7 +10,8 @@ use crate::{
         history::{History, REASON_MAX, Trace},
         limits::{Limits, out_of_time},
         speech::{Dialect, Understood},
-        tool_calls::ToolExecutor,
+        standing::Standing,
+        tool_calls::{CallRunner, ToolExecutor},
         tools::Plan,
         usage::{Actions, RunUsage},
     },
@@ -35,21 +36,6 @@ pub(super) struct Run<'a> {
     pub(super) window: u64,
     pub(super) context: &'a RunContext,
     pub(super) progress: Standing,
-}
-
-/// Where the work of a run stands.
-#[derive(Debug, Default)]
-pub(super) struct Standing {
-    /// The model's checklist, as it last was.
-    pub(super) plan: Option<Plan>,
-    /// Files that its tools changed.
-    pub(super) files: Vec<String>,
-    /// Whether the model was reminded to end with a tool.
-    reminded: bool,
-    /// Whether a tool that can change files ran well.
-    pub(super) changed: bool,
-    /// Tokens of the last request.
-    pub(super) last_input: u64,
 }
 
 impl Run<'_> {
@@ -193,7 +179,14 @@ impl Run<'_> {
         if !reply.text.trim().is_empty() && !reply.calls.is_empty() {
             self.say(&format!("thinks: {}", first_line(reply.text.trim(), 160)));
         }
-        let mut done = self.run_calls(calls).await?;
+        let runner = CallRunner {
+            executor: &self.executor,
+            limits: &self.limits,
+            context: self.context,
+            usage: &mut self.usage,
+            progress: &mut self.progress,
+        };
+        let mut done = runner.run(calls).await?;
         self.usage.written = self.executor.toolbox.written.bytes();
         self.usage.count_actions(&self.limits, &done.actions)?;
         let note = self.usage.status(&self.limits, Instant::now());
@@ -203,8 +196,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Tells whoever watches what happens in this turn.
-    pub(super) fn say(&self, what: &str) {
-        self.context.show(format!("turn {}/{}: {what}", self.usage.turns, self.limits.turns));
+    /// Reports progress in this turn.
+    fn say(&self, what: &str) {
+        self.context.show(self.usage.progress(&self.limits, what));
     }
 }
