@@ -30,7 +30,7 @@ pub enum ProcessError {
     Start {
         /// The program's name or path.
         program: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The pipe to or from the child failed.
@@ -38,7 +38,7 @@ pub enum ProcessError {
     Pipe {
         /// The program's name or path.
         program: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

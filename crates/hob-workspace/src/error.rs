@@ -38,7 +38,7 @@ pub enum WorkspaceError {
     PushRefused {
         /// The branch.
         branch: BranchName,
-        /// What the server said.
+        /// The server's message.
         reason: String,
     },
     /// The branch's earlier work has no commit in common with the base.
@@ -66,7 +66,7 @@ pub enum WorkspaceError {
     Git {
         /// What was tried.
         doing: &'static str,
-        /// What git said.
+        /// Git's message.
         detail: String,
     },
     /// The git library failed.
@@ -74,7 +74,7 @@ pub enum WorkspaceError {
     Library {
         /// What was tried.
         doing: &'static str,
-        /// What it said.
+        /// Its error.
         source: git2::Error,
     },
     /// A file or folder could not be read or written.
@@ -84,7 +84,7 @@ pub enum WorkspaceError {
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Git could not be run.

@@ -156,7 +156,7 @@ pub(super) async fn done(doing: &'static str, program: Program) -> Result<String
     }
 }
 
-/// What a failed command said, fit for one line of an error: its end, without control characters.
+/// The message of a failed command, fit for one line of an error: its end, without control characters.
 pub(super) fn said(finished: &Finished) -> String {
     const LONGEST: usize = 1_000;
     let text = finished.stderr.text();

@@ -11,7 +11,7 @@
 //! processes are gone.
 //!
 //! Caveats: git runs no filters, so files kept by an extension such as LFS are seen as their pointers. A future that
-//! is dropped ends its git command; work on the disk that has begun goes on to its end.
+//! is dropped ends its git command; work on the disk that has begun runs to its end.
 
 mod checkout;
 mod checks;

@@ -63,7 +63,7 @@ impl Workspace {
     }
 }
 
-/// What git's porcelain says of one ref.
+/// What git's porcelain reports about one ref.
 #[derive(Debug, PartialEq, Eq)]
 enum Reading {
     Done,

@@ -1,4 +1,4 @@
-//! Talking to the git server: run one command, tell what its failure means.
+//! Talking to the git server: run one command, classify its failure.
 
 use std::path::Path;
 

@@ -57,7 +57,7 @@ pub(crate) struct Services {
     pub(crate) openai: Option<String>,
     /// Anthropic's interface, without its version.
     pub(crate) anthropic: Option<String>,
-    /// The model's price, for a program that tells tokens and no money.
+    /// The model's price, for a program that reports tokens and no money.
     pub(crate) price: Option<PriceSettings>,
 }
 

@@ -19,10 +19,10 @@ use crate::{
     session::SessionEvent,
 };
 
-/// What a model is told, once, when it says something and calls nothing.
-const REMINDER: &str = "Your reply called no tool. Go on with a tool; or end with `done`, or with `ask`.";
-/// What a model is told when its reply was cut.
-const TOO_LONG: &str = "Your reply was cut at the limit of tokens. Go on in smaller steps.";
+/// What a model is sent, once, when its reply has text and no call.
+const REMINDER: &str = "Your reply called no tool. Continue with a tool; or end with `done`, or with `ask`.";
+/// What a model is sent when its reply was cut.
+const TOO_LONG: &str = "Your reply was cut at the limit of tokens. Continue in smaller steps.";
 
 /// One run under way.
 pub(super) struct Run<'a> {
@@ -52,7 +52,7 @@ impl Run<'_> {
         }
     }
 
-    /// A failure says where the work stands: whoever goes on begins there.
+    /// A failure names where the work stands: the next run resumes there.
     fn with_standing(&self, outcome: Outcome) -> Outcome {
         let Outcome::Failed { mut reason, failure } = outcome else { return outcome };
         if let Some(plan) = &self.progress.plan {
@@ -150,7 +150,7 @@ impl Run<'_> {
         }
         let words = clip(reply.text.trim(), self.executor.toolbox.output_cap);
         Err(match (words.as_str(), self.progress.changed) {
-            ("", _) => transient("the model said nothing and called no tool, twice"),
+            ("", _) => transient("the model's reply had no text and no call, twice"),
             (_, true) => Outcome::Done { summary: words },
             (_, false) => Outcome::Question { question: words },
         })
@@ -169,7 +169,7 @@ impl Run<'_> {
         self.history.push(turn, self.dialect.said(&said), Message::User { text: answer }, trace);
     }
 
-    /// Writes down that the turn is whole, with what the model is told behind it.
+    /// Records that the turn is complete, with the note that the model gets behind it.
     fn turned(&self, note: String) {
         let RunUsage { turns: turn, written, total_errors: errors, consecutive_errors: errors_in_row, .. } = self.usage;
         self.context.session.add(SessionEvent::Turned { turn, note, written, errors, errors_in_row });

@@ -16,8 +16,8 @@ pub enum SessionError {
     /// It belongs to another issue or agent.
     #[error("the session `{0}` is another issue's or another agent's")]
     Another(RunId),
-    /// It is too large to go on with.
-    #[error("the session `{session}` has {bytes} bytes, too many to go on with")]
+    /// It is too large to resume.
+    #[error("the session `{session}` has {bytes} bytes, too many to resume")]
     TooLarge {
         /// The session.
         session: RunId,

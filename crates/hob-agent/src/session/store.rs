@@ -31,12 +31,12 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Those in `folder`, which must be outside of what an agent can write; kept as long as `keep` says.
+    /// Those in `folder`, which must be outside of what an agent can write; `keep` sets how long they are kept.
     pub fn new(folder: PathBuf, keep: SessionSettings) -> Self {
         Self { folder, keep, pruned: Arc::default() }
     }
 
-    /// Makes the session `header.session`, or goes on with it; a damaged tail is cut off. Removes what is too old,
+    /// Makes the session `header.session`, or resumes it; a damaged tail is cut off. Removes what is too old,
     /// when that was not looked for within the last hour.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl Sessions {
             if repos.len() > 1 {
                 let names: Vec<_> = repos.into_iter().map(ToString::to_string).collect();
                 return Err(SessionError::NotFound(format!(
-                    "issue {issue} has sessions in {}: say which with `--repo`",
+                    "issue {issue} has sessions in {}: choose one with `--repo`",
                     names.join(" and ")
                 )));
             }
