@@ -4,10 +4,10 @@
 use hob_domain::{IssueNumber, Proposed, RepoName};
 use tokio::sync::{mpsc, oneshot};
 
-/// Who says whether an action may run that has more impact than runs by itself. What is denied never does.
+/// Who approves an action that has more impact than runs by itself. What is denied never runs.
 #[derive(Debug, Default, Clone)]
 pub enum Approval {
-    /// Nobody is here: the agent's settings say what becomes of it.
+    /// Nobody is here: the agent's setting `ask` decides.
     #[default]
     Nobody,
     /// Whoever listens here, now.

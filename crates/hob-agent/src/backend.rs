@@ -25,7 +25,7 @@ pub struct RunContext {
     pub progress: mpsc::Sender<Progress>,
     /// The environment the agent's children start from.
     pub environment: Environment,
-    /// Who says whether an action with more impact than runs by itself may run.
+    /// Who approves an action with more impact than runs by itself.
     pub approval: Approval,
     /// Where the run is written down.
     pub session: Session,
@@ -42,7 +42,7 @@ impl RunContext {
         Self { cancel, progress, environment, approval, session, before, alive }
     }
 
-    /// The same, with somebody who says whether an action with more impact than runs by itself may run.
+    /// The same, with somebody who approves actions with more impact than run by themselves.
     #[must_use]
     pub fn asking(self, approval: Approval) -> Self {
         Self { approval, ..self }
@@ -67,30 +67,30 @@ impl RunContext {
         self.show(text);
     }
 
-    /// Tells whoever watches what happens now.
+    /// Reports progress.
     pub fn show(&self, text: impl Into<String>) {
         self.alive();
         // Nobody has to watch: a closed or full channel is not the agent's trouble.
         self.progress.try_send(Progress { text: text.into(), spent: None }).ok();
     }
 
-    /// Tells what the run has cost so far: if it is cut short, that much is known.
+    /// Reports what the run has cost so far: if it is cut short, that much is known.
     pub fn spent(&self, spent: Spend) {
         self.progress.try_send(Progress { text: String::new(), spent: Some(self.before + spent) }).ok();
     }
 
-    /// Gives a sign of life: a run that gives none for long is ended.
+    /// Reports activity: a run that is idle for long is ended.
     pub fn alive(&self) {
         self.alive_until(Instant::now());
     }
 
-    /// Says that no sign of life is needed before `then`: each wait until then has a limit of its own.
+    /// Counts the run as active until `then`: each wait until then has a limit of its own.
     pub fn alive_until(&self, then: Instant) {
         let mut alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
         *alive = then.max(*alive);
     }
 
-    /// When it gave its last sign of life; may be still to come.
+    /// When it was last active; may be in the future.
     pub(super) fn last_alive(&self) -> Instant {
         *self.alive.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -31,8 +31,8 @@ impl Executor {
         Self { sessions, rules }
     }
 
-    /// The session `id` as it stands on this machine, where it is this and `agent` can go on with it. One that
-    /// ended with a failure that does not pass is not gone on with: what led there would lead there again.
+    /// The session `id` as it stands on this machine, where it is this and `agent` can resume it. One that
+    /// ended with a failure that does not pass is not resumed: what led there would lead there again.
     pub async fn resumable(
         &self,
         id: &RunId,
@@ -127,7 +127,7 @@ impl Executor {
         Ok(RunReport { outcome: cancelled(), spend: spent })
     }
 
-    /// The session of a run. One that cannot be gone on with is begun anew under the run's own name; one that cannot be
+    /// The session of a run. One that cannot be resumed is begun anew under the run's own name; one that cannot be
     /// kept is a warning: the work is worth more than its record.
     async fn session(&self, name: &str, request: &RunRequest) -> Session {
         let header = |session: &RunId| Header {
@@ -152,7 +152,7 @@ impl Executor {
         })
     }
 
-    /// Runs the agent once; true: it was ended because it gave no sign of life.
+    /// Runs the agent once; true: it was ended because it was idle.
     async fn watched(
         &self,
         agent: &dyn AgentBackend,
@@ -163,9 +163,9 @@ impl Executor {
         let cancel = context.cancel.child_token();
         let inner = context.again(cancel.clone(), before);
         let mut work = agent.run(request, &inner);
-        let mut told = false;
+        let mut warned = false;
         loop {
-            let limit = if told { self.rules.idle_timeout } else { self.rules.idle_warning };
+            let limit = if warned { self.rules.idle_timeout } else { self.rules.idle_warning };
             let wait = async {
                 match (limit.is_zero(), inner.last_alive().checked_add(limit)) {
                     (false, Some(then)) => tokio::time::sleep_until(then).await,
@@ -176,22 +176,22 @@ impl Executor {
                 report = &mut work => return (report, false),
                 () = wait => {}
             }
-            let silence = inner.last_alive().elapsed();
-            if silence < limit {
-                told &= silence >= self.rules.idle_warning;
+            let idle = inner.last_alive().elapsed();
+            if idle < limit {
+                warned &= idle >= self.rules.idle_warning;
                 continue;
             }
-            let seconds = silence.as_secs();
-            if told {
+            let seconds = idle.as_secs();
+            if warned {
                 cancel.cancel();
                 let report = work.await.map(|report| RunReport {
-                    outcome: transient(format!("the agent gave no sign of life for {seconds} s and was ended")),
+                    outcome: transient(format!("the agent was idle for {seconds} s and was ended")),
                     ..report
                 });
                 return (report, true);
             }
-            told = true;
-            let mut text = format!("no sign of life for {seconds} s");
+            warned = true;
+            let mut text = format!("idle for {seconds} s");
             if !self.rules.idle_timeout.is_zero() {
                 text.push_str(&format!("; the run is ended after {} s", self.rules.idle_timeout.as_secs()));
             }

@@ -35,7 +35,7 @@ const STEP: Duration = Duration::from_secs(120);
 const LOOK: Duration = Duration::from_millis(100);
 /// The longest real time that one step's issues may take.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Real time without a merge after which the clock goes on: an attempt that failed in a way that may pass waits for it.
+/// Real time without a merge after which the clock is advanced: an attempt that failed in a way that may pass waits for it.
 const STALLED: Duration = Duration::from_secs(15);
 /// Requests of people at one time.
 const PEOPLE: usize = 4;

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Tokens that each reply says it was asked with.
+/// Input tokens that each reply reports.
 pub const INPUT_TOKENS: u64 = 100;
-/// Tokens that each reply says it has.
+/// Output tokens that each reply reports.
 pub const OUTPUT_TOKENS: u64 = 10;
 
 /// What the server plays for one run of an agent.
@@ -14,7 +14,7 @@ pub const OUTPUT_TOKENS: u64 = 10;
 pub struct Script {
     /// Shell commands, one a step.
     pub commands: Vec<String>,
-    /// What is said when the commands are through.
+    /// The last reply, after all commands.
     pub ending: String,
     /// What a client gets that has no tools and takes edits as text.
     pub edit: Option<Edit>,
@@ -69,7 +69,7 @@ pub struct FaultAt {
 pub enum Times {
     /// At the first request of its step; the next one is answered.
     Once,
-    /// At each request of its step: the client can never go on.
+    /// At each request of its step: the client can never continue.
     Always,
 }
 

@@ -1,4 +1,4 @@
-//! The server: it listens on this machine, tells steps from side questions, and keeps what it saw.
+//! The server: it listens on this machine, separates steps from side questions, and records the requests.
 
 use std::{
     io,
@@ -112,7 +112,7 @@ impl Running {
 /// Serves `script` on a free port of this machine; `watch` sees each request before it is answered.
 ///
 /// # Errors
-/// What the system says when no port can be listened on.
+/// The system's error when no port can be listened on.
 pub async fn serve(script: Script, watch: impl Fn(&Seen) + Send + Sync + 'static) -> io::Result<Running> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = format!("http://{}", listener.local_addr()?);

@@ -29,7 +29,7 @@ pub(super) struct Offer {
     pub(super) schema: Value,
 }
 
-/// What the server says next.
+/// What the server replies next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Turn {
     /// A call of a tool; the arguments are JSON text, unless a fault broke them.
@@ -71,7 +71,7 @@ pub(super) fn call(offer: &Offer, command: &str) -> Turn {
     Turn::Call { name: offer.name.clone(), arguments: Value::Object(arguments).to_string() }
 }
 
-/// How the client is told that the work is done: by the way it asks for, else in words.
+/// How the server reports that the work is done: by the tool that the client offers for it, else in text.
 pub(super) fn ending(offers: &[Offer], body: &str, words: &str) -> Turn {
     if let (true, Some(shell)) = (body.contains(SUBMIT), shell(offers)) {
         return call(shell, &format!("echo {SUBMIT}"));

@@ -75,7 +75,7 @@ pub struct AgentSettings {
     pub max_tokens: u64,
     /// `native` only: bytes all commands of a run may write.
     pub max_output: u64,
-    /// `native` only: the share of a limit, in percent, after which the model is told to finish.
+    /// `native` only: the share of a limit, in percent, after which the model is asked to finish.
     pub soft_limit: u8,
     /// `native` only: tokens the model takes in; near them, earlier turns are shortened.
     pub context_tokens: u64,

@@ -8,7 +8,7 @@ use std::io;
 /// Caveat: a child that runs as root can read it all the same; only a sandbox prevents that.
 ///
 /// # Errors
-/// What the system said.
+/// The system's error.
 pub fn hide_from_children() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;

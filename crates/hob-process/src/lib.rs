@@ -6,6 +6,7 @@
 mod background;
 mod capture;
 mod end_marker;
+mod environment;
 mod hide;
 mod lines;
 mod process_tag;
@@ -14,7 +15,8 @@ mod shell;
 
 pub use background::drop_in_background;
 pub use capture::Captured;
+pub use environment::Environment;
 pub use hide::hide_from_children;
 pub use process_tag::TaggedProcesses;
-pub use program::{Environment, Exit, Finished, ProcessError, Program};
+pub use program::{Exit, Finished, ProcessError, Program};
 pub use shell::{CommandEnd, CommandLimits, Ran, Shell};

@@ -44,7 +44,7 @@ impl TaggedProcesses {
         Self(Some(KillOnDrop(ProcessTag::new(name, value))))
     }
 
-    /// Kills them, and returns when none is left. When the future is dropped, the work goes on.
+    /// Kills them, and returns when none is left. When the future is dropped, the work continues.
     pub async fn end(mut self) {
         if let Some(work) = self.0.take() {
             // The task cannot fail: what is not run is dropped, and that kills too.

@@ -1,7 +1,6 @@
 //! One child process, from its start to the end of its whole process group.
 
 use std::{
-    collections::BTreeMap,
     ffi::{OsStr, OsString},
     io,
     os::unix::fs::PermissionsExt,
@@ -15,13 +14,10 @@ use tokio::{io::AsyncWriteExt, process::Child};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Captured,
+    Captured, Environment,
     capture::{Capture, Watchers},
     process_tag::TaggedProcesses,
 };
-
-/// The whole environment of a child: what is not in it does not exist for the child.
-pub type Environment = BTreeMap<OsString, OsString>;
 
 /// How long a closed group may hold its output pipes open before they are abandoned.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -34,7 +30,7 @@ pub enum ProcessError {
     Start {
         /// The program's name or path.
         program: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The pipe to or from the child failed.
@@ -42,7 +38,7 @@ pub enum ProcessError {
     Pipe {
         /// The program's name or path.
         program: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

@@ -175,7 +175,7 @@ impl Running {
     /// Sends a command and reads until its marker, or the end of the shell, or more than `most` bytes.
     async fn command(&mut self, script: &str, said: &mut MarkedOutput, most: u64) -> io::Result<CommandEnd> {
         let Self { child, stdin, output, marker, buffer, .. } = self;
-        // A shell that died since the last command breaks this pipe: then its exit tells below.
+        // A shell that died since the last command breaks this pipe: then its exit shows it below.
         let written = stdin.write_all(script.as_bytes()).await;
         loop {
             tokio::select! {
@@ -204,7 +204,7 @@ impl Running {
         self.group.kill();
         // The group is there only once the session is.
         self.child.start_kill().ok();
-        // Killed or dead already: there is nothing else that this could tell.
+        // Killed or dead already: there is nothing else to report.
         self.child.wait().await.ok();
         let Some(said) = said else { return };
         let rest = async {

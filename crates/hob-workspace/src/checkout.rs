@@ -12,7 +12,7 @@ use crate::{
     error::library,
     git::{Before, Git, Tree},
     layout::{IssueFolder, blocking, is_empty, make, remove, remove_git_folders, write},
-    names::{checked, oid},
+    object_id::{checked, oid},
     skeleton,
 };
 

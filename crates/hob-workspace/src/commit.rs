@@ -24,7 +24,7 @@ use crate::{
 pub struct Foreign {
     /// The commit.
     pub sha: Sha,
-    /// Who it is by, as the commit says.
+    /// The author that the commit names.
     pub author: String,
 }
 
@@ -37,7 +37,7 @@ pub struct Identity {
     pub email: String,
 }
 
-/// What a commit says of itself.
+/// What a commit records about itself.
 pub(super) struct Entry {
     pub(super) message: String,
     pub(super) identity: Identity,

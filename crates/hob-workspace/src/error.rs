@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 use hob_domain::{FailureClass, RepoName, Sha};
 use hob_process::ProcessError;
 
-use crate::{BranchName, transport::TransportError};
+use crate::BranchName;
 
 /// A failed operation of the workspace. Its texts name no token.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +38,7 @@ pub enum WorkspaceError {
     PushRefused {
         /// The branch.
         branch: BranchName,
-        /// What the server said.
+        /// The server's message.
         reason: String,
     },
     /// The branch's earlier work has no commit in common with the base.
@@ -66,7 +66,7 @@ pub enum WorkspaceError {
     Git {
         /// What was tried.
         doing: &'static str,
-        /// What git said.
+        /// Git's message.
         detail: String,
     },
     /// The git library failed.
@@ -74,7 +74,7 @@ pub enum WorkspaceError {
     Library {
         /// What was tried.
         doing: &'static str,
-        /// What it said.
+        /// Its error.
         source: git2::Error,
     },
     /// A file or folder could not be read or written.
@@ -84,7 +84,7 @@ pub enum WorkspaceError {
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Git could not be run.
@@ -96,6 +96,20 @@ pub enum WorkspaceError {
         /// What was tried.
         doing: &'static str,
     },
+}
+
+/// A failed exchange with the git server. Its text names no token.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{doing} `{repo}`: {reason}")]
+pub struct TransportError {
+    /// What was tried.
+    pub doing: &'static str,
+    /// The repository.
+    pub repo: String,
+    /// What is wrong and what to do about it.
+    pub reason: String,
+    /// Whether trying again can help.
+    pub class: FailureClass,
 }
 
 /// What the agent left in its folder that cannot become a commit. Paths are written by

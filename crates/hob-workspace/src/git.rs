@@ -14,7 +14,7 @@ use hob_domain::Sha;
 use hob_process::{Environment, Exit, Finished, Program};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Remote, WorkspaceError, names::checked, transport::is_full_disk};
+use crate::{Remote, WorkspaceError, object_id::checked};
 
 /// Settings of every command. They come by environment, where they outweigh every file.
 ///
@@ -156,7 +156,7 @@ pub(super) async fn done(doing: &'static str, program: Program) -> Result<String
     }
 }
 
-/// What a failed command said, fit for one line of an error: its end, without control characters.
+/// The message of a failed command, fit for one line of an error: its end, without control characters.
 pub(super) fn said(finished: &Finished) -> String {
     const LONGEST: usize = 1_000;
     let text = finished.stderr.text();
@@ -164,6 +164,11 @@ pub(super) fn said(finished: &Finished) -> String {
     let clean: String = lines.join("; ").chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     let start = clean.char_indices().rev().nth(LONGEST - 1).map_or(0, |(at, _)| at);
     if clean.is_empty() { finished.exit.to_string() } else { clean[start..].to_owned() }
+}
+
+/// Whether git found no room on the disk.
+pub(super) fn is_full_disk(said: &str) -> bool {
+    said.contains("No space left on device") || said.contains("Disk quota exceeded")
 }
 
 fn option(name: &str, path: &Path) -> PathBuf {

@@ -11,7 +11,7 @@
 //! processes are gone.
 //!
 //! Caveats: git runs no filters, so files kept by an extension such as LFS are seen as their pointers. A future that
-//! is dropped ends its git command; work on the disk that has begun goes on to its end.
+//! is dropped ends its git command; work on the disk that has begun runs to its end.
 
 mod checkout;
 mod checks;
@@ -23,6 +23,7 @@ mod layout;
 mod messages;
 mod mirror;
 mod names;
+mod object_id;
 mod push;
 mod remote;
 mod retention;
@@ -33,8 +34,7 @@ mod transport;
 pub use checkout::{Checkout, Leftover};
 pub use checks::{CheckLimits, run_checks};
 pub use commit::{Foreign, Identity};
-pub use error::{UnfitWork, WorkspaceError};
+pub use error::{TransportError, UnfitWork, WorkspaceError};
 pub use names::{BranchName, InvalidBranchName};
 pub use remote::{InvalidServer, Remote};
 pub use store::Workspace;
-pub use transport::TransportError;

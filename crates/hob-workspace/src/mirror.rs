@@ -16,7 +16,7 @@ use crate::{
     error::disk,
     git::{Git, done, said},
     layout::{blocking, make, mirror, remove, repo_folder, write},
-    names::checked,
+    object_id::checked,
     transport::exchange,
 };
 
@@ -32,7 +32,7 @@ impl Drop for MirrorLock {
 }
 
 impl MirrorLock {
-    /// Takes the lock, or says that it is taken: waiting is the caller's decision.
+    /// Takes the lock, or reports that it is taken: waiting is the caller's decision.
     pub(super) async fn take(root: &Path, repo: &RepoName) -> Result<Self, WorkspaceError> {
         let (folder, repo) = (repo_folder(root, repo), repo.clone());
         blocking("lock the mirror", move || {
@@ -152,7 +152,7 @@ pub(super) async fn tip(place: &Path, branch: &BranchName) -> Result<Option<Sha>
 fn read_where_there(path: &Path) -> Result<Option<String>, WorkspaceError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
-        // A folder: branches whose names go on after this one's.
+        // A folder: branches whose names begin with this one's.
         Err(error)
             if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory) =>
         {
@@ -196,7 +196,7 @@ pub(super) async fn complete(git: &Git, place: &Path, remote: &Remote, commits: 
     exchange("fetch the files of", remote, place, command).await.map(drop)
 }
 
-/// Passes `result` on; where it says that the mirror is damaged, the next fetch makes the mirror anew.
+/// Passes `result` on; where it shows that the mirror is damaged, the next fetch makes the mirror anew.
 pub(super) async fn condemned<T>(place: &Path, result: Result<T, WorkspaceError>) -> Result<T, WorkspaceError> {
     if let Err(error) = &result
         && is_damage(error)
@@ -207,7 +207,7 @@ pub(super) async fn condemned<T>(place: &Path, result: Result<T, WorkspaceError>
     result
 }
 
-/// Whether an error says that the mirror itself is damaged, and not the way to the server.
+/// Whether an error means that the mirror itself is damaged, and not the way to the server.
 fn is_damage(error: &WorkspaceError) -> bool {
     const SIGNS: [&str; 11] = [
         "not a git repository",

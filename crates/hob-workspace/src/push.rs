@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     BranchName, Checkout, Remote, Workspace, WorkspaceError,
     layout::make,
-    names::checked,
+    object_id::checked,
     transport::{exchange, failure},
 };
 
@@ -63,7 +63,7 @@ impl Workspace {
     }
 }
 
-/// What git's porcelain says of one ref.
+/// What git's porcelain reports about one ref.
 #[derive(Debug, PartialEq, Eq)]
 enum Reading {
     Done,

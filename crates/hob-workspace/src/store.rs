@@ -58,7 +58,7 @@ impl Workspace {
     /// commit: one exchange with the server, however many there are.
     ///
     /// # Errors
-    /// [`WorkspaceError::Busy`], or what the server and the disk say.
+    /// [`WorkspaceError::Busy`], or an error of the server or the disk.
     pub async fn messages(&self, remote: &Remote, prefix: &str) -> Result<HashMap<Sha, String>, WorkspaceError> {
         let _turn = self.turn(remote.repo()).await?;
         messages::messages(&self.git, &self.root, remote, prefix).await
@@ -110,7 +110,7 @@ impl Workspace {
                 None => {
                     return Err(WorkspaceError::UnrelatedHistory { branch: branch.clone(), base: base.clone() });
                 }
-                // The base holds all of the branch, as after a merge: there is no earlier work to go on from.
+                // The base holds all of the branch, as after a merge: there is no earlier work to continue.
                 Some(fork) if fork == *tip => (base.clone(), base.clone()),
                 Some(fork) => (fork, tip.clone()),
             },

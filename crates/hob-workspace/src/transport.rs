@@ -1,4 +1,4 @@
-//! Talking to the git server: run one command, tell what its failure means.
+//! Talking to the git server: run one command, classify its failure.
 
 use std::path::Path;
 
@@ -6,21 +6,10 @@ use hob_domain::FailureClass;
 use hob_process::{Exit, Finished, Program};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Remote, WorkspaceError, git::said};
-
-/// A failed exchange with the git server. Its text names no token.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{doing} `{repo}`: {reason}")]
-pub struct TransportError {
-    /// What was tried.
-    pub doing: &'static str,
-    /// The repository.
-    pub repo: String,
-    /// What is wrong and what to do about it.
-    pub reason: String,
-    /// Whether trying again can help.
-    pub class: FailureClass,
-}
+use crate::{
+    Remote, TransportError, WorkspaceError,
+    git::{is_full_disk, said},
+};
 
 /// Runs a command that talks to `remote` and keeps its data below `place`; its standard output.
 pub(super) async fn exchange(
@@ -54,11 +43,6 @@ pub(super) fn failure(doing: &'static str, remote: &Remote, place: &Path, finish
 
 fn later() -> FailureClass {
     FailureClass::Transient { retry_after: None }
-}
-
-/// Whether git found no room on the disk.
-pub(super) fn is_full_disk(said: &str) -> bool {
-    said.contains("No space left on device") || said.contains("Disk quota exceeded")
 }
 
 /// Texts of git 2.20 to 2.50 in the C locale, in lower case; the first that is found decides. What is not known may

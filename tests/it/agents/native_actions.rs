@@ -24,7 +24,7 @@ async fn a_command_goes_on_where_the_one_before_ended() {
     let replies = json!([
         shell("cd sub && export GREETING=hello"),
         { "expect": ["[exit code 0, now in sub]"], "calls": [{ "name": "shell", "arguments": { "command": "cat a; echo $GREETING; exit 3" } }] },
-        { "expect": ["[exit code 3; it ended the shell: a new shell goes on in the same folder", "x\nhello\n"],
+        { "expect": ["[exit code 3; it ended the shell: a new shell continues in the same folder", "x\nhello\n"],
           "calls": [{ "name": "shell", "arguments": { "command": "echo \"[$GREETING]\"; cat a" } }] },
         { "expect": ["[exit code 0]\n[]\nx\n"], "calls": done()["calls"] },
     ]);

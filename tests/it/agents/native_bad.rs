@@ -46,7 +46,7 @@ async fn a_run_whose_commands_write_too_much_ends() {
 async fn a_command_that_never_ends_costs_its_deadline_only() {
     let bench = Bench::new(&[("sub/a", "")]);
     let settings = AgentSettings { shell_time: Duration::from_millis(300), ..AgentSettings::default() };
-    let told: &[&str] = &["the command was ended after 0 s; a new shell goes on in the same folder"];
+    let told: &[&str] = &["the command was ended after 0 s; a new shell continues in the same folder"];
     let list: &[&str] = &["[exit code 0]\na\n"];
     commands(&bench, settings, &[("cd sub", &[]), ("cat <(sleep 600)", told), ("ls", list)]).await;
 }

@@ -39,7 +39,7 @@ impl Replies {
         self.then(replies);
     }
 
-    /// The session goes on.
+    /// The session continues.
     fn then(&mut self, replies: &Value) {
         self.said.extend(replies.as_array().unwrap().iter().cloned());
         let cassette = json!({ "cassette": 1, "replies": self.said });
@@ -89,11 +89,11 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
     }
     let before = world.writes().len();
     world.run().await;
-    assert_eq!(world.writes().len(), before, "nobody has said so whose word counts");
+    assert_eq!(world.writes().len(), before, "nobody authorized has approved it");
 
     world.comments("wil", issue, "/hob approve but nothing else").await;
     replies.then(&json!([
-        { "expect": ["Not run: it needed a person's word", "answer of wil", "may do exactly this, and nothing else is approved by it:\nrm x", "but nothing else"],
+        { "expect": ["Not run: it needed approval, and the run ended here. The answer stands below.", "answer of wil", "may do exactly this, and nothing else is approved by it:\nrm x", "but nothing else"],
           "calls": shell("rm x") },
         { "expect": ["[exit code 0]"], "calls": done() },
     ]));

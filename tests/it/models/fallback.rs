@@ -46,14 +46,14 @@ async fn a_conversation_falls_over_stays_there_and_the_next_one_begins_with_the_
     let down = || Reaction::Status(503, &[], "down");
     let server = Server::start([down(), down(), down(), second(), second(), first()]).await;
     let chain = chain(&server);
-    let mut conversation = chain.begin("one");
+    let mut conversation = Conversation::begin(&chain, "one");
     let answer = say(&mut conversation, 1).await.unwrap();
     assert_eq!((answer.model.as_str(), answer.usd_micros), (SECOND, 120));
     let why = "`openai/first` cannot answer: the model's service answered 503: down";
     assert_eq!(answer.instead.as_deref(), Some(why));
     let answer = say(&mut conversation, 2).await.unwrap();
     assert_eq!((answer.model.as_str(), answer.instead), (SECOND, None));
-    let answer = say(&mut chain.begin("two"), 1).await.unwrap();
+    let answer = say(&mut Conversation::begin(&chain, "two"), 1).await.unwrap();
     assert_eq!((answer.model.as_str(), answer.usd_micros), (FIRST, 100));
     assert_eq!(asked(&server), ["first", "first", "first", "second", "second", "first"]);
 }
@@ -67,7 +67,7 @@ async fn what_is_about_the_model_or_its_service_falls_over() {
         Reaction::Status(429, &[], r#"{"error":{"code":"insufficient_quota"}}"#),
     ] {
         let server = Server::start([trouble, second()]).await;
-        let answer = say(&mut chain(&server).begin("one"), 1).await.unwrap();
+        let answer = say(&mut Conversation::begin(&chain(&server), "one"), 1).await.unwrap();
         assert_eq!(answer.model, SECOND);
         assert!(answer.instead.unwrap().starts_with("`openai/first` cannot answer: the model's service answered 4"));
         assert_eq!(asked(&server), ["first", "second"]);
@@ -78,7 +78,7 @@ async fn what_is_about_the_model_or_its_service_falls_over() {
 async fn a_request_that_is_wrong_is_sent_to_no_other_model() {
     for body in ["no such field", "prompt is too long"] {
         let server = Server::start([Reaction::Status(400, &[], body)]).await;
-        let error = say(&mut chain(&server).begin("one"), 1).await.unwrap_err();
+        let error = say(&mut Conversation::begin(&chain(&server), "one"), 1).await.unwrap_err();
         assert_eq!((error.failure(), error.is_too_long()), (FailureClass::Permanent, body.contains("too long")));
         assert_eq!(asked(&server), ["first"]);
     }
@@ -89,7 +89,7 @@ async fn a_request_too_long_for_the_other_model_is_sent_to_that_one_again() {
     let too_long = Reaction::Status(400, &[], "prompt is too long");
     let server = Server::start([quota(&[("retry-after", "3600")]), too_long, second()]).await;
     let chain = chain(&server);
-    let mut conversation = chain.begin("one");
+    let mut conversation = Conversation::begin(&chain, "one");
     assert!(say(&mut conversation, 1).await.unwrap_err().is_too_long());
     assert_eq!(say(&mut conversation, 1).await.unwrap().model, SECOND);
     assert_eq!(asked(&server), ["first", "second", "second"]);
@@ -100,7 +100,7 @@ async fn behind_the_last_model_the_first_is_asked_again() {
     let server =
         Server::start([quota(&[("retry-after", "60")]), second(), quota(&[("retry-after", "60")]), first()]).await;
     let chain = chain(&server);
-    let mut conversation = chain.begin("one");
+    let mut conversation = Conversation::begin(&chain, "one");
     say(&mut conversation, 1).await.unwrap();
     let answer = say(&mut conversation, 2).await.unwrap();
     assert_eq!(answer.model, FIRST);
@@ -110,7 +110,7 @@ async fn behind_the_last_model_the_first_is_asked_again() {
 #[tokio::test]
 async fn when_all_quotas_are_used_up_the_run_waits_for_the_first_to_come_back() {
     let server = Server::start([quota(&[("retry-after", "7200")]), quota(&[("retry-after", "3600")])]).await;
-    let error = say(&mut chain(&server).begin("one"), 1).await.unwrap_err();
+    let error = say(&mut Conversation::begin(&chain(&server), "one"), 1).await.unwrap_err();
     let reset_after = Some(Duration::from_secs(3600));
     assert_eq!(error.failure(), FailureClass::QuotaExhausted { reset_after });
     let text = "`openai/first`: the model's service answered 429: later; \
@@ -118,7 +118,7 @@ async fn when_all_quotas_are_used_up_the_run_waits_for_the_first_to_come_back() 
     assert_eq!(error.to_string(), text);
     let down = || Reaction::Status(503, &[], "down");
     let server = Server::start([quota(&[("retry-after", "7200")]), down(), down(), down()]).await;
-    let error = say(&mut chain(&server).begin("one"), 1).await.unwrap_err();
+    let error = say(&mut Conversation::begin(&chain(&server), "one"), 1).await.unwrap_err();
     assert_eq!(error.failure(), FailureClass::Transient { retry_after: None });
 }
 
@@ -148,7 +148,7 @@ async fn a_conversation_is_recorded_as_a_cassette_that_only_its_owner_can_read()
     let server = Server::start([first(), first(), first()]).await;
     let models = server.models(|_| {}).recording(Some(place.clone()));
     let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[]).unwrap();
-    let mut conversation = chain.begin("a-1");
+    let mut conversation = Conversation::begin(&chain, "a-1");
     let mut replies = Vec::new();
     for turn in 1..=2 {
         replies.push(say(&mut conversation, turn).await.unwrap().reply);
@@ -157,10 +157,10 @@ async fn a_conversation_is_recorded_as_a_cassette_that_only_its_owner_can_read()
         Cassette::load(&file).unwrap();
     }
     // Another try of the same session goes on from the turn it begins with.
-    replies.push(say(&mut chain.begin("a-1"), 3).await.unwrap().reply);
+    replies.push(say(&mut Conversation::begin(&chain, "a-1"), 3).await.unwrap().reply);
     let cassette: Arc<dyn ModelClient> = Arc::new(Cassette::load(&place.join("a-1.json")).unwrap());
     let player = FallbackChain::one("cassette", cassette, PriceSettings::default());
-    let mut player = player.begin("b");
+    let mut player = Conversation::begin(&player, "b");
     for (turn, reply) in (1..).zip(&replies) {
         let mut played = say(&mut player, turn).await.unwrap().reply;
         for (call, recorded) in played.calls.iter_mut().zip(&reply.calls) {
@@ -182,10 +182,10 @@ async fn nothing_is_recorded_over_what_is_there_nor_from_the_middle_and_the_work
     let others = [("text", "mine"), ("foreign", r#"{"cassette":1,"note":"mine","replies":[]}"#)];
     for (name, text) in others {
         fs::write(folder.path().join(format!("{name}.json")), text).unwrap();
-        say(&mut chain.begin(name), 1).await.unwrap();
+        say(&mut Conversation::begin(&chain, name), 1).await.unwrap();
     }
     for name in ["middle", "../up", ""] {
-        say(&mut chain.begin(name), if name == "middle" { 2 } else { 1 }).await.unwrap();
+        say(&mut Conversation::begin(&chain, name), if name == "middle" { 2 } else { 1 }).await.unwrap();
     }
     for (name, text) in others {
         assert_eq!(fs::read_to_string(folder.path().join(format!("{name}.json"))).unwrap(), text);

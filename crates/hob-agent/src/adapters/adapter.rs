@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use hob_config::PriceSettings;
 use hob_process::Environment;
 
-use crate::adapters::{parsed_output::ParsedOutput, version::Version};
+use crate::adapters::parsed_output::ParsedOutput;
+
+/// A version's three numbers.
+pub(super) type Version = (u32, u32, u32);
 
 /// A program that Hob knows how to run.
 pub(super) struct Adapter {
@@ -54,7 +57,7 @@ pub(crate) struct Services {
     pub(crate) openai: Option<String>,
     /// Anthropic's interface, without its version.
     pub(crate) anthropic: Option<String>,
-    /// The model's price, for a program that tells tokens and no money.
+    /// The model's price, for a program that reports tokens and no money.
     pub(crate) price: Option<PriceSettings>,
 }
 

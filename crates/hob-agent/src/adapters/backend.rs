@@ -29,9 +29,9 @@ use crate::{
     report::{cancelled, report},
 };
 
-/// What every prompt ends with: how a program that knows nothing of Hob can ask, or say that nothing is to be done.
+/// What every prompt ends with: how a program that knows nothing of Hob can ask, or report that nothing is to be done.
 const CLOSING: &str = "\n\nNobody can answer you while you work. When you are done, say in a few sentences what you \
-changed and why. If nothing has to be changed, or you cannot go on without an answer, change nothing and end your last \
+changed and why. If nothing has to be changed, or you cannot continue without an answer, change nothing and end your last \
 message with one line of JSON: {\"outcome\":\"nothing_to_do\",\"reason\":\"…\"} or \
 {\"outcome\":\"question\",\"question\":\"…\"}.\n";
 
@@ -150,7 +150,7 @@ impl AdapterAgent {
             .watch_data(move |line| {
                 watcher.alive();
                 let mut parsed = parsed.lock().unwrap_or_else(PoisonError::into_inner);
-                // What it says on its way out hides why it was ended.
+                // What it prints on its way out hides why it was ended.
                 if parsed.abort {
                     return;
                 }
@@ -177,7 +177,7 @@ impl AdapterAgent {
     }
 }
 
-/// What a run cost by what it printed; `price` counts where the program tells no money.
+/// What a run cost by what it printed; `price` counts where the program reports no money.
 fn spend(parsed: &ParsedOutput, price: Option<&PriceSettings>) -> Spend {
     let priced = || price.map_or(0, |price| parsed.usage.cost(price));
     Spend {

@@ -24,7 +24,7 @@ impl Home {
     /// Makes one below `homes`, or where temporary files are.
     ///
     /// # Errors
-    /// What the system said.
+    /// The system's error.
     pub(super) async fn create(homes: Option<PathBuf>) -> io::Result<Self> {
         spawn_blocking(move || Self::create_now(homes.as_deref())).await?
     }
@@ -57,7 +57,7 @@ impl Home {
     /// Writes files of it, by their paths in it, which only the user can read.
     ///
     /// # Errors
-    /// What the system said.
+    /// The system's error.
     pub(super) async fn write(&self, files: Vec<(PathBuf, String)>) -> io::Result<()> {
         let home = self.path.clone();
         spawn_blocking(move || files.iter().try_for_each(|(path, text)| write(&home, path, text))).await?

@@ -8,7 +8,7 @@ use regex::Regex;
 /// What a complaint is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Complaint {
-    /// A quota or a rate limit, and how long it lasts where that is said.
+    /// A quota or a rate limit, and how long it lasts where that is known.
     Limit(Option<Duration>),
     /// The account has no money or no plan: waiting does not help.
     Unpaid,

@@ -44,7 +44,7 @@ fn plan(situation: &Situation<'_>) -> Plan {
         ("MSWEA_SILENT_STARTUP", "1".to_owned()),
         // Wide, so that an error stands in one line.
         ("COLUMNS", "1000".to_owned()),
-        // A model that it does not know is no reason to stop: what it costs is told by the settings.
+        // A model that it does not know is no reason to stop: its price is in the settings.
         ("MSWEA_COST_TRACKING", "ignore_errors".to_owned()),
         ("LITELLM_LOCAL_MODEL_COST_MAP", "True".to_owned()),
     ];
@@ -55,7 +55,7 @@ fn plan(situation: &Situation<'_>) -> Plan {
 
 fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
     let line = line.trim();
-    // Its library of models says at the end why it gave up.
+    // Its library of models prints at the end why it gave up.
     if line.contains("Error: ") || line.contains("Exception - ") {
         parsed.problem = Some(line.to_owned());
         // It would try again for minutes.

@@ -1,7 +1,7 @@
 //! Other agents' command lines, ready by name.
 //!
 //! - Flow: the program is found and its version looked at; it gets an empty home of its own, the brief, and arguments for
-//!   a run that asks nobody; its events are read while it works; its end is told apart.
+//!   a run that asks nobody; its events are read while it works; its end is classified.
 //! - Guarantees: no setting, login or history of the user reaches the program, and nothing it leaves at home outlives the
 //!   run; of Hob's environment it gets the allow-list and the variables that its file here names; no process of it lives
 //!   on, in whatever session.

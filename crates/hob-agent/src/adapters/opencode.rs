@@ -26,7 +26,7 @@ pub(super) const OPENCODE: Adapter = Adapter {
 
 fn plan(situation: &Situation<'_>) -> Plan {
     let mut arguments = words(&["run", "--format", "json", "--auto", "--title", "Hob"]);
-    // A title of our own saves it a request whose tokens it would not tell. Its retries are told in its logs only.
+    // A title of our own saves it a request whose tokens it would not report. Its retries are in its logs only.
     arguments.extend(words(&["--print-logs", "--log-level", "WARN"]));
     let mut settings = json!({ "autoupdate": false, "share": "disabled" });
     // With an address of one's own, its model is one of a provider of one's own: any name will do there.

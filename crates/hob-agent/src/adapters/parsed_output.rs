@@ -1,4 +1,4 @@
-//! What a program's output says about its run, parsed line by line.
+//! A program's output about its run, parsed line by line.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use crate::{model::Usage, report::first_line};
 /// Bytes of a line of progress.
 const PROGRESS_MAX: usize = 200;
 
-/// What the output said so far.
+/// What the output reported so far.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct ParsedOutput {
     /// Its last message.
     pub(super) summary: String,
-    /// What it says the run cost, in millionths of a US dollar; none: it reports no cost.
+    /// What the run cost by its own report, in millionths of a US dollar; none: it reports no cost.
     pub(super) usd_micros: Option<u64>,
     pub(super) usage: Usage,
     /// The last error, in its words; a later success clears it.
@@ -60,7 +60,7 @@ pub(super) fn count(value: &Value, pointer: &str) -> u64 {
     value.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
 }
 
-/// A tool's call as a line of progress: its name, and the argument that tells most.
+/// A tool's call as a line of progress: its name, and its most telling argument.
 pub(super) fn tool_line(name: &str, arguments: &Value) -> String {
     let telling = ["command", "cmd", "file_path", "filePath", "path", "pattern", "query"];
     let told = telling.iter().find_map(|key| arguments.get(key)).map(|value| match value {

@@ -54,7 +54,7 @@ fn plan(situation: &Situation<'_>) -> Plan {
 }
 
 fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
-    // Each piece of a message repeats all of it: those lines are long, many, and tell nothing new.
+    // Each piece of a message repeats all of it: those lines are long, many, and have nothing new.
     if line.starts_with("{\"type\":\"message_update\"") {
         return None;
     }

@@ -13,33 +13,30 @@ use regex::Regex;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapters::adapter::Adapter;
+use crate::adapters::adapter::{Adapter, Version};
 
-/// Time a program has to say its version; some import half of their language's packages first.
+/// Time a program has to print its version; some import half of their language's packages first.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A version's three numbers.
-pub(super) type Version = (u32, u32, u32);
 
 /// A program that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unusable {
     /// It is not there.
-    #[error("`{program}` is not on the path: install it with `{install}`, or say in `command` where it is")]
+    #[error("`{program}` is not on the path: install it with `{install}`, or set `command` to its path")]
     Missing {
         /// Its name.
         program: String,
         /// The command that installs it.
         install: &'static str,
     },
-    /// It does not run, or does not say which version it is.
-    #[error("`{program} {flag}` says no version ({said}): install it anew with `{install}`")]
+    /// It does not run, or does not print its version.
+    #[error("`{program} {flag}` printed no version ({said}): reinstall it with `{install}`")]
     Unclear {
         /// Its name.
         program: String,
         /// The argument it was given.
         flag: &'static str,
-        /// How it ended, or what it said.
+        /// How it ended, or what it printed.
         said: String,
         /// The command that installs it.
         install: &'static str,
@@ -67,7 +64,7 @@ type Identity = (PathBuf, Option<SystemTime>, u64);
 
 static KNOWN: LazyLock<Mutex<BTreeMap<Identity, Version>>> = LazyLock::new(Mutex::default);
 
-/// Makes sure that `program` is there and new enough; says where it is and which version.
+/// Makes sure that `program` is there and new enough: its path and version.
 ///
 /// # Errors
 /// [`Unusable`], with the command that helps.

@@ -111,7 +111,7 @@ impl AgentBackend for CommandAgent {
     }
 }
 
-/// The exit decides; what the program said counts where it does not claim success against its own exit code.
+/// The exit decides; the program's report counts where it does not claim success against its own exit code.
 fn outcome(name: &str, finished: &Finished, said: Option<ResultLine>, request: &RunRequest) -> Outcome {
     let said = said.and_then(|said| said.outcome());
     match finished.exit {

@@ -1,4 +1,4 @@
-//! What a program says of its own run: one JSON object in the last line of its standard output.
+//! A program's report of its own run: one JSON object in the last line of its standard output.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::report::clip;
 
-/// Bytes of text a program may say; the rest is cut.
+/// Bytes of text that are kept of a report; the rest is cut.
 const TEXT_MAX: usize = 16 * 1024;
 
 /// The last line: `{"outcome": "done", "summary": "…", "usd": 0.12, "input_tokens": 900, "output_tokens": 80}`. Every
@@ -89,7 +89,7 @@ impl ResultLine {
         })
     }
 
-    /// What it says the run cost. A number that is none, or below zero, counts as nothing.
+    /// What the run cost by its report. What is no number, or below zero, counts as nothing.
     pub(crate) fn spend(&self) -> Spend {
         // `as` saturates: not a number and what is below zero become 0.
         let usd_micros = (self.usd * 1e6).ceil() as u64;

@@ -109,7 +109,7 @@ impl Folder {
             .and_then(|()| rustix::fs::fchmod(&file, mode).map_err(failed))
             .and_then(|()| rustix::fs::renameat(parent, &temporary, parent, name).map_err(failed));
         if written.is_err() {
-            // The first error is the one to tell; a file left over shows in the diff.
+            // The first error is the one to report; a file left over shows in the diff.
             rustix::fs::unlinkat(parent, &temporary, AtFlags::empty()).ok();
         }
         written

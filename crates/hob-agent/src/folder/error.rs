@@ -1,4 +1,4 @@
-//! Why a file of the folder could not be used. The texts go to a model or a maintainer: they say what to do instead.
+//! Why a file of the folder could not be used. The texts go to a model or a maintainer: they name what to do instead.
 
 use std::io;
 
@@ -48,13 +48,13 @@ pub(crate) enum FileError {
     Io {
         /// The path.
         path: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 impl FileError {
-    /// What the system said about `path`.
+    /// The system's error about `path`.
     pub(super) fn io(path: &str, errno: rustix::io::Errno) -> Self {
         match errno {
             rustix::io::Errno::NOENT => Self::Missing(path.to_owned()),

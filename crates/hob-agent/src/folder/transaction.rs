@@ -1,4 +1,4 @@
-//! Changes to several files as one transaction: all of them are made, or every file is put back.
+//! Changes to several files as one transaction: all of them are made, or every file is restored.
 //!
 //! - Flow: the caller works out every new content first; the files are read once more, then changed one after the other.
 //! - Guarantees: when a change fails, the files changed before it get their old content and mode back, and files that were
@@ -10,7 +10,7 @@ use std::{collections::BTreeSet, io::Read, os::unix::fs::PermissionsExt};
 
 use crate::folder::{FileError, Folder, Inside};
 
-/// Bytes of a file that can be put back.
+/// Bytes of a file that can be restored.
 const SNAPSHOT_MAX: u64 = 8 << 20;
 
 /// One change of a transaction.
@@ -54,8 +54,8 @@ pub(crate) enum TransactionError {
     /// A change failed, and those before it were undone.
     #[error("nothing was changed. {0}")]
     Undone(FileError),
-    /// A change failed, and these files could not be put back.
-    #[error("{error}. These files stay changed, because they could not be put back: {}", .files.join(", "))]
+    /// A change failed, and these files could not be restored.
+    #[error("{error}. These files stay changed, because they could not be restored: {}", .files.join(", "))]
     Torn {
         /// Why the change failed.
         error: FileError,

@@ -34,8 +34,9 @@ pub struct Answer {
 }
 
 impl<'a> Conversation<'a> {
-    pub(super) fn new(chain: &'a FallbackChain, recording: Option<Recording>) -> Self {
-        Self { chain, place: 0, recording }
+    /// Begins a conversation with the first model of `chain`; a recording of it gets the name `session`.
+    pub fn begin(chain: &'a FallbackChain, session: &str) -> Self {
+        Self { chain, place: 0, recording: chain.records().map(|folder| Recording::new(folder, session)) }
     }
 
     /// Asks for the next reply. Dropping the future ends the request.

@@ -12,12 +12,12 @@ pub enum ModelError {
     Status {
         /// The HTTP status, or 200 where the error came in the stream.
         status: u16,
-        /// What the service said, bounded.
+        /// The service's message, bounded.
         message: String,
         /// What kind of failure it is.
         failure: FailureClass,
     },
-    /// The service said that the request is too long for the model.
+    /// The service reported that the request is too long for the model.
     #[error("the request is too long for the model: {0}")]
     TooLong(String),
     /// The request or the answer did not get through.
@@ -30,7 +30,7 @@ pub enum ModelError {
     #[error("the model's answer was cut off")]
     Cut,
     /// The answer is not what the interface promises.
-    #[error("the model's answer makes no sense: {0}")]
+    #[error("the model's answer is malformed: {0}")]
     Garbage(String),
     /// The answer is larger than any reply can be.
     #[error("the model's answer has more than {0} bytes")]
@@ -42,11 +42,11 @@ pub enum ModelError {
     #[error("{0}")]
     Setup(String),
     /// Each model that was asked failed, in this order.
-    #[error("{}", told(.0))]
+    #[error("{}", joined(.0))]
     All(Vec<(String, Self)>),
 }
 
-fn told(failures: &[(String, ModelError)]) -> String {
+fn joined(failures: &[(String, ModelError)]) -> String {
     failures.iter().map(|(model, error)| format!("`{model}`: {error}")).collect::<Vec<_>>().join("; ")
 }
 
@@ -82,7 +82,7 @@ impl ModelError {
     }
 }
 
-/// What several failures come to: as soon as one model can answer, the work can go on, so time heals what it heals for one
+/// The class of several failures: as soon as one model can answer, the work can continue, so time heals what it heals for one
 /// of them. A pause that counts as no attempt is for quotas alone.
 fn together(failures: impl Iterator<Item = FailureClass>) -> FailureClass {
     let (mut waits, mut quotas_only, mut person) = (Vec::new(), true, false);

@@ -1,10 +1,13 @@
 //! The models of one agent, in the order in which they are asked, each with what it costs.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use hob_config::PriceSettings;
 
-use crate::model::{Conversation, ModelClient, recording::Recording};
+use crate::model::ModelClient;
 
 /// The models of one agent. Never empty.
 pub struct FallbackChain {
@@ -38,9 +41,9 @@ impl FallbackChain {
         members.find(|member| member.price.is_none()).map(|member| member.name.as_str())
     }
 
-    /// Begins a conversation with the first model; a recording of it gets the name `session`.
-    pub fn begin(&self, session: &str) -> Conversation<'_> {
-        Conversation::new(self, self.records.as_deref().map(|folder| Recording::new(folder, session)))
+    /// Where recordings of replies go; none: nothing is recorded.
+    pub(super) fn records(&self) -> Option<&Path> {
+        self.records.as_deref()
     }
 
     pub(super) fn count(&self) -> usize {

@@ -1,7 +1,7 @@
 //! One streamed request to a model's service, with its deadlines and retries.
 //!
 //! - Flow: send; read the answer's events into a [`Collect`]; on a transient failure throw away what came and send again.
-//! - Guarantees: a connection stands, and the stream goes on, within their time-outs; the answer is bounded; retries are
+//! - Guarantees: connecting, and each wait for more of the stream, has a time-out; the answer is bounded; retries are
 //!   counted and wait with full jitter; a key is in a header marked sensitive, in no message and no log; redirects are
 //!   not followed, so that a key goes to no other host.
 //! - Caveats: the whole of a request is bounded by the caller, who drops the future. A service may bill an answer that
@@ -30,7 +30,7 @@ const END: Duration = Duration::from_secs(1);
 pub(super) trait Collect: Default + Send {
     /// Takes one event.
     fn event(&mut self, data: &str) -> Result<(), ModelError>;
-    /// Whether the service said that the reply is complete.
+    /// Whether the service reported that the reply is complete.
     fn is_complete(&self) -> bool;
     /// The reply, for a request of `sent` bytes.
     fn finish(self, sent: usize) -> Result<ModelReply, ModelError>;

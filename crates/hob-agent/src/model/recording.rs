@@ -93,7 +93,7 @@ impl Recording {
         Ok(tape)
     }
 
-    /// What is there of this session: another try of a run, or a run that goes on, adds to the same recording.
+    /// What is there of this session: another try of a run, or a run that resumes it, adds to the same recording.
     fn open(&self) -> Result<(Tape, Found), RecordError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let name = self.session.as_str();

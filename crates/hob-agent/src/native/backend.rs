@@ -11,7 +11,7 @@ use crate::{
     AgentBackend, AgentError, RunContext,
     environment::{RUN_TAG, RUN_VARIABLE, named, of_child},
     folder::Folder,
-    model::FallbackChain,
+    model::{Conversation, FallbackChain},
     native::{
         guard::Guard,
         help::Helps,
@@ -97,7 +97,7 @@ impl AgentBackend for NativeAgent {
         let restored = restore(&lines, &dialect, &toolset, |brief| task(brief, &request.checks));
         let Restored { mut history, mut usage, standing, turns_before } = match restored {
             Some(restored) => {
-                context.show(format!("goes on after turn {} of its session", restored.usage.turns));
+                context.show(format!("resumes after turn {} of its session", restored.usage.turns));
                 restored
             }
             None => Restored::nothing(task(&request.brief, &request.checks)),
@@ -115,7 +115,7 @@ impl AgentBackend for NativeAgent {
             cancel: context.cancel.clone(),
         };
         let mut run = Run {
-            model: self.models.begin(request.session.as_str()),
+            model: Conversation::begin(&self.models, request.session.as_str()),
             dialect,
             executor: ToolExecutor { toolset: &toolset, guard: &guard, toolbox },
             limits,
@@ -136,10 +136,10 @@ fn setup(reason: String) -> AgentError {
     AgentError { reason, failure: FailureClass::NeedsHuman }
 }
 
-/// The task: the brief, and the commands the work will be measured by where it does not name them.
+/// The task: the brief, and the checks that it does not name.
 fn task(brief: &str, checks: &[String]) -> String {
-    let untold = checks.iter().filter(|check| !brief.contains(check.as_str()));
-    let checks: Vec<_> = untold.map(|check| format!("- {check}")).collect();
+    let unnamed = checks.iter().filter(|check| !brief.contains(check.as_str()));
+    let checks: Vec<_> = unnamed.map(|check| format!("- {check}")).collect();
     if checks.is_empty() {
         return brief.to_owned();
     }

@@ -91,7 +91,7 @@ impl Guard {
             }
             (Approval::Nobody, Ask::Nobody) => Err(refused(
                 impact,
-                "nobody can be asked here. Do it another way, or `hand_off` and say what is needed",
+                "nobody can be asked here. Do it another way, or `hand_off` and name what is needed",
             )),
         }
     }

@@ -23,7 +23,7 @@ pub(super) struct Limits {
     pub(super) tokens: u64,
     /// Bytes that commands write.
     pub(super) output: u64,
-    /// Per cent of a limit after which the model is told to finish.
+    /// Per cent of a limit after which the model is asked to finish.
     pub(super) soft: u64,
     /// When it began.
     pub(super) started: Instant,

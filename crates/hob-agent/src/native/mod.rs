@@ -1,6 +1,6 @@
 //! Hob's own agent: a loop over a language model with a small set of tools.
 //!
-//! - Flow: each turn the limits are checked, the model is asked, what it says is read into actions (`speech`), each is held
+//! - Flow: each turn the limits are checked, the model is asked, its reply is read into actions (`speech`), each is checked
 //!   against the rules (`guard`) and run (`tool_calls`, `tools`), and the answers are added to the conversation with a note of
 //!   what is left (`history`, `usage`). A tool that fails answers the model with why. The run ends with `done`, `ask` or
 //!   `hand_off`, or at a limit.
@@ -13,7 +13,7 @@
 //! - Caveats: money and tokens are counted after each reply, so a run can go over by one reply. A request that failed on
 //!   its way and was sent again may have cost something that no service reports. A shell command is confined by its
 //!   environment, time and process group only; rules about commands are advice for the model.
-//! - A reply without a tool call: the model is told once to end with a tool. When it does so again, its words are taken as
+//! - A reply without a tool call: the model is asked once to end with a tool. When it does so again, its text is taken as
 //!   the summary if a tool that changes files ran well before, else as a question, because a person should see them.
 
 mod backend;
@@ -26,6 +26,7 @@ mod ready;
 mod replay;
 mod restore;
 mod speech;
+mod standing;
 mod tool_calls;
 mod tools;
 mod turns;

@@ -32,7 +32,7 @@ pub struct Difference {
     pub now: Option<String>,
 }
 
-/// Two transcripts, held against each other.
+/// Two transcripts, compared.
 #[derive(Debug, Default, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Comparison {
     /// Calls with the same answer.
@@ -42,7 +42,7 @@ pub struct Comparison {
 }
 
 impl Replayed {
-    /// The replies in `lines`; those that ended a run from which another went on are left out.
+    /// The replies in `lines`; those that ended a run which another one resumed are left out.
     pub fn new(lines: &[Line]) -> Self {
         let mut replies: VecDeque<ModelReply> = VecDeque::new();
         let mut ends = false;
@@ -88,7 +88,7 @@ impl ModelClient for Replayed {
     }
 }
 
-/// Holds the answers in `before` against those in `now`.
+/// Compares the answers in `before` with those in `now`.
 pub fn compare(before: &[Line], now: &[Line]) -> Comparison {
     let answers = |lines: &[Line]| -> Vec<(String, String)> {
         let results = lines.iter().filter_map(|line| match &line.event {

@@ -1,10 +1,10 @@
-//! Going on with a session: the conversation of its earlier runs, rebuilt from the transcript.
+//! Resuming a session: the conversation of its earlier runs, rebuilt from the transcript.
 //!
 //! - Flow: the events are read in order; each whole turn goes into the history as it did when it happened; the turn that
 //!   a run ended in is closed with what is known of it; what a later run was asked stands behind the last answer.
 //! - Guarantees: the same folding as in the run itself, so the conversation is as long as it was. A run that was cut off
-//!   goes on within its limits of turns and errors; one that ended by itself and is gone on with has them anew.
-//! - Caveats: files may have changed since; the model is told.
+//!   continues within its limits of turns and errors; one that ended by itself and is resumed has them anew.
+//! - Caveats: files may have changed since. A note tells the model so.
 
 use hob_domain::Outcome;
 
@@ -13,20 +13,20 @@ use crate::{
     native::{
         history::{History, Trace},
         speech::Dialect,
+        standing::Standing,
         tools::{Action, Effect, Plan, Toolset},
-        turns::Standing,
         usage::RunUsage,
     },
     session::{Line, SessionEvent},
 };
 
 /// The answer to a call that a run ended in.
-const CUT_OFF: &str = "The run was cut off before this answered: what it does may be done, or not.";
+const CUT_OFF: &str = "The run was cut off before this call answered: its effect may have happened, or not.";
 /// The answer to a call that was the end of a run.
 const ENDED: &str = "The run ended here.";
 
 /// The answer to a call that a run ended for.
-const NOT_RUN: &str = "Not run: it needed a person's word, and the run ended here. What they said stands below.";
+const NOT_RUN: &str = "Not run: it needed approval, and the run ended here. The answer stands below.";
 
 /// What earlier runs left.
 pub(super) struct Restored {
@@ -143,11 +143,13 @@ impl<'a> Rebuild<'a> {
         let how = match &ended {
             None => "The process that ran you was killed.".to_owned(),
             Some(Outcome::ApprovalNeeded { proposed }) => {
-                format!("`{}` was not run, because it needed a person's word.", proposed.line)
+                format!("`{}` was not run, because it needed approval.", proposed.line)
             }
-            Some(outcome) if is_own_end(outcome) => "You ended your run; the work goes on.".to_owned(),
-            Some(Outcome::Failed { reason, .. }) => format!("The run before ended: {reason}. It goes on now."),
-            Some(_) => "The work goes on.".to_owned(),
+            Some(outcome) if is_own_end(outcome) => "You ended your run; the work continues.".to_owned(),
+            Some(Outcome::Failed { reason, .. }) => {
+                format!("The previous run ended: {reason}. The work continues now.")
+            }
+            Some(_) => "The work continues.".to_owned(),
         };
         let same = if task == self.task { "The task is the same." } else { "The task as it stands now:" };
         let mut text = format!(

@@ -7,14 +7,15 @@ use hob_domain::Outcome;
 use tokio::time::Instant;
 
 use crate::{
+    RunContext,
     model::{ToolCall, ToolResult},
     native::{
         guard::{Decision, Guard},
         history::{REASON_MAX, Trace},
-        limits::out_of_time,
-        tools::{Action, Answer, Effect, ToolError, Toolbox, Toolset},
-        turns::Run,
-        usage::Actions,
+        limits::{Limits, out_of_time},
+        standing::Standing,
+        tools::{Action, Answer, Effect, ToolError, Toolbox, Toolset, run_action},
+        usage::{Actions, RunUsage},
     },
     report::{cancelled, clip, first_line},
     session::SessionEvent,
@@ -41,6 +42,15 @@ pub(super) struct CallResults {
     pub(super) trace: Trace,
 }
 
+/// Runs the calls of one reply: with what, and what it counts and changes of the run meanwhile.
+pub(super) struct CallRunner<'a> {
+    pub(super) executor: &'a ToolExecutor<'a>,
+    pub(super) limits: &'a Limits,
+    pub(super) context: &'a RunContext,
+    pub(super) usage: &'a mut RunUsage,
+    pub(super) progress: &'a mut Standing,
+}
+
 /// A call with its arguments parsed.
 struct Planned<'a> {
     call: &'a ToolCall,
@@ -61,7 +71,7 @@ impl ToolExecutor<'_> {
             }
             () = self.toolbox.cancel.cancelled() => return Err(ToolError::Refused("the run was cancelled".into())),
         }
-        self.toolbox.run(action).await
+        run_action(&self.toolbox, action).await
     }
 
     fn plan<'c>(&self, call: &'c ToolCall) -> Planned<'c> {
@@ -71,9 +81,9 @@ impl ToolExecutor<'_> {
     }
 }
 
-impl Run<'_> {
+impl CallRunner<'_> {
     /// Runs the calls of a reply. The error is the end of the run.
-    pub(super) async fn run_calls(&mut self, calls: &[ToolCall]) -> Result<CallResults, Outcome> {
+    pub(super) async fn run(mut self, calls: &[ToolCall]) -> Result<CallResults, Outcome> {
         let mut done = CallResults::default();
         let (taken, left) = calls.split_at(calls.len().min(CALLS_MAX));
         let mut planned: VecDeque<_> = taken.iter().map(|call| self.executor.plan(call)).collect();
@@ -105,7 +115,7 @@ impl Run<'_> {
                 tool: call.name.clone(),
                 arguments: call.arguments.clone(),
             });
-            self.usage.count_call(&self.limits, &call.name, &call.arguments)?;
+            self.usage.count_call(self.limits, &call.name, &call.arguments)?;
             let action = action.and_then(|action| match action {
                 Action::Done(_) if done.actions.has_failed() => Err(ToolError::Refused(
                     "not ended: an earlier call of the same reply failed, see to it first".into(),
@@ -121,7 +131,7 @@ impl Run<'_> {
             let effect = action.as_ref().ok().map(Action::effect);
             let changes = action.as_ref().map(Action::changes).unwrap_or_default();
             told.push((call, line, effect, changes));
-            let executor = &self.executor;
+            let executor = self.executor;
             runs.push(async move {
                 match action {
                     Ok(action) => executor.run(&call.name, action).await,
@@ -173,6 +183,11 @@ impl Run<'_> {
         }
         self.context.session.add(SessionEvent::Result { id: result.id.clone(), is_error, text: result.text.clone() });
         done.results.push(result);
+    }
+
+    /// Reports progress in this turn.
+    fn say(&self, what: &str) {
+        self.context.show(self.usage.progress(self.limits, what));
     }
 }
 

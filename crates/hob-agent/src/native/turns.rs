@@ -10,7 +10,8 @@ use crate::{
         history::{History, REASON_MAX, Trace},
         limits::{Limits, out_of_time},
         speech::{Dialect, Understood},
-        tool_calls::ToolExecutor,
+        standing::Standing,
+        tool_calls::{CallRunner, ToolExecutor},
         tools::Plan,
         usage::{Actions, RunUsage},
     },
@@ -18,10 +19,10 @@ use crate::{
     session::SessionEvent,
 };
 
-/// What a model is told, once, when it says something and calls nothing.
-const REMINDER: &str = "Your reply called no tool. Go on with a tool; or end with `done`, or with `ask`.";
-/// What a model is told when its reply was cut.
-const TOO_LONG: &str = "Your reply was cut at the limit of tokens. Go on in smaller steps.";
+/// What a model is sent, once, when its reply has text and no call.
+const REMINDER: &str = "Your reply called no tool. Continue with a tool; or end with `done`, or with `ask`.";
+/// What a model is sent when its reply was cut.
+const TOO_LONG: &str = "Your reply was cut at the limit of tokens. Continue in smaller steps.";
 
 /// One run under way.
 pub(super) struct Run<'a> {
@@ -35,21 +36,6 @@ pub(super) struct Run<'a> {
     pub(super) window: u64,
     pub(super) context: &'a RunContext,
     pub(super) progress: Standing,
-}
-
-/// Where the work of a run stands.
-#[derive(Debug, Default)]
-pub(super) struct Standing {
-    /// The model's checklist, as it last was.
-    pub(super) plan: Option<Plan>,
-    /// Files that its tools changed.
-    pub(super) files: Vec<String>,
-    /// Whether the model was reminded to end with a tool.
-    reminded: bool,
-    /// Whether a tool that can change files ran well.
-    pub(super) changed: bool,
-    /// Tokens of the last request.
-    pub(super) last_input: u64,
 }
 
 impl Run<'_> {
@@ -66,7 +52,7 @@ impl Run<'_> {
         }
     }
 
-    /// A failure says where the work stands: whoever goes on begins there.
+    /// A failure names where the work stands: the next run resumes there.
     fn with_standing(&self, outcome: Outcome) -> Outcome {
         let Outcome::Failed { mut reason, failure } = outcome else { return outcome };
         if let Some(plan) = &self.progress.plan {
@@ -164,7 +150,7 @@ impl Run<'_> {
         }
         let words = clip(reply.text.trim(), self.executor.toolbox.output_cap);
         Err(match (words.as_str(), self.progress.changed) {
-            ("", _) => transient("the model said nothing and called no tool, twice"),
+            ("", _) => transient("the model's reply had no text and no call, twice"),
             (_, true) => Outcome::Done { summary: words },
             (_, false) => Outcome::Question { question: words },
         })
@@ -183,7 +169,7 @@ impl Run<'_> {
         self.history.push(turn, self.dialect.said(&said), Message::User { text: answer }, trace);
     }
 
-    /// Writes down that the turn is whole, with what the model is told behind it.
+    /// Records that the turn is complete, with the note that the model gets behind it.
     fn turned(&self, note: String) {
         let RunUsage { turns: turn, written, total_errors: errors, consecutive_errors: errors_in_row, .. } = self.usage;
         self.context.session.add(SessionEvent::Turned { turn, note, written, errors, errors_in_row });
@@ -193,7 +179,14 @@ impl Run<'_> {
         if !reply.text.trim().is_empty() && !reply.calls.is_empty() {
             self.say(&format!("thinks: {}", first_line(reply.text.trim(), 160)));
         }
-        let mut done = self.run_calls(calls).await?;
+        let runner = CallRunner {
+            executor: &self.executor,
+            limits: &self.limits,
+            context: self.context,
+            usage: &mut self.usage,
+            progress: &mut self.progress,
+        };
+        let mut done = runner.run(calls).await?;
         self.usage.written = self.executor.toolbox.written.bytes();
         self.usage.count_actions(&self.limits, &done.actions)?;
         let note = self.usage.status(&self.limits, Instant::now());
@@ -203,8 +196,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Tells whoever watches what happens in this turn.
-    pub(super) fn say(&self, what: &str) {
-        self.context.show(format!("turn {}/{}: {what}", self.usage.turns, self.limits.turns));
+    /// Reports progress in this turn.
+    fn say(&self, what: &str) {
+        self.context.show(self.usage.progress(&self.limits, what));
     }
 }

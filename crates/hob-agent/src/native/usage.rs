@@ -101,8 +101,8 @@ impl RunUsage {
         Ok(())
     }
 
-    /// Counts the failures of a reply. The error is the end of the run: too many replies failed. A reply in which all failed is an error
-    /// in a row; one in which some did is an error.
+    /// Counts the failures of a reply. The error is the end of the run: too many replies failed. A reply in which all
+    /// failed is an error in a row; one in which some did is an error.
     pub(super) fn count_actions(&mut self, limits: &Limits, actions: &Actions) -> Result<(), Outcome> {
         self.consecutive_errors = match (actions.well, actions.wrong) {
             (0, 0) => self.consecutive_errors,
@@ -141,6 +141,11 @@ impl RunUsage {
             text.push_str(&format!("\n[nearly all {name} is used: finish what matters, then `done` or `hand_off`]"));
         }
         text
+    }
+
+    /// A line of progress: `what` happens in this turn.
+    pub(super) fn progress(&self, limits: &Limits, what: &str) -> String {
+        format!("turn {}/{}: {what}", self.turns, limits.turns)
     }
 
     /// The limits that are nearly reached and were not warned of before.

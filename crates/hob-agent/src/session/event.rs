@@ -35,7 +35,7 @@ pub struct Line {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum SessionEvent {
-    /// A run began; one that is not the first goes on from what stands above.
+    /// A run began; one that is not the first resumes what stands above.
     Started {
         /// The run.
         run: RunId,
@@ -44,13 +44,13 @@ pub enum SessionEvent {
         /// How far the run may go.
         limits: RunLimits,
     },
-    /// The agent reports what it does, in a line. The native agent's turns are told by the events below instead.
+    /// The agent reports what it does, in a line. The native agent's turns have the events below instead.
     #[serde(rename = "said")]
     Progress {
         /// The line.
         text: String,
     },
-    /// Hob has something to say about the session itself.
+    /// A note of Hob's about the session itself.
     Noted {
         /// One sentence.
         text: String,
@@ -98,11 +98,11 @@ pub enum SessionEvent {
         /// The answer, as the model got it.
         text: String,
     },
-    /// A turn is whole: a run that goes on begins after it.
+    /// A turn is complete: a run that resumes the session begins after it.
     Turned {
         /// The turn, from 1.
         turn: u32,
-        /// What the model was told behind the answers; all that it was told where it called nothing.
+        /// The note that the model got behind the answers; all that it got where it called nothing.
         note: String,
         /// Bytes that commands wrote so far.
         written: u64,

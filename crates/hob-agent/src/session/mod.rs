@@ -1,4 +1,4 @@
-//! Sessions: what an agent did on an issue, over all the runs that go on from one another.
+//! Sessions: what an agent did on an issue, over all the runs that resume one another.
 //!
 //! ```text
 //! SESSIONS/ID/transcript.jsonl    a header, then one line an event; only ever appended to
@@ -8,10 +8,11 @@
 //! - Flow: [`Sessions::open`] makes a session or resumes one; [`Session::add`] queues a [`SessionEvent`] to be appended;
 //!   [`Sessions::read`] reads it back, [`Sessions::list`] shows all, and old ones are removed.
 //! - Guarantees: only the owner can read the files (mode 0600); a line is written with one call; a reader takes
-//!   everything before a tail that was cut off, and the next writer cuts the tail off and says so; one process writes a
+//!   everything before a tail that was cut off, and the next writer cuts the tail off and notes it; one process writes a
 //!   session at a time, and a reader can tell one that is written from one whose process died.
-//! - Caveats: a transcript holds what the model and the tools said. It is kept on the worker's disk and is no public text.
+//! - Caveats: a transcript holds the text of the model and of the tools. It is kept on the worker's disk and is no public text.
 
+mod error;
 mod event;
 mod lock;
 mod reader;
@@ -19,8 +20,9 @@ mod record;
 mod store;
 mod writer;
 
+pub use error::SessionError;
 pub use event::{Header, Line, RunLimits, SessionEvent, VERSION};
 pub use reader::Transcript;
 pub use record::{Metrics, SessionRecord, SessionState};
-pub use store::{SessionError, Sessions};
+pub use store::Sessions;
 pub use writer::Session;

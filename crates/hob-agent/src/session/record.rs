@@ -125,7 +125,7 @@ impl SessionRecord {
         }
     }
 
-    /// The session that a transcript tells of.
+    /// The record of a transcript's session.
     pub(super) fn of(transcript: &Transcript) -> Self {
         let began = transcript.lines.first().map_or(0, |line| line.at_ms);
         let mut record = Self::new(&transcript.header, began);
@@ -135,7 +135,7 @@ impl SessionRecord {
         record
     }
 
-    /// Whether a record that was written says all there is to say: nothing happens in its session.
+    /// Whether a record that was written is up to date: nothing happens in its session.
     pub(super) fn is_settled(&self) -> bool {
         self.session == VERSION && !matches!(self.state, SessionState::Running | SessionState::Pending)
     }

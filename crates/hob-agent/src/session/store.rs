@@ -1,7 +1,7 @@
 //! All sessions of a state folder: one folder each.
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant, SystemTime},
@@ -11,44 +11,11 @@ use hob_config::SessionSettings;
 use hob_domain::{IssueNumber, RepoName, RunId};
 
 use crate::session::{
-    Header, Session, SessionRecord, Transcript,
+    Header, Session, SessionError, SessionRecord, Transcript,
     lock::{is_held, wait_for_release},
     reader::read,
     writer::{TRANSCRIPT, now_ms, record},
 };
-
-/// A session that could not be used.
-#[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    /// The id cannot be a folder's name.
-    #[error("`{0}` cannot name a session")]
-    Name(String),
-    /// A process is writing it.
-    #[error("another process has the session `{0}`")]
-    InUse(RunId),
-    /// It belongs to another issue or agent.
-    #[error("the session `{0}` is another issue's or another agent's")]
-    Another(RunId),
-    /// It is too large to go on with.
-    #[error("the session `{session}` has {bytes} bytes, too many to go on with")]
-    TooLarge {
-        /// The session.
-        session: RunId,
-        /// Its size.
-        bytes: u64,
-    },
-    /// There is none, or several.
-    #[error("{0}")]
-    NotFound(String),
-    /// The file could not be made, written or read.
-    #[error("use the session's file `{path}`: {source}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-}
 
 /// How often old sessions are looked for: that asks for the age and size of all of them.
 const PRUNES_EVERY: Duration = Duration::from_secs(3_600);
@@ -64,12 +31,12 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Those in `folder`, which must be outside of what an agent can write; kept as long as `keep` says.
+    /// Those in `folder`, which must be outside of what an agent can write; `keep` sets how long they are kept.
     pub fn new(folder: PathBuf, keep: SessionSettings) -> Self {
         Self { folder, keep, pruned: Arc::default() }
     }
 
-    /// Makes the session `header.session`, or goes on with it; a damaged tail is cut off. Removes what is too old,
+    /// Makes the session `header.session`, or resumes it; a damaged tail is cut off. Removes what is too old,
     /// when that was not looked for within the last hour.
     ///
     /// # Errors
@@ -119,7 +86,7 @@ impl Sessions {
             if repos.len() > 1 {
                 let names: Vec<_> = repos.into_iter().map(ToString::to_string).collect();
                 return Err(SessionError::NotFound(format!(
-                    "issue {issue} has sessions in {}: say which with `--repo`",
+                    "issue {issue} has sessions in {}: choose one with `--repo`",
                     names.join(" and ")
                 )));
             }

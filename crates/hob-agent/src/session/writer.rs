@@ -31,7 +31,7 @@ use crate::session::{
 pub(super) const TRANSCRIPT: &str = "transcript.jsonl";
 /// The record's name beside it.
 pub(super) const RECORD: &str = "session.json";
-/// Bytes of a transcript that is gone on with; a larger one stays as it is.
+/// Bytes of a transcript that is resumed; a larger one stays as it is.
 const SIZE_MAX: u64 = 64 << 20;
 /// Events that wait for the disk at most; a session whose disk is slower than that ends.
 const QUEUE_MAX: usize = 10_000;
@@ -61,18 +61,18 @@ struct Queue {
 
 #[derive(Debug)]
 struct Writer {
-    /// None once it could not be written to: the session ends there, and the work goes on.
+    /// None once it could not be written to: the session ends there, and the work continues.
     file: Option<File>,
     folder: PathBuf,
     record: SessionRecord,
 }
 
 impl Session {
-    /// Makes the session in `folder`, or goes on with the one that is there. A damaged tail is cut off, with a note.
+    /// Makes the session in `folder`, or resumes the one that is there. A damaged tail is cut off, with a note.
     ///
     /// # Errors
     /// [`SessionError::InUse`] when another process writes it, [`SessionError::Another`] when it is about something
-    /// else, [`SessionError::TooLarge`], or what the disk says.
+    /// else, [`SessionError::TooLarge`], or an error of the disk.
     pub(super) fn open(folder: &Path, header: &Header) -> Result<Self, SessionError> {
         let path = folder.join(TRANSCRIPT);
         let failed = |source| SessionError::File { path: path.clone(), source };
@@ -110,7 +110,7 @@ impl Session {
         Self(Some(Arc::new(Shared { transcript, queue: Mutex::default(), writer: Mutex::new(writer) })))
     }
 
-    /// Adds an event. When it cannot be written, the session ends there, with a warning, and the run goes on: the work is
+    /// Adds an event. When it cannot be written, the session ends there, with a warning, and the run continues: the work is
     /// worth more than its record.
     pub fn add(&self, event: SessionEvent) {
         let Some(shared) = &self.0 else { return };
@@ -224,7 +224,7 @@ pub(super) fn record(folder: &Path) -> Option<SessionRecord> {
     let path = folder.join(TRANSCRIPT);
     let text = fs::read(folder.join(RECORD)).unwrap_or_default();
     let known = serde_json::from_slice::<SessionRecord>(&text).ok().filter(SessionRecord::is_settled);
-    // The transcript says it all, also what happened since the record was written; it only takes longer.
+    // The transcript has everything, also what happened since the record was written; reading it only takes longer.
     let mut record = known.or_else(|| read(&path).ok().map(|transcript| SessionRecord::of(&transcript)))?;
     if record.state == SessionState::Running && !is_held(&path) {
         record.state = SessionState::Interrupted;
@@ -233,7 +233,7 @@ pub(super) fn record(folder: &Path) -> Option<SessionRecord> {
 }
 
 /// This machine's clock.
-#[expect(clippy::disallowed_methods, reason = "a session says when something happened; nothing is decided by it")]
+#[expect(clippy::disallowed_methods, reason = "a session records when something happened; nothing is decided by it")]
 pub(super) fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     now.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))

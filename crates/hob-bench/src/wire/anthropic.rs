@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     INPUT_TOKENS, OUTPUT_TOKENS,
     tool::{Offer, Turn},
-    wire::{Event, Reply, protocol::pieces},
+    wire::{Event, Reply, reply::pieces},
 };
 
 pub(super) fn offers(body: &Value) -> Vec<Offer> {

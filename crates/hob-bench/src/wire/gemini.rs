@@ -7,7 +7,7 @@ use crate::{
     tool::{Offer, Turn},
     wire::{
         Event, Reply,
-        protocol::{TOTAL_TOKENS, pieces},
+        reply::{TOTAL_TOKENS, pieces},
     },
 };
 

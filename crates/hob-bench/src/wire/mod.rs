@@ -4,6 +4,8 @@ mod anthropic;
 mod chat;
 mod gemini;
 mod protocol;
+mod reply;
 mod responses;
 
-pub(super) use protocol::{Event, Protocol, Reply};
+pub(super) use protocol::Protocol;
+pub(super) use reply::{Event, Reply};

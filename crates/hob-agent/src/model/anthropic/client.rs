@@ -38,7 +38,7 @@ impl Anthropic {
     }
 
     /// Marks for the cache: after the system prompt, with the tools before it, which all runs share; and at the last two
-    /// messages of ours: where the next turn's request goes on, and where the one before was marked, because the
+    /// messages of ours: where the next turn's request continues, and where the one before was marked, because the
     /// service looks back only some twenty blocks for what it has.
     fn body(&self, request: &ModelRequest<'_>) -> Bytes {
         let mut body = format!(

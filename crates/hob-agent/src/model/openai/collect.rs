@@ -71,7 +71,7 @@ struct Details {
 
 impl Collected {
     fn call(&mut self, delta: CallDelta) -> Result<(), ModelError> {
-        // Some servers give no index: then an id begins a new call, and a delta without one goes on with the last.
+        // Some servers give no index: then an id begins a new call, and a delta without one continues the last.
         let last = self.calls.keys().next_back().copied();
         let next = last.map_or(0, |last| last.saturating_add(1));
         let index = delta.index.unwrap_or_else(|| if delta.id.is_some() { next } else { last.unwrap_or(0) });

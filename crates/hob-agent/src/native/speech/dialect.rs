@@ -4,7 +4,10 @@ use hob_config::Speech;
 
 use crate::{
     model::{Memoized, Message, ModelReply, Tool, ToolCall, ToolResult},
-    native::{speech::json, tools::Toolset},
+    native::{
+        speech::{Understood, json},
+        tools::Toolset,
+    },
     report::clip,
 };
 
@@ -21,17 +24,6 @@ pub(in crate::native) struct Dialect {
     speech: Speech,
     system: String,
     tools: Memoized<Vec<Tool>>,
-}
-
-/// What a reply says.
-#[derive(Debug, PartialEq, Eq)]
-pub(in crate::native) enum Understood {
-    /// What is to be done.
-    Calls(Vec<ToolCall>),
-    /// Words, and no call.
-    Words,
-    /// Something that is meant as a call and cannot be read, with why.
-    Unreadable(String),
 }
 
 impl Dialect {

@@ -19,7 +19,7 @@ use crate::{
 /// Actions one reply may have.
 const ACTIONS_MAX: usize = 32;
 
-/// What the model is told about its tools and how to call them.
+/// What the system role has about the tools and how to call them.
 pub(super) fn instructions(tools: &[Tool]) -> String {
     let mut text = "Reply with one JSON object and nothing else, in one of these forms:\n\
          {\"thinking\": \"…\", \"action\": {\"type\": \"call\", \"tool\": \"NAME\", \"arguments\": {…}}}\n\

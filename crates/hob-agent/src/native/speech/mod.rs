@@ -3,5 +3,7 @@
 mod dialect;
 mod json;
 mod repair;
+mod understood;
 
-pub(super) use dialect::{Dialect, Understood};
+pub(super) use dialect::Dialect;
+pub(super) use understood::Understood;

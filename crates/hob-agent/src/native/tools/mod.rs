@@ -1,6 +1,7 @@
 //! The tools of the native agent, one a file: what each takes, what it answers, and how it fails.
 
 mod action;
+mod dispatch;
 mod edit;
 mod error;
 mod finish;
@@ -17,8 +18,9 @@ mod toolset;
 mod write;
 
 pub(super) use action::{Action, Effect};
+pub(super) use dispatch::{Answer, run_action};
 pub(super) use error::ToolError;
 pub(super) use plan::Plan;
 pub(super) use program::first as program_of;
-pub(super) use toolbox::{Answer, Toolbox, Written};
+pub(super) use toolbox::{Toolbox, Written};
 pub(super) use toolset::Toolset;

@@ -19,7 +19,8 @@ const COMMAND_MAX: usize = 256 * 1024;
 pub(super) fn tool() -> Tool {
     Tool {
         name: "shell".into(),
-        description: "Runs a command in one shell that lives on: folder and variables hold. No standard input.".into(),
+        description: "Runs a command in one persistent shell: its folder and variables are kept. No standard input."
+            .into(),
         schema: json!({
             "type": "object",
             "properties": {
@@ -77,7 +78,7 @@ impl Shell {
 
 fn shown(ran: &Ran, time: Duration, place: &str) -> Result<String, ToolError> {
     let output = plain(&ran.output.text());
-    let fresh = "a new shell goes on in the same folder, without variables set before";
+    let fresh = "a new shell continues in the same folder, without variables set before";
     match ran.end {
         CommandEnd::Code(code) => Ok(format!("[exit code {code}{place}]\n{output}")),
         CommandEnd::WithShell(exit) => Ok(format!("[{exit}; it ended the shell: {fresh}]\n{output}")),

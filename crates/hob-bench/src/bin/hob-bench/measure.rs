@@ -132,7 +132,7 @@ pub(super) async fn warm(subject: &Subject, time: Duration) -> anyhow::Result<()
     cost(subject, 1, time).await.map(drop)
 }
 
-/// The version a peer's program says, for the table's note.
+/// The version that a peer's program prints, for the table's note.
 pub(super) async fn version(subject: &Subject) -> Option<String> {
     let Subject::Peer(_, program) = subject else { return None };
     let flag = if program.ends_with("mini") { "--help" } else { "--version" };

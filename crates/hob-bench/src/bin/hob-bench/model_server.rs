@@ -23,7 +23,7 @@ pub(crate) struct Args {
     faults: Vec<(usize, Fault, Times)>,
 }
 
-/// Serves until SIGINT or SIGTERM. The first line on standard output says where, each further one is a request.
+/// Serves until SIGINT or SIGTERM. The first line on standard output is its address, each further one a request.
 pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let mut script = Script::new(args.commands);

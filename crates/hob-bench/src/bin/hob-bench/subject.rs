@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::run_agent::request;
 
-/// What every agent is told; the scripted model does not read it.
+/// The task of every agent; the scripted model does not read it.
 const BRIEF: &str = "Run the commands that the model names.";
 
 /// One who is measured.
@@ -59,7 +59,7 @@ impl Subject {
         !matches!(self, Self::Peer(AdapterName::Aider, _))
     }
 
-    /// Runs it to its end; whether it says that the work is done, or what it says instead.
+    /// Runs it to its end; whether it reports that the work is done, or what it reports instead.
     pub(super) async fn run(&self, place: &Place<'_>) -> Result<(), String> {
         match self {
             Self::BareLoop => {

@@ -45,7 +45,7 @@ fn place(lines: &[&str], cursor: usize, hunk: &Hunk) -> Result<usize, String> {
             Some(_) => Err("its line is not in the file".to_owned()),
             None if hunk.anchor.is_some() => Ok(from),
             None if hunk.at_end || lines.is_empty() => Ok(lines.len()),
-            None => Err("it adds lines and says not where: give lines around them".to_owned()),
+            None => Err("it adds lines and does not show where: give lines around them".to_owned()),
         };
     }
     let last = lines.len().checked_sub(wanted.len()).ok_or_else(String::new)?;
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(one("a\n", hunk(&["a"], &[])).unwrap(), "");
         assert!(one("a\na\n", hunk(&["a"], &["b"])).unwrap_err().contains("lines 1 and 2"));
         assert!(one("  a\n", hunk(&["a"], &["b"])).unwrap_err().contains("Line 1 differs from it in blanks only"));
-        assert!(one("x\n", hunk(&[], &["b"])).unwrap_err().contains("says not where"));
+        assert!(one("x\n", hunk(&[], &["b"])).unwrap_err().contains("does not show where"));
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Change>, String> {
         ChangeKind::Add(_) | ChangeKind::Delete => false,
     });
     match empty {
-        Some(change) => Err(format!("nothing is said to change in `{}`", change.path)),
+        Some(change) => Err(format!("the patch changes nothing in `{}`", change.path)),
         None => Ok(changes),
     }
 }
@@ -199,7 +199,7 @@ fn unified(lines: &[&str]) -> Result<Vec<Change>, String> {
                 let moved = (to != path).then_some(to);
                 Change { path, kind: ChangeKind::Update { hunks, moved } }
             }
-            (None, None) => return Err("a file comes from nowhere and goes nowhere".to_owned()),
+            (None, None) => return Err("both names are /dev/null".to_owned()),
         });
     }
     Ok(changes)

@@ -113,7 +113,7 @@ mod tests {
             ("*** Begin Patch\n*** Update File: ../x\n@@\n-one\n*** End Patch", "outside the folder"),
             ("*** Begin Patch\n*** Add File: a\n+x\n*** End Patch", "exists already"),
             ("*** Begin Patch\n*** Delete File: none\n*** End Patch", "does not exist"),
-            ("*** Begin Patch\n*** Update File: a\n*** End Patch", "nothing is said to change"),
+            ("*** Begin Patch\n*** Update File: a\n*** End Patch", "the patch changes nothing in"),
             ("*** Begin Patch\nhello\n*** End Patch", "before any file"),
             ("*** Begin Patch\n*** Add File: n\nhello\n*** End Patch", "begins with `+`"),
             ("*** Begin Patch\n*** Delete File: a\n*** Delete File: a\n*** End Patch", "named twice"),

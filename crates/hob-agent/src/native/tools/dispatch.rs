@@ -1,0 +1,44 @@
+//! Runs an action by its tool.
+
+use hob_domain::Outcome;
+
+use crate::{
+    folder::Folder,
+    native::tools::{Action, ToolError, Toolbox},
+};
+
+/// What came of an action.
+#[derive(Debug)]
+pub(in crate::native) enum Answer {
+    /// A text for the model.
+    Text(String),
+    /// The end of the run.
+    End(Outcome),
+}
+
+/// Runs `action` with `toolbox`.
+pub(in crate::native) async fn run_action(toolbox: &Toolbox, action: Action) -> Result<Answer, ToolError> {
+    match action {
+        Action::Read(read) => blocking(toolbox, move |folder, cap| read.run(folder, cap)).await,
+        Action::List(list) => blocking(toolbox, move |folder, cap| list.run(folder, cap)).await,
+        Action::Search(search) => blocking(toolbox, move |folder, cap| search.run(folder, cap)).await,
+        Action::Edit(edit) => blocking(toolbox, move |folder, _| edit.run(folder)).await,
+        Action::Write(write) => blocking(toolbox, move |folder, _| write.run(folder)).await,
+        Action::Patch(patch) => blocking(toolbox, move |folder, _| patch.run(folder)).await,
+        Action::Shell(shell) => shell.run(toolbox).await.map(Answer::Text),
+        Action::Program(run) => run.run(toolbox).await.map(Answer::Text),
+        Action::Plan(plan) => plan.check().map(Answer::Text),
+        Action::Ask(ask) => ask.end().map(Answer::End),
+        Action::HandOff(hand_off) => hand_off.end().map(Answer::End),
+        Action::Done(done) => done.end().map(Answer::End),
+    }
+}
+
+async fn blocking(
+    toolbox: &Toolbox,
+    work: impl FnOnce(&Folder, usize) -> Result<String, ToolError> + Send + 'static,
+) -> Result<Answer, ToolError> {
+    let (folder, cap) = (toolbox.folder.clone(), toolbox.output_cap);
+    let done = tokio::task::spawn_blocking(move || work(&folder, cap)).await;
+    done.map_err(|error| ToolError::Refused(format!("the tool broke: {error}")))?.map(Answer::Text)
+}

@@ -1,0 +1,38 @@
+//! Why a session cannot be used.
+
+use std::{io, path::PathBuf};
+
+use hob_domain::RunId;
+
+/// A session that could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The id cannot be a folder's name.
+    #[error("`{0}` cannot name a session")]
+    Name(String),
+    /// A process is writing it.
+    #[error("another process has the session `{0}`")]
+    InUse(RunId),
+    /// It belongs to another issue or agent.
+    #[error("the session `{0}` is another issue's or another agent's")]
+    Another(RunId),
+    /// It is too large to resume.
+    #[error("the session `{session}` has {bytes} bytes, too many to resume")]
+    TooLarge {
+        /// The session.
+        session: RunId,
+        /// Its size.
+        bytes: u64,
+    },
+    /// There is none, or several.
+    #[error("{0}")]
+    NotFound(String),
+    /// The file could not be made, written or read.
+    #[error("use the session's file `{path}`: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}

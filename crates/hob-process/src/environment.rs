@@ -1,0 +1,6 @@
+//! What a child finds in its environment.
+
+use std::{collections::BTreeMap, ffi::OsString};
+
+/// The whole environment of a child: what is not in it does not exist for the child.
+pub type Environment = BTreeMap<OsString, OsString>;
