@@ -31,11 +31,10 @@ import tempfile
 import tomllib
 
 # The one of import-cycles is where the tree stands: lower it with each circle that goes.
-CEILINGS = {"impl-files": 3, "call-cycles": 0, "import-cycles": 80, "manifests": 0}
+CEILINGS = {"impl-files": 3, "call-cycles": 0, "import-cycles": 65, "manifests": 0}
 
 # Types that may have more files with an `impl`, each with its number and the reason. They are named in the output.
 EXCEPTIONS = {
-    "Forge": (9, "the client: one file for each resource of GitHub's API"),
     "View": (7, "what the embedded forge answers: one file for each resource of GitHub's API"),
 }
 

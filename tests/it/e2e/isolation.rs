@@ -34,7 +34,7 @@ async fn renewed(world: &World, issue: u64) {
     let forge = world.bot(hob_forge::Access::ReadOnly);
     let mut seen = Vec::new();
     while seen.len() <= RENEWALS {
-        let tip = forge.tip(IssueNumber(issue)).await.unwrap().unwrap();
+        let tip = forge.ledger().tip(IssueNumber(issue)).await.unwrap().unwrap();
         if seen.last() != Some(&tip.commit) {
             seen.push(tip.commit);
         }
