@@ -30,6 +30,17 @@ pub struct BaseBranch {
     pub tree: Sha,
 }
 
+/// Why a file cannot be read as text.
+#[derive(Debug, thiserror::Error)]
+enum NotText {
+    #[error("the file is too large")]
+    TooLarge,
+    #[error("it is no base64")]
+    Base64(#[source] base64::DecodeError),
+    #[error("the file is not UTF-8")]
+    Utf8(#[source] std::string::FromUtf8Error),
+}
+
 #[derive(Deserialize)]
 struct RepositoryWire {
     default_branch: String,
@@ -154,14 +165,14 @@ impl Repository<'_> {
             Err(error) if error.is_not_found() => return Ok(None),
             Err(error) => return Err(error),
         };
-        let unreadable = |reason: &str| ForgeError::Unreadable { what: what.clone(), reason: reason.to_owned() };
+        let unreadable = |error: NotText| ForgeError::Unreadable { what: what.clone(), source: error.into() };
         if wire.encoding != "base64" {
-            return Err(unreadable("the file is too large"));
+            return Err(unreadable(NotText::TooLarge));
         }
         let joined: String = wire.content.split_whitespace().collect();
         let bytes = base64::engine::general_purpose::STANDARD.decode(joined);
-        let bytes = bytes.map_err(|_| unreadable("it is no base64"))?;
-        String::from_utf8(bytes).map(Some).map_err(|_| unreadable("the file is not UTF-8"))
+        let bytes = bytes.map_err(|error| unreadable(NotText::Base64(error)))?;
+        String::from_utf8(bytes).map(Some).map_err(|error| unreadable(NotText::Utf8(error)))
     }
 
     /// What an account may do here; none where the forge does not know the account.

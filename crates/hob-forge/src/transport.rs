@@ -7,6 +7,7 @@
 
 use std::{
     error::Error,
+    fmt,
     sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
@@ -193,18 +194,62 @@ impl Transport {
     }
 }
 
-/// The error of a call that the network failed: its innermost cause, without octocrab's backtrace.
-pub(super) fn unreachable(what: &str, error: impl Into<Box<dyn Error + Send + Sync>>) -> ForgeError {
-    let error = error.into();
-    let mut cause: &(dyn Error + 'static) = error.as_ref();
-    while let Some(source) = cause.source() {
-        cause = source;
+/// What the network said: the innermost cause. Those around it name octocrab's own parts, and may have a backtrace.
+#[derive(Debug)]
+struct RootCause(Box<dyn Error + Send + Sync>);
+
+impl RootCause {
+    fn innermost(&self) -> &(dyn Error + 'static) {
+        let mut cause: &(dyn Error + 'static) = self.0.as_ref();
+        while let Some(source) = cause.source() {
+            cause = source;
+        }
+        cause
     }
-    let reason = cause.to_string().lines().next().unwrap_or_default().to_owned();
-    ForgeError::Unreachable { what: what.to_owned(), reason }
+}
+
+impl fmt::Display for RootCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.innermost().to_string().lines().next().unwrap_or_default())
+    }
+}
+
+impl Error for RootCause {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(self.innermost())
+    }
+}
+
+/// The error of a call that the network failed.
+pub(super) fn unreachable(what: &str, error: impl Into<Box<dyn Error + Send + Sync>>) -> ForgeError {
+    ForgeError::Unreachable { what: what.to_owned(), source: Box::new(RootCause(error.into())) }
 }
 
 /// An exponential pause with full jitter.
 fn jittered(base: Duration, tried: u32) -> Duration {
     base.saturating_mul(1 << tried.min(10)).mul_f64(rand::random::<f64>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As octocrab's errors are: its own words, the cause's and a backtrace.
+    #[derive(Debug, thiserror::Error)]
+    #[error("Service Error: {0}\n\nFound at 0: somewhere")]
+    struct Wrapped(#[source] std::io::Error);
+
+    #[test]
+    fn what_the_network_said_stays_the_source_of_the_error() {
+        let refused = || std::io::Error::new(std::io::ErrorKind::ConnectionRefused, "connection refused");
+        let causes: [Box<dyn Error + Send + Sync>; 2] = [Box::new(refused()), Box::new(Wrapped(refused()))];
+        for cause in causes {
+            let error = unreachable("list the issues", cause);
+            let says = "the forge cannot be reached to list the issues (connection refused): check GITHUB_API_URL and \
+                        the network";
+            assert_eq!(error.to_string(), says);
+            let root = error.source().and_then(Error::source).and_then(|root| root.downcast_ref::<std::io::Error>());
+            assert_eq!(root.map(std::io::Error::kind), Some(std::io::ErrorKind::ConnectionRefused));
+        }
+    }
 }
