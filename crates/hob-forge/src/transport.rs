@@ -18,6 +18,8 @@ use http::{HeaderValue, Method, header};
 use http_body_util::{BodyExt, Limited};
 use octocrab::Octocrab;
 use secrecy::{ExposeSecret, SecretString};
+use tokio::time::Instant;
+use tracing::Instrument;
 
 use crate::{
     ForgeError, Rate,
@@ -116,6 +118,13 @@ impl Transport {
 
     /// One request and its whole answer, with this token in it; the gate is not asked.
     pub(super) async fn exchange(&self, call: Call<'_>, token: Option<&SecretString>) -> Result<Reply, ForgeError> {
+        let path = call.path.split('?').next().unwrap_or_default();
+        // Of the highest level, so that no filter of events takes the context away.
+        let span = tracing::error_span!("forge_call", method = %call.method, %path);
+        self.answer(call, token).instrument(span).await
+    }
+
+    async fn answer(&self, call: Call<'_>, token: Option<&SecretString>) -> Result<Reply, ForgeError> {
         let what = call.purpose.what;
         let mut builder = http::request::Builder::new().method(call.method).uri(call.path);
         builder = builder.header(header::ACCEPT, "application/vnd.github+json");
@@ -137,10 +146,12 @@ impl Transport {
             let body = Limited::new(body, BODY_MAX).collect().await.map_err(|error| unreachable(what, error))?;
             Ok(Reply { status: parts.status, headers: parts.headers, body: body.to_bytes() })
         };
-        let deadline = self.settings.timeout;
+        let (deadline, began) = (self.settings.timeout, Instant::now());
         let reply = tokio::time::timeout(deadline, exchange)
             .await
             .unwrap_or_else(|_elapsed| Err(ForgeError::TimedOut { what: what.to_owned(), deadline }))?;
+        let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        tracing::debug!(status = reply.status.as_u16(), duration_ms, "answered");
         if let Some(date) = reply.text(header::DATE.as_str()) {
             self.clock.set(date);
         }
