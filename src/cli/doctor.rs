@@ -102,7 +102,7 @@ pub(super) async fn doctor(setup: Setup, shared: Shared) -> anyhow::Result<()> {
 
 async fn examine(worker: &Worker, settings: &Settings, agents: AgentParts, findings: &mut Findings) {
     let forge = worker.forge();
-    let repository = findings.step("repository", forge.repository().await, |repository| {
+    let repository = findings.step("repository", forge.repository().details().await, |repository| {
         format!("readable; its base branch is `{}`", repository.default_branch)
     });
     let Some(repository) = repository else { return };
@@ -112,7 +112,7 @@ async fn examine(worker: &Worker, settings: &Settings, agents: AgentParts, findi
     if repository.may_push == Some(false) {
         findings.add(Health::Bad, "permission", "the token may not push: grant it `contents: write`");
     }
-    match forge.login().await {
+    match forge.connection().login().await {
         Ok(Some(login)) => findings.add(Health::Ok, "account", format!("the token is {login}'s")),
         Ok(None) => findings.add(
             Health::Note,
@@ -121,11 +121,12 @@ async fn examine(worker: &Worker, settings: &Settings, agents: AgentParts, findi
         ),
         Err(error) => findings.add(Health::Bad, "account", error.to_string()),
     }
-    let Some(base) = findings.step("base branch", forge.base_branch().await, |base| format!("at {}", base.sha.short()))
+    let Some(base) =
+        findings.step("base branch", forge.repository().base_branch().await, |base| format!("at {}", base.sha.short()))
     else {
         return;
     };
-    match forge.try_prefix(&base).await {
+    match forge.ledger().try_prefix(&base).await {
         Ok(()) => findings.add(Health::Ok, "ledger", format!("refs below `{}` can be created", settings.ledger.prefix)),
         Err(error) => findings.add(
             Health::Bad,
@@ -133,7 +134,7 @@ async fn examine(worker: &Worker, settings: &Settings, agents: AgentParts, findi
             format!("{error}; if the forge refuses such refs, set `ledger.prefix` to `refs/heads/hob-ledger/`"),
         ),
     }
-    match forge.missing_labels(&settings.labels.specs()).await {
+    match forge.labels().missing(&settings.labels.specs()).await {
         Ok(missing) if missing.is_empty() => findings.add(Health::Ok, "labels", "all present"),
         Ok(missing) => {
             let names: Vec<_> = missing.into_iter().map(|spec| spec.name).collect();

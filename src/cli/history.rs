@@ -13,7 +13,7 @@ use crate::cli::{
 
 pub(super) async fn history(setup: Setup, shared: Shared, number: IssueNumber) -> anyhow::Result<()> {
     let worker = setup.worker(&shared, Access::ReadOnly, None, Listen::nobody()).await?;
-    let entries = worker.forge().history(number).await?;
+    let entries = worker.forge().ledger().history(number).await?;
     if entries.is_empty() {
         return Err(fatal(Exit::NotFound, format!("issue {number} has no ledger: Hob never claimed it")));
     }

@@ -23,11 +23,10 @@ use secrecy::SecretString;
 use serde::Deserialize;
 
 use crate::{
-    AppKey, Connection, ForgeError,
-    TokenPermission::MetadataRead,
-    connection::Call,
+    AppKey, ForgeError,
     purpose::Purpose,
     reply::{Reply, decode},
+    transport::{Call, Transport},
 };
 
 /// What is left of a token that is still given out. GitHub's live an hour.
@@ -96,20 +95,6 @@ struct TokenWire {
 }
 
 #[derive(Deserialize)]
-struct RepositoriesWire {
-    repositories: Vec<RepositoryWire>,
-}
-
-#[derive(Deserialize)]
-struct RepositoryWire {
-    full_name: RepoName,
-    #[serde(default)]
-    archived: bool,
-    #[serde(default)]
-    disabled: bool,
-}
-
-#[derive(Deserialize)]
 struct AppWire {
     slug: String,
 }
@@ -119,79 +104,15 @@ impl App {
     pub fn new(id: u64, key: AppKey, installation: Option<u64>, repo: Option<RepoName>) -> Self {
         Self { id, installation, repo, key, state: tokio::sync::Mutex::default() }
     }
-}
 
-impl Connection {
-    /// A token for git that is good for `needed`, half an hour at most.
-    ///
-    /// # Errors
-    /// [`ForgeError`] when there is none to be had.
-    pub async fn token(&self, needed: Duration) -> Result<SecretString, ForgeError> {
-        Ok(self.issued_token(needed, None).await?.token.clone())
-    }
-
-    /// The token to call with; a new one where it is `refused`.
-    pub(super) async fn issued_token(
-        &self,
-        needed: Duration,
-        refused: Option<&Arc<IssuedToken>>,
-    ) -> Result<Arc<IssuedToken>, ForgeError> {
-        let app = match self.authentication() {
-            Authentication::Token(token) => {
-                let accepted = AtomicBool::new(true);
-                return Ok(Arc::new(IssuedToken { token: token.clone(), expires_at: None, accepted }));
-            }
-            Authentication::App(app) => app,
-        };
-        let mut state = app.state.lock().await;
-        let needed = needed.clamp(MARGIN, LASTS_MAX);
-        let same = |issued: &Arc<IssuedToken>| refused.is_some_and(|refused| Arc::ptr_eq(refused, issued));
-        if let Some(issued) = state.issued.as_ref().filter(|issued| !same(issued) && issued.lasts(self.now(), needed)) {
-            return Ok(Arc::clone(issued));
-        }
-        let installation = match state.installation {
-            Some(known) => known,
-            None => *state.installation.insert(self.find_installation(app).await?),
-        };
-        let path = format!("/app/installations/{installation}/access_tokens");
-        let made: TokenWire = self.as_app(app, &Method::POST, &path, "sign in as the App's installation").await?;
-        tracing::debug!(installation, expires_at = %made.expires_at, "a token was made");
-        let accepted = AtomicBool::new(false);
-        let issued = Arc::new(IssuedToken { token: made.token.into(), expires_at: Some(made.expires_at), accepted });
-        state.issued = Some(Arc::clone(&issued));
-        Ok(issued)
-    }
-
-    /// The repositories of the App's installation that can be written to.
-    ///
-    /// # Errors
-    /// [`ForgeError`] of a call.
-    pub async fn installation_repositories(&self) -> Result<Vec<RepoName>, ForgeError> {
-        let path = "/installation/repositories?per_page=100";
-        let purpose = MetadataRead.to("list the installation's repositories");
-        let advice = "name the repositories with `--repo`, or give the installation fewer";
-        let pages: Vec<RepositoriesWire> = self.pages(path, purpose, advice).await?;
-        let all = pages.into_iter().flat_map(|page| page.repositories);
-        Ok(all.filter(|found| !found.archived && !found.disabled).map(|found| found.full_name).collect())
-    }
-
-    /// The App's own account; none where no App signs in.
-    ///
-    /// # Errors
-    /// [`ForgeError`] of the call.
-    pub(super) async fn app_login(&self) -> Result<Option<Login>, ForgeError> {
-        let Authentication::App(app) = self.authentication() else { return Ok(None) };
-        let own: AppWire = self.as_app(app, &Method::GET, "/app", "ask for the App's name").await?;
-        Ok(Some(Login(format!("{}[bot]", own.slug))))
-    }
-
-    async fn find_installation(&self, app: &App) -> Result<u64, ForgeError> {
-        if let Some(known) = app.installation {
+    async fn find_installation(&self, transport: &Transport) -> Result<u64, ForgeError> {
+        if let Some(known) = self.installation {
             return Ok(known);
         }
-        if let Some(repo) = &app.repo {
+        if let Some(repo) = &self.repo {
             let path = format!("/repos/{repo}/installation");
-            let found = self.as_app::<InstallationWire>(app, &Method::GET, &path, "find the App's installation").await;
+            let found =
+                self.call::<InstallationWire>(transport, &Method::GET, &path, "find the App's installation").await;
             return match found {
                 Err(error) if error.is_not_found() => {
                     Err(ForgeError::App(format!("it is not installed on {repo}: install it there")))
@@ -200,7 +121,8 @@ impl Connection {
             };
         }
         let path = "/app/installations?per_page=100";
-        let found: Vec<InstallationWire> = self.as_app(app, &Method::GET, path, "list the App's installations").await?;
+        let found: Vec<InstallationWire> =
+            self.call(transport, &Method::GET, path, "list the App's installations").await?;
         match found.as_slice() {
             [one] => Ok(one.id),
             [] => Err(ForgeError::App("it is installed nowhere: install it on a repository".to_owned())),
@@ -213,9 +135,9 @@ impl Connection {
     }
 
     /// A call as the App itself, signed with its key. A read, or a token that is asked for: harmless twice.
-    async fn as_app<T: serde::de::DeserializeOwned>(
+    async fn call<T: serde::de::DeserializeOwned>(
         &self,
-        app: &App,
+        transport: &Transport,
         method: &Method,
         path: &str,
         what: &str,
@@ -223,36 +145,84 @@ impl Connection {
         let call = Call { method, ..Call::get(path, Purpose::without_permission(what)) };
         let mut tried = 0;
         loop {
-            let error = match self.as_app_once(app, call).await {
+            let error = match self.call_once(transport, call).await {
                 Ok(reply) => return decode(&reply.body, what),
                 Err(error) => error,
             };
-            let Some(wait) = self.pause_after(&error, tried) else { return Err(error) };
+            let Some(wait) = transport.pause_after(&error, tried) else { return Err(error) };
             tried += 1;
             tokio::time::sleep(wait).await;
         }
     }
 
-    async fn as_app_once(&self, app: &App, call: Call<'_>) -> Result<Reply, ForgeError> {
-        if let Some(retry_after) = self.closed_to_all() {
+    async fn call_once(&self, transport: &Transport, call: Call<'_>) -> Result<Reply, ForgeError> {
+        if let Some(retry_after) = transport.closed_to_all() {
             return Err(ForgeError::Limited { what: call.purpose.what.to_owned(), retry_after });
         }
-        if self.clock.known().is_none() {
+        if !transport.knows_the_time() {
             // Any answer tells the forge's time, this one without a quota.
             // <https://docs.github.com/rest/rate-limit/rate-limit>
-            self.exchange(Call::get("/rate_limit", Purpose::without_permission("ask for the time")), None).await?;
+            transport.exchange(Call::get("/rate_limit", Purpose::without_permission("ask for the time")), None).await?;
         }
-        let signed = app.key.sign(app.id, self.now()).ok_or_else(|| ForgeError::App("its key cannot sign".to_owned()));
-        let reply = self.exchange(call, Some(&signed?)).await?;
+        let signed =
+            self.key.sign(self.id, transport.now()).ok_or_else(|| ForgeError::App("its key cannot sign".to_owned()));
+        let reply = transport.exchange(call, Some(&signed?)).await?;
         match reply.status.as_u16() {
             200..300 => Ok(reply),
             401 => {
-                Err(ForgeError::App(format!("the forge does not accept it: check `app.id` ({}) and its key", app.id)))
+                Err(ForgeError::App(format!("the forge does not accept it: check `app.id` ({}) and its key", self.id)))
             }
             404 if call.path.ends_with("/access_tokens") => {
                 Err(ForgeError::App("there is no such installation: check `app.installation`".to_owned()))
             }
-            _status => Err(self.failure(&reply, call.path, call.purpose)),
+            _status => Err(transport.failure(&reply, call.path, call.purpose)),
         }
+    }
+}
+
+impl Authentication {
+    /// The token to call with; a new one where it is `refused`.
+    pub(super) async fn token(
+        &self,
+        transport: &Transport,
+        needed: Duration,
+        refused: Option<&Arc<IssuedToken>>,
+    ) -> Result<Arc<IssuedToken>, ForgeError> {
+        let app = match self {
+            Self::Token(token) => {
+                let accepted = AtomicBool::new(true);
+                return Ok(Arc::new(IssuedToken { token: token.clone(), expires_at: None, accepted }));
+            }
+            Self::App(app) => app,
+        };
+        let mut state = app.state.lock().await;
+        let needed = needed.clamp(MARGIN, LASTS_MAX);
+        let same = |issued: &Arc<IssuedToken>| refused.is_some_and(|refused| Arc::ptr_eq(refused, issued));
+        if let Some(issued) =
+            state.issued.as_ref().filter(|issued| !same(issued) && issued.lasts(transport.now(), needed))
+        {
+            return Ok(Arc::clone(issued));
+        }
+        let installation = match state.installation {
+            Some(known) => known,
+            None => *state.installation.insert(app.find_installation(transport).await?),
+        };
+        let path = format!("/app/installations/{installation}/access_tokens");
+        let made: TokenWire = app.call(transport, &Method::POST, &path, "sign in as the App's installation").await?;
+        tracing::debug!(installation, expires_at = %made.expires_at, "a token was made");
+        let accepted = AtomicBool::new(false);
+        let issued = Arc::new(IssuedToken { token: made.token.into(), expires_at: Some(made.expires_at), accepted });
+        state.issued = Some(Arc::clone(&issued));
+        Ok(issued)
+    }
+
+    /// The App's own account; none where no App signs in.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the call.
+    pub(super) async fn app_login(&self, transport: &Transport) -> Result<Option<Login>, ForgeError> {
+        let Self::App(app) = self else { return Ok(None) };
+        let own: AppWire = app.call(transport, &Method::GET, "/app", "ask for the App's name").await?;
+        Ok(Some(Login(format!("{}[bot]", own.slug))))
     }
 }

@@ -1,4 +1,5 @@
-//! One repository on a connection.
+//! One repository on a connection, and the writes that a lease fences. Each resource has a handle of its own that borrows
+//! this client; `resources.rs` lists them.
 
 use std::{
     sync::{Arc, Mutex},
@@ -6,17 +7,18 @@ use std::{
 };
 
 use hob_config::ForgeSettings;
-use hob_domain::{RepoName, Timestamp};
+use hob_domain::{RepoName, Timestamp, remaining};
 use http::Method;
 use serde::de::DeserializeOwned;
 
-use crate::{Connection, ForgeError, RepositoryEntry, purpose::Purpose, throttle::WriteTurn};
+use crate::{Connection, ForgeError, HeldLease, RepositoryEntry, pages::all, purpose::Purpose, throttle::WriteTurn};
 
 /// The client of one repository. Clones share the connection.
 #[derive(Debug, Clone)]
 pub struct Forge {
     connection: Arc<Connection>,
     pub(super) repo: RepoName,
+    /// Where the ledger's refs stand.
     pub(super) prefix: String,
     /// The repository's ledger as it was read or written last.
     pub(super) repository: Arc<Mutex<Option<RepositoryEntry>>>,
@@ -70,7 +72,7 @@ impl Forge {
         purpose: Purpose<'_>,
         advice: &str,
     ) -> Result<Vec<T>, ForgeError> {
-        self.connection.get_all(path, purpose, advice).await
+        all(&self.connection, path, purpose, advice).await
     }
 
     pub(super) async fn write_turn(&self, what: &str) -> Result<WriteTurn<'_>, ForgeError> {
@@ -100,6 +102,36 @@ impl Forge {
     }
 
     pub(super) fn pause_after(&self, error: &ForgeError, tried: u32) -> Option<Duration> {
-        self.connection.pause_after(error, tried)
+        self.connection.transport.pause_after(error, tried)
+    }
+
+    /// Whether what is left of the lease covers a write that may take `deadline`.
+    ///
+    /// # Errors
+    /// [`ForgeError::LeaseTooShort`] when it does not: the caller writes nothing.
+    pub fn permit(&self, lease: &HeldLease, deadline: Duration, what: &str) -> Result<(), ForgeError> {
+        if lease.lost().is_cancelled() || remaining(&lease.record(), self.now()) <= deadline {
+            return Err(ForgeError::LeaseTooShort { what: what.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// A visible write, fenced by the lease.
+    pub(super) async fn write_held<T: DeserializeOwned>(
+        &self,
+        lease: &HeldLease,
+        request: (Method, &str),
+        body: &serde_json::Value,
+        purpose: Purpose<'_>,
+    ) -> Result<T, ForgeError> {
+        // The wait for the turn is over before the lease is looked at.
+        let turn = self.write_turn(purpose.what).await?;
+        self.permit(lease, self.settings().timeout, purpose.what)?;
+        self.write_in(&turn, request, body, purpose).await
+    }
+
+    /// The ledger's prefix without `refs/`, as the API's paths have it.
+    pub(super) fn ref_space(&self) -> &str {
+        self.prefix.trim_start_matches("refs/")
     }
 }

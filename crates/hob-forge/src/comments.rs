@@ -44,17 +44,33 @@ impl From<CommentWire> for Comment {
     }
 }
 
-impl Forge {
-    /// The comments of an issue, the oldest first; with `since`, those that changed at that time or later.
+/// The comments on a repository's issues.
+#[derive(Debug, Clone, Copy)]
+pub struct Comments<'a> {
+    pub(super) forge: &'a Forge,
+}
+
+impl Comments<'_> {
+    /// The comments on an issue, the oldest first.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn comments(&self, issue: IssueNumber, since: Option<Timestamp>) -> Result<Vec<Comment>, ForgeError> {
-        let since =
-            since.map_or_else(String::new, |at| format!("&since={}", at.to_rfc3339_opts(SecondsFormat::Secs, true)));
-        let path = self.path(&format!("/issues/{issue}/comments?per_page=100{since}"));
+    pub async fn of(self, issue: IssueNumber) -> Result<Vec<Comment>, ForgeError> {
+        self.list(issue, "").await
+    }
+
+    /// The comments on an issue that changed at `time` or later, the oldest first.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn since(self, issue: IssueNumber, time: Timestamp) -> Result<Vec<Comment>, ForgeError> {
+        self.list(issue, &format!("&since={}", time.to_rfc3339_opts(SecondsFormat::Secs, true))).await
+    }
+
+    async fn list(self, issue: IssueNumber, filter: &str) -> Result<Vec<Comment>, ForgeError> {
+        let path = self.forge.path(&format!("/issues/{issue}/comments?per_page=100{filter}"));
         let purpose = IssuesRead.to("read the issue's comments");
-        let found: Vec<CommentWire> = self.get_all(&path, purpose, "go on in a new issue").await?;
+        let found: Vec<CommentWire> = self.forge.get_all(&path, purpose, "go on in a new issue").await?;
         Ok(found.into_iter().map(Comment::from).collect())
     }
 
@@ -62,11 +78,13 @@ impl Forge {
     ///
     /// # Errors
     /// [`ForgeError`] of the write; where its outcome is unknown, look before you write again.
-    pub async fn create_comment(&self, lease: &HeldLease, body: &str) -> Result<CommentId, ForgeError> {
-        let path = self.path(&format!("/issues/{}/comments", lease.issue()));
+    pub async fn create(self, lease: &HeldLease, body: &str) -> Result<CommentId, ForgeError> {
+        let path = self.forge.path(&format!("/issues/{}/comments", lease.issue()));
         let what = format!("comment on issue {}", lease.issue());
-        let made: CommentWire =
-            self.write_held(lease, (Method::POST, &path), &json!({ "body": body }), IssuesWrite.to(&what)).await?;
+        let made: CommentWire = self
+            .forge
+            .write_held(lease, (Method::POST, &path), &json!({ "body": body }), IssuesWrite.to(&what))
+            .await?;
         Ok(made.id)
     }
 
@@ -74,16 +92,17 @@ impl Forge {
     ///
     /// # Errors
     /// [`ForgeError::NotFound`] when somebody deleted it.
-    pub async fn edit_comment(&self, lease: &HeldLease, id: CommentId, body: &str) -> Result<(), ForgeError> {
-        let path = self.path(&format!("/issues/comments/{id}"));
+    pub async fn edit(self, lease: &HeldLease, id: CommentId, body: &str) -> Result<(), ForgeError> {
+        let path = self.forge.path(&format!("/issues/comments/{id}"));
         let what = format!("edit a comment on issue {}", lease.issue());
-        self.write_held::<serde_json::Value>(
-            lease,
-            (Method::PATCH, &path),
-            &json!({ "body": body }),
-            IssuesWrite.to(&what),
-        )
-        .await?;
+        self.forge
+            .write_held::<serde_json::Value>(
+                lease,
+                (Method::PATCH, &path),
+                &json!({ "body": body }),
+                IssuesWrite.to(&what),
+            )
+            .await?;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! What can go wrong between Hob and the forge, each with what to do about it.
 
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
 use hob_domain::{FailureClass, Held, Illegal, Lost, RepoName, UnreadableRecord, UnwritableRecord};
 
@@ -10,12 +10,12 @@ use crate::TokenPermission;
 #[derive(Debug, thiserror::Error)]
 pub enum ForgeError {
     /// No connection, or one that broke: a write may have had its effect.
-    #[error("the forge cannot be reached to {what} ({reason}): check GITHUB_API_URL and the network")]
+    #[error("the forge cannot be reached to {what} ({source}): check GITHUB_API_URL and the network")]
     Unreachable {
         /// What was tried.
         what: String,
         /// What the network said.
-        reason: String,
+        source: Box<dyn Error + Send + Sync>,
     },
     /// No answer in time: a write may have had its effect.
     #[error("the forge did not answer in {} s when asked to {what}", deadline.as_secs())]
@@ -98,12 +98,12 @@ pub enum ForgeError {
         advice: String,
     },
     /// An answer that cannot be understood.
-    #[error("the forge's answer cannot be read (asked to {what}): {reason}")]
+    #[error("the forge's answer cannot be read (asked to {what}): {source}")]
     Unreadable {
         /// What was tried.
         what: String,
         /// What is wrong with it.
-        reason: String,
+        source: Box<dyn Error + Send + Sync>,
     },
     /// A ledger commit that cannot be understood.
     #[error("issue {issue}: {source}")]

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::{
     Forge, ForgeError,
     TokenPermission::IssuesRead,
-    pages::{Extent, too_long},
+    pages::{Extent, newest, oldest, too_long},
     repository::encoded,
 };
 
@@ -146,22 +146,28 @@ impl IssueWire {
     }
 }
 
-impl Forge {
+/// A repository's issues.
+#[derive(Debug, Clone, Copy)]
+pub struct Issues<'a> {
+    pub(super) forge: &'a Forge,
+}
+
+impl Issues<'_> {
     /// Open issues with a label, the oldest first; pull requests are left out. Of more than are read, these are the
     /// oldest: whoever may open issues with the label must not be able to stop the work on those before.
     ///
     /// # Errors
     /// [`ForgeError::NoRepository`] when the repository is not there.
-    pub async fn open_issues(&self, label: &str) -> Result<Vec<Issue>, ForgeError> {
+    pub async fn open_with(self, label: &str) -> Result<Vec<Issue>, ForgeError> {
         let query = format!("/issues?state=open&labels={}&sort=created&direction=asc&per_page=100", encoded(label));
         let purpose = IssuesRead.to("list the issues");
-        let found = match self.connection().first::<IssueWire>(&self.path(&query), purpose).await {
+        let found = match oldest::<IssueWire>(self.forge.connection(), &self.forge.path(&query), purpose).await {
             Ok(found) => found,
-            Err(error) if error.is_not_found() => return Err(ForgeError::NoRepository(self.repo.clone())),
+            Err(error) if error.is_not_found() => return Err(ForgeError::NoRepository(self.forge.repo.clone())),
             Err(error) => return Err(error),
         };
         if found.extent == Extent::Part {
-            let (repository, listed) = (&self.repo, found.entries.len());
+            let (repository, listed) = (&self.forge.repo, found.entries.len());
             tracing::warn!(
                 %repository, listed,
                 "{repository} has more than {listed} open issues with the label `{label}`: the newer ones wait until \
@@ -176,16 +182,20 @@ impl Forge {
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn issue(&self, number: IssueNumber) -> Result<Option<Issue>, ForgeError> {
-        match self.read_issue(number).await? {
+    pub async fn get(self, number: IssueNumber) -> Result<Option<Issue>, ForgeError> {
+        match self.read(number).await? {
             Some(issue) => Ok(Some(issue)),
-            None => self.read_issue(number).await,
+            None => self.read(number).await,
         }
     }
 
-    async fn read_issue(&self, number: IssueNumber) -> Result<Option<Issue>, ForgeError> {
+    async fn read(self, number: IssueNumber) -> Result<Option<Issue>, ForgeError> {
         match self
-            .get::<IssueWire>(&self.path(&format!("/issues/{number}")), IssuesRead.to(&format!("read issue {number}")))
+            .forge
+            .get::<IssueWire>(
+                &self.forge.path(&format!("/issues/{number}")),
+                IssuesRead.to(&format!("read issue {number}")),
+            )
             .await
         {
             // A client that follows a transfer ends at another issue.
@@ -199,10 +209,10 @@ impl Forge {
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn blockers(&self, number: IssueNumber) -> Result<Vec<IssueNumber>, ForgeError> {
-        let path = self.path(&format!("/issues/{number}/dependencies/blocked_by?per_page=100"));
+    pub async fn blockers(self, number: IssueNumber) -> Result<Vec<IssueNumber>, ForgeError> {
+        let path = self.forge.path(&format!("/issues/{number}/dependencies/blocked_by?per_page=100"));
         let purpose = IssuesRead.to("read what blocks the issue");
-        let found: Vec<BlockerWire> = self.get_all(&path, purpose, "remove dependencies of the issue").await?;
+        let found: Vec<BlockerWire> = self.forge.get_all(&path, purpose, "remove dependencies of the issue").await?;
         Ok(found.into_iter().filter(|blocker| blocker.state == "open").map(|blocker| blocker.number).collect())
     }
 
@@ -211,14 +221,14 @@ impl Forge {
     /// # Errors
     /// [`ForgeError::TooLong`] when it is not among the newest events that are read: an older one proves nothing.
     pub async fn latest_label_event(
-        &self,
+        self,
         number: IssueNumber,
         kind: LabelEventKind,
         label: &str,
     ) -> Result<Option<LabelEvent>, ForgeError> {
-        let path = self.path(&format!("/issues/{number}/events?per_page=100"));
+        let path = self.forge.path(&format!("/issues/{number}/events?per_page=100"));
         let purpose = IssuesRead.to("read the issue's events");
-        let newest = self.connection().newest::<serde_json::Value>(&path, purpose).await?;
+        let newest = newest::<serde_json::Value>(self.forge.connection(), &path, purpose).await?;
         // New kinds of events come without notice: one that cannot be read is none of ours.
         let readable = newest.entries.into_iter().filter_map(|event| serde_json::from_value::<EventWire>(event).ok());
         let events: Vec<LabelEvent> = readable.filter_map(label_event).collect();

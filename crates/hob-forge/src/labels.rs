@@ -16,15 +16,21 @@ struct LabelWire {
     name: String,
 }
 
-impl Forge {
+/// A repository's labels.
+#[derive(Debug, Clone, Copy)]
+pub struct Labels<'a> {
+    pub(super) forge: &'a Forge,
+}
+
+impl Labels<'_> {
     /// The labels that the repository lacks.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn missing_labels(&self, specs: &[LabelSpec]) -> Result<Vec<LabelSpec>, ForgeError> {
-        let path = self.path("/labels?per_page=100");
+    pub async fn missing(self, specs: &[LabelSpec]) -> Result<Vec<LabelSpec>, ForgeError> {
+        let path = self.forge.path("/labels?per_page=100");
         let purpose = IssuesRead.to("list the labels");
-        let there: Vec<LabelWire> = self.get_all(&path, purpose, "delete labels that nobody uses").await?;
+        let there: Vec<LabelWire> = self.forge.get_all(&path, purpose, "delete labels that nobody uses").await?;
         let names: Vec<String> = there.into_iter().map(|label| label.name).collect();
         Ok(specs.iter().filter(|spec| !has_label(&names, &spec.name)).cloned().collect())
     }
@@ -33,12 +39,13 @@ impl Forge {
     ///
     /// # Errors
     /// [`ForgeError`] of a call.
-    pub async fn ensure_labels(&self, specs: &[LabelSpec]) -> Result<(), ForgeError> {
-        for spec in self.missing_labels(specs).await? {
+    pub async fn ensure(self, specs: &[LabelSpec]) -> Result<(), ForgeError> {
+        for spec in self.missing(specs).await? {
             let body = json!({ "name": spec.name, "color": spec.color, "description": spec.description });
             let what = format!("make the label `{}`", spec.name);
             match self
-                .write::<serde_json::Value>(Method::POST, &self.path("/labels"), &body, IssuesWrite.to(&what))
+                .forge
+                .write::<serde_json::Value>(Method::POST, &self.forge.path("/labels"), &body, IssuesWrite.to(&what))
                 .await
             {
                 Ok(_) => {}
@@ -53,25 +60,27 @@ impl Forge {
     ///
     /// # Errors
     /// [`ForgeError`] of the write.
-    pub async fn change_label(&self, lease: &HeldLease, change: &LabelChange) -> Result<(), ForgeError> {
+    pub async fn change(self, lease: &HeldLease, change: &LabelChange) -> Result<(), ForgeError> {
         let issue = lease.issue();
         match change {
             LabelChange::Add(name) => {
-                let path = self.path(&format!("/issues/{issue}/labels"));
+                let path = self.forge.path(&format!("/issues/{issue}/labels"));
                 let what = format!("put the label `{name}` on issue {issue}");
-                self.write_held::<serde_json::Value>(
-                    lease,
-                    (Method::POST, &path),
-                    &json!({ "labels": [name] }),
-                    IssuesWrite.to(&what),
-                )
-                .await?;
+                self.forge
+                    .write_held::<serde_json::Value>(
+                        lease,
+                        (Method::POST, &path),
+                        &json!({ "labels": [name] }),
+                        IssuesWrite.to(&what),
+                    )
+                    .await?;
             }
             LabelChange::Remove(name) => {
-                let path = self.path(&format!("/issues/{issue}/labels/{}", encoded(name)));
+                let path = self.forge.path(&format!("/issues/{issue}/labels/{}", encoded(name)));
                 let what = format!("take the label `{name}` off issue {issue}");
                 let body = serde_json::Value::Null;
                 match self
+                    .forge
                     .write_held::<serde_json::Value>(lease, (Method::DELETE, &path), &body, IssuesWrite.to(&what))
                     .await
                 {

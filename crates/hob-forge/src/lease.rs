@@ -1,14 +1,9 @@
-//! The right to write: a lease that is held, checked before each write that people see.
+//! The right to write: a lease that is held, which each write that people see takes.
 
-use std::{
-    sync::{Mutex, PoisonError, atomic::AtomicBool},
-    time::Duration,
-};
+use std::sync::{Mutex, PoisonError, atomic::AtomicBool};
 
-use hob_domain::{Generation, IssueNumber, Note, Record, Sha, Spend, remaining};
+use hob_domain::{Generation, IssueNumber, Note, Record, Sha, Spend};
 use tokio_util::sync::CancellationToken;
-
-use crate::{Forge, ForgeError, purpose::Purpose};
 
 /// What the holder knows of its ledger: the tip it wrote last.
 #[derive(Debug, Clone)]
@@ -18,7 +13,7 @@ pub(super) struct Holding {
     pub(super) record: Record,
 }
 
-/// A lease on one issue. Only [`Forge::acquire`] makes one; without it a visible write does not compile.
+/// A lease on one issue. Only [`Ledger::acquire`](crate::Ledger::acquire) makes one; without it a visible write does not compile.
 #[derive(Debug)]
 pub struct HeldLease {
     issue: IssueNumber,
@@ -93,32 +88,5 @@ impl HeldLease {
 
     pub(super) fn set(&self, holding: Holding) {
         *self.holding.lock().unwrap_or_else(PoisonError::into_inner) = holding;
-    }
-}
-
-impl Forge {
-    /// Whether what is left of the lease covers a write that may take `deadline`.
-    ///
-    /// # Errors
-    /// [`ForgeError::LeaseTooShort`] when it does not: the caller writes nothing.
-    pub fn permit(&self, lease: &HeldLease, deadline: Duration, what: &str) -> Result<(), ForgeError> {
-        if lease.lost.is_cancelled() || remaining(&lease.record(), self.now()) <= deadline {
-            return Err(ForgeError::LeaseTooShort { what: what.to_owned() });
-        }
-        Ok(())
-    }
-
-    /// A visible write, fenced by the lease.
-    pub(super) async fn write_held<T: serde::de::DeserializeOwned>(
-        &self,
-        lease: &HeldLease,
-        request: (http::Method, &str),
-        body: &serde_json::Value,
-        purpose: Purpose<'_>,
-    ) -> Result<T, ForgeError> {
-        // The wait for the turn is over before the lease is looked at.
-        let turn = self.write_turn(purpose.what).await?;
-        self.permit(lease, self.settings().timeout, purpose.what)?;
-        self.write_in(&turn, request, body, purpose).await
     }
 }

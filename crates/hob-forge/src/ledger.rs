@@ -1,8 +1,8 @@
 //! The ledger on the forge: one ref an issue, one commit a transition.
 //!
 //! # Flow
-//! [`Forge::tips`] lists the refs; [`Forge::acquire`] creates a ref or fast-forwards it from the tip that was read;
-//! [`Forge::transition`], [`Forge::renew`] and [`Forge::release`] fast-forward it from the tip the holder wrote last.
+//! [`Ledger::tips`] lists the refs; [`Ledger::acquire`] creates a ref or fast-forwards it from the tip that was read;
+//! [`Ledger::transition`], [`Ledger::renew`] and [`Ledger::release`] fast-forward it from the tip the holder wrote last.
 //!
 //! # Guarantees
 //! Each write is a compare-and-set: the commit's parent is the tip that was read, and a ref moves only forwards. An
@@ -22,33 +22,16 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    BaseBranch, Forge, ForgeError, HeldLease,
+    BaseBranch, Forge, ForgeError, HeldLease, Tip, Tips,
     TokenPermission::{ContentsRead, ContentsWrite},
     lease::Holding,
+    refs::{ObjectWire, RefWire, is_conflict, move_ref, write_commit},
 };
 
-/// Transitions of one issue that [`Forge::history`] reads.
+/// Transitions of one issue that [`Ledger::history`] reads.
 const HISTORY_MAX: usize = 500;
 /// What to do about more ledgers than are listed. GitHub gives matching refs in one piece; other forges may not.
 const LEDGERS_ADVICE: &str = "delete the ledgers of issues that were closed long ago";
-
-/// Where an issue's ledger stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tip {
-    /// The issue.
-    pub issue: IssueNumber,
-    /// The ref's commit.
-    pub commit: Sha,
-}
-
-/// Where all ledgers stand.
-#[derive(Debug, Clone, Default)]
-pub struct Tips {
-    /// Those of the issues.
-    pub issues: Vec<Tip>,
-    /// The repository's own.
-    pub repository: Option<Sha>,
-}
 
 /// One transition, as the ledger has it.
 #[derive(Debug, Clone)]
@@ -66,18 +49,6 @@ pub struct LedgerEntry {
 }
 
 #[derive(Deserialize)]
-pub(super) struct RefWire {
-    #[serde(rename = "ref")]
-    name: String,
-    pub(super) object: ObjectWire,
-}
-
-#[derive(Deserialize)]
-pub(super) struct ObjectWire {
-    pub(super) sha: Sha,
-}
-
-#[derive(Deserialize)]
 struct CommitWire {
     sha: Sha,
     message: String,
@@ -92,17 +63,24 @@ struct AuthorWire {
     date: Timestamp,
 }
 
-impl Forge {
+/// The ledgers of a repository's issues.
+#[derive(Debug, Clone, Copy)]
+pub struct Ledger<'a> {
+    pub(super) forge: &'a Forge,
+}
+
+impl Ledger<'_> {
     /// The ledgers of all issues, and the repository's own.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn tips(&self) -> Result<Tips, ForgeError> {
-        let path = self.path(&format!("/git/matching-refs/{}", self.ref_space()));
-        let refs: Vec<RefWire> = self.get_all(&path, ContentsRead.to("list the ledger's refs"), LEDGERS_ADVICE).await?;
+    pub async fn tips(self) -> Result<Tips, ForgeError> {
+        let path = self.forge.path(&format!("/git/matching-refs/{}", self.forge.ref_space()));
+        let refs: Vec<RefWire> =
+            self.forge.get_all(&path, ContentsRead.to("list the ledger's refs"), LEDGERS_ADVICE).await?;
         let mut tips = Tips::default();
         for found in refs {
-            let Some(name) = found.name.strip_prefix(&self.prefix) else { continue };
+            let Some(name) = found.name.strip_prefix(&self.forge.prefix) else { continue };
             match name.strip_prefix("issues/").map(str::parse) {
                 Some(Ok(number)) => tips.issues.push(Tip { issue: IssueNumber(number), commit: found.object.sha }),
                 None if name == "repository" => tips.repository = Some(found.object.sha),
@@ -113,17 +91,17 @@ impl Forge {
     }
 
     /// Below which full name the refs of the issues' ledgers stand.
-    pub fn issue_refs(&self) -> String {
-        format!("{}issues/", self.prefix)
+    pub fn issue_refs(self) -> String {
+        format!("{}issues/", self.forge.prefix)
     }
 
     /// The ledger of one issue; none where it has none yet.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn tip(&self, issue: IssueNumber) -> Result<Option<Tip>, ForgeError> {
-        let path = self.path(&format!("/git/ref/{}issues/{issue}", self.ref_space()));
-        match self.get::<RefWire>(&path, ContentsRead.to("read the ledger's ref")).await {
+    pub async fn tip(self, issue: IssueNumber) -> Result<Option<Tip>, ForgeError> {
+        let path = self.forge.path(&format!("/git/ref/{}issues/{issue}", self.forge.ref_space()));
+        match self.forge.get::<RefWire>(&path, ContentsRead.to("read the ledger's ref")).await {
             Ok(found) => Ok(Some(Tip { issue, commit: found.object.sha })),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error),
@@ -134,9 +112,9 @@ impl Forge {
     ///
     /// # Errors
     /// [`ForgeError::Record`] when the commit has no readable record.
-    pub async fn entry(&self, tip: &Tip) -> Result<LedgerEntry, ForgeError> {
-        let path = self.path(&format!("/git/commits/{}", tip.commit));
-        let commit: CommitWire = self.get_once(&path, ContentsRead.to("read the ledger")).await?;
+    pub async fn entry(self, tip: &Tip) -> Result<LedgerEntry, ForgeError> {
+        let path = self.forge.path(&format!("/git/commits/{}", tip.commit));
+        let commit: CommitWire = self.forge.get_once(&path, ContentsRead.to("read the ledger")).await?;
         let (sentence, record) = Record::from_message(&commit.message)
             .map_err(|source| ForgeError::Record { issue: tip.issue.0, source })?;
         let parent = commit.parents.into_iter().next().map(|parent| parent.sha);
@@ -147,7 +125,7 @@ impl Forge {
     ///
     /// # Errors
     /// [`ForgeError`] of a read.
-    pub async fn history(&self, issue: IssueNumber) -> Result<Vec<LedgerEntry>, ForgeError> {
+    pub async fn history(self, issue: IssueNumber) -> Result<Vec<LedgerEntry>, ForgeError> {
         let mut entries = Vec::new();
         let mut next = self.tip(issue).await?;
         while let Some(tip) = next.take().filter(|_| entries.len() < HISTORY_MAX) {
@@ -166,14 +144,14 @@ impl Forge {
     /// [`ForgeError::Held`] when somebody else's lease lasts, [`ForgeError::Lost`] when somebody was faster,
     /// [`ForgeError::Illegal`] when the transition does not apply.
     pub async fn acquire(
-        &self,
+        self,
         issue: IssueNumber,
         seen: Option<&LedgerEntry>,
         claimant: &Claimant,
         tree: &Sha,
         transition: Transition,
     ) -> Result<HeldLease, ForgeError> {
-        let now = self.now();
+        let now = self.forge.now();
         let acquired = acquire(seen.map(|entry| &entry.record), issue, claimant, now)?;
         let (record, sentence) = apply(&acquired, transition, now)?;
         let tree = seen.map_or(tree, |entry| &entry.tree);
@@ -186,9 +164,9 @@ impl Forge {
     /// # Errors
     /// [`ForgeError::Lost`] when the lease is another's now: the lease is marked lost. [`ForgeError::Illegal`] when the
     /// transition does not apply: nothing is written.
-    pub async fn transition(&self, lease: &HeldLease, transition: Transition) -> Result<String, ForgeError> {
+    pub async fn transition(self, lease: &HeldLease, transition: Transition) -> Result<String, ForgeError> {
         let _turn = lease.turn.lock().await;
-        let now = self.now();
+        let now = self.forge.now();
         let (record, sentence) = apply(&renewed(&lease.record(), fresh_nonce(), now), transition, now)?;
         self.step(lease, record, &sentence).await?;
         Ok(sentence)
@@ -198,17 +176,17 @@ impl Forge {
     ///
     /// # Errors
     /// [`ForgeError::Lost`] when the lease is another's now: the lease is marked lost.
-    pub async fn renew(&self, lease: &HeldLease) -> Result<(), ForgeError> {
+    pub async fn renew(self, lease: &HeldLease) -> Result<(), ForgeError> {
         self.watch(lease).await?;
         let _turn = lease.turn.lock().await;
-        self.step(lease, renewed(&lease.record(), fresh_nonce(), self.now()), "renewed the lease").await
+        self.step(lease, renewed(&lease.record(), fresh_nonce(), self.forge.now()), "renewed the lease").await
     }
 
     /// Looks whether the lease still is the holder's, and takes in what somebody asked of it in the ledger.
     ///
     /// # Errors
     /// [`ForgeError::Lost`] when the lease is another's now: the lease is marked lost.
-    pub async fn watch(&self, lease: &HeldLease) -> Result<(), ForgeError> {
+    pub async fn watch(self, lease: &HeldLease) -> Result<(), ForgeError> {
         let _turn = lease.turn.lock().await;
         let mine = lease.holding();
         let Some(tip) = self.tip(lease.issue()).await?.filter(|tip| tip.commit != mine.tip) else { return Ok(()) };
@@ -228,8 +206,8 @@ impl Forge {
     ///
     /// # Errors
     /// [`ForgeError::Lost`] when the ledger moved meanwhile: look again.
-    pub async fn ask(&self, seen: &LedgerEntry, request: Request) -> Result<(), ForgeError> {
-        let (record, sentence) = apply(&seen.record, Transition::Request(request), self.now())?;
+    pub async fn ask(self, seen: &LedgerEntry, request: Request) -> Result<(), ForgeError> {
+        let (record, sentence) = apply(&seen.record, Transition::Request(request), self.forge.now())?;
         let record = Record { nonce: fresh_nonce(), ..record };
         self.advance(Some(&seen.commit), &seen.tree, record, &sentence).await.map(drop)
     }
@@ -238,18 +216,18 @@ impl Forge {
     ///
     /// # Errors
     /// [`ForgeError::Lost`] when the lease is another's already.
-    pub async fn release(&self, lease: &HeldLease) -> Result<(), ForgeError> {
+    pub async fn release(self, lease: &HeldLease) -> Result<(), ForgeError> {
         let _turn = lease.turn.lock().await;
-        self.step(lease, released(&lease.record(), fresh_nonce(), self.now()), "released the lease").await
+        self.step(lease, released(&lease.record(), fresh_nonce(), self.forge.now()), "released the lease").await
     }
 
     /// Makes the last transition of an attempt and releases the lease, in one write; the transition's sentence.
     ///
     /// # Errors
     /// As [`transition`](Self::transition)'s.
-    pub async fn release_with(&self, lease: &HeldLease, transition: Transition) -> Result<String, ForgeError> {
+    pub async fn release_with(self, lease: &HeldLease, transition: Transition) -> Result<String, ForgeError> {
         let _turn = lease.turn.lock().await;
-        let now = self.now();
+        let now = self.forge.now();
         let (record, sentence) = apply(&released(&lease.record(), fresh_nonce(), now), transition, now)?;
         self.step(lease, record, &sentence).await?;
         Ok(sentence)
@@ -259,32 +237,34 @@ impl Forge {
     ///
     /// # Errors
     /// [`ForgeError`] of the first call that is refused.
-    pub async fn try_prefix(&self, base: &BaseBranch) -> Result<(), ForgeError> {
-        let name = format!("{}doctor-{}", self.ref_space(), fresh_nonce());
+    pub async fn try_prefix(self, base: &BaseBranch) -> Result<(), ForgeError> {
+        let name = format!("{}doctor-{}", self.forge.ref_space(), fresh_nonce());
         let body = json!({ "ref": format!("refs/{name}"), "sha": base.sha });
-        self.write::<serde_json::Value>(
-            Method::POST,
-            &self.path("/git/refs"),
-            &body,
-            ContentsWrite.to("make a ref of the ledger"),
-        )
-        .await?;
-        let path = self.path(&format!("/git/refs/{name}"));
+        self.forge
+            .write::<serde_json::Value>(
+                Method::POST,
+                &self.forge.path("/git/refs"),
+                &body,
+                ContentsWrite.to("make a ref of the ledger"),
+            )
+            .await?;
+        let path = self.forge.path(&format!("/git/refs/{name}"));
         let nothing = serde_json::Value::Null;
-        self.write::<serde_json::Value>(
-            Method::DELETE,
-            &path,
-            &nothing,
-            ContentsWrite.to("take a ref of the ledger away"),
-        )
-        .await?;
+        self.forge
+            .write::<serde_json::Value>(
+                Method::DELETE,
+                &path,
+                &nothing,
+                ContentsWrite.to("take a ref of the ledger away"),
+            )
+            .await?;
         Ok(())
     }
 
     /// Writes `record` over what the lease wrote last. What the run has to say, above all its bill, is lost with a step
     /// that fails: one whose failure may pass is tried again, since only one of the tries can move the ref. A limit is
     /// waited out, beyond `forge.patience` too, where the lease lasts longer.
-    async fn step(&self, lease: &HeldLease, record: Record, sentence: &str) -> Result<(), ForgeError> {
+    async fn step(self, lease: &HeldLease, record: Record, sentence: &str) -> Result<(), ForgeError> {
         let mut tried = 0;
         let error = loop {
             let error = match self.step_once(lease, record.clone(), sentence).await {
@@ -294,7 +274,8 @@ impl Forge {
                 }
                 Err(error) => error,
             };
-            let Some(wait) = self.pause_after(&error, tried).or_else(|| self.limit_within(lease, &error, tried)) else {
+            let Some(wait) = self.forge.pause_after(&error, tried).or_else(|| self.limit_within(lease, &error, tried))
+            else {
                 break error;
             };
             tried += 1;
@@ -308,14 +289,14 @@ impl Forge {
     }
 
     /// How long a limit lasts that ends well before the lease does; none: it is not waited for.
-    fn limit_within(&self, lease: &HeldLease, error: &ForgeError, tried: u32) -> Option<Duration> {
+    fn limit_within(self, lease: &HeldLease, error: &ForgeError, tried: u32) -> Option<Duration> {
         let FailureClass::Transient { retry_after: Some(wait) } = error.class() else { return None };
         // A step is three calls at most.
-        let needed = wait.saturating_add(self.settings().timeout.saturating_mul(3));
-        (tried < self.settings().retries && needed < remaining(&lease.record(), self.now())).then_some(wait)
+        let needed = wait.saturating_add(self.forge.settings().timeout.saturating_mul(3));
+        (tried < self.forge.settings().retries && needed < remaining(&lease.record(), self.forge.now())).then_some(wait)
     }
 
-    async fn step_once(&self, lease: &HeldLease, record: Record, sentence: &str) -> Result<Holding, ForgeError> {
+    async fn step_once(self, lease: &HeldLease, record: Record, sentence: &str) -> Result<Holding, ForgeError> {
         let mine = lease.holding();
         match self.advance(Some(&mine.tip), &mine.tree, record.clone(), sentence).await {
             // A write that was cut off before its answer may have moved the ref.
@@ -337,16 +318,17 @@ impl Forge {
 
     /// Moves an issue's ref from `from` to a new commit with `record`: the compare-and-set of the protocol.
     async fn advance(
-        &self,
+        self,
         from: Option<&Sha>,
         tree: &Sha,
         record: Record,
         sentence: &str,
     ) -> Result<Holding, ForgeError> {
         let issue = record.issue;
-        let commit = self.write_commit(from, tree, &record.to_message(sentence)?, "write the ledger's commit").await?;
+        let commit =
+            write_commit(self.forge, from, tree, &record.to_message(sentence)?, "write the ledger's commit").await?;
         let holding = Holding { tip: commit, tree: tree.clone(), record };
-        match self.move_ref(&format!("issues/{issue}"), from, &holding.tip, "move the ledger's ref").await {
+        match move_ref(self.forge, &format!("issues/{issue}"), from, &holding.tip, "move the ledger's ref").await {
             Ok(()) => Ok(holding),
             Err(error) if error.outcome_is_unknown() || is_conflict(&error) => match self.tip(issue).await? {
                 Some(tip) if tip.commit == holding.tip => Ok(holding),
@@ -356,47 +338,6 @@ impl Forge {
             Err(error) => Err(error),
         }
     }
-
-    /// Writes a commit of a ledger whose parent is `from`.
-    pub(super) async fn write_commit(
-        &self,
-        from: Option<&Sha>,
-        tree: &Sha,
-        message: &str,
-        what: &str,
-    ) -> Result<Sha, ForgeError> {
-        let parents: Vec<_> = from.into_iter().collect();
-        let commit = json!({ "message": message, "tree": tree, "parents": parents });
-        let made: ObjectWire =
-            self.write(Method::POST, &self.path("/git/commits"), &commit, ContentsWrite.to(what)).await?;
-        Ok(made.sha)
-    }
-
-    /// Makes the ref `name` below the ledger's prefix, or moves it forwards from the commit `from`, which is `to`'s parent.
-    pub(super) async fn move_ref(
-        &self,
-        name: &str,
-        from: Option<&Sha>,
-        to: &Sha,
-        what: &str,
-    ) -> Result<(), ForgeError> {
-        let name = format!("{}{name}", self.ref_space());
-        let (method, path, body) = match from {
-            None => (Method::POST, self.path("/git/refs"), json!({ "ref": format!("refs/{name}"), "sha": to })),
-            Some(_) => (Method::PATCH, self.path(&format!("/git/refs/{name}")), json!({ "sha": to, "force": false })),
-        };
-        self.write::<serde_json::Value>(method, &path, &body, ContentsWrite.to(what)).await.map(drop)
-    }
-
-    /// The ledger's prefix without `refs/`, as the API's paths have it.
-    pub(super) fn ref_space(&self) -> &str {
-        self.prefix.trim_start_matches("refs/")
-    }
-}
-
-/// Whether a ref's move was refused because the ref is not where it was read.
-pub(super) fn is_conflict(error: &ForgeError) -> bool {
-    error.is_refusal(422, "already exists") || error.is_refusal(422, "not a fast forward")
 }
 
 /// A nonce nobody else draws: 128 random bits.

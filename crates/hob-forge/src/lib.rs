@@ -5,6 +5,7 @@
 //! HTTP is the port: there is no trait of a forge, the real client always runs. Every write that people see takes a
 //! [`HeldLease`].
 
+mod account;
 mod app_key;
 mod authentication;
 mod cache;
@@ -21,23 +22,29 @@ mod pages;
 mod pulls;
 mod purpose;
 mod rates;
+mod refs;
 mod reply;
 mod repository;
 mod repository_ledger;
+mod resources;
 mod throttle;
+mod tips;
+mod transport;
 mod window;
 
 pub use app_key::AppKey;
 pub use authentication::{App, Authentication};
 pub use client::Forge;
-pub use comments::Comment;
+pub use comments::{Comment, Comments};
 pub use connection::{Access, CallCounts, Connection};
 pub use error::ForgeError;
-pub use issues::Issue;
+pub use issues::{Issue, Issues};
+pub use labels::Labels;
 pub use lease::HeldLease;
-pub use ledger::{LedgerEntry, Tip, Tips, fresh_nonce};
-pub use pulls::{Pull, PullDraft};
+pub use ledger::{Ledger, LedgerEntry, fresh_nonce};
+pub use pulls::{Pull, PullDraft, Pulls};
 pub use purpose::TokenPermission;
 pub use rates::Rate;
-pub use repository::{BaseBranch, Repository};
-pub use repository_ledger::{RepositoryChange, RepositoryEntry};
+pub use repository::{BaseBranch, Repository, RepositoryDetails};
+pub use repository_ledger::{RepositoryChange, RepositoryLedger};
+pub use tips::{RepositoryEntry, Tip, Tips};

@@ -39,122 +39,124 @@ pub(super) enum Extent {
     Part,
 }
 
-impl Connection {
-    /// Reads a whole list.
-    ///
-    /// # Errors
-    /// [`ForgeError::TooLong`] with this advice when there is more of it than is read.
-    pub(super) async fn get_all<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        purpose: Purpose<'_>,
-        advice: &str,
-    ) -> Result<Vec<T>, ForgeError> {
-        let listed = self.first(path, purpose).await?;
-        match listed.extent {
-            Extent::Whole => Ok(listed.entries),
-            Extent::Part => Err(too_long(purpose, advice)),
-        }
+/// Reads a whole list.
+///
+/// # Errors
+/// [`ForgeError::TooLong`] with this advice when there is more of it than is read.
+pub(super) async fn all<T: DeserializeOwned>(
+    connection: &Connection,
+    path: &str,
+    purpose: Purpose<'_>,
+    advice: &str,
+) -> Result<Vec<T>, ForgeError> {
+    let listed = oldest(connection, path, purpose).await?;
+    match listed.extent {
+        Extent::Whole => Ok(listed.entries),
+        Extent::Part => Err(too_long(purpose, advice)),
     }
+}
 
-    /// Reads all pages of something that is no bare list.
-    ///
-    /// # Errors
-    /// [`ForgeError::TooLong`] with this advice when there are more than are read.
-    pub(super) async fn pages<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        purpose: Purpose<'_>,
-        advice: &str,
-    ) -> Result<Vec<T>, ForgeError> {
-        let mut found = Vec::new();
-        let mut next = Some(path.to_owned());
-        while let Some(path) = next {
-            if found.len() == PAGES_MAX {
-                return Err(too_long(purpose, advice));
-            }
-            let (body, links) = self.read(&path, purpose).await?;
-            found.push(decode(&body, purpose.what)?);
-            next = links.next;
+/// Reads all pages of something that is no bare list.
+///
+/// # Errors
+/// [`ForgeError::TooLong`] with this advice when there are more than are read.
+pub(super) async fn pages<T: DeserializeOwned>(
+    connection: &Connection,
+    path: &str,
+    purpose: Purpose<'_>,
+    advice: &str,
+) -> Result<Vec<T>, ForgeError> {
+    let mut found = Vec::new();
+    let mut next = Some(path.to_owned());
+    while let Some(path) = next {
+        if found.len() == PAGES_MAX {
+            return Err(too_long(purpose, advice));
         }
-        Ok(found)
+        let (body, links) = connection.read(&path, purpose).await?;
+        found.push(decode(&body, purpose.what)?);
+        next = links.next;
     }
+    Ok(found)
+}
 
-    /// Reads a list from its beginning.
-    pub(super) async fn first<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        purpose: Purpose<'_>,
-    ) -> Result<Listed<T>, ForgeError> {
-        let mut entries = Vec::new();
-        let mut next = Some(path.to_owned());
-        for _page in 0..PAGES_MAX {
-            let Some(path) = next else { break };
-            let (page, links) = self.page(&path, purpose).await?;
-            entries.extend(page);
-            next = links.next;
-        }
-        let extent = if next.is_none() { Extent::Whole } else { Extent::Part };
-        Ok(Listed { entries, extent })
+/// Reads a list from its beginning.
+pub(super) async fn oldest<T: DeserializeOwned>(
+    connection: &Connection,
+    path: &str,
+    purpose: Purpose<'_>,
+) -> Result<Listed<T>, ForgeError> {
+    let mut entries = Vec::new();
+    let mut next = Some(path.to_owned());
+    for _page in 0..PAGES_MAX {
+        let Some(path) = next else { break };
+        let (page, links) = read_page(connection, &path, purpose).await?;
+        entries.extend(page);
+        next = links.next;
     }
+    let extent = if next.is_none() { Extent::Whole } else { Extent::Part };
+    Ok(Listed { entries, extent })
+}
 
-    /// Reads a list that has its oldest entries first from its end.
-    pub(super) async fn newest<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        purpose: Purpose<'_>,
-    ) -> Result<Listed<T>, ForgeError> {
-        let (first, links) = self.page(path, purpose).await?;
-        let last = match links {
-            Links { next: None, .. } => return Ok(Listed { entries: first, extent: Extent::Whole }),
-            Links { last: Some(last), .. } => last,
-            // A forge that does not know where the list ends.
-            Links { last: None, .. } => {
-                let listed = self.first(path, purpose).await?;
-                return match listed.extent {
-                    Extent::Whole => Ok(listed),
-                    Extent::Part => Err(too_long(purpose, "the forge does not say where the list ends")),
-                };
-            }
-        };
-        let (page, mut links) = self.page(&last, purpose).await?;
-        let (beginning, mut previous) = (links.first.take(), links.previous.take());
-        let mut pages = VecDeque::from([page]);
-        // The link may be older than the list's last entries: the first page is often answered by 304.
-        while let Some(next) = links.next.take() {
-            if pages.len() == PAGES_MAX {
-                return Err(too_long(purpose, "it grew while it was read: try again"));
-            }
-            let (page, found) = self.page(&next, purpose).await?;
-            pages.push_back(page);
-            links = found;
+/// Reads a list that has its oldest entries first from its end.
+pub(super) async fn newest<T: DeserializeOwned>(
+    connection: &Connection,
+    path: &str,
+    purpose: Purpose<'_>,
+) -> Result<Listed<T>, ForgeError> {
+    let (first, links) = read_page(connection, path, purpose).await?;
+    let last = match links {
+        Links { next: None, .. } => return Ok(Listed { entries: first, extent: Extent::Whole }),
+        Links { last: Some(last), .. } => last,
+        // A forge that does not know where the list ends.
+        Links { last: None, .. } => {
+            let listed = oldest(connection, path, purpose).await?;
+            return match listed.extent {
+                Extent::Whole => Ok(listed),
+                Extent::Part => Err(too_long(purpose, "the forge does not say where the list ends")),
+            };
         }
-        let extent = loop {
-            match previous {
-                None => break Extent::Whole,
-                Some(path) if beginning.as_ref() == Some(&path) => {
-                    pages.push_front(first);
-                    break Extent::Whole;
-                }
-                Some(_) if pages.len() == PAGES_MAX => break Extent::Part,
-                Some(path) => {
-                    let (page, found) = self.page(&path, purpose).await?;
-                    pages.push_front(page);
-                    previous = found.previous;
-                }
-            }
-        };
-        Ok(Listed { entries: pages.into_iter().flatten().collect(), extent })
+    };
+    let (page, mut links) = read_page(connection, &last, purpose).await?;
+    let (beginning, mut previous) = (links.first.take(), links.previous.take());
+    let mut pages = VecDeque::from([page]);
+    // The link may be older than the list's last entries: the first page is often answered by 304.
+    while let Some(next) = links.next.take() {
+        if pages.len() == PAGES_MAX {
+            return Err(too_long(purpose, "it grew while it was read: try again"));
+        }
+        let (page, found) = read_page(connection, &next, purpose).await?;
+        pages.push_back(page);
+        links = found;
     }
+    let extent = loop {
+        match previous {
+            None => break Extent::Whole,
+            Some(path) if beginning.as_ref() == Some(&path) => {
+                pages.push_front(first);
+                break Extent::Whole;
+            }
+            Some(_) if pages.len() == PAGES_MAX => break Extent::Part,
+            Some(path) => {
+                let (page, found) = read_page(connection, &path, purpose).await?;
+                pages.push_front(page);
+                previous = found.previous;
+            }
+        }
+    };
+    Ok(Listed { entries: pages.into_iter().flatten().collect(), extent })
+}
 
-    async fn page<T: DeserializeOwned>(&self, path: &str, purpose: Purpose<'_>) -> Result<(Vec<T>, Links), ForgeError> {
-        let (body, links) = self.read(path, purpose).await?;
-        let page: Vec<T> = decode(&body, purpose.what)?;
-        if page.len() == PER_PAGE && links.next.is_none() {
-            self.cache.forget(path);
-        }
-        Ok((page, links))
+async fn read_page<T: DeserializeOwned>(
+    connection: &Connection,
+    path: &str,
+    purpose: Purpose<'_>,
+) -> Result<(Vec<T>, Links), ForgeError> {
+    let (body, links) = connection.read(path, purpose).await?;
+    let page: Vec<T> = decode(&body, purpose.what)?;
+    if page.len() == PER_PAGE && links.next.is_none() {
+        connection.cache.forget(path);
     }
+    Ok((page, links))
 }
 
 /// The error about a list of which only a part could be read.
@@ -251,21 +253,21 @@ mod tests {
     async fn a_list_is_whole_or_an_error() {
         let list = List::of(MOST);
         let connection = list.connection();
-        let all = async || connection.get_all::<usize>(PATH, IssuesRead.to("read the list"), "split it").await;
-        assert_eq!(all().await.unwrap(), (0..MOST).collect::<Vec<_>>());
+        let read = async || all::<usize>(&connection, PATH, IssuesRead.to("read the list"), "split it").await;
+        assert_eq!(read().await.unwrap(), (0..MOST).collect::<Vec<_>>());
         list.grow(1);
-        let error = all().await.unwrap_err();
+        let error = read().await.unwrap_err();
         assert_eq!(error.class(), FailureClass::Permanent);
         let says = "the forge lists more than 5000 entries, and Hob reads no more of a list (asked to read the list): \
                     split it";
         assert_eq!(error.to_string(), says);
-        let pages = connection.pages::<Vec<usize>>(PATH, IssuesRead.to("read the list"), "split it").await;
+        let pages = pages::<Vec<usize>>(&connection, PATH, IssuesRead.to("read the list"), "split it").await;
         assert_eq!(pages.unwrap_err().to_string(), says);
     }
 
     #[tokio::test]
     async fn the_oldest_of_a_long_list_are_known_to_be_a_part() {
-        let listed = List::of(MOST + 1).connection().first(PATH, IssuesRead.to("read the list")).await.unwrap();
+        let listed = oldest(&List::of(MOST + 1).connection(), PATH, IssuesRead.to("read the list")).await.unwrap();
         assert_eq!(listed, Listed { entries: (0..MOST).collect(), extent: Extent::Part });
     }
 
@@ -281,7 +283,7 @@ mod tests {
             (3 * MOST, 2 * MOST, Extent::Part, 51),
         ] {
             let list = List::of(len);
-            let newest = list.connection().newest(PATH, IssuesRead.to("read the list")).await.unwrap();
+            let newest = newest(&list.connection(), PATH, IssuesRead.to("read the list")).await.unwrap();
             assert_eq!(newest, Listed { entries: (from..len).collect(), extent }, "{len}");
             assert_eq!(list.calls(), calls, "{len}");
         }
@@ -294,10 +296,10 @@ mod tests {
         for _ in 0..303 {
             list.grow(1);
             let len = list.entries.load(Ordering::Relaxed);
-            let newest = connection.newest::<usize>(PATH, IssuesRead.to("read the list")).await.unwrap();
+            let newest = newest::<usize>(&connection, PATH, IssuesRead.to("read the list")).await.unwrap();
             assert_eq!(newest.entries.len(), len);
-            let all = connection.get_all::<usize>(PATH, IssuesRead.to("read the list"), "").await.unwrap();
-            assert_eq!(all.len(), len);
+            let whole = all::<usize>(&connection, PATH, IssuesRead.to("read the list"), "").await.unwrap();
+            assert_eq!(whole.len(), len);
         }
     }
 }

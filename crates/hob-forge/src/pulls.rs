@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     Forge, ForgeError, HeldLease,
-    TokenPermission::{ContentsRead, PullRequestsRead, PullRequestsWrite},
+    TokenPermission::{PullRequestsRead, PullRequestsWrite},
     repository::encoded,
 };
 
@@ -49,12 +49,6 @@ struct PullWire {
 }
 
 #[derive(Deserialize)]
-struct RefWire {
-    #[serde(rename = "ref")]
-    name: String,
-}
-
-#[derive(Deserialize)]
 struct HeadWire {
     sha: Sha,
 }
@@ -70,14 +64,24 @@ impl From<PullWire> for Pull {
     }
 }
 
-impl Forge {
+/// A repository's pull requests.
+#[derive(Debug, Clone, Copy)]
+pub struct Pulls<'a> {
+    pub(super) forge: &'a Forge,
+}
+
+impl Pulls<'_> {
     /// One pull request; none where it is gone.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn pull(&self, number: PullNumber) -> Result<Option<Pull>, ForgeError> {
+    pub async fn get(self, number: PullNumber) -> Result<Option<Pull>, ForgeError> {
         match self
-            .get::<PullWire>(&self.path(&format!("/pulls/{number}")), PullRequestsRead.to("read the pull request"))
+            .forge
+            .get::<PullWire>(
+                &self.forge.path(&format!("/pulls/{number}")),
+                PullRequestsRead.to("read the pull request"),
+            )
             .await
         {
             Ok(wire) => Ok(Some(wire.into())),
@@ -90,45 +94,34 @@ impl Forge {
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn open_pull_of(&self, branch: &str, base: &str) -> Result<Option<Pull>, ForgeError> {
-        let head = encoded(&format!("{}:{branch}", self.repo.owner()));
-        let path = self.path(&format!("/pulls?state=open&head={head}&base={}", encoded(base)));
-        let found: Vec<PullWire> = self.get(&path, PullRequestsRead.to("look for the pull request")).await?;
+    pub async fn open_of(self, branch: &str, base: &str) -> Result<Option<Pull>, ForgeError> {
+        let head = encoded(&format!("{}:{branch}", self.forge.repo.owner()));
+        let path = self.forge.path(&format!("/pulls?state=open&head={head}&base={}", encoded(base)));
+        let found: Vec<PullWire> = self.forge.get(&path, PullRequestsRead.to("look for the pull request")).await?;
         Ok(found.into_iter().next().map(Pull::from))
-    }
-
-    /// Branches whose names begin with `prefix`.
-    ///
-    /// # Errors
-    /// [`ForgeError`] of the read.
-    pub async fn branches(&self, prefix: &str) -> Result<Vec<String>, ForgeError> {
-        let path = self.path(&format!("/git/matching-refs/heads/{prefix}"));
-        let found: Vec<RefWire> =
-            self.get_all(&path, ContentsRead.to("list the branches"), "delete old branches").await?;
-        Ok(found.into_iter().filter_map(|found| found.name.strip_prefix("refs/heads/").map(str::to_owned)).collect())
     }
 
     /// Opens the branch's one pull request, or brings the one that is open up to date.
     ///
     /// # Errors
     /// [`ForgeError`] of a call.
-    pub async fn publish_pull(
-        &self,
+    pub async fn publish(
+        self,
         lease: &HeldLease,
         known: Option<PullNumber>,
         draft: &PullDraft,
     ) -> Result<Pull, ForgeError> {
         let open = match known {
-            Some(number) => self.pull(number).await?.filter(|pull| pull.status == PullStatus::Open),
+            Some(number) => self.get(number).await?.filter(|pull| pull.status == PullStatus::Open),
             None => None,
         };
         if let Some(pull) = open {
-            return self.update_pull(lease, pull.number, draft).await;
+            return self.update(lease, pull.number, draft).await;
         }
-        match self.open_pull(lease, draft).await {
+        match self.open(lease, draft).await {
             Err(error) if error.outcome_is_unknown() || error.is_refusal(422, "already exists") => {
-                match self.open_pull_of(&draft.head, &draft.base).await? {
-                    Some(pull) => self.update_pull(lease, pull.number, draft).await,
+                match self.open_of(&draft.head, &draft.base).await? {
+                    Some(pull) => self.update(lease, pull.number, draft).await,
                     None => Err(error),
                 }
             }
@@ -136,15 +129,16 @@ impl Forge {
         }
     }
 
-    async fn open_pull(&self, lease: &HeldLease, draft: &PullDraft) -> Result<Pull, ForgeError> {
+    async fn open(self, lease: &HeldLease, draft: &PullDraft) -> Result<Pull, ForgeError> {
         let body = json!({
             "head": draft.head, "base": draft.base, "title": draft.title, "body": draft.body, "draft": draft.draft,
             "maintainer_can_modify": true,
         });
         let wire: PullWire = self
+            .forge
             .write_held(
                 lease,
-                (Method::POST, &self.path("/pulls")),
+                (Method::POST, &self.forge.path("/pulls")),
                 &body,
                 PullRequestsWrite.to("open the pull request"),
             )
@@ -152,10 +146,11 @@ impl Forge {
         Ok(wire.into())
     }
 
-    async fn update_pull(&self, lease: &HeldLease, number: PullNumber, draft: &PullDraft) -> Result<Pull, ForgeError> {
-        let path = self.path(&format!("/pulls/{number}"));
+    async fn update(self, lease: &HeldLease, number: PullNumber, draft: &PullDraft) -> Result<Pull, ForgeError> {
+        let path = self.forge.path(&format!("/pulls/{number}"));
         let body = json!({ "title": draft.title, "body": draft.body });
         let wire: PullWire = self
+            .forge
             .write_held(lease, (Method::PATCH, &path), &body, PullRequestsWrite.to("update the pull request"))
             .await?;
         Ok(wire.into())

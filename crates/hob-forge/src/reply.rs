@@ -149,8 +149,7 @@ pub(super) fn exhausted(reply: &Reply, now: Timestamp) -> Option<Duration> {
 
 /// The body as what was asked for.
 pub(super) fn decode<T: DeserializeOwned>(body: &[u8], what: &str) -> Result<T, ForgeError> {
-    serde_json::from_slice(body)
-        .map_err(|error| ForgeError::Unreadable { what: what.to_owned(), reason: error.to_string() })
+    serde_json::from_slice(body).map_err(|error| ForgeError::Unreadable { what: what.to_owned(), source: error.into() })
 }
 
 #[cfg(test)]
@@ -173,6 +172,15 @@ mod tests {
         let links = reply(200, &[("link", link)], "").links("/api/v3");
         assert_eq!(links.next.as_deref(), Some("/repositories/7/issues?page=3&per_page=100"));
         assert_eq!((links.previous.as_deref(), links.last), (Some("/repos/a/b/issues?page=1"), None));
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_read_keeps_its_cause() {
+        let error = decode::<u64>(b"x", "count").unwrap_err();
+        let says = "the forge's answer cannot be read (asked to count): expected value at line 1 column 1";
+        assert_eq!(error.to_string(), says);
+        let source = std::error::Error::source(&error);
+        assert!(source.is_some_and(|source| source.is::<serde_json::Error>()), "{error:?}");
     }
 
     #[test]

@@ -1,17 +1,16 @@
-//! The repository itself: its base branch, its settings file, who may do what, and whose token this is.
+//! The repository itself: its branches, its settings file, and who may do what.
 
-use hob_domain::{Actor, Login, Permission, Sha};
+use hob_domain::{Actor, Permission, Sha};
 use serde::Deserialize;
 
 use crate::{
     Forge, ForgeError,
     TokenPermission::{ContentsRead, MetadataRead},
-    purpose::Purpose,
 };
 
 /// What Hob reads of a repository.
 #[derive(Debug, Clone)]
-pub struct Repository {
+pub struct RepositoryDetails {
     /// The branch that work starts from and goes to.
     pub default_branch: String,
     /// Whether the token may push; none where the forge does not say.
@@ -29,6 +28,17 @@ pub struct BaseBranch {
     pub sha: Sha,
     /// The commit's tree.
     pub tree: Sha,
+}
+
+/// Why a file cannot be read as text.
+#[derive(Debug, thiserror::Error)]
+enum NotText {
+    #[error("the file is too large")]
+    TooLarge,
+    #[error("it is no base64")]
+    Base64(#[source] base64::DecodeError),
+    #[error("the file is not UTF-8")]
+    Utf8(#[source] std::string::FromUtf8Error),
 }
 
 #[derive(Deserialize)]
@@ -62,6 +72,12 @@ struct InnerCommitWire {
 }
 
 #[derive(Deserialize)]
+struct RefWire {
+    #[serde(rename = "ref")]
+    name: String,
+}
+
+#[derive(Deserialize)]
 struct ShaWire {
     sha: Sha,
 }
@@ -74,29 +90,30 @@ struct PermissionWire {
 }
 
 #[derive(Deserialize)]
-struct UserWire {
-    login: Login,
-}
-
-#[derive(Deserialize)]
 struct ContentWire {
     content: String,
     encoding: String,
 }
 
-impl Forge {
+/// The repository itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Repository<'a> {
+    pub(super) forge: &'a Forge,
+}
+
+impl Repository<'_> {
     /// The repository's own data.
     ///
     /// # Errors
     /// [`ForgeError::NoRepository`] when it is not there.
-    pub async fn repository(&self) -> Result<Repository, ForgeError> {
-        match self.get::<RepositoryWire>(&self.path(""), MetadataRead.to("read the repository")).await {
-            Ok(wire) => Ok(Repository {
+    pub async fn details(self) -> Result<RepositoryDetails, ForgeError> {
+        match self.forge.get::<RepositoryWire>(&self.forge.path(""), MetadataRead.to("read the repository")).await {
+            Ok(wire) => Ok(RepositoryDetails {
                 default_branch: wire.default_branch,
                 may_push: wire.permissions.map(|permissions| permissions.push),
                 archived: wire.archived,
             }),
-            Err(error) if error.is_not_found() => Err(ForgeError::NoRepository(self.repo.clone())),
+            Err(error) if error.is_not_found() => Err(ForgeError::NoRepository(self.forge.repo.clone())),
             Err(error) => Err(error),
         }
     }
@@ -105,53 +122,67 @@ impl Forge {
     ///
     /// # Errors
     /// [`ForgeError::EmptyRepository`] when the branch has no commit yet.
-    pub async fn base_branch(&self) -> Result<BaseBranch, ForgeError> {
-        let name = self.repository().await?.default_branch;
+    pub async fn base_branch(self) -> Result<BaseBranch, ForgeError> {
+        let name = self.details().await?.default_branch;
         match self
+            .forge
             .get::<BranchWire>(
-                &self.path(&format!("/branches/{}", encoded(&name))),
+                &self.forge.path(&format!("/branches/{}", encoded(&name))),
                 ContentsRead.to("read the base branch"),
             )
             .await
         {
             Ok(wire) => Ok(BaseBranch { name, sha: wire.commit.sha, tree: wire.commit.commit.tree.sha }),
-            Err(error) if error.is_not_found() => Err(ForgeError::EmptyRepository(self.repo.clone())),
+            Err(error) if error.is_not_found() => Err(ForgeError::EmptyRepository(self.forge.repo.clone())),
             Err(error) => Err(error),
         }
+    }
+
+    /// Branches whose names begin with `prefix`.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn branches(self, prefix: &str) -> Result<Vec<String>, ForgeError> {
+        let path = self.forge.path(&format!("/git/matching-refs/heads/{prefix}"));
+        let found: Vec<RefWire> =
+            self.forge.get_all(&path, ContentsRead.to("list the branches"), "delete old branches").await?;
+        Ok(found.into_iter().filter_map(|found| found.name.strip_prefix("refs/heads/").map(str::to_owned)).collect())
     }
 
     /// A file at a commit; none where it is not there.
     ///
     /// # Errors
     /// [`ForgeError::Unreadable`] when it is no text.
-    pub async fn file(&self, path: &str, at: &Sha) -> Result<Option<String>, ForgeError> {
+    pub async fn file(self, path: &str, at: &Sha) -> Result<Option<String>, ForgeError> {
         use base64::Engine;
         let what = format!("read `{path}`");
         let wire = match self
-            .get::<ContentWire>(&self.path(&format!("/contents/{path}?ref={at}")), ContentsRead.to(&what))
+            .forge
+            .get::<ContentWire>(&self.forge.path(&format!("/contents/{path}?ref={at}")), ContentsRead.to(&what))
             .await
         {
             Ok(wire) => wire,
             Err(error) if error.is_not_found() => return Ok(None),
             Err(error) => return Err(error),
         };
-        let unreadable = |reason: &str| ForgeError::Unreadable { what: what.clone(), reason: reason.to_owned() };
+        let unreadable = |error: NotText| ForgeError::Unreadable { what: what.clone(), source: error.into() };
         if wire.encoding != "base64" {
-            return Err(unreadable("the file is too large"));
+            return Err(unreadable(NotText::TooLarge));
         }
         let joined: String = wire.content.split_whitespace().collect();
-        let bytes =
-            base64::engine::general_purpose::STANDARD.decode(joined).map_err(|_| unreadable("it is no base64"))?;
-        String::from_utf8(bytes).map(Some).map_err(|_| unreadable("the file is not UTF-8"))
+        let bytes = base64::engine::general_purpose::STANDARD.decode(joined);
+        let bytes = bytes.map_err(|error| unreadable(NotText::Base64(error)))?;
+        String::from_utf8(bytes).map(Some).map_err(|error| unreadable(NotText::Utf8(error)))
     }
 
     /// What an account may do here; none where the forge does not know the account.
     ///
     /// # Errors
     /// [`ForgeError`] of the read: then nobody is trusted.
-    pub async fn permission(&self, actor: &Actor) -> Result<Option<Permission>, ForgeError> {
-        let path = self.path(&format!("/collaborators/{}/permission", encoded(actor.login.as_str())));
-        let wire = match self.get::<PermissionWire>(&path, MetadataRead.to("read an account's permission")).await {
+    pub async fn permission(self, actor: &Actor) -> Result<Option<Permission>, ForgeError> {
+        let path = self.forge.path(&format!("/collaborators/{}/permission", encoded(actor.login.as_str())));
+        let wire = match self.forge.get::<PermissionWire>(&path, MetadataRead.to("read an account's permission")).await
+        {
             Ok(wire) => wire,
             Err(error) if error.is_not_found() => return Ok(None),
             Err(error) => return Err(error),
@@ -160,24 +191,6 @@ impl Forge {
         // role of the organisation's own, which then counts as what it folds into.
         let role = |name: &str| serde_json::from_value(serde_json::Value::from(name)).ok();
         Ok(role(&wire.role_name).or_else(|| role(&wire.permission)))
-    }
-
-    /// The account the token belongs to; none where the forge does not say, as for an Actions token.
-    ///
-    /// # Errors
-    /// [`ForgeError`] of the read.
-    pub async fn login(&self) -> Result<Option<Login>, ForgeError> {
-        if !self.settings().login.is_empty() {
-            return Ok(Some(Login(self.settings().login.clone())));
-        }
-        if let Some(login) = self.connection().app_login().await? {
-            return Ok(Some(login));
-        }
-        match self.get::<UserWire>("/user", Purpose::without_permission("ask whose token this is")).await {
-            Ok(user) => Ok(Some(user.login)),
-            Err(ForgeError::Forbidden { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The repository's own ledger: one ref beside those of the issues, moved by the same compare-and-set.
 //!
 //! # Flow
-//! [`Forge::change_repository`] computes the next record from the last one that is known, writes it as a commit whose
+//! [`RepositoryLedger::change`] computes the next record from the last one that is known, writes it as a commit whose
 //! parent is that one, and moves the ref; when somebody else was faster, it reads the ref and begins anew.
 //!
 //! # Guarantees
@@ -14,23 +14,14 @@ use hob_domain::{Full, Nonce, RepositoryRecord, Sha, Timestamp};
 use serde::Deserialize;
 
 use crate::{
-    Forge, ForgeError,
+    Forge, ForgeError, RepositoryEntry,
     TokenPermission::ContentsRead,
     fresh_nonce,
-    ledger::{RefWire, is_conflict},
+    refs::{RefWire, is_conflict, move_ref, write_commit},
 };
 
 /// Rounds that a worker may lose before it gives up for now.
 const ROUNDS_MAX: u32 = 40;
-
-/// The ledger's tip, as it was read or written last.
-#[derive(Debug, Clone)]
-pub struct RepositoryEntry {
-    /// The ref's commit.
-    pub commit: Sha,
-    /// Its record.
-    pub record: RepositoryRecord,
-}
 
 /// What a change makes of the record before: the next one, a sentence for people, and an answer for the caller.
 pub type RepositoryChange<T> = Result<(RepositoryRecord, String, T), Full>;
@@ -41,12 +32,18 @@ struct CommitWire {
     message: String,
 }
 
-impl Forge {
+/// The repository's own ledger.
+#[derive(Debug, Clone, Copy)]
+pub struct RepositoryLedger<'a> {
+    pub(super) forge: &'a Forge,
+}
+
+impl RepositoryLedger<'_> {
     /// The record at a tip that was listed with the ledgers of the issues; none: there is none yet.
     ///
     /// # Errors
     /// [`ForgeError::RepositoryRecord`] when it cannot be read.
-    pub async fn repository_entry(&self, tip: Option<&Sha>) -> Result<Option<RepositoryEntry>, ForgeError> {
+    pub async fn entry(self, tip: Option<&Sha>) -> Result<Option<RepositoryEntry>, ForgeError> {
         let entry = match tip {
             None => None,
             Some(commit) => {
@@ -66,8 +63,8 @@ impl Forge {
     /// # Errors
     /// [`ForgeError`] of a call, or [`ForgeError::Crowded`] when others were faster too often. The inner error says that
     /// the record has no room.
-    pub async fn change_repository<T>(
-        &self,
+    pub async fn change<T>(
+        self,
         tree: &Sha,
         change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T>,
     ) -> Result<Result<T, Full>, ForgeError> {
@@ -75,7 +72,7 @@ impl Forge {
         for round in 0..ROUNDS_MAX {
             let before = if fresh { self.read_tip().await? } else { self.known_entry() };
             let record = before.as_ref().map(|entry| &entry.record);
-            let (record, sentence, answer) = match change(record, fresh_nonce(), self.now()) {
+            let (record, sentence, answer) = match change(record, fresh_nonce(), self.forge.now()) {
                 Ok(next) => next,
                 // What is known may be old: only the tip says no.
                 Err(_) if !fresh => {
@@ -88,23 +85,23 @@ impl Forge {
                 return Ok(Ok(answer));
             }
             fresh = true;
-            tokio::time::sleep(self.connection().pause_of_round(round)).await;
+            tokio::time::sleep(self.forge.connection().transport.pause_of_round(round)).await;
         }
         Err(ForgeError::Crowded)
     }
 
     /// Writes `record` over `before`; false: somebody was faster.
     async fn follow(
-        &self,
+        self,
         before: Option<&RepositoryEntry>,
         tree: &Sha,
         record: RepositoryRecord,
         sentence: &str,
     ) -> Result<bool, ForgeError> {
         let (from, message) = (before.map(|entry| &entry.commit), record.to_message(sentence)?);
-        let commit = self.write_commit(from, tree, &message, "write the repository's ledger").await?;
+        let commit = write_commit(self.forge, from, tree, &message, "write the repository's ledger").await?;
         let entry = RepositoryEntry { commit, record };
-        match self.move_ref("repository", from, &entry.commit, "move the repository's ledger").await {
+        match move_ref(self.forge, "repository", from, &entry.commit, "move the repository's ledger").await {
             Ok(()) => {}
             // The ref was deleted by hand: the next round makes it anew.
             Err(error) if is_conflict(&error) || error.is_refusal(422, "does not exist") => return Ok(false),
@@ -120,28 +117,28 @@ impl Forge {
     }
 
     /// Reads the ref and its record.
-    async fn read_tip(&self) -> Result<Option<RepositoryEntry>, ForgeError> {
-        let path = self.path(&format!("/git/ref/{}repository", self.ref_space()));
-        let tip = match self.get::<RefWire>(&path, ContentsRead.to("read the repository's ledger")).await {
+    async fn read_tip(self) -> Result<Option<RepositoryEntry>, ForgeError> {
+        let path = self.forge.path(&format!("/git/ref/{}repository", self.forge.ref_space()));
+        let tip = match self.forge.get::<RefWire>(&path, ContentsRead.to("read the repository's ledger")).await {
             Ok(found) => Some(found.object.sha),
             Err(error) if error.is_not_found() => None,
             Err(error) => return Err(error),
         };
-        self.repository_entry(tip.as_ref()).await
+        self.entry(tip.as_ref()).await
     }
 
-    async fn read_entry(&self, commit: &Sha) -> Result<RepositoryEntry, ForgeError> {
-        let path = self.path(&format!("/git/commits/{commit}"));
-        let wire: CommitWire = self.get_once(&path, ContentsRead.to("read the repository's ledger")).await?;
+    async fn read_entry(self, commit: &Sha) -> Result<RepositoryEntry, ForgeError> {
+        let path = self.forge.path(&format!("/git/commits/{commit}"));
+        let wire: CommitWire = self.forge.get_once(&path, ContentsRead.to("read the repository's ledger")).await?;
         let record = RepositoryRecord::from_message(&wire.message).map_err(ForgeError::RepositoryRecord)?;
         Ok(RepositoryEntry { commit: wire.sha, record })
     }
 
-    fn known_entry(&self) -> Option<RepositoryEntry> {
-        self.repository.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn known_entry(self) -> Option<RepositoryEntry> {
+        self.forge.repository.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn remember(&self, entry: Option<RepositoryEntry>) {
-        *self.repository.lock().unwrap_or_else(PoisonError::into_inner) = entry;
+    fn remember(self, entry: Option<RepositoryEntry>) {
+        *self.forge.repository.lock().unwrap_or_else(PoisonError::into_inner) = entry;
     }
 }

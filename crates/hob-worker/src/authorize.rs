@@ -23,7 +23,7 @@ pub(super) struct GivenCommand {
 /// Checks who put the trigger label on last.
 pub(super) async fn vet(worker: &Worker, issue: &Issue) -> Result<Vetted, WorkError> {
     let label = &worker.settings.labels.trigger;
-    let latest = worker.forge.latest_label_event(issue.number, LabelEventKind::Labeled, label).await?;
+    let latest = worker.forge.issues().latest_label_event(issue.number, LabelEventKind::Labeled, label).await?;
     let event = latest.as_ref();
     let refused = |reason: String| {
         Vetted::Refused(Refusal {
@@ -50,7 +50,7 @@ pub(super) async fn vet(worker: &Worker, issue: &Issue) -> Result<Vetted, WorkEr
 /// Whether an account is authorized; the reason where it is not. A look-up that fails authorizes nobody.
 pub(super) async fn authorize(worker: &Worker, actor: &Actor) -> Result<Result<(), String>, WorkError> {
     let rules = worker.settings.trust_rules();
-    let permission = if rules.lists(actor) { None } else { worker.forge.permission(actor).await? };
+    let permission = if rules.lists(actor) { None } else { worker.forge.repository().permission(actor).await? };
     Ok(rules.judge(actor, permission))
 }
 
@@ -63,7 +63,7 @@ pub(super) async fn command_since(
     if issue.comments == 0 {
         return Ok(None);
     }
-    for comment in worker.forge.comments(issue.number, Some(since)).await? {
+    for comment in worker.forge.comments().since(issue.number, since).await? {
         let old = comment.created_at < since || comment.body.starts_with(STATUS_MARK);
         let (Some(command), Some(author), false) = (command_in(&comment.body), &comment.author, old) else {
             continue;
@@ -81,7 +81,7 @@ pub(super) async fn authorized_comments(worker: &Worker, issue: &Issue) -> Resul
     if issue.comments == 0 {
         return Ok(authorized);
     }
-    for comment in worker.forge.comments(issue.number, None).await? {
+    for comment in worker.forge.comments().of(issue.number).await? {
         let Some(author) = comment.author else { continue };
         // The status comment is all that Hob writes; whoever else sets its mark is left out too.
         if !comment.body.starts_with(STATUS_MARK) && authorize(worker, &author).await?.is_ok() {

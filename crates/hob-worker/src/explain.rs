@@ -154,8 +154,8 @@ pub async fn tools(worker: &Worker) -> Result<(Vec<String>, String), WorkError> 
 /// # Errors
 /// [`WorkError::Settings`] when they cannot be used.
 pub async fn repository_settings(worker: &Worker) -> Result<Option<RepositorySettings>, WorkError> {
-    let base = worker.forge.base_branch().await?;
-    let text = worker.forge.file(REPOSITORY_SETTINGS_PATH, &base.sha).await?;
+    let base = worker.forge.repository().base_branch().await?;
+    let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base.sha).await?;
     Ok(text.map(|text| RepositorySettings::parse(&text)).transpose()?)
 }
 

@@ -22,8 +22,8 @@ pub(super) struct Discovered {
 
 /// What the forge says now about every issue that has the trigger label or an unfinished ledger.
 pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
-    let listed = worker.forge.open_issues(&worker.settings.labels.trigger).await?;
-    let tips = worker.forge.tips().await?;
+    let listed = worker.forge.issues().open_with(&worker.settings.labels.trigger).await?;
+    let tips = worker.forge.ledger().tips().await?;
     let mut issues: BTreeMap<_, _> = listed.into_iter().map(|issue| (issue.number, issue)).collect();
     let open: BTreeSet<IssueNumber> = issues.keys().copied().collect();
     let unknown = |tip: &&Tip| !open.contains(&tip.issue) && !worker.finished.has(tip);
@@ -37,7 +37,7 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
         if !open.contains(&tip.issue) && worker.finished.has(tip) {
             continue;
         }
-        let entry = match worker.forge.entry(tip).await {
+        let entry = match worker.forge.ledger().entry(tip).await {
             Ok(entry) => entry,
             // One ledger that cannot be read, such as a newer Hob's, stops its own issue only.
             Err(error @ ForgeError::Record { .. }) => {
@@ -52,7 +52,7 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
             continue;
         }
         if !open.contains(&tip.issue) {
-            let issue = worker.forge.issue(tip.issue).await?.unwrap_or_else(|| Issue::gone(tip.issue));
+            let issue = worker.forge.issues().get(tip.issue).await?.unwrap_or_else(|| Issue::gone(tip.issue));
             issues.insert(tip.issue, issue);
         }
         entries.insert(tip.issue, entry);
@@ -60,14 +60,16 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
     for issue in issues.values() {
         views.push(view(worker, issue, entries.get(&issue.number)).await?);
     }
-    let repository = worker.forge.repository_entry(tips.repository.as_ref()).await?.map(|entry| entry.record);
+    let repository = worker.forge.repository_ledger().entry(tips.repository.as_ref()).await?.map(|entry| entry.record);
     Ok(Discovered { snapshot: Snapshot { issues: views, repository }, issues })
 }
 
 /// Learns through git which of these ledgers are at their end. What it does not learn is read one by one.
 async fn learn(worker: &Worker, tips: &[&Tip]) {
     let fetched = async {
-        Ok::<_, WorkError>(worker.workspace.messages(&worker.remote().await?, &worker.forge.issue_refs()).await?)
+        Ok::<_, WorkError>(
+            worker.workspace.messages(&worker.remote().await?, &worker.forge.ledger().issue_refs()).await?,
+        )
     };
     let messages = match fetched.await {
         Ok(messages) => messages,
@@ -100,11 +102,11 @@ impl Observed {
 /// Reads one issue; none where it is gone and has no ledger.
 pub(super) async fn observe(worker: &Worker, number: IssueNumber) -> Result<Option<(Observed, IssueView)>, WorkError> {
     // The ledger first: whoever then wins it from this tip knows that no other worker has changed the issue since.
-    let entry = match worker.forge.tip(number).await? {
-        Some(tip) => Some(worker.forge.entry(&tip).await?),
+    let entry = match worker.forge.ledger().tip(number).await? {
+        Some(tip) => Some(worker.forge.ledger().entry(&tip).await?),
         None => None,
     };
-    let issue = worker.forge.issue(number).await?;
+    let issue = worker.forge.issues().get(number).await?;
     if issue.is_none() && entry.is_none() {
         return Ok(None);
     }
@@ -116,7 +118,7 @@ pub(super) async fn observe(worker: &Worker, number: IssueNumber) -> Result<Opti
 /// The status comment of an issue, by the token's own account.
 pub(super) async fn own_comment(worker: &Worker, issue: IssueNumber) -> Result<Option<CommentId>, WorkError> {
     let Some(own) = worker.own_login().await? else { return Ok(None) };
-    let comments = worker.forge.comments(issue, None).await?;
+    let comments = worker.forge.comments().of(issue).await?;
     let ours = comments.into_iter().find(|comment| {
         comment.body.starts_with(STATUS_MARK) && comment.author.as_ref().is_some_and(|author| author.login.is(own))
     });
@@ -126,14 +128,14 @@ pub(super) async fn own_comment(worker: &Worker, issue: IssueNumber) -> Result<O
 async fn view(worker: &Worker, issue: &Issue, entry: Option<&LedgerEntry>) -> Result<IssueView, WorkError> {
     let record: Option<Record> = entry.map(|entry| entry.record.clone());
     let pull = match record.as_ref().and_then(followed_pull) {
-        Some(number) => worker.forge.pull(number).await?.map(|pull| (pull.number, pull.status)),
+        Some(number) => worker.forge.pulls().get(number).await?.map(|pull| (pull.number, pull.status)),
         None => None,
     };
     let waiting = record.as_ref().is_none_or(|record| matches!(record.state, State::Ready | State::Done));
     let blockers = match issue.blocked_by {
         0 => Vec::new(),
         _ if !waiting => Vec::new(),
-        _ => worker.forge.blockers(issue.number).await?,
+        _ => worker.forge.issues().blockers(issue.number).await?,
     };
     Ok(IssueView {
         number: issue.number,

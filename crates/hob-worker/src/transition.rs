@@ -64,7 +64,7 @@ pub(super) async fn acquire(
 ) -> Result<HeldIssue, WorkError> {
     let Observed { issue, entry } = observed;
     let claimant = worker.claimant();
-    let lease = worker.forge.acquire(issue.number, entry.as_ref(), &claimant, &base.tree, transition).await?;
+    let lease = worker.forge.ledger().acquire(issue.number, entry.as_ref(), &claimant, &base.tree, transition).await?;
     let labels = Labels(Mutex::new(issue.labels.clone()));
     // A read that lags may not show the label of the state that the issue leaves; nobody else would remove it.
     if let Some(left) = entry.map(|entry| entry.record.state).filter(|left| *left != lease.record().state) {
@@ -75,7 +75,7 @@ pub(super) async fn acquire(
 
 /// Writes a transition to the ledger and shows it.
 pub(super) async fn transition(worker: &Worker, held: &HeldIssue, transition: Transition) -> Result<(), WorkError> {
-    let why = worker.forge.transition(&held.lease, transition).await?;
+    let why = worker.forge.ledger().transition(&held.lease, transition).await?;
     show(worker, held, &why).await
 }
 
@@ -101,7 +101,7 @@ pub(super) async fn show_and_release(worker: &Worker, held: &HeldIssue, why: &st
 /// Makes the labels say `state`.
 pub(super) async fn label(worker: &Worker, held: &HeldIssue, state: State) -> Result<(), WorkError> {
     for change in held.labels.changes(&worker.settings.labels, state) {
-        worker.forge.change_label(&held.lease, &change).await?;
+        worker.forge.labels().change(&held.lease, &change).await?;
         held.labels.apply(change);
     }
     Ok(())
@@ -111,7 +111,7 @@ pub(super) async fn label(worker: &Worker, held: &HeldIssue, state: State) -> Re
 pub(super) async fn end(worker: &Worker, held: &HeldIssue, ending: Ending) -> Result<(), WorkError> {
     // The label goes first: on a finished ledger it would ask for the work anew if this worker died in between.
     let trigger = LabelChange::Remove(worker.settings.labels.trigger.clone());
-    worker.forge.change_label(&held.lease, &trigger).await?;
+    worker.forge.labels().change(&held.lease, &trigger).await?;
     transition(worker, held, Transition::Finish(ending)).await?;
     release(worker, held).await
 }
@@ -131,7 +131,7 @@ pub(super) async fn acquire_and_end(
 
 /// Releases the lease.
 pub(super) async fn release(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
-    Ok(worker.forge.release(&held.lease).await?)
+    Ok(worker.forge.ledger().release(&held.lease).await?)
 }
 
 /// Writes the one status comment, or edits it. Its id goes into the ledger with the next transition.
@@ -143,7 +143,7 @@ pub(super) async fn comment(worker: &Worker, lease: &HeldLease) -> Result<(), Wo
         None => find_comment(worker, lease).await?,
     };
     let id = match known {
-        Some(id) => match worker.forge.edit_comment(lease, id, &body).await {
+        Some(id) => match worker.forge.comments().edit(lease, id, &body).await {
             Ok(()) => id,
             // Somebody deleted it: the next one takes its place.
             Err(error) if error.is_not_found() => create_comment(worker, lease, &body).await?,
@@ -157,7 +157,7 @@ pub(super) async fn comment(worker: &Worker, lease: &HeldLease) -> Result<(), Wo
 
 async fn create_comment(worker: &Worker, lease: &HeldLease, body: &str) -> Result<CommentId, WorkError> {
     lease.comment_tried().store(true, Ordering::Relaxed);
-    Ok(worker.forge.create_comment(lease, body).await?)
+    Ok(worker.forge.comments().create(lease, body).await?)
 }
 
 /// Looks for a status comment that an earlier worker wrote, or this one by a write whose answer was lost, and that nobody

@@ -123,7 +123,7 @@ impl Worker {
 
     /// The account the token belongs to, asked once.
     pub(super) async fn own_login(&self) -> Result<Option<&Login>, WorkError> {
-        Ok(self.login.get_or_try_init(|| self.forge.login()).await?.as_ref())
+        Ok(self.login.get_or_try_init(|| self.forge.connection().login()).await?.as_ref())
     }
 
     /// The account in whose name an operator's command is written.

@@ -80,7 +80,7 @@ async fn complete(stage: &Stage, account: &mut Account) -> anyhow::Result<()> {
     let issue = ann.read(&format!("/issues/{}", account.issue)).await?;
     account.title = issue["title"].as_str().context("an issue has no title")?.to_owned();
     account.address = issue["html_url"].as_str().unwrap_or_default().to_owned();
-    let history = stage.worker.forge().history(IssueNumber(account.issue)).await?;
+    let history = stage.worker.forge().ledger().history(IssueNumber(account.issue)).await?;
     let blocked = history.iter().rev().find_map(|entry| entry.record.blocked.as_ref());
     account.question = blocked.map(|blocked| format!("{} {}", blocked.text.trim(), blocked.question));
     let answer = history.last().and_then(|entry| entry.record.answer.as_ref());

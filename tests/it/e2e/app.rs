@@ -54,17 +54,17 @@ async fn twenty_calls_at_once_make_one_token() {
     let world = World::fixing().start().await;
     let forge = Forge::new(world.as_app(None), repo(), "refs/hob/");
     for made in 1..=2 {
-        let calls = join_all((0..20).map(|_| forge.tips())).await;
+        let calls = join_all((0..20).map(|_| forge.ledger().tips())).await;
         assert!(calls.iter().all(Result::is_ok), "{calls:?}");
         assert_eq!(world.tokens_made(), made);
         world.forge.advance(HOUR);
     }
     // Nearly at its end, it is replaced before anybody refuses it.
-    forge.tips().await.unwrap();
+    forge.ledger().tips().await.unwrap();
     world.forge.advance(HOUR - Duration::from_secs(200));
-    forge.tips().await.unwrap();
+    forge.ledger().tips().await.unwrap();
     let before = world.forge.requests().iter().filter(|request| request.status == 401).count();
-    forge.tips().await.unwrap();
+    forge.ledger().tips().await.unwrap();
     assert_eq!(world.tokens_made(), 4);
     assert_eq!(world.forge.requests().iter().filter(|request| request.status == 401).count(), before);
     world.finish().await;
@@ -77,7 +77,7 @@ async fn every_page_of_a_list_is_asked_for_with_the_token() {
         world.asks(&format!("Chore {n}"), "").await;
     }
     let forge = Forge::new(world.as_app(None), repo(), "refs/hob/");
-    assert_eq!(forge.open_issues("code").await.unwrap().len(), 101);
+    assert_eq!(forge.issues().open_with("code").await.unwrap().len(), 101);
     let anonymous = |path: &str| path.contains("/issues?");
     let requests = world.forge.requests();
     assert!(requests.iter().filter(|request| anonymous(&request.path)).all(|request| request.login.is_some()));

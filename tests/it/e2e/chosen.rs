@@ -113,9 +113,9 @@ async fn an_issue_that_another_worker_holds_is_left_to_it() {
     let world = World::fixing().start().await;
     let issue = world.asks("Make done.txt", "").await;
     let forge = world.bot(Access::ReadWrite);
-    let base = forge.base_branch().await.unwrap();
+    let base = forge.repository().base_branch().await.unwrap();
     let other = world.claimant("other");
-    let claim = forge.acquire(IssueNumber(issue), None, &other, &base.tree, claim("Make done.txt"));
+    let claim = forge.ledger().acquire(IssueNumber(issue), None, &other, &base.tree, claim("Make done.txt"));
     let _lease = claim.await.unwrap();
     let ended = world.hob(&["work", &issue.to_string(), "--json"]).await;
     assert_eq!(ended.code, 8, "{ended:?}");

@@ -36,7 +36,7 @@ async fn heartbeats(world: &World, issue: u64) {
     let (before, forge) = (looks(), world.bot(hob_forge::Access::ReadOnly));
     while looks() < before + LOOKS {
         // Another call, so that this does not spin.
-        forge.base_branch().await.unwrap();
+        forge.repository().base_branch().await.unwrap();
     }
 }
 

@@ -13,9 +13,9 @@ use crate::harness::{Gate, World, claim, run};
 /// Another worker claims the issue and gets as far as `state`; then nothing more is heard of it.
 async fn claimed_by_another(world: &World, issue: u64) -> (Forge, HeldLease) {
     let forge = world.bot(Access::ReadWrite);
-    let base = forge.base_branch().await.unwrap();
+    let base = forge.repository().base_branch().await.unwrap();
     let claimant = world.claimant("other");
-    let claim = forge.acquire(IssueNumber(issue), None, &claimant, &base.tree, claim("Make done.txt"));
+    let claim = forge.ledger().acquire(IssueNumber(issue), None, &claimant, &base.tree, claim("Make done.txt"));
     let lease = claim.await.unwrap();
     (forge, lease)
 }
@@ -36,11 +36,11 @@ async fn a_live_lease_is_not_taken() {
     assert_eq!((world.writes().len(), world.briefs(issue).len()), (before, 0));
 
     // A renewal keeps it for as long again.
-    forge.renew(&lease).await.unwrap();
+    forge.ledger().renew(&lease).await.unwrap();
     world.forge.advance(world.settings.lease.duration);
     world.run().await;
     assert!(world.briefs(issue).is_empty());
-    forge.release_with(&lease, Transition::Requeue { reason: "let go".to_owned() }).await.unwrap();
+    forge.ledger().release_with(&lease, Transition::Requeue { reason: "let go".to_owned() }).await.unwrap();
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
     world.finish().await;
@@ -57,8 +57,8 @@ async fn an_expired_lease_is_taken_over_and_the_work_goes_on() {
     assert_eq!(world.history(issue).await[1], "taken over from other by w1, generation 2");
 
     // The dead one wakes up: it has lost, and writes nothing.
-    assert!(forge.renew(&lease).await.is_err() && lease.lost().is_cancelled());
-    assert!(forge.release(&lease).await.is_err());
+    assert!(forge.ledger().renew(&lease).await.is_err() && lease.lost().is_cancelled());
+    assert!(forge.ledger().release(&lease).await.is_err());
     world.pull().await;
     world.finish().await;
 }
@@ -198,10 +198,10 @@ async fn what_a_dead_worker_left_half_done_is_taken_up() {
     let start = Transition::StartAgent {
         agent: "fixer".to_owned(),
         branch: branch.clone(),
-        base: forge.base_branch().await.unwrap().sha,
+        base: forge.repository().base_branch().await.unwrap().sha,
         session: RunId("the-dead-ones".to_owned()),
     };
-    forge.transition(&lease, start).await.unwrap();
+    forge.ledger().transition(&lease, start).await.unwrap();
     world.pushes("hob", &branch, "first.txt", "by the dead one").await;
     world.comments("hob", issue, &format!("{STATUS_MARK}\n**In progress**")).await;
     world.comments("out", issue, &format!("{STATUS_MARK}\nnot Hob's")).await;
@@ -234,6 +234,7 @@ async fn a_lease_is_renewed_while_the_agent_works() {
         let forge = world.bot(Access::ReadOnly);
         let renewal = async {
             while !forge
+                .ledger()
                 .history(IssueNumber(issue))
                 .await
                 .unwrap()
@@ -267,13 +268,13 @@ async fn a_heartbeat_that_finds_the_lease_taken_ends_the_agent() {
     let (forge, claimant) = (world.bot(Access::ReadWrite), world.claimant("quick"));
     let overtaken = async {
         gate.reached().await;
-        let base = forge.base_branch().await.unwrap();
+        let base = forge.repository().base_branch().await.unwrap();
         loop {
             world.forge.advance(past_the_lease(&world));
-            forge.base_branch().await.unwrap();
-            let tip = forge.tip(IssueNumber(issue)).await.unwrap().unwrap();
-            let seen = forge.entry(&tip).await.unwrap();
-            let taken = forge.acquire(
+            forge.repository().base_branch().await.unwrap();
+            let tip = forge.ledger().tip(IssueNumber(issue)).await.unwrap().unwrap();
+            let seen = forge.ledger().entry(&tip).await.unwrap();
+            let taken = forge.ledger().acquire(
                 IssueNumber(issue),
                 Some(&seen),
                 &claimant,
@@ -290,7 +291,7 @@ async fn a_heartbeat_that_finds_the_lease_taken_ends_the_agent() {
     let (summary, lease) = tokio::join!(run(&slow), overtaken);
     assert_eq!((summary.worked, summary.failed), (0, 0), "{:?}", world.failures());
     assert!(world.branches().await.is_empty());
-    forge.release(&lease).await.unwrap();
+    forge.ledger().release(&lease).await.unwrap();
     world.labels_off("ann", issue, "code").await;
     world.run().await;
     assert_eq!(world.labels(issue).await, Vec::<String>::new());

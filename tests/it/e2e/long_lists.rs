@@ -56,7 +56,7 @@ async fn a_page_that_was_full_and_the_last_is_read_again_when_the_list_grows() {
     let reader = world.worker_with("reader", world.settings.clone(), Access::ReadOnly).await;
     for written in 1..=101 {
         world.comments("out", issue, "Me too.").await;
-        let read = reader.forge().comments(IssueNumber(issue), None).await.unwrap().len();
+        let read = reader.forge().comments().of(IssueNumber(issue)).await.unwrap().len();
         assert_eq!(read, written);
     }
     world.finish().await;

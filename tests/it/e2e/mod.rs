@@ -17,6 +17,7 @@ mod happy;
 mod isolation;
 mod labels;
 mod leases;
+mod logging;
 mod long_lists;
 mod lost;
 mod meanwhile;

@@ -21,7 +21,10 @@ async fn an_issue_waits_for_its_blocker_and_goes_on_by_itself() {
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code"]);
     let why = world.hob(&["explain", &issue.to_string()]).await.stdout;
-    assert!(why.contains(&format!("it is blocked by #{blocker}, still open; it is claimed when that is closed")), "{why}");
+    assert!(
+        why.contains(&format!("it is blocked by #{blocker}, still open; it is claimed when that is closed")),
+        "{why}"
+    );
     world.edits("ann", blocker, json!({"state": "closed"})).await;
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());

@@ -46,7 +46,7 @@ impl World {
     /// The forge's time.
     pub(super) async fn now(&self) -> Timestamp {
         let forge = self.watch();
-        forge.tips().await.unwrap();
+        forge.ledger().tips().await.unwrap();
         forge.now()
     }
 
@@ -110,15 +110,15 @@ impl World {
     /// The sentences of the issue's ledger, the first first; renewals left out.
     pub(crate) async fn history(&self, issue: u64) -> Vec<String> {
         let forge = self.watch();
-        let entries = forge.history(IssueNumber(issue)).await.unwrap();
+        let entries = forge.ledger().history(IssueNumber(issue)).await.unwrap();
         entries.into_iter().map(|entry| entry.sentence).filter(|sentence| sentence != "renewed the lease").collect()
     }
 
     /// The issue's record as it stands; none where it has no ledger.
     pub(crate) async fn record(&self, issue: u64) -> Option<Record> {
         let forge = self.watch();
-        let tip = forge.tip(IssueNumber(issue)).await.unwrap()?;
-        Some(forge.entry(&tip).await.unwrap().record)
+        let tip = forge.ledger().tip(IssueNumber(issue)).await.unwrap()?;
+        Some(forge.ledger().entry(&tip).await.unwrap().record)
     }
 
     /// The briefs of an issue's runs, the first first.

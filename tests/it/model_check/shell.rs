@@ -186,7 +186,7 @@ impl Shell {
         }
     }
 
-    /// Acquires the lease, as `Forge::acquire` does.
+    /// Acquires the lease, as `Ledger::acquire` does.
     fn take(
         self,
         world: &mut World,
@@ -320,7 +320,7 @@ impl Shell {
         })
     }
 
-    /// One step of the ledger, as `Forge::step` makes it; `Unknown` keeps the record for another try.
+    /// One step of the ledger, as `Ledger::step` makes it; `Unknown` keeps the record for another try.
     fn ledger(self, world: &mut World, w: usize, lease: &mut Lease, record: Rec, answer: Answer) -> Step {
         let landed = match answer {
             Answer::Arrives | Answer::Lost | Answer::LostAndStale => world.compare_and_set(lease.age, &record),

@@ -120,7 +120,7 @@ async fn write_spend(worker: &Worker, job: &Job<'_>, spend: Spend) -> Result<(),
     if spend.usd_micros == 0 && spend.tokens() == 0 {
         return Ok(());
     }
-    match worker.forge.transition(&job.held.lease, Transition::RecordSpend(spend)).await {
+    match worker.forge.ledger().transition(&job.held.lease, Transition::RecordSpend(spend)).await {
         Ok(_sentence) => Ok(()),
         // The next transition has it too: work that is done is not thrown away for this.
         Err(error) if matches!(error.class(), FailureClass::Transient { .. }) => {

@@ -159,7 +159,7 @@ async fn interrupted(
 /// Requeues an issue whose attempt does not count, in few seconds, so that the next worker takes it at once.
 async fn requeue(worker: &Worker, held: &HeldIssue, reason: String) -> Result<(), WorkError> {
     label(worker, held, State::Ready).await?;
-    let release = worker.forge.release_with(&held.lease, Transition::Requeue { reason });
+    let release = worker.forge.ledger().release_with(&held.lease, Transition::Requeue { reason });
     match tokio::time::timeout(KEEP_TIME, release).await {
         Ok(sentence) => {
             worker.emit(&WorkEvent::Moved { issue: held.issue.number, state: State::Ready, why: sentence? });

@@ -22,7 +22,8 @@ pub(super) async fn heartbeat(worker: &Worker, held: &HeldIssue) -> Result<Inter
     loop {
         tokio::time::sleep(look).await;
         let due = renewed.elapsed() + look > renewal;
-        let watched = if due { worker.forge.renew(lease).await } else { worker.forge.watch(lease).await };
+        let watched =
+            if due { worker.forge.ledger().renew(lease).await } else { worker.forge.ledger().watch(lease).await };
         match watched {
             Ok(()) if due => renewed = Instant::now(),
             Ok(()) => {}
@@ -69,7 +70,7 @@ fn survive(worker: &Worker, lease: &HeldLease, error: ForgeError) -> Result<(), 
 
 /// Whether the issue no longer asks for the work. `seen` is when it had last changed.
 async fn withdrawn(worker: &Worker, held: &HeldIssue, seen: &mut Timestamp) -> Result<Option<Interrupt>, WorkError> {
-    let Some(now) = worker.forge.issue(held.issue.number).await? else { return Ok(Some(Interrupt::Withdrawn)) };
+    let Some(now) = worker.forge.issues().get(held.issue.number).await? else { return Ok(Some(Interrupt::Withdrawn)) };
     if !worker.still_wanted(&now) {
         return Ok(Some(Interrupt::Withdrawn));
     }

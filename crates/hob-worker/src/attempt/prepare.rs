@@ -39,7 +39,7 @@ pub(super) async fn prepare<'a>(
             Err(error) => wait_while_busy(error, patience).await?,
         }
     };
-    let text = worker.forge.file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
+    let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
     let rules = RepositorySettings::parse(&text)?;
     let (agent_name, agent) = choose_agent(worker, issue, &rules)?;
     let branch = choose_branch(worker, held, &remote).await?;

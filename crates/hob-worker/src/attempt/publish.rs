@@ -19,10 +19,10 @@ use crate::{
 /// Pushes the proven work and opens its pull request, unless the issue was withdrawn or edited meanwhile.
 pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {
     let (number, lease) = (job.number(), &job.held.lease);
-    let mut now = worker.forge.issue(number).await?.filter(|issue| worker.still_wanted(issue));
+    let mut now = worker.forge.issues().get(number).await?.filter(|issue| worker.still_wanted(issue));
     if now.is_none() {
         // Reads can lag, and proven work is not thrown away for one that does.
-        now = worker.forge.issue(number).await?.filter(|issue| worker.still_wanted(issue));
+        now = worker.forge.issues().get(number).await?.filter(|issue| worker.still_wanted(issue));
     }
     match now {
         None => return Ok(AttemptEnd::Withdrawn),
@@ -34,7 +34,7 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
     }
     lease.note(Note::Proven(proven.head.clone())).await;
     push(worker, job, &proven.head).await?;
-    let pull = worker.forge.publish_pull(lease, lease.record().pull_request, &draft(worker, job, proven)).await?;
+    let pull = worker.forge.pulls().publish(lease, lease.record().pull_request, &draft(worker, job, proven)).await?;
     let spend = lease.record().spend;
     worker.emit(&WorkEvent::Published { issue: number, pull: pull.number, url: pull.html_url, spend });
     Ok(AttemptEnd::Published { head: proven.head.clone(), pull: pull.number, checks: tally(&proven.evidence) })

@@ -25,7 +25,7 @@ pub(super) async fn reserve(
     let rules = worker.settings.repository_rules();
     let (issue, bill) = (held.issue.number, held.lease.record().spend);
     let time = worker.settings.limits.attempt_time + worker.settings.lease.duration + worker.settings.lease.skew;
-    let reserved = worker.forge.change_repository(&held.base.tree, |before, nonce, now| {
+    let reserved = worker.forge.repository_ledger().change(&held.base.tree, |before, nonce, now| {
         let ask = Reservation { issue, bill, allowance, until: now + time };
         let (record, allowance) = hob_domain::reserve(before, &ask, &rules, nonce, now)?;
         Ok((record, format!("{} begins with issue {issue}", worker.id), allowance))
@@ -41,7 +41,7 @@ pub(super) async fn settle(worker: &Worker, held: &HeldIssue, began: Spend) {
         return;
     }
     let (issue, bills) = (held.issue.number, (began, held.lease.record().spend));
-    let settled = worker.forge.change_repository(&held.base.tree, |before, nonce, now| {
+    let settled = worker.forge.repository_ledger().change(&held.base.tree, |before, nonce, now| {
         let record = close_reservation(before, issue, bills, nonce, now);
         Ok((record, format!("{} ended with issue {issue}: {}", worker.id, bills.1.since(began)), ()))
     });

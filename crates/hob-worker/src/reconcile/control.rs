@@ -54,7 +54,7 @@ pub async fn resume(worker: &Worker, number: IssueNumber) -> Result<(), Operator
     if !observed.record().is_some_and(|record| record.paused.is_some() || record.asks_for_a_pause()) {
         return Err(OperatorError::NotPaused(number));
     }
-    let (by, base) = (worker.operator().await?, Arc::new(worker.forge.base_branch().await?));
+    let (by, base) = (worker.operator().await?, Arc::new(worker.forge.repository().base_branch().await?));
     let held = acquire(worker, observed, &base, Transition::Resume { by }).await?;
     Ok(show_and_release(worker, &held, "resumed").await?)
 }
@@ -64,10 +64,10 @@ pub async fn resume(worker: &Worker, number: IssueNumber) -> Result<(), Operator
 /// # Errors
 /// [`WorkError`] of a call.
 pub async fn kill_switch(worker: &Worker, pause: Option<&str>) -> Result<(), WorkError> {
-    let (by, base) = (worker.operator().await?, worker.forge.base_branch().await?);
+    let (by, base) = (worker.operator().await?, worker.forge.repository().base_branch().await?);
     // What is known may be old; the switch has to follow the record that stands.
-    worker.forge.repository_entry(worker.forge.tips().await?.repository.as_ref()).await?;
-    let changed = worker.forge.change_repository(&base.tree, |before, nonce, now| {
+    worker.forge.repository_ledger().entry(worker.forge.ledger().tips().await?.repository.as_ref()).await?;
+    let changed = worker.forge.repository_ledger().change(&base.tree, |before, nonce, now| {
         let paused = pause.map(|reason| Pause { by: by.clone(), since: now, reason: reason.to_owned() });
         let sentence = if paused.is_some() { format!("{by} paused all work") } else { format!("{by} resumed work") };
         Ok((RepositoryRecord { paused, ..RepositoryRecord::next(before, nonce, now) }, sentence, ()))
@@ -82,8 +82,8 @@ pub async fn kill_switch(worker: &Worker, pause: Option<&str>) -> Result<(), Wor
 /// # Errors
 /// [`WorkError`] of a read.
 pub async fn repository_record(worker: &Worker) -> Result<Option<RepositoryRecord>, WorkError> {
-    let tip = worker.forge.tips().await?.repository;
-    Ok(worker.forge.repository_entry(tip.as_ref()).await?.map(|entry| entry.record))
+    let tip = worker.forge.ledger().tips().await?.repository;
+    Ok(worker.forge.repository_ledger().entry(tip.as_ref()).await?.map(|entry| entry.record))
 }
 
 /// Carries the request out where nobody holds the issue, else passes it to the holder in the ledger.
@@ -93,14 +93,16 @@ async fn control(
     control: Control,
     reason: &str,
 ) -> Result<Requested, OperatorError> {
-    let (by, base) = (worker.operator().await?, Arc::new(worker.forge.base_branch().await?));
+    let (by, base) = (worker.operator().await?, Arc::new(worker.forge.repository().base_branch().await?));
     for _try in 0..TRIES {
         let Some((observed, _)) = observe(worker, number).await? else { return Err(OperatorError::NoLedger(number)) };
         let Some(entry) = &observed.entry else { return Err(OperatorError::NoLedger(number)) };
         let now = worker.forge.now();
         let request = Request { control, by: by.clone(), at: now, reason: reason.to_owned() };
         let done = match held_by(&entry.record, now, worker.settings.lease.skew) {
-            Some(_) => worker.forge.ask(entry, request).await.map(|()| Requested::Passed).map_err(WorkError::from),
+            Some(_) => {
+                worker.forge.ledger().ask(entry, request).await.map(|()| Requested::Passed).map_err(WorkError::from)
+            }
             None => carry_out(worker, observed, request, &base).await.map(|_reconciled| Requested::Done),
         };
         match done {

@@ -122,7 +122,7 @@ async fn refuse(
     let held = acquire(worker, observed, base, Transition::Refuse(refusal)).await?;
     comment(worker, &held.lease).await?;
     // The comment has touched the issue: only what comes after it is news.
-    worker.forge.release_with(&held.lease, Transition::RefusalShown).await?;
+    worker.forge.ledger().release_with(&held.lease, Transition::RefusalShown).await?;
     worker.emit(&WorkEvent::Refused { issue: held.issue.number, reason });
     Ok(Reconciled::UpToDate)
 }

@@ -27,10 +27,10 @@ pub(super) async fn find_traces(
     }
     let Some(comment) = own_comment(worker, observed.issue.number).await? else { return Ok(None) };
     let prefix = format!("{}{}-", worker.settings.workspace.branch_prefix, observed.issue.number);
-    let mut branches = worker.forge.branches(&prefix).await?;
+    let mut branches = worker.forge.repository().branches(&prefix).await?;
     let was_blocked = worker.settings.labels.states_on(&observed.issue.labels).contains(&State::Blocked);
     for branch in &branches {
-        if let Some(pull) = worker.forge.open_pull_of(branch, &base.name).await? {
+        if let Some(pull) = worker.forge.pulls().open_of(branch, &base.name).await? {
             let (branch, pull) = (Some(branch.clone()), Some((pull.number, pull.head)));
             return Ok(Some(Traces { comment, branch, pull, was_blocked }));
         }

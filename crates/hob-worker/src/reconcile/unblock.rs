@@ -79,7 +79,7 @@ pub(super) async fn response_since(
     let own = record.and_then(|record| record.status_comment);
     // Times have whole seconds: what was taken for an answer before is told by its id.
     let heard = record.and_then(|record| record.answer.as_ref()).and_then(|answer| answer.comment);
-    let comments = worker.forge.comments(observed.issue.number, Some(blocked.since)).await?;
+    let comments = worker.forge.comments().since(observed.issue.number, blocked.since).await?;
     let new = |comment: &&Comment| {
         comment.created_at >= blocked.since
             && Some(comment.id) > heard
@@ -106,7 +106,7 @@ pub(super) async fn response_since(
 
 async fn label_removed(worker: &Worker, observed: &Observed, blocked: &Blocked) -> Result<Response, WorkError> {
     let (number, label) = (observed.issue.number, &worker.settings.labels.blocked);
-    let latest = worker.forge.latest_label_event(number, LabelEventKind::Unlabeled, label).await?;
+    let latest = worker.forge.issues().latest_label_event(number, LabelEventKind::Unlabeled, label).await?;
     let Some(event) = latest else { return Ok(Response::Nothing) };
     let answer = observed.record().and_then(|record| record.answer.as_ref());
     let is_new = event.at >= blocked.since && Some(event.id) > answer.and_then(|answer| answer.event);
@@ -162,7 +162,7 @@ async fn observe_blocked(worker: &Worker, number: IssueNumber) -> Result<Option<
 
 /// Unblocks an issue, in the name of the token's account.
 async fn free(worker: &Worker, observed: Observed, text: String, grant: ApprovalGrant) -> Result<(), WorkError> {
-    let base = Arc::new(worker.forge.base_branch().await?);
+    let base = Arc::new(worker.forge.repository().base_branch().await?);
     let actor = worker.operator().await?;
     let question = observed.record().and_then(|record| record.blocked.as_ref()).map(|blocked| blocked.question.clone());
     let answer = Answer { actor, text, question, comment: None, event: None };

@@ -63,7 +63,7 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
         return Ok(Some(Poll { due, ..Poll::default() }));
     }
     prune(worker, &found.snapshot).await;
-    let base = Arc::new(worker.forge.base_branch().await?);
+    let base = Arc::new(worker.forge.repository().base_branch().await?);
     write_journal(worker, &journaled, &base).await;
     let mut reconciled = RunSummary::default();
     for number in reconcile {
@@ -73,7 +73,7 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
         reconciled.add(&reconcile_and_report(worker, number, &base).await);
     }
     if !work.is_empty() {
-        worker.forge.ensure_labels(&worker.settings.labels.specs()).await?;
+        worker.forge.labels().ensure(&worker.settings.labels.specs()).await?;
     }
     Ok(Some(Poll { reconciled, work, base: Some(base), due }))
 }

@@ -178,8 +178,8 @@ async fn report(
             continue;
         };
         let entry = match explained.state {
-            Some(_) => match worker.forge.tip(*number).await? {
-                Some(tip) => Some(worker.forge.entry(&tip).await?),
+            Some(_) => match worker.forge.ledger().tip(*number).await? {
+                Some(tip) => Some(worker.forge.ledger().entry(&tip).await?),
                 None => None,
             },
             None => None,

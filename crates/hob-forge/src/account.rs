@@ -1,0 +1,58 @@
+//! The account that a connection signs in as, and the repositories that an App's account reaches.
+
+use hob_domain::{Login, RepoName};
+use serde::Deserialize;
+
+use crate::{Connection, ForgeError, TokenPermission::MetadataRead, pages::pages, purpose::Purpose};
+
+#[derive(Deserialize)]
+struct UserWire {
+    login: Login,
+}
+
+#[derive(Deserialize)]
+struct RepositoriesWire {
+    repositories: Vec<RepositoryWire>,
+}
+
+#[derive(Deserialize)]
+struct RepositoryWire {
+    full_name: RepoName,
+    #[serde(default)]
+    archived: bool,
+    #[serde(default)]
+    disabled: bool,
+}
+
+impl Connection {
+    /// The account the token belongs to; none where the forge does not say, as for an Actions token.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn login(&self) -> Result<Option<Login>, ForgeError> {
+        if !self.settings().login.is_empty() {
+            return Ok(Some(Login(self.settings().login.clone())));
+        }
+        if let Some(login) = self.authentication.app_login(&self.transport).await? {
+            return Ok(Some(login));
+        }
+        match self.get::<UserWire>("/user", Purpose::without_permission("ask whose token this is")).await {
+            Ok(user) => Ok(Some(user.login)),
+            Err(ForgeError::Forbidden { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The repositories of the App's installation that can be written to.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of a call.
+    pub async fn installation_repositories(&self) -> Result<Vec<RepoName>, ForgeError> {
+        let path = "/installation/repositories?per_page=100";
+        let purpose = MetadataRead.to("list the installation's repositories");
+        let advice = "name the repositories with `--repo`, or give the installation fewer";
+        let pages: Vec<RepositoriesWire> = pages(self, path, purpose, advice).await?;
+        let all = pages.into_iter().flat_map(|page| page.repositories);
+        Ok(all.filter(|found| !found.archived && !found.disabled).map(|found| found.full_name).collect())
+    }
+}

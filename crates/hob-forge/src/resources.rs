@@ -1,0 +1,40 @@
+//! The resources of a repository, each behind a handle that borrows the client.
+
+use crate::{Comments, Forge, Issues, Labels, Ledger, Pulls, Repository, RepositoryLedger};
+
+impl Forge {
+    /// The repository itself.
+    pub fn repository(&self) -> Repository<'_> {
+        Repository { forge: self }
+    }
+
+    /// Its issues.
+    pub fn issues(&self) -> Issues<'_> {
+        Issues { forge: self }
+    }
+
+    /// The comments on its issues.
+    pub fn comments(&self) -> Comments<'_> {
+        Comments { forge: self }
+    }
+
+    /// Its labels.
+    pub fn labels(&self) -> Labels<'_> {
+        Labels { forge: self }
+    }
+
+    /// Its pull requests.
+    pub fn pulls(&self) -> Pulls<'_> {
+        Pulls { forge: self }
+    }
+
+    /// The ledgers of its issues.
+    pub fn ledger(&self) -> Ledger<'_> {
+        Ledger { forge: self }
+    }
+
+    /// Its own ledger.
+    pub fn repository_ledger(&self) -> RepositoryLedger<'_> {
+        RepositoryLedger { forge: self }
+    }
+}

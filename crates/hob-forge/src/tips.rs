@@ -1,0 +1,30 @@
+//! Where the ledgers stand.
+
+use hob_domain::{IssueNumber, RepositoryRecord, Sha};
+
+/// Where an issue's ledger stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tip {
+    /// The issue.
+    pub issue: IssueNumber,
+    /// The ref's commit.
+    pub commit: Sha,
+}
+
+/// Where all ledgers stand.
+#[derive(Debug, Clone, Default)]
+pub struct Tips {
+    /// Those of the issues.
+    pub issues: Vec<Tip>,
+    /// The repository's own.
+    pub repository: Option<Sha>,
+}
+
+/// The tip of the repository's own ledger, as it was read or written last.
+#[derive(Debug, Clone)]
+pub struct RepositoryEntry {
+    /// The ref's commit.
+    pub commit: Sha,
+    /// Its record.
+    pub record: RepositoryRecord,
+}

@@ -1,0 +1,266 @@
+//! One request and its whole answer, whoever asks; and the limits and the clock that the answers of one forge tell of.
+//!
+//! # Guarantees
+//! - Every call has a deadline; every body a cap; every wait in the queue an end.
+//! - A limit that is used up closes the gate for all callers of its resource until it opens again, and a secondary limit
+//!   for all callers.
+
+use std::{
+    error::Error,
+    fmt,
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
+use hob_config::ForgeSettings;
+use hob_domain::{FailureClass, Timestamp};
+use http::{HeaderValue, Method, header};
+use http_body_util::{BodyExt, Limited};
+use octocrab::Octocrab;
+use secrecy::{ExposeSecret, SecretString};
+use tokio::time::Instant;
+use tracing::Instrument;
+
+use crate::{
+    ForgeError, Rate,
+    clock::ForgeClock,
+    purpose::Purpose,
+    rates::{Rates, resource_of},
+    reply::{Reply, Scope, exhausted},
+    throttle::{Throttle, WriteTurn},
+};
+
+/// The largest answer that is read.
+const BODY_MAX: usize = 16 << 20;
+
+/// A request as it is sent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Call<'a> {
+    pub(super) method: &'a Method,
+    pub(super) path: &'a str,
+    pub(super) body: Option<&'a serde_json::Value>,
+    pub(super) etag: Option<&'a str>,
+    pub(super) purpose: Purpose<'a>,
+}
+
+impl<'a> Call<'a> {
+    /// A read without conditions.
+    pub(super) fn get(path: &'a str, purpose: Purpose<'a>) -> Self {
+        Self { method: &Method::GET, path, body: None, etag: None, purpose }
+    }
+}
+
+/// The way of requests to one forge, and what its answers told.
+#[derive(Debug)]
+pub(super) struct Transport {
+    octocrab: Octocrab,
+    settings: ForgeSettings,
+    clock: ForgeClock,
+    throttle: Throttle,
+    rates: Rates,
+    secondary_in_a_row: AtomicU32,
+}
+
+impl Transport {
+    pub(super) fn new(octocrab: Octocrab, settings: &ForgeSettings) -> Self {
+        Self {
+            octocrab,
+            settings: settings.clone(),
+            clock: ForgeClock::default(),
+            throttle: Throttle::new(settings),
+            rates: Rates::default(),
+            secondary_in_a_row: AtomicU32::default(),
+        }
+    }
+
+    pub(super) fn settings(&self) -> &ForgeSettings {
+        &self.settings
+    }
+
+    /// The forge's time now; the epoch before its first answer.
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Whether an answer has told the forge's time.
+    pub(super) fn knows_the_time(&self) -> bool {
+        self.clock.known().is_some()
+    }
+
+    /// What is left of each quota that an answer named.
+    pub(super) fn rates(&self) -> Vec<Rate> {
+        self.rates.all()
+    }
+
+    /// How long no call to this resource passes yet.
+    pub(super) fn closed_for(&self, resource: &str) -> Option<Duration> {
+        self.throttle.closed_for(resource)
+    }
+
+    /// How long no call at all passes yet.
+    pub(super) fn closed_to_all(&self) -> Option<Duration> {
+        self.throttle.closed_to_all()
+    }
+
+    /// Waits for the turn to write.
+    ///
+    /// # Errors
+    /// [`ForgeError::Limited`] when it would take longer than `forge.patience`.
+    pub(super) async fn write_turn(&self, what: &str) -> Result<WriteTurn<'_>, ForgeError> {
+        let turn = self.throttle.write_turn(self.settings.patience).await;
+        turn.map_err(|retry_after| ForgeError::Limited { what: what.to_owned(), retry_after })
+    }
+
+    /// Spaces writes no longer.
+    pub(super) fn skip_spacing(&self) {
+        self.throttle.skip_spacing();
+    }
+
+    /// One request and its whole answer, with this token in it; the gate is not asked.
+    pub(super) async fn exchange(&self, call: Call<'_>, token: Option<&SecretString>) -> Result<Reply, ForgeError> {
+        let path = call.path.split('?').next().unwrap_or_default();
+        // Of the highest level, so that no filter of events takes the context away.
+        let span = tracing::error_span!("forge_call", method = %call.method, %path);
+        self.answer(call, token).instrument(span).await
+    }
+
+    async fn answer(&self, call: Call<'_>, token: Option<&SecretString>) -> Result<Reply, ForgeError> {
+        let what = call.purpose.what;
+        let mut builder = http::request::Builder::new().method(call.method).uri(call.path);
+        builder = builder.header(header::ACCEPT, "application/vnd.github+json");
+        builder = builder.header("x-github-api-version", "2022-11-28");
+        if let Some(token) = token {
+            // octocrab's own sign-in would leave it out of further pages where the base is not GitHub's.
+            let bearer = HeaderValue::from_str(&format!("Bearer {}", token.expose_secret()));
+            let mut bearer = bearer.map_err(|_invalid| ForgeError::Unauthorized)?;
+            bearer.set_sensitive(true);
+            builder = builder.header(header::AUTHORIZATION, bearer);
+        }
+        if let Some(tag) = call.etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
+            builder = builder.header(header::IF_NONE_MATCH, tag);
+        }
+        let request = self.octocrab.build_request(builder, call.body).map_err(|error| unreachable(what, error))?;
+        let exchange = async {
+            let answer = self.octocrab.execute(request).await.map_err(|error| unreachable(what, error))?;
+            let (parts, body) = answer.into_parts();
+            let body = Limited::new(body, BODY_MAX).collect().await.map_err(|error| unreachable(what, error))?;
+            Ok(Reply { status: parts.status, headers: parts.headers, body: body.to_bytes() })
+        };
+        let (deadline, began) = (self.settings.timeout, Instant::now());
+        let reply = tokio::time::timeout(deadline, exchange)
+            .await
+            .unwrap_or_else(|_elapsed| Err(ForgeError::TimedOut { what: what.to_owned(), deadline }))?;
+        let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        tracing::debug!(status = reply.status.as_u16(), duration_ms, "answered");
+        if let Some(date) = reply.text(header::DATE.as_str()) {
+            self.clock.set(date);
+        }
+        Ok(reply)
+    }
+
+    /// Takes in what an answer says of its quota.
+    pub(super) fn note(&self, reply: &Reply, resource: &str) {
+        let rate = reply.rate(resource);
+        if let Some(wait) = exhausted(reply, self.now()) {
+            let named = rate.as_ref().map_or(resource, |rate| &rate.resource);
+            tracing::warn!(resource = named, wait_seconds = wait.as_secs(), "the quota `{named}` is used up");
+            self.throttle.close(named, wait);
+        }
+        if let Some(rate) = rate {
+            self.rates.note(rate);
+        }
+        if reply.status.is_success() {
+            self.secondary_in_a_row.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Why a call failed. A limit closes the gate.
+    pub(super) fn failure(&self, reply: &Reply, path: &str, purpose: Purpose<'_>) -> ForgeError {
+        let Some(limit) = reply.limit(self.now(), self.secondary_in_a_row.load(Ordering::Relaxed)) else {
+            return reply.refusal(purpose);
+        };
+        match limit.scope {
+            Scope::Resource => {
+                let resource = resource_of(path);
+                self.throttle.close(reply.text("x-ratelimit-resource").unwrap_or(resource), limit.wait);
+            }
+            Scope::All => {
+                self.secondary_in_a_row.fetch_add(1, Ordering::Relaxed);
+                self.throttle.close_all(limit.wait);
+            }
+        }
+        ForgeError::Limited { what: purpose.what.to_owned(), retry_after: limit.wait }
+    }
+
+    /// How long to wait before the call that failed so is tried once more; none: it is not.
+    pub(super) fn pause_after(&self, error: &ForgeError, tried: u32) -> Option<Duration> {
+        let FailureClass::Transient { retry_after } = error.class() else { return None };
+        let wait = retry_after.unwrap_or_else(|| jittered(self.settings.retry_base, tried));
+        (tried < self.settings.retries && wait <= self.settings.patience).then_some(wait)
+    }
+
+    /// A pause before another round against others who write the same.
+    pub(super) fn pause_of_round(&self, round: u32) -> Duration {
+        jittered(self.settings.retry_base, round.min(4))
+    }
+}
+
+/// What the network said: the innermost cause. Those around it name octocrab's own parts, and may have a backtrace.
+#[derive(Debug)]
+struct RootCause(Box<dyn Error + Send + Sync>);
+
+impl RootCause {
+    fn innermost(&self) -> &(dyn Error + 'static) {
+        let mut cause: &(dyn Error + 'static) = self.0.as_ref();
+        while let Some(source) = cause.source() {
+            cause = source;
+        }
+        cause
+    }
+}
+
+impl fmt::Display for RootCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.innermost().to_string().lines().next().unwrap_or_default())
+    }
+}
+
+impl Error for RootCause {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(self.innermost())
+    }
+}
+
+/// The error of a call that the network failed.
+pub(super) fn unreachable(what: &str, error: impl Into<Box<dyn Error + Send + Sync>>) -> ForgeError {
+    ForgeError::Unreachable { what: what.to_owned(), source: Box::new(RootCause(error.into())) }
+}
+
+/// An exponential pause with full jitter.
+fn jittered(base: Duration, tried: u32) -> Duration {
+    base.saturating_mul(1 << tried.min(10)).mul_f64(rand::random::<f64>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As octocrab's errors are: its own words, the cause's and a backtrace.
+    #[derive(Debug, thiserror::Error)]
+    #[error("Service Error: {0}\n\nFound at 0: somewhere")]
+    struct Wrapped(#[source] std::io::Error);
+
+    #[test]
+    fn what_the_network_said_stays_the_source_of_the_error() {
+        let refused = || std::io::Error::new(std::io::ErrorKind::ConnectionRefused, "connection refused");
+        let causes: [Box<dyn Error + Send + Sync>; 2] = [Box::new(refused()), Box::new(Wrapped(refused()))];
+        for cause in causes {
+            let error = unreachable("list the issues", cause);
+            let says = "the forge cannot be reached to list the issues (connection refused): check GITHUB_API_URL and \
+                        the network";
+            assert_eq!(error.to_string(), says);
+            let root = error.source().and_then(Error::source).and_then(|root| root.downcast_ref::<std::io::Error>());
+            assert_eq!(root.map(std::io::Error::kind), Some(std::io::ErrorKind::ConnectionRefused));
+        }
+    }
+}
