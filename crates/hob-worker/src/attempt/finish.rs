@@ -81,9 +81,10 @@ async fn after_failure(worker: &Worker, held: &HeldIssue, error: WorkError) -> R
         FailureClass::QuotaExhausted { reset_after } => wait_for_quota(worker.forge.now(), failure, reset_after),
         FailureClass::Permanent | FailureClass::NeedsHuman => {
             let refused = matches!(error, WorkError::Workspace(WorkspaceError::PushRefused { .. }));
-            Transition::Block(match refused {
-                true => BlockReason::PushRefused { failure },
-                false => BlockReason::SetUpNeeded { failure },
+            Transition::Block(if refused {
+                BlockReason::PushRefused { failure }
+            } else {
+                BlockReason::SetUpNeeded { failure }
             })
         }
     };
