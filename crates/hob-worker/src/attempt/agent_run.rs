@@ -109,7 +109,7 @@ async fn checkpoints(worker: &Worker, job: &Job<'_>, ended: &CancellationToken) 
             () = ended.cancelled() => return,
         }
         if let Err(error) = Box::pin(keep(worker, job)).await {
-            tracing::warn!(issue.number = job.number().0, %error, "the work so far could not be kept: {error}");
+            tracing::warn!(issue = job.number().0, %error, "the work so far could not be kept: {error}");
         }
     }
 }
@@ -124,7 +124,7 @@ async fn write_spend(worker: &Worker, job: &Job<'_>, spend: Spend) -> Result<(),
         Ok(_sentence) => Ok(()),
         // The next transition has it too: work that is done is not thrown away for this.
         Err(error) if matches!(error.class(), FailureClass::Transient { .. }) => {
-            tracing::warn!(issue.number = job.number().0, %error, "the spend could not be written yet: {error}");
+            tracing::warn!(issue = job.number().0, %error, "the spend could not be written yet: {error}");
             Ok(())
         }
         Err(error) => Err(error.into()),

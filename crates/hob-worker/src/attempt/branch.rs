@@ -71,7 +71,7 @@ pub(super) async fn keep_soon(worker: &Worker, job: &Job<'_>) {
     let failed = kept
         .map_or_else(|_elapsed| Some("it took too long".to_owned()), |kept| kept.err().map(|error| error.to_string()));
     if let Some(reason) = failed {
-        tracing::warn!(issue.number = job.number().0, reason, "the work so far could not be kept: {reason}");
+        tracing::warn!(issue = job.number().0, reason, "the work so far could not be kept: {reason}");
     }
 }
 

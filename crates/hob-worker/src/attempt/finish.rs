@@ -167,7 +167,7 @@ async fn requeue(worker: &Worker, held: &HeldIssue, reason: String) -> Result<()
         }
         Err(_elapsed) => {
             tracing::warn!(
-                issue.number = held.issue.number.0,
+                issue = held.issue.number.0,
                 "the issue could not be requeued in time: its lease expires"
             );
         }

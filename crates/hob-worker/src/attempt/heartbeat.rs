@@ -43,7 +43,7 @@ pub(super) async fn heartbeat(worker: &Worker, held: &HeldIssue) -> Result<Inter
             Ok(Some(interrupt)) => return Ok(interrupt),
             // Whether the issue still wants the work is asked again before anything is published.
             Err(error) => {
-                tracing::debug!(issue.number = held.issue.number.0, %error, "the issue could not be watched: {error}");
+                tracing::debug!(issue = held.issue.number.0, %error, "the issue could not be watched: {error}");
             }
         }
     }
@@ -54,7 +54,7 @@ fn survive(worker: &Worker, lease: &HeldLease, error: ForgeError) -> Result<(), 
     let expired = worker.forge.permit(lease, Duration::ZERO, "renew the lease").is_err();
     match error.class() {
         FailureClass::Transient { .. } if !expired => {
-            tracing::warn!(issue.number = lease.issue().0, %error, "the lease could not be renewed yet: {error}");
+            tracing::warn!(issue = lease.issue().0, %error, "the lease could not be renewed yet: {error}");
             Ok(())
         }
         FailureClass::Transient { .. }

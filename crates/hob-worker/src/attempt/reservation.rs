@@ -46,6 +46,6 @@ pub(super) async fn settle(worker: &Worker, held: &HeldIssue, began: Spend) {
         Ok((record, format!("{} ended with issue {issue}: {}", worker.id, bills.1.since(began)), ()))
     });
     if let Err(error) = settled.await {
-        tracing::warn!(issue.number = issue.0, %error, "the day's bill could not be written: {error}");
+        tracing::warn!(issue = issue.0, %error, "the day's bill could not be written: {error}");
     }
 }

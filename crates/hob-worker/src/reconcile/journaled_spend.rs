@@ -15,7 +15,7 @@ use crate::{
 pub(crate) async fn write_journal(worker: &Worker, issues: &[IssueNumber], base: &Arc<BaseBranch>) {
     for issue in issues {
         if let Err(error) = Box::pin(write(worker, *issue, base)).await {
-            tracing::debug!(issue.number = issue.0, %error, "journaled spend cannot be written yet: {error}");
+            tracing::debug!(issue = issue.0, %error, "journaled spend cannot be written yet: {error}");
         }
     }
 }
@@ -25,7 +25,7 @@ async fn write(worker: &Worker, issue: IssueNumber, base: &Arc<BaseBranch>) -> R
         Ok(Some(spend)) => spend,
         Ok(None) => return Ok(()),
         Err(error) => {
-            tracing::error!(issue.number = issue.0, %error, "the spend of issue {issue} cannot be read: {error}");
+            tracing::error!(issue = issue.0, %error, "the spend of issue {issue} cannot be read: {error}");
             return Ok(());
         }
     };
