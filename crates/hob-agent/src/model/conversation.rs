@@ -51,7 +51,7 @@ impl<'a> Conversation<'a> {
             let error = match member.client.complete(request).await {
                 Ok(reply) => {
                     self.place = place % self.chain.count();
-                    return Ok(self.answer(request.turn, member, reply, &failures));
+                    return Ok(self.answer(request.turn, member, reply, &failures).await);
                 }
                 Err(error) => error,
             };
@@ -73,9 +73,26 @@ impl<'a> Conversation<'a> {
         })
     }
 
-    fn answer(&mut self, turn: u32, member: &Member, reply: ModelReply, failures: &[(String, ModelError)]) -> Answer {
-        if let Some(recording) = &mut self.recording {
-            recording.add(turn, &member.name, &reply);
+    async fn answer(
+        &mut self,
+        turn: u32,
+        member: &Member,
+        reply: ModelReply,
+        failures: &[(String, ModelError)],
+    ) -> Answer {
+        if let Some(mut recording) = self.recording.take() {
+            let (name, recorded) = (member.name.clone(), reply.clone());
+            let written = tokio::task::spawn_blocking(move || {
+                recording.add(turn, &name, &recorded);
+                recording
+            });
+            self.recording = match written.await {
+                Ok(recording) => Some(recording),
+                Err(error) => {
+                    tracing::warn!(%error, "the model's replies are not recorded any more: {error}");
+                    None
+                }
+            };
         }
         let instead: Vec<_> = failures.iter().map(|(name, error)| format!("`{name}` cannot answer: {error}")).collect();
         Answer {

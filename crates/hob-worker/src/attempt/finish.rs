@@ -166,10 +166,7 @@ async fn requeue(worker: &Worker, held: &HeldIssue, reason: String) -> Result<()
             worker.emit(&WorkEvent::Moved { issue: held.issue.number, state: State::Ready, why: sentence? });
         }
         Err(_elapsed) => {
-            tracing::warn!(
-                issue = held.issue.number.0,
-                "the issue could not be requeued in time: its lease expires"
-            );
+            tracing::warn!(issue = held.issue.number.0, "the issue could not be requeued in time: its lease expires");
         }
     }
     Ok(())

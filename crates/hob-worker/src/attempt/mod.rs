@@ -1,7 +1,7 @@
 //! One attempt at one issue: one lease, one end.
 //!
 //! # Flow
-//! [`attempt`] prepares, runs the rounds of agent and proof, publishes, and hands the [`AttemptEnd`](end::AttemptEnd) to
+//! [`attempt()`] prepares, runs the rounds of agent and proof, publishes, and hands the [`AttemptEnd`](end::AttemptEnd) to
 //! `finish`, the one writer of an end. A heartbeat beside the work renews the lease and interrupts the work.
 //!
 //! # Guarantees

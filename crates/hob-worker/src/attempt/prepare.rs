@@ -41,7 +41,7 @@ pub(super) async fn prepare<'a>(
     };
     let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
     let rules = RepositorySettings::parse(&text)?;
-    let (agent_name, agent) = choose_agent(worker, issue, &rules)?;
+    let (agent_name, agent) = choose_agent(worker, issue, &rules).await?;
     let branch = choose_branch(worker, held, &remote).await?;
     let of = (worker.forge.repo(), issue.number);
     let earlier = match lease.record().session {
@@ -90,7 +90,7 @@ async fn wait_while_busy(error: WorkspaceError, patience: Instant) -> Result<(),
 }
 
 /// The agent that works: the flag's, else the label's, else the repository's, else the process's.
-fn choose_agent(
+async fn choose_agent(
     worker: &Worker,
     issue: &Issue,
     rules: &RepositorySettings,
@@ -106,8 +106,12 @@ fn choose_agent(
     for (name, recipe) in &rules.recipes {
         parts.recipes.entry(name.clone()).or_insert_with(|| recipe.clone());
     }
-    let agent = Registry::new(parts)?.get(&name)?;
-    Ok((name, agent))
+    // It looks programs up and reads recordings.
+    let chosen = tokio::task::spawn_blocking(move || {
+        let agent = Registry::new(parts)?.get(&name)?;
+        Ok((name, agent))
+    });
+    chosen.await.unwrap_or_else(|error| Err(WorkError::Panicked(error.to_string())))
 }
 
 /// The issue's branch. One that is there already and that the ledger does not know is somebody else's: then another name is
