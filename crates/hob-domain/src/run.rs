@@ -11,7 +11,7 @@ use crate::{ActionMark, FailureClass, IssueNumber, Proposed, RepoName, RunId, Sp
 pub struct RunRequest {
     /// This run.
     pub run: RunId,
-    /// The session it belongs to: its own, or that of an earlier run that it goes on from.
+    /// The session it belongs to: its own, or that of an earlier run that it resumes.
     pub session: RunId,
     /// The repository the issue is in.
     pub repo: RepoName,

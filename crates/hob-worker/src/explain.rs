@@ -130,7 +130,7 @@ async fn label_by_hand(worker: &Worker, issue: &IssueView) -> Result<Option<Wait
     Ok(Some(by_hand(on.to_owned())))
 }
 
-/// Everything whose ledger is open: what goes on now.
+/// Every issue whose ledger is not finished, with its record.
 ///
 /// # Errors
 /// [`WorkError`] of a read; nothing is written.

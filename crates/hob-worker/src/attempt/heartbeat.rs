@@ -1,4 +1,4 @@
-//! The heartbeat: it renews the lease while the work goes on, and watches what may interrupt the work: a lost lease, a
+//! The heartbeat: it renews the lease during an attempt, and watches what may interrupt the work: a lost lease, a
 //! request in the ledger, an issue that is closed, unlabeled, or cancelled by a comment.
 
 use std::time::Duration;
