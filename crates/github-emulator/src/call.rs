@@ -182,6 +182,11 @@ impl Reply {
         Self { status: StatusCode::OK, content_type, link: None, location: None, body: body.into() }
     }
 
+    /// The JSON of the body; `null` where it has none.
+    pub(super) fn read(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
     /// Adds where the other pages are.
     pub(super) fn with_link(mut self, link: Option<String>) -> Self {
         self.link = link;

@@ -17,10 +17,13 @@ use sha2::{Digest, Sha256};
 use super::{
     apps::verify,
     forge::{Forge, LoggedRequest},
-    meter::Reading,
+    meter::{self, Reading},
     refusal::Refusal,
 };
 use crate::names::{Login, Timestamp};
+
+/// Where GraphQL is, beside the REST API.
+pub(super) const GRAPHQL: &str = "/api/graphql";
 
 /// Who signed in, if anyone; an extension of the request.
 #[derive(Debug, Clone)]
@@ -51,7 +54,9 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
         });
     }
     let who = login.clone().ok().flatten();
+    let graphql = path == GRAPHQL;
     let payer = who.as_ref().map(ToString::to_string).or(payer);
+    let payer = if graphql { payer.map(|name| meter::graphql(&name)) } else { payer };
     let payer = payer.as_deref();
     // GitHub does not count a look at the limit itself.
     let free = path.ends_with("/rate_limit");
@@ -61,8 +66,10 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
     };
     let (mut response, mut reading, mut counted) = match (login, charge()) {
         (Err(refusal), Ok(reading) | Err(reading)) => (refusal.into_response(), reading, !free),
+        (Ok(_), Err(reading)) if graphql => (graphql_used_up(payer), reading, false),
         (Ok(_), Err(reading)) => (used_up(payer).into_response(), reading, false),
-        (Ok(_), Ok(reading)) if !forge.meter.admits(&method, payer, now) => (too_fast(), reading, false),
+        // Of GraphQL only the endpoint itself knows whether a request writes.
+        (Ok(_), Ok(reading)) if !graphql && !forge.meter.admits(&method, payer, now) => (too_fast(), reading, false),
         (Ok(login), Ok(reading)) => {
             request.extensions_mut().insert(Caller(login));
             request.extensions_mut().insert(ServedPath(path));
@@ -81,6 +88,9 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
         }
     }
     dress(response.headers_mut(), &reading, now, forge.next_id());
+    if graphql {
+        response.headers_mut().insert("x-ratelimit-resource", HeaderValue::from_static("graphql"));
+    }
     let status = response.status().as_u16();
     forge.note(LoggedRequest { method: method.to_string(), path: target, status, login: who, counted });
     response
@@ -118,6 +128,13 @@ fn web_token(headers: &HeaderMap) -> Option<&str> {
 fn used_up(who: Option<&str>) -> Refusal {
     let whose = who.map_or_else(|| "127.0.0.1".to_owned(), |name| format!("user {name}"));
     Refusal::new(StatusCode::FORBIDDEN, format!("API rate limit exceeded for {whose}."))
+}
+
+/// GraphQL's own answer to a used-up hour: its status is that of a success.
+fn graphql_used_up(who: Option<&str>) -> Response {
+    let message = format!("API rate limit exceeded for {}.", who.unwrap_or_default());
+    let body = serde_json::json!({"errors": [{"type": "RATE_LIMITED", "message": message}]});
+    (StatusCode::OK, axum::Json(body)).into_response()
 }
 
 /// GitHub's answer to too many writes in a minute.

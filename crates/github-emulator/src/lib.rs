@@ -1,6 +1,6 @@
 //! A GitHub-compatible server in one process, checked against GitHub's OpenAPI description.
 //!
-//! REST is below `/api/v3`, as on GitHub Enterprise Server; git speaks smart HTTP at `/OWNER/REPO.git` with a token as the
+//! REST is below `/api/v3` and GraphQL at `/api/graphql`, as on GitHub Enterprise Server; git speaks smart HTTP at `/OWNER/REPO.git` with a token as the
 //! password. State is in memory behind one lock and, where there is a folder for it, in a file too; git data is in bare
 //! repositories on disk.
 //!
@@ -14,7 +14,7 @@
 //! its own repository. Dependencies and sub-issues stay within one repository. The timeline has no `committed` entries.
 //!
 //! # Not here
-//! GraphQL, search, forks, organizations and teams, milestones, projects, releases, Actions, commit comments, deleting and
+//! REST search, forks, organizations and teams, milestones, projects, releases, Actions, commit comments, deleting and
 //! renaming repositories, settings of branch protection (the handle sets it), and the endpoints that manage webhooks and
 //! Apps. An endpoint that is not here is answered 501 with its name.
 
@@ -30,6 +30,7 @@ mod fields;
 mod forge;
 mod git;
 mod git_http;
+mod graphql;
 mod measure;
 mod meter;
 mod names;

@@ -19,6 +19,11 @@ use crate::names::Timestamp;
 const SIGNED_IN: u32 = 5_000;
 const ANONYMOUS: u32 = 60;
 
+/// The name under which an account's GraphQL is counted: GitHub gives it an hour of its own.
+pub(super) fn graphql(login: &str) -> String {
+    format!("{login} (GraphQL)")
+}
+
 /// What an account has used of its hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reading {

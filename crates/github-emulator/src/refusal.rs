@@ -97,6 +97,22 @@ impl Refusal {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Server Error")
     }
 
+    /// What it says in one sentence, with what is wrong with each field.
+    pub(super) fn sentence_of(&self) -> String {
+        let one = |error: &Value| match (error.as_str(), error["message"].as_str()) {
+            (Some(text), _) | (None, Some(text)) => text.to_owned(),
+            (None, None) => format!(
+                "{} {}",
+                error["field"].as_str().unwrap_or_default(),
+                error["code"].as_str().unwrap_or_default().replace('_', " ")
+            ),
+        };
+        match self.errors.iter().map(one).collect::<Vec<_>>() {
+            none if none.is_empty() => self.message.clone(),
+            sentences => sentences.join(", "),
+        }
+    }
+
     fn field(resource: &str, field: &str, code: &str) -> Self {
         let mut refusal = Self::unprocessable("Validation Failed");
         refusal.errors.push(json!({"resource": resource, "field": field, "code": code}));

@@ -50,6 +50,11 @@ verb!(patch, PATCH);
 verb!(delete, DELETE);
 
 impl Route {
+    /// Answers a request that did not come through this endpoint's own path.
+    pub(super) fn answer(&self, call: &Call) -> Answer {
+        (self.handler)(call)
+    }
+
     /// Its method and pattern, as `GET /repos/{owner}/{repo}`.
     pub(super) fn name(&self) -> String {
         format!("{} {}", self.verb, self.pattern)

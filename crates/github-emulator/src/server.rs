@@ -14,7 +14,7 @@ use super::{
     fault_layer::faulty,
     faults::Fault,
     forge::{Forge, LoggedRequest},
-    git, git_http,
+    git, git_http, graphql,
     options::Options,
     pages, route,
     state::{Account, Repository},
@@ -131,6 +131,7 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
 
 fn router(forge: &Arc<Forge>) -> Router {
     let api = Router::new().nest("/api/v3", route::router(forge, api::routes()));
+    let api = api.merge(route::table(forge, graphql::ROUTES));
     let all = api
         .layer(from_fn_with_state(Arc::clone(forge), envelope))
         .merge(git_http::routes(forge))

@@ -6,7 +6,7 @@ use super::{
         page::paged,
         refusal::Refusal,
         route::{Route, delete, get, patch, post},
-        state::{Comment, Repository},
+        state::{Comment, History, Repository},
         users::Role,
         wire,
     },
@@ -64,7 +64,16 @@ fn create(call: &Call) -> Answer {
             return Err(Refusal::new(http::StatusCode::FORBIDDEN, "Unable to create comment because issue is locked."));
         }
         let (created_at, updated_at) = (call.now, call.now);
-        issue.comments.push(Comment { id, author: actor.clone(), body, created_at, updated_at, reactions: Vec::new() });
+        issue.comments.push(Comment {
+            id,
+            author: actor.clone(),
+            body,
+            created_at,
+            updated_at,
+            reactions: Vec::new(),
+            history: History::default(),
+            minimized: None,
+        });
         issue.updated_at = call.now;
         let number = issue.number;
         cross_reference(call, repo, actor, number);
@@ -88,8 +97,7 @@ fn update(call: &Call) -> Answer {
     let (id, mut state) = (call.number("id")?, call.state());
     let need = own_or(call, call.repository(&state, Role::Read)?, id)?;
     let comment = find_mut(call.repository_mut(&mut state, need)?, id)?;
-    comment.body = body;
-    comment.updated_at = call.now;
+    comment.edit(|| call.forge.next_id(), call.actor()?, call.now, body);
     let view = call.view(&state)?;
     let (number, comment) = find(view.repo, id)?;
     Ok(Reply::ok(&wire::comment(view, number, comment)))

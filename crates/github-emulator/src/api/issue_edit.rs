@@ -66,8 +66,7 @@ impl Edit {
             issue.record(id(), actor, call.now, EventKind::Renamed { from, to });
         }
         if let Some(body) = self.body.filter(|body| *body != issue.body) {
-            issue.body = body;
-            issue.updated_at = call.now;
+            issue.edit(id, actor, call.now, body);
         }
         match self.state {
             Some(Turn::Open) => issue.reopen(id(), actor, call.now),

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::super::{
     call::{Answer, Call, Reply},
+    meter,
     refusal::Refusal,
     route::{Route, get},
     wire::{private_account, public_account},
@@ -14,14 +15,18 @@ pub(super) const ROUTES: &[Route] =
     &[get("/rate_limit", rate_limit), get("/meta", meta), get("/user", user), get("/users/{login}", account)];
 
 fn rate_limit(call: &Call) -> Answer {
-    let reading = call.forge.meter.read(call.caller.as_ref().map(Login::as_str), call.now);
-    let rate = json!({
-        "limit": reading.limit,
-        "used": reading.used,
-        "remaining": reading.remaining(),
-        "reset": reading.reset.timestamp(),
-    });
-    let resources = json!({"core": rate, "search": rate, "graphql": rate});
+    let rate_of = |payer: Option<&str>| {
+        let reading = call.forge.meter.read(payer, call.now);
+        json!({
+            "limit": reading.limit,
+            "used": reading.used,
+            "remaining": reading.remaining(),
+            "reset": reading.reset.timestamp(),
+        })
+    };
+    let login = call.caller.as_ref().map(Login::as_str);
+    let (rate, graphql) = (rate_of(login), rate_of(login.map(meter::graphql).as_deref()));
+    let resources = json!({"core": rate, "search": rate, "graphql": graphql});
     Ok(Reply::ok(&json!({"resources": resources, "rate": rate})))
 }
 

@@ -9,7 +9,7 @@ use super::{
         page::paged,
         refusal::Refusal,
         route::{Route, delete, get, patch, post},
-        state::{Repository, ReviewComment},
+        state::{History, Repository, ReviewComment},
         users::Role,
         wire,
     },
@@ -74,6 +74,9 @@ pub(super) fn comment(call: &Call, author: &Login, place: Place, review: Option<
         reply_to: place.reply_to,
         created_at: call.now,
         updated_at: call.now,
+        history: History::default(),
+        minimized: None,
+        resolved_by: None,
     }
 }
 
@@ -143,15 +146,14 @@ fn update(call: &Call) -> Answer {
     let fields = call.fields("PullRequestReviewComment")?;
     fields.required("body")?;
     let body = fields.limited("body", BODY_MAX)?.unwrap_or_default();
-    let id = call.number("id")?;
+    let (actor, id) = (call.actor()?, call.number("id")?);
     {
         let mut state = call.state();
         let need = own_or(call, call.repository(&state, Role::Read)?, id)?;
         let repo = call.repository_mut(&mut state, need)?;
         let pulls = repo.issues.values_mut().filter_map(|issue| issue.pull.as_mut());
         for comment in pulls.flat_map(|pull| &mut pull.review_comments).filter(|comment| comment.id == id) {
-            comment.body.clone_from(&body);
-            comment.updated_at = call.now;
+            comment.edit(|| call.forge.next_id(), actor, call.now, body.clone());
         }
     }
     show(call)

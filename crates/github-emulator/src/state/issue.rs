@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, EventKind, IssueState, Pull, StateReason};
+use super::{Edited, Event, EventKind, History, IssueState, Original, Pull, StateReason};
 use crate::names::{Login, Timestamp};
 
 /// A reaction to an issue or a comment.
@@ -23,6 +23,23 @@ pub(in super::super) struct Comment {
     pub(in super::super) created_at: Timestamp,
     pub(in super::super) updated_at: Timestamp,
     pub(in super::super) reactions: Vec<Reaction>,
+    #[serde(default)]
+    pub(in super::super) history: History,
+    /// Why it is hidden, in GraphQL's words; none: it is not.
+    #[serde(default)]
+    pub(in super::super) minimized: Option<String>,
+}
+
+impl Comment {
+    /// Changes its text, and keeps what it said.
+    pub(in super::super) fn edit(&mut self, ids: impl Fn() -> u64, editor: &Login, now: Timestamp, body: String) {
+        let original = Original { author: &self.author, at: self.created_at, text: &self.body };
+        if body != self.body {
+            self.history.note(ids, original, Edited { editor, at: now, text: &body });
+        }
+        self.body = body;
+        self.updated_at = now;
+    }
 }
 
 /// An issue, or a pull request's half that is one.
@@ -45,6 +62,8 @@ pub(in super::super) struct Issue {
     pub(in super::super) comments: Vec<Comment>,
     pub(in super::super) events: Vec<Event>,
     pub(in super::super) reactions: Vec<Reaction>,
+    #[serde(default)]
+    pub(in super::super) history: History,
     /// Numbers of the issues that this one waits for.
     pub(in super::super) blocked_by: Vec<u64>,
     /// Numbers of its sub-issues.
@@ -63,6 +82,24 @@ impl Issue {
     pub(in super::super) fn record(&mut self, id: u64, actor: &Login, at: Timestamp, kind: EventKind) {
         self.updated_at = at;
         self.events.push(Event { id, actor: actor.clone(), at, kind });
+    }
+
+    /// Changes its text, and keeps what it said.
+    pub(in super::super) fn edit(
+        &mut self,
+        ids: impl Fn() -> u64,
+        editor: &Login,
+        now: Timestamp,
+        body: Option<String>,
+    ) {
+        let former = self.body.as_deref().unwrap_or_default();
+        let original = Original { author: &self.author, at: self.created_at, text: former };
+        let text = body.as_deref().unwrap_or_default();
+        if text != former {
+            self.history.note(ids, original, Edited { editor, at: now, text });
+        }
+        self.body = body;
+        self.updated_at = now;
     }
 
     /// Closes it; closing what is closed changes nothing.

@@ -3,6 +3,7 @@
 
 mod account;
 mod event;
+mod history;
 mod issue;
 mod issue_state;
 mod pull;
@@ -11,6 +12,7 @@ mod repository;
 
 pub(super) use account::{Account, Accounts};
 pub(super) use event::{Event, EventKind};
+pub(super) use history::{Edited, History, Original, Revision};
 pub(super) use issue::{Closing, Comment, Issue, Lock, Reaction};
 pub(super) use issue_state::{IssueState, StateReason};
 pub(super) use pull::{Merged, Pull, Review, ReviewComment, ReviewState};

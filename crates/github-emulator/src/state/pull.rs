@@ -1,5 +1,6 @@
 //! What a pull request has beyond an issue.
 
+use super::{Edited, History, Original};
 use crate::names::{Login, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -80,4 +81,24 @@ pub(in super::super) struct ReviewComment {
     pub(in super::super) reply_to: Option<u64>,
     pub(in super::super) created_at: Timestamp,
     pub(in super::super) updated_at: Timestamp,
+    #[serde(default)]
+    pub(in super::super) history: History,
+    /// Why it is hidden, in GraphQL's words; none: it is not.
+    #[serde(default)]
+    pub(in super::super) minimized: Option<String>,
+    /// Who resolved the thread that this comment begins; none: it is open, or the comment is a reply.
+    #[serde(default)]
+    pub(in super::super) resolved_by: Option<Login>,
+}
+
+impl ReviewComment {
+    /// Changes its text, and keeps what it said.
+    pub(in super::super) fn edit(&mut self, ids: impl Fn() -> u64, editor: &Login, now: Timestamp, body: String) {
+        let original = Original { author: &self.author, at: self.created_at, text: &self.body };
+        if body != self.body {
+            self.history.note(ids, original, Edited { editor, at: now, text: &body });
+        }
+        self.body = body;
+        self.updated_at = now;
+    }
 }

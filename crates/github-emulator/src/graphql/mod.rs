@@ -1,0 +1,25 @@
+//! GraphQL, at `/api/graphql`: GitHub's public names, for what Hob and `gh` ask.
+//!
+//! A type is one file of `types`, with its description in GraphQL's schema language and the resolver of its fields; a
+//! mutation is an entry of a file of `mutations`, and runs the endpoints of the REST API. Reading documents is
+//! `async-graphql-parser`'s; the rest is here, because a whole server crate is a tenth of all crates of the program.
+//!
+//! # Caveats
+//! What is not in the schema is refused by its name, in GitHub's words. `totalCount` and pages read whole lists.
+
+mod endpoint;
+mod execute;
+mod introspect;
+mod mutations;
+mod object;
+mod page;
+mod problem;
+mod schema;
+mod types;
+mod validate;
+mod values;
+
+pub(super) use endpoint::ROUTES;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,13 @@
+//! The mutations, one file a topic: the description of each with its input and payload, and what it does. Most do nothing
+//! themselves: they call the endpoint of the REST API that does the same.
+
+mod comments;
+mod doing;
+mod issues;
+mod labels;
+mod pulls;
+mod reactions;
+mod reviews;
+mod table;
+
+pub(super) use table::{descriptions, run};

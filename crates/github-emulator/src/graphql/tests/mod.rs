@@ -1,0 +1,9 @@
+//! GraphQL over real HTTP, beside the REST API.
+
+mod edits;
+mod fixture;
+mod mutations;
+mod pages;
+mod queries;
+mod refusals;
+mod whole;

@@ -1,0 +1,58 @@
+//! Single queries: actors, search, and the order of an answer.
+
+use serde_json::json;
+
+use super::fixture::Fixture;
+
+#[tokio::test]
+async fn an_answer_keeps_the_order_of_its_query() {
+    let fixture = Fixture::start().await;
+    let query = json!({"query": "{ viewer { url login id } rateLimit { used cost } }"});
+    let text = fixture.post("ta", &query).await.text().await.unwrap();
+    let at = |name: &str| text.find(&format!("\"{name}\":")).unwrap();
+    assert!(
+        at("viewer") < at("url") && at("url") < at("login") && at("login") < at("rateLimit") && at("used") < at("cost"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_bot_acts_under_its_name_without_the_suffix() {
+    let fixture = Fixture::start().await;
+    fixture.issue("One").await;
+    fixture.rest("tb", "POST /repos/ada/site/issues/1/comments", json!({"body": "beep"})).await;
+    let query = "{ repository(owner: \"ada\", name: \"site\") { issue(number: 1) {
+        comments(last: 1) { nodes { author { __typename login ... on User { name } } } } } } }";
+    let data = fixture.data("ta", query).await;
+    let author = &data["repository"]["issue"]["comments"]["nodes"][0]["author"];
+    assert_eq!(*author, json!({"__typename": "Bot", "login": "hob"}));
+}
+
+#[tokio::test]
+async fn a_search_finds_what_all_its_qualifiers_hold_for() {
+    let fixture = Fixture::start().await;
+    for (title, labels) in [("Greet all", json!(["code"])), ("Greet one", json!([])), ("Part", json!(["code"]))] {
+        fixture.rest("tw", "POST /repos/ada/site/issues", json!({"title": title, "labels": labels})).await;
+    }
+    let query = "query($q: String!) { search(type: ISSUE, query: $q, first: 10) {
+        issueCount nodes { ... on Issue { number } } } }";
+    for (wanted, numbers) in [
+        ("repo:ada/site is:issue state:open label:code", json!([{"number": 3}, {"number": 1}])),
+        ("greet -label:code", json!([{"number": 2}])),
+        ("author:@me sort:created-asc", json!([{"number": 1}, {"number": 2}, {"number": 3}])),
+        ("is:pr", json!([])),
+    ] {
+        let answer = fixture.ask_with("tw", query, json!({"q": wanted})).await;
+        assert_eq!(answer["data"]["search"]["nodes"], numbers, "{wanted}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn fields_are_left_out_and_renamed_as_the_query_says() {
+    let fixture = Fixture::start().await;
+    let query = "query($no: Boolean!) { viewer { me: login name @skip(if: true) ...more @include(if: $no) ... @skip(if: $no) { id } } }
+        fragment more on User { url }";
+    let answer = fixture.ask_with("ta", query, json!({"no": false})).await;
+    let keys: Vec<_> = answer["data"]["viewer"].as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["id", "me"]);
+}

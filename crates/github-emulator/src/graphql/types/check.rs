@@ -1,0 +1,235 @@
+//! Check runs and commit statuses, and what they say together.
+
+use super::{
+    super::{
+        super::{
+            state::{CheckRun, CommitStatus, Repository},
+            wire::{node_id, time},
+        },
+        object::{Args, At, Object, Out, Resolved, made, unresolved},
+        page::connection_with,
+    },
+    account::actor,
+};
+
+pub(super) const DESCRIPTION: &str = r"
+type StatusCheckRollup { commit: Commit contexts: StatusCheckRollupContextConnection! state: StatusState! }
+union StatusCheckRollupContext = CheckRun | StatusContext
+type StatusCheckRollupContextConnection {
+    checkRunCount: Int!
+    checkRunCountsByState: [CheckRunStateCount!]
+    edges: [StatusCheckRollupContextEdge]
+    nodes: [StatusCheckRollupContext]
+    pageInfo: PageInfo!
+    statusContextCount: Int!
+    statusContextCountsByState: [StatusContextStateCount!]
+    totalCount: Int!
+}
+type CheckRunStateCount { count: Int! state: CheckRunState! }
+type StatusContextStateCount { count: Int! state: StatusState! }
+type CheckRun implements Node & UniformResourceLocatable {
+    checkSuite: CheckSuite!
+    completedAt: DateTime
+    conclusion: CheckConclusionState
+    databaseId: Int
+    detailsUrl: URI
+    externalId: String
+    id: ID!
+    isRequired(pullRequestId: ID, pullRequestNumber: Int): Boolean!
+    name: String!
+    permalink: URI!
+    repository: Repository!
+    resourcePath: URI!
+    startedAt: DateTime
+    status: CheckStatusState!
+    summary: String
+    text: String
+    title: String
+    url: URI!
+}
+type CheckSuite { repository: Repository! workflowRun: WorkflowRun }
+type WorkflowRun { event: String! workflow: Workflow! }
+type Workflow { name: String! }
+type StatusContext implements Node {
+    commit: Commit
+    context: String!
+    createdAt: DateTime!
+    creator: Actor
+    description: String
+    id: ID!
+    isRequired(pullRequestId: ID, pullRequestNumber: Int): Boolean!
+    state: StatusState!
+    targetUrl: URI
+}
+enum StatusState { ERROR EXPECTED FAILURE PENDING SUCCESS }
+enum CheckStatusState { COMPLETED IN_PROGRESS PENDING QUEUED REQUESTED WAITING }
+enum CheckConclusionState {
+    ACTION_REQUIRED CANCELLED FAILURE NEUTRAL SKIPPED STALE STARTUP_FAILURE SUCCESS TIMED_OUT
+}
+enum CheckRunState {
+    ACTION_REQUIRED CANCELLED COMPLETED FAILURE IN_PROGRESS NEUTRAL PENDING QUEUED SKIPPED STALE STARTUP_FAILURE SUCCESS
+    TIMED_OUT WAITING
+}
+";
+
+/// The newest check run of each name and the newest status of each context.
+struct Rollup<'s> {
+    repo: &'s Repository,
+    sha: String,
+    runs: Vec<&'s CheckRun>,
+    statuses: Vec<&'s CommitStatus>,
+}
+
+/// What the checks of a commit say together; `null` where it has none.
+pub(super) fn rollup<'s>(repo: &'s Repository, sha: &str) -> Out<'s> {
+    let (mut runs, mut statuses): (Vec<&CheckRun>, Vec<&CommitStatus>) = (Vec::new(), Vec::new());
+    for run in repo.checks.iter().rev().filter(|run| run.sha == sha) {
+        if !runs.iter().any(|known| known.name == run.name) {
+            runs.push(run);
+        }
+    }
+    for status in repo.statuses.iter().rev().filter(|status| status.sha == sha) {
+        if !statuses.iter().any(|known| known.context == status.context) {
+            statuses.push(status);
+        }
+    }
+    runs.reverse();
+    statuses.reverse();
+    if runs.is_empty() && statuses.is_empty() {
+        return Out::Null;
+    }
+    Out::object(Rollup { repo, sha: sha.to_owned(), runs, statuses })
+}
+
+/// A check run's state in one word: how it ended, or where it is.
+fn state_of(run: &CheckRun) -> String {
+    run.conclusion.as_ref().unwrap_or(&run.status).to_uppercase()
+}
+
+impl Rollup<'_> {
+    fn state(&self) -> &'static str {
+        let words = self.runs.iter().map(|run| state_of(run));
+        let words: Vec<String> = words.chain(self.statuses.iter().map(|status| status.state.to_uppercase())).collect();
+        let any = |of: &[&str]| words.iter().any(|word| of.contains(&word.as_str()));
+        if any(&["ERROR"]) {
+            "ERROR"
+        } else if any(&["FAILURE", "TIMED_OUT", "CANCELLED", "ACTION_REQUIRED", "STARTUP_FAILURE"]) {
+            "FAILURE"
+        } else if any(&["PENDING", "QUEUED", "IN_PROGRESS", "REQUESTED", "WAITING", "STALE"]) {
+            "PENDING"
+        } else {
+            "SUCCESS"
+        }
+    }
+}
+
+impl<'s> Object<'s> for Rollup<'s> {
+    fn kind(&self) -> &str {
+        "StatusCheckRollup"
+    }
+
+    fn field(&self, _: &At<'s>, name: &str, args: &Args) -> Resolved<'s> {
+        Ok(match name {
+            "commit" => Out::Node(node_id("Commit", &self.sha)),
+            "contexts" => {
+                let runs = self.runs.iter().map(|run| (run.id, run_of(self.repo, run)));
+                let statuses = self.statuses.iter().map(|status| (status.id, status_of(status)));
+                let more = vec![
+                    ("checkRunCount", Out::leaf(self.runs.len())),
+                    ("statusContextCount", Out::leaf(self.statuses.len())),
+                    ("checkRunCountsByState", counts("CheckRunStateCount", self.runs.iter().map(|run| state_of(run)))),
+                    (
+                        "statusContextCountsByState",
+                        counts("StatusContextStateCount", self.statuses.iter().map(|s| s.state.to_uppercase())),
+                    ),
+                ];
+                connection_with("StatusCheckRollupContextConnection", args, runs.chain(statuses), more)
+            }
+            "state" => Out::leaf(self.state()),
+            _ => return unresolved("StatusCheckRollup", name),
+        })
+    }
+}
+
+fn counts<'s>(kind: &'static str, states: impl Iterator<Item = String>) -> Out<'s> {
+    let mut found = std::collections::BTreeMap::<String, usize>::new();
+    for state in states {
+        *found.entry(state).or_default() += 1;
+    }
+    let count =
+        |(state, count): (String, usize)| made(kind, [("count", Out::leaf(count)), ("state", Out::leaf(state))]);
+    Out::List(found.into_iter().map(count).collect())
+}
+
+/// A check run.
+pub(super) fn run_of<'s>(repo: &'s Repository, run: &'s CheckRun) -> Out<'s> {
+    Out::object(RunNode { repo, run })
+}
+
+/// A commit status.
+pub(super) fn status_of(status: &CommitStatus) -> Out<'_> {
+    Out::object(StatusNode { status })
+}
+
+struct RunNode<'s> {
+    repo: &'s Repository,
+    run: &'s CheckRun,
+}
+
+impl<'s> Object<'s> for RunNode<'s> {
+    fn kind(&self) -> &str {
+        "CheckRun"
+    }
+
+    fn field(&self, at: &At<'s>, name: &str, _: &Args) -> Resolved<'s> {
+        let (run, below) = (self.run, format!("/runs/{}", self.run.id));
+        let repository = || Out::Node(node_id("Repository", self.repo.id));
+        Ok(match name {
+            // There are no workflows: a check run is made through the API.
+            "checkSuite" => made("CheckSuite", [("repository", repository()), ("workflowRun", Out::Null)]),
+            "completedAt" => Out::leaf(run.completed_at.as_deref()),
+            "conclusion" => Out::leaf(run.conclusion.as_ref().map(|conclusion| conclusion.to_uppercase())),
+            "databaseId" => Out::leaf(run.id),
+            "detailsUrl" => Out::leaf(run.details_url.clone().unwrap_or_else(|| at.page(self.repo, &below))),
+            "externalId" => Out::leaf(run.external_id.as_deref()),
+            "id" => Out::leaf(node_id("CheckRun", run.id)),
+            "isRequired" => Out::leaf(false),
+            "name" => Out::leaf(run.name.as_str()),
+            "permalink" | "url" => Out::leaf(at.page(self.repo, &below)),
+            "repository" => repository(),
+            "resourcePath" => Out::leaf(format!("/{}{below}", self.repo.name)),
+            "startedAt" => Out::leaf(run.started_at.as_deref()),
+            "status" => Out::leaf(run.status.to_uppercase()),
+            "summary" => Out::leaf(run.summary.as_deref()),
+            "text" => Out::leaf(run.text.as_deref()),
+            "title" => Out::leaf(run.title.as_deref()),
+            _ => return unresolved("CheckRun", name),
+        })
+    }
+}
+
+struct StatusNode<'s> {
+    status: &'s CommitStatus,
+}
+
+impl<'s> Object<'s> for StatusNode<'s> {
+    fn kind(&self) -> &str {
+        "StatusContext"
+    }
+
+    fn field(&self, at: &At<'s>, name: &str, _: &Args) -> Resolved<'s> {
+        let status = self.status;
+        Ok(match name {
+            "commit" => Out::Node(node_id("Commit", &status.sha)),
+            "context" => Out::leaf(status.context.as_str()),
+            "createdAt" => Out::leaf(time(status.at)),
+            "creator" => actor(at, &status.creator),
+            "description" => Out::leaf(status.description.as_deref()),
+            "id" => Out::leaf(node_id("StatusContext", status.id)),
+            "isRequired" => Out::leaf(false),
+            "state" => Out::leaf(status.state.to_uppercase()),
+            "targetUrl" => Out::leaf(status.target_url.as_deref()),
+            _ => return unresolved("StatusContext", name),
+        })
+    }
+}

@@ -1,0 +1,27 @@
+//! The descriptions of all types.
+
+use super::{
+    account, check, comment, commit, common, conversation, issue, label, pull, query, reaction, repository, review,
+    search, template, text, thread,
+};
+
+/// Each type's description, in GraphQL's schema language.
+pub(in super::super) const DESCRIPTIONS: &[&str] = &[
+    account::DESCRIPTION,
+    check::DESCRIPTION,
+    comment::DESCRIPTION,
+    commit::DESCRIPTION,
+    common::DESCRIPTION,
+    conversation::DESCRIPTION,
+    issue::DESCRIPTION,
+    label::DESCRIPTION,
+    pull::DESCRIPTION,
+    query::DESCRIPTION,
+    reaction::DESCRIPTION,
+    repository::DESCRIPTION,
+    review::DESCRIPTION,
+    search::DESCRIPTION,
+    template::DESCRIPTION,
+    text::DESCRIPTION,
+    thread::DESCRIPTION,
+];
