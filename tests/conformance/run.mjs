@@ -13,6 +13,7 @@ import { collaborators } from "./checks/collaborators.mjs";
 import { comments } from "./checks/comments.mjs";
 import { contents } from "./checks/contents.mjs";
 import { git } from "./checks/git.mjs";
+import { graphql } from "./checks/graphql.mjs";
 import { issues } from "./checks/issues.mjs";
 import { labels } from "./checks/labels.mjs";
 import { limits } from "./checks/limits.mjs";
@@ -29,7 +30,7 @@ import { Receiver, webhooks } from "./checks/webhooks.mjs";
 
 const TOPICS = {
   meta, labels, issues, comments, relations, collaborators, objects, refs, contents, branches, pulls, reviews, results,
-  apps, git, octokit, webhooks,
+  apps, git, graphql, octokit, webhooks,
 };
 
 async function main() {
