@@ -106,6 +106,10 @@ impl Unblocking {
         };
         record.attempt = 0;
         (record.last_failure, record.blocked, record.proposed) = (None, None, None);
+        if record.pull_request.is_none() {
+            // Work that passed its checks before the answer is not what is asked for now.
+            record.head_sha = None;
+        }
         if let Some(trigger) = record.trigger.as_mut() {
             trigger.approved = approved;
         }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use hob_agent::AgentError;
 use hob_domain::{
     Allowance, BlockReason, Budget, CheckResult, Evidence, FailureClass, Note, Outcome, failed_checks, failure_mark,
 };
@@ -125,6 +126,10 @@ async fn run_round(
                 FailureClass::Permanent | FailureClass::NeedsHuman => {
                     Round::Blocked(BlockReason::AgentFailed { failure: reason })
                 }
+                FailureClass::Misconfigured => {
+                    keep_soon(worker, job).await;
+                    return Err(AgentError { reason, failure }.into());
+                }
             });
         }
     };
@@ -165,10 +170,10 @@ async fn has_unseen_work(job: &Job<'_>) -> Result<bool, WorkError> {
     Ok(job.held.lease.record().pull_request.is_none() && job.checkout.tip().await? != *job.checkout.base())
 }
 
-/// Whether the branch has work that passed its checks in the attempt before, which failed only after that.
+/// Whether the branch has work that passed its checks in an attempt before, whose way to a pull request was cut off.
 fn is_proven(job: &Job<'_>) -> bool {
     let record = job.held.lease.record();
-    record.last_failure.is_some() && record.head_sha.as_ref() == Some(job.checkout.start())
+    record.pull_request.is_none() && record.head_sha.as_ref() == Some(job.checkout.start())
 }
 
 /// What failed checks printed, without their times.
