@@ -1,9 +1,13 @@
 //! `hob forge serve`: the embedded forge by itself; `hob forge routes`: its endpoints.
 
-use std::{io::Write, net::SocketAddr, path::PathBuf};
+use std::{
+    io::Write,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context;
-use github_emulator::{App, AppKey, Fault, Options, Role, User, Webhook, endpoints, serve as start};
+use github_emulator::{App, AppKey, Fault, Options, Role, Seed, User, Webhook, endpoints, serve as start};
 use secrecy::SecretString;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -26,6 +30,10 @@ pub(super) struct Args {
     /// Add a GitHub App with its installation and key file (PEM; the public half is enough). May be repeated.
     #[arg(long = "app", value_name = "ID:INSTALLATION:SLUG:ROLE:KEYFILE")]
     apps: Vec<AppArg>,
+
+    /// Begin with the accounts and repositories of this TOML file. Repositories that exist stay as they are.
+    #[arg(long, value_name = "FILE")]
+    seed: Option<PathBuf>,
 
     /// Limit each account to this many requests per hour.
     #[arg(long, value_name = "N")]
@@ -53,11 +61,13 @@ pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
         }
         None => Vec::new(),
     };
+    let seed = args.seed.as_deref().map(read_seed).transpose()?.unwrap_or_default();
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let webhook = args.webhook.map(|url| Webhook { url, secret: args.webhook_secret });
     let apps = args.apps.into_iter().map(AppArg::read).collect::<anyhow::Result<_>>()?;
     let (listen, data, users, rate_limit) = (args.listen, args.data, args.users, args.rate_limit);
-    let forge = start(Options { listen, data, users, apps, rate_limit, webhook }).await.context("start the forge")?;
+    let forge =
+        start(Options { listen, data, users, apps, rate_limit, seed, webhook }).await.context("start the forge")?;
     for fault in faults {
         forge.inject(fault);
     }
@@ -72,6 +82,13 @@ pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
     }
     forge.shutdown().await;
     Ok(())
+}
+
+/// Reads a seed; relative paths in it begin at its folder.
+fn read_seed(file: &Path) -> anyhow::Result<Seed> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
+    let folder = file.parent().unwrap_or(Path::new("."));
+    Seed::parse(&text, folder).with_context(|| format!("parse {}", file.display()))
 }
 
 /// The value of `--app`.

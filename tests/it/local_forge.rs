@@ -122,6 +122,7 @@ impl Fixture {
     }
 }
 
+const JSON: http::HeaderValue = http::HeaderValue::from_static("application/json; charset=utf-8");
 const REFS: &str = "/repos/acme/site/git/refs";
 
 #[tokio::test]
@@ -348,12 +349,25 @@ async fn a_push_moves_its_pull_request() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_answered_501_with_its_name() {
+async fn what_is_not_there_is_answered_404_with_its_name() {
     let fixture = Fixture::start().await;
     let answer = fixture.get("/repos/acme/site/milestones").await;
-    assert_eq!(answer.status, 501);
+    // A client that tries a server's failure again is told at once.
+    assert_eq!(answer.status, 404);
     assert_eq!(answer.body["message"], "the embedded forge has no GET /repos/acme/site/milestones");
-    assert_eq!(fixture.send("tw", Method::DELETE, "/user", Value::Null).await.status, 501);
+    assert_eq!(fixture.send("tw", Method::DELETE, "/user", Value::Null).await.status, 404);
+    // Nor is it a page, where a page's path would fit.
+    assert_eq!(fixture.get("/issues").await.body["message"], "the embedded forge has no GET /issues");
+    for path in ["/api", "/api/", "/api/v4", "/api/v4/user", "/api/uploads/x"] {
+        let asked = fixture.client.get(format!("{}{path}", fixture.forge.server_url())).send().await.unwrap();
+        assert_eq!((asked.status().as_u16(), &asked.headers()["content-type"]), (404, &JSON), "{path}");
+    }
+    let root = fixture.get("/").await;
+    assert_eq!(
+        (root.status, &root.body["current_user_url"]),
+        (200, &json!(format!("{}/user", fixture.forge.api_url())))
+    );
+    assert_eq!(fixture.send("nobody", Method::GET, "/", Value::Null).await.status, 401);
 }
 
 #[tokio::test]
@@ -446,7 +460,10 @@ async fn checks_statuses_reactions_and_blockers_are_kept() {
     let fixture = Fixture::start().await;
     let head = fixture.head.clone();
     let run = json!({"name": "ci", "head_sha": head, "status": "completed", "conclusion": "failure"});
-    assert_eq!(fixture.post("tw", "/repos/acme/site/check-runs", run).await.status, 201);
+    let person = fixture.post("tw", "/repos/acme/site/check-runs", run.clone()).await;
+    assert_eq!((person.status, &person.body["message"]), (403, &json!("You must authenticate via a GitHub App.")));
+    fixture.forge.add_user(&"ci[bot]:tc:write:bot".parse().unwrap());
+    assert_eq!(fixture.post("tc", "/repos/acme/site/check-runs", run).await.status, 201);
     let runs = fixture.get("/repos/acme/site/commits/main/check-runs").await.body;
     assert_eq!((&runs["total_count"], &runs["check_runs"][0]["conclusion"]), (&json!(1), &json!("failure")));
     fixture.post("tw", &format!("/repos/acme/site/statuses/{head}"), json!({"state": "success"})).await;
@@ -478,6 +495,7 @@ async fn a_forge_with_a_folder_goes_on_where_it_was() {
     fixture.post("tw", "/repos/acme/site/issues", json!({"title": "Kept"})).await;
     let made = fixture.post("tw", "/repos/acme/site/pulls", json!({"title": "P", "head": "b", "base": "main"})).await;
     // Dropped, not shut down: nothing may be left for the end.
+    fixture.forge = serve(Options::default()).await.unwrap();
     fixture.forge = serve(Options {
         users: vec!["wil:tw".parse().unwrap()],
         data: Some(folder.path().to_owned()),

@@ -6,7 +6,7 @@ use github_emulator::{App, AppKey, Options, Role, serve};
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::local_forge::Fixture;
+use crate::local_forge::{Fixture, site};
 
 /// A public key, and a token that its private half, which is nowhere any more, signed for App 7 to be good from the
 /// first minute of the year 2100.
@@ -62,4 +62,48 @@ async fn a_token_that_another_key_signed_is_refused() {
     let refused = fixture.send(&format!("{signed}.{turned}"), Method::GET, "/app", Value::Null).await;
     assert_eq!((refused.status, &refused.body["message"]), (401, &json!("A JSON web token could not be decoded")));
     assert!(AppKey::from_pem("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----").is_err());
+}
+
+#[tokio::test]
+async fn a_token_may_do_what_was_asked_for_and_nothing_else() {
+    let mut fixture = Fixture::start().await;
+    let key = AppKey::from_pem(KEY).unwrap();
+    let app = App { id: 7, slug: "hob".to_owned(), key, installation: 70, role: Role::Write };
+    let (apps, users) = (vec![app], vec!["wil:tw".parse().unwrap()]);
+    fixture.forge = serve(Options { apps, users, ..Options::default() }).await.unwrap();
+    fixture.head = fixture.forge.create_repository(&site(), &[("README.md", b"x\n", false)]).unwrap();
+    let hidden = json!({"name": "hidden", "private": true, "auto_init": true});
+    fixture.post("tw", "/user/repos", hidden).await;
+    let now = fixture.forge.now().timestamp();
+    fixture.forge.advance(Duration::from_secs(u64::try_from(BEGINS - now).unwrap()));
+    let ask = async |body: Value| fixture.post(TOKEN, "/app/installations/70/access_tokens", body).await;
+    for wrong in [
+        json!({"permissions": {"administration": "write"}}),
+        json!({"permissions": {"gists": "read"}}),
+        json!({"repositories": ["none"]}),
+        json!({"repository_ids": [1]}),
+        json!({"target": "x"}),
+    ] {
+        assert_eq!(ask(wrong.clone()).await.status, 422, "{wrong}");
+    }
+    let made = ask(json!({"repositories": ["site"], "permissions": {"issues": "read"}})).await.body;
+    assert_eq!(made["permissions"], json!({"metadata": "read", "issues": "read"}));
+    assert_eq!((&made["repository_selection"], &made["repositories"][0]["name"]), (&json!("selected"), &json!("site")));
+    let token = made["token"].as_str().unwrap();
+    let issues = "/repos/acme/site/issues";
+    assert_eq!(fixture.send(token, Method::GET, issues, Value::Null).await.status, 200);
+    let refused = fixture.post(token, issues, json!({"title": "T"})).await;
+    assert_eq!((refused.status, &refused.body["message"]), (403, &json!("Resource not accessible by integration")));
+    assert_eq!(refused.headers["x-accepted-github-permissions"], "issues=write");
+    assert_eq!(fixture.send(token, Method::GET, "/repos/wil/hidden", Value::Null).await.status, 404);
+    assert_eq!(fixture.send(token, Method::GET, "/user", Value::Null).await.status, 403, "it is no user");
+    let folder = tempfile::tempdir().unwrap();
+    fixture.git(folder.path(), &["clone", "-q", &fixture.clone_url(token), "w"]).await;
+    let (ok, said) = fixture.git(&folder.path().join("w"), &["push", "origin", "HEAD:b"]).await;
+    assert!(!ok && said.contains("403"), "{said}");
+    let whole = ask(Value::Null).await.body;
+    let (ok, said) = fixture
+        .git(&folder.path().join("w"), &["push", &fixture.clone_url(whole["token"].as_str().unwrap()), "HEAD:b"])
+        .await;
+    assert!(ok, "{said}");
 }

@@ -1,8 +1,8 @@
 //! GitHub Apps: a JSON web token signed with the App's key gives hourly tokens of its installation.
 //!
 //! # Caveats
-//! An App has one installation, on all repositories; its account is `SLUG[bot]`. A token may not be narrowed to
-//! repositories or permissions: what it may do is the role of that account.
+//! An App has one installation, on all repositories; its account is `SLUG[bot]`, and its permissions follow from that
+//! account's role.
 
 use base64::{Engine, prelude::BASE64_STANDARD, prelude::BASE64_URL_SAFE_NO_PAD};
 use chrono::TimeDelta;

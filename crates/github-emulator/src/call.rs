@@ -7,15 +7,17 @@ use std::{
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde_json::Value;
 
 use super::{
     fields::Fields,
     forge::Forge,
     git::Access,
+    media::Media,
+    permission::Needed,
     refusal::Refusal,
-    state::{Issue, Repository, State},
+    state::{Grant, Issue, Repository, State, Visibility},
     users::{AccountKind, Role},
     wire::View,
 };
@@ -29,13 +31,16 @@ pub(super) type Answer = Result<Reply, Refusal>;
 pub(super) struct Call {
     pub(super) forge: Arc<Forge>,
     pub(super) caller: Option<Login>,
+    /// What the caller's token may do, where it is an installation's.
+    pub(super) grant: Option<Grant>,
     /// The App that signed the request with its own key, if one did.
     pub(super) app: Option<u64>,
     pub(super) path: BTreeMap<String, String>,
     pub(super) query: BTreeMap<String, String>,
+    pub(super) raw_query: String,
     /// Path below the server's address, for `Link`.
     pub(super) location: String,
-    pub(super) accept: String,
+    pub(super) media: Media,
     pub(super) body: Bytes,
     pub(super) now: Timestamp,
 }
@@ -63,6 +68,24 @@ impl Call {
         self.query.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// A time in the query.
+    ///
+    /// # Errors
+    /// 422 where it is none.
+    pub(super) fn time(&self, resource: &str, name: &str) -> Result<Option<Timestamp>, Refusal> {
+        let time = self.query(name).map(|text| text.parse().map_err(|_| Refusal::invalid(resource, name)));
+        time.transpose()
+    }
+
+    /// A word in the query, one of `known`; the first of them where there is none.
+    ///
+    /// # Errors
+    /// 422 where it is another.
+    pub(super) fn choice(&self, resource: &str, name: &str, known: &[&'static str]) -> Result<&'static str, Refusal> {
+        let wanted = self.query(name).or(known.first().copied()).unwrap_or_default();
+        known.iter().find(|word| **word == wanted).copied().ok_or_else(|| Refusal::invalid(resource, name))
+    }
+
     /// The body's fields.
     pub(super) fn fields(&self, resource: &'static str) -> Result<Fields, Refusal> {
         Fields::parse(resource, &self.body)
@@ -80,7 +103,21 @@ impl Call {
 
     /// What the caller may do in `repo`.
     pub(super) fn role(&self, state: &State, repo: &Repository) -> Role {
-        repo.role(self.caller.as_ref().and_then(|login| state.accounts.get(login.as_str())))
+        let outside = self.grant.as_ref().is_some_and(|grant| !grant.includes(repo.id));
+        let caller = self.caller.as_ref().filter(|_| !outside);
+        repo.role(caller.and_then(|login| state.accounts.get(login.as_str())))
+    }
+
+    /// Refuses a token of an installation that lacks the permission.
+    ///
+    /// # Errors
+    /// 403; a repository that the caller may not see is the handler's to refuse.
+    pub(super) fn permitted(&self, needed: Needed) -> Result<(), Refusal> {
+        let Some(grant) = &self.grant else { return Ok(()) };
+        let state = self.state();
+        let Ok(repo) = self.repository(&state, Role::Read) else { return Ok(()) };
+        let is_public = repo.visibility == Visibility::Public;
+        if needed.is_met(grant, is_public) { Ok(()) } else { Err(Refusal::integration().accepting(needed.header())) }
     }
 
     /// The repository in the path, where the caller may do what `need` says.
@@ -148,43 +185,64 @@ impl Call {
 #[derive(Debug)]
 pub(super) struct Reply {
     status: StatusCode,
-    content_type: &'static str,
+    content: Content,
+    media: Media,
     link: Option<String>,
     location: Option<String>,
-    body: Bytes,
+}
+
+#[derive(Debug)]
+enum Content {
+    Nothing,
+    Json(Value),
+    Bytes(&'static str, Bytes),
 }
 
 impl Reply {
     /// 200 with this JSON.
-    pub(super) fn ok(body: &Value) -> Self {
+    pub(super) fn ok(body: Value) -> Self {
         Self::json(StatusCode::OK, body)
     }
 
     /// 201 with this JSON, and where it is from now on where the JSON says so.
-    pub(super) fn created(body: &Value) -> Self {
+    pub(super) fn created(body: Value) -> Self {
         let location = body["url"].as_str().map(str::to_owned);
         Self { location, ..Self::json(StatusCode::CREATED, body) }
     }
 
     /// 204.
     pub(super) fn empty() -> Self {
-        Self { status: StatusCode::NO_CONTENT, content_type: "", link: None, location: None, body: Bytes::new() }
+        Self {
+            status: StatusCode::NO_CONTENT,
+            content: Content::Nothing,
+            media: Media::Json,
+            link: None,
+            location: None,
+        }
     }
 
     /// This status with this JSON.
-    pub(super) fn json(status: StatusCode, body: &Value) -> Self {
-        let body = body.to_string().into();
-        Self { status, content_type: "application/json; charset=utf-8", link: None, location: None, body }
+    pub(super) fn json(status: StatusCode, body: Value) -> Self {
+        Self { status, content: Content::Json(body), ..Self::empty() }
     }
 
     /// 200 with these bytes.
     pub(super) fn raw(content_type: &'static str, body: impl Into<Bytes>) -> Self {
-        Self { status: StatusCode::OK, content_type, link: None, location: None, body: body.into() }
+        Self { status: StatusCode::OK, content: Content::Bytes(content_type, body.into()), ..Self::empty() }
     }
 
-    /// The JSON of the body; `null` where it has none.
-    pub(super) fn read(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_default()
+    /// The JSON that it shows; null where that is none.
+    pub(super) fn shown(self) -> Value {
+        match self.content {
+            Content::Json(body) => body,
+            Content::Nothing | Content::Bytes(..) => Value::Null,
+        }
+    }
+
+    /// Adds where it is.
+    pub(super) fn at(mut self, location: String) -> Self {
+        self.location = Some(location);
+        self
     }
 
     /// Adds where the other pages are.
@@ -192,22 +250,39 @@ impl Reply {
         self.link = link;
         self
     }
+
+    /// The same in the media type that the call asks for.
+    pub(super) fn in_media_of(mut self, call: &Call) -> Self {
+        self.media = call.media;
+        if let (Content::Json(body), Media::Text | Media::Html | Media::Full) = (&mut self.content, call.media) {
+            let repo = format!("{}/{}/{}", call.forge.server(), call.part("owner"), call.part("repo"));
+            call.media.render(body, &repo);
+        }
+        self
+    }
 }
 
 impl IntoResponse for Reply {
     fn into_response(self) -> Response {
-        let mut response = (self.status, self.body).into_response();
+        let (content_type, bytes) = match self.content {
+            Content::Nothing => ("", Bytes::new()),
+            Content::Json(body) => ("application/json; charset=utf-8", body.to_string().into()),
+            Content::Bytes(content_type, bytes) => (content_type, bytes),
+        };
+        let mut response = (self.status, bytes).into_response();
         let headers = response.headers_mut();
         headers.remove(header::CONTENT_TYPE);
-        if !self.content_type.is_empty() {
-            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        if !content_type.is_empty() {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         }
-        if let Some(link) = self.link.and_then(|link| HeaderValue::from_str(&link).ok()) {
-            headers.insert(header::LINK, link);
-        }
-        if let Some(location) = self.location.and_then(|at| HeaderValue::from_str(&at).ok()) {
-            headers.insert(header::LOCATION, location);
-        }
+        let mut set = |name: HeaderName, value: Option<String>| {
+            if let Some(value) = value.and_then(|value| HeaderValue::from_str(&value).ok()) {
+                headers.insert(name, value);
+            }
+        };
+        set(header::LINK, self.link);
+        set(header::LOCATION, self.location);
+        set(HeaderName::from_static("x-github-media-type"), Some(self.media.header()));
         response
     }
 }

@@ -11,12 +11,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use sha2::{Digest, Sha256};
 
 use super::{
     apps::verify,
-    forge::{Forge, LoggedRequest},
+    forge::{Forge, LoggedRequest, SignedIn},
     meter::{self, Reading},
     refusal::Refusal,
 };
@@ -27,7 +27,7 @@ pub(super) const GRAPHQL: &str = "/api/graphql";
 
 /// Who signed in, if anyone; an extension of the request.
 #[derive(Debug, Clone)]
-pub(super) struct Caller(pub(super) Option<Login>);
+pub(super) struct Caller(pub(super) Option<SignedIn>);
 
 /// The App that signed the request with its own key; an extension of the request.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +42,10 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
     let (now, method) = (forge.now(), request.method().clone());
     let target = request.uri().path_and_query().map_or_else(String::new, ToString::to_string);
     let path = request.uri().path().to_owned();
+    let named = forge.named_path(&path);
+    if let Some(named) = named.and_then(|named| readdressed(request.uri(), &named)) {
+        *request.uri_mut() = named;
+    }
     let asked_tag = request.headers().get(header::IF_NONE_MATCH).cloned();
     let mut login = sign_in(&forge, request.headers());
     // An App that signs for itself has a limit of its own.
@@ -53,7 +57,7 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
             None
         });
     }
-    let who = login.clone().ok().flatten();
+    let who = login.as_ref().ok().and_then(|signed_in| Some(signed_in.as_ref()?.login.clone()));
     let graphql = path == GRAPHQL;
     let payer = who.as_ref().map(ToString::to_string).or(payer);
     let payer = if graphql { payer.map(|name| meter::graphql(&name)) } else { payer };
@@ -96,11 +100,19 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
     response
 }
 
+/// The same address with another path.
+fn readdressed(uri: &Uri, path: &str) -> Option<Uri> {
+    let query = uri.query().map_or_else(String::new, |query| format!("?{query}"));
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = format!("{path}{query}").parse().ok();
+    Uri::from_parts(parts).ok()
+}
+
 /// Who the request says it is from.
 ///
 /// # Errors
 /// 401 where it has credentials that nobody has.
-pub(super) fn sign_in(forge: &Forge, headers: &HeaderMap) -> Result<Option<Login>, Refusal> {
+pub(super) fn sign_in(forge: &Forge, headers: &HeaderMap) -> Result<Option<SignedIn>, Refusal> {
     let bad = || Refusal::new(StatusCode::UNAUTHORIZED, "Bad credentials");
     let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
     let (scheme, rest) = value.to_str().ok().and_then(|value| value.split_once(' ')).ok_or_else(bad)?;
@@ -184,9 +196,11 @@ pub(super) fn dress(headers: &mut HeaderMap, reading: &Reading, now: Timestamp, 
     set("x-ratelimit-reset", reading.reset.timestamp().to_string());
     set("x-ratelimit-resource", "core".to_owned());
     set("x-github-request-id", format!("{request:04X}:0001:{:X}", now.timestamp()));
-    set("x-github-media-type", "github.v3; format=json".to_owned());
     set("vary", "Accept, Authorization".to_owned());
     set("date", http_date(now));
+    if !headers.contains_key("x-github-media-type") {
+        headers.insert("x-github-media-type", HeaderValue::from_static("github.v3; format=json"));
+    }
     if headers.get(header::CONTENT_TYPE).is_some_and(|value| value == "application/json") {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
     }

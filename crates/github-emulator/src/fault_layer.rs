@@ -29,7 +29,7 @@ pub(super) async fn faulty(State(forge): State<Arc<Forge>>, request: Request, ne
     let path = request.uri().path().trim_start_matches("/api/v3").to_owned();
     let hangup = request.extensions().get::<ConnectInfo<Hangup>>().map(|info| info.0.clone());
     let target = request.uri().path_and_query().map_or_else(String::new, ToString::to_string);
-    let login = sign_in(&forge, request.headers()).ok().flatten();
+    let login = sign_in(&forge, request.headers()).ok().flatten().map(|signed_in| signed_in.login);
     let (struck, remember) = forge.faults.strike(&method, &path, login.as_ref());
     let note = |status| {
         let (method, path, login) = (method.clone(), target.clone(), login.clone());

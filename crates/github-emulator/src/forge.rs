@@ -17,8 +17,10 @@ use super::{
     faults::Faults,
     git::Store,
     meter::Meter,
-    state::State,
-    state_file::{StateFile, StateFileError, realign, snapshot},
+    seed::Seed,
+    state::{Grant, State},
+    state_file::{StateFile, realign},
+    users::User,
     webhooks::Webhooks,
 };
 use crate::names::{Login, Timestamp};
@@ -41,6 +43,14 @@ pub struct LoggedRequest {
     pub counted: bool,
 }
 
+/// Whom a token signs in.
+#[derive(Debug, Clone)]
+pub(super) struct SignedIn {
+    pub(super) login: Login,
+    /// What the token may do, where it is an installation's; any other may do what its account may.
+    pub(super) grant: Option<Grant>,
+}
+
 /// The forge that all requests share.
 #[derive(Debug)]
 pub(super) struct Forge {
@@ -50,11 +60,16 @@ pub(super) struct Forge {
     pub(super) faults: Faults,
     pub(super) webhooks: Option<Arc<Webhooks>>,
     pub(super) apps: Vec<App>,
+    pub(super) users: Vec<User>,
+    pub(super) seed: Seed,
+    /// Held by each request that may write, and alone by what needs the forge to stand still.
+    pub(super) activity: tokio::sync::RwLock<()>,
     pub(super) started: Timestamp,
     pub(super) server: OnceLock<String>,
     state: Mutex<State>,
-    tokens: Mutex<HashMap<[u8; 32], (Login, Timestamp)>>,
-    ids: AtomicU64,
+    /// Accounts by the digest of their token. An installation's tokens are in the state.
+    tokens: Mutex<HashMap<String, Login>>,
+    pub(super) ids: AtomicU64,
     log: Mutex<Vec<LoggedRequest>>,
     state_file: Option<StateFile>,
 }
@@ -69,6 +84,9 @@ impl Forge {
             faults: Faults::default(),
             webhooks: None,
             apps: Vec::new(),
+            users: Vec::new(),
+            seed: Seed::default(),
+            activity: tokio::sync::RwLock::default(),
             started: Clock::default().now(),
             server: OnceLock::new(),
             state: Mutex::default(),
@@ -79,24 +97,38 @@ impl Forge {
         }
     }
 
-    /// Loads the stored state.
-    pub(super) fn resume(&self) -> Result<(), StateFileError> {
-        let Some((next_id, mut state)) = self.state_file.as_ref().map(StateFile::load).transpose()?.flatten() else {
-            return Ok(());
-        };
-        realign(&mut state, |id, branch| {
-            let target = self.git.open(id).and_then(|repo| repo.refname_to_id(&format!("refs/heads/{branch}")));
-            target.ok().map(|target| target.to_string())
-        });
-        self.ids.store(next_id, Ordering::Relaxed);
-        *self.state() = state;
-        Ok(())
+    /// Takes over a state that was stored, where there is one, and makes the folder fit it: what a killed process left
+    /// half done goes.
+    pub(super) fn resume(&self, stored: Option<(u64, State)>) -> std::io::Result<()> {
+        if let Some((next_id, mut state)) = stored {
+            realign(&mut state, |id, branch| {
+                let target = self.git.open(id).and_then(|repo| repo.refname_to_id(&format!("refs/heads/{branch}")));
+                target.ok().map(|target| target.to_string())
+            });
+            self.ids.store(next_id, Ordering::Relaxed);
+            *self.state() = state;
+        }
+        let known = self.state().repositories.ids().collect();
+        self.git.sweep(&known)
     }
 
-    /// Stores the state, where there is a file for it.
+    /// Stores what changed in the state, where there is a file for it.
     pub(super) fn save(&self) -> std::io::Result<()> {
         let Some(state_file) = &self.state_file else { return Ok(()) };
-        state_file.save(|| snapshot(self.ids.load(Ordering::Relaxed), &self.state()))
+        state_file.save(|| self.ids.load(Ordering::Relaxed), &self.state)
+    }
+
+    /// Stores the whole state anew, where there is a file for it.
+    pub(super) fn store_whole(&self) -> std::io::Result<()> {
+        let Some(state_file) = &self.state_file else { return Ok(()) };
+        state_file.replace(self.ids.load(Ordering::Relaxed), &self.state())
+    }
+
+    /// Stores nothing from now on, and lets another process have the folder.
+    pub(super) fn close(&self) {
+        if let Some(state_file) = &self.state_file {
+            state_file.close();
+        }
     }
 
     /// The state, to read or change: held for a moment, never over an await or the wait for a
@@ -123,22 +155,35 @@ impl Forge {
 
     /// Lets `token` sign in as `login`, for good.
     pub(super) fn admit(&self, token: &str, login: Login) {
-        self.admit_until(token, login, Timestamp::MAX_UTC);
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).insert(digest(token), login);
     }
 
-    /// Lets `token` sign in as `login` until then.
-    pub(super) fn admit_until(&self, token: &str, login: Login, until: Timestamp) {
+    /// Lets `token` do what `grant` says.
+    pub(super) fn admit_granted(&self, token: &str, grant: Grant) {
         let now = self.now();
-        let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
-        tokens.retain(|_, (_, until)| *until > now);
-        tokens.insert(digest(token), (login, until));
+        let mut state = self.state();
+        state.tokens.retain(|known| known.until > now);
+        state.tokens.insert(digest(token), grant);
     }
 
     /// Whose token this is.
-    pub(super) fn owner_of(&self, token: &str) -> Option<Login> {
-        let now = self.now();
-        let tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
-        tokens.get(&digest(token)).filter(|(_, until)| *until > now).map(|(login, _)| login.clone())
+    pub(super) fn owner_of(&self, token: &str) -> Option<SignedIn> {
+        let digest = digest(token);
+        let known = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).get(&digest).cloned();
+        if let Some(login) = known {
+            return Some(SignedIn { login, grant: None });
+        }
+        let grant = self.state().tokens.get(&digest).cloned().filter(|grant| grant.until > self.now())?;
+        Some(SignedIn { login: grant.login.clone(), grant: Some(grant) })
+    }
+
+    /// The path of what `/repositories/ID` in the API names, below the repository's own name.
+    pub(super) fn named_path(&self, path: &str) -> Option<String> {
+        let below = path.strip_prefix("/api/v3/repositories/")?;
+        let (id, rest) = below.find('/').map_or((below, ""), |at| below.split_at(at));
+        let state = self.state();
+        let repo = state.repositories.by_id(id.parse().ok()?)?;
+        Some(format!("/api/v3/repos/{}{rest}", repo.name))
     }
 
     /// Notes an answered request.
@@ -156,6 +201,6 @@ impl Forge {
     }
 }
 
-fn digest(token: &str) -> [u8; 32] {
-    Sha256::digest(token.as_bytes()).into()
+fn digest(token: &str) -> String {
+    Sha256::digest(token.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

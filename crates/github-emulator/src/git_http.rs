@@ -30,8 +30,10 @@ use super::{
     envelope::sign_in,
     forge::{Forge, LoggedRequest},
     git::{Command, RefMove, feed, packet, parse_commands, program, refuse, spawn},
+    permission::Needed,
     ref_moves::moved,
     refusal::Refusal,
+    state::{Access, Account, Grant, Repository, Visibility},
     users::Role,
     webhook_events::queue_new_events,
 };
@@ -178,6 +180,7 @@ async fn apply(forge: &Arc<Forge>, target: &Target, headers: &HeaderMap, spooled
         return Ok(plain(StatusCode::BAD_REQUEST, "the push makes no sense"));
     };
     drop(start);
+    let _active = forge.activity.read().await;
     let held = forge.git.lock_of(target.id).lock_owned().await;
     if let Some((reason, message)) = objection(forge, target, &commands) {
         let body = refuse(&commands, &capabilities, reason, &message);
@@ -256,12 +259,19 @@ fn target(forge: &Forge, owner: &str, repo: &str, headers: &HeaderMap, need: Rol
         response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"GitHub\""));
         Box::new(response)
     };
-    let login = sign_in(forge, headers).map_err(|_| challenge())?;
+    let signed_in = sign_in(forge, headers).map_err(|_| challenge())?;
+    let grant = signed_in.as_ref().and_then(|signed_in| signed_in.grant.clone());
+    let login = signed_in.map(|signed_in| signed_in.login);
     let state = forge.state();
     let name = repo.strip_suffix(".git").unwrap_or(repo);
     let account = login.as_ref().and_then(|login| state.accounts.get(login.as_str()));
-    let found = state.repositories.get(owner, name).map(|repo| (repo, repo.role(account)));
+    // Git follows a repository to its new name by itself: the old one is answered as the new one is.
+    let found = state.repositories.now_or_before(owner, name);
+    let found = found.map(|repo| (repo, granted(repo, account, grant.as_ref(), need)));
     match found {
+        Some((repo, role)) if repo.archived && role >= Role::Write && need >= Role::Write => {
+            Err(Box::new(plain(StatusCode::FORBIDDEN, "This repository was archived so it is read-only.")))
+        }
         Some((repo, role)) if role >= need => Ok(Target { id: repo.id, name: repo.name.clone(), role, login }),
         // As on GitHub: without an account nobody learns what exists.
         Some(_) | None if login.is_none() => Err(challenge()),
@@ -272,6 +282,16 @@ fn target(forge: &Forge, owner: &str, repo: &str, headers: &HeaderMap, need: Rol
         }
         Some(_) | None => Err(Box::new(plain(StatusCode::NOT_FOUND, "Repository not found."))),
     }
+}
+
+/// What a caller may do in a repository with git: what the account's role says, as far as an installation's token has the
+/// permission.
+fn granted(repo: &Repository, account: Option<&Account>, grant: Option<&Grant>, need: Role) -> Role {
+    let Some(grant) = grant else { return repo.role(account) };
+    let access = if need >= Role::Write { Access::Write } else { Access::Read };
+    let is_public = repo.visibility == Visibility::Public;
+    let allowed = grant.includes(repo.id) && Needed::of_git(access).is_met(grant, is_public);
+    if allowed { repo.role(account) } else { repo.role(None) }
 }
 
 /// A git child of one request, with what the request says about the protocol.

@@ -1,28 +1,29 @@
 //! A GitHub-compatible server in one process, checked against GitHub's OpenAPI description.
 //!
-//! REST is below `/api/v3` and GraphQL at `/api/graphql`, as on GitHub Enterprise Server; git speaks smart HTTP at `/OWNER/REPO.git` with a token as the
-//! password. State is in memory behind one lock and, where there is a folder for it, in a file too; git data is in bare
-//! repositories on disk.
+//! REST is below `/api/v3` and GraphQL at `/api/graphql`, as on GitHub Enterprise Server; git speaks smart HTTP at
+//! `/OWNER/REPO.git` with a token as the password. State is in memory behind one lock and, where there is a folder for it,
+//! in a file of changes too; git data is in bare repositories on disk.
 //!
 //! # Guarantees
 //! A write to refs through the API and a push to the same repository are atomic with respect to each other: of twenty
 //! requests that create one ref, one is answered 201. Ids grow, over the whole forge.
 //!
 //! # Caveats
-//! Where GitHub tells apart what a token was granted, here the role decides: check runs need `write`, not an App.
+//! What a user's token may do is what its account may: scopes are not checked.
 //! A role that does not reach is answered 403, where GitHub now and then says 404. A pull request comes from a branch of
 //! its own repository. Dependencies and sub-issues stay within one repository. The timeline has no `committed` entries.
 //!
 //! # Not here
-//! REST search, forks, organizations and teams, milestones, projects, releases, Actions, commit comments, deleting and
-//! renaming repositories, settings of branch protection (the handle sets it), and the endpoints that manage webhooks and
-//! Apps. An endpoint that is not here is answered 501 with its name.
+//! REST search, forks, organizations and teams, milestones, projects, releases, Actions, commit comments, settings of
+//! branch protection (the handle sets it), and the endpoints that manage webhooks and Apps. An endpoint that is not here is
+//! answered 404 with its name; a parameter or field that an endpoint does not obey is refused with its name, see `obeyed`.
 
 mod api;
 mod apps;
 mod call;
 mod clock;
 mod connection;
+mod control;
 mod envelope;
 mod fault_layer;
 mod faults;
@@ -31,16 +32,24 @@ mod forge;
 mod git;
 mod git_http;
 mod graphql;
+mod markdown;
 mod measure;
+mod media;
 mod meter;
 mod names;
+mod obeyed;
 mod options;
 mod page;
 mod pages;
+mod permission;
 mod ref_moves;
 mod refusal;
 mod route;
+mod seed;
 mod server;
+mod snapshots;
+mod sow;
+mod standing;
 mod state;
 mod state_file;
 mod users;
@@ -54,7 +63,9 @@ pub use faults::{Fault, InvalidFault, What, When};
 pub use forge::LoggedRequest;
 pub use names::{InvalidRepoName, Login, RepoName, Timestamp};
 pub use options::Options;
-pub use server::{Running, SeedError, SeedFile, StartError, serve};
+pub use seed::{Seed, SeedError};
+pub use server::{Running, SeedFile, StartError, serve};
+pub use snapshots::SnapshotError;
 pub use state_file::StateFileError;
 pub use users::{AccountKind, InvalidUser, Role, User};
 pub use webhooks::{Delivery, Webhook};

@@ -1,6 +1,7 @@
-//! What only git can tell about a pull request: how much it changes, and whether it merges.
+//! What only git can tell about a pull request: how much it changes, whether it merges, and the commit of that merge, which
+//! `refs/pull/N/merge` points to.
 
-use git2::{Oid, Repository};
+use git2::{Oid, Repository, Signature, Time};
 
 use super::{
     git::{changes, walk},
@@ -8,11 +9,20 @@ use super::{
     wire::Measured,
 };
 
-/// Measures a pull request of these tips; whether it merges is asked of an open one only.
-pub(super) fn measure(git: &Repository, (base, head): (Oid, Oid), state: IssueState) -> Result<Measured, git2::Error> {
+/// Who makes the commit of a test merge.
+const NAME: &str = "GitHub";
+const EMAIL: &str = "noreply@github.com";
+
+/// Measures the pull request `number` of these tips; whether it merges is asked of an open one only.
+pub(super) fn measure(
+    git: &Repository,
+    number: u64,
+    (base, head): (Oid, Oid),
+    state: IssueState,
+) -> Result<Measured, git2::Error> {
     let files = changes(git, base, head)?;
-    let mergeable = match state {
-        IssueState::Open => Some(merges(git, base, head)?),
+    let merge = match state {
+        IssueState::Open => Some(test_merge(git, number, base, head)?),
         IssueState::Closed => None,
     };
     Ok(Measured {
@@ -20,11 +30,47 @@ pub(super) fn measure(git: &Repository, (base, head): (Oid, Oid), state: IssueSt
         deletions: files.iter().map(|file| file.deletions).sum(),
         files: files.len(),
         commits: walk(git, Some(base), head)?.len(),
-        mergeable,
+        mergeable: merge.map(|merge| merge.is_some()),
+        test_merge: merge.flatten(),
     })
 }
 
-/// Whether `head` merges into `base` without a conflict.
-fn merges(git: &Repository, base: Oid, head: Oid) -> Result<bool, git2::Error> {
-    Ok(!git.merge_commits(&git.find_commit(base)?, &git.find_commit(head)?, None)?.has_conflicts())
+/// Whether `refs/pull/N/merge` is not what was measured.
+pub(super) fn merge_is_stale(git: &Repository, number: u64, measured: &Measured) -> bool {
+    measured.mergeable.is_some() && git.refname_to_id(&name(number)).ok() != measured.test_merge
+}
+
+/// Lets `refs/pull/N/merge` be what was measured, or be gone where there is no merge. The caller holds the lock of the
+/// repository's refs.
+pub(super) fn follow_merge(git: &Repository, number: u64, measured: &Measured) -> Result<(), git2::Error> {
+    if !merge_is_stale(git, number, measured) {
+        return Ok(());
+    }
+    match measured.test_merge {
+        Some(merge) => git.reference(&name(number), merge, true, "").map(|_| ()),
+        None => git.find_reference(&name(number))?.delete(),
+    }
+}
+
+/// The commit of `head` merged into `base`; none where they conflict. The same tips give the same commit.
+fn test_merge(git: &Repository, number: u64, base: Oid, head: Oid) -> Result<Option<Oid>, git2::Error> {
+    let known = git.find_reference(&name(number)).and_then(|reference| reference.peel_to_commit());
+    if let Ok(known) = known
+        && known.parent_ids().eq([base, head])
+    {
+        return Ok(Some(known.id()));
+    }
+    let (ours, theirs) = (git.find_commit(base)?, git.find_commit(head)?);
+    let mut index = git.merge_commits(&ours, &theirs, None)?;
+    if index.has_conflicts() {
+        return Ok(None);
+    }
+    let tree = git.find_tree(index.write_tree_to(git)?)?;
+    let at = ours.committer().when().seconds().max(theirs.committer().when().seconds());
+    let who = Signature::new(NAME, EMAIL, &Time::new(at, 0))?;
+    git.commit(None, &who, &who, &format!("Merge {head} into {base}"), &tree, &[&ours, &theirs]).map(Some)
+}
+
+fn name(number: u64) -> String {
+    format!("refs/pull/{number}/merge")
 }

@@ -84,6 +84,12 @@ impl Meter {
         admitted
     }
 
+    /// Forgets what everybody has used.
+    pub(super) fn forget(&self) {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.writes.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// What `who` has used.
     pub(super) fn read(&self, who: Option<&str>, now: Timestamp) -> Reading {
         self.turn(who, now, |_| ())

@@ -66,6 +66,11 @@ impl RepoName {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// Whether this is `owner/name`, without regard to case.
+    pub(crate) fn is(&self, owner: &str, name: &str) -> bool {
+        self.owner.eq_ignore_ascii_case(owner) && self.name.eq_ignore_ascii_case(name)
+    }
 }
 
 impl fmt::Display for RepoName {

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, path::PathBuf};
 
-use super::{apps::App, users::User, webhooks::Webhook};
+use super::{apps::App, seed::Seed, users::User, webhooks::Webhook};
 
 /// How to start the forge.
 #[derive(Debug, Clone)]
@@ -17,6 +17,8 @@ pub struct Options {
     pub rate_limit: Option<u32>,
     /// Apps, which sign in with a JSON web token.
     pub apps: Vec<App>,
+    /// What it begins with beside its accounts.
+    pub seed: Seed,
     /// Where webhooks go; none: there are none.
     pub webhook: Option<Webhook>,
 }
@@ -29,6 +31,7 @@ impl Default for Options {
             users: Vec::new(),
             rate_limit: None,
             apps: Vec::new(),
+            seed: Seed::default(),
             webhook: None,
         }
     }

@@ -49,7 +49,7 @@ impl Page {
 pub(super) fn paged<T>(call: &Call, items: Vec<T>, show: impl Fn(&T) -> Value) -> Reply {
     let (page, total) = (Page::of(call), items.len());
     let shown = page.of_list(items).iter().map(show).collect();
-    Reply::ok(&Value::Array(shown)).with_link(page.link(call, total))
+    Reply::ok(Value::Array(shown)).with_link(page.link(call, total))
 }
 
 fn to(call: &Call, page: usize, rel: &str) -> String {

@@ -4,8 +4,9 @@
 use super::{
     forge::Forge,
     git::{RefMove, is_forced},
+    measure::{follow_merge, measure},
     refusal::Refusal,
-    state::{Closing, EventKind, Issue, IssueState, Merged, Repository, StateReason, closes},
+    state::{Closing, EventKind, Issue, IssueState, Merged, Pull, Repository, StateReason, closes},
     webhook_events::{queue_push, queue_synchronize},
 };
 use crate::names::{Login, RepoName, Timestamp};
@@ -36,6 +37,15 @@ pub(super) fn moved(
         let mut state = forge.state();
         let known = state.repositories.get_mut(name.owner(), name.name()).ok_or_else(Refusal::not_found)?;
         known.pushed_at = by.now;
+        // The first branch that is pushed becomes the default one.
+        if let (Some(branch), Some(_)) = (branch, change.new)
+            && branch != known.default_branch
+            && repo.find_reference(&format!("refs/heads/{}", known.default_branch)).is_err()
+            && repo.references_glob("refs/heads/*")?.count() == 1
+        {
+            branch.clone_into(&mut known.default_branch);
+            repo.set_head(&change.reference)?;
+        }
         branch == Some(known.default_branch.as_str())
     };
     queue_push(forge, repo, name, actor, change)?;
@@ -57,7 +67,24 @@ pub(super) fn moved(
     };
     for (number, head) in heads {
         repo.reference(&format!("refs/pull/{number}/head"), head, true, "")?;
+        follow_test_merge(forge, repo, name, number)?;
         queue_synchronize(forge, name, actor, number);
+    }
+    Ok(())
+}
+
+/// Lets the test merge of an open pull request follow its head. That of a moved base is made when it is looked at, as on
+/// GitHub.
+fn follow_test_merge(forge: &Forge, repo: &git2::Repository, name: &RepoName, number: u64) -> Result<(), Refusal> {
+    let sides = {
+        let state = forge.state();
+        let known = state.repositories.get(name.owner(), name.name()).and_then(|repo| repo.issues.get(&number));
+        known.and_then(|issue| issue.pull.as_ref()).map(|pull| (pull.base_sha.clone(), pull.head_sha.clone()))
+    };
+    if let Some((base, head)) = sides {
+        let tips = (git2::Oid::from_str(&base)?, git2::Oid::from_str(&head)?);
+        let measured = measure(repo, number, tips, IssueState::Open)?;
+        follow_merge(repo, number, &measured)?;
     }
     Ok(())
 }
@@ -97,34 +124,38 @@ fn follow_head(
     forced: bool,
 ) -> Vec<(u64, git2::Oid)> {
     let mut heads = Vec::new();
-    for issue in repo.issues.values_mut() {
-        let is_open = issue.state == IssueState::Open;
-        if let (Some(pull), Some(new), true) = (issue.pull.as_mut(), change.new, is_open)
-            && pull.base_ref == branch
-        {
-            pull.base_sha = new.to_string();
-        }
-        let Some(pull) = issue.pull.as_mut().filter(|pull| pull.head_ref == branch) else { continue };
-        match change.new {
-            Some(new) if is_open => {
-                pull.head_sha = new.to_string();
-                heads.push((issue.number, new));
-                issue.updated_at = by.now;
-                if forced {
-                    let after = new.to_string();
-                    issue.record(by.forge.next_id(), by.actor, by.now, EventKind::HeadRefForcePushed { after });
+    let concerns = |pull: &Pull| pull.head_ref == branch || pull.base_ref == branch;
+    repo.issues.edit(
+        |issue| issue.pull.as_ref().is_some_and(concerns),
+        |issue| {
+            let is_open = issue.state == IssueState::Open;
+            if let (Some(pull), Some(new), true) = (issue.pull.as_mut(), change.new, is_open)
+                && pull.base_ref == branch
+            {
+                pull.base_sha = new.to_string();
+            }
+            let Some(pull) = issue.pull.as_mut().filter(|pull| pull.head_ref == branch) else { return };
+            match change.new {
+                Some(new) if is_open => {
+                    pull.head_sha = new.to_string();
+                    heads.push((issue.number, new));
+                    issue.updated_at = by.now;
+                    if forced {
+                        let after = new.to_string();
+                        issue.record(by.forge.next_id(), by.actor, by.now, EventKind::HeadRefForcePushed { after });
+                    }
+                }
+                Some(_) if change.old.is_none() => {
+                    issue.record(by.forge.next_id(), by.actor, by.now, EventKind::HeadRefRestored);
+                }
+                Some(_) => {}
+                None => {
+                    issue.record(by.forge.next_id(), by.actor, by.now, EventKind::HeadRefDeleted);
+                    issue.close(by.forge.next_id(), by.actor, by.now, Closing::completed());
                 }
             }
-            Some(_) if change.old.is_none() => {
-                issue.record(by.forge.next_id(), by.actor, by.now, EventKind::HeadRefRestored);
-            }
-            Some(_) => {}
-            None => {
-                issue.record(by.forge.next_id(), by.actor, by.now, EventKind::HeadRefDeleted);
-                issue.close(by.forge.next_id(), by.actor, by.now, Closing::completed());
-            }
-        }
-    }
+        },
+    );
     heads
 }
 

@@ -4,7 +4,7 @@ use axum::{
     Json,
     response::{IntoResponse, Response},
 };
-use http::StatusCode;
+use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
 use super::users::Role;
@@ -15,12 +15,14 @@ pub(super) struct Refusal {
     pub(super) status: StatusCode,
     message: String,
     errors: Vec<Value>,
+    /// The value of `X-Accepted-GitHub-Permissions`.
+    accepting: Option<String>,
 }
 
 impl Refusal {
     /// A refusal with this status and message.
     pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), errors: Vec::new() }
+        Self { status, message: message.into(), errors: Vec::new(), accepting: None }
     }
 
     /// It is not there, or not for this account to see.
@@ -28,9 +30,17 @@ impl Refusal {
         Self::new(StatusCode::NOT_FOUND, "Not Found")
     }
 
-    /// The forge has no such endpoint.
+    /// The forge has no such endpoint. A client that tries a server's failure again does not try this again.
     pub(super) fn not_here(endpoint: &str) -> Self {
-        Self::new(StatusCode::NOT_IMPLEMENTED, format!("the embedded forge has no {endpoint}"))
+        Self::new(StatusCode::NOT_FOUND, format!("the embedded forge has no {endpoint}"))
+    }
+
+    /// The endpoint would pass over a `what` of this name, which GitHub would not.
+    pub(super) fn unobeyed(what: &str, name: &str, endpoint: &str) -> Self {
+        let message = format!("the embedded forge does not obey the {what} `{name}` of {endpoint}");
+        let mut refusal = Self::unprocessable(message.clone());
+        refusal.errors.push(json!({"resource": "Request", "field": name, "code": "custom", "message": message}));
+        refusal
     }
 
     /// A write without an account.
@@ -53,6 +63,12 @@ impl Refusal {
     /// An App's or bot's role does not reach this.
     pub(super) fn integration() -> Self {
         Self::new(StatusCode::FORBIDDEN, "Resource not accessible by integration")
+    }
+
+    /// The same, which names the permissions that would have been enough.
+    pub(super) fn accepting(mut self, permissions: String) -> Self {
+        self.accepting = Some(permissions);
+        self
     }
 
     /// A field has a value that cannot be.
@@ -91,6 +107,16 @@ impl Refusal {
         refusal
     }
 
+    /// Only what an App signs in as may do this.
+    pub(super) fn needs_app() -> Self {
+        Self::new(StatusCode::FORBIDDEN, "You must authenticate via a GitHub App.")
+    }
+
+    /// The repository takes no writes any more.
+    pub(super) fn archived() -> Self {
+        Self::new(StatusCode::FORBIDDEN, "Repository was archived so is read-only.")
+    }
+
     /// The forge itself failed; the cause goes to the log.
     pub(super) fn internal(cause: impl std::fmt::Display) -> Self {
         tracing::error!(error = %cause, "the embedded forge failed to answer: {cause}");
@@ -126,6 +152,13 @@ impl From<git2::Error> for Refusal {
     }
 }
 
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.message)?;
+        self.errors.iter().try_for_each(|error| write!(f, " {error}"))
+    }
+}
+
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let mut body = json!({
@@ -136,6 +169,10 @@ impl IntoResponse for Refusal {
         if let (false, Value::Object(fields)) = (self.errors.is_empty(), &mut body) {
             fields.insert("errors".to_owned(), Value::Array(self.errors));
         }
-        (self.status, Json(body)).into_response()
+        let mut response = (self.status, Json(body)).into_response();
+        if let Some(permissions) = self.accepting.and_then(|value| HeaderValue::from_str(&value).ok()) {
+            response.headers_mut().insert("x-accepted-github-permissions", permissions);
+        }
+        response
     }
 }

@@ -8,37 +8,49 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodFilter, on},
 };
-use http::{Method, StatusCode, header};
+use http::{StatusCode, header};
 use url::form_urlencoded;
 
 use super::{
     call::{Answer, Call},
     envelope::{Caller, ServedPath, SigningApp},
     forge::Forge,
+    media::{Media, TEXTS},
+    obeyed::refuse_the_rest,
+    permission::Needed,
     refusal::Refusal,
+    standing::{moved, takes},
     webhook_events::queue_new_events,
 };
 
-/// The largest body of an API request: a blob of 100 MB, which is GitHub's limit, in Base64, and its envelope.
-const BODY_MAX: usize = 140 << 20;
+/// The largest body of an API request: a blob of 100 MB, which is GitHub's limit, in Base64, and its envelope. One that is
+/// a little larger is read, so that its refusal can say so.
+const BODY_MAX: usize = 200 << 20;
 
 /// What serves an endpoint.
 pub(super) type Handler = fn(&Call) -> Answer;
 
-/// An endpoint.
-#[derive(Debug, Clone)]
+/// An endpoint, and what it obeys of a request.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Route {
-    verb: Method,
+    verb: &'static str,
     method: MethodFilter,
     pattern: &'static str,
     handler: Handler,
+    /// The parameters that it obeys beside those of pages.
+    query: &'static [&'static str],
+    /// The fields of the body that it obeys; `a.b` is the field `b` of the objects in `a`.
+    body: &'static [&'static str],
+    /// The media types that it has beside JSON.
+    media: &'static [Media],
 }
 
 macro_rules! verb {
     ($name:ident, $filter:ident) => {
         /// The endpoint of this pattern, for the method of this function's name.
         pub(super) const fn $name(pattern: &'static str, handler: Handler) -> Route {
-            Route { verb: Method::$filter, method: MethodFilter::$filter, pattern, handler }
+            let (verb, method) = (stringify!($filter), MethodFilter::$filter);
+            Route { verb, method, pattern, handler, query: &[], body: &[], media: TEXTS }
         }
     };
 }
@@ -50,25 +62,69 @@ verb!(patch, PATCH);
 verb!(delete, DELETE);
 
 impl Route {
-    /// Answers a request that did not come through this endpoint's own path.
-    pub(super) fn answer(&self, call: &Call) -> Answer {
-        (self.handler)(call)
+    /// The same endpoint, which obeys these parameters of the query.
+    pub(super) const fn query(mut self, names: &'static [&'static str]) -> Self {
+        self.query = names;
+        self
+    }
+
+    /// The same endpoint, which obeys these fields of the body.
+    pub(super) const fn body(mut self, names: &'static [&'static str]) -> Self {
+        self.body = names;
+        self
+    }
+
+    /// The same endpoint, which has these media types.
+    pub(super) const fn media(mut self, types: &'static [Media]) -> Self {
+        self.media = types;
+        self
     }
 
     /// Its method and pattern, as `GET /repos/{owner}/{repo}`.
     pub(super) fn name(&self) -> String {
         format!("{} {}", self.verb, self.pattern)
     }
+
+    /// Answers a call that asks for nothing but what this endpoint does, and is allowed to.
+    ///
+    /// # Errors
+    /// The handler's refusals, and those of what is not obeyed, has no such media type or is not permitted.
+    pub(super) fn serve(&self, call: &Call) -> Answer {
+        if call.media != Media::Json && !self.media.contains(&call.media) {
+            let message = format!("the embedded forge has no media type `{}` of {}", call.media.name(), self.name());
+            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        }
+        if let Some(elsewhere) = moved(call, self.verb, self.pattern) {
+            return Ok(elsewhere);
+        }
+        refuse_the_rest(&self.name(), self.query, self.body, call)?;
+        if let Some(needed) = Needed::by(self.verb, self.pattern) {
+            call.permitted(needed)?;
+        }
+        takes(call, self.verb, self.pattern)?;
+        (self.handler)(call)
+    }
 }
 
-/// The router of these endpoints; any other request is answered 501 with its own name.
+/// The router of these endpoints; any other request is answered 404 with its own name.
 pub(super) fn router<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>) -> Router {
-    let absent = |request: Request| async move { not_here(&request) };
     table(forge, routes).fallback(absent).method_not_allowed_fallback(absent)
 }
 
 /// The router of these endpoints and no other.
 pub(super) fn table<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>) -> Router {
+    let add = |router: Router, route: &Route| {
+        let (forge, route) = (Arc::clone(forge), *route);
+        let serve = move |path: RawPathParams, request: Request| {
+            run(Arc::clone(&forge), move |call| route.serve(call), path, request)
+        };
+        router.route(route.pattern, on(route.method, serve))
+    };
+    routes.into_iter().fold(Router::new(), add)
+}
+
+/// The router of these pages, which pass over what an address says beyond them.
+pub(super) fn pages<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>) -> Router {
     let add = |router: Router, route: &Route| {
         let (forge, handler) = (Arc::clone(forge), route.handler);
         let serve = move |path: RawPathParams, request: Request| run(Arc::clone(&forge), handler, path, request);
@@ -77,33 +133,43 @@ pub(super) fn table<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r
     routes.into_iter().fold(Router::new(), add)
 }
 
-fn not_here(request: &Request) -> Response {
+/// Answers a request that no endpoint is for.
+pub(super) async fn absent(request: Request) -> Response {
     Refusal::not_here(&format!("{} {}", request.method(), request.uri().path())).into_response()
 }
 
-async fn run(forge: Arc<Forge>, handler: Handler, path: RawPathParams, request: Request) -> Response {
+async fn run(
+    forge: Arc<Forge>,
+    handler: impl FnOnce(&Call) -> Answer + Send + 'static,
+    path: RawPathParams,
+    request: Request,
+) -> Response {
     let path = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let (parts, body) = request.into_parts();
     let Ok(body) = axum::body::to_bytes(body, BODY_MAX).await else {
         return Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "Request body is too large or incomplete").into_response();
     };
     let query = parts.uri.query().unwrap_or_default().as_bytes();
+    let caller = parts.extensions.get::<Caller>().and_then(|caller| caller.0.clone());
     let accept = parts.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let call = Call {
         now: forge.now(),
         forge,
-        caller: parts.extensions.get::<Caller>().and_then(|caller| caller.0.clone()),
+        caller: caller.as_ref().map(|caller| caller.login.clone()),
+        grant: caller.and_then(|caller| caller.grant),
         app: parts.extensions.get::<SigningApp>().map(|app| app.0),
         path,
+        raw_query: parts.uri.query().unwrap_or_default().to_owned(),
         query: form_urlencoded::parse(query).into_owned().collect(),
         location: parts.extensions.get::<ServedPath>().map_or_else(String::new, |path| path.0.clone()),
-        accept: accept.to_owned(),
+        media: Media::asked_for(accept),
         body,
     };
     // Handlers read and write git repositories, which blocks.
     let writes = !parts.method.is_safe();
     let handle = move || {
-        let reply = handler(&call)?;
+        let _active = call.forge.activity.blocking_read();
+        let reply = handler(&call)?.in_media_of(&call);
         if writes {
             call.forge.save().map_err(Refusal::internal)?;
             queue_new_events(&call.forge);

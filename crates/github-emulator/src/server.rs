@@ -2,14 +2,14 @@
 
 use std::{io, path::Path, sync::Arc, time::Duration};
 
-use axum::{Router, middleware::from_fn_with_state};
-use secrecy::ExposeSecret;
+use axum::{Router, middleware::from_fn_with_state, routing::any};
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     api,
     connection::{Hangup, Lines},
+    control,
     envelope::envelope,
     fault_layer::faulty,
     faults::Fault,
@@ -17,9 +17,12 @@ use super::{
     git, git_http, graphql,
     options::Options,
     pages, route,
-    state::{Account, Repository},
+    seed::SeedError,
+    snapshots::{self, SnapshotError},
+    sow::{add_user, begin, make_repository},
+    state::Repository,
     state_file::{StateFile, StateFileError},
-    users::{AccountKind, Role, User},
+    users::{Role, User},
     webhook_events,
     webhooks::{Delivery, Webhooks, deliver},
 };
@@ -42,23 +45,9 @@ pub enum StartError {
     /// The state that an earlier forge stored cannot be read.
     #[error("load the stored state")]
     StateFile(#[from] StateFileError),
-}
-
-/// A repository that could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum SeedError {
-    /// There is one of this name.
-    #[error("repository {0} exists")]
-    Exists(RepoName),
-    /// There is none of this name.
-    #[error("no repository {0}")]
-    Absent(RepoName),
-    /// What changed could not be stored.
-    #[error("store what changed")]
-    Keep(#[from] io::Error),
-    /// Git could not do it.
-    #[error("make the repository's git data")]
-    Git(#[from] git2::Error),
+    /// What it should begin with cannot be made.
+    #[error("seed the forge")]
+    Seed(#[from] SeedError),
 }
 
 /// A file of a new repository.
@@ -84,18 +73,16 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
         None => Some(tempfile::Builder::new().prefix("hob-forge-").tempdir().map_err(StartError::Folder)?),
     };
     let root = options.data.clone().or(folder.as_ref().map(|folder| folder.path().to_owned())).unwrap_or_default();
-    let state_file = options.data.as_deref().map(StateFile::new);
+    let open = |data: &Path| StateFile::open(data, || snapshots::finish(data));
+    let (state_file, stored) = options.data.as_deref().map(open).transpose()?.unzip();
     let mut forge = Forge::new(root, options.rate_limit, state_file);
+    (forge.users, forge.seed) = (options.users, options.seed);
     let (hooks, waiting) = Webhooks::new();
     let hooks = Arc::new(hooks);
     forge.webhooks = options.webhook.is_some().then(|| Arc::clone(&hooks));
     forge.apps.clone_from(&options.apps);
     let forge = Arc::new(forge);
-    forge.resume()?;
-    // Pushes that were on their way when the last process ended.
-    std::fs::remove_dir_all(forge.git.spool()).ok();
-    std::fs::create_dir_all(forge.git.root()).map_err(StartError::Folder)?;
-    std::fs::create_dir_all(forge.git.spool()).map_err(StartError::Folder)?;
+    forge.resume(stored.flatten()).map_err(StartError::Folder)?;
     let address = options.listen;
     let listen = |source| StartError::Listen { address, source };
     let listener = TcpListener::bind(address).await.map_err(listen)?;
@@ -103,6 +90,11 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
     let host = if bound.ip().is_unspecified() { "127.0.0.1".to_owned() } else { bound.ip().to_string() };
     let host = if host.contains(':') { format!("[{host}]") } else { host };
     forge.server.get_or_init(|| format!("http://{host}:{}", bound.port()));
+    // Every account is known before the first request is answered: clients may have waited for this address.
+    let beginning = Arc::clone(&forge);
+    let begun = tokio::task::spawn_blocking(move || begin(&beginning, &api::routes().collect::<Vec<_>>()));
+    begun.await.map_err(|died| StartError::Folder(io::Error::other(died)))??;
+    webhook_events::skip_existing(&forge);
     let router = router(&forge);
     let stop = CancellationToken::new();
     let (stopped, serving) = (stop.clone(), router.clone());
@@ -113,26 +105,23 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
             tracing::error!(%error, "the embedded forge stopped: {error}");
         }
     });
-    webhook_events::skip_existing(&forge);
     if let Some(webhook) = options.webhook {
         let ended = stop.clone();
         tokio::spawn(async move { ended.run_until_cancelled(deliver(hooks, webhook, waiting)).await });
     }
-    let running = Running { forge, router, stop, server, folder };
-    for app in &options.apps {
-        running.add_account(app.login(), app.role, AccountKind::Bot);
-    }
-    for user in options.users {
-        running.add_user(&user);
-    }
-    running.forge.save().map_err(StartError::Folder)?;
-    Ok(running)
+    Ok(Running { forge, router, stop, server, folder })
 }
 
 fn router(forge: &Arc<Forge>) -> Router {
-    let api = Router::new().nest("/api/v3", route::router(forge, api::routes()));
-    let api = api.merge(route::table(forge, graphql::ROUTES));
+    // A service of its own: below `/api/v3` no page's path may match what the API does not have.
+    let api = Router::new().nest_service("/api/v3", route::router(forge, api::routes()));
+    let api = api
+        .route("/api", any(route::absent))
+        .route("/api/", any(route::absent))
+        .route("/api/{*rest}", any(route::absent))
+        .merge(route::pages(forge, graphql::ROUTES));
     let all = api
+        .merge(control::routes(forge))
         .layer(from_fn_with_state(Arc::clone(forge), envelope))
         .merge(git_http::routes(forge))
         .merge(pages::routes(forge));
@@ -204,8 +193,7 @@ impl Running {
 
     /// Adds an account, or gives a known one this token and role.
     pub fn add_user(&self, user: &User) {
-        self.add_account(user.login.clone(), user.role, user.kind);
-        self.forge.admit(user.token.expose_secret(), user.login.clone());
+        add_user(&self.forge, user);
     }
 
     /// Gives an account a role of its own in one repository.
@@ -232,7 +220,8 @@ impl Running {
     /// # Errors
     /// [`SeedError`] where there is one of this name or git cannot do it.
     pub fn create_repository(&self, name: &RepoName, files: &[SeedFile<'_>]) -> Result<String, SeedError> {
-        self.make(name, "main", |repo, branch| git::plant(repo, branch, files))
+        let plant = |repo: &git2::Repository, branch: &str| git::plant(repo, branch, files);
+        make_repository(&self.forge, name, "main", plant).map(|commit| commit.to_string())
     }
 
     /// Makes a public repository from the `HEAD` of a local one, which is only read; its branch is `branch`.
@@ -240,7 +229,42 @@ impl Running {
     /// # Errors
     /// [`SeedError`] where there is one of this name or git cannot do it.
     pub fn import_repository(&self, name: &RepoName, from: &Path, branch: &str) -> Result<String, SeedError> {
-        self.make(name, branch, |repo, branch| git::copy_head(repo, from, branch))
+        let copy = |repo: &git2::Repository, branch: &str| git::copy_head(repo, from, branch);
+        make_repository(&self.forge, name, branch, copy).map(|commit| commit.to_string())
+    }
+
+    /// Empties the forge, and makes it again what it was started as: its accounts and its seed.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] where it cannot be made again or stored.
+    pub async fn reset(&self) -> Result<(), SnapshotError> {
+        self.in_background(|forge| snapshots::reset(forge, &api::routes().collect::<Vec<_>>())).await
+    }
+
+    /// Keeps the forge as it is now under this name.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] where it cannot be stored.
+    pub async fn take_snapshot(&self, name: &str) -> Result<(), SnapshotError> {
+        let name = name.to_owned();
+        self.in_background(move |forge| snapshots::take(forge, &name)).await
+    }
+
+    /// Brings the forge back to a snapshot. Ids go on growing, and so does the clock.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] where there is none of this name, or it cannot be brought back.
+    pub async fn restore_snapshot(&self, name: &str) -> Result<(), SnapshotError> {
+        let name = name.to_owned();
+        self.in_background(move |forge| snapshots::restore(forge, &name)).await
+    }
+
+    async fn in_background(
+        &self,
+        work: impl FnOnce(&Arc<Forge>) -> Result<(), SnapshotError> + Send + 'static,
+    ) -> Result<(), SnapshotError> {
+        let forge = Arc::clone(&self.forge);
+        tokio::task::spawn_blocking(move || work(&forge)).await.map_err(io::Error::other)?
     }
 
     /// Stops serving: requests under way are answered first.
@@ -251,34 +275,6 @@ impl Running {
             self.server.abort();
         }
         drop(self.folder.take());
-    }
-
-    fn add_account(&self, login: Login, role: Role, kind: AccountKind) {
-        let (id, created_at) = (self.forge.next_id(), self.forge.now());
-        self.forge.state().accounts.put(Account { id, login, role, kind, created_at });
-    }
-
-    fn make(
-        &self,
-        name: &RepoName,
-        branch: &str,
-        fill: impl FnOnce(&git2::Repository, &str) -> Result<git2::Oid, git2::Error>,
-    ) -> Result<String, SeedError> {
-        if self.forge.state().repositories.get(name.owner(), name.name()).is_some() {
-            return Err(SeedError::Exists(name.clone()));
-        }
-        let mut repo = Repository::new(self.forge.next_id(), name.clone(), self.forge.now());
-        branch.clone_into(&mut repo.default_branch);
-        let commit = fill(&self.forge.git.init(repo.id, branch)?, branch)?;
-        let mut state = self.forge.state();
-        if state.accounts.get(name.owner()).is_none() {
-            let (id, created_at, login) = (self.forge.next_id(), self.forge.now(), name.owner().into());
-            state.accounts.put(Account { id, login, role: Role::Read, kind: AccountKind::User, created_at });
-        }
-        state.repositories.put(repo);
-        drop(state);
-        self.forge.save()?;
-        Ok(commit.to_string())
     }
 
     fn change(&self, name: &RepoName, change: impl FnOnce(&mut Repository)) -> Result<(), SeedError> {
@@ -294,5 +290,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.stop.cancel();
         self.server.abort();
+        // A connection may outlive this; the next process with this folder does not wait for it.
+        self.forge.close();
     }
 }

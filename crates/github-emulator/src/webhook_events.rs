@@ -127,10 +127,13 @@ fn of_issue(view: View<'_>, issue: &Issue, after: u64, found: &mut Vec<(u64, Web
         found.push((comment.id, WebhookEvent { event: "issue_comment", action: Some("created"), payload }));
     }
     for review in issue.pull.iter().flat_map(|pull| &pull.reviews) {
-        if review.id > after && review.state != ReviewState::Pending {
+        if review.submission > after && review.state != ReviewState::Pending {
             let more = json!({"pull_request": wire::pull(view, issue), "review": webhook_review(view, issue, review)});
             let payload = whole(view, &review.author, "submitted", more);
-            found.push((review.id, WebhookEvent { event: "pull_request_review", action: Some("submitted"), payload }));
+            found.push((
+                review.submission,
+                WebhookEvent { event: "pull_request_review", action: Some("submitted"), payload },
+            ));
         }
     }
     for event in issue.events.iter().filter(|event| event.id > after) {
@@ -224,7 +227,8 @@ fn measured(forge: &Forge, mut webhook: WebhookEvent) -> WebhookEvent {
     let tip = |side: &str| git2::Oid::from_str(pull[side]["sha"].as_str().unwrap_or_default());
     let state = if pull["state"] == IssueState::Open.name() { IssueState::Open } else { IssueState::Closed };
     let git = forge.git.open(id);
-    let found = git.and_then(|git| measure(&git, (tip("base")?, tip("head")?), state)).unwrap_or_default();
+    let number = pull["number"].as_u64().unwrap_or_default();
+    let found = git.and_then(|git| measure(&git, number, (tip("base")?, tip("head")?), state)).unwrap_or_default();
     if let Value::Object(fields) = found.fields(pull["draft"] == true) {
         pull.extend(fields);
     }

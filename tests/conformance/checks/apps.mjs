@@ -42,6 +42,18 @@ export async function apps(session, report) {
   report.check("its token is good for an hour", minutes > 58 && minutes < 61 ? "" : `is good for ${minutes} minutes`);
   await app.post("/app/installations/1/access_tokens", {}, { status: 404 });
 
+  const narrow = { repositories: ["meta"], permissions: { issues: "read" } };
+  const less = (await app.post(tokens, narrow, { anyone: true, unsigned })).body;
+  report.same("a narrow token", [less.repository_selection, less.permissions, less.repositories.map((each) => each.name)], ["selected", { issues: "read", metadata: "read" }, ["meta"]]);
+  await app.post(tokens, { permissions: { administration: "write" } }, { status: 422 });
+  await app.post(tokens, { repositories: ["none"] }, { status: 422 });
+  session.admit("reader", less.token);
+  const reader = session.as("reader");
+  await reader.get("/repos/ada/meta/issues");
+  await reader.get("/repos/ada/hidden", { status: 404 });
+  await reader.post("/repos/ada/meta/issues", { title: "x" }, { status: 403, message: /^Resource not accessible by integration$/ });
+  await reader.get("/user", { status: 403, message: /^Resource not accessible by integration$/ });
+
   session.admit("helper[bot]", token);
   const helper = session.as("helper[bot]");
   await helper.get("/installation/repositories");

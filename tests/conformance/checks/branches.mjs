@@ -30,6 +30,9 @@ export async function branches(session, report) {
   report.same("diverged", (await wil.get(`${at}/compare/two...topic/one`)).body.status, "diverged");
   report.same("identical", (await wil.get(`${at}/compare/main...main`)).body.status, "identical");
   report.same("behind", (await wil.get(`${at}/compare/two...main`)).body.status, "behind");
+  report.same("by path", await shas("?path=one.txt&sha=topic/one"), [tip]);
+  report.same("by author", await shas("?author=wil&sha=topic/one"), [tip]);
+  await wil.get(`${at}/commits?since=yesterday`, { status: 422 });
   await wil.get(`${at}/compare/main...none`, { status: 404 });
   const diff = await wil.get(`${at}/compare/main...two`, { headers: { accept: "application/vnd.github.diff" } });
   report.check("the diff", /^\+two/m.test(diff.text) ? "" : `is ${diff.text}`);

@@ -27,6 +27,9 @@ export async function contents(session, report) {
   await wil.get(`${all}/none`, { status: 404, message: /^Not Found$/ });
   await wil.get(`${all}/README.md?ref=none`, { status: 404 });
   await wil.get(`${at}/readme`);
+  const whole = await session.send("wil", "GET", `${all}/docs`, undefined, { accept: "application/vnd.github.object+json" });
+  report.same("a folder as an object is described", session.description.wrong("content-tree", whole.body), []);
+  report.same("a folder as an object", [whole.body.type, whole.body.entries.length], ["dir", 1]);
   await session.as("ada").post("/user/repos", { name: "unborn" });
   await wil.get("/repos/ada/unborn/commits", { status: 409, message: /^Git Repository is empty\.$/ });
   await wil.put("/repos/ada/unborn/contents/first", { message: "Begin", content: base64("x") }, { status: 201 });

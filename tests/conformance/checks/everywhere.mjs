@@ -2,7 +2,7 @@
 import { find } from "../lib/forge.mjs";
 import { APP } from "./apps.mjs";
 
-/** Whatever else GitHub has below an endpoint that takes slashes is called too, or answered 501: never as a name. */
+/** Whatever else GitHub has below an endpoint that takes slashes is called too, or refused by its name: never as a name. */
 async function inside(session, report) {
   const plain = (pattern) => pattern.replace(/\{[^}]+\}/g, "{}");
   for (const { method, name, pattern } of session.description.operations) {
@@ -10,9 +10,46 @@ async function inside(session, report) {
     if (!endpoint?.pattern.includes("{*") || plain(endpoint.pattern) === plain(pattern) || session.called.has(name)) continue;
     const path = pattern.replace("{owner}", "ada").replace("{repo}", "branches").replace(/\{[^}]+\}/g, "main");
     const answer = await session.send("ada", method, path);
-    report.check(`${name} is 501, as no check calls it`, answer.status === 501 ? "" : `is ${answer.status} ${answer.text}`);
+    const named = answer.status === 404 && answer.body.message?.startsWith("the embedded forge has no ");
+    report.check(`${name} is not here, as no check calls it`, named ? "" : `is ${answer.status} ${answer.text}`);
   }
 }
+
+/** Each parameter and field is obeyed by the forge or refused by its name: never passed over. */
+async function unobeyed(session, report) {
+  for (const { name, method, operation } of session.description.operations) {
+    const sample = session.samples.get(name);
+    if (!sample) continue;
+    if (method !== "GET") {
+      const body = { ...(Array.isArray(sample.body) ? {} : sample.body), no_such_field: 1 };
+      const answer = await session.send(sample.login, method, sample.path, body);
+      const refused = answer.status === 422 && answer.body.message?.includes("`no_such_field`");
+      report.check(`${name} refuses a field that it does not know`, refused ? "" : `is ${answer.status} ${answer.text.slice(0, 200)}`);
+      continue;
+    }
+    const known = session.description.parameters({ operation });
+    const strange = await session.send(sample.login, method, `${sample.path}${sample.path.includes("?") ? "&" : "?"}no_such_parameter=1`);
+    const refused = strange.status === 422 && strange.body.message?.includes("`no_such_parameter`");
+    report.check(`${name} refuses a parameter that it does not know`, refused ? "" : `is ${strange.status} ${strange.text.slice(0, 200)}`);
+    const passed = [...known].filter((parameter) => !OBEYED_OR_REFUSED.has(`${name} ${parameter}`) && !PAGES.has(parameter));
+    for (const parameter of passed) {
+      const answer = await session.send(sample.login, method, `${sample.path.split("?")[0]}?${parameter}=no-such-value`);
+      const said = JSON.stringify(answer.body);
+      const plain = await session.send(sample.login, method, sample.path.split("?")[0]);
+      const same = answer.status === 200 && said === JSON.stringify(plain.body) && !["[]", '{"total_count":0'].some((none) => said.startsWith(none));
+      report.check(`${name} does not pass over ${parameter}`, same ? `answers ${parameter}=no-such-value as if it were not there` : "");
+    }
+  }
+}
+
+const PAGES = new Set(["page", "per_page"]);
+/** Parameters of which a value that is none means no more than its absence. */
+const OBEYED_OR_REFUSED = new Set([
+  // A branch without its owner is passed over, as on GitHub.
+  "GET /repos/{owner}/{repo}/pulls head",
+  // Anything but an absent `recursive` asks for the whole tree, which is the same where there are no folders.
+  "GET /repos/{owner}/{repo}/git/trees/{tree_sha} recursive",
+]);
 
 /** Every list that GitHub gives in pages was read page by page. */
 function paged(session, report) {
@@ -52,10 +89,11 @@ export async function everywhere(session, report) {
     }
   }
   await inside(session, report);
-  for (const [method, path] of [["GET", "/nowhere"], ["POST", "/repos/ada/meta/forks"], ["DELETE", "/repos/ada/meta"], ["GET", "/search/issues"]]) {
+  await unobeyed(session, report);
+  for (const [method, path] of [["GET", "/nowhere"], ["POST", "/repos/ada/meta/forks"], ["DELETE", "/user"], ["GET", "/search/issues"], ["GET", "/issues"]]) {
     const answer = await session.send("ada", method, `${path}?x=1`);
-    const named = answer.status === 501 && answer.body.message?.includes(`${method} `) && answer.body.message.includes(path);
-    report.check(`${method} ${path} is 501 and named`, named ? "" : `is ${answer.status} ${answer.text}`);
+    const named = answer.status === 404 && answer.body.message?.includes(`${method} `) && answer.body.message.includes(path);
+    report.check(`${method} ${path} is not here and named`, named ? "" : `is ${answer.status} ${answer.text}`);
   }
   paged(session, report);
   for (const scheme of ["token", "bearer"]) {

@@ -19,16 +19,20 @@ export async function results(session, report) {
 
   const made = await pull(session, at, "one", head);
   const runs = `${at}/check-runs`;
-  const run = (await wil.post(runs, { name: "lint", head_sha: made.head.sha })).body;
+  // People cannot write them; the account of an App can.
+  const ci = session.as("hob[bot]");
+  await wil.post(runs, { name: "lint", head_sha: made.head.sha }, { status: 403, message: /^You must authenticate via a GitHub App\.$/ });
+  const unlisted = { refused: { rea: /^You must authenticate via a GitHub App\.$/ } };
+  const run = (await ci.post(runs, { name: "lint", head_sha: made.head.sha }, unlisted)).body;
   report.same("a run waits", [run.status, run.conclusion, run.pull_requests[0].number], ["queued", null, made.number]);
   const output = { title: "Fine", summary: "Nothing found.", text: "At all." };
-  const done = (await wil.patch(`${runs}/${run.id}`, { conclusion: "success", completed_at: "2026-01-02T03:04:05Z", output })).body;
+  const done = (await ci.patch(`${runs}/${run.id}`, { conclusion: "success", completed_at: "2026-01-02T03:04:05Z", output }, unlisted)).body;
   report.same("a run is done", [done.status, done.conclusion, done.output.title], ["completed", "success", "Fine"]);
   await wil.get(`${runs}/${run.id}`);
   await wil.get(`${runs}/1`, { status: 404 });
-  await wil.post(runs, { name: "test", head_sha: made.head.sha, status: "in_progress", details_url: "https://ci.example.com/2" });
-  await wil.post(runs, { name: "x", head_sha: made.head.sha, status: "completed" }, { status: 422 });
-  await wil.post(runs, { name: "x", head_sha: "0".repeat(40) }, { status: 422 });
+  await ci.post(runs, { name: "test", head_sha: made.head.sha, status: "in_progress", details_url: "https://ci.example.com/2" });
+  await ci.post(runs, { name: "x", head_sha: made.head.sha, status: "completed" }, { status: 422 });
+  await ci.post(runs, { name: "x", head_sha: "0".repeat(40) }, { status: 422 });
   const listed = (await wil.get(`${at}/commits/one/check-runs`)).body;
   report.same("the runs of a commit", [listed.total_count, listed.check_runs.length], [2, 2]);
   const named = (await wil.get(`${at}/commits/one/check-runs?check_name=lint&status=completed&filter=all`)).body;

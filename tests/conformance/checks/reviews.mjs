@@ -31,10 +31,31 @@ export async function reviews(session, report) {
   report.same("dismissed", (await wil.put(`${all}/${review.id}/dismissals`, { message: "Done.", event: "DISMISS" })).body.state, "DISMISSED");
   await wil.put(`${all}/1/dismissals`, { message: "x" }, { status: 404 });
   await max.post(all, { event: "APPROVE" }, { status: 200 });
+  await pending(session, report, one);
   await lines(session, report, at, made);
   const kinds = await timeline(session, report, `${at}/issues/${made.number}/timeline`);
   report.same("the timeline has reviews", ["reviewed", "review_requested", "review_request_removed", "review_dismissed"].filter((kind) => !kinds.includes(kind)), []);
   await wil.get(`${at}/issues/${made.number}/events`);
+}
+
+/** A review that only its author sees, until it is submitted. */
+async function pending(session, report, one) {
+  const [wil, tom] = ["wil", "tom"].map((login) => session.as(login));
+  const all = `${one}/reviews`;
+  const made = (await tom.post(all, { body: "Hm.", comments: ["Why?", "How?"].map((body) => ({ path: "one.txt", line: 1, body })) }, { status: 200, anyone: true })).body;
+  report.same("it waits", [made.state, made.submitted_at], ["PENDING", undefined]);
+  const own = `${all}/${made.id}`;
+  await wil.get(own, { status: 404 });
+  await tom.post(all, {}, { status: 422 });
+  report.same("its text", (await tom.put(own, { body: "Hm, hm." }, { anyone: true })).body.body, "Hm, hm.");
+  report.same("its comments", (await tom.get(`${own}/comments`)).body.map((each) => each.position), [1, 1]);
+  await tom.post(`${own}/events`, { body: "x" }, { status: 422 });
+  report.same("submitted", (await tom.post(`${own}/events`, { event: "COMMENT", body: "So." }, { status: 200, anyone: true })).body.state, "COMMENTED");
+  await tom.post(`${own}/events`, { event: "COMMENT", body: "x" }, { status: 422 });
+  await tom.delete(own, undefined, { status: 422 });
+  const other = (await tom.post(all, { body: "No.", comments: [{ path: "one.txt", line: 1, body: "a" }] }, { status: 200 })).body;
+  await tom.delete(`${all}/${other.id}`, undefined, { status: 200, anyone: true });
+  await tom.get(`${all}/${other.id}`, { status: 404 });
 }
 
 async function lines(session, report, at, made) {
@@ -44,10 +65,13 @@ async function lines(session, report, at, made) {
   report.same("where it stands", [comment.path, comment.line, comment.side], ["one.txt", 1, "RIGHT"]);
   await wil.post(one, { body: "x", path: "none.txt", line: 1, commit_id: made.head.sha }, { status: 422, errors: [["PullRequestReviewComment", "path", "invalid"]] });
   await wil.post(one, { path: "one.txt", line: 1, commit_id: made.head.sha }, { status: 422 });
+  await wil.post(one, { body: "x", path: "one.txt", line: 999, commit_id: made.head.sha }, { status: 422 });
   const reply = (await wil.post(`${one}/${comment.id}/replies`, { body: "Yes." }, { anyone: true })).body;
   report.same("what it answers", reply.in_reply_to_id, comment.id);
   await wil.post(`${one}/1/replies`, { body: "Yes." }, { status: 404 });
   await wil.get(one);
+  await wil.get(`${at}/pulls/comments?sort=updated&direction=desc`);
+  await wil.get(`${at}/pulls/comments`);
   const own = `${at}/pulls/comments/${comment.id}`;
   await wil.get(own);
   await wil.get(`${at}/pulls/comments/1`, { status: 404 });

@@ -11,6 +11,7 @@ export const ANYWHERE = {
   401: "bad or absent credentials are refused before any endpoint is reached: authenticating to the REST API",
   403: "rights that do not reach and used-up rate limits: troubleshooting the REST API",
   404: "what the account may not see does not exist for it: troubleshooting the REST API",
+  410: "issues that a repository has turned off: the operation of one issue documents it, and the list answers it too",
   422: "a field with a value that cannot be: troubleshooting the REST API",
 };
 

@@ -103,7 +103,7 @@ export class Session {
     const detail = () => (answer.status >= 400 ? ` (${clip(answer.text)})` : "");
     if (!report.check(`${name} status`, answer.status === status ? "" : `is ${answer.status}${detail()}`)) return;
     const described = description.response(operation, status);
-    const known = described || ANYWHERE[status] || status === 501;
+    const known = described || ANYWHERE[status];
     report.check(`${name} is documented`, known ? "" : `${operation.name} has no ${status}`);
     report.check(`${name} headers`, this.#headers(operation, described, answer, status));
     if (status === 204 || status === 304) {
@@ -229,7 +229,7 @@ export class Session {
     };
     await refuse(undefined, 401, options.unsigned ?? /^Requires authentication$/);
     if (options.anyone) return;
-    await refuse("rea", 403, /^Must have .+ Repository\.$/);
+    await refuse("rea", 403, options.refused?.rea ?? /^Must have .+ Repository\.$/);
     await refuse("low[bot]", 403, /^Resource not accessible by integration$/);
   }
 }

@@ -18,8 +18,8 @@ const ASSIGNEES_MAX: usize = 10;
 pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/assignees", list),
     get("/repos/{owner}/{repo}/assignees/{login}", check),
-    post("/repos/{owner}/{repo}/issues/{number}/assignees", add),
-    delete("/repos/{owner}/{repo}/issues/{number}/assignees", remove),
+    post("/repos/{owner}/{repo}/issues/{number}/assignees", add).body(&["assignees"]),
+    delete("/repos/{owner}/{repo}/issues/{number}/assignees", remove).body(&["assignees"]),
 ];
 
 fn list(call: &Call) -> Answer {
@@ -49,7 +49,7 @@ fn add(call: &Call) -> Answer {
         }
         wanted
     })
-    .map(|body| Reply::created(&body))
+    .map(Reply::created)
 }
 
 fn remove(call: &Call) -> Answer {
@@ -58,7 +58,7 @@ fn remove(call: &Call) -> Answer {
     change(call, |_, issue| {
         issue.assignees.iter().filter(|has| !logins.iter().any(|login| login.is(has))).cloned().collect()
     })
-    .map(|body| Reply::ok(&body))
+    .map(Reply::ok)
 }
 
 fn change(call: &Call, wanted: impl FnOnce(&State, &Issue) -> Vec<Login>) -> Result<serde_json::Value, Refusal> {

@@ -1,14 +1,18 @@
 //! Branches and commits, to look at.
 
+use std::path::Path;
+
+use git2::{Commit, Signature};
 use serde_json::{Value, json};
 
 use super::{
     super::{
         call::{Answer, Call, Reply},
-        git::changes_between,
+        git::{changes_between, email_of, patch_between},
+        media::Media,
         page::paged,
         refusal::Refusal,
-        route::{Handler, Route, get},
+        route::{Route, get},
         users::Role,
         wire,
     },
@@ -16,6 +20,7 @@ use super::{
     refs::is_unborn,
     statuses,
 };
+use crate::names::Timestamp;
 
 /// How many commits of a history are listed.
 const HISTORY_MAX: usize = 10_000;
@@ -23,11 +28,17 @@ const HISTORY_MAX: usize = 10_000;
 /// What GitHub has below a commit, and this forge not.
 const NOT_HERE: [&str; 4] = ["/branches-where-head", "/check-suites", "/comments", "/pulls"];
 
+/// The media types of a commit, and those of texts, which what hangs on it has.
+const COMMIT_MEDIA: &[Media] =
+    &[Media::Raw, Media::Text, Media::Html, Media::Full, Media::Diff, Media::Patch, Media::Sha];
+
 pub(super) const ROUTES: &[Route] = &[
-    get("/repos/{owner}/{repo}/branches", list),
+    get("/repos/{owner}/{repo}/branches", list).query(&["protected"]),
     get("/repos/{owner}/{repo}/branches/{*branch}", show),
-    get("/repos/{owner}/{repo}/commits", commits),
-    get("/repos/{owner}/{repo}/commits/{*sha}", commit_or_below),
+    get("/repos/{owner}/{repo}/commits", commits).query(&["sha", "path", "author", "committer", "since", "until"]),
+    get("/repos/{owner}/{repo}/commits/{*sha}", commit_or_below)
+        .query(&["check_name", "status", "filter"])
+        .media(COMMIT_MEDIA),
 ];
 
 fn list(call: &Call) -> Answer {
@@ -43,8 +54,9 @@ fn list(call: &Call) -> Answer {
     let state = call.state();
     let view = call.view(&state)?;
     let protects = |name: &str| view.repo.protects(&format!("refs/heads/{name}"));
-    if let Some(wanted) = call.query("protected") {
-        found.retain(|(name, _)| protects(name) == (wanted == "true"));
+    match call.choice("Branch", "protected", &["", "true", "false"])? {
+        "" => {}
+        wanted => found.retain(|(name, _)| protects(name) == (wanted == "true")),
     }
     Ok(paged(call, found, |(name, target)| {
         let url = view.api(&format!("/commits/{target}"));
@@ -65,7 +77,7 @@ fn show(call: &Call) -> Answer {
     let view = call.view(&state)?;
     let protected = view.repo.protects(&format!("refs/heads/{name}"));
     let own = view.api(&format!("/branches/{name}"));
-    Ok(Reply::ok(&json!({
+    Ok(Reply::ok(json!({
         "name": name,
         "commit": wire::commit(view, &commit),
         "_links": {"self": own, "html": view.html(&format!("/tree/{name}"))},
@@ -86,25 +98,97 @@ fn commits(call: &Call) -> Answer {
         let status = if empty { http::StatusCode::CONFLICT } else { http::StatusCode::NOT_FOUND };
         return Err(Refusal::new(status, text));
     };
+    let wanted = Wanted::read(call)?;
     let mut walk = git.revwalk()?;
     walk.set_sorting(git2::Sort::TOPOLOGICAL | git2::Sort::TIME)?;
     walk.push(start.id())?;
-    let ids = walk.take(HISTORY_MAX).collect::<Result<Vec<_>, _>>()?;
+    let mut ids = Vec::new();
+    for id in walk.take(HISTORY_MAX) {
+        let commit = git.find_commit(id?)?;
+        if wanted.includes(call, &commit)? {
+            ids.push(commit.id());
+        }
+    }
     let state = call.state();
     let view = call.view(&state)?;
     Ok(paged(call, ids, |id| git.find_commit(*id).map_or(Value::Null, |commit| wire::commit(view, &commit))))
 }
 
+/// Which commits of a history are asked for.
+struct Wanted<'c> {
+    path: Option<&'c str>,
+    author: Option<&'c str>,
+    committer: Option<&'c str>,
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+}
+
+impl<'c> Wanted<'c> {
+    fn read(call: &'c Call) -> Result<Self, Refusal> {
+        Ok(Self {
+            path: call.query("path").map(|path| path.trim_matches('/')).filter(|path| !path.is_empty()),
+            author: call.query("author"),
+            committer: call.query("committer"),
+            since: call.time("Commit", "since")?,
+            until: call.time("Commit", "until")?,
+        })
+    }
+
+    fn includes(&self, call: &Call, commit: &Commit<'_>) -> Result<bool, Refusal> {
+        let by = |wanted: Option<&str>, who: &Signature<'_>| {
+            wanted.is_none_or(|wanted| {
+                let account = wire::account_of(call.forge.server(), &call.state().accounts, who);
+                let login = account["login"].as_str().unwrap_or_default();
+                who.email_bytes() == wanted.as_bytes() || login.eq_ignore_ascii_case(wanted)
+            })
+        };
+        let at = commit.committer().when().seconds();
+        let in_time = self.since.is_none_or(|since| at >= since.timestamp())
+            && self.until.is_none_or(|until| at <= until.timestamp());
+        Ok(in_time
+            && by(self.author, &commit.author())
+            && by(self.committer, &commit.committer())
+            && self.path.map_or(Ok(true), |path| changes_path(commit, path))?)
+    }
+}
+
+/// Whether what is at `path` differs from what each parent has there.
+fn changes_path(commit: &Commit<'_>, path: &str) -> Result<bool, git2::Error> {
+    let at = |commit: &Commit<'_>| {
+        let entry = commit.tree()?.get_path(Path::new(path));
+        Ok::<_, git2::Error>(entry.ok().map(|entry| (entry.id(), entry.filemode())))
+    };
+    let own = at(commit)?;
+    if commit.parent_count() == 0 {
+        return Ok(own.is_some());
+    }
+    for parent in commit.parents() {
+        if at(&parent)? == own {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// A commit, or what hangs on it. One pattern for all, because the name of a branch may have slashes in it.
 fn commit_or_below(call: &Call) -> Answer {
-    let below: [(&str, Handler); 3] =
-        [("/check-runs", checks::list), ("/statuses", statuses::list), ("/status", statuses::combined)];
+    let below: [(&str, Route); 3] = [
+        (
+            "/check-runs",
+            get("/repos/{owner}/{repo}/check-runs", checks::list).query(&["check_name", "status", "filter"]),
+        ),
+        ("/statuses", get("/repos/{owner}/{repo}/statuses", statuses::list)),
+        ("/status", get("/repos/{owner}/{repo}/statuses", statuses::combined)),
+    ];
     let named = call.part("sha");
     if NOT_HERE.iter().any(|end| named.ends_with(end)) {
         return Err(Refusal::not_here(&format!("GET {}", call.location)));
     }
     let found = below.iter().find_map(|(end, handler)| Some((named.strip_suffix(end)?, handler)));
-    found.map_or_else(|| commit(call), |(sha, handler)| handler(&call.with_part("sha", sha)))
+    match found {
+        Some((sha, route)) => route.serve(&call.with_part("sha", sha)),
+        None => get("/repos/{owner}/{repo}/commits/{sha}", commit).media(COMMIT_MEDIA).serve(call),
+    }
 }
 
 fn commit(call: &Call) -> Answer {
@@ -112,6 +196,9 @@ fn commit(call: &Call) -> Answer {
     let absent = || Refusal::unprocessable(format!("No commit found for SHA: {}", call.part("sha")));
     let commit =
         git.revparse_single(call.part("sha")).and_then(|object| object.peel_to_commit()).map_err(|_| absent())?;
+    if let Some(reply) = as_text(call, &git, &commit)? {
+        return Ok(reply);
+    }
     let files = changes_between(&git, commit.parent_ids().next(), commit.id())?;
     let state = call.state();
     let view = call.view(&state)?;
@@ -122,5 +209,16 @@ fn commit(call: &Call) -> Answer {
         fields.insert("stats".to_owned(), json!({"additions": plus, "deletions": minus, "total": plus + minus}));
         fields.insert("files".to_owned(), files.iter().map(|file| wire::file_change(view, file, &sha)).collect());
     }
-    Ok(Reply::ok(&shown))
+    Ok(Reply::ok(shown))
+}
+
+/// The commit as its id, its difference or an email, where it is asked for as one of these.
+fn as_text(call: &Call, git: &git2::Repository, commit: &Commit<'_>) -> Result<Option<Reply>, Refusal> {
+    let difference = || patch_between(git, commit.parent_ids().next(), commit.id());
+    Ok(match call.media {
+        Media::Sha => Some(Reply::raw("application/vnd.github.sha; charset=utf-8", commit.id().to_string())),
+        Media::Diff => Some(Reply::raw("application/vnd.github.diff; charset=utf-8", difference()?)),
+        Media::Patch => Some(Reply::raw("application/vnd.github.patch; charset=utf-8", email_of(commit)?)),
+        _ => None,
+    })
 }

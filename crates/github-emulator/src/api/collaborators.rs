@@ -13,9 +13,9 @@ use super::super::{
 };
 
 pub(super) const ROUTES: &[Route] = &[
-    get("/repos/{owner}/{repo}/collaborators", list),
+    get("/repos/{owner}/{repo}/collaborators", list).query(&["affiliation", "permission"]),
     get("/repos/{owner}/{repo}/collaborators/{login}", check),
-    put("/repos/{owner}/{repo}/collaborators/{login}", add),
+    put("/repos/{owner}/{repo}/collaborators/{login}", add).body(&["permission"]),
     delete("/repos/{owner}/{repo}/collaborators/{login}", remove),
     get("/repos/{owner}/{repo}/collaborators/{login}/permission", permission),
 ];
@@ -24,7 +24,17 @@ fn list(call: &Call) -> Answer {
     let state = call.state();
     let repo = call.repository(&state, Role::Write)?;
     let view = call.view(&state)?;
-    let all: Vec<&Account> = state.accounts.all().filter(|account| repo.role(Some(account)) >= Role::Read).collect();
+    // Outside collaborators are those of organizations, which this forge has none of.
+    let nobody = call.choice("Collaborator", "affiliation", &["all", "direct", "outside"])? == "outside";
+    let at_least = match call.choice("Collaborator", "permission", &["pull", "triage", "push", "maintain", "admin"])? {
+        "triage" => Role::Triage,
+        "push" => Role::Write,
+        "maintain" => Role::Maintain,
+        "admin" => Role::Admin,
+        _ => Role::Read,
+    };
+    let all: Vec<&Account> =
+        state.accounts.all().filter(|account| !nobody && repo.granted(account) >= at_least).collect();
     Ok(paged(call, all, |account| collaborator(view, account, repo.role(Some(account)))))
 }
 
@@ -33,9 +43,7 @@ fn check(call: &Call) -> Answer {
     let repo = call.repository(&state, Role::Write)?;
     let account = state.accounts.get(call.part("login")).ok_or_else(Refusal::not_found)?;
     // Reading what everyone can read makes nobody a collaborator.
-    let given = repo.collaborators.get(&account.login.as_str().to_ascii_lowercase());
-    let own = given.is_some_and(|role| *role > Role::None);
-    if own || repo.role(Some(account)) >= Role::Triage { Ok(Reply::empty()) } else { Err(Refusal::not_found()) }
+    if repo.granted(account) >= Role::Read { Ok(Reply::empty()) } else { Err(Refusal::not_found()) }
 }
 
 fn add(call: &Call) -> Answer {
@@ -64,7 +72,7 @@ fn permission(call: &Call) -> Answer {
     let account = state.accounts.get(call.part("login")).ok_or_else(Refusal::not_found)?;
     let role = repo.role(Some(account));
     let user = collaborator(call.view(&state)?, account, role);
-    Ok(Reply::ok(&json!({"permission": role.permission(), "role_name": role.name(), "user": user})))
+    Ok(Reply::ok(json!({"permission": role.permission(), "role_name": role.name(), "user": user})))
 }
 
 fn collaborator(view: View<'_>, account: &Account, role: Role) -> Value {

@@ -12,21 +12,20 @@ use super::{
     },
     issues::{BODY_MAX, cross_reference},
 };
-use crate::names::Timestamp;
 
 pub(super) const ROUTES: &[Route] = &[
-    get("/repos/{owner}/{repo}/issues/{number}/comments", list),
-    post("/repos/{owner}/{repo}/issues/{number}/comments", create),
-    get("/repos/{owner}/{repo}/issues/comments", list_all),
+    get("/repos/{owner}/{repo}/issues/{number}/comments", list).query(&["since"]),
+    post("/repos/{owner}/{repo}/issues/{number}/comments", create).body(&["body"]),
+    get("/repos/{owner}/{repo}/issues/comments", list_all).query(&["sort", "direction", "since"]),
     get("/repos/{owner}/{repo}/issues/comments/{id}", show),
-    patch("/repos/{owner}/{repo}/issues/comments/{id}", update),
+    patch("/repos/{owner}/{repo}/issues/comments/{id}", update).body(&["body"]),
     delete("/repos/{owner}/{repo}/issues/comments/{id}", remove),
 ];
 
 fn list(call: &Call) -> Answer {
     let state = call.state();
     let issue = call.issue(call.repository(&state, Role::Read)?)?;
-    let since = since(call);
+    let since = call.time("IssueComment", "since")?;
     let comments = issue.comments.iter().filter(|comment| since.is_none_or(|since| comment.updated_at >= since));
     let view = call.view(&state)?;
     Ok(paged(call, comments.collect(), |comment| wire::comment(view, issue.number, comment)))
@@ -35,14 +34,16 @@ fn list(call: &Call) -> Answer {
 fn list_all(call: &Call) -> Answer {
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
-    let since = since(call);
+    let since = call.time("IssueComment", "since")?;
     let all = repo.issues.values().flat_map(|issue| issue.comments.iter().map(|comment| (issue.number, comment)));
     let mut found: Vec<_> = all.filter(|(_, c)| since.is_none_or(|since| c.updated_at >= since)).collect();
-    match call.query("sort") {
-        Some("updated") => found.sort_by_key(|(_, comment)| (comment.updated_at, comment.id)),
-        Some(_) | None => found.sort_by_key(|(_, comment)| comment.id),
+    match call.choice("IssueComment", "sort", &["created", "updated"])? {
+        "updated" => found.sort_by_key(|(_, comment)| (comment.updated_at, comment.id)),
+        _ => found.sort_by_key(|(_, comment)| comment.id),
     }
-    if call.query("sort").is_some() && call.query("direction") != Some("asc") {
+    let direction = call.choice("IssueComment", "direction", &["desc", "asc"])?;
+    // Without `sort`, GitHub passes over the direction.
+    if call.query("sort").is_some() && direction == "desc" {
         found.reverse();
     }
     let view = call.view(&state)?;
@@ -81,13 +82,13 @@ fn create(call: &Call) -> Answer {
     };
     let view = call.view(&state)?;
     let (_, comment) = find(view.repo, id)?;
-    Ok(Reply::created(&wire::comment(view, number, comment)))
+    Ok(Reply::created(wire::comment(view, number, comment)))
 }
 
 fn show(call: &Call) -> Answer {
     let state = call.state();
     let (number, comment) = find(call.repository(&state, Role::Read)?, call.number("id")?)?;
-    Ok(Reply::ok(&wire::comment(call.view(&state)?, number, comment)))
+    Ok(Reply::ok(wire::comment(call.view(&state)?, number, comment)))
 }
 
 fn update(call: &Call) -> Answer {
@@ -100,13 +101,15 @@ fn update(call: &Call) -> Answer {
     comment.edit(|| call.forge.next_id(), call.actor()?, call.now, body);
     let view = call.view(&state)?;
     let (number, comment) = find(view.repo, id)?;
-    Ok(Reply::ok(&wire::comment(view, number, comment)))
+    Ok(Reply::ok(wire::comment(view, number, comment)))
 }
 
 fn remove(call: &Call) -> Answer {
     let (id, mut state) = (call.number("id")?, call.state());
     let need = own_or(call, call.repository(&state, Role::Read)?, id)?;
-    for issue in call.repository_mut(&mut state, need)?.issues.values_mut() {
+    let repo = call.repository_mut(&mut state, need)?;
+    let (number, _) = find(repo, id)?;
+    if let Some(issue) = repo.issues.get_mut(&number) {
         issue.comments.retain(|comment| comment.id != id);
     }
     Ok(Reply::empty())
@@ -118,10 +121,6 @@ fn own_or(call: &Call, repo: &Repository, id: u64) -> Result<Role, Refusal> {
     Ok(if comment.author.is(call.actor()?) { Role::Read } else { Role::Write })
 }
 
-fn since(call: &Call) -> Option<Timestamp> {
-    call.query("since").and_then(|since| since.parse().ok())
-}
-
 /// The comment of this id and the number of its issue.
 pub(super) fn find(repo: &Repository, id: u64) -> Result<(u64, &Comment), Refusal> {
     let mut all = repo.issues.values().flat_map(|issue| issue.comments.iter().map(|comment| (issue.number, comment)));
@@ -130,6 +129,7 @@ pub(super) fn find(repo: &Repository, id: u64) -> Result<(u64, &Comment), Refusa
 
 /// The comment of this id, to change it.
 pub(super) fn find_mut(repo: &mut Repository, id: u64) -> Result<&mut Comment, Refusal> {
-    let mut all = repo.issues.values_mut().flat_map(|issue| issue.comments.iter_mut());
-    all.find(|comment| comment.id == id).ok_or_else(Refusal::not_found)
+    let (number, _) = find(repo, id)?;
+    let issue = repo.issues.get_mut(&number).ok_or_else(Refusal::not_found)?;
+    issue.comments.iter_mut().find(|comment| comment.id == id).ok_or_else(Refusal::not_found)
 }

@@ -5,13 +5,15 @@ use serde_json::{Value, json};
 
 use super::super::{
     call::{Answer, Call, Reply},
-    git::{changes, merge_base, patch_text, walk},
+    git::{changes, emails, merge_base, patch_text, walk},
+    media::Media,
     refusal::Refusal,
     route::{Route, get},
     wire,
 };
 
-pub(super) const ROUTES: &[Route] = &[get("/repos/{owner}/{repo}/compare/{*basehead}", compare)];
+pub(super) const ROUTES: &[Route] =
+    &[get("/repos/{owner}/{repo}/compare/{*basehead}", compare).media(&[Media::Diff, Media::Patch])];
 
 fn compare(call: &Call) -> Answer {
     let git = call.read_git()?;
@@ -21,8 +23,11 @@ fn compare(call: &Call) -> Answer {
     let fork = fork.ok_or_else(|| {
         Refusal::new(http::StatusCode::NOT_FOUND, format!("No common ancestor between {base} and {head}."))
     })?;
-    if call.accept.contains("diff") {
+    if call.media == Media::Diff {
         return Ok(Reply::raw("application/vnd.github.diff; charset=utf-8", patch_text(&git, base_id, head_id)?));
+    }
+    if call.media == Media::Patch {
+        return Ok(Reply::raw("application/vnd.github.patch; charset=utf-8", emails(&git, base_id, head_id)?));
     }
     let (ahead, behind) = git.graph_ahead_behind(head_id, base_id)?;
     let status = match (ahead, behind) {
@@ -38,7 +43,7 @@ fn compare(call: &Call) -> Answer {
     let show = |id: Oid| git.find_commit(id).map(|commit| wire::commit(view, &commit));
     let commits = commits.into_iter().map(show).collect::<Result<Value, _>>()?;
     let page = view.html(&format!("/compare/{base}...{head}"));
-    Ok(Reply::ok(&json!({
+    Ok(Reply::ok(json!({
         "url": view.api(&format!("/compare/{base}...{head}")),
         "html_url": page,
         "permalink_url": view.html(&format!("/compare/{base_id}...{head_id}")),

@@ -62,7 +62,7 @@ fn show(call: &Call) -> Answer {
     let (repo, id) = (call.repository(&state, Role::Read)?, call.number("id")?);
     let mut all = repo.issues.values().flat_map(|issue| issue.events.iter().map(move |event| (issue, event)));
     let (issue, event) = all.find(|(_, event)| event.id == id && listed(event)).ok_or_else(Refusal::not_found)?;
-    Ok(Reply::ok(&with_issue(call.view(&state)?, issue, event)))
+    Ok(Reply::ok(with_issue(call.view(&state)?, issue, event)))
 }
 
 fn timeline(call: &Call) -> Answer {

@@ -18,8 +18,16 @@ use super::{
 use crate::names::Login;
 
 pub(super) const ROUTES: &[Route] = &[
-    patch("/repos/{owner}/{repo}/issues/{number}", update),
-    put("/repos/{owner}/{repo}/issues/{number}/lock", lock),
+    patch("/repos/{owner}/{repo}/issues/{number}", update).body(&[
+        "title",
+        "body",
+        "state",
+        "state_reason",
+        "labels",
+        "assignees",
+        "assignee",
+    ]),
+    put("/repos/{owner}/{repo}/issues/{number}/lock", lock).body(&["lock_reason"]),
     delete("/repos/{owner}/{repo}/issues/{number}/lock", unlock),
 ];
 
@@ -102,7 +110,7 @@ fn update(call: &Call) -> Answer {
         }
     }
     let view = call.view(&state)?;
-    Ok(Reply::ok(&wire::issue(view, call.issue(view.repo)?)))
+    Ok(Reply::ok(wire::issue(view, call.issue(view.repo)?)))
 }
 
 fn lock(call: &Call) -> Answer {

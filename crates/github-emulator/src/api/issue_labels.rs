@@ -18,8 +18,8 @@ use super::{
 
 pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/issues/{number}/labels", list),
-    post("/repos/{owner}/{repo}/issues/{number}/labels", add),
-    put("/repos/{owner}/{repo}/issues/{number}/labels", set),
+    post("/repos/{owner}/{repo}/issues/{number}/labels", add).body(&["labels"]),
+    put("/repos/{owner}/{repo}/issues/{number}/labels", set).body(&["labels"]),
     delete("/repos/{owner}/{repo}/issues/{number}/labels", remove_all),
     delete("/repos/{owner}/{repo}/issues/{number}/labels/{name}", remove),
 ];
@@ -74,7 +74,7 @@ fn change(call: &Call, wanted: impl FnOnce(&mut Repository, u64) -> Result<Vec<u
         put_labels(call, repo, number, &ids)?;
     }
     let view = call.view(&state)?;
-    Ok(Reply::ok(&wire::labels(view, &call.issue(view.repo)?.labels)))
+    Ok(Reply::ok(wire::labels(view, &call.issue(view.repo)?.labels)))
 }
 
 /// Makes the labels of an issue exactly these, with an event for each that comes or goes.

@@ -14,7 +14,7 @@ use super::{
     issue_labels::put_labels,
     labels::ids_of,
 };
-use crate::names::{Login, Timestamp};
+use crate::names::Login;
 
 /// The longest text of an issue or comment, in characters.
 pub(super) const BODY_MAX: usize = 65_536;
@@ -22,15 +22,25 @@ pub(super) const BODY_MAX: usize = 65_536;
 pub(super) const TITLE_MAX: usize = 256;
 
 pub(super) const ROUTES: &[Route] = &[
-    get("/repos/{owner}/{repo}/issues", list),
-    post("/repos/{owner}/{repo}/issues", create),
+    get("/repos/{owner}/{repo}/issues", list).query(&[
+        "state",
+        "labels",
+        "since",
+        "creator",
+        "assignee",
+        "mentioned",
+        "milestone",
+        "sort",
+        "direction",
+    ]),
+    post("/repos/{owner}/{repo}/issues", create).body(&["title", "body", "labels", "assignees", "assignee"]),
     get("/repos/{owner}/{repo}/issues/{number}", show),
 ];
 
 fn show(call: &Call) -> Answer {
     let state = call.state();
     let issue = call.issue(call.repository(&state, Role::Read)?)?;
-    Ok(Reply::ok(&wire::issue(call.view(&state)?, issue)))
+    Ok(Reply::ok(wire::issue(call.view(&state)?, issue)))
 }
 
 fn list(call: &Call) -> Answer {
@@ -41,12 +51,17 @@ fn list(call: &Call) -> Answer {
         // A label that does not exist is on no issue.
         Some(names) => names.split(',').map(|name| repo.label(name.trim()).map(|label| label.id)).collect(),
     };
-    let since = call.query("since").and_then(|since| since.parse::<Timestamp>().ok());
-    let wanted_state = match call.query("state") {
-        Some("all") => None,
-        Some("closed") => Some(IssueState::Closed),
-        Some("open") | None => Some(IssueState::Open),
-        Some(_) => return Err(Refusal::invalid("Issue", "state")),
+    let since = call.time("Issue", "since")?;
+    let wanted_state = match call.choice("Issue", "state", &["open", "closed", "all"])? {
+        "all" => None,
+        "closed" => Some(IssueState::Closed),
+        _ => Some(IssueState::Open),
+    };
+    // There are no milestones: no issue has one, and none has this number.
+    let without_milestone = match call.query("milestone") {
+        None | Some("none") => true,
+        Some("*") => false,
+        Some(_) => return Err(Refusal::invalid("Issue", "milestone")),
     };
     let mut issues: Vec<&Issue> = repo
         .issues
@@ -61,17 +76,31 @@ fn list(call: &Call) -> Answer {
             Some("none") => issue.assignees.is_empty(),
             Some(login) => issue.assignees.iter().any(|assignee| assignee.is(&login.into())),
         })
+        .filter(|issue| without_milestone && call.query("mentioned").is_none_or(|login| mentioned(issue, login)))
         .collect();
-    match call.query("sort") {
-        Some("updated") => issues.sort_by_key(|issue| (issue.updated_at, issue.number)),
-        Some("comments") => issues.sort_by_key(|issue| (issue.comments.len(), issue.number)),
-        Some(_) | None => issues.sort_by_key(|issue| (issue.created_at, issue.number)),
+    match call.choice("Issue", "sort", &["created", "updated", "comments"])? {
+        "updated" => issues.sort_by_key(|issue| (issue.updated_at, issue.number)),
+        "comments" => issues.sort_by_key(|issue| (issue.comments.len(), issue.number)),
+        _ => issues.sort_by_key(|issue| (issue.created_at, issue.number)),
     }
-    if call.query("direction") != Some("asc") {
+    if call.choice("Issue", "direction", &["desc", "asc"])? == "desc" {
         issues.reverse();
     }
     let view = call.view(&state)?;
     Ok(paged(call, issues, |issue| wire::issue(view, issue)))
+}
+
+/// Whether the issue's text or a comment mentions the account, as `@login`.
+fn mentioned(issue: &Issue, login: &str) -> bool {
+    let wanted = format!("@{}", login.to_ascii_lowercase());
+    let name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let texts = issue.body.iter().chain(issue.comments.iter().map(|comment| &comment.body));
+    texts.map(|text| text.to_ascii_lowercase()).any(|text| {
+        text.match_indices(&wanted).any(|(at, _)| {
+            let (before, after) = (&text[..at], &text[at + wanted.len()..]);
+            !before.ends_with(name) && !after.starts_with(name)
+        })
+    })
 }
 
 fn create(call: &Call) -> Answer {
@@ -102,7 +131,7 @@ fn create(call: &Call) -> Answer {
         number
     };
     let view = call.view(&state)?;
-    Ok(Reply::created(&view.repo.issues.get(&number).map(|issue| wire::issue(view, issue)).into()))
+    Ok(Reply::created(view.repo.issues.get(&number).map(|issue| wire::issue(view, issue)).into()))
 }
 
 fn add(repo: &mut Repository, issue: Issue) -> u64 {

@@ -19,9 +19,9 @@ const DEFAULT_COLOR: &str = "ededed";
 
 pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/labels", list),
-    post("/repos/{owner}/{repo}/labels", create),
+    post("/repos/{owner}/{repo}/labels", create).body(&["name", "color", "description"]),
     get("/repos/{owner}/{repo}/labels/{name}", show),
-    patch("/repos/{owner}/{repo}/labels/{name}", update),
+    patch("/repos/{owner}/{repo}/labels/{name}", update).body(&["new_name", "name", "color", "description"]),
     delete("/repos/{owner}/{repo}/labels/{name}", remove),
 ];
 
@@ -35,7 +35,7 @@ fn list(call: &Call) -> Answer {
 fn show(call: &Call) -> Answer {
     let state = call.state();
     let label = call.repository(&state, Role::Read)?.label(call.part("name")).ok_or_else(Refusal::not_found)?;
-    Ok(Reply::ok(&wire::label(call.view(&state)?, label)))
+    Ok(Reply::ok(wire::label(call.view(&state)?, label)))
 }
 
 fn create(call: &Call) -> Answer {
@@ -52,7 +52,7 @@ fn create(call: &Call) -> Answer {
         repo.labels.push(Label { id, name, color, description: description(&fields)? });
     }
     let view = call.view(&state)?;
-    Ok(Reply::created(&view.repo.label_by_id(id).map(|label| wire::label(view, label)).into()))
+    Ok(Reply::created(view.repo.label_by_id(id).map(|label| wire::label(view, label)).into()))
 }
 
 fn update(call: &Call) -> Answer {
@@ -76,7 +76,7 @@ fn update(call: &Call) -> Answer {
         id
     };
     let view = call.view(&state)?;
-    Ok(Reply::ok(&view.repo.label_by_id(id).map(|label| wire::label(view, label)).into()))
+    Ok(Reply::ok(view.repo.label_by_id(id).map(|label| wire::label(view, label)).into()))
 }
 
 fn remove(call: &Call) -> Answer {
@@ -84,9 +84,7 @@ fn remove(call: &Call) -> Answer {
     let repo = call.repository_mut(&mut state, Role::Write)?;
     let id = repo.label(call.part("name")).ok_or_else(Refusal::not_found)?.id;
     repo.labels.retain(|label| label.id != id);
-    for issue in repo.issues.values_mut() {
-        issue.labels.retain(|label| *label != id);
-    }
+    repo.issues.edit(|issue| issue.labels.contains(&id), |issue| issue.labels.retain(|label| *label != id));
     Ok(Reply::empty())
 }
 

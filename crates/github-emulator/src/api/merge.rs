@@ -7,7 +7,7 @@ use super::{
     super::{
         call::{Answer, Call, Reply},
         fields::Fields,
-        git::{RefMove, walk},
+        git::{Access, RefMove, walk},
         refusal::Refusal,
         route::{Route, get, put},
         state::{Closing, EventKind, IssueState, Merged, Repository, StateReason, closes},
@@ -19,7 +19,12 @@ use super::{
 };
 
 pub(super) const ROUTES: &[Route] = &[
-    put("/repos/{owner}/{repo}/pulls/{number}/merge", merge),
+    put("/repos/{owner}/{repo}/pulls/{number}/merge", merge).body(&[
+        "commit_title",
+        "commit_message",
+        "sha",
+        "merge_method",
+    ]),
     get("/repos/{owner}/{repo}/pulls/{number}/merge", is_merged),
 ];
 
@@ -58,7 +63,8 @@ fn merge(call: &Call) -> Answer {
     git.reference(&reference, sha, true, "")?;
     note(call, &plan, sha)?;
     follow(call, &git, RefMove { reference, old: Some(base), new: Some(sha) })?;
-    Ok(Reply::ok(&json!({"sha": sha.to_string(), "merged": true, "message": "Pull Request successfully merged"})))
+    delete_head(call, &git, &plan)?;
+    Ok(Reply::ok(json!({"sha": sha.to_string(), "merged": true, "message": "Pull Request successfully merged"})))
 }
 
 fn plan(call: &Call, fields: &Fields) -> Result<Plan, Refusal> {
@@ -69,7 +75,17 @@ fn plan(call: &Call, fields: &Fields) -> Result<Plan, Refusal> {
         Some(_) => return Err(fields.invalid("merge_method")),
     };
     let state = call.state();
-    let (issue, pull) = pull_of(call, call.repository(&state, Role::Read)?)?;
+    let repo = call.repository(&state, Role::Read)?;
+    let (allowed, what) = match method {
+        Method::Merge => (repo.merging.allow_merge_commit, "Merge commits"),
+        Method::Squash => (repo.merging.allow_squash_merge, "Squash merges"),
+        Method::Rebase => (repo.merging.allow_rebase_merge, "Rebase merges"),
+    };
+    if !allowed {
+        let message = format!("{what} are not allowed on this repository.");
+        return Err(Refusal::new(http::StatusCode::METHOD_NOT_ALLOWED, message));
+    }
+    let (issue, pull) = pull_of(call, repo)?;
     if issue.state == IssueState::Closed {
         return Err(not_mergeable());
     }
@@ -126,6 +142,21 @@ fn make(call: &Call, git: &Git, plan: &Plan, base: Oid, fields: &Fields) -> Resu
     let message = format!("{title}\n\n{text}").trim_end().to_owned();
     let parents = if merges { vec![&ours, &theirs] } else { vec![&ours] };
     Ok(git.commit(None, &who, &who, &message, &tree, &parents)?)
+}
+
+/// Deletes the merged branch, where the repository is set so and nothing else protects it.
+fn delete_head(call: &Call, git: &Access, plan: &Plan) -> Result<(), Refusal> {
+    let reference = format!("refs/heads/{}", plan.head_ref);
+    let keeps = {
+        let state = call.state();
+        let repo = call.repository(&state, Role::Read)?;
+        !repo.merging.delete_branch_on_merge || plan.head_ref == repo.default_branch || repo.protects(&reference)
+    };
+    if let (false, Some(old)) = (keeps, find(git, &reference)?) {
+        git.find_reference(&reference)?.delete()?;
+        follow(call, git, RefMove { reference, old: Some(old), new: None })?;
+    }
+    Ok(())
 }
 
 /// Notes the merge, and closes what the pull request's text says it fixes, where it went to the default branch.

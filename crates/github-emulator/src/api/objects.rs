@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::{
     call::{Answer, Call, Reply},
+    media::Media,
     refusal::Refusal,
     route::{Route, get, post},
     users::Role,
@@ -15,27 +16,59 @@ use super::super::{
 /// The most entries a tree is answered with. <https://docs.github.com/rest/git/trees>
 const TREE_MAX: usize = 100_000;
 
+/// The largest blob, in bytes. <https://docs.github.com/rest/git/blobs>
+pub(super) const BLOB_MAX: usize = 100 << 20;
+
 pub(super) const READ: &[Route] = &[
-    get("/repos/{owner}/{repo}/git/blobs/{sha}", blob),
-    get("/repos/{owner}/{repo}/git/trees/{sha}", tree),
+    get("/repos/{owner}/{repo}/git/blobs/{sha}", blob).media(&[Media::Raw]),
+    get("/repos/{owner}/{repo}/git/trees/{sha}", tree).query(&["recursive"]),
     get("/repos/{owner}/{repo}/git/commits/{sha}", commit),
     get("/repos/{owner}/{repo}/git/tags/{sha}", tag),
 ];
 pub(super) const WRITE: &[Route] = &[
-    post("/repos/{owner}/{repo}/git/blobs", create_blob),
-    post("/repos/{owner}/{repo}/git/trees", create_tree),
-    post("/repos/{owner}/{repo}/git/commits", create_commit),
-    post("/repos/{owner}/{repo}/git/tags", create_tag),
+    post("/repos/{owner}/{repo}/git/blobs", create_blob).body(&["content", "encoding"]),
+    post("/repos/{owner}/{repo}/git/trees", create_tree).body(&[
+        "base_tree",
+        "tree",
+        "tree.path",
+        "tree.mode",
+        "tree.type",
+        "tree.sha",
+        "tree.content",
+    ]),
+    post("/repos/{owner}/{repo}/git/commits", create_commit).body(&[
+        "message",
+        "tree",
+        "parents",
+        "author",
+        "author.name",
+        "author.email",
+        "author.date",
+        "committer",
+        "committer.name",
+        "committer.email",
+        "committer.date",
+    ]),
+    post("/repos/{owner}/{repo}/git/tags", create_tag).body(&[
+        "tag",
+        "message",
+        "object",
+        "type",
+        "tagger",
+        "tagger.name",
+        "tagger.email",
+        "tagger.date",
+    ]),
 ];
 
 fn blob(call: &Call) -> Answer {
     let git = call.read_git()?;
     let blob = git.find_blob(oid(call.part("sha"))?)?;
-    if call.accept.contains("raw") {
+    if call.media == Media::Raw {
         return Ok(Reply::raw("application/octet-stream", blob.content().to_vec()));
     }
     let sha = blob.id().to_string();
-    Ok(Reply::ok(&json!({
+    Ok(Reply::ok(json!({
         "sha": sha,
         "node_id": node_id("Blob", &sha),
         "size": blob.size(),
@@ -57,8 +90,11 @@ fn create_blob(call: &Call) -> Answer {
         }
         Some(_) => return Err(fields.invalid("encoding")),
     };
+    if bytes.len() > BLOB_MAX {
+        return Err(Refusal::custom("Blob", "content", "content is too large (maximum is 100 MB)"));
+    }
     let sha = call.read_git()?.blob(&bytes)?.to_string();
-    Ok(Reply::created(&json!({"sha": sha, "url": address(call, &format!("/git/blobs/{sha}"))?})))
+    Ok(Reply::created(json!({"sha": sha, "url": address(call, &format!("/git/blobs/{sha}"))?})))
 }
 
 fn tree(call: &Call) -> Answer {
@@ -68,7 +104,7 @@ fn tree(call: &Call) -> Answer {
     let mut entries = Vec::new();
     let deep = call.query("recursive").is_some();
     let whole = collect(call, &git, &tree, "", deep, &mut entries)?;
-    tree_reply(call, &tree, entries, !whole).map(|body| Reply::ok(&body))
+    tree_reply(call, &tree, entries, !whole).map(Reply::ok)
 }
 
 /// Adds a tree's entries; answers whether all found room.
@@ -149,7 +185,7 @@ fn create_tree(call: &Call) -> Answer {
     let tree = git.find_tree(made)?;
     let mut shown = Vec::new();
     collect(call, &git, &tree, "", false, &mut shown)?;
-    tree_reply(call, &tree, shown, false).map(|body| Reply::created(&body))
+    tree_reply(call, &tree, shown, false).map(Reply::created)
 }
 
 /// Whether a path stays inside the tree and out of git's own folder.
@@ -163,7 +199,7 @@ fn commit(call: &Call) -> Answer {
     let git = call.read_git()?;
     let commit = git.find_commit(oid(call.part("sha"))?)?;
     let state = call.state();
-    Ok(Reply::ok(&wire::git_commit(call.view(&state)?, &commit)))
+    Ok(Reply::ok(wire::git_commit(call.view(&state)?, &commit)))
 }
 
 fn create_commit(call: &Call) -> Answer {
@@ -184,12 +220,12 @@ fn create_commit(call: &Call) -> Answer {
     let committer = committer.unwrap_or_else(|| author.clone());
     let id = git.commit(None, &author, &committer, &message, &tree, &parents.iter().collect::<Vec<_>>())?;
     let state = call.state();
-    Ok(Reply::created(&wire::git_commit(call.view(&state)?, &git.find_commit(id)?)))
+    Ok(Reply::created(wire::git_commit(call.view(&state)?, &git.find_commit(id)?)))
 }
 
 fn tag(call: &Call) -> Answer {
     let git = call.read_git()?;
-    tag_reply(call, &git, oid(call.part("sha"))?).map(|body| Reply::ok(&body))
+    tag_reply(call, &git, oid(call.part("sha"))?).map(Reply::ok)
 }
 
 fn create_tag(call: &Call) -> Answer {
@@ -199,10 +235,14 @@ fn create_tag(call: &Call) -> Answer {
     let (name, message) = (fields.required("tag")?, fields.required("message")?);
     let object = git.find_object(oid(&fields.required("object")?)?, None);
     let object = object.map_err(|_| Refusal::unprocessable("Object does not exist"))?;
+    let kind = object.kind().map_or("commit", |kind| kind.str());
+    if fields.required("type")? != kind {
+        return Err(fields.invalid("type"));
+    }
     let tagger = signature(call, fields.raw("tagger"))?;
     let id = git.tag_annotation_create(&name, &object, &tagger, &message);
     let id = id.map_err(|error| Refusal::unprocessable(error.message()))?;
-    tag_reply(call, &git, id).map(|body| Reply::created(&body))
+    tag_reply(call, &git, id).map(Reply::created)
 }
 
 fn tag_reply(call: &Call, git: &Repository, id: Oid) -> Result<Value, Refusal> {

@@ -7,14 +7,15 @@ use super::{
     super::{
         call::{Answer, Call, Reply},
         fields::Fields,
-        git::{changes, merge_base, patch_text, walk},
-        measure::measure,
+        git::{Access, changes, emails, merge_base, patch_text, walk},
+        measure::{follow_merge, measure, merge_is_stale},
+        media::Media,
         page::paged,
         refusal::Refusal,
         route::{Route, get, patch, post},
         state::{EventKind, Issue, IssueState, Pull, Repository, State},
         users::Role,
-        wire,
+        wire::{self, Measured},
     },
     issue_edit::Edit,
     issues::{BODY_MAX, TITLE_MAX, cross_reference, new_issue},
@@ -22,10 +23,30 @@ use super::{
 };
 
 pub(super) const ROUTES: &[Route] = &[
-    get("/repos/{owner}/{repo}/pulls", list),
-    post("/repos/{owner}/{repo}/pulls", create),
-    get("/repos/{owner}/{repo}/pulls/{number}", show),
-    patch("/repos/{owner}/{repo}/pulls/{number}", update),
+    get("/repos/{owner}/{repo}/pulls", list).query(&["state", "head", "base", "sort", "direction"]),
+    post("/repos/{owner}/{repo}/pulls", create).body(&[
+        "title",
+        "head",
+        "base",
+        "body",
+        "draft",
+        "maintainer_can_modify",
+    ]),
+    get("/repos/{owner}/{repo}/pulls/{number}", show).media(&[
+        Media::Raw,
+        Media::Text,
+        Media::Html,
+        Media::Full,
+        Media::Diff,
+        Media::Patch,
+    ]),
+    patch("/repos/{owner}/{repo}/pulls/{number}", update).body(&[
+        "title",
+        "body",
+        "state",
+        "base",
+        "maintainer_can_modify",
+    ]),
     get("/repos/{owner}/{repo}/pulls/{number}/files", files),
     get("/repos/{owner}/{repo}/pulls/{number}/commits", commits),
 ];
@@ -45,10 +66,10 @@ pub(super) fn pull_mut<'s>(call: &Call, state: &'s mut State, need: Role) -> Res
 fn list(call: &Call) -> Answer {
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
-    let wanted = match call.query("state") {
-        Some("all") => None,
-        Some("closed") => Some(IssueState::Closed),
-        Some(_) | None => Some(IssueState::Open),
+    let wanted = match call.choice("PullRequest", "state", &["open", "closed", "all"])? {
+        "all" => None,
+        "closed" => Some(IssueState::Closed),
+        _ => Some(IssueState::Open),
     };
     // `OWNER:branch`; a bare branch is ignored, as on GitHub.
     let head = call.query("head").and_then(|head| head.split_once(':'));
@@ -64,11 +85,14 @@ fn list(call: &Call) -> Answer {
             })
         })
         .collect();
-    if call.query("sort") == Some("updated") {
-        found.sort_by_key(|issue| (issue.updated_at, issue.number));
+    let sort = call.choice("PullRequest", "sort", &["created", "updated", "popularity"])?;
+    match sort {
+        "updated" => found.sort_by_key(|issue| (issue.updated_at, issue.number)),
+        "popularity" => found.sort_by_key(|issue| (issue.comments.len(), issue.number)),
+        _ => {}
     }
-    let default = if matches!(call.query("sort"), None | Some("created")) { "desc" } else { "asc" };
-    if call.query("direction").unwrap_or(default) == "desc" {
+    let directions = if sort == "created" { ["desc", "asc"] } else { ["asc", "desc"] };
+    if call.choice("PullRequest", "direction", &directions)? == "desc" {
         found.reverse();
     }
     let view = call.view(&state)?;
@@ -77,21 +101,39 @@ fn list(call: &Call) -> Answer {
 
 fn show(call: &Call) -> Answer {
     let git = call.read_git()?;
-    if call.accept.contains("diff") || call.accept.contains("patch") {
-        let (base, head) = sides(call)?;
-        return Ok(Reply::raw("application/vnd.github.diff; charset=utf-8", patch_text(&git, base, head)?));
+    let (base, head) = sides(call)?;
+    match call.media {
+        Media::Diff => Ok(Reply::raw("application/vnd.github.diff; charset=utf-8", patch_text(&git, base, head)?)),
+        Media::Patch => Ok(Reply::raw("application/vnd.github.patch; charset=utf-8", emails(&git, base, head)?)),
+        _ => {
+            let (shown, measured) = measured(call, &git)?;
+            let number = call.number("number")?;
+            if merge_is_stale(&git, number, &measured) {
+                let id = call.repository(&call.state(), Role::Read)?.id;
+                // Another request may have been quicker, and then there is nothing left to do.
+                let git = call.forge.git.lock(id)?;
+                follow_merge(&git, number, &measured)?;
+            }
+            Ok(Reply::ok(shown))
+        }
     }
-    whole(call, &git).map(|body| Reply::ok(&body))
 }
 
-/// The pull request in the path, whole. Git is asked before the state is locked.
-pub(super) fn whole(call: &Call, git: &Git) -> Result<Value, Refusal> {
-    let sides = sides(call)?;
+/// The pull request in the path, whole, with its test merge as `refs/pull/N/merge`. The caller holds the lock of the refs.
+pub(super) fn whole(call: &Call, git: &Access) -> Result<Value, Refusal> {
+    let (shown, measured) = measured(call, git)?;
+    follow_merge(git, call.number("number")?, &measured)?;
+    Ok(shown)
+}
+
+/// The pull request in the path, with what git tells about it. Git is asked before the state is locked.
+fn measured(call: &Call, git: &Git) -> Result<(Value, Measured), Refusal> {
+    let (number, sides) = (call.number("number")?, sides(call)?);
     let open_or_closed = call.issue(call.repository(&call.state(), Role::Read)?)?.state;
-    let measured = measure(git, sides, open_or_closed)?;
+    let measured = measure(git, number, sides, open_or_closed)?;
     let state = call.state();
     let view = call.view(&state)?;
-    Ok(wire::whole_pull(view, pull_of(call, view.repo)?.0, measured))
+    Ok((wire::whole_pull(view, pull_of(call, view.repo)?.0, measured), measured))
 }
 
 /// The tips of base and head of the pull request in the path.
@@ -139,7 +181,7 @@ fn create(call: &Call) -> Answer {
         number
     };
     git.reference(&format!("refs/pull/{number}/head"), head, true, "")?;
-    whole(&call.with_part("number", number.to_string()), &git).map(|body| Reply::created(&body))
+    whole(&call.with_part("number", number.to_string()), &git).map(Reply::created)
 }
 
 fn new_pull(call: &Call, git: &Git, fields: &Fields) -> Result<(Pull, Oid), Refusal> {
@@ -202,6 +244,7 @@ fn update(call: &Call) -> Answer {
         Some(base) => Some((find(&git, &format!("refs/heads/{base}"))?.ok_or_else(|| fields.invalid("base"))?, base)),
         None => None,
     };
+    let may_modify = fields.flag("maintainer_can_modify")?;
     let reopens = fields.text("state")?.as_deref() == Some("open");
     let branch = pull_of(call, call.repository(&call.state(), need)?)?.1.head_ref.clone();
     let tip = find(&git, &format!("refs/heads/{branch}"))?;
@@ -227,7 +270,10 @@ fn update(call: &Call) -> Answer {
                 issue.record(call.forge.next_id(), actor, call.now, EventKind::BaseRefChanged);
             }
         }
+        if let (Some(may), Some(pull)) = (may_modify, issue.pull.as_mut()) {
+            pull.maintainer_can_modify = may;
+        }
         edit.apply(call, issue, actor);
     }
-    whole(call, &git).map(|body| Reply::ok(&body))
+    whole(call, &git).map(Reply::ok)
 }

@@ -14,11 +14,11 @@ use super::{
 };
 
 pub(super) const ROUTES: &[Route] = &[
-    get("/repos/{owner}/{repo}/issues/{number}/reactions", list),
-    post("/repos/{owner}/{repo}/issues/{number}/reactions", create),
+    get("/repos/{owner}/{repo}/issues/{number}/reactions", list).query(&["content"]),
+    post("/repos/{owner}/{repo}/issues/{number}/reactions", create).body(&["content"]),
     delete("/repos/{owner}/{repo}/issues/{number}/reactions/{reaction}", remove),
-    get("/repos/{owner}/{repo}/issues/comments/{id}/reactions", list),
-    post("/repos/{owner}/{repo}/issues/comments/{id}/reactions", create),
+    get("/repos/{owner}/{repo}/issues/comments/{id}/reactions", list).query(&["content"]),
+    post("/repos/{owner}/{repo}/issues/comments/{id}/reactions", create).body(&["content"]),
     delete("/repos/{owner}/{repo}/issues/comments/{id}/reactions/{reaction}", remove),
 ];
 
@@ -50,7 +50,7 @@ fn create(call: &Call) -> Answer {
         }
     };
     let shown = wire::reaction(call.view(&state)?, &reaction);
-    Ok(if new { Reply::created(&shown) } else { Reply::ok(&shown) })
+    Ok(if new { Reply::created(shown) } else { Reply::ok(shown) })
 }
 
 fn remove(call: &Call) -> Answer {

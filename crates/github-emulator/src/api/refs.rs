@@ -19,8 +19,8 @@ pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/git/ref/{*ref}", show),
     get("/repos/{owner}/{repo}/git/matching-refs/{*ref}", matching),
     get("/repos/{owner}/{repo}/git/matching-refs/", matching),
-    post("/repos/{owner}/{repo}/git/refs", create),
-    patch("/repos/{owner}/{repo}/git/refs/{*ref}", update),
+    post("/repos/{owner}/{repo}/git/refs", create).body(&["ref", "sha"]),
+    patch("/repos/{owner}/{repo}/git/refs/{*ref}", update).body(&["sha", "force"]),
     delete("/repos/{owner}/{repo}/git/refs/{*ref}", remove),
 ];
 
@@ -28,7 +28,7 @@ fn show(call: &Call) -> Answer {
     let git = call.read_git()?;
     let name = format!("refs/{}", call.part("ref"));
     let target = find(&git, &name)?.ok_or_else(Refusal::not_found)?;
-    shown(call, &git, &name, target).map(|body| Reply::ok(&body))
+    shown(call, &git, &name, target).map(Reply::ok)
 }
 
 /// All that match, however many: GitHub has no pages here and passes over `per_page`, see
@@ -49,7 +49,7 @@ fn matching(call: &Call) -> Answer {
     let state = call.state();
     let view = call.view(&state)?;
     let shown = found.iter().map(|(name, target)| wire::reference(view, name, *target, kind(&git, *target)));
-    Ok(Reply::ok(&shown.collect()))
+    Ok(Reply::ok(shown.collect()))
 }
 
 fn create(call: &Call) -> Answer {
@@ -68,7 +68,7 @@ fn create(call: &Call) -> Answer {
     }
     git.reference(&name, target, false, "").map_err(refused)?;
     follow(call, &git, RefMove { reference: name.clone(), old: None, new: Some(target) })?;
-    shown(call, &git, &name, target).map(|body| Reply::created(&body))
+    shown(call, &git, &name, target).map(Reply::created)
 }
 
 fn update(call: &Call) -> Answer {
@@ -85,7 +85,7 @@ fn update(call: &Call) -> Answer {
     }
     git.reference(&name, new, true, "").map_err(refused)?;
     follow(call, &git, RefMove { reference: name.clone(), old: Some(old), new: Some(new) })?;
-    shown(call, &git, &name, new).map(|body| Reply::ok(&body))
+    shown(call, &git, &name, new).map(Reply::ok)
 }
 
 fn remove(call: &Call) -> Answer {

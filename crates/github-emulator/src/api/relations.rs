@@ -12,12 +12,12 @@ use super::super::{
 
 pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/issues/{number}/dependencies/blocked_by", blocked_by),
-    post("/repos/{owner}/{repo}/issues/{number}/dependencies/blocked_by", block),
+    post("/repos/{owner}/{repo}/issues/{number}/dependencies/blocked_by", block).body(&["issue_id"]),
     delete("/repos/{owner}/{repo}/issues/{number}/dependencies/blocked_by/{id}", unblock),
     get("/repos/{owner}/{repo}/issues/{number}/dependencies/blocking", blocking),
     get("/repos/{owner}/{repo}/issues/{number}/sub_issues", children),
-    post("/repos/{owner}/{repo}/issues/{number}/sub_issues", adopt),
-    delete("/repos/{owner}/{repo}/issues/{number}/sub_issue", disown),
+    post("/repos/{owner}/{repo}/issues/{number}/sub_issues", adopt).body(&["sub_issue_id", "replace_parent"]),
+    delete("/repos/{owner}/{repo}/issues/{number}/sub_issue", disown).body(&["sub_issue_id"]),
     get("/repos/{owner}/{repo}/issues/{number}/parent", parent),
 ];
 
@@ -41,7 +41,7 @@ fn parent(call: &Call) -> Answer {
     let repo = call.repository(&state, Role::Read)?;
     let number = call.issue(repo)?.number;
     let parent = repo.issues.values().find(|other| other.children.contains(&number)).ok_or_else(Refusal::not_found)?;
-    Ok(Reply::ok(&wire::issue(call.view(&state)?, parent)))
+    Ok(Reply::ok(wire::issue(call.view(&state)?, parent)))
 }
 
 fn block(call: &Call) -> Answer {
@@ -54,7 +54,7 @@ fn block(call: &Call) -> Answer {
         issue.blocked_by.push(other);
         Ok(EventKind::BlockedByAdded { blocker: other })
     })
-    .map(|other| Reply::created(&other))
+    .map(Reply::created)
 }
 
 fn unblock(call: &Call) -> Answer {
@@ -63,36 +63,44 @@ fn unblock(call: &Call) -> Answer {
         issue.blocked_by.remove(at);
         Ok(EventKind::BlockedByRemoved { blocker: other })
     })
-    .map(|other| Reply::ok(&other))
+    .map(Reply::ok)
 }
 
 fn adopt(call: &Call) -> Answer {
     let fields = call.fields("SubIssue")?;
     let id = fields.number("sub_issue_id")?.ok_or_else(|| fields.missing("sub_issue_id"))?;
-    {
+    let parent = {
         let state = call.state();
         let repo = call.repository(&state, Role::Triage)?;
         let child = by_id(repo, id)?;
-        if repo.issues.values().any(|issue| issue.children.contains(&child)) {
-            return Err(Refusal::unprocessable("Sub-issue may only have one parent"));
+        let parent = repo.issues.values().find(|issue| issue.children.contains(&child));
+        parent.map(|issue| issue.number)
+    };
+    match parent {
+        Some(parent) if fields.flag("replace_parent")?.unwrap_or(false) => {
+            change(&call.with_part("number", parent.to_string()), id, leave)?;
         }
+        Some(_) => return Err(Refusal::unprocessable("Sub-issue may only have one parent")),
+        None => {}
     }
     change(call, id, |issue, other| {
         issue.children.push(other);
         Ok(EventKind::SubIssueAdded { child: other })
     })
-    .map(|other| Reply::created(&other))
+    .map(Reply::created)
 }
 
 fn disown(call: &Call) -> Answer {
     let fields = call.fields("SubIssue")?;
     let id = fields.number("sub_issue_id")?.ok_or_else(|| fields.missing("sub_issue_id"))?;
-    change(call, id, |issue, other| {
-        let at = issue.children.iter().position(|number| *number == other).ok_or_else(Refusal::not_found)?;
-        issue.children.remove(at);
-        Ok(EventKind::SubIssueRemoved { child: other })
-    })
-    .map(|other| Reply::ok(&other))
+    change(call, id, leave).map(Reply::ok)
+}
+
+/// Takes a sub-issue away from its parent.
+fn leave(parent: &mut Issue, child: u64) -> Result<EventKind, Refusal> {
+    let at = parent.children.iter().position(|number| *number == child).ok_or_else(Refusal::not_found)?;
+    parent.children.remove(at);
+    Ok(EventKind::SubIssueRemoved { child })
 }
 
 fn listed(call: &Call, numbers: impl FnOnce(&Repository, &Issue) -> Vec<u64>) -> Answer {

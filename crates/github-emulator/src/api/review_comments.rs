@@ -5,61 +5,43 @@ use serde_json::Value;
 use super::{
     super::{
         call::{Answer, Call, Reply},
-        git::changes,
         page::paged,
         refusal::Refusal,
         route::{Route, delete, get, patch, post},
-        state::{History, Repository, ReviewComment},
+        state::{History, Pull, Repository, ReviewComment, State},
         users::Role,
         wire,
     },
     issues::BODY_MAX,
-    pulls::{pull_mut, pull_of, sides},
+    pulls::{pull_mut, pull_of},
+    review_place::{Place, body_of, files_at, side_name},
 };
 use crate::names::Login;
 
+const LISTED: &[&str] = &["sort", "direction", "since"];
+
 pub(super) const ROUTES: &[Route] = &[
-    get("/repos/{owner}/{repo}/pulls/{number}/comments", list),
-    post("/repos/{owner}/{repo}/pulls/{number}/comments", create),
-    post("/repos/{owner}/{repo}/pulls/{number}/comments/{id}/replies", reply),
+    get("/repos/{owner}/{repo}/pulls/{number}/comments", list).query(LISTED),
+    post("/repos/{owner}/{repo}/pulls/{number}/comments", create).body(&[
+        "body",
+        "commit_id",
+        "path",
+        "position",
+        "side",
+        "line",
+        "start_line",
+        "start_side",
+        "in_reply_to",
+        "subject_type",
+    ]),
+    post("/repos/{owner}/{repo}/pulls/{number}/comments/{id}/replies", reply).body(&["body"]),
+    get("/repos/{owner}/{repo}/pulls/comments", list_all).query(LISTED),
     get("/repos/{owner}/{repo}/pulls/comments/{id}", show),
-    patch("/repos/{owner}/{repo}/pulls/comments/{id}", update),
+    patch("/repos/{owner}/{repo}/pulls/comments/{id}", update).body(&["body"]),
     delete("/repos/{owner}/{repo}/pulls/comments/{id}", remove),
 ];
 
-/// Where a comment stands and what it says.
-#[derive(Debug)]
-pub(super) struct Place {
-    body: String,
-    path: String,
-    line: Option<u64>,
-    side: String,
-    hunk: String,
-    reply_to: Option<u64>,
-}
-
-impl Place {
-    /// Reads `body`, `path`, `line` (or `position`) and `side`.
-    pub(super) fn read(sent: &Value) -> Result<Self, Refusal> {
-        let text = |field: &str| sent[field].as_str().map(str::to_owned);
-        let missing = |field| Refusal::missing("PullRequestReviewComment", field);
-        let body = text("body").filter(|body| !body.trim().is_empty()).ok_or_else(|| missing("body"))?;
-        if body.chars().count() > BODY_MAX {
-            let message = format!("body is too long (maximum is {BODY_MAX} characters)");
-            return Err(Refusal::custom("PullRequestReviewComment", "body", message));
-        }
-        Ok(Self {
-            body,
-            path: text("path").ok_or_else(|| missing("path"))?,
-            line: sent["line"].as_u64().or(sent["position"].as_u64()),
-            side: text("side").unwrap_or_else(|| "RIGHT".to_owned()),
-            hunk: String::new(),
-            reply_to: None,
-        })
-    }
-}
-
-/// The comment at this place.
+/// A comment at a place of the diff.
 pub(super) fn comment(call: &Call, author: &Login, place: Place, review: Option<u64>, commit: &str) -> ReviewComment {
     ReviewComment {
         id: call.forge.next_id(),
@@ -68,10 +50,12 @@ pub(super) fn comment(call: &Call, author: &Login, place: Place, review: Option<
         body: place.body,
         path: place.path,
         line: place.line,
-        side: place.side,
+        side: side_name(place.side).to_owned(),
+        start: place.start.map(|(line, side)| (line, side_name(side).to_owned())),
+        position: place.position,
         commit: commit.to_owned(),
         hunk: place.hunk,
-        reply_to: place.reply_to,
+        reply_to: None,
         created_at: call.now,
         updated_at: call.now,
         history: History::default(),
@@ -83,63 +67,89 @@ pub(super) fn comment(call: &Call, author: &Login, place: Place, review: Option<
 fn list(call: &Call) -> Answer {
     let state = call.state();
     let (issue, pull) = pull_of(call, call.repository(&state, Role::Read)?)?;
-    let view = call.view(&state)?;
-    Ok(paged(call, pull.review_comments.iter().collect(), |comment| wire::review_comment(view, issue.number, comment)))
+    listed(call, &state, pull.review_comments.iter().map(|comment| (issue.number, pull, comment)).collect())
+}
+
+fn list_all(call: &Call) -> Answer {
+    let state = call.state();
+    let repo = call.repository(&state, Role::Read)?;
+    let pulls = repo.issues.values().filter_map(|issue| Some((issue.number, issue.pull.as_ref()?)));
+    let all = pulls.flat_map(|(number, pull)| pull.review_comments.iter().map(move |comment| (number, pull, comment)));
+    listed(call, &state, all.collect())
+}
+
+/// The comments that the call asks for and its caller may see.
+fn listed(call: &Call, state: &State, mut all: Vec<(u64, &Pull, &ReviewComment)>) -> Answer {
+    let since = call.time("PullRequestReviewComment", "since")?;
+    all.retain(|(_, pull, comment)| pull.shows(comment, call.caller.as_ref()));
+    all.retain(|(_, _, comment)| since.is_none_or(|since| comment.updated_at >= since));
+    match call.choice("PullRequestReviewComment", "sort", &["created", "updated", "created_at"])? {
+        "updated" => all.sort_by_key(|(_, _, comment)| (comment.updated_at, comment.id)),
+        _ => all.sort_by_key(|(_, _, comment)| comment.id),
+    }
+    let direction = call.choice("PullRequestReviewComment", "direction", &["desc", "asc"])?;
+    // Without `sort`, GitHub passes over the direction.
+    if call.query("sort").is_some() && direction == "desc" {
+        all.reverse();
+    }
+    let view = call.view(state)?;
+    Ok(paged(call, all, |(number, _, comment)| wire::review_comment(view, *number, comment)))
 }
 
 fn create(call: &Call) -> Answer {
     let fields = call.fields("PullRequestReviewComment")?;
-    let sent: Value = serde_json::from_slice(&call.body).unwrap_or_default();
     if let Some(to) = fields.number("in_reply_to")? {
-        return answer_to(call, to, fields.required("body")?);
+        return answer_to(call, to);
     }
-    let mut place = Place::read(&sent)?;
-    let (base, head) = sides(call)?;
-    let files = changes(&call.read_git()?, base, head)?;
-    let file = files.into_iter().find(|file| file.path == place.path);
-    place.hunk = file.ok_or_else(|| fields.invalid("path"))?.patch.unwrap_or_default();
-    add(call, place, fields.text("commit_id")?.as_deref())
+    let sent: Value = serde_json::from_slice(&call.body).unwrap_or_default();
+    let (files, commit) = files_at(call, fields.text("commit_id")?.as_deref())?;
+    let place = Place::read(&sent, &files)?;
+    add(call, comment(call, call.actor()?, place, None, &commit))
 }
 
 fn reply(call: &Call) -> Answer {
-    let body = call.fields("PullRequestReviewComment")?.required("body")?;
-    answer_to(call, call.number("id")?, body)
+    call.fields("PullRequestReviewComment")?;
+    answer_to(call, call.number("id")?)
 }
 
-fn answer_to(call: &Call, to: u64, body: String) -> Answer {
-    let place = {
+fn answer_to(call: &Call, to: u64) -> Answer {
+    let body = body_of(&serde_json::from_slice(&call.body).unwrap_or_default())?;
+    let first = {
         let state = call.state();
         let (_, pull) = pull_of(call, call.repository(&state, Role::Read)?)?;
-        let first = pull.review_comments.iter().find(|comment| comment.id == to).ok_or_else(Refusal::not_found)?;
-        let (path, side, hunk) = (first.path.clone(), first.side.clone(), first.hunk.clone());
-        Place { body, path, line: first.line, side, hunk, reply_to: Some(to) }
+        let mut seen = pull.review_comments.iter().filter(|comment| pull.shows(comment, call.caller.as_ref()));
+        seen.find(|comment| comment.id == to).cloned().ok_or_else(Refusal::not_found)?
     };
-    add(call, place, None)
+    let (id, author) = (call.forge.next_id(), call.actor()?.clone());
+    // A reply to a reply belongs to the comment that began the thread.
+    let reply_to = Some(first.reply_to.unwrap_or(to));
+    let (created_at, updated_at) = (call.now, call.now);
+    add(call, ReviewComment { id, author, body, review: None, reply_to, created_at, updated_at, ..first })
 }
 
-fn add(call: &Call, place: Place, commit: Option<&str>) -> Answer {
-    let actor = call.actor()?;
-    let id = {
+fn add(call: &Call, comment: ReviewComment) -> Answer {
+    let id = comment.id;
+    {
         let mut state = call.state();
         let issue = pull_mut(call, &mut state, Role::Read)?;
         issue.updated_at = call.now;
-        let pull = issue.pull.as_mut().ok_or_else(Refusal::not_found)?;
-        let commit = commit.unwrap_or(&pull.head_sha).to_owned();
-        let comment = comment(call, actor, place, None, &commit);
-        let id = comment.id;
-        pull.review_comments.push(comment);
-        id
-    };
+        issue.pull.as_mut().ok_or_else(Refusal::not_found)?.review_comments.push(comment);
+    }
     let state = call.state();
     let view = call.view(&state)?;
     let (number, comment) = find(view.repo, id)?;
-    Ok(Reply::created(&wire::review_comment(view, number, comment)))
+    Ok(Reply::created(wire::review_comment(view, number, comment)))
 }
 
 fn show(call: &Call) -> Answer {
     let state = call.state();
-    let (number, comment) = find(call.repository(&state, Role::Read)?, call.number("id")?)?;
-    Ok(Reply::ok(&wire::review_comment(call.view(&state)?, number, comment)))
+    let repo = call.repository(&state, Role::Read)?;
+    let (number, comment) = find(repo, call.number("id")?)?;
+    let pull = repo.issues.get(&number).and_then(|issue| issue.pull.as_ref());
+    if !pull.is_some_and(|pull| pull.shows(comment, call.caller.as_ref())) {
+        return Err(Refusal::not_found());
+    }
+    Ok(Reply::ok(wire::review_comment(call.view(&state)?, number, comment)))
 }
 
 fn update(call: &Call) -> Answer {
@@ -150,9 +160,7 @@ fn update(call: &Call) -> Answer {
     {
         let mut state = call.state();
         let need = own_or(call, call.repository(&state, Role::Read)?, id)?;
-        let repo = call.repository_mut(&mut state, need)?;
-        let pulls = repo.issues.values_mut().filter_map(|issue| issue.pull.as_mut());
-        for comment in pulls.flat_map(|pull| &mut pull.review_comments).filter(|comment| comment.id == id) {
+        for comment in comments_beside(call.repository_mut(&mut state, need)?, id)?.iter_mut().filter(|c| c.id == id) {
             comment.edit(|| call.forge.next_id(), actor, call.now, body.clone());
         }
     }
@@ -162,10 +170,7 @@ fn update(call: &Call) -> Answer {
 fn remove(call: &Call) -> Answer {
     let (id, mut state) = (call.number("id")?, call.state());
     let need = own_or(call, call.repository(&state, Role::Read)?, id)?;
-    let repo = call.repository_mut(&mut state, need)?;
-    for pull in repo.issues.values_mut().filter_map(|issue| issue.pull.as_mut()) {
-        pull.review_comments.retain(|comment| comment.id != id);
-    }
+    comments_beside(call.repository_mut(&mut state, need)?, id)?.retain(|comment| comment.id != id);
     Ok(Reply::empty())
 }
 
@@ -178,4 +183,11 @@ fn find(repo: &Repository, id: u64) -> Result<(u64, &ReviewComment), Refusal> {
     let pulls = repo.issues.values().filter_map(|issue| issue.pull.as_ref().map(|pull| (issue.number, pull)));
     let mut all = pulls.flat_map(|(number, pull)| pull.review_comments.iter().map(move |comment| (number, comment)));
     all.find(|(_, comment)| comment.id == id).ok_or_else(Refusal::not_found)
+}
+
+/// The comments of the pull request that the one of this id is on, to change them.
+fn comments_beside(repo: &mut Repository, id: u64) -> Result<&mut Vec<ReviewComment>, Refusal> {
+    let (number, _) = find(repo, id)?;
+    let pull = repo.issues.get_mut(&number).and_then(|issue| issue.pull.as_mut());
+    pull.map(|pull| &mut pull.review_comments).ok_or_else(Refusal::not_found)
 }

@@ -15,7 +15,8 @@ use super::{
     compare::commit_of,
 };
 
-pub(super) const ROUTES: &[Route] = &[post("/repos/{owner}/{repo}/statuses/{sha}", create)];
+pub(super) const ROUTES: &[Route] =
+    &[post("/repos/{owner}/{repo}/statuses/{sha}", create).body(&["state", "target_url", "description", "context"])];
 
 fn create(call: &Call) -> Answer {
     let fields = call.fields("Status")?;
@@ -38,8 +39,8 @@ fn create(call: &Call) -> Answer {
         at: call.now,
     };
     let mut state = call.state();
-    call.repository_mut(&mut state, Role::Write)?.statuses.push(status.clone());
-    Ok(Reply::created(&wire::status(call.view(&state)?, &status)))
+    call.repository_mut(&mut state, Role::Write)?.statuses.insert(status.id, status.clone());
+    Ok(Reply::created(wire::status(call.view(&state)?, &status)))
 }
 
 /// The statuses of a commit.
@@ -48,7 +49,7 @@ pub(super) fn list(call: &Call) -> Answer {
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
     let view = call.view(&state)?;
-    let all = repo.statuses.iter().rev().filter(|status| status.sha == sha).collect();
+    let all = repo.statuses.values().rev().filter(|status| status.sha == sha).collect();
     Ok(paged(call, all, |status| wire::status(view, status)))
 }
 
@@ -66,7 +67,7 @@ pub(super) fn combined(call: &Call) -> Answer {
         () => "success",
     };
     let at = view.api(&format!("/commits/{sha}"));
-    Ok(Reply::ok(&json!({
+    Ok(Reply::ok(json!({
         "state": word,
         "sha": sha,
         "total_count": latest.len(),
@@ -80,7 +81,7 @@ pub(super) fn combined(call: &Call) -> Answer {
 /// The newest status of each context.
 fn latest<'s>(repo: &'s Repository, sha: &str) -> Vec<&'s CommitStatus> {
     let mut found: Vec<&CommitStatus> = Vec::new();
-    for status in repo.statuses.iter().rev().filter(|status| status.sha == sha) {
+    for status in repo.statuses.values().rev().filter(|status| status.sha == sha) {
         if !found.iter().any(|known| known.context == status.context) {
             found.push(status);
         }

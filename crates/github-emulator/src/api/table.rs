@@ -2,13 +2,13 @@
 
 use super::{
     super::route::Route, apps, assignees, branches, checks, collaborators, comments, compare, contents, events,
-    issue_edit, issue_labels, issues, labels, merge, meta, objects, pulls, reactions, refs, relations, repos,
-    review_comments, reviews, statuses,
+    issue_edit, issue_labels, issues, labels, merge, meta, objects, pulls, reactions, refs, relations, repo_edit,
+    repos, review_comments, reviewers, reviews, statuses,
 };
 
 /// Every endpoint that the forge has.
 pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
-    let topics: [&'static [Route]; 25] = [
+    let topics: [&'static [Route]; 27] = [
         apps::ROUTES,
         assignees::ROUTES,
         branches::ROUTES,
@@ -30,8 +30,10 @@ pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
         reactions::ROUTES,
         refs::ROUTES,
         relations::ROUTES,
+        repo_edit::ROUTES,
         repos::ROUTES,
         review_comments::ROUTES,
+        reviewers::ROUTES,
         reviews::ROUTES,
         statuses::ROUTES,
     ];

@@ -1,6 +1,6 @@
 //! What differs between commits: changed files with their patches, the commits between, merge bases.
 
-use git2::{Delta, DiffOptions, Oid, Patch, Repository};
+use git2::{Commit, Delta, DiffOptions, Email, EmailCreateOptions, Oid, Patch, Repository};
 
 /// GitHub's limits: files of a comparison, and commits of one. <https://docs.github.com/rest/commits/commits#compare-two-commits>
 const FILES_MAX: usize = 300;
@@ -81,9 +81,28 @@ fn file_change(diff: &git2::Diff<'_>, index: usize) -> Result<FileChange, git2::
     Ok(change)
 }
 
-/// The whole difference as one patch text, as `git diff` shows it.
+/// What `head` changed since it left `base` as one patch text, as `git diff` shows it.
 pub(in super::super) fn patch_text(repo: &Repository, base: Oid, head: Oid) -> Result<Vec<u8>, git2::Error> {
-    let old = merge_base(repo, base, head)?.map(|old| repo.find_commit(old)?.tree()).transpose()?;
+    patch_between(repo, merge_base(repo, base, head)?, head)
+}
+
+/// The commits of `head` that `base` does not have, each as an email, as `git format-patch` writes them.
+pub(in super::super) fn emails(repo: &Repository, base: Oid, head: Oid) -> Result<Vec<u8>, git2::Error> {
+    let mut text = Vec::new();
+    for id in walk(repo, Some(base), head)? {
+        text.extend(email_of(&repo.find_commit(id)?)?);
+    }
+    Ok(text)
+}
+
+/// A commit as an email.
+pub(in super::super) fn email_of(commit: &Commit<'_>) -> Result<Vec<u8>, git2::Error> {
+    Ok(Email::from_commit(commit, &mut EmailCreateOptions::new())?.as_slice().to_vec())
+}
+
+/// The difference of two commits as one patch text; all of `head` where there is no `old`.
+pub(in super::super) fn patch_between(repo: &Repository, old: Option<Oid>, head: Oid) -> Result<Vec<u8>, git2::Error> {
+    let old = old.map(|old| repo.find_commit(old)?.tree()).transpose()?;
     let new = repo.find_commit(head)?.tree()?;
     let mut diff = repo.diff_tree_to_tree(old.as_ref(), Some(&new), None)?;
     diff.find_similar(None)?;

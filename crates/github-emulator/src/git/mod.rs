@@ -9,8 +9,10 @@ mod seed;
 mod store;
 
 pub(super) use commands::{Command, packet, parse_commands, refuse};
-pub(super) use diff::{FileChange, changes, changes_between, merge_base, patch_text, walk};
+pub(super) use diff::{
+    FileChange, changes, changes_between, email_of, emails, merge_base, patch_between, patch_text, walk,
+};
 pub(super) use program::{feed, program, spawn};
 pub(super) use push::{AddedCommit, RefMove, added_commits, is_forced};
-pub(super) use seed::{copy_head, plant};
+pub(super) use seed::{copy_head, grow, plant};
 pub(super) use store::{Access, Store};

@@ -32,6 +32,30 @@ pub(in super::super) fn plant(
     Ok(commit)
 }
 
+/// Commits `files` on top of `base` as the tip of a new `branch`.
+pub(in super::super) fn grow(
+    repo: &git2::Repository,
+    branch: &str,
+    base: Option<Oid>,
+    files: &[(&str, &[u8], bool)],
+) -> Result<Oid, git2::Error> {
+    let parent = base.map(|base| repo.find_commit(base)).transpose()?;
+    let tree = match &parent {
+        Some(parent) => parent.tree()?,
+        None => repo.find_tree(repo.treebuilder(None)?.write()?)?,
+    };
+    let mut update = git2::build::TreeUpdateBuilder::new();
+    for (path, content, executable) in files {
+        let mode = if *executable { git2::FileMode::BlobExecutable } else { git2::FileMode::Blob };
+        update.upsert(*path, repo.blob(content)?, mode);
+    }
+    let tree = repo.find_tree(update.create_updated(repo, &tree)?)?;
+    let (who, parents) = (identity()?, parent.iter().collect::<Vec<_>>());
+    let commit = repo.commit(None, &who, &who, &format!("Begin {branch}\n"), &tree, &parents)?;
+    repo.reference(&format!("refs/heads/{branch}"), commit, false, "")?;
+    Ok(commit)
+}
+
 /// Copies what the local repository's `HEAD` reaches into `branch`, and only reads there.
 pub(in super::super) fn copy_head(repo: &git2::Repository, from: &Path, branch: &str) -> Result<Oid, git2::Error> {
     let source = git2::Repository::open(from)?;

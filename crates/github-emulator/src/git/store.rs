@@ -1,9 +1,11 @@
 //! Where the repositories are and who may change their refs now.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
+    ffi::OsStr,
+    fs, io,
     ops::Deref,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -39,6 +41,11 @@ impl Store {
         Self { root, locks: Mutex::default() }
     }
 
+    /// The folder that everything is in.
+    pub(in super::super) fn folder(&self) -> &Path {
+        &self.root
+    }
+
     /// The folder that all repositories are in.
     pub(in super::super) fn root(&self) -> PathBuf {
         self.root.join("repositories")
@@ -47,6 +54,32 @@ impl Store {
     /// A folder on the same disk for bodies on their way in.
     pub(in super::super) fn spool(&self) -> PathBuf {
         self.root.join("spool")
+    }
+
+    /// Makes the folders, without what a killed process left in them: the locks of its refs, pushes on their way, and
+    /// repositories that are not among the `known`. Nobody else may use the folder.
+    pub(in super::super) fn sweep(&self, known: &BTreeSet<u64>) -> io::Result<()> {
+        if self.spool().exists() {
+            fs::remove_dir_all(self.spool())?;
+        }
+        fs::create_dir_all(self.spool())?;
+        fs::create_dir_all(self.root())?;
+        for entry in fs::read_dir(self.root())? {
+            let path = entry?.path();
+            let id = path.file_stem().and_then(OsStr::to_str).and_then(|stem| stem.parse().ok());
+            match id {
+                Some(id) if known.contains(&id) => remove_locks(&path)?,
+                Some(_) => fs::remove_dir_all(&path)?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes a repository, once nobody changes its refs.
+    pub(in super::super) fn delete(&self, id: u64) -> io::Result<()> {
+        let _held = self.lock_of(id).blocking_lock_owned();
+        fs::remove_dir_all(self.path(id))
     }
 
     /// Makes an empty bare repository that serves pushes and partial clones.
@@ -82,5 +115,43 @@ impl Store {
     /// The folder of one repository.
     pub(in super::super) fn path(&self, id: u64) -> PathBuf {
         self.root().join(format!("{id}.git"))
+    }
+}
+
+/// Removes git's lock files from a bare repository: beside its own files, and below `refs`.
+fn remove_locks(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
+        let is_refs = path.components().any(|part| part.as_os_str() == "refs");
+        if kind.is_dir() && is_refs {
+            remove_locks(&path)?;
+        } else if kind.is_file() && path.extension() == Some(OsStr::new("lock")) {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sweep_takes_locks_and_strangers_away_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path().to_owned());
+        for id in [1, 2] {
+            store.init(id, "main").unwrap();
+        }
+        let repo = store.path(1);
+        fs::create_dir_all(repo.join("refs/hob/issues")).unwrap();
+        for lock in ["refs/hob/issues/7.lock", "HEAD.lock", "packed-refs.lock"] {
+            fs::write(repo.join(lock), "").unwrap();
+        }
+        fs::write(repo.join("refs/hob/issues/7"), "1".repeat(40)).unwrap();
+        store.sweep(&BTreeSet::from([1])).unwrap();
+        assert!(repo.join("HEAD").exists() && repo.join("config").exists() && repo.join("refs/hob/issues/7").exists());
+        assert!(!repo.join("refs/hob/issues/7.lock").exists() && !repo.join("packed-refs.lock").exists());
+        assert!(!repo.join("HEAD.lock").exists() && !store.path(2).exists() && store.spool().exists());
     }
 }

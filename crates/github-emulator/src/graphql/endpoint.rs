@@ -188,7 +188,7 @@ fn variables(
 
 /// Nothing ran.
 fn refused(problems: &[Problem]) -> Reply {
-    Reply::ok(&json!({"errors": problems.iter().map(Problem::json).collect::<Vec<_>>()}))
+    Reply::ok(json!({"errors": problems.iter().map(Problem::json).collect::<Vec<_>>()}))
 }
 
 /// An answer: the data in the query's order, and what went wrong.

@@ -2,7 +2,6 @@
 
 mod issue;
 mod layout;
-mod markdown;
 mod pull;
 mod repository;
 mod serve;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     super::{
         call::{Answer, Call, Reply},
-        git::{FileChange, changes, patch_text, walk},
+        git::{FileChange, changes, emails, patch_text, walk},
         refusal::Refusal,
         users::Role,
     },
@@ -17,12 +17,12 @@ use super::{
 /// How many lines of diff a page shows.
 const LINES_MAX: usize = 5_000;
 
-/// A pull request, or with `.diff` or `.patch` after the number its diff as text.
+/// A pull request, or with `.diff` or `.patch` after the number its diff or its commits as text.
 pub(super) fn show(call: &Call) -> Answer {
-    let (number, plain) = match call.part("number").split_once('.') {
-        Some((number, "diff" | "patch")) => (number, true),
+    let (number, kind) = match call.part("number").split_once('.') {
+        Some((number, kind @ ("diff" | "patch"))) => (number, Some(kind)),
         Some(_) => return Err(Refusal::not_found()),
-        None => (call.part("number"), false),
+        None => (call.part("number"), None),
     };
     let number: u64 = number.parse().map_err(|_| Refusal::not_found())?;
     let git = call.read_git()?;
@@ -33,8 +33,9 @@ pub(super) fn show(call: &Call) -> Answer {
         let ids = (Oid::from_str(&pull.base_sha)?, Oid::from_str(&pull.head_sha)?);
         (ids.0, ids.1, pull.base_ref.clone(), pull.head_ref.clone())
     };
-    if plain {
-        return Ok(Reply::raw("text/plain; charset=utf-8", patch_text(&git, base, head_id)?));
+    if let Some(kind) = kind {
+        let text = if kind == "diff" { patch_text(&git, base, head_id)? } else { emails(&git, base, head_id)? };
+        return Ok(Reply::raw("text/plain; charset=utf-8", text));
     }
     let commits =
         walk(&git, Some(base), head_id)?.into_iter().map(|id| commit(&git, id)).collect::<Result<Value, _>>()?;

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::{
     super::{
         call::{Answer, Call},
+        markdown,
         state::IssueState,
         users::Role,
     },
     layout::{page, trail},
-    markdown,
     text::line,
 };
 

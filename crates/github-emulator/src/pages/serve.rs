@@ -14,7 +14,7 @@ use super::{
     super::{
         envelope::{Caller, sign_in},
         forge::Forge,
-        route::{Route, get, table},
+        route::{self, Route, get},
     },
     issue,
     layout::{render, whole},
@@ -36,7 +36,7 @@ const ROUTES: &[Route] = &[
 
 /// The routes of the pages.
 pub(in super::super) fn routes(forge: &Arc<Forge>) -> Router {
-    table(forge, ROUTES).layer(from_fn_with_state(Arc::clone(forge), guarded))
+    route::pages(forge, ROUTES).layer(from_fn_with_state(Arc::clone(forge), guarded))
 }
 
 /// Signs in where there are credentials, and puts the headers around a page.

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::state::{Comment, Event, EventKind, Issue, IssueState, Repository, Review, ReviewState};
+use super::super::{
+    markdown,
+    state::{Comment, Event, EventKind, Issue, IssueState, Repository, Review, ReviewState},
+};
 use crate::names::Timestamp;
 
 /// A time for people.
@@ -58,7 +61,7 @@ pub(super) fn head(repo: &Repository, issue: &Issue) -> Value {
         "when": when(issue.created_at),
         "labels": labels(repo, issue),
         "assignees": issue.assignees,
-        "body": issue.body.as_deref().filter(|body| !body.trim().is_empty()).map(|body| super::markdown::html(body, &address(repo))),
+        "body": issue.body.as_deref().filter(|body| !body.trim().is_empty()).map(|body| markdown::html(body, &address(repo))),
     })
 }
 
@@ -74,7 +77,7 @@ pub(super) fn timeline(repo: &Repository, issue: &Issue) -> Value {
 
 fn comment(repo: &Repository, comment: &Comment) -> Value {
     let (author, when) = (&comment.author, when(comment.created_at));
-    json!({"author": author, "does": "commented", "when": when, "body": super::markdown::html(&comment.body, &address(repo)), "id": comment.id})
+    json!({"author": author, "does": "commented", "when": when, "body": markdown::html(&comment.body, &address(repo)), "id": comment.id})
 }
 
 fn review(repo: &Repository, review: &Review) -> Value {
@@ -85,7 +88,7 @@ fn review(repo: &Repository, review: &Review) -> Value {
         ReviewState::ChangesRequested => "requested changes",
         ReviewState::Dismissed => "reviewed; the review was dismissed",
     };
-    json!({"author": review.author, "does": does, "when": when(review.at), "body": super::markdown::html(&review.body, &address(repo))})
+    json!({"author": review.author, "does": does, "when": when(review.at), "body": markdown::html(&review.body, &address(repo))})
 }
 
 fn event(repo: &Repository, event: &Event) -> Value {

@@ -1,10 +1,11 @@
 //! Accounts, found by their login without regard to case.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
-use super::super::users::{AccountKind, Role};
+use super::{
+    super::users::{AccountKind, Role},
+    records::Records,
+};
 use crate::names::{Login, Timestamp};
 
 /// One account.
@@ -18,19 +19,19 @@ pub(in super::super) struct Account {
 }
 
 /// All accounts.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(in super::super) struct Accounts(BTreeMap<String, Account>);
+#[derive(Debug, Default)]
+pub(in super::super) struct Accounts(pub(super) Records<String, Account>);
 
 impl Accounts {
     /// The account of this name.
     pub(in super::super) fn get(&self, login: &str) -> Option<&Account> {
-        self.0.get(&login.to_ascii_lowercase())
+        self.0.get(login.to_ascii_lowercase().as_str())
     }
 
     /// Adds an account, or replaces the one of this name, which keeps its id.
     pub(in super::super) fn put(&mut self, mut account: Account) {
         let key = account.login.as_str().to_ascii_lowercase();
-        if let Some(known) = self.0.get(&key) {
+        if let Some(known) = self.0.get(key.as_str()) {
             account.id = known.id;
             account.created_at = known.created_at;
         }

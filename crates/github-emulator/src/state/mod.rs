@@ -2,19 +2,26 @@
 //! whole; git's own data is in `git`, and `wire` shows it as JSON.
 
 mod account;
+mod delta;
 mod event;
+mod grant;
 mod history;
 mod issue;
 mod issue_state;
 mod pull;
+mod records;
 mod reference;
+mod repositories;
 mod repository;
 
 pub(super) use account::{Account, Accounts};
+pub(super) use delta::Delta;
 pub(super) use event::{Event, EventKind};
+pub(super) use grant::{Access, Grant, Permission, Permissions};
 pub(super) use history::{Edited, History, Original, Revision};
 pub(super) use issue::{Closing, Comment, Issue, Lock, Reaction};
 pub(super) use issue_state::{IssueState, StateReason};
 pub(super) use pull::{Merged, Pull, Review, ReviewComment, ReviewState};
 pub(super) use reference::{closes, mentions};
-pub(super) use repository::{CheckRun, CommitStatus, Label, Repository, State, Visibility};
+pub(super) use repositories::State;
+pub(super) use repository::{CheckRun, CommitStatus, Label, Repository, Visibility};

@@ -41,6 +41,21 @@ pub(in super::super) enum ReviewState {
     Dismissed,
 }
 
+impl Pull {
+    /// Whether a comment can be seen by `reader`: those of a pending review only by who writes it.
+    pub(in super::super) fn shows(&self, comment: &ReviewComment, reader: Option<&Login>) -> bool {
+        let pending = self.reviews.iter().find(|review| Some(review.id) == comment.review);
+        pending.is_none_or(|review| review.is_shown(reader))
+    }
+}
+
+impl Review {
+    /// Whether it can be seen by `reader`.
+    pub(in super::super) fn is_shown(&self, reader: Option<&Login>) -> bool {
+        self.state != ReviewState::Pending || reader.is_some_and(|reader| self.author.is(reader))
+    }
+}
+
 impl ReviewState {
     /// GitHub's name of it.
     pub(in super::super) fn name(self) -> &'static str {
@@ -63,6 +78,8 @@ pub(in super::super) struct Review {
     pub(in super::super) state: ReviewState,
     pub(in super::super) commit: String,
     pub(in super::super) at: Timestamp,
+    /// The id under which its submission is told; its own where it was never pending.
+    pub(in super::super) submission: u64,
 }
 
 /// A comment on a line of a pull request's diff.
@@ -76,6 +93,10 @@ pub(in super::super) struct ReviewComment {
     pub(in super::super) line: Option<u64>,
     /// `LEFT` for the old file, `RIGHT` for the new one.
     pub(in super::super) side: String,
+    /// The first line and its side, where the comment is on several.
+    pub(in super::super) start: Option<(u64, String)>,
+    /// Where the line is in the file's diff, from 1.
+    pub(in super::super) position: Option<u64>,
     pub(in super::super) commit: String,
     pub(in super::super) hunk: String,
     pub(in super::super) reply_to: Option<u64>,

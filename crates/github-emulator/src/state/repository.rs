@@ -3,47 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{super::users::Role, Account, Accounts, Issue};
+use super::{super::users::Role, Account, Issue, records::Records};
 use crate::names::{Login, RepoName, Timestamp};
-
-/// Everything that is kept.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(in super::super) struct State {
-    pub(in super::super) accounts: Accounts,
-    pub(in super::super) repositories: Repositories,
-}
-
-/// All repositories, found without regard to case.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(in super::super) struct Repositories(BTreeMap<String, Repository>);
-
-impl Repositories {
-    /// The repository of this name.
-    pub(in super::super) fn get(&self, owner: &str, name: &str) -> Option<&Repository> {
-        self.0.get(&format!("{owner}/{name}").to_ascii_lowercase())
-    }
-
-    /// The repository of this name, to change it.
-    pub(in super::super) fn get_mut(&mut self, owner: &str, name: &str) -> Option<&mut Repository> {
-        self.0.get_mut(&format!("{owner}/{name}").to_ascii_lowercase())
-    }
-
-    /// Every repository, by name.
-    pub(in super::super) fn all(&self) -> impl Iterator<Item = &Repository> {
-        self.0.values()
-    }
-
-    /// Every repository, to change it.
-    pub(in super::super) fn all_mut(&mut self) -> impl Iterator<Item = &mut Repository> {
-        self.0.values_mut()
-    }
-
-    /// Adds a repository.
-    pub(in super::super) fn put(&mut self, repo: Repository) {
-        self.0.insert(repo.name.to_string().to_ascii_lowercase(), repo);
-    }
-}
 
 /// Who can see a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,11 +57,39 @@ pub(in super::super) struct CheckRun {
     pub(in super::super) text: Option<String>,
 }
 
-/// A repository.
+/// How pull requests may be merged.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the fields of GitHub's repository, by its names")]
+pub(in super::super) struct Merging {
+    pub(in super::super) allow_merge_commit: bool,
+    pub(in super::super) allow_squash_merge: bool,
+    pub(in super::super) allow_rebase_merge: bool,
+    pub(in super::super) delete_branch_on_merge: bool,
+}
+
+impl Default for Merging {
+    fn default() -> Self {
+        let allow = true;
+        Self {
+            allow_merge_commit: allow,
+            allow_squash_merge: allow,
+            allow_rebase_merge: allow,
+            delete_branch_on_merge: false,
+        }
+    }
+}
+
+/// A repository. Its records are stored each by itself, and are no part of its serialized form.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in super::super) struct Repository {
     pub(in super::super) id: u64,
     pub(in super::super) name: RepoName,
+    /// What it was called before, oldest first.
+    pub(in super::super) former_names: Vec<RepoName>,
+    pub(in super::super) archived: bool,
+    pub(in super::super) has_issues: bool,
+    pub(in super::super) homepage: Option<String>,
+    pub(in super::super) merging: Merging,
     pub(in super::super) visibility: Visibility,
     pub(in super::super) description: Option<String>,
     pub(in super::super) default_branch: String,
@@ -108,9 +99,15 @@ pub(in super::super) struct Repository {
     /// Branches that nobody below `maintain` may push to.
     pub(in super::super) protected: Vec<String>,
     pub(in super::super) labels: Vec<Label>,
-    pub(in super::super) issues: BTreeMap<u64, Issue>,
-    pub(in super::super) statuses: Vec<CommitStatus>,
-    pub(in super::super) checks: Vec<CheckRun>,
+    #[serde(skip)]
+    pub(in super::super) issues: Records<u64, Issue>,
+    #[serde(skip)]
+    pub(in super::super) statuses: Records<u64, CommitStatus>,
+    #[serde(skip)]
+    pub(in super::super) checks: Records<u64, CheckRun>,
+    /// The serialized form that was stored last.
+    #[serde(skip)]
+    pub(super) stored_head: Value,
 }
 
 impl Repository {
@@ -119,6 +116,11 @@ impl Repository {
         Self {
             id,
             name,
+            former_names: Vec::new(),
+            archived: false,
+            has_issues: true,
+            homepage: None,
+            merging: Merging::default(),
             visibility: Visibility::Public,
             description: None,
             default_branch: "main".to_owned(),
@@ -127,9 +129,10 @@ impl Repository {
             collaborators: BTreeMap::new(),
             protected: Vec::new(),
             labels: Vec::new(),
-            issues: BTreeMap::new(),
-            statuses: Vec::new(),
-            checks: Vec::new(),
+            issues: Records::default(),
+            statuses: Records::default(),
+            checks: Records::default(),
+            stored_head: Value::Null,
         }
     }
 
@@ -140,11 +143,16 @@ impl Repository {
             Visibility::Private => Role::None,
         };
         let Some(account) = account else { return floor };
+        self.granted(account).max(floor)
+    }
+
+    /// What this account may do here beyond what everyone may.
+    pub(in super::super) fn granted(&self, account: &Account) -> Role {
         if account.login.as_str().eq_ignore_ascii_case(self.name.owner()) {
             return Role::Admin;
         }
         let own = self.collaborators.get(&account.login.as_str().to_ascii_lowercase()).copied();
-        own.unwrap_or(account.role).max(floor)
+        own.unwrap_or(account.role)
     }
 
     /// The label of this name, without regard to case.
@@ -160,7 +168,7 @@ impl Repository {
 
     /// The number of the next issue or pull request.
     pub(in super::super) fn next_number(&self) -> u64 {
-        self.issues.last_key_value().map_or(1, |(last, _)| last + 1)
+        self.issues.last_key().map_or(1, |last| last + 1)
     }
 
     /// Whether this ref is a protected branch.

@@ -15,10 +15,10 @@ pub(super) use account::{private_account, public_account, simple_account};
 pub(super) use check::{check_run, simple_status, status};
 pub(super) use event::event;
 pub(super) use git::{
-    commit, content, file, file_change, git_commit, person, pushed_commit, reference, wrapped_base64,
+    account_of, commit, content, file, file_change, git_commit, person, pushed_commit, reference, wrapped_base64,
 };
 pub(super) use issue::{CONTENTS, comment, issue, reaction};
-pub(super) use pull::{Measured, pull, review, review_comment, whole_pull};
+pub(super) use pull::{Measured, legacy_review_comment, pull, review, review_comment, whole_pull};
 pub(super) use repository::{full_repository, label, labels, minimal_repository, repository};
 pub(super) use scalar::{node_id, time};
 pub(super) use view::View;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     super::{
-        state::{Issue, Pull, Review, ReviewComment},
+        state::{Issue, Pull, Review, ReviewComment, ReviewState},
         users::Role,
     },
     View, node_id, time,
@@ -19,6 +19,8 @@ pub(in super::super) struct Measured {
     pub(in super::super) commits: usize,
     /// None where it is merged or closed.
     pub(in super::super) mergeable: Option<bool>,
+    /// The commit of the test merge, where it merges.
+    pub(in super::super) test_merge: Option<git2::Oid>,
 }
 
 impl Measured {
@@ -97,6 +99,9 @@ pub(in super::super) fn whole_pull(view: View<'_>, issue: &Issue, measured: Meas
         });
         extend(fields, more);
         extend(fields, measured.fields(pull.draft));
+        if let Some(merge) = measured.test_merge {
+            fields.insert("merge_commit_sha".to_owned(), json!(merge.to_string()));
+        }
     }
     shown
 }
@@ -105,7 +110,7 @@ pub(in super::super) fn whole_pull(view: View<'_>, issue: &Issue, measured: Meas
 pub(in super::super) fn review(view: View<'_>, number: u64, review: &Review) -> Value {
     let page = view.html(&format!("/pull/{number}#pullrequestreview-{}", review.id));
     let at = view.api(&format!("/pulls/{number}"));
-    json!({
+    let mut shown = json!({
         "id": review.id,
         "node_id": node_id("PullRequestReview", review.id),
         "user": view.user(&review.author),
@@ -117,7 +122,11 @@ pub(in super::super) fn review(view: View<'_>, number: u64, review: &Review) -> 
         "html_url": page,
         "pull_request_url": at,
         "_links": {"html": {"href": page}, "pull_request": {"href": at}},
-    })
+    });
+    if let (ReviewState::Pending, Value::Object(fields)) = (review.state, &mut shown) {
+        fields.remove("submitted_at");
+    }
+    shown
 }
 
 /// A comment on the diff of the pull request `number`.
@@ -150,9 +159,25 @@ pub(in super::super) fn review_comment(view: View<'_>, number: u64, comment: &Re
             fields.insert("line".to_owned(), json!(line));
             fields.insert("original_line".to_owned(), json!(line));
         }
+        if let Some((line, side)) = &comment.start {
+            let start = json!({
+                "start_line": line, "original_start_line": line, "start_side": side,
+            });
+            extend(fields, start);
+        }
         if let Some(to) = comment.reply_to {
             fields.insert("in_reply_to_id".to_owned(), json!(to));
         }
+    }
+    shown
+}
+
+/// The same in the list of a review, where it has its place in the diff instead of which lines it is about.
+pub(in super::super) fn legacy_review_comment(view: View<'_>, number: u64, comment: &ReviewComment) -> Value {
+    let mut shown = review_comment(view, number, comment);
+    let place = json!({"position": comment.position, "original_position": comment.position});
+    if let Value::Object(fields) = &mut shown {
+        extend(fields, place);
     }
     shown
 }

@@ -65,7 +65,7 @@ pub(in super::super) fn full_repository(view: View<'_>, role: Role) -> Value {
 pub(in super::super) fn minimal_repository(view: View<'_>, role: Role) -> Value {
     let mut shown = repository(view, role);
     if let Value::Object(fields) = &mut shown {
-        fields.retain(|name, _| !name.starts_with("allow_"));
+        fields.retain(|name, _| !name.starts_with("allow_") && name != "delete_branch_on_merge");
     }
     shown
 }
@@ -91,7 +91,13 @@ pub(in super::super) fn repository(view: View<'_>, role: Role) -> Value {
         "ssh_url": view.html(".git"),
         "svn_url": view.html(""),
         "mirror_url": null,
-        "homepage": null,
+        "homepage": repo.homepage,
+        "archived": repo.archived,
+        "has_issues": repo.has_issues,
+        "allow_merge_commit": repo.merging.allow_merge_commit,
+        "allow_squash_merge": repo.merging.allow_squash_merge,
+        "allow_rebase_merge": repo.merging.allow_rebase_merge,
+        "delete_branch_on_merge": repo.merging.delete_branch_on_merge,
         "language": null,
         "license": null,
         "default_branch": repo.default_branch,
@@ -116,10 +122,7 @@ pub(in super::super) fn repository(view: View<'_>, role: Role) -> Value {
     for zero in ["forks", "forks_count", "size", "stargazers_count", "watchers", "watchers_count"] {
         fields.insert(zero.to_owned(), json!(0));
     }
-    for yes in ["has_issues", "allow_merge_commit", "allow_squash_merge", "allow_rebase_merge"] {
-        fields.insert(yes.to_owned(), json!(true));
-    }
-    for no in ["has_projects", "has_wiki", "has_pages", "has_discussions", "has_downloads", "archived", "disabled"] {
+    for no in ["has_projects", "has_wiki", "has_pages", "has_discussions", "has_downloads", "disabled"] {
         fields.insert(no.to_owned(), json!(false));
     }
     shown

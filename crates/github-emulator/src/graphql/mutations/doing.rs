@@ -7,6 +7,7 @@ use super::super::{
     super::{
         api,
         call::Call,
+        media::Media,
         refusal::Refusal,
         state::{Issue, Repository, State},
         users::Role,
@@ -159,13 +160,14 @@ impl Doing<'_> {
         call.path.insert("number".to_owned(), target.number.to_string());
         call.path.extend(parts.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         call.body = body.to_string().into();
-        Ok(route.answer(&call)?.read())
+        Ok(route.serve(&call)?.shown())
     }
 
     /// The call as one to the target's repository.
     pub(super) fn at(&self, target: &Target) -> Call {
         let mut call = self.call.with_part("owner", target.repo.owner()).with_part("repo", target.repo.name());
-        (call.accept, call.query) = (String::new(), std::collections::BTreeMap::new());
+        (call.query, call.raw_query) = (std::collections::BTreeMap::new(), String::new());
+        call.media = Media::Json;
         call
     }
 

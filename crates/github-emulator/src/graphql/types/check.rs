@@ -83,12 +83,12 @@ struct Rollup<'s> {
 /// What the checks of a commit say together; `null` where it has none.
 pub(super) fn rollup<'s>(repo: &'s Repository, sha: &str) -> Out<'s> {
     let (mut runs, mut statuses): (Vec<&CheckRun>, Vec<&CommitStatus>) = (Vec::new(), Vec::new());
-    for run in repo.checks.iter().rev().filter(|run| run.sha == sha) {
+    for run in repo.checks.values().rev().filter(|run| run.sha == sha) {
         if !runs.iter().any(|known| known.name == run.name) {
             runs.push(run);
         }
     }
-    for status in repo.statuses.iter().rev().filter(|status| status.sha == sha) {
+    for status in repo.statuses.values().rev().filter(|status| status.sha == sha) {
         if !statuses.iter().any(|known| known.context == status.context) {
             statuses.push(status);
         }

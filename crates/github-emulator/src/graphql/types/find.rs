@@ -38,8 +38,8 @@ fn in_repository<'s>(at: &At<'s>, repo: &'s Repository, kind: &str, id: u64) -> 
     match kind {
         "Repository" => (repo.id == id).then(|| Out::object(RepositoryNode(repo))),
         "Label" => repo.label_by_id(id).map(|one| label::of(at, repo, one)),
-        "CheckRun" => repo.checks.iter().find(|run| run.id == id).map(|run| run_of(repo, run)),
-        "StatusContext" => repo.statuses.iter().find(|status| status.id == id).map(status_of),
+        "CheckRun" => repo.checks.get(&id).map(|run| run_of(repo, run)),
+        "StatusContext" => repo.statuses.get(&id).map(status_of),
         _ => repo.issues.values().find_map(|issue| in_issue(at, repo, issue, kind, id)),
     }
 }

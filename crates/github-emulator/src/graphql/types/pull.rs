@@ -134,7 +134,7 @@ impl<'s> PullNode<'s> {
 
     fn measured(&self, at: &At<'s>) -> Result<Measured, Problem> {
         let git = at.call.forge.git.open(self.0.repo.id)?;
-        Ok(measure(&git, self.sides()?, self.0.issue.state)?)
+        Ok(measure(&git, self.0.issue.number, self.sides()?, self.0.issue.state)?)
     }
 
     fn commits(&self, at: &At<'s>, args: &Args) -> Resolved<'s> {

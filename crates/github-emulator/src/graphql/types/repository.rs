@@ -137,12 +137,10 @@ impl<'s> RepositoryNode<'s> {
     /// What is the same for every repository here.
     fn constant(name: &str) -> Option<Out<'s>> {
         Some(match name {
-            "archivedAt" | "homepageUrl" | "parent" => Out::Null,
-            "deleteBranchOnMerge"
-            | "hasDiscussionsEnabled"
+            "archivedAt" | "parent" => Out::Null,
+            "hasDiscussionsEnabled"
             | "hasProjectsEnabled"
             | "hasWikiEnabled"
-            | "isArchived"
             | "isDisabled"
             | "isFork"
             | "isInOrganization"
@@ -150,11 +148,7 @@ impl<'s> RepositoryNode<'s> {
             | "isTemplate" => Out::leaf(false),
             "contactLinks" | "issueTemplates" | "pullRequestTemplates" => Out::List(Vec::new()),
             "forkCount" | "stargazerCount" => Out::leaf(0),
-            "hasIssuesEnabled"
-            | "isBlankIssuesEnabled"
-            | "mergeCommitAllowed"
-            | "rebaseMergeAllowed"
-            | "squashMergeAllowed" => Out::leaf(true),
+            "isBlankIssuesEnabled" => Out::leaf(true),
             "viewerDefaultMergeMethod" => Out::leaf("MERGE"),
             _ => return None,
         })
@@ -173,6 +167,13 @@ impl<'s> Object<'s> for RepositoryNode<'s> {
         Ok(match name {
             "assignableUsers" => self.accounts(at, args, Role::Triage),
             "createdAt" => Out::leaf(time(repo.created_at)),
+            "deleteBranchOnMerge" => Out::leaf(repo.merging.delete_branch_on_merge),
+            "hasIssuesEnabled" => Out::leaf(repo.has_issues),
+            "homepageUrl" => Out::leaf(repo.homepage.as_deref()),
+            "isArchived" => Out::leaf(repo.archived),
+            "mergeCommitAllowed" => Out::leaf(repo.merging.allow_merge_commit),
+            "rebaseMergeAllowed" => Out::leaf(repo.merging.allow_rebase_merge),
+            "squashMergeAllowed" => Out::leaf(repo.merging.allow_squash_merge),
             "databaseId" => Out::leaf(repo.id),
             "defaultBranchRef" => reference(at, repo, &default),
             "description" => Out::leaf(repo.description.as_deref()),

@@ -42,6 +42,25 @@ pub(super) fn html(markdown: &str, repo: &str) -> String {
     html
 }
 
+/// The plain text of this Markdown.
+pub(super) fn text(markdown: &str) -> String {
+    if markdown.len() > RENDERED_MAX {
+        return markdown.to_owned();
+    }
+    let mut text = String::new();
+    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
+        match event {
+            Event::Text(part) | Event::Code(part) => text.push_str(&part),
+            Event::SoftBreak | Event::HardBreak | Event::End(TagEnd::Item | TagEnd::TableRow | TagEnd::CodeBlock) => {
+                text.push('\n');
+            }
+            Event::End(TagEnd::Paragraph | TagEnd::Heading(_)) => text.push_str("\n\n"),
+            _ => {}
+        }
+    }
+    text.trim_end().to_owned()
+}
+
 /// Text with its addresses and issue numbers made to links.
 fn linked(text: &str, repo: &str) -> Vec<Event<'static>> {
     let mut events = Vec::new();

@@ -1,0 +1,139 @@
+//! GitHub's media types: what an answer is asked for as, and texts as HTML or plain text beside their Markdown.
+//! <https://docs.github.com/rest/using-the-rest-api/getting-started-with-the-rest-api#media-types>
+
+use serde_json::{Map, Value};
+
+use super::markdown;
+
+/// What an answer is asked for as, by the custom media type in `Accept`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Media {
+    Json,
+    Raw,
+    Text,
+    Html,
+    Full,
+    Diff,
+    Patch,
+    Sha,
+    Object,
+    /// A custom media type that the forge has nowhere.
+    Other,
+}
+
+/// The media types that only say how texts look: any answer can be asked for in them.
+pub(super) const TEXTS: &[Media] = &[Media::Raw, Media::Text, Media::Html, Media::Full];
+
+impl Media {
+    const NAMED: [Self; 8] =
+        [Self::Raw, Self::Text, Self::Html, Self::Full, Self::Diff, Self::Patch, Self::Sha, Self::Object];
+
+    /// What this `Accept` asks for: its first custom media type of GitHub. Names of previews are passed over, as on GitHub.
+    pub(super) fn asked_for(accept: &str) -> Self {
+        let custom = accept.split(',').find_map(|range| {
+            let kind = range.split(';').next().unwrap_or_default().trim();
+            kind.strip_prefix("application/vnd.github").map(|rest| rest.split('+').next().unwrap_or_default())
+        });
+        let param = custom.unwrap_or_default().split('.').find(|part| !matches!(*part, "" | "v3"));
+        match param {
+            None => Self::Json,
+            Some(preview) if preview.ends_with("-preview") => Self::Json,
+            Some(name) => Self::NAMED.into_iter().find(|media| media.name() == name).unwrap_or(Self::Other),
+        }
+    }
+
+    /// GitHub's name of it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Raw => "raw",
+            Self::Text => "text",
+            Self::Html => "html",
+            Self::Full => "full",
+            Self::Diff => "diff",
+            Self::Patch => "patch",
+            Self::Sha => "sha",
+            Self::Object => "object",
+            Self::Other => "unknown",
+        }
+    }
+
+    /// The value of `X-GitHub-Media-Type`.
+    pub(super) fn header(self) -> String {
+        match self {
+            Self::Json | Self::Other => "github.v3; format=json".to_owned(),
+            Self::Diff | Self::Patch | Self::Sha => format!("github.v3; param={}", self.name()),
+            Self::Raw | Self::Text | Self::Html | Self::Full | Self::Object => {
+                format!("github.v3; param={}; format=json", self.name())
+            }
+        }
+    }
+
+    /// Gives each issue, pull request, review and comment in `shown` its text as it was asked for; `repo` is the address
+    /// that `#12` leads below.
+    pub(super) fn render(self, shown: &mut Value, repo: &str) {
+        match shown {
+            Value::Array(items) => items.iter_mut().for_each(|item| self.render(item, repo)),
+            Value::Object(fields) => {
+                fields.values_mut().for_each(|value| self.render(value, repo));
+                if fields.contains_key("body") && fields.contains_key("user") {
+                    self.render_body(fields, repo);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    fn render_body(self, fields: &mut Map<String, Value>, repo: &str) {
+        let body = fields.get("body").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut set = |name: &str, text: String| fields.insert(name.to_owned(), Value::String(text));
+        if matches!(self, Self::Html | Self::Full) {
+            set("body_html", markdown::html(&body, repo));
+        }
+        if matches!(self, Self::Text | Self::Full) {
+            set("body_text", markdown::text(&body));
+        }
+        if matches!(self, Self::Text | Self::Html) {
+            fields.remove("body");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_first_custom_media_type_counts() {
+        for (accept, expected) in [
+            ("", Media::Json),
+            ("*/*", Media::Json),
+            ("application/vnd.github+json", Media::Json),
+            ("application/vnd.github.v3+json", Media::Json),
+            ("application/vnd.github.v3.full+json", Media::Full),
+            ("application/vnd.github.html+json; charset=utf-8", Media::Html),
+            ("application/vnd.github.VERSION.diff", Media::Other),
+            ("application/vnd.github.v3.diff", Media::Diff),
+            ("application/vnd.github.squirrel-girl-preview+json", Media::Json),
+            ("text/html, application/vnd.github.sha", Media::Sha),
+        ] {
+            assert_eq!(Media::asked_for(accept), expected, "{accept}");
+        }
+    }
+
+    #[test]
+    fn texts_are_rendered_wherever_they_stand() {
+        let plain =
+            json!([{"user": {"login": "a"}, "body": "**b**", "issue": {"user": null, "body": null}}, {"body": "x"}]);
+        let mut full = plain.clone();
+        Media::Full.render(&mut full, "/a/b");
+        assert_eq!((&full[0]["body"], &full[0]["body_text"]), (&json!("**b**"), &json!("b")));
+        assert!(full[0]["body_html"].as_str().unwrap().contains("<strong>b</strong>"));
+        assert_eq!((&full[0]["issue"]["body_html"], full[1].get("body_html")), (&json!(""), None));
+        let mut text = plain;
+        Media::Text.render(&mut text, "/a/b");
+        assert_eq!((text[0].get("body"), &text[0]["body_text"]), (None, &json!("b")));
+    }
+}

@@ -1,0 +1,70 @@
+//! What an endpoint obeys of a request. A query parameter or a field of the body that it does not declare is refused by name:
+//! where GitHub would obey it, an answer that passes over it would be a made-up success.
+
+use serde_json::Value;
+
+use super::{call::Call, refusal::Refusal};
+
+/// Parameters that every endpoint takes: a list obeys them, and GitHub passes over them elsewhere.
+const EVERYWHERE: [&str; 2] = ["page", "per_page"];
+
+/// Refuses a call of `endpoint` that asks for more than these parameters and fields.
+///
+/// # Errors
+/// 422 with the first name that is not declared.
+pub(super) fn refuse_the_rest(endpoint: &str, query: &[&str], body: &[&str], call: &Call) -> Result<(), Refusal> {
+    let declared = |name: &str| EVERYWHERE.contains(&name) || query.contains(&name);
+    if let Some(name) = call.query.keys().find(|name| !declared(name)) {
+        return Err(Refusal::unobeyed("parameter", name, endpoint));
+    }
+    // A body that is no object is the handler's to refuse.
+    if let Ok(sent @ Value::Object(_)) = serde_json::from_slice(&call.body)
+        && let Some(name) = undeclared(&sent, "", body)
+    {
+        return Err(Refusal::unobeyed("field", &name, endpoint));
+    }
+    Ok(())
+}
+
+/// The first field that is not among `declared`. A declared `a.b` says which fields the objects in `a` may have; without one,
+/// `a` is taken as it is. `null` and an empty list ask for nothing.
+fn undeclared(value: &Value, prefix: &str, declared: &[&str]) -> Option<String> {
+    match value {
+        Value::Array(items) => items.iter().find_map(|item| undeclared(item, prefix, declared)),
+        Value::Object(fields) => fields.iter().filter(|(_, value)| asks(value)).find_map(|(name, value)| {
+            let name = format!("{prefix}{name}");
+            if !declared.contains(&name.as_str()) {
+                return Some(name);
+            }
+            let inside = format!("{name}.");
+            let is_open = !declared.iter().any(|other| other.starts_with(&inside));
+            if is_open { None } else { undeclared(value, &inside, declared) }
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
+}
+
+fn asks(value: &Value) -> bool {
+    !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_first_undeclared_field_is_named() {
+        let declared = ["title", "labels", "output", "output.title", "tree", "tree.path"];
+        let first = |body: Value| undeclared(&body, "", &declared);
+        assert_eq!(
+            first(json!({"title": "x", "labels": [{"name": "a", "x": 1}], "milestone": null, "teams": []})),
+            None
+        );
+        assert_eq!(first(json!({"milestone": 3})).as_deref(), Some("milestone"));
+        assert_eq!(first(json!({"output": {"title": "x", "images": []}})).as_deref(), Some("output.images"));
+        assert_eq!(first(json!({"tree": [{"path": "a"}, {"mode": "b"}]})).as_deref(), Some("tree.mode"));
+        assert_eq!(first(json!({"output": "a text"})), None);
+    }
+}
