@@ -109,7 +109,9 @@ async fn media_types_are_obeyed_or_refused() {
     let refused = as_media(ISSUES, "diff").await;
     assert_eq!(refused.status, 415);
     assert!(refused.body["message"].as_str().unwrap().contains("`diff` of GET /repos/{owner}/{repo}/issues"));
-    assert_eq!(as_media("/repos/acme/site/contents/README.md", "html+json").await.status, 415);
+    let readme = "/repos/acme/site/contents/README.md";
+    assert_eq!(as_media(readme, "html+json").await.status, 415);
+    assert_eq!(as_media(readme, "full+json").await.body["encoding"], "base64");
 }
 
 #[tokio::test]
