@@ -18,7 +18,7 @@ async fn what_is_not_obeyed_is_refused_by_its_name() {
         (Method::POST, ISSUES, json!({"title": "T", "type": "bug"}), "type"),
         (Method::POST, "/repos/acme/site/pulls", json!({"title": "T", "head_repo": "x"}), "head_repo"),
         (Method::POST, "/user/repos", json!({"name": "x", "license_template": "mit"}), "license_template"),
-        (Method::POST, "/user/repos", json!({"name": "x", "has_wiki": true}), "has_wiki"),
+        (Method::POST, "/user/repos", json!({"name": "x", "has_discussions": true}), "has_discussions"),
         (Method::GET, "/repos/acme/site/commits/main?status=x", Value::Null, "status"),
     ] {
         let refused = fixture.send("tw", method.clone(), path, body).await;
@@ -27,8 +27,8 @@ async fn what_is_not_obeyed_is_refused_by_its_name() {
         assert!(message.contains("does not obey") && message.contains(&format!("`{name}`")), "{message}");
     }
     assert_eq!(fixture.get(ISSUES).await.body, json!([]), "a refused request has no effect");
-    let nothing = json!({"title": "T", "milestone": null, "assignees": []});
-    assert_eq!(fixture.post("tw", ISSUES, nothing).await.status, 201, "null asks for nothing");
+    let nothing = json!({"title": "T", "milestone": null, "type": "", "issue_field_values": []});
+    assert_eq!(fixture.post("tw", ISSUES, nothing).await.status, 201, "null and what is empty ask for nothing");
     for value in ["since=yesterday", "state=shut", "sort=age", "direction=up", "milestone=3"] {
         let refused = fixture.get(&format!("{ISSUES}?{value}")).await;
         assert_eq!((refused.status, &refused.body["errors"][0]["code"]), (422, &json!("invalid")), "{value}");
@@ -109,7 +109,9 @@ async fn media_types_are_obeyed_or_refused() {
     let refused = as_media(ISSUES, "diff").await;
     assert_eq!(refused.status, 415);
     assert!(refused.body["message"].as_str().unwrap().contains("`diff` of GET /repos/{owner}/{repo}/issues"));
-    assert_eq!(as_media("/repos/acme/site/contents/README.md", "html+json").await.status, 415);
+    let readme = "/repos/acme/site/contents/README.md";
+    assert_eq!(as_media(readme, "html+json").await.status, 415);
+    assert_eq!(as_media(readme, "full+json").await.body["encoding"], "base64");
 }
 
 #[tokio::test]

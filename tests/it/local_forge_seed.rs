@@ -98,7 +98,7 @@ async fn a_seed_that_no_endpoint_obeys_is_refused_by_name() {
             "[[repositories]]\nname = \"a/b\"\n[[repositories.issues]]\ntitle = \"T\"\nauthor = \"nobody\"",
             "no account `nobody`",
         ),
-        ("[[repositories]]\nname = \"a/b\"\nsettings = { has_wiki = true }", "`has_wiki`"),
+        ("[[repositories]]\nname = \"a/b\"\nsettings = { is_template = true }", "`is_template`"),
     ] {
         let text = match Seed::parse(wrong, Path::new(".")) {
             Err(error) => format!("{:?}", std::error::Error::source(&error).unwrap()),

@@ -27,7 +27,7 @@ pub(super) fn refuse_the_rest(endpoint: &str, query: &[&str], body: &[&str], cal
 }
 
 /// The first field that is not among `declared`. A declared `a.b` says which fields the objects in `a` may have; without one,
-/// `a` is taken as it is. `null` and an empty list ask for nothing.
+/// `a` is taken as it is. `null`, an empty text and an empty list ask for nothing.
 fn undeclared(value: &Value, prefix: &str, declared: &[&str]) -> Option<String> {
     match value {
         Value::Array(items) => items.iter().find_map(|item| undeclared(item, prefix, declared)),
@@ -45,7 +45,8 @@ fn undeclared(value: &Value, prefix: &str, declared: &[&str]) -> Option<String> 
 }
 
 fn asks(value: &Value) -> bool {
-    !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
+    let is_empty = value.as_str().map(str::is_empty).or(value.as_array().map(Vec::is_empty));
+    !value.is_null() && is_empty != Some(true)
 }
 
 #[cfg(test)]
@@ -59,7 +60,9 @@ mod tests {
         let declared = ["title", "labels", "output", "output.title", "tree", "tree.path"];
         let first = |body: Value| undeclared(&body, "", &declared);
         assert_eq!(
-            first(json!({"title": "x", "labels": [{"name": "a", "x": 1}], "milestone": null, "teams": []})),
+            first(
+                json!({"title": "x", "labels": [{"name": "a", "x": 1}], "milestone": null, "teams": [], "template": ""})
+            ),
             None
         );
         assert_eq!(first(json!({"milestone": 3})).as_deref(), Some("milestone"));

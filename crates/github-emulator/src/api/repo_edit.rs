@@ -11,18 +11,15 @@ use super::{
         route::{Route, delete, get, patch},
         state::{Repository, Visibility},
         users::Role,
-        wire::{self, View},
+        wire::{self, FEATURES, View},
     },
     refs::find,
 };
 use crate::names::RepoName;
 
 /// What a repository of GitHub can have and this forge has not: to ask for none is to get what is there.
-pub(super) const NEVER: [&str; 9] = [
-    "has_projects",
-    "has_wiki",
+pub(super) const NEVER: [&str; 6] = [
     "has_discussions",
-    "has_downloads",
     "is_template",
     "allow_auto_merge",
     "allow_update_branch",
@@ -119,6 +116,11 @@ pub(super) fn settle(fields: &Fields, repo: &mut Repository) -> Result<(), Refus
     for name in NEVER {
         if fields.flag(name)? == Some(true) {
             return Err(Refusal::unobeyed("field", name, "a repository with `true`"));
+        }
+    }
+    for name in FEATURES {
+        if let Some(wanted) = fields.flag(name)? {
+            repo.features.insert(name.to_owned(), wanted);
         }
     }
     if fields.has("description") {

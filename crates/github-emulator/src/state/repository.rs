@@ -88,6 +88,8 @@ pub(in super::super) struct Repository {
     pub(in super::super) former_names: Vec<RepoName>,
     pub(in super::super) archived: bool,
     pub(in super::super) has_issues: bool,
+    /// Settings that are kept and shown, and change nothing else here: a wiki or project begins with its first page.
+    pub(in super::super) features: BTreeMap<String, bool>,
     pub(in super::super) homepage: Option<String>,
     pub(in super::super) merging: Merging,
     pub(in super::super) visibility: Visibility,
@@ -119,6 +121,7 @@ impl Repository {
             former_names: Vec::new(),
             archived: false,
             has_issues: true,
+            features: BTreeMap::new(),
             homepage: None,
             merging: Merging::default(),
             visibility: Visibility::Public,

@@ -19,6 +19,6 @@ pub(super) use git::{
 };
 pub(super) use issue::{CONTENTS, comment, issue, reaction};
 pub(super) use pull::{Measured, legacy_review_comment, pull, review, review_comment, whole_pull};
-pub(super) use repository::{full_repository, label, labels, minimal_repository, repository};
+pub(super) use repository::{FEATURES, full_repository, label, labels, minimal_repository, repository};
 pub(super) use scalar::{node_id, time};
 pub(super) use view::View;

@@ -51,6 +51,9 @@ const ADDRESSES: [(&str, &str); 37] = [
     ("url", ""),
 ];
 
+/// Settings that are kept and shown, and change nothing else.
+pub(in super::super) const FEATURES: [&str; 3] = ["has_downloads", "has_projects", "has_wiki"];
+
 /// The repository by itself, which alone has these counts.
 pub(in super::super) fn full_repository(view: View<'_>, role: Role) -> Value {
     let mut shown = repository(view, role);
@@ -122,8 +125,11 @@ pub(in super::super) fn repository(view: View<'_>, role: Role) -> Value {
     for zero in ["forks", "forks_count", "size", "stargazers_count", "watchers", "watchers_count"] {
         fields.insert(zero.to_owned(), json!(0));
     }
-    for no in ["has_projects", "has_wiki", "has_pages", "has_discussions", "has_downloads", "disabled"] {
+    for no in ["has_pages", "has_discussions", "disabled"] {
         fields.insert(no.to_owned(), json!(false));
+    }
+    for feature in FEATURES {
+        fields.insert(feature.to_owned(), json!(repo.features.get(feature).is_some_and(|on| *on)));
     }
     shown
 }
