@@ -164,6 +164,7 @@ fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
         }
         BlockReason::Question { .. }
         | BlockReason::ChecksFailed { .. }
+        | BlockReason::RedBase { .. }
         | BlockReason::NoChanges { .. }
         | BlockReason::AgentFailed { .. }
         | BlockReason::AttemptsUsedUp { .. }

@@ -92,7 +92,10 @@ pub fn evidence_table(evidence: &Evidence) -> String {
             format!("**Red before, green after**: {} failed on the base and passes on the work.\n", commands(&repaired))
         }
         Verdict::Broken { commands: broken } => format!("**The work breaks** {}.\n", commands(&broken)),
-        Verdict::StillRed { commands: red } => format!("{} fails, as it did on the base.\n", commands(&red)),
+        Verdict::StillRed { commands: red } => format!(
+            "**Red before, red after**: {} failed on the base already. Nothing that passed there fails on the work.\n",
+            commands(&red)
+        ),
         Verdict::Undecided { commands: open } => format!("{} gave no answer in time.\n", commands(&open)),
     };
     text.push_str("\n| check | base | head |\n|---|---|---|\n");

@@ -19,7 +19,7 @@ async fn blocked_kind(world: &World, issue: u64) -> Option<BlockKind> {
 #[tokio::test]
 async fn an_issues_budget_holds_whatever_is_answered_and_whatever_label_is_put_on_again() {
     let world = World::with_agent(&costing("echo $n > work.txt", "3.0"))
-        .check("test -f done.txt")
+        .check("test ! -f work.txt")
         .set("limits.usd_per_issue", "5.0")
         .start()
         .await;
@@ -66,7 +66,7 @@ async fn tokens_and_attempts_of_a_life_are_limited_too() {
 #[tokio::test]
 async fn an_attempts_budget_ends_the_attempt_and_a_person_may_start_another() {
     let world = World::with_agent(&costing("echo $n >> work.txt; test $n -lt 1 || echo done > done.txt", "1.0"))
-        .check("test -f done.txt")
+        .check("test ! -f work.txt || test -f done.txt")
         .set("limits.usd_per_attempt", "1.0")
         .start()
         .await;
@@ -162,7 +162,7 @@ async fn the_same_failure_on_the_same_work_ends_the_attempts_early() {
 #[tokio::test]
 async fn a_round_that_changes_nothing_is_the_last() {
     let world = World::with_agent("echo half > half.txt")
-        .check("echo broken; test -f done.txt")
+        .check("echo broken; test ! -f half.txt")
         .set("limits.check_rounds", "9")
         .start()
         .await;
