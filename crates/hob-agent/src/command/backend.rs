@@ -69,7 +69,7 @@ impl CommandAgent {
             .env("HOB_ISSUE", request.issue.to_string())
             .env("HOB_REPOSITORY", request.repo.to_string())
             .env(RUN_VARIABLE, request.run.as_str())
-            .tag(RUN_TAG, &format!("{:016x}", rand::random::<u64>()))
+            .tag_uniquely(RUN_TAG)
             .deadline(request.time)
             .output_cap(self.output_cap);
         Ok(match self.prompt {
