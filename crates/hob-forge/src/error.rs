@@ -4,8 +4,6 @@ use std::{error::Error, time::Duration};
 
 use hob_domain::{FailureClass, Held, Illegal, Lost, RepoName, UnreadableRecord, UnwritableRecord};
 
-use crate::TokenPermission;
-
 /// A call that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ForgeError {
@@ -47,15 +45,15 @@ pub enum ForgeError {
     /// An App that cannot sign in.
     #[error("the App cannot sign in: {0}")]
     App(String),
-    /// 403 that is no rate limit.
-    #[error("the token may not {what} ({message}){}", advice(*permission))]
+    /// 403 that is no rate limit, or 451.
+    #[error("the token may not {what} ({message}){}", after_colon(advice))]
     Forbidden {
         /// What was tried.
         what: String,
-        /// The permission that the call needs; none: every token may make it.
-        permission: Option<TokenPermission>,
         /// What the forge said.
         message: String,
+        /// What to do about it; none: nothing is known.
+        advice: Option<String>,
     },
     /// 404 or 410.
     #[error("not found: {what}")]
@@ -188,7 +186,6 @@ impl ForgeError {
     }
 }
 
-/// The end of the sentence about a refused call.
-fn advice(permission: Option<TokenPermission>) -> String {
-    permission.map_or_else(String::new, |permission| format!(": give it the permission `{permission}`"))
+fn after_colon(advice: &Option<String>) -> String {
+    advice.as_ref().map_or_else(String::new, |advice| format!(": {advice}"))
 }

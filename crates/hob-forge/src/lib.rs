@@ -14,6 +14,7 @@ mod clock;
 mod comments;
 mod connection;
 mod error;
+mod forbidden;
 mod issues;
 mod labels;
 mod lease;

@@ -7,7 +7,7 @@ use hob_domain::Timestamp;
 use http::{HeaderMap, StatusCode, header};
 use serde::de::DeserializeOwned;
 
-use crate::{ForgeError, Rate, purpose::Purpose};
+use crate::{ForgeError, Rate, forbidden::advice, purpose::Purpose};
 
 /// The wait after a limit that names none. Source: GitHub, "Rate limits for the REST API".
 const LIMIT_PAUSE: Duration = Duration::from_secs(60);
@@ -97,7 +97,7 @@ impl Reply {
         let message = self.message();
         match self.status.as_u16() {
             401 => ForgeError::Unauthorized,
-            403 => ForgeError::Forbidden { permission: purpose.needs, what, message },
+            403 | 451 => ForgeError::Forbidden { advice: advice(self, &message, purpose.needs), what, message },
             404 | 410 => ForgeError::NotFound { what },
             301 | 302 | 307 | 308 => ForgeError::Moved { what },
             status @ 500.. => ForgeError::Server { what, status },
