@@ -35,9 +35,9 @@ pub struct BaseBranch {
 enum NotText {
     #[error("the file is too large")]
     TooLarge,
-    #[error("it is no base64")]
+    #[error("it is no base64: {0}")]
     Base64(#[source] base64::DecodeError),
-    #[error("the file is not UTF-8")]
+    #[error("the file is not UTF-8: {0}")]
     Utf8(#[source] std::string::FromUtf8Error),
 }
 

@@ -28,7 +28,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     /// The program was not found or could not be started.
-    #[error("start `{program}`")]
+    #[error("start `{program}`: {source}")]
     Start {
         /// The program's name or path.
         program: String,
@@ -36,7 +36,7 @@ pub enum ProcessError {
         source: io::Error,
     },
     /// The pipe to or from the child failed.
-    #[error("talk to `{program}`")]
+    #[error("talk to `{program}`: {source}")]
     Pipe {
         /// The program's name or path.
         program: String,
@@ -423,6 +423,6 @@ mod tests {
     #[tokio::test]
     async fn a_program_that_is_missing_is_named() {
         let error = Program::new("no-such-program", &Environment::new()).run(&CancellationToken::new()).await;
-        assert_eq!(error.unwrap_err().to_string(), "start `no-such-program`");
+        assert_eq!(error.unwrap_err().to_string(), "start `no-such-program`: No such file or directory (os error 2)");
     }
 }

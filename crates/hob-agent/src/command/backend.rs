@@ -147,13 +147,12 @@ fn complaint(finished: &Finished) -> String {
 
 fn cannot_run(error: ProcessError) -> AgentError {
     match error {
-        ProcessError::Start { program, source } => AgentError {
-            reason: format!("start `{program}`: {source}; is it installed and on the path?"),
+        ProcessError::Start { .. } => AgentError {
+            reason: format!("{error}; is it installed and on the path?"),
             failure: FailureClass::NeedsHuman,
         },
-        ProcessError::Pipe { program, source } => AgentError {
-            reason: format!("talk to `{program}`: {source}"),
-            failure: FailureClass::Transient { retry_after: None },
-        },
+        ProcessError::Pipe { .. } => {
+            AgentError { reason: error.to_string(), failure: FailureClass::Transient { retry_after: None } }
+        }
     }
 }
