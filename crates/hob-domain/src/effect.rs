@@ -45,9 +45,9 @@ impl Transition {
                 let what = format!("attempt {} failed, the next starts", record.attempt);
                 requeue_until(record, &what, failure, until)
             }
-            Self::WaitForQuota { failure, until } => {
+            Self::Postpone { failure, until } => {
                 uncount_attempt(record);
-                requeue_until(record, "the model's quota is used up, work resumes", failure, until)
+                requeue_until(record, "postponed, work resumes", failure, until)
             }
             Self::Requeue { reason } => {
                 uncount_attempt(record);

@@ -10,6 +10,7 @@
 //! | `reconcile` | one issue, one decision |
 //! | `attempt` | one lease, one end |
 //! | `transition` | a change's way to ledger, comment and labels |
+//! | `settlement` | the issue's share of the repository's day |
 //! | `observe`, `authorize` | what the forge says, and whose label and word count |
 //!
 //! Each part calls only parts below it.
@@ -23,6 +24,7 @@ mod finished;
 mod observe;
 mod reconcile;
 mod schedule;
+mod settlement;
 mod spend_journal;
 mod transition;
 mod worker;

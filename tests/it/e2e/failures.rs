@@ -39,7 +39,7 @@ async fn an_agent_killed_by_a_signal_is_tried_again_later() {
     let record = world.record(issue).await.unwrap();
     assert_eq!((record.state, record.attempt), (State::Ready, 1));
     assert!(record.retry_after.unwrap() > record.renewed_at, "{record:?}");
-    assert!(world.status(issue).await.contains("**Waiting**: the last attempt failed (signal 9 ended `sh`"));
+    assert!(world.status(issue).await.contains(": signal 9 ended `sh`"));
 
     let before = world.writes().len();
     world.run().await;
@@ -167,6 +167,43 @@ fn a_limit_longer_than_our_patience_does_not_lose_the_bill() {
         assert_eq!((record.state, record.attempt, record.spend.input_tokens), (State::InReview, 1, 10));
         world.finish().await;
     }));
+}
+
+/// Once each on a comment, a label and the pull request.
+#[test]
+fn a_limit_or_a_failure_that_passes_costs_no_attempt() {
+    let limit = What::Answer {
+        status: 429,
+        headers: [("retry-after".to_owned(), "40".to_owned())].into(),
+        message: "You have exceeded a secondary rate limit.".to_owned(),
+    };
+    let broken = What::Answer { status: 502, headers: Default::default(), message: String::new() };
+    for what in [limit, broken, What::DropBefore, What::DropAfter] {
+        for (method, path) in [
+            ("POST", "/repos/acme/site/issues/1/comments"),
+            ("PATCH", "/repos/acme/site/issues/comments/*"),
+            ("POST", "/repos/acme/site/issues/1/labels"),
+            ("DELETE", "/repos/acme/site/issues/1/labels/*"),
+            ("POST", "/repos/acme/site/pulls"),
+        ] {
+            let what = what.clone();
+            in_virtual_time(Box::pin(async move {
+                let world = World::with_agent("echo done > done.txt").inside(&Arc::default()).start().await;
+                let issue = world.asks("Make done.txt", "").await;
+                let (method, path, name) = (Some(method.to_owned()), path.to_owned(), format!("{what:?} {path}"));
+                world.forge.inject(Fault { method, path, login: None, when: When::Call(1), what });
+                world.run().await;
+                let record = world.record(issue).await.unwrap();
+                assert_eq!(
+                    (record.state, record.attempts_ever),
+                    (State::InReview, 1),
+                    "{name}: {:?}",
+                    world.failures()
+                );
+                world.finish_after_faults().await;
+            }));
+        }
+    }
 }
 
 #[tokio::test]

@@ -19,6 +19,9 @@ use crate::{
     },
 };
 
+/// The wait for a model's quota whose reset is not known.
+const QUOTA_PAUSE: Duration = Duration::from_secs(3_600);
+
 /// What one round led to.
 enum Round {
     Proven(Box<Proven>),
@@ -76,7 +79,7 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
             }
             Round::Quota(failure, reset_after) => {
                 keep_soon(worker, job).await;
-                return Ok(AttemptEnd::QuotaPause { failure, reset_after });
+                return Ok(AttemptEnd::Postponed { failure, pause: reset_after.unwrap_or(QUOTA_PAUSE) });
             }
             Round::Again(evidence) => {
                 let before = std::mem::take(&mut failed);

@@ -166,24 +166,13 @@ impl Scheduler {
 
     /// Waits for what is in progress; not long, where the run was stopped.
     async fn drain(&mut self) {
-        let cancel = self.cancel.clone();
-        while !cancel.is_cancelled() {
-            tokio::select! {
-                () = cancel.cancelled() => {}
-                completed = next(&mut self.tasks) => match completed {
-                    Some(completed) => self.note(completed),
-                    None => return,
-                }
-            }
-        }
-        self.connection.skip_spacing();
+        let (cancel, connection) = (self.cancel.clone(), Arc::clone(&self.connection));
         let rest = async {
             while let Some(completed) = next(&mut self.tasks).await {
                 self.note(completed);
             }
         };
-        if tokio::time::timeout(STOP_TIME, rest).await.is_err() {
-            tracing::warn!("not all work could be requeued in time: its leases expire");
+        if within_stop_time(&cancel, &connection, rest).await.is_none() {
             self.tasks.shutdown().await;
         }
     }
@@ -354,6 +343,27 @@ impl Scheduler {
     }
 }
 
+/// What `work` comes to; none: the worker was stopped, and `work` did not end within [`STOP_TIME`] of that.
+pub(super) async fn within_stop_time<T>(
+    cancel: &CancellationToken,
+    connection: &Connection,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    let stopped = async {
+        cancel.cancelled().await;
+        connection.skip_spacing();
+        tokio::time::sleep(STOP_TIME).await;
+    };
+    tokio::select! {
+        biased;
+        result = work => Some(result),
+        () = stopped => {
+            tracing::warn!("not all work could be requeued in time: its leases expire");
+            None
+        }
+    }
+}
+
 /// The next task that came to its end; none: there is none.
 async fn next(tasks: &mut JoinSet<Completed>) -> Option<Completed> {
     loop {
@@ -430,6 +440,46 @@ mod tests {
             (shut, vec![at(10_000_000_000)], false, at(10_000_000_000)),
         ] {
             assert_eq!(moment.next(dues.into_iter(), waiting), wake);
+        }
+    }
+
+    /// On the runtime's own clock, which stands still while anything is left to do.
+    #[tokio::test(start_paused = true)]
+    async fn work_of_a_stopped_run_has_little_time_and_that_of_any_other_as_much_as_it_takes() {
+        let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
+        let token = hob_forge::Authentication::Token("none".into());
+        let connection =
+            Connection::new("http://127.0.0.1:1", token, &settings.forge, hob_forge::Access::ReadOnly).unwrap();
+        let hour = Duration::from_secs(3_600);
+        for (stopped_after, takes, result) in [
+            (None, hour, Some(hour)),
+            (Some(hour), hour, Some(hour)),
+            (
+                Some(hour),
+                hour + STOP_TIME - Duration::from_millis(1),
+                Some(hour + STOP_TIME - Duration::from_millis(1)),
+            ),
+            (Some(hour), hour * 2, None),
+        ] {
+            let (cancel, began) = (CancellationToken::new(), Instant::now());
+            let stop = async {
+                match stopped_after {
+                    Some(time) => tokio::time::sleep(time).await,
+                    None => std::future::pending().await,
+                }
+                cancel.cancel();
+                std::future::pending::<()>().await;
+            };
+            let work = async {
+                tokio::time::sleep(takes).await;
+                takes
+            };
+            let ended = tokio::select! {
+                ended = within_stop_time(&cancel, &connection, work) => ended,
+                () = stop => unreachable!("it never ends"),
+            };
+            assert_eq!(ended, result, "stopped after {stopped_after:?}, takes {takes:?}");
+            assert_eq!(began.elapsed(), result.unwrap_or(hour + STOP_TIME));
         }
     }
 
