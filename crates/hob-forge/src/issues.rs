@@ -163,8 +163,7 @@ impl Issues<'_> {
         let purpose = IssuesRead.to("list the issues");
         let found = match oldest::<IssueWire>(self.forge.connection(), &self.forge.path(&query), purpose).await {
             Ok(found) => found,
-            Err(error) if error.is_not_found() => return Err(ForgeError::NoRepository(self.forge.repo.clone())),
-            Err(error) => return Err(error),
+            Err(error) => return Err(self.forge.of_repository(error).await),
         };
         if found.extent == Extent::Part {
             let (repository, listed) = (&self.forge.repo, found.entries.len());

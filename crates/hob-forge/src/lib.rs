@@ -32,6 +32,7 @@ mod throttle;
 mod tips;
 mod transport;
 mod window;
+mod wrong_server;
 
 pub use app_key::AppKey;
 pub use authentication::{App, Authentication};

@@ -113,17 +113,21 @@ impl Repository<'_> {
                 may_push: wire.permissions.map(|permissions| permissions.push),
                 archived: wire.archived,
             }),
-            Err(error) if error.is_not_found() => Err(ForgeError::NoRepository(self.forge.repo.clone())),
-            Err(error) => Err(error),
+            Err(error) => Err(self.forge.of_repository(error).await),
         }
     }
 
     /// The tip of the branch that work starts from.
     ///
     /// # Errors
-    /// [`ForgeError::EmptyRepository`] when the branch has no commit yet.
+    /// [`ForgeError::EmptyRepository`] when the branch has no commit yet, [`ForgeError::Archived`] when no work can be put
+    /// on it.
     pub async fn base_branch(self) -> Result<BaseBranch, ForgeError> {
-        let name = self.details().await?.default_branch;
+        let details = self.details().await?;
+        if details.archived {
+            return Err(ForgeError::Archived(self.forge.repo.clone()));
+        }
+        let name = details.default_branch;
         match self
             .forge
             .get::<BranchWire>(
