@@ -40,7 +40,7 @@ pub use client::Forge;
 pub use comments::{Comment, Comments};
 pub use connection::{Access, CallCounts, Connection};
 pub use error::ForgeError;
-pub use issues::{Issue, Issues};
+pub use issues::{Issue, Issues, OpenIssues};
 pub use labels::Labels;
 pub use lease::HeldLease;
 pub use ledger::{Ledger, LedgerEntry, fresh_nonce};

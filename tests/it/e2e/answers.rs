@@ -1,9 +1,11 @@
-//! What the program makes of answers that it did not ask for: each ends in one sentence that says what to do.
+//! What the program makes of answers that it did not ask for: each ends in one sentence that says what to do, and what is
+//! wrong with one issue stops no other.
 
 use std::collections::BTreeMap;
 
 use github_emulator::{Fault, What, When};
 use hob_forge::{Access, Authentication, Connection};
+use http::Method;
 use serde_json::json;
 
 use crate::harness::World;
@@ -27,6 +29,79 @@ fn inject(world: &World, path: &str, what: What) {
         when: When::Always,
         what,
     });
+}
+
+#[tokio::test]
+async fn one_issue_that_cannot_be_read_hides_no_other() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let mut listed = world.look("/issues?state=open&labels=code").await;
+    let whole = listed[0].clone();
+    for (number, key) in [(70, "title"), (71, "created_at")] {
+        let mut broken = whole.clone();
+        broken["number"] = json!(number);
+        broken.as_object_mut().unwrap().remove(key);
+        listed.as_array_mut().unwrap().insert(0, broken);
+    }
+    listed.as_array_mut().unwrap().push(json!("nothing that has a number"));
+    inject(&world, LIST, raw(200, listed.to_string()));
+    let ended = world.hob(&["list"]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    for part in ["it would be claimed", "#70", "#71", "missing field `title`", "missing field `created_at`"] {
+        assert!(ended.stdout.contains(part), "{part}: {ended:?}");
+    }
+    let ended = world.hob(&["explain", "70"]).await;
+    assert!(ended.code == 0 && ended.stdout.contains("it is left alone"), "{ended:?}");
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    assert!(world.failures().iter().any(|failure| failure.contains("missing field `title`")));
+    world.forge.heal();
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn one_issues_events_that_are_not_there_end_no_list() {
+    let world = World::fixing().start().await;
+    let (odd, issue) = (world.asks("Odd", "").await, world.asks("Make done.txt", "").await);
+    inject(&world, &format!("{LIST}/{odd}/events"), says(404, ("x", "y"), "Not Found"));
+    let ended = world.hob(&["list"]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stdout.contains("it would be claimed") && ended.stdout.contains("it is left alone"), "{ended:?}");
+    let ended = world.hob(&["explain", &issue.to_string()]).await;
+    assert!(ended.code == 0 && ended.stdout.contains("it would be claimed"), "{ended:?}");
+    world.forge.heal();
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_issue_whose_ledger_cannot_be_read_is_listed_with_the_reason() {
+    let world = World::fixing().start().await;
+    let bad = world.asks("Spoiled", "").await;
+    let main = world.call("ann", Method::GET, "/git/ref/heads/main", json!(null)).await;
+    let spoiled = json!({"ref": format!("refs/hob/issues/{bad}"), "sha": main["object"]["sha"]});
+    world.call("ann", Method::POST, "/git/refs", spoiled).await;
+    let ended = world.hob(&["list"]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stdout.contains("Spoiled") && ended.stdout.contains("no readable record"), "{ended:?}");
+    world.call("ann", Method::DELETE, &format!("/git/refs/hob/issues/{bad}"), json!(null)).await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_archived_repository_is_said_to_be_and_nothing_is_written_to_it() {
+    let world = World::fixing().start().await;
+    world.asks("Make done.txt", "").await;
+    let mut repository = world.look("").await;
+    repository["archived"] = json!(true);
+    inject(&world, "/repos/acme/site", raw(200, repository.to_string()));
+    let before = world.writes().len();
+    for command in [&["list"][..], &["explain", "1"], &["run", "--once"], &["work", "1"]] {
+        let ended = world.hob(command).await;
+        assert!(ended.code != 0 && ended.stderr.contains("acme/site is archived"), "{command:?}: {ended:?}");
+    }
+    assert_eq!(world.writes().len(), before);
+    world.forge.heal();
+    world.finish().await;
 }
 
 #[tokio::test]
