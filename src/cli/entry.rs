@@ -53,6 +53,14 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
     for renamed in &setup.settings.renamed {
         tracing::warn!(setting = renamed.old, "{renamed}");
     }
+    if runs_agents(&cli.command)
+        && let Err(error) = hob_process::start_watchdog()
+    {
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "agents and checks would outlive a Hob that is killed"
+        );
+    }
     match cli.command {
         Command::Rehearse(args) => rehearse::rehearse(setup, shared, args).await,
         Command::Run(args) => run::run(setup, shared, args).await,
@@ -74,5 +82,27 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Settings => output::settings(&setup.settings, shared.json),
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
+    }
+}
+
+/// Whether the command starts processes that may run for long.
+fn runs_agents(command: &Command) -> bool {
+    match command {
+        Command::Rehearse(_) | Command::Run(_) | Command::Work(_) | Command::Replay(_) => true,
+        Command::List
+        | Command::Explain(_)
+        | Command::Status
+        | Command::History(_)
+        | Command::Unblock(_)
+        | Command::Approve(_)
+        | Command::Pause(_)
+        | Command::Resume(_)
+        | Command::Terminate(_)
+        | Command::Sessions
+        | Command::Show(_)
+        | Command::Log(_)
+        | Command::Doctor
+        | Command::Settings
+        | Command::Forge(_) => false,
     }
 }

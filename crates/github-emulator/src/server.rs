@@ -57,8 +57,14 @@ pub enum SeedError {
     #[error("store what changed")]
     Keep(#[from] io::Error),
     /// Git could not do it.
-    #[error("make the repository's git data")]
-    Git(#[from] git2::Error),
+    #[error("make the repository's git data: {}", .0.message())]
+    Git(git2::Error),
+}
+
+impl From<git2::Error> for SeedError {
+    fn from(error: git2::Error) -> Self {
+        Self::Git(error)
+    }
 }
 
 /// A file of a new repository.

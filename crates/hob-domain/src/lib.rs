@@ -8,6 +8,7 @@ mod brief;
 mod budget;
 mod change;
 mod command;
+mod denied;
 mod effect;
 mod ending;
 mod evidence;
@@ -38,6 +39,7 @@ pub use brief::{BriefParts, brief};
 pub use budget::{Allowance, Budget, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, shown_path};
 pub use command::{Command, command_in};
+pub use denied::denied_advice;
 pub use ending::Ending;
 pub use evidence::{CheckExit, CheckResult, Evidence, Verdict};
 pub use ids::{

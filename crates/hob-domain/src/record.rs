@@ -232,7 +232,7 @@ pub struct CheckTally {
 #[derive(Debug, thiserror::Error)]
 pub enum UnreadableRecord {
     /// No JSON record stands below the subject.
-    #[error("the ledger's commit has no readable record")]
+    #[error("the ledger's commit has no readable record: {0}")]
     Malformed(#[from] serde_json::Error),
     /// A newer Hob wrote it.
     #[error("the ledger's record has version {0}, this Hob reads up to {RECORD_VERSION}: update Hob")]

@@ -52,6 +52,17 @@ impl Forge {
         self.connection.settings()
     }
 
+    /// What an error means that a call about the repository as a whole failed with.
+    pub(super) async fn of_repository(&self, error: ForgeError) -> ForgeError {
+        match error {
+            error if error.is_not_found() => ForgeError::NoRepository(self.repo.clone()),
+            ForgeError::Moved { what, to: None } => {
+                ForgeError::Moved { what, to: self.connection.present_name(&self.path("")).await }
+            }
+            error => error,
+        }
+    }
+
     /// The path below this repository.
     pub(super) fn path(&self, rest: &str) -> String {
         format!("/repos/{}{rest}", self.repo)

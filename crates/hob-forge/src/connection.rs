@@ -14,11 +14,11 @@ use std::{
 
 use bytes::Bytes;
 use hob_config::ForgeSettings;
-use hob_domain::Timestamp;
+use hob_domain::{RepoName, Timestamp, clip};
 use http::{Method, StatusCode, header};
 use octocrab::Octocrab;
 use secrecy::SecretString;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{
     Authentication, ForgeError, Rate,
@@ -70,17 +70,19 @@ impl Connection {
     /// A connection to `api_url`, for example `https://api.github.com`.
     ///
     /// # Errors
-    /// [`ForgeError::Unreachable`] when the address is none or the machine's certificates cannot be read.
+    /// [`ForgeError::NoAddress`] when the address is none, [`ForgeError::Unreachable`] when the machine's certificates
+    /// cannot be read.
     pub fn new(
         api_url: &str,
         authentication: Authentication,
         settings: &ForgeSettings,
         access: Access,
     ) -> Result<Arc<Self>, ForgeError> {
+        // octocrab panics at an address without a scheme.
+        let url = web_address(api_url)?;
         let unusable = |error: octocrab::Error| unreachable(&format!("use `{api_url}`"), error);
-        let builder = Octocrab::builder().base_uri(api_url.trim_end_matches('/')).map_err(unusable)?;
-        let base_path = url::Url::parse(api_url).map_or_else(|_| String::new(), |url| url.path().to_owned());
-        Ok(Self::over(builder.build().map_err(unusable)?, &base_path, authentication, settings, access))
+        let builder = Octocrab::builder().base_uri(url.as_str().trim_end_matches('/')).map_err(unusable)?;
+        Ok(Self::over(builder.build().map_err(unusable)?, url.path(), authentication, settings, access))
     }
 
     /// A connection over a ready `octocrab`, such as one that has its forge in the same process; `base_path` is what the
@@ -227,6 +229,19 @@ impl Connection {
         Ok((reply.body, links))
     }
 
+    /// The present name of the repository at `path`, where the forge says that it has moved.
+    pub(super) async fn present_name(&self, path: &str) -> Option<RepoName> {
+        #[derive(Deserialize)]
+        struct Named {
+            full_name: RepoName,
+        }
+        let purpose = Purpose::without_permission("learn the repository's new name");
+        let moved = self.send(Call::get(path, purpose)).await.ok()?;
+        let now_at = moved.moved_repository(&self.base_path)?;
+        let named = self.send(Call::get(&now_at, purpose)).await.ok()?;
+        decode::<Named>(&named.body, purpose.what).ok().map(|named| named.full_name)
+    }
+
     /// Sends a request as this identity, where the gate is open.
     async fn send(&self, call: Call<'_>) -> Result<Reply, ForgeError> {
         let resource = resource_of(call.path);
@@ -261,5 +276,46 @@ impl Connection {
 
     fn is_refusal(&self, reply: &Reply) -> bool {
         matches!(reply.status.as_u16(), 401 | 403 | 404) && reply.limit(self.now(), 0).is_none()
+    }
+}
+
+/// Where the API is, as an address that a client can be made for.
+fn web_address(given: &str) -> Result<url::Url, ForgeError> {
+    let plain = |url: &url::Url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.has_host()
+            && url.username().is_empty()
+            && url.password().is_none()
+            && url.query().is_none()
+            && url.fragment().is_none()
+    };
+    url::Url::parse(given).ok().filter(plain).ok_or_else(|| {
+        // What is refused may hold a password: only what stands behind it is repeated.
+        let shown = given.rsplit_once('@').map_or_else(|| given.to_owned(), |(_, host)| format!("…@{host}"));
+        ForgeError::NoAddress(clip(&shown, 200))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_web_address_is_one_of_an_api() {
+        for address in ["https://api.github.com", "http://127.0.0.1:3000/api/v3/", "https://ghe.corp/api/v3"] {
+            web_address(address).unwrap();
+        }
+        for (address, shown) in [
+            ("localhost:3000", "`localhost:3000`"),
+            ("api.github.com", "`api.github.com`"),
+            ("ftp://ghe.corp", "`ftp://ghe.corp`"),
+            ("http://", "`http://`"),
+            ("https://ghe.corp/api/v3?x=1", "x=1"),
+            ("https://hob:secret@ghe.corp/api/v3", "`…@ghe.corp/api/v3`"),
+            ("", "``"),
+        ] {
+            let says = web_address(address).unwrap_err().to_string();
+            assert!(says.contains(shown) && !says.contains("secret"), "{says}");
+        }
     }
 }

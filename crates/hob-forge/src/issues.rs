@@ -39,6 +39,15 @@ pub struct Issue {
     pub comments: u64,
 }
 
+/// What was read of a list of issues.
+#[derive(Debug, Default)]
+pub struct OpenIssues {
+    /// The issues, in the list's order.
+    pub issues: Vec<Issue>,
+    /// Those that cannot be read, and why.
+    pub unreadable: Vec<(IssueNumber, ForgeError)>,
+}
+
 #[derive(Deserialize)]
 struct IssueWire {
     number: IssueNumber,
@@ -154,27 +163,40 @@ pub struct Issues<'a> {
 
 impl Issues<'_> {
     /// Open issues with a label, the oldest first; pull requests are left out. Of more than are read, these are the
-    /// oldest: whoever may open issues with the label must not be able to stop the work on those before.
+    /// oldest: whoever may open issues with the label must not be able to stop the work on those before. One that cannot
+    /// be read does not hide the others.
     ///
     /// # Errors
     /// [`ForgeError::NoRepository`] when the repository is not there.
-    pub async fn open_with(self, label: &str) -> Result<Vec<Issue>, ForgeError> {
+    pub async fn open_with(self, label: &str) -> Result<OpenIssues, ForgeError> {
         let query = format!("/issues?state=open&labels={}&sort=created&direction=asc&per_page=100", encoded(label));
         let purpose = IssuesRead.to("list the issues");
-        let found = match oldest::<IssueWire>(self.forge.connection(), &self.forge.path(&query), purpose).await {
-            Ok(found) => found,
-            Err(error) if error.is_not_found() => return Err(ForgeError::NoRepository(self.forge.repo.clone())),
-            Err(error) => return Err(error),
+        let (connection, path) = (self.forge.connection(), self.forge.path(&query));
+        let (entries, extent) = match oldest::<IssueWire>(connection, &path, purpose).await {
+            Ok(found) => (found.entries.into_iter().map(Ok).collect(), found.extent),
+            // An entry is none of an issue, or the whole answer is none of a list: then this fails too.
+            Err(ForgeError::Unreadable { .. }) => {
+                let found = oldest::<serde_json::Value>(connection, &path, purpose).await?;
+                (found.entries.into_iter().map(readable).collect::<Vec<_>>(), found.extent)
+            }
+            Err(error) => return Err(self.forge.of_repository(error).await),
         };
-        if found.extent == Extent::Part {
-            let (repository, listed) = (&self.forge.repo, found.entries.len());
+        if extent == Extent::Part {
+            let (repository, listed) = (&self.forge.repo, entries.len());
             tracing::warn!(
                 %repository, listed,
                 "{repository} has more than {listed} open issues with the label `{label}`: the newer ones wait until \
                  some of the oldest {listed} are closed or lose the label"
             );
         }
-        Ok(found.entries.into_iter().filter_map(IssueWire::into_issue).collect())
+        let mut found = OpenIssues::default();
+        for entry in entries {
+            match entry {
+                Ok(wire) => found.issues.extend(wire.into_issue()),
+                Err(unreadable) => found.unreadable.extend(unreadable),
+            }
+        }
+        Ok(found)
     }
 
     /// One issue; none where it was deleted or transferred, or is a pull request. An issue that seems to be gone is
@@ -237,6 +259,15 @@ impl Issues<'_> {
             (found, Extent::Whole | Extent::Part) => Ok(found.cloned()),
         }
     }
+}
+
+/// An entry of a list of issues, else its number and why it is none; without a number nothing can be said of it.
+fn readable(entry: serde_json::Value) -> Result<IssueWire, Option<(IssueNumber, ForgeError)>> {
+    let (number, is_pull) = (entry["number"].as_u64().map(IssueNumber), !entry["pull_request"].is_null());
+    serde_json::from_value(entry).map_err(|error| {
+        let number = number.filter(|_| !is_pull)?;
+        Some((number, ForgeError::Unreadable { what: format!("list issue {number}"), source: error.into() }))
+    })
 }
 
 /// How a person makes the event that was not found.

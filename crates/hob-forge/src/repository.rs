@@ -37,9 +37,9 @@ pub struct BaseBranch {
 enum NotText {
     #[error("the file is too large")]
     TooLarge,
-    #[error("it is no base64")]
+    #[error("it is no base64: {0}")]
     Base64(#[source] base64::DecodeError),
-    #[error("the file is not UTF-8")]
+    #[error("the file is not UTF-8: {0}")]
     Utf8(#[source] std::string::FromUtf8Error),
 }
 
@@ -117,17 +117,21 @@ impl Repository<'_> {
                 archived: wire.archived,
                 has_issues: wire.has_issues.unwrap_or(true),
             }),
-            Err(error) if error.is_not_found() => Err(ForgeError::NoRepository(self.forge.repo.clone())),
-            Err(error) => Err(error),
+            Err(error) => Err(self.forge.of_repository(error).await),
         }
     }
 
     /// The tip of the branch that work starts from.
     ///
     /// # Errors
-    /// [`ForgeError::EmptyRepository`] when the branch has no commit yet.
+    /// [`ForgeError::EmptyRepository`] when the branch has no commit yet, [`ForgeError::Archived`] when no work can be put
+    /// on it.
     pub async fn base_branch(self) -> Result<BaseBranch, ForgeError> {
-        let name = self.details().await?.default_branch;
+        let details = self.details().await?;
+        if details.archived {
+            return Err(ForgeError::Archived(self.forge.repo.clone()));
+        }
+        let name = details.default_branch;
         match self
             .forge
             .get::<BranchWire>(

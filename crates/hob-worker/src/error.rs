@@ -48,6 +48,20 @@ pub enum WorkError {
 }
 
 impl WorkError {
+    /// Whether the failure is about what was asked for alone, such as one issue: to ask for something else may go well.
+    pub(super) fn is_of_one_thing(&self) -> bool {
+        matches!(
+            self,
+            Self::Forge(
+                ForgeError::NotFound { .. }
+                    | ForgeError::Refused { .. }
+                    | ForgeError::TooLong { .. }
+                    | ForgeError::Unreadable { .. }
+                    | ForgeError::Record { .. }
+            )
+        )
+    }
+
     /// The class of the failure.
     pub fn class(&self) -> FailureClass {
         match self {

@@ -20,7 +20,7 @@ pub struct Explained {
     pub issue: IssueNumber,
     /// Its title.
     pub title: String,
-    /// Where the ledger says it stands; none: it has no ledger yet.
+    /// Where the ledger says it stands; none: it has no ledger yet, or one that cannot be read.
     pub state: Option<State>,
     /// Its place among those that would be worked on, from 1.
     pub place: Option<usize>,
@@ -30,14 +30,29 @@ pub struct Explained {
     pub since: Option<Timestamp>,
 }
 
-/// Every issue with the trigger label or an unfinished ledger, in the order in which they would be taken.
+/// Every issue with the trigger label or an unfinished ledger, in the order in which they would be taken; last those that
+/// cannot be read.
 ///
 /// # Errors
 /// [`WorkError`] of a read; nothing is written.
 pub async fn all(worker: &Worker) -> Result<Vec<Explained>, WorkError> {
-    let found = discover(worker).await?;
+    let found = look(worker).await?;
     let planned = plan(&found.snapshot, &worker.settings.plan_rules(), worker.forge.now());
-    explained(worker, &found, planned).await
+    let mut all = explained(worker, &found, planned).await?;
+    all.extend(found.unreadable.into_iter().map(|(issue, unreadable)| {
+        let why = format!("it is left alone: {}", unreadable.why);
+        Explained { issue, title: unreadable.title, state: None, place: None, why, since: None }
+    }));
+    Ok(all)
+}
+
+/// What there is, in a repository that can be worked on.
+async fn look(worker: &Worker) -> Result<Discovered, WorkError> {
+    let found = discover(worker).await?;
+    if worker.forge.repository().details().await?.archived {
+        return Err(ForgeError::Archived(worker.forge.repo().clone()).into());
+    }
+    Ok(found)
 }
 
 /// These issues alone, in this order, which is the one in which they would be taken. None stands for an issue that is
@@ -46,7 +61,7 @@ pub async fn all(worker: &Worker) -> Result<Vec<Explained>, WorkError> {
 /// # Errors
 /// [`WorkError`] of a read; nothing is written.
 pub async fn selected(worker: &Worker, numbers: &[IssueNumber]) -> Result<Vec<Option<Explained>>, WorkError> {
-    let found = discover(worker).await?;
+    let found = look(worker).await?;
     let planned = plan_chosen(&found.snapshot, numbers, &worker.settings.plan_rules(), worker.forge.now());
     let mut known = explained(worker, &found, planned).await?.into_iter().peekable();
     let mut all = Vec::new();
@@ -76,7 +91,7 @@ pub async fn absent(worker: &Worker, number: IssueNumber) -> Result<Option<Expla
             let why = told(&decide(&view, &worker.settings.plan_rules(), worker.forge.now()));
             (issue.title, Some(entry.record.state), Some(entry.record.renewed_at), why)
         }
-        Err(WorkError::Forge(error @ ForgeError::Record { .. })) => (String::new(), None, None, error.to_string()),
+        Err(error) if error.is_of_one_thing() => (String::new(), None, None, format!("it is left alone: {error}")),
         Err(error) => return Err(error),
     };
     Ok(Some(Explained { issue: number, title, state, place: None, why, since }))
@@ -92,17 +107,24 @@ async fn explained(
     for planned in planned {
         let mut why = told(&planned.decision);
         let mut counts = matches!(planned.decision, Decision::Act(Action::Claim | Action::Recover(Recovery::Resume)));
-        if planned.decision == Decision::Act(Action::Rebuild)
-            && let Some(reason) = label_by_hand(worker, planned.issue).await?
-        {
-            why = reason.to_string();
+        if planned.decision == Decision::Act(Action::Rebuild) {
+            match label_by_hand(worker, planned.issue).await {
+                Ok(reason) => why = reason.map_or(why, |reason| reason.to_string()),
+                Err(error) if error.is_of_one_thing() => why = format!("it is left alone: {error}"),
+                Err(error) => return Err(error),
+            }
         }
         if planned.decision == Decision::Act(Action::Claim)
             && let Some(issue) = found.issues.get(&planned.issue.number)
-            && let Vetted::Refused(refusal) = vet(worker, issue).await?
         {
-            why = format!("it would be refused: {}", refusal.reason);
-            counts = false;
+            let hindrance = match vet(worker, issue).await {
+                Ok(Vetted::Authorized(_)) => None,
+                Ok(Vetted::Refused(refusal)) => Some(format!("it would be refused: {}", refusal.reason)),
+                Err(error) if error.is_of_one_thing() => Some(format!("it is left alone: {error}")),
+                Err(error) => return Err(error),
+            };
+            counts = hindrance.is_none();
+            why = hindrance.unwrap_or(why);
         }
         place += usize::from(counts);
         explained.push(Explained {

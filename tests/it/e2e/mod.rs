@@ -1,5 +1,6 @@
 //! End to end: a real worker, the real client over real HTTP, real git, on the embedded forge.
 
+mod answers;
 mod app;
 mod approval;
 mod backends;
