@@ -9,7 +9,7 @@ use std::{
 use hob_config::ForgeSettings;
 use hob_domain::{RepoName, Timestamp, remaining};
 use http::Method;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{Connection, ForgeError, HeldLease, RepositoryEntry, pages::all, purpose::Purpose, throttle::WriteTurn};
 
@@ -54,11 +54,15 @@ impl Forge {
         format!("/repos/{}{rest}", self.repo)
     }
 
-    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str, purpose: Purpose<'_>) -> Result<T, ForgeError> {
+    pub(super) async fn get<T: Serialize + DeserializeOwned>(
+        &self,
+        path: &str,
+        purpose: Purpose<'_>,
+    ) -> Result<T, ForgeError> {
         self.connection.get(path, purpose).await
     }
 
-    pub(super) async fn get_once<T: DeserializeOwned>(
+    pub(super) async fn get_once<T: Serialize + DeserializeOwned>(
         &self,
         path: &str,
         purpose: Purpose<'_>,
@@ -66,7 +70,7 @@ impl Forge {
         self.connection.get_once(path, purpose).await
     }
 
-    pub(super) async fn get_all<T: DeserializeOwned>(
+    pub(super) async fn get_all<T: Serialize + DeserializeOwned>(
         &self,
         path: &str,
         purpose: Purpose<'_>,

@@ -12,13 +12,12 @@ use std::{
     time::Duration,
 };
 
-use bytes::Bytes;
 use hob_config::ForgeSettings;
 use hob_domain::Timestamp;
 use http::{Method, StatusCode, header};
 use octocrab::Octocrab;
 use secrecy::SecretString;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     Authentication, ForgeError, Rate,
@@ -148,18 +147,21 @@ impl Connection {
     }
 
     /// Reads one thing.
-    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str, purpose: Purpose<'_>) -> Result<T, ForgeError> {
-        let (body, _) = self.read(path, purpose).await?;
-        decode(&body, purpose.what)
-    }
-
-    /// Reads what never changes under its address, such as a commit: once is enough.
-    pub(super) async fn get_once<T: DeserializeOwned>(
+    pub(super) async fn get<T: Serialize + DeserializeOwned>(
         &self,
         path: &str,
         purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
-        match self.cache.get(path) {
+        Ok(self.read(path, purpose).await?.0)
+    }
+
+    /// Reads what never changes under its address, such as a commit: once is enough.
+    pub(super) async fn get_once<T: Serialize + DeserializeOwned>(
+        &self,
+        path: &str,
+        purpose: Purpose<'_>,
+    ) -> Result<T, ForgeError> {
+        match self.cache.get(path, self.now()) {
             Some(known) => decode(&known.body, purpose.what),
             None => self.get(path, purpose).await,
         }
@@ -193,8 +195,13 @@ impl Connection {
         decode(if reply.body.is_empty() { b"null" } else { &reply.body }, purpose.what)
     }
 
-    /// Reads one answer, again where a failure may pass, and where the list's other pages are.
-    pub(super) async fn read(&self, path: &str, purpose: Purpose<'_>) -> Result<(Bytes, Links), ForgeError> {
+    /// Reads one answer, again where a failure may pass, and where the list's other pages are. Each path is always read
+    /// as the same type, whose fields are what the cache keeps of the answer.
+    pub(super) async fn read<T: Serialize + DeserializeOwned>(
+        &self,
+        path: &str,
+        purpose: Purpose<'_>,
+    ) -> Result<(T, Links), ForgeError> {
         let mut tried = 0;
         loop {
             let error = match self.read_once(path, purpose).await {
@@ -208,23 +215,27 @@ impl Connection {
         }
     }
 
-    async fn read_once(&self, path: &str, purpose: Purpose<'_>) -> Result<(Bytes, Links), ForgeError> {
-        let cached = self.cache.get(path);
+    async fn read_once<T: Serialize + DeserializeOwned>(
+        &self,
+        path: &str,
+        purpose: Purpose<'_>,
+    ) -> Result<(T, Links), ForgeError> {
+        let cached = self.cache.get(path, self.now());
         let tag = cached.as_ref().map(|cached| cached.etag.as_str());
         let reply = self.send(Call { etag: tag, ..Call::get(path, purpose) }).await?;
         if let (StatusCode::NOT_MODIFIED, Some(cached)) = (reply.status, cached) {
             self.unchanged.fetch_add(1, Ordering::Relaxed);
-            return Ok((cached.body, cached.links));
+            return Ok((decode(&cached.body, purpose.what)?, cached.links));
         }
         self.reads.fetch_add(1, Ordering::Relaxed);
         if !reply.status.is_success() {
             return Err(self.transport.failure(&reply, path, purpose));
         }
-        let links = reply.links(&self.base_path);
-        if let Some(etag) = reply.text(header::ETAG.as_str()) {
-            self.cache.put(path, Cached { etag: etag.to_owned(), body: reply.body.clone(), links: links.clone() });
+        let (read, links): (T, _) = (decode(&reply.body, purpose.what)?, reply.links(&self.base_path));
+        if let (Some(etag), Ok(body)) = (reply.text(header::ETAG.as_str()), serde_json::to_vec(&read)) {
+            self.cache.put(path, Cached { etag: etag.to_owned(), body, links: links.clone() }, self.now());
         }
-        Ok((reply.body, links))
+        Ok((read, links))
     }
 
     /// Sends a request as this identity, where the gate is open.

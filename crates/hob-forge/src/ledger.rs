@@ -18,7 +18,7 @@ use hob_domain::{
     released, remaining, renewed, still_mine,
 };
 use http::Method;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
@@ -48,7 +48,7 @@ pub struct LedgerEntry {
     parent: Option<Sha>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct CommitWire {
     sha: Sha,
     message: String,
@@ -58,7 +58,7 @@ struct CommitWire {
     parents: Vec<ObjectWire>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct AuthorWire {
     date: Timestamp,
 }

@@ -11,7 +11,7 @@
 use std::sync::PoisonError;
 
 use hob_domain::{Full, Nonce, RepositoryRecord, Sha, Timestamp};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Forge, ForgeError, RepositoryEntry,
@@ -26,7 +26,7 @@ const ROUNDS_MAX: u32 = 40;
 /// What a change makes of the record before: the next one, a sentence for people, and an answer for the caller.
 pub type RepositoryChange<T> = Result<(RepositoryRecord, String, T), Full>;
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct CommitWire {
     sha: Sha,
     message: String,

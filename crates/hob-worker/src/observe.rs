@@ -128,7 +128,7 @@ pub(super) async fn own_comment(worker: &Worker, issue: IssueNumber) -> Result<O
 async fn view(worker: &Worker, issue: &Issue, entry: Option<&LedgerEntry>) -> Result<IssueView, WorkError> {
     let record: Option<Record> = entry.map(|entry| entry.record.clone());
     let pull = match record.as_ref().and_then(followed_pull) {
-        Some(number) => worker.forge.pulls().get(number).await?.map(|pull| (pull.number, pull.status)),
+        Some(number) => worker.forge.pulls().status(number).await?.map(|status| (number, status)),
         None => None,
     };
     let waiting = record.as_ref().is_none_or(|record| matches!(record.state, State::Ready | State::Done));
