@@ -7,7 +7,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -29,8 +29,8 @@ use crate::{
     transport::{Call, Transport, unreachable},
 };
 
-/// The pause before a token that was made just now is tried again.
-const FRESH_PAUSE: Duration = Duration::from_secs(1);
+/// The pause before a token that was refused is tried again.
+const REFUSED_PAUSE: Duration = Duration::from_secs(1);
 
 /// Whether a client may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +60,8 @@ pub struct Connection {
     base_path: String,
     access: Access,
     pub(super) cache: Cache,
+    /// Whether a 401 was given twice in a row, and no other answer came since: then it is believed at once.
+    unauthorized: AtomicBool,
     reads: AtomicU64,
     unchanged: AtomicU64,
     writes: AtomicU64,
@@ -97,6 +99,7 @@ impl Connection {
             base_path: base_path.trim_end_matches('/').to_owned(),
             access,
             cache: Cache::default(),
+            unauthorized: AtomicBool::default(),
             reads: AtomicU64::default(),
             unchanged: AtomicU64::default(),
             writes: AtomicU64::default(),
@@ -249,22 +252,28 @@ impl Connection {
         Ok(reply)
     }
 
-    /// One request in this identity's name. A refused call had no effect, so two refusals are answered here: a token that
-    /// was made just now may not be known everywhere yet, and is tried once more; one that is no longer accepted is
-    /// replaced, once.
+    /// One request in this identity's name. A refused call had no effect, so refusals are answered here: a token that was
+    /// made just now may not be known everywhere yet, and a server that is just starting knows none, so it is tried once
+    /// more; an App's that is no longer accepted is replaced, once.
     async fn signed(&self, call: Call<'_>) -> Result<Reply, ForgeError> {
+        let replaceable = matches!(self.authentication, Authentication::App(_));
         let mut issued = self.authentication.token(&self.transport, Duration::ZERO, None).await?;
         let mut reply = self.transport.exchange(call, Some(&issued.token)).await?;
-        if self.is_refusal(&reply) && issued.is_unproven() {
-            tokio::time::sleep(FRESH_PAUSE).await;
+        let is_doubtful = match replaceable {
+            true => self.is_refusal(&reply) && issued.is_unproven(),
+            false => reply.status == StatusCode::UNAUTHORIZED && !self.unauthorized.load(Ordering::Relaxed),
+        };
+        if is_doubtful {
+            tokio::time::sleep(REFUSED_PAUSE).await;
             reply = self.transport.exchange(call, Some(&issued.token)).await?;
         }
-        let replaceable = matches!(self.authentication, Authentication::App(_));
         if reply.status == StatusCode::UNAUTHORIZED && replaceable {
             issued = self.authentication.token(&self.transport, Duration::ZERO, Some(&issued)).await?;
             reply = self.transport.exchange(call, Some(&issued.token)).await?;
         }
-        if reply.status != StatusCode::UNAUTHORIZED {
+        let is_unauthorized = reply.status == StatusCode::UNAUTHORIZED;
+        self.unauthorized.store(is_unauthorized, Ordering::Relaxed);
+        if !is_unauthorized {
             issued.accept();
         }
         Ok(reply)
@@ -272,5 +281,48 @@ impl Connection {
 
     fn is_refusal(&self, reply: &Reply) -> bool {
         matches!(reply.status.as_u16(), 401 | 403 | 404) && reply.limit(self.now(), 0).is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::HashMap, convert::Infallible, sync::Mutex};
+
+    use hob_config::Settings;
+    use http::{Request, Response};
+    use http_body_util::Full;
+    use octocrab::{AuthState, OctoBody, OctocrabBuilder};
+
+    use super::*;
+
+    /// A connection to a forge that answers with these statuses, one after the other, and how many are left.
+    fn answering(statuses: &[u16]) -> (Arc<Connection>, impl Fn() -> usize) {
+        let answers = Arc::new(Mutex::new(statuses.iter().rev().copied().collect::<Vec<_>>()));
+        let left = Arc::clone(&answers);
+        let service = tower::service_fn(move |_: Request<OctoBody>| {
+            let status = answers.lock().unwrap().pop().unwrap();
+            let answer = Response::builder().status(status).body(Full::from("7")).unwrap();
+            async move { Ok::<_, Infallible>(answer) }
+        });
+        let built = OctocrabBuilder::new_empty().with_service(service).with_auth(AuthState::None).build();
+        let octocrab = built.unwrap_or_else(|never| match never {});
+        let settings = Settings::load(None, HashMap::new(), &[]).unwrap().forge;
+        let identity = Authentication::Token("t".to_owned().into());
+        let connection = Connection::over(octocrab, "", identity, &settings, Access::ReadOnly);
+        (connection, move || left.lock().unwrap().len())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_401_is_believed_when_it_comes_twice() {
+        let (connection, left) = answering(&[401, 200, 200, 401, 200, 401, 401, 401, 200]);
+        let read = async || connection.get::<u32>("/n", Purpose::without_permission("read")).await;
+        for _ in 0..3 {
+            assert_eq!(read().await.unwrap(), 7, "one alone, at the start and later");
+        }
+        for still in [2, 1] {
+            assert!(matches!(read().await, Err(ForgeError::Unauthorized)));
+            assert_eq!(left(), still, "asked again once, then no more");
+        }
+        assert_eq!(read().await.unwrap(), 7);
     }
 }
