@@ -57,7 +57,8 @@ pub use report::{
     PullReport, STATUS_MARK, StatusRules, evidence_table, failed_checks, pull_body, pull_title, status_body,
 };
 pub use repository::{
-    DayShare, Full, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left, hour_room, reserve,
+    DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left, headroom,
+    hour_room, reserve,
 };
 pub use retry::{FailureClass, failure_mark};
 pub use run::{Outcome, Progress, RunReport, RunRequest};

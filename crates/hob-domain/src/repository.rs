@@ -289,6 +289,29 @@ mod tests {
     }
 
     fn money(usd_micros: u64) -> Spend {
+/// How much room hour and day have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Headroom {
+    /// For this attempt and for more.
+    Ample,
+    /// For this attempt, and for none after it.
+    Last,
+    /// For none.
+    None,
+}
+
+/// How much room hour and day have for an attempt, as far as `before` tells: where it is the last, others may be taking it.
+pub fn headroom(
+    before: Option<&RepositoryRecord>,
+    ask: &Reservation,
+    rules: &RepositoryRules,
+    now: Timestamp,
+) -> Headroom {
+    let Ok((after, _)) = reserve(before, ask, rules, Nonce::from(""), now) else { return Headroom::None };
+    let more = day_left(Some(&after), rules, None, now).is_ok() && hour_room(Some(&after), rules, now).is_ok();
+    if more { Headroom::Ample } else { Headroom::Last }
+}
+
         Spend { usd_micros, ..Spend::default() }
     }
 
@@ -374,3 +397,24 @@ mod tests {
         assert!(full.to_string().contains("ann paused the repository (too dear)"));
     }
 }
+    #[test]
+    fn the_last_room_of_hour_and_day_is_told_from_ample_room() {
+        let room = |before: Option<&RepositoryRecord>, issue, allowed, now| {
+            headroom(before, &ask(issue, allowed), &rules(), at(now))
+        };
+        assert_eq!(room(None, 1, 60, NOON), Headroom::Ample);
+        assert_eq!(room(None, 1, 100, NOON), Headroom::Last, "of the day's money");
+        let first = reserved(None, &ask(1, 60), NOON);
+        assert_eq!(room(Some(&first), 2, 30, NOON), Headroom::Ample);
+        assert_eq!(room(Some(&first), 2, 60, NOON), Headroom::Last, "what is left is less than it asks for");
+        assert_eq!(room(Some(&first), 1, 100, NOON), Headroom::Last, "its own reservation is replaced");
+        let second = reserved(Some(&first), &ask(2, 60), NOON);
+        assert_eq!(room(Some(&second), 3, 60, NOON), Headroom::None);
+        let mut hour = reserved(None, &ask(1, 1), NOON);
+        assert_eq!(room(Some(&hour), 2, 1, NOON), Headroom::Ample);
+        hour = reserved(Some(&hour), &ask(2, 1), NOON);
+        assert_eq!(room(Some(&hour), 3, 1, NOON), Headroom::Last, "of three issues an hour");
+        hour = reserved(Some(&hour), &ask(3, 1), NOON);
+        assert_eq!(room(Some(&hour), 4, 1, NOON), Headroom::None);
+    }
+

@@ -2,7 +2,7 @@
 //! this client; `resources.rs` lists them.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -22,12 +22,20 @@ pub struct Forge {
     pub(super) prefix: String,
     /// The repository's ledger as it was read or written last.
     pub(super) repository: Arc<Mutex<Option<RepositoryEntry>>>,
+    /// Whether others were found to write that ledger too.
+    pub(super) repository_is_shared: Arc<AtomicBool>,
 }
 
 impl Forge {
     /// A client of `repo`; `prefix` is where the ledger's refs stand.
     pub fn new(connection: Arc<Connection>, repo: RepoName, prefix: &str) -> Self {
-        Self { connection, repo, prefix: prefix.to_owned(), repository: Arc::default() }
+        Self {
+            connection,
+            repo,
+            prefix: prefix.to_owned(),
+            repository: Arc::default(),
+            repository_is_shared: Arc::default(),
+        }
     }
 
     /// The repository.

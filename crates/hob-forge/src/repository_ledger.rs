@@ -8,7 +8,7 @@
 //! Each record follows from the one before it: of any number of workers that write at once, one wins a round, and the
 //! others decide again with its record before them.
 
-use std::sync::PoisonError;
+use std::sync::{PoisonError, atomic::Ordering};
 
 use hob_domain::{Full, Nonce, RepositoryRecord, Sha, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,19 @@ impl RepositoryLedger<'_> {
         Ok(entry)
     }
 
+    /// The record as it was read or written last, which others may have followed meanwhile.
+    pub fn known(self) -> Option<RepositoryRecord> {
+        self.known_entry().map(|entry| entry.record)
+    }
+
+    /// The record as it stands.
+    ///
+    /// # Errors
+    /// [`ForgeError::RepositoryRecord`] when it cannot be read.
+    pub async fn latest(self) -> Result<Option<RepositoryRecord>, ForgeError> {
+        Ok(self.read_tip().await?.map(|entry| entry.record))
+    }
+
     /// Changes the record. `change` may be called several times, each time with the record that is to be followed.
     ///
     /// # Errors
@@ -68,9 +81,16 @@ impl RepositoryLedger<'_> {
         tree: &Sha,
         change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T>,
     ) -> Result<Result<T, Full>, ForgeError> {
-        let mut fresh = false;
+        // A round that is lost costs two writes and two reads: where others write too, a look comes first.
+        let shared = &self.forge.repository_is_shared;
+        let mut fresh = shared.load(Ordering::Relaxed);
         for round in 0..ROUNDS_MAX {
-            let before = if fresh { self.read_tip().await? } else { self.known_entry() };
+            let known = self.known_entry();
+            let before = if fresh { self.read_tip().await? } else { known.clone() };
+            if fresh && round == 0 {
+                let commit = |entry: &Option<RepositoryEntry>| entry.as_ref().map(|entry| entry.commit.clone());
+                shared.store(commit(&before) != commit(&known), Ordering::Relaxed);
+            }
             let record = before.as_ref().map(|entry| &entry.record);
             let (record, sentence, answer) = match change(record, fresh_nonce(), self.forge.now()) {
                 Ok(next) => next,
@@ -85,6 +105,7 @@ impl RepositoryLedger<'_> {
                 return Ok(Ok(answer));
             }
             fresh = true;
+            shared.store(true, Ordering::Relaxed);
             tokio::time::sleep(self.forge.connection().transport.pause_of_round(round)).await;
         }
         Err(ForgeError::Crowded)

@@ -21,12 +21,37 @@ pub(super) enum Scope {
 }
 
 /// What a poll found.
+/// Work on an issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    /// An attempt, which needs room in the repository's hour and day.
+    Attempt(IssueNumber),
+    /// A look whether a person answered, which an attempt may follow.
+    Answer(IssueNumber),
+}
+
+impl Work {
+    pub(super) fn issue(self) -> IssueNumber {
+        match self {
+            Self::Attempt(issue) | Self::Answer(issue) => issue,
+        }
+    }
+
+    /// Whether there is a point in it while the repository has no room.
+    pub(super) fn waits_for_room(self) -> bool {
+        match self {
+            Self::Attempt(_) => true,
+            Self::Answer(_) => false,
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Poll {
     /// What was brought up to date, and what of it failed.
     pub(super) reconciled: RunSummary,
     /// What is to be worked on, in order.
-    pub(super) work: Vec<IssueNumber>,
+    pub(super) work: Vec<Work>,
     /// The branch that the work starts from; none where there is no work.
     pub(super) base: Option<Arc<BaseBranch>>,
     /// How long until the first wait ends by itself: a lease expires, a pause is over.
@@ -38,7 +63,7 @@ pub(super) struct Poll {
 struct Sorted {
     /// Issues whose labels, comment or ledger are brought up to date by the poll itself.
     reconcile: Vec<IssueNumber>,
-    work: Vec<IssueNumber>,
+    work: Vec<Work>,
     due: Option<Duration>,
 }
 
@@ -83,9 +108,9 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
     let mut sorted = Sorted::default();
     for planned in planned {
         match &planned.decision {
-            Decision::Act(Action::Claim | Action::Recover(_) | Action::SeekAnswer) => {
-                sorted.work.push(planned.issue.number);
-            }
+            Decision::Act(Action::Claim | Action::Recover(_)) => sorted.work.push(Work::Attempt(planned.issue.number)),
+            Decision::Act(Action::SeekAnswer) => sorted.work.push(Work::Answer(planned.issue.number)),
+            Decision::Act(Action::Rebuild) if is_by_hand(worker, planned.issue) => {}
             Decision::Act(
                 Action::AskAboutRejection(_)
                 | Action::ReturnToReview(_)

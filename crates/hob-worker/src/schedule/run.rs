@@ -44,10 +44,15 @@ pub(super) async fn work_through(
     let mut summary = RunSummary::default();
     if let Some(Poll { reconciled, work, base: Some(base), .. }) = poll(worker, scope).await? {
         summary.merge(&reconciled);
-        for number in work {
+        let mut is_full = false;
+        for work in work {
             if worker.cancel.is_cancelled() {
                 break;
             }
+            if is_full && work.waits_for_room() {
+                continue;
+            }
+            let number = work.issue();
             let work = reconcile_and_report(worker, number, &base);
             let hurry = async {
                 worker.cancel.cancelled().await;
@@ -59,6 +64,7 @@ pub(super) async fn work_through(
                 () = hurry => break,
             };
             summary.add(&result);
+            is_full |= matches!(result, Ok(Reconciled::NoRoom));
             results.push((number, result));
         }
     }
