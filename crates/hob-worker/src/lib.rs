@@ -21,6 +21,7 @@ mod event;
 pub mod explain;
 mod finished;
 mod observe;
+mod labelled_by_hand;
 mod reconcile;
 mod schedule;
 mod spend_journal;

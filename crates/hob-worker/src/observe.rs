@@ -6,7 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hob_domain::{CommentId, IssueNumber, IssueView, PullNumber, Record, STATUS_MARK, Snapshot, State};
+use hob_domain::{
+    CommentId, IssueNumber, IssueView, LabelEventKind, PullNumber, Record, STATUS_MARK, Snapshot, State, has_label,
+};
 use hob_forge::{ForgeError, Issue, LedgerEntry, Tip};
 
 use crate::{WorkError, WorkEvent, Worker};
@@ -123,6 +125,16 @@ pub(super) async fn own_comment(worker: &Worker, issue: IssueNumber) -> Result<O
         comment.body.starts_with(STATUS_MARK) && comment.author.as_ref().is_some_and(|author| author.login.is(own))
     });
     Ok(ours.map(|comment| comment.id))
+}
+
+/// Whether Hob itself put the label of claimed issues on. It comes before the first status comment, so it may be all that
+/// a claim has left where the ledger was deleted.
+pub(super) async fn is_own_claim(worker: &Worker, issue: IssueNumber, labels: &[String]) -> Result<bool, WorkError> {
+    let assigned = worker.settings.labels.of(State::Assigned).filter(|label| has_label(labels, label));
+    let Some(label) = assigned else { return Ok(false) };
+    let Some(own) = worker.own_login().await? else { return Ok(false) };
+    let latest = worker.forge.issues().latest_label_event(issue, LabelEventKind::Labeled, label).await?;
+    Ok(latest.and_then(|event| event.actor).is_some_and(|actor| actor.login.is(own)))
 }
 
 async fn view(worker: &Worker, issue: &Issue, entry: Option<&LedgerEntry>) -> Result<IssueView, WorkError> {

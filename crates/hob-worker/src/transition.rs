@@ -143,16 +143,25 @@ pub(super) async fn comment(worker: &Worker, lease: &HeldLease) -> Result<(), Wo
         None => find_comment(worker, lease).await?,
     };
     let id = match known {
-        Some(id) => match worker.forge.comments().edit(lease, id, &body).await {
-            Ok(()) => id,
-            // Somebody deleted it: the next one takes its place.
-            Err(error) if error.is_not_found() => create_comment(worker, lease, &body).await?,
-            Err(error) => return Err(error.into()),
+        Some(id) if edit_comment(worker, lease, id, &body).await? => id,
+        // Somebody deleted it, and a worker that died may have written the one in its place without noting it.
+        Some(gone) => match own_comment(worker, lease.issue()).await?.filter(|found| *found != gone) {
+            Some(next) if edit_comment(worker, lease, next, &body).await? => next,
+            Some(_) | None => create_comment(worker, lease, &body).await?,
         },
         None => create_comment(worker, lease, &body).await?,
     };
     lease.note(Note::StatusComment(id)).await;
     Ok(())
+}
+
+/// Puts a new text in place of a comment's; false: somebody deleted it.
+async fn edit_comment(worker: &Worker, lease: &HeldLease, id: CommentId, body: &str) -> Result<bool, WorkError> {
+    match worker.forge.comments().edit(lease, id, body).await {
+        Ok(()) => Ok(true),
+        Err(error) if error.is_not_found() => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 async fn create_comment(worker: &Worker, lease: &HeldLease, body: &str) -> Result<CommentId, WorkError> {

@@ -9,7 +9,10 @@ use hob_forge::{Forge, Issue, fresh_nonce};
 use hob_workspace::{Remote, Workspace};
 use tokio_util::sync::CancellationToken;
 
-use crate::{EventSink, WorkError, WorkEvent, finished::FinishedLedgers, spend_journal::SpendJournal};
+use crate::{
+    EventSink, WorkError, WorkEvent, finished::FinishedLedgers,
+    labelled_by_hand::LabelledByHand, spend_journal::SpendJournal,
+};
 
 /// Environment of the children: agents, checks, git.
 pub(super) type ChildEnvironment = BTreeMap<std::ffi::OsString, std::ffi::OsString>;
@@ -57,6 +60,7 @@ pub struct Worker {
     pub(super) login: tokio::sync::OnceCell<Option<Login>>,
     pub(super) spend_journal: SpendJournal,
     pub(super) finished: FinishedLedgers,
+    pub(super) labelled_by_hand: LabelledByHand,
     events: EventSink,
 }
 
@@ -87,6 +91,7 @@ impl Worker {
             login: tokio::sync::OnceCell::new(),
             spend_journal,
             finished: FinishedLedgers::default(),
+            labelled_by_hand: LabelledByHand::default(),
             events: parts.events,
         })
     }

@@ -61,7 +61,10 @@ async fn act(
         Action::Obey(request) => carry_out(worker, observed, request, base).await,
         Action::Rebuild => match find_traces(worker, &observed, base).await? {
             Some(traces) => rebuild(worker, observed, traces, base).await,
-            None => Ok(Reconciled::Nothing),
+            None => {
+                worker.labelled_by_hand.note(observed.issue.number, observed.issue.updated_at);
+                Ok(Reconciled::Nothing)
+            }
         },
         Action::ReturnToReview(pull) => return_to_review(worker, observed, pull, base).await,
         Action::AskAboutRejection(pull) => ask_about_rejection(worker, observed, pull, base).await,

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hob_domain::{Action, Decision, IssueNumber, Planned, Snapshot, plan, plan_chosen};
+use hob_domain::{Action, Decision, IssueNumber, IssueView, Planned, Snapshot, plan, plan_chosen};
 use hob_forge::BaseBranch;
 
 use crate::{
@@ -20,7 +20,6 @@ pub(super) enum Scope {
     Selected(Arc<[IssueNumber]>),
 }
 
-/// What a poll found.
 /// Work on an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
@@ -46,6 +45,7 @@ impl Work {
     }
 }
 
+/// What a poll found.
 #[derive(Debug, Default)]
 pub(super) struct Poll {
     /// What was brought up to date, and what of it failed.
@@ -128,6 +128,11 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
         }
     }
     sorted
+}
+
+/// Whether the state label is known not to be Hob's: nobody changed anything on the issue since that was looked up.
+fn is_by_hand(worker: &Worker, issue: &IssueView) -> bool {
+    worker.labelled_by_hand.has(issue.number, issue.updated_at)
 }
 
 /// Removes the checkouts of issues that nobody works on any more.
