@@ -1,6 +1,6 @@
 //! What a worker is made of.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use hob_agent::{AgentParts, Approval, Executor, session::Sessions};
 use hob_config::Settings;
@@ -61,6 +61,8 @@ pub struct Worker {
     pub(super) spend_journal: SpendJournal,
     pub(super) finished: FinishedLedgers,
     pub(super) labelled_by_hand: LabelledByHand,
+    /// Held while old checkouts are removed.
+    pub(super) sweep: Arc<tokio::sync::Mutex<()>>,
     events: EventSink,
 }
 
@@ -92,6 +94,7 @@ impl Worker {
             spend_journal,
             finished: FinishedLedgers::default(),
             labelled_by_hand: LabelledByHand::default(),
+            sweep: Arc::default(),
             events: parts.events,
         })
     }

@@ -2,8 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hob_domain::{Action, Decision, IssueNumber, IssueView, Planned, Snapshot, plan, plan_chosen};
+use hob_domain::{Action, Decision, IssueNumber, IssueView, Planned, Snapshot, State, plan, plan_chosen};
 use hob_forge::BaseBranch;
+use hob_workspace::Retention;
 
 use crate::{
     RunSummary, WorkError, WorkEvent, Worker,
@@ -135,14 +136,31 @@ fn is_by_hand(worker: &Worker, issue: &IssueView) -> bool {
     worker.labelled_by_hand.has(issue.number, issue.updated_at)
 }
 
-/// Removes the checkouts of issues that nobody works on any more.
+/// Puts the checkouts that do not stay away, and lets them be removed while the poll goes on.
 async fn prune(worker: &Worker, snapshot: &Snapshot) {
-    let keep: Vec<IssueNumber> = snapshot.issues.iter().map(|issue| issue.number).collect();
-    let before = worker.forge.now() - worker.settings.workspace.keep;
-    if let Err(error) = worker.workspace.prune(worker.forge.repo(), before, &keep).await {
+    let is_worked_on = |issue: &&IssueView| {
+        let state = issue.record.as_ref().map(|record| record.state);
+        matches!(state, Some(State::Assigned | State::InProgress))
+    };
+    let stay = Retention {
+        before: worker.forge.now() - worker.settings.workspace.keep,
+        listed: snapshot.issues.iter().map(|issue| issue.number).collect(),
+        in_progress: snapshot.issues.iter().filter(is_worked_on).map(|issue| issue.number).collect(),
+        most: worker.settings.workspace.checkouts,
+    };
+    if let Err(error) = worker.workspace.prune(worker.forge.repo(), stay).await {
         // Room on the disk is not worth an issue's attempt.
         tracing::warn!(%error, "old checkouts could not be removed: {error}");
     }
+    // One at a time: the disk is the same.
+    let Ok(turn) = Arc::clone(&worker.sweep).try_lock_owned() else { return };
+    let (workspace, repo, stop) = (worker.workspace.clone(), worker.forge.repo().clone(), worker.cancel.clone());
+    tokio::spawn(async move {
+        if let Err(error) = workspace.empty_trash(&repo, &stop).await {
+            tracing::warn!(%error, "old checkouts could not be removed: {error}");
+        }
+        drop(turn);
+    });
 }
 
 /// Reconciles one issue; what fails is an event too.
