@@ -39,7 +39,7 @@ pub use budget::{Allowance, Budget, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, shown_path};
 pub use command::{Command, command_in};
 pub use ending::Ending;
-pub use evidence::{CheckExit, CheckResult, Evidence, Verdict};
+pub use evidence::{CheckExit, CheckResult, CheckRun, Evidence, Verdict};
 pub use ids::{
     ActionMark, CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName,
     RunId, Sha, Timestamp, WorkerId,

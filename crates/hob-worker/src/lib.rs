@@ -16,12 +16,13 @@
 
 mod attempt;
 mod authorize;
+mod base_checks;
 mod error;
 mod event;
 pub mod explain;
 mod finished;
-mod observe;
 mod labelled_by_hand;
+mod observe;
 mod reconcile;
 mod schedule;
 mod spend_journal;

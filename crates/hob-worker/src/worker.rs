@@ -10,7 +10,7 @@ use hob_workspace::{Remote, Workspace};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    EventSink, WorkError, WorkEvent, finished::FinishedLedgers,
+    EventSink, WorkError, WorkEvent, base_checks::BaseChecks, finished::FinishedLedgers,
     labelled_by_hand::LabelledByHand, spend_journal::SpendJournal,
 };
 
@@ -61,6 +61,7 @@ pub struct Worker {
     pub(super) spend_journal: SpendJournal,
     pub(super) finished: FinishedLedgers,
     pub(super) labelled_by_hand: LabelledByHand,
+    pub(super) base_checks: BaseChecks,
     /// Held while old checkouts are removed.
     pub(super) sweep: Arc<tokio::sync::Mutex<()>>,
     events: EventSink,
@@ -94,6 +95,7 @@ impl Worker {
             spend_journal,
             finished: FinishedLedgers::default(),
             labelled_by_hand: LabelledByHand::default(),
+            base_checks: BaseChecks::default(),
             sweep: Arc::default(),
             events: parts.events,
         })

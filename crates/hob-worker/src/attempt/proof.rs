@@ -51,9 +51,18 @@ pub(super) async fn prove(
     })
 }
 
-/// Runs the checks on the commit that the work starts from.
+/// Runs the checks on the commit that the work starts from, unless they passed on it for another issue.
 pub(super) async fn checks_on_base(worker: &Worker, job: &Job<'_>) -> Result<Vec<CheckResult>, WorkError> {
-    checks_on(worker, job, job.checkout.base(), "base").await
+    let (base, checks, now) = (job.checkout.base(), &job.rules.checks, worker.forge.now());
+    if let Some(passed) = worker.base_checks.get(base, checks, now) {
+        worker.progress(job.number(), &format!("checks on the base: all {} passed earlier", passed.len()));
+        return Ok(passed);
+    }
+    let results = checks_on(worker, job, base, "base").await?;
+    if !results.is_empty() {
+        worker.base_checks.note(base, checks, &results, now);
+    }
+    Ok(results)
 }
 
 async fn checks_on(worker: &Worker, job: &Job<'_>, sha: &Sha, name: &str) -> Result<Vec<CheckResult>, WorkError> {
