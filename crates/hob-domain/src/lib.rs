@@ -8,6 +8,7 @@ mod brief;
 mod budget;
 mod change;
 mod command;
+mod day_share;
 mod effect;
 mod ending;
 mod evidence;
