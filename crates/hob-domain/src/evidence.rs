@@ -26,6 +26,17 @@ pub enum CheckExit {
     Cancelled,
 }
 
+/// When a check was run.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckRun {
+    /// For this piece of work.
+    #[default]
+    Now,
+    /// Before, for another one, on the same commit.
+    Earlier,
+}
+
 /// One check, run once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
@@ -38,6 +49,9 @@ pub struct CheckResult {
     pub output: String,
     /// How long it took.
     pub seconds: u64,
+    /// When it was run.
+    #[serde(default)]
+    pub run: CheckRun,
 }
 
 impl CheckResult {
@@ -153,6 +167,7 @@ mod tests {
             exit: *exit,
             output: String::new(),
             seconds: 1,
+            run: CheckRun::Now,
         };
         exits.iter().enumerate().map(one).collect()
     }

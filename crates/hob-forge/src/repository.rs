@@ -1,7 +1,7 @@
 //! The repository itself: its branches, its settings file, and who may do what.
 
 use hob_domain::{Actor, Permission, Sha};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Forge, ForgeError,
@@ -43,7 +43,7 @@ enum NotText {
     Utf8(#[source] std::string::FromUtf8Error),
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct RepositoryWire {
     default_branch: String,
     #[serde(default)]
@@ -52,47 +52,47 @@ struct RepositoryWire {
     permissions: Option<PermissionsWire>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct PermissionsWire {
     #[serde(default)]
     push: bool,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct BranchWire {
     commit: BranchCommitWire,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct BranchCommitWire {
     sha: Sha,
     commit: InnerCommitWire,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct InnerCommitWire {
     tree: ShaWire,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct RefWire {
     #[serde(rename = "ref")]
     name: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct ShaWire {
     sha: Sha,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct PermissionWire {
     permission: String,
     #[serde(default)]
     role_name: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct ContentWire {
     content: String,
     encoding: String,

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::{
     WorkError, Worker,
     authorize::{Vetted, vet},
-    observe::{Discovered, Observed, discover, observe, own_comment},
+    observe::{Discovered, Observed, discover, is_own_claim, observe, own_comment},
 };
 
 /// One issue and what Hob would do about it now.
@@ -141,7 +141,7 @@ async fn explained(
 
 /// Why nothing is done about an issue with a state label and without a ledger; none: Hob had it, and would go on.
 async fn label_by_hand(worker: &Worker, issue: &IssueView) -> Result<Option<WaitReason>, WorkError> {
-    if own_comment(worker, issue.number).await?.is_some() {
+    if own_comment(worker, issue.number).await?.is_some() || is_own_claim(worker, issue.number, &issue.labels).await? {
         return Ok(None);
     }
     let labels = &worker.settings.labels;

@@ -19,10 +19,12 @@
 mod agent;
 mod attempt;
 mod authorize;
+mod base_checks;
 mod error;
 mod event;
 pub mod explain;
 mod finished;
+mod labelled_by_hand;
 mod observe;
 pub mod preflight;
 mod reconcile;

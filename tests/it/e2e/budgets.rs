@@ -1,10 +1,12 @@
 //! Budgets: of an attempt, of an issue's life, of the repository's day; the hour; and attempts that lead nowhere.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use hob_domain::{BlockKind, State};
+use hob_domain::{Allowance, BlockKind, IssueNumber, Reservation, Spend, State, reserve};
+use hob_forge::Access;
+use hob_worker::RunLimits;
 
-use crate::harness::{World, run};
+use crate::harness::{Turnstile, World, run};
 
 /// Says what it cost, in US dollars and tokens.
 fn costing(script: &str, usd: &str) -> String {
@@ -111,6 +113,69 @@ async fn a_days_budget_is_shared_by_all_workers_and_ends_at_midnight() {
     world.run().await;
     assert_eq!(states(&world).await, 3, "{:?}", world.failures());
     world.finish().await;
+}
+
+/// Another worker takes all that is left of the day, for an issue of its own.
+async fn another_takes_the_day(world: &World) {
+    let (forge, rules) = (world.bot(Access::ReadWrite), world.settings.repository_rules());
+    let base = forge.repository().base_branch().await.unwrap();
+    let taken = forge.repository_ledger().change(&base.tree, |before, nonce, now| {
+        let until = now + Duration::from_secs(3_600);
+        let (bill, allowance) = (Spend::default(), Allowance::default());
+        let ask = Reservation { issue: IssueNumber(99), bill, allowance, until };
+        let (record, _) = reserve(before, &ask, &rules, nonce, now)?;
+        Ok((record, "another begins".to_owned(), ()))
+    });
+    taken.await.unwrap().unwrap();
+}
+
+/// Four issues of which the day has room for one; another worker takes that at the request whose path ends so.
+async fn the_day_is_taken_at(path: &str) -> (World, hob_worker::RunSummary) {
+    let turnstile = Arc::new(Turnstile::default());
+    let world = World::fixing()
+        .set("limits.usd_per_issue", "2.0")
+        .set("limits.usd_per_day", "2.0")
+        .inside(&turnstile)
+        .start()
+        .await;
+    for n in 1..=4 {
+        world.asks(&format!("Issue {n}"), "").await;
+    }
+    let stopped = turnstile.stop_at_path(path);
+    let meanwhile = async {
+        let go = stopped.await.unwrap();
+        another_takes_the_day(&world).await;
+        go.send(()).unwrap();
+    };
+    let worker = world.worker("w1").await;
+    let limits = RunLimits { max_issues: Some(2), ..RunLimits::default() };
+    let (summary, ()) = tokio::join!(hob_worker::run_once(&worker, limits), meanwhile);
+    (world, summary.unwrap())
+}
+
+#[tokio::test]
+async fn room_that_is_gone_before_the_claim_leaves_the_issues_alone() {
+    let (world, summary) = the_day_is_taken_at("/events").await;
+    assert_eq!((summary.worked, summary.failed), (0, 0), "{:?}", world.failures());
+    for issue in 1..=4 {
+        assert!(world.record(issue).await.is_none(), "issue {issue} was claimed");
+    }
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn room_that_is_gone_after_the_claim_costs_one_requeue_and_no_work() {
+    let (world, summary) = the_day_is_taken_at("/git/refs").await;
+    assert_eq!((summary.worked, summary.failed), (0, 0), "{:?}", world.failures());
+    let record = world.record(1).await.unwrap();
+    assert_eq!((record.state, record.generation.0, record.attempts_ever), (State::Ready, 1, 0));
+    let labelled = world.writes().into_iter().filter(|write| write.path.contains("/issues/1/labels"));
+    assert_eq!(labelled.count(), 0, "no label comes and goes");
+    for issue in 2..=4 {
+        assert!(world.record(issue).await.is_none(), "issue {issue} of an old queue was claimed");
+    }
+    // What is left of the world has no status comment: nothing was ever shown.
+    world.leave();
 }
 
 #[tokio::test]

@@ -24,6 +24,22 @@ async fn a_failed_check_goes_back_to_the_agent_and_the_second_round_mends_it() {
 }
 
 #[tokio::test]
+async fn checks_that_passed_on_a_base_are_not_run_on_it_for_the_next_issue() {
+    let world = World::with_agent("echo $HOB_ISSUE > done.txt").check("test -f README.md").start().await;
+    world.asks("First", "").await;
+    world.asks("Second", "").await;
+    world.run().await;
+    let pulls = world.pulls().await;
+    let says = |n: usize, base: &str| {
+        let row = format!("| `test -f README.md` | {base} (0 s) | passed (0 s) |");
+        assert!(pulls[n]["body"].as_str().unwrap().contains(&row), "{}", pulls[n]["body"]);
+    };
+    says(0, "passed");
+    says(1, "passed earlier");
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn checks_that_the_work_breaks_block_the_issue_with_their_output() {
     let world = World::with_agent("echo $n > done.txt")
         .check("test ! -f done.txt || { echo the roof leaks; false; }")

@@ -52,7 +52,7 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, summary: String) -> Re
 /// Runs the checks on the commit that the work starts from; why no agent is started, where they fail and the settings say
 /// so.
 pub(super) async fn try_base(worker: &Worker, job: &Job<'_>) -> Result<Option<AttemptEnd>, WorkError> {
-    let results = checks_on(worker, job, job.checkout.base(), "base").await?;
+    let results = checks_on_base(worker, job).await?;
     job.base_checks.get_or_init(|| results);
     let red = job.red_base();
     if red.is_empty() {
@@ -67,6 +67,20 @@ pub(super) async fn try_base(worker: &Worker, job: &Job<'_>) -> Result<Option<At
         }
         RedBase::Block => Some(AttemptEnd::Blocked(BlockReason::RedBase { failed: failed_checks(&red) })),
     })
+}
+
+/// Runs the checks on the commit that the work starts from, unless they passed on it for another issue.
+async fn checks_on_base(worker: &Worker, job: &Job<'_>) -> Result<Vec<CheckResult>, WorkError> {
+    let (base, checks, now) = (job.checkout.base(), &job.rules.checks, worker.forge.now());
+    if let Some(passed) = worker.base_checks.get(base, checks, now) {
+        worker.progress(job.number(), &format!("checks on the base: all {} passed earlier", passed.len()));
+        return Ok(passed);
+    }
+    let results = checks_on(worker, job, base, "base").await?;
+    if !results.is_empty() {
+        worker.base_checks.note(base, checks, &results, now);
+    }
+    Ok(results)
 }
 
 async fn checks_on(worker: &Worker, job: &Job<'_>, sha: &Sha, name: &str) -> Result<Vec<CheckResult>, WorkError> {
