@@ -23,8 +23,10 @@ pub enum BlockKind {
     NoChanges,
     /// The agent failed in a way that a retry does not change.
     AgentFailed,
-    /// The issue's time, money or attempts are used up.
+    /// The attempt's time or money, or the attempts between two answers, are used up.
     LimitReached,
+    /// A budget of the issue's whole life is used up: no answer helps before it is raised.
+    BudgetSpent,
     /// Policy forbids publishing the change.
     PolicyViolated,
     /// The forge refused the push or the pull request.
@@ -164,10 +166,10 @@ impl BlockReason {
             Self::RedBase { .. } => BlockKind::RedBase,
             Self::NoChanges { .. } => BlockKind::NoChanges,
             Self::AgentFailed { .. } => BlockKind::AgentFailed,
-            Self::AttemptsUsedUp { .. }
-            | Self::AttemptsFailed { .. }
-            | Self::AttemptBudget { .. }
-            | Self::IssueBudget { .. } => BlockKind::LimitReached,
+            Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } | Self::AttemptBudget { .. } => {
+                BlockKind::LimitReached
+            }
+            Self::IssueBudget { .. } => BlockKind::BudgetSpent,
             Self::PolicyViolated(_) => BlockKind::PolicyViolated,
             Self::PushRefused { .. } => BlockKind::PushRefused,
             Self::SetUpNeeded { .. } | Self::LedgerLost => BlockKind::SetUpNeeded,
@@ -243,9 +245,11 @@ impl BlockReason {
             Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } | Self::AttemptBudget { .. } => {
                 "Should Hob try again? An answer resets the count."
             }
-            Self::IssueBudget { .. } => {
-                "Is it worth more? Then raise the limit in Hob's settings and answer; an answer or a label alone does \
-                 not resume it. Otherwise do the rest by hand."
+            Self::IssueBudget { exhausted, .. } => {
+                return format!(
+                    "Is it worth more? Then raise `{}` in Hob's settings and answer. Otherwise do the rest by hand.",
+                    exhausted.setting_of_issue()
+                );
             }
             Self::PolicyViolated(_) => {
                 "Should the issue be solved in another way? If the rule is wrong here, a person has to make this change."
@@ -331,7 +335,7 @@ pub(super) mod tests {
         LimitReached | All 3 attempts are used up. (1 lines) | Should Hob try again? An answer resets the count.
         LimitReached | 3 attempts failed. The last failure: no route to host (1 lines) | Should Hob try again? An answer resets the count.
         LimitReached | The attempt's budget of $5.00 is used up: 1 s. The issue has spent 2 s so far. (1 lines) | Should Hob try again? An answer resets the count.
-        LimitReached | The issue's budget of $5.00 is used up. It has spent 2 s so far. (1 lines) | Is it worth more? Then raise the limit in Hob's settings and answer; an answer or a label alone does not resume it. Otherwise do the rest by hand.
+        BudgetSpent | The issue's budget of $5.00 is used up. It has spent 2 s so far. (1 lines) | Is it worth more? Then raise `limits.usd_per_issue` in Hob's settings and answer. Otherwise do the rest by hand.
         PolicyViolated | The change breaks rules and was not pushed: (22 lines) | Should the issue be solved in another way? If the rule is wrong here, a person has to make this change.
         PushRefused | no route to host (1 lines) | Can you fix this and then let Hob try again?
         SetUpNeeded | no route to host (1 lines) | Can you fix this and then let Hob try again?

@@ -39,7 +39,7 @@ pub use blocked::{BlockKind, BlockReason, Blocked};
 pub use brief::{BriefParts, brief};
 pub use budget::{Allowance, Budget, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, shown_path};
-pub use command::{Command, command_in};
+pub use command::{Command, command_in, unknown_command};
 pub use denied::denied_advice;
 pub use ending::Ending;
 pub use evidence::{CheckExit, CheckResult, CheckRun, Evidence, Verdict};
@@ -57,7 +57,8 @@ pub use record::{
     UnwritableRecord,
 };
 pub use report::{
-    PullReport, STATUS_MARK, StatusRules, evidence_table, failed_checks, pull_body, pull_title, status_body,
+    OWN_MARK, PullReport, STATUS_MARK, StatusRules, evidence_table, failed_checks, pull_body, pull_title, replied_to,
+    reply_body, status_body,
 };
 pub use repository::{
     DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left, headroom,

@@ -3,12 +3,26 @@
 use std::fmt::Write;
 
 use crate::{
-    Budget, CheckExit, CheckResult, CheckRun, Diff, Evidence, Login, Record, State, Verdict, clip, inert, quiet,
-    terminal, title,
+    BlockKind, Budget, CheckExit, CheckResult, CheckRun, CommentId, Diff, Evidence, Login, Record, State, Verdict,
+    clip, inert, quiet, terminal, title,
 };
 
 /// Marks the status comment, so that it is found again.
 pub const STATUS_MARK: &str = "<!-- hob:status -->";
+
+/// What every comment of Hob's begins with: it answers nothing, whoever wrote it.
+pub const OWN_MARK: &str = "<!-- hob:";
+
+/// Hob's one-line reply to a comment that it cannot follow.
+pub fn reply_body(to: CommentId, says: &str) -> String {
+    format!("{OWN_MARK}reply {to} -->\n{}\n", inert(says))
+}
+
+/// The comment that a reply of Hob's is about.
+pub fn replied_to(body: &str) -> Option<CommentId> {
+    let (id, _) = body.strip_prefix(OWN_MARK)?.strip_prefix("reply ")?.split_once(' ')?;
+    id.parse().ok().map(CommentId)
+}
 
 /// Characters a body may have on the forge, with room to spare.
 const BODY_MAX: usize = 60_000;
@@ -108,6 +122,36 @@ pub fn evidence_table(evidence: &Evidence) -> String {
     text
 }
 
+/// How the question of a blocked issue is answered.
+fn how_to_answer(kind: BlockKind, waits_for_approval: bool, label: &str) -> String {
+    let ways = match kind {
+        BlockKind::ApprovalNeeded if waits_for_approval => {
+            "- comment `/hob approve`: exactly this may run for this issue, now and later;\n\
+             - reply and say what to do instead;\n"
+        }
+        BlockKind::BudgetSpent => "- raise the limit, then reply here;\n",
+        BlockKind::Question
+        | BlockKind::ApprovalNeeded
+        | BlockKind::ChecksFailed
+        | BlockKind::RedBase
+        | BlockKind::NoChanges
+        | BlockKind::AgentFailed
+        | BlockKind::LimitReached
+        | BlockKind::PolicyViolated
+        | BlockKind::PushRefused
+        | BlockKind::EditedMeanwhile
+        | BlockKind::Rejected
+        | BlockKind::SetUpNeeded
+        | BlockKind::NoProgress
+        | BlockKind::PersonPushed
+        | BlockKind::WorkerDied => "- reply here: Hob goes on, and the agent reads what you write;\n",
+    };
+    format!(
+        "Somebody with write access to this repository can\n\n{ways}- comment `/hob retry`, or take the label `{label}` off, \
+         to try again as it is;\n- comment `/hob cancel` to end it. The work so far is kept.\n"
+    )
+}
+
 /// What the status comment says beside the record.
 #[derive(Debug, Clone)]
 pub struct StatusRules<'a> {
@@ -153,16 +197,7 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
                 &format!("Exactly this, by the tool `{}`:\n\n```text\n{}```\n", code(&action.tool), action.shown()),
             );
         }
-        line(&mut text, "To let Hob continue, somebody with write access to this repository can\n");
-        if waiting.is_some() {
-            line(&mut text, "- write `/hob approve`: exactly this may run for this issue, now and later,");
-            line(&mut text, "- reply and say what to do instead: the work continues without it,");
-        } else {
-            line(&mut text, "- answer with a comment that starts with `/hob unblock` and says what to do,");
-        }
-        line(&mut text, "- write `/hob retry` to try again as it is,");
-        line(&mut text, &format!("- or take the label `{blocked_label}` off."));
-        line(&mut text, "\n`/hob cancel` ends it. The work so far is kept.");
+        text.push_str(&how_to_answer(blocked.kind, waiting.is_some(), blocked_label));
     }
     let mut facts = Vec::new();
     if let Some(branch) = &record.branch {

@@ -37,7 +37,7 @@ mod wrong_server;
 pub use app_key::AppKey;
 pub use authentication::{App, Authentication};
 pub use client::Forge;
-pub use comments::{Comment, Comments};
+pub use comments::{Comment, Comments, Reaction};
 pub use connection::{Access, CallCounts, Connection};
 pub use error::ForgeError;
 pub use issues::{Issue, Issues, OpenIssues};

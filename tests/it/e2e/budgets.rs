@@ -27,7 +27,7 @@ async fn an_issues_budget_holds_whatever_is_answered_and_whatever_label_is_put_o
         .await;
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
-    assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::LimitReached));
+    assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::BudgetSpent));
     let spent = world.record(issue).await.unwrap().spend;
     assert_eq!(spent.usd_micros, 6_000_000, "the second round had what was left of five dollars");
     let status = world.status(issue).await;
@@ -39,7 +39,7 @@ async fn an_issues_budget_holds_whatever_is_answered_and_whatever_label_is_put_o
     world.run().await;
     world.labels_on("ann", issue, "code").await;
     world.run().await;
-    assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::LimitReached));
+    assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::BudgetSpent));
     assert_eq!(world.briefs(issue).len(), 2, "no agent ran again");
     assert_eq!(world.record(issue).await.unwrap().spend, spent);
     world.finish().await;
