@@ -1,17 +1,19 @@
 //! A 403 that is no rate limit: what to do about it, by its headers, else by its words, else by what the call needs.
 
 use hob_domain::{clip, denied_advice};
+use http::HeaderMap;
 
-use crate::{TokenPermission, reply::Reply};
+use crate::TokenPermission;
 
 /// What to do about a refused call; none: nothing is known.
-pub(super) fn advice(reply: &Reply, message: &str, needs: Option<TokenPermission>) -> Option<String> {
+pub(super) fn advice(headers: &HeaderMap, message: &str, needs: Option<TokenPermission>) -> Option<String> {
+    let text = |name: &str| headers.get(name)?.to_str().ok();
     let sign_on = || {
-        let address = sign_on_address(reply.text("x-github-sso")?)?;
+        let address = sign_on_address(text("x-github-sso")?)?;
         Some(format!("authorize the token for the organization's single sign-on, at {address} (good for an hour)"))
     };
     let permission = || {
-        let named = reply.text("x-accepted-github-permissions").and_then(accepted);
+        let named = text("x-accepted-github-permissions").and_then(accepted);
         let named = named.or_else(|| needs.map(|permission| format!("`{permission}`")))?;
         Some(format!("give it the permission {named}"))
     };
@@ -44,8 +46,7 @@ fn accepted(header: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
-    use http::{HeaderMap, HeaderValue, StatusCode};
+    use http::HeaderValue;
 
     use super::*;
 
@@ -71,15 +72,13 @@ mod tests {
             for (name, value) in headers {
                 fields.insert(*name, HeaderValue::from_static(value));
             }
-            let reply = Reply { status: StatusCode::FORBIDDEN, headers: fields, body: Bytes::new() };
-            let found = advice(&reply, message, Some(TokenPermission::IssuesWrite)).unwrap();
+            let found = advice(&fields, message, Some(TokenPermission::IssuesWrite)).unwrap();
             assert!(found.contains(advised), "{message}: {found}");
         }
     }
 
     #[test]
     fn nothing_is_advised_where_nothing_is_known() {
-        let reply = Reply { status: StatusCode::FORBIDDEN, headers: HeaderMap::new(), body: Bytes::new() };
-        assert_eq!(advice(&reply, "no reason given", None), None);
+        assert_eq!(advice(&HeaderMap::new(), "no reason given", None), None);
     }
 }

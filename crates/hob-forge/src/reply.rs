@@ -112,7 +112,9 @@ impl Reply {
         let message = self.message();
         match self.status.as_u16() {
             401 => ForgeError::Unauthorized,
-            403 | 451 => ForgeError::Forbidden { advice: advice(self, &message, purpose.needs), what, message },
+            403 | 451 => {
+                ForgeError::Forbidden { advice: advice(&self.headers, &message, purpose.needs), what, message }
+            }
             // Whoever answers with a page is not the API, and knows nothing of what it lacks.
             300..=399 | 404 | 410 if is_page(&self.body) => {
                 ForgeError::Unreadable { what, source: NotJson::Page.into() }
