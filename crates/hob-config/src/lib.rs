@@ -23,7 +23,7 @@ pub use renamed::Renamed;
 pub use repository::{REPOSITORY_SETTINGS_PATH, RepositorySettings, RepositorySettingsError};
 pub use sections::{
     AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
-    PollSettings, PublishSettings, SessionSettings, TrustSettings,
+    PollSettings, PublishSettings, RedBase, SessionSettings, TrustSettings,
 };
 pub use settings::{DEFAULTS, Settings, SettingsError};
 pub use standard::{OtherForge, Standard, hob_variables};

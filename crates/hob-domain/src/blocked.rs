@@ -17,6 +17,8 @@ pub enum BlockKind {
     ApprovalNeeded,
     /// The checks fail on the head.
     ChecksFailed,
+    /// The checks fail on the base already.
+    RedBase,
     /// The agent changed nothing.
     NoChanges,
     /// The agent failed in a way that a retry does not change.
@@ -68,6 +70,11 @@ pub enum BlockReason {
     ChecksFailed {
         /// Rounds of work in this attempt.
         rounds: u32,
+        /// The failed checks, rendered.
+        failed: String,
+    },
+    /// Checks fail on the base already, and `checks.on_red_base` says not to work then.
+    RedBase {
         /// The failed checks, rendered.
         failed: String,
     },
@@ -154,6 +161,7 @@ impl BlockReason {
             Self::Question { .. } => BlockKind::Question,
             Self::ApprovalNeeded(_) => BlockKind::ApprovalNeeded,
             Self::ChecksFailed { .. } => BlockKind::ChecksFailed,
+            Self::RedBase { .. } => BlockKind::RedBase,
             Self::NoChanges { .. } => BlockKind::NoChanges,
             Self::AgentFailed { .. } => BlockKind::AgentFailed,
             Self::AttemptsUsedUp { .. }
@@ -180,6 +188,9 @@ impl BlockReason {
             }
             Self::ChecksFailed { rounds, failed } => {
                 format!("The checks still fail after {rounds} round(s) of work.\n\n{failed}")
+            }
+            Self::RedBase { failed } => {
+                format!("The base branch fails its own checks, so no agent was started.\n\n{failed}")
             }
             Self::NoChanges { said } => format!("The agent changed no file. It said: {}", said.trim()),
             Self::AgentFailed { failure } => format!("The agent failed: {failure}"),
@@ -226,6 +237,7 @@ impl BlockReason {
                 return format!("Do you approve this: `{action}`?");
             }
             Self::ChecksFailed { .. } => "What should the agent do about this?",
+            Self::RedBase { .. } => "Can you mend the base branch? Then answer, and Hob starts from it.",
             Self::NoChanges { .. } => "Is there something to change? Say what, or close the issue.",
             Self::AgentFailed { .. } => "What should it do differently, or what does it lack?",
             Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } | Self::AttemptBudget { .. } => {
@@ -271,6 +283,7 @@ pub(super) mod tests {
                 impact: Impact::High,
             }),
             BlockReason::ChecksFailed { rounds: 2, failed: "`make test`: failed (exit code 1)".to_owned() },
+            BlockReason::RedBase { failed: "`make test`: failed (exit code 1)".to_owned() },
             BlockReason::NoChanges { said: " It is fine. ".to_owned() },
             BlockReason::AgentFailed { failure: text() },
             BlockReason::AttemptsUsedUp { attempts: 3 },
@@ -312,6 +325,7 @@ pub(super) mod tests {
         Question | The agent needs an answer before it can continue. (1 lines) | UTC or local?
         ApprovalNeeded | The agent wants to run an action of high impact, which needs approval here. (1 lines) | Do you approve this: `shell rm 'x' y`?
         ChecksFailed | The checks still fail after 2 round(s) of work. (3 lines) | What should the agent do about this?
+        RedBase | The base branch fails its own checks, so no agent was started. (3 lines) | Can you mend the base branch? Then answer, and Hob starts from it.
         NoChanges | The agent changed no file. It said: It is fine. (1 lines) | Is there something to change? Say what, or close the issue.
         AgentFailed | The agent failed: no route to host (1 lines) | What should it do differently, or what does it lack?
         LimitReached | All 3 attempts are used up. (1 lines) | Should Hob try again? An answer resets the count.

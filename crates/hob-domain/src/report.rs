@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use crate::{
-    Budget, CheckExit, CheckResult, Diff, Evidence, Login, Record, State, Verdict, clip, inert, quiet, terminal, title,
+    Budget, CheckExit, CheckResult, CheckRun, Diff, Evidence, Login, Record, State, Verdict, clip, inert, quiet,
+    terminal, title,
 };
 
 /// Marks the status comment, so that it is found again.
@@ -92,7 +93,10 @@ pub fn evidence_table(evidence: &Evidence) -> String {
             format!("**Red before, green after**: {} failed on the base and passes on the work.\n", commands(&repaired))
         }
         Verdict::Broken { commands: broken } => format!("**The work breaks** {}.\n", commands(&broken)),
-        Verdict::StillRed { commands: red } => format!("{} fails, as it did on the base.\n", commands(&red)),
+        Verdict::StillRed { commands: red } => format!(
+            "**Red before, red after**: {} failed on the base already. Nothing that passed there fails on the work.\n",
+            commands(&red)
+        ),
         Verdict::Undecided { commands: open } => format!("{} gave no answer in time.\n", commands(&open)),
     };
     text.push_str("\n| check | base | head |\n|---|---|---|\n");
@@ -221,7 +225,10 @@ pub fn failed_checks(results: &[CheckResult]) -> String {
 
 fn exit_word(result: &CheckResult) -> String {
     match result.exit {
-        CheckExit::Passed => format!("passed ({} s)", result.seconds),
+        CheckExit::Passed => match result.run {
+            CheckRun::Now => format!("passed ({} s)", result.seconds),
+            CheckRun::Earlier => format!("passed earlier ({} s)", result.seconds),
+        },
         CheckExit::Failed { code } => format!("failed (exit code {code})"),
         CheckExit::Signal { signal } => format!("failed (signal {signal})"),
         CheckExit::OutOfTime => "out of time".to_owned(),
@@ -462,7 +469,14 @@ mod tests {
 
     #[test]
     fn a_pull_request_says_what_why_evidence_cost_and_limits() {
-        let check = |exit| CheckResult { command: "./test.sh".to_owned(), exit, output: String::new(), seconds: 2 };
+        let (command, output) = ("./test.sh".to_owned(), String::new());
+        let check = |exit| CheckResult {
+            command: command.clone(),
+            exit,
+            output: output.clone(),
+            seconds: 2,
+            run: CheckRun::Now,
+        };
         let evidence =
             Evidence { base: vec![check(CheckExit::Failed { code: 1 })], head: vec![check(CheckExit::Passed)] };
         let mut record = record(State::InProgress);

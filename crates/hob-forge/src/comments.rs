@@ -3,7 +3,7 @@
 use chrono::SecondsFormat;
 use hob_domain::{Actor, CommentId, IssueNumber, Timestamp};
 use http::Method;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
@@ -25,7 +25,7 @@ pub struct Comment {
     pub created_at: Timestamp,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct CommentWire {
     id: CommentId,
     user: Option<UserWire>,

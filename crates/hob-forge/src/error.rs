@@ -179,9 +179,8 @@ impl ForgeError {
             | Self::NoIssues { .. }
             | Self::Archived(_)
             | Self::EmptyRepository(_)
-            | Self::Moved { .. }
-            | Self::Record { .. }
-            | Self::RepositoryRecord(_) => FailureClass::NeedsHuman,
+            | Self::Moved { .. } => FailureClass::Misconfigured,
+            Self::Record { .. } | Self::RepositoryRecord(_) => FailureClass::NeedsHuman,
             Self::NotFound { .. }
             | Self::Refused { .. }
             | Self::TooLong { .. }

@@ -7,13 +7,13 @@ use crate::TokenPermission;
 
 /// What to do about a refused call; none: nothing is known.
 pub(super) fn advice(headers: &HeaderMap, message: &str, needs: Option<TokenPermission>) -> Option<String> {
-    let text = |name: &str| headers.get(name)?.to_str().ok();
+    let header = |name: &str| headers.get(name)?.to_str().ok();
     let sign_on = || {
-        let address = sign_on_address(text("x-github-sso")?)?;
+        let address = sign_on_address(header("x-github-sso")?)?;
         Some(format!("authorize the token for the organization's single sign-on, at {address} (good for an hour)"))
     };
     let permission = || {
-        let named = text("x-accepted-github-permissions").and_then(accepted);
+        let named = header("x-accepted-github-permissions").and_then(accepted);
         let named = named.or_else(|| needs.map(|permission| format!("`{permission}`")))?;
         Some(format!("give it the permission {named}"))
     };

@@ -1,7 +1,7 @@
 //! The repository itself: its branches, its settings file, and who may do what.
 
 use hob_domain::{Actor, Permission, Sha};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Forge, ForgeError,
@@ -17,6 +17,8 @@ pub struct RepositoryDetails {
     pub may_push: Option<bool>,
     /// Whether it is archived: read-only for everybody.
     pub archived: bool,
+    /// Whether it has issues.
+    pub has_issues: bool,
 }
 
 /// The base branch's tip.
@@ -41,55 +43,56 @@ enum NotText {
     Utf8(#[source] std::string::FromUtf8Error),
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct RepositoryWire {
     default_branch: String,
     #[serde(default)]
     archived: bool,
+    has_issues: Option<bool>,
     permissions: Option<PermissionsWire>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct PermissionsWire {
     #[serde(default)]
     push: bool,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct BranchWire {
     commit: BranchCommitWire,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct BranchCommitWire {
     sha: Sha,
     commit: InnerCommitWire,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct InnerCommitWire {
     tree: ShaWire,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct RefWire {
     #[serde(rename = "ref")]
     name: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct ShaWire {
     sha: Sha,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct PermissionWire {
     permission: String,
     #[serde(default)]
     role_name: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct ContentWire {
     content: String,
     encoding: String,
@@ -112,6 +115,7 @@ impl Repository<'_> {
                 default_branch: wire.default_branch,
                 may_push: wire.permissions.map(|permissions| permissions.push),
                 archived: wire.archived,
+                has_issues: wire.has_issues.unwrap_or(true),
             }),
             Err(error) => Err(self.forge.of_repository(error).await),
         }

@@ -6,7 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hob_domain::{CommentId, IssueNumber, IssueView, PullNumber, Record, STATUS_MARK, Snapshot, State};
+use hob_domain::{
+    CommentId, IssueNumber, IssueView, LabelEventKind, PullNumber, Record, STATUS_MARK, Snapshot, State, has_label,
+};
 use hob_forge::{Issue, LedgerEntry, Tip};
 
 use crate::{WorkError, WorkEvent, Worker};
@@ -160,10 +162,20 @@ pub(super) async fn own_comment(worker: &Worker, issue: IssueNumber) -> Result<O
     Ok(ours.map(|comment| comment.id))
 }
 
+/// Whether Hob itself put the label of claimed issues on. It comes before the first status comment, so it may be all that
+/// a claim has left where the ledger was deleted.
+pub(super) async fn is_own_claim(worker: &Worker, issue: IssueNumber, labels: &[String]) -> Result<bool, WorkError> {
+    let assigned = worker.settings.labels.of(State::Assigned).filter(|label| has_label(labels, label));
+    let Some(label) = assigned else { return Ok(false) };
+    let Some(own) = worker.own_login().await? else { return Ok(false) };
+    let latest = worker.forge.issues().latest_label_event(issue, LabelEventKind::Labeled, label).await?;
+    Ok(latest.and_then(|event| event.actor).is_some_and(|actor| actor.login.is(own)))
+}
+
 async fn view(worker: &Worker, issue: &Issue, entry: Option<&LedgerEntry>) -> Result<IssueView, WorkError> {
     let record: Option<Record> = entry.map(|entry| entry.record.clone());
     let pull = match record.as_ref().and_then(followed_pull) {
-        Some(number) => worker.forge.pulls().get(number).await?.map(|pull| (pull.number, pull.status)),
+        Some(number) => worker.forge.pulls().status(number).await?.map(|status| (number, status)),
         None => None,
     };
     let waiting = record.as_ref().is_none_or(|record| matches!(record.state, State::Ready | State::Done));

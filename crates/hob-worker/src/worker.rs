@@ -1,6 +1,10 @@
 //! What a worker is made of.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use hob_agent::{AgentParts, Approval, Executor, session::Sessions};
 use hob_config::Settings;
@@ -9,7 +13,10 @@ use hob_forge::{Forge, Issue, fresh_nonce};
 use hob_workspace::{Remote, Workspace};
 use tokio_util::sync::CancellationToken;
 
-use crate::{EventSink, WorkError, WorkEvent, finished::FinishedLedgers, spend_journal::SpendJournal};
+use crate::{
+    EventSink, WorkError, WorkEvent, base_checks::BaseChecks, finished::FinishedLedgers,
+    labelled_by_hand::LabelledByHand, spend_journal::SpendJournal,
+};
 
 /// Environment of the children: agents, checks, git.
 pub(super) type ChildEnvironment = BTreeMap<std::ffi::OsString, std::ffi::OsString>;
@@ -39,6 +46,17 @@ pub struct WorkerParts {
     pub cancel: CancellationToken,
     /// Who approves an agent's actions that do not run by themselves.
     pub approval: Approval,
+    /// Whether what the worker needs is looked at before its first poll.
+    pub preflight: Preflight,
+}
+
+/// Whether a worker looks at what it needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preflight {
+    /// Before its first poll.
+    Wanted,
+    /// Somebody else did.
+    Done,
 }
 
 /// A worker of one repository.
@@ -57,6 +75,12 @@ pub struct Worker {
     pub(super) login: tokio::sync::OnceCell<Option<Login>>,
     pub(super) spend_journal: SpendJournal,
     pub(super) finished: FinishedLedgers,
+    /// Set when all that the worker needs was there.
+    pub(super) is_ready: AtomicBool,
+    pub(super) labelled_by_hand: LabelledByHand,
+    pub(super) base_checks: BaseChecks,
+    /// Held while old checkouts are removed.
+    pub(super) sweep: Arc<tokio::sync::Mutex<()>>,
     events: EventSink,
 }
 
@@ -87,6 +111,10 @@ impl Worker {
             login: tokio::sync::OnceCell::new(),
             spend_journal,
             finished: FinishedLedgers::default(),
+            is_ready: AtomicBool::new(parts.preflight == Preflight::Done),
+            labelled_by_hand: LabelledByHand::default(),
+            base_checks: BaseChecks::default(),
+            sweep: Arc::default(),
             events: parts.events,
         })
     }

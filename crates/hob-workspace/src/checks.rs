@@ -5,7 +5,7 @@
 
 use std::{path::Path, time::Duration};
 
-use hob_domain::{CheckExit, CheckResult};
+use hob_domain::{CheckExit, CheckResult, CheckRun};
 use hob_process::{Environment, Exit, ProcessError, Program};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -40,7 +40,13 @@ pub async fn run_checks(
         let left = end.saturating_duration_since(started);
         if left.is_zero() || cancel.is_cancelled() {
             let exit = if left.is_zero() { CheckExit::OutOfTime } else { CheckExit::Cancelled };
-            results.push(CheckResult { command: command.clone(), exit, output: String::new(), seconds: 0 });
+            results.push(CheckResult {
+                command: command.clone(),
+                exit,
+                output: String::new(),
+                seconds: 0,
+                run: CheckRun::Now,
+            });
             continue;
         }
         let program = Program::new("sh", environment)
@@ -59,7 +65,8 @@ pub async fn run_checks(
             Exit::Cancelled => CheckExit::Cancelled,
         };
         let output = format!("{}{}", finished.stdout.text(), finished.stderr.text());
-        results.push(CheckResult { command: command.clone(), exit, output, seconds: started.elapsed().as_secs() });
+        let seconds = started.elapsed().as_secs();
+        results.push(CheckResult { command: command.clone(), exit, output, seconds, run: CheckRun::Now });
     }
     Ok(results)
 }

@@ -22,6 +22,7 @@ mod logging;
 mod long_lists;
 mod lost;
 mod meanwhile;
+mod misconfigured;
 mod order;
 mod policy;
 mod proof;

@@ -4,6 +4,7 @@ use github_emulator::LoggedRequest;
 use hob_domain::{IssueNumber, Record, State};
 use hob_forge::Access;
 use hob_worker::RunLimits;
+use hob_worker::preflight::Health;
 use http::Method;
 use serde_json::json;
 
@@ -21,7 +22,8 @@ async fn explaining_and_listing_write_nothing() {
     assert_eq!((said[1].issue.0, said[1].place), (evil, None));
     assert!(said[1].why.starts_with("it would be refused: `tess`"), "{said:?}");
     assert!(hob_worker::explain::unfinished(&reader).await.unwrap().is_empty());
-    assert!(hob_worker::explain::repository_settings(&reader).await.unwrap().is_some());
+    let findings = hob_worker::preflight::examine(&reader).await.unwrap();
+    assert!(findings.iter().all(|finding| finding.health != Health::Bad), "{findings:?}");
     assert_eq!(world.writes(), []);
     world.finish().await;
 }
@@ -105,6 +107,32 @@ async fn a_worker_that_knows_nothing_learns_a_long_past_in_one_exchange() {
     assert!(made < 30, "{made} calls: {:?}", &calls(&world)[before..]);
     world.nothing_half_made("fresh");
     world.leave();
+}
+
+#[tokio::test]
+async fn pull_requests_that_wait_cost_nothing_while_the_repository_moves() {
+    let world = World::fixing().script("fixer", "echo $HOB_ISSUE > done.txt").start().await;
+    for n in 0..3 {
+        world.asks(&format!("Chore {n}"), "").await;
+    }
+    let worker = world.worker("w1").await;
+    run(&worker).await;
+    run(&worker).await;
+    let counted = async || {
+        let before = worker.forge().connection().call_counts().reads;
+        run(&worker).await;
+        worker.forge().connection().call_counts().reads - before
+    };
+    assert_eq!(counted().await, 0);
+    // Each changes the repository's own data, which every pull request embeds.
+    world.pushes_onto("ann", "main", "more.txt", "more").await;
+    world.opens("ann", "Another issue, not for Hob", "", &[]).await;
+    assert_eq!(counted().await, 0);
+    let merged = world.pulls().await[0]["number"].clone();
+    world.call("ann", Method::PUT, &format!("/pulls/{merged}/merge"), json!({})).await;
+    run(&worker).await;
+    assert_eq!(world.record(1).await.unwrap().state, State::Done, "{:?}", world.failures());
+    world.finish().await;
 }
 
 #[tokio::test]

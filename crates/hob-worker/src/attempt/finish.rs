@@ -55,7 +55,10 @@ pub(super) async fn finish(
         Err(error) => Err(error),
     };
     if let Err(error) = written {
-        worker.emit(&WorkEvent::Failed { issue: Some(held.issue.number), reason: error.to_string() });
+        // Who asked for the run tells what whoever runs Hob has to mend.
+        if error.class() != FailureClass::Misconfigured {
+            worker.emit(&WorkEvent::Failed { issue: Some(held.issue.number), reason: error.to_string() });
+        }
         after_failure(worker, held, error).await?;
     }
     settle(worker, &held.lease, &held.base, began).await?;
@@ -84,6 +87,11 @@ async fn after_failure(worker: &Worker, held: &HeldIssue, error: WorkError) -> R
         FailureClass::QuotaExhausted { reset_after } => {
             let until = worker.forge.now() + reset_after.unwrap_or(worker.settings.limits.retry_delay);
             Transition::Postpone { failure, until }
+        }
+        FailureClass::Misconfigured => {
+            // The run says what: it is nobody's matter who reads the issue.
+            requeue(worker, held, "the worker lacks what only whoever runs it can supply".to_owned()).await?;
+            return Err(error);
         }
         FailureClass::Permanent | FailureClass::NeedsHuman => {
             let refused = matches!(error, WorkError::Workspace(WorkspaceError::PushRefused { .. }));

@@ -1,12 +1,27 @@
 //! What became of an issue that was reconciled.
 
+use crate::attempt::Attempted;
+
 /// What became of an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reconciled {
-    /// There was nothing to do, or another worker was faster.
+    /// There was nothing to do.
     Nothing,
+    /// Another worker was faster, and does what there is to do.
+    Beaten,
     /// Its labels, ledger or comment were brought up to date.
     UpToDate,
     /// It was worked on.
     Worked,
+    /// The repository has no room for another attempt: it was not claimed, or requeued before the work.
+    NoRoom,
+}
+
+impl From<Attempted> for Reconciled {
+    fn from(attempted: Attempted) -> Self {
+        match attempted {
+            Attempted::Worked => Self::Worked,
+            Attempted::NoRoom => Self::NoRoom,
+        }
+    }
 }

@@ -128,8 +128,7 @@ pub(super) async fn continue_with(
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
     let held = acquire(worker, observed, base, Transition::Continue(unblocking)).await?;
-    attempt(worker, &held).await?;
-    Ok(Reconciled::Worked)
+    Ok(attempt(worker, &held).await?.into())
 }
 
 /// Answers a blocked issue from the command line: the next free worker takes it with this text.

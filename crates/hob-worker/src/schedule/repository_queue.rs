@@ -11,7 +11,10 @@ use hob_domain::{FailureClass, IssueNumber, error_pause, poll_pause, until_due};
 use hob_forge::BaseBranch;
 use tokio::time::Instant;
 
-use crate::{WorkError, Worker, schedule::poll::Poll};
+use crate::{
+    WorkError, Worker,
+    schedule::poll::{Poll, Work},
+};
 
 /// Whether and when a repository is polled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +30,9 @@ pub(super) enum PollState {
 /// How a repository's last poll ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastPoll {
-    /// Well, or there was none yet.
+    /// There was none yet.
+    None,
+    /// Well.
     Ok,
     /// With an error.
     Failed,
@@ -36,8 +41,8 @@ pub(super) enum LastPoll {
 /// A repository's queue and its worker.
 pub(super) struct RepositoryQueue {
     pub(super) worker: Arc<Worker>,
-    /// Issues to work on, in the order of the plan.
-    pub(super) waiting: VecDeque<IssueNumber>,
+    /// What to work on, in the order of the plan.
+    pub(super) waiting: VecDeque<Work>,
     /// Issues in progress.
     pub(super) in_progress: BTreeSet<IssueNumber>,
     /// The branch that the waiting work starts from.
@@ -48,6 +53,8 @@ pub(super) struct RepositoryQueue {
     pub(super) retired: bool,
     idle_polls: u32,
     errors: u32,
+    /// How often other workers were faster since the last poll.
+    beaten: u32,
 }
 
 impl RepositoryQueue {
@@ -58,18 +65,19 @@ impl RepositoryQueue {
             in_progress: BTreeSet::new(),
             base: None,
             poll: PollState::Due(Instant::now()),
-            last_poll: LastPoll::Ok,
+            last_poll: LastPoll::None,
             retired: false,
             idle_polls: 0,
             errors: 0,
+            beaten: 0,
         }
     }
 
     /// Takes in what a poll found; how long until the next one.
     pub(super) fn found(&mut self, found: Poll, poll: &PollSettings) -> Duration {
         self.last_poll = LastPoll::Ok;
-        self.errors = 0;
-        self.waiting = found.work.into_iter().filter(|number| !self.in_progress.contains(number)).collect();
+        (self.errors, self.beaten) = (0, 0);
+        self.waiting = found.work.into_iter().filter(|work| !self.in_progress.contains(&work.issue())).collect();
         self.base = found.base;
         // Whether what waits is work shows only when it is taken up: a blocked issue may wait for months.
         let active = found.reconciled.reconciled > 0 || !self.in_progress.is_empty();
@@ -89,6 +97,7 @@ impl RepositoryQueue {
             | FailureClass::QuotaExhausted { .. }
             | FailureClass::Permanent
             | FailureClass::NeedsHuman
+            | FailureClass::Misconfigured
             | FailureClass::Cancelled => pause,
         }
     }
@@ -99,6 +108,19 @@ impl RepositoryQueue {
         if let PollState::Due(due) = self.poll {
             self.poll = PollState::Due(due.min(Instant::now() + poll.interval));
         }
+    }
+
+    /// Takes in that the repository has no room: what needs some waits for the next poll, which sees whether there is any.
+    pub(super) fn is_full(&mut self) {
+        self.waiting.retain(|work| !work.waits_for_room());
+    }
+
+    /// Takes in that another worker was faster. Those who compete for one issue compete for the next one, too: each goes on
+    /// somewhere else, the more often it was beaten the further.
+    pub(super) fn was_beaten(&mut self) {
+        self.beaten = self.beaten.saturating_add(1);
+        let furthest = (1 << self.beaten.min(5)).min(self.waiting.len());
+        self.waiting.rotate_left(rand::random_range(0..=furthest));
     }
 
     /// When its poll is due.
@@ -113,5 +135,8 @@ impl RepositoryQueue {
     pub(super) fn retire(&mut self) {
         self.retired = true;
         self.waiting.clear();
+        if let PollState::Due(_) = self.poll {
+            self.poll = PollState::Never;
+        }
     }
 }

@@ -22,7 +22,7 @@ use std::{
 
 use futures_util::FutureExt;
 use hob_config::{PollSettings, Settings};
-use hob_domain::{IssueNumber, RepoName};
+use hob_domain::{FailureClass, IssueNumber, RepoName};
 use hob_forge::{BaseBranch, Connection};
 use tokio::{task::JoinSet, time::Instant};
 use tokio_util::sync::CancellationToken;
@@ -80,6 +80,8 @@ pub(super) struct Scheduler {
     served: Option<RepoName>,
     summary: RunSummary,
     first_error: Option<WorkError>,
+    /// Repositories whose workers lack something.
+    given_up: usize,
     ends: Option<Instant>,
 }
 
@@ -109,6 +111,7 @@ impl Scheduler {
             served: None,
             summary: RunSummary::default(),
             first_error: None,
+            given_up: 0,
             ends: limits.max_runtime.map(|time| begun + time.min(FAR * 365)),
         }
     }
@@ -155,9 +158,11 @@ impl Scheduler {
             }
         }
         self.drain().await;
-        let failed = self.queues.values().filter(|queue| queue.last_poll == LastPoll::Failed).count();
-        let all_failed = failed == self.queues.len();
-        if let Some(error) = self.first_error.take().filter(|_| all_failed && self.mode == Mode::Once) {
+        let failed = self.queues.values().filter(|queue| queue.last_poll == LastPoll::Failed).count() + self.given_up;
+        let all_failed = failed == self.queues.len() + self.given_up;
+        let ended = self.mode == Mode::Once || self.given_up > 0;
+        let did_nothing = self.summary.worked + self.summary.reconciled == 0;
+        if let Some(error) = self.first_error.take().filter(|_| all_failed && ended && did_nothing) {
             return Err(error);
         }
         let (calls, rates) = (self.connection.call_counts(), self.connection.rates());
@@ -218,7 +223,7 @@ impl Scheduler {
             whose_turn(waiting.map(|(repo, queue)| (repo, queue.in_progress.len())), self.served.as_ref())?.clone();
         self.served = Some(repo.clone());
         let queue = self.queues.get_mut(&repo)?;
-        let (number, base) = (queue.waiting.pop_front()?, queue.base.clone()?);
+        let (number, base) = (queue.waiting.pop_front()?.issue(), queue.base.clone()?);
         queue.in_progress.insert(number);
         Some((repo, Arc::clone(&queue.worker), number, base))
     }
@@ -233,10 +238,17 @@ impl Scheduler {
             Completed::Poll(repo, found) => self.note_poll(&repo, found),
             Completed::Issue(repo, number, result) => {
                 self.summary.add(&result);
+                let result = match result {
+                    Err(error) if error.class() == FailureClass::Misconfigured => Err(self.give_up(&repo, error)),
+                    result => result,
+                };
                 if let Some(queue) = self.queues.get_mut(&repo) {
                     queue.in_progress.remove(&number);
-                    if matches!(result, Ok(Reconciled::Worked | Reconciled::UpToDate)) {
-                        queue.was_active(&self.poll);
+                    match result {
+                        Ok(Reconciled::Worked | Reconciled::UpToDate) => queue.was_active(&self.poll),
+                        Ok(Reconciled::NoRoom) => queue.is_full(),
+                        Ok(Reconciled::Beaten) => queue.was_beaten(),
+                        Ok(Reconciled::Nothing) | Err(_) => {}
                     }
                 }
                 match self.scope {
@@ -275,6 +287,12 @@ impl Scheduler {
             // The worker was stopped.
             Ok(None) => FAR,
             Err(error) => {
+                if error.class() == FailureClass::Misconfigured && queue.last_poll == LastPoll::None {
+                    queue.poll = PollState::Never;
+                    let error = self.give_up(repo, error);
+                    self.first_error.get_or_insert(error);
+                    return;
+                }
                 // Where it is the run's one error, whoever asked for the run tells it.
                 if self.mode == Mode::Forever || !alone {
                     queue.worker.emit(&WorkEvent::Failed { issue: None, reason: error.to_string() });
@@ -291,6 +309,22 @@ impl Scheduler {
             Mode::Forever if !queue.retired => PollState::Due(Instant::now() + pause),
             Mode::Forever | Mode::Once => PollState::Never,
         };
+    }
+
+    /// Works no more on a repository whose worker lacks something, which the next issue would only find again.
+    fn give_up(&mut self, repo: &RepoName, error: WorkError) -> WorkError {
+        let error = Arc::new(error);
+        // Where it is the run's one repository, whoever asked for the run tells it.
+        let alone = self.queues.len() == 1 && self.source.is_none();
+        if let Some(queue) = self.queues.get_mut(repo).filter(|queue| !queue.retired) {
+            queue.retire();
+            if !alone {
+                queue.worker.emit(&WorkEvent::Failed { issue: None, reason: error.to_string() });
+            }
+            self.given_up += 1;
+            self.summary.lacks.get_or_insert(Arc::clone(&error));
+        }
+        WorkError::Shared(error)
     }
 
     /// Gives new repositories their queue, and retires those of repositories that are gone.

@@ -145,7 +145,10 @@ async fn run_over(
         summary = done.after(&summary);
         results.extend(more);
         let unfinished = |number: &IssueNumber| {
-            matches!(results.get(number), None | Some(Ok(Reconciled::Nothing | Reconciled::UpToDate)))
+            matches!(
+                results.get(number),
+                None | Some(Ok(Reconciled::Nothing | Reconciled::Beaten | Reconciled::UpToDate))
+            )
         };
         left.retain(unfinished);
         if !again || left.is_empty() {
@@ -204,7 +207,9 @@ fn worked_on(
         (Some(State::Blocked), Some(Ok(Reconciled::Worked | Reconciled::UpToDate))) => {
             (IssueResult::Blocked, record.and_then(asked).unwrap_or_else(|| explained.why.clone()))
         }
-        (Some(State::Blocked), Some(Ok(Reconciled::Nothing)) | None) => (IssueResult::Blocked, explained.why.clone()),
+        (Some(State::Blocked), Some(Ok(Reconciled::Nothing | Reconciled::Beaten | Reconciled::NoRoom)) | None) => {
+            (IssueResult::Blocked, explained.why.clone())
+        }
         (_, Some(Err(error))) => (IssueResult::Failed, error.to_string()),
         // It was requeued, and the ledger's last sentence says why.
         (_, Some(Ok(Reconciled::Worked))) if explained.place.is_some() => {
