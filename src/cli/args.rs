@@ -115,8 +115,8 @@ pub(super) struct RunArgs {
     #[arg(long)]
     pub(super) dry_run: bool,
     /// Work on at most this many issues at a time, over all repositories [default: the setting `limits.jobs`].
-    #[arg(long, value_name = "N")]
-    pub(super) jobs: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) jobs: Option<u16>,
     /// Exit after this many issues.
     #[arg(long, value_name = "N")]
     pub(super) max_issues: Option<usize>,

@@ -1,5 +1,7 @@
 //! `hob run`.
 
+use std::io::Write;
+
 use hob_forge::Access;
 use hob_worker::{Repositories, RunLimits, RunSummary, WorkError};
 use tokio_util::sync::CancellationToken;
@@ -17,7 +19,7 @@ use crate::cli::{
 
 pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyhow::Result<()> {
     if let Some(jobs) = args.jobs {
-        setup.settings.limits.jobs = jobs.max(1);
+        setup.settings.limits.jobs = jobs.into();
     }
     if args.dry_run {
         return list::list(setup, shared).await;
@@ -85,7 +87,7 @@ pub(super) fn tell_people(done: &RunSummary) {
     }
 }
 
-/// The first SIGINT or SIGTERM stops the work in order; the second ends the process immediately.
+/// The first SIGINT, SIGTERM or SIGHUP stops the work in order; the second ends the process immediately.
 pub(super) fn stop_on_signal(cancel: CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
@@ -93,20 +95,38 @@ pub(super) fn stop_on_signal(cancel: CancellationToken) {
         tracing::warn!("cannot handle signals: the first one ends the process immediately");
         return;
     };
+    // Whoever started Hob under `nohup` wants it to outlive the terminal.
+    let mut hangup = if ignores_hangup() { None } else { signal(SignalKind::hangup()).ok() };
     tokio::spawn(async move {
         for round in 0..2 {
+            let hung_up = async {
+                match &mut hangup {
+                    Some(hangup) => hangup.recv().await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
+                _ = hung_up => {}
             }
             if round == 0 {
-                anstream::eprintln!(
-                    "stopping: saving work in progress and requeuing its issues (a second signal exits immediately)"
-                );
                 cancel.cancel();
+                let text =
+                    "stopping: saving work in progress and requeuing its issues (a second signal exits immediately)";
+                // After a hang-up nobody can read it.
+                writeln!(anstream::stderr(), "{text}").ok();
             }
         }
         #[expect(clippy::exit, reason = "a second signal ends the process immediately")]
         std::process::exit(130);
     });
+}
+
+/// Whether this process was started with SIGHUP ignored; `false` where the system does not tell.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // The first bit stands for signal 1.
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }

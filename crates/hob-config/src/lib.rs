@@ -8,6 +8,7 @@ mod models;
 mod renamed;
 mod repository;
 mod sections;
+mod sensible;
 mod settings;
 mod standard;
 mod toml_sentence;
@@ -25,7 +26,7 @@ pub use sections::{
     PollSettings, PublishSettings, RedBase, SessionSettings, TrustSettings,
 };
 pub use settings::{DEFAULTS, Settings, SettingsError};
-pub use standard::{Standard, hob_variables};
+pub use standard::{OtherForge, Standard, hob_variables};
 use toml_sentence::toml_sentence;
 pub use workspace::WorkspaceSettings;
 

@@ -11,7 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AgentSettings, AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings,
     LedgerSettings, Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, Renamed, SessionSettings,
-    ToolSettings, TrustSettings, WorkspaceSettings, renamed::replace_old_names, toml_sentence,
+    ToolSettings, TrustSettings, WorkspaceSettings,
+    renamed::replace_old_names,
+    sensible::{check, check_kinds},
+    standard::PRIVATE_KEY,
+    toml_sentence,
 };
 use hob_domain::{LabelNames, PlanRules, Recovery, RepositoryRules, StatusRules, TrustRules};
 
@@ -106,13 +110,23 @@ pub enum SettingsError {
     /// A value of the wrong kind.
     #[error("invalid setting: {0}")]
     Invalid(#[from] ConfigError),
+    /// A variable that looks like a setting and is none.
+    #[error("unknown variable `{name}`, did you mean `{nearest}`?")]
+    UnknownVariable {
+        /// The variable.
+        name: String,
+        /// The nearest known one.
+        nearest: String,
+    },
     /// A value that is well formed but invalid.
-    #[error("the setting `{key}` cannot be used: {reason}")]
+    #[error("the setting `{key}` cannot be used: it is `{value}`; {allowed}")]
     Senseless {
         /// The key.
-        key: &'static str,
-        /// Why, and what to write.
-        reason: String,
+        key: String,
+        /// What it is.
+        value: String,
+        /// What to write.
+        allowed: String,
     },
 }
 
@@ -130,14 +144,16 @@ impl Settings {
         variables: HashMap<String, String>,
         flags: &[(String, String)],
     ) -> Result<Self, SettingsError> {
+        refuse_unknown_variables(&variables)?;
         let mut builder = Config::builder();
         if let Some(path) = file {
             let text = std::fs::read_to_string(path)
                 .map_err(|source| SettingsError::Unreadable { path: path.to_owned(), source })?;
-            toml::from_str::<toml::Table>(&text).map_err(|error| SettingsError::Malformed {
+            let table = toml::from_str::<toml::Table>(&text).map_err(|error| SettingsError::Malformed {
                 path: path.to_owned(),
                 reason: toml_sentence(&text, &error),
             })?;
+            check_kinds(&table)?;
             builder = builder.add_source(File::from_str(&text, FileFormat::Toml));
         }
         let lists = ["labels.priority", "model.fallback", "trust.bots"];
@@ -164,40 +180,8 @@ impl Settings {
         let merged = Config::builder().add_source(defaults).add_source(given).build()?;
         refuse_unknown(&merged)?;
         let settings: Self = merged.try_deserialize()?;
-        Self { renamed, ..settings }.sensible()
-    }
-
-    fn sensible(self) -> Result<Self, SettingsError> {
-        let wrong = |key, reason: &str| Err(SettingsError::Senseless { key, reason: reason.to_owned() });
-        if self.limits.jobs == 0 {
-            return wrong("limits.jobs", "write at least 1");
-        }
-        if self.app.id == 0 && (self.app.installation > 0 || !self.app.private_key.is_empty()) {
-            return wrong("app.id", "write the App's id, which its page shows");
-        }
-        if self.limits.attempts == 0 {
-            return wrong("limits.attempts", "write at least 1");
-        }
-        if !(0.0..=1.0).contains(&self.limits.soft) {
-            return wrong("limits.soft", "write a share between 0 and 1");
-        }
-        if self.lease.duration <= self.forge.timeout {
-            return wrong("lease.duration", "write more than `forge.timeout`: a write has to end within the lease");
-        }
-        if !self.ledger.prefix.starts_with("refs/") || !self.ledger.prefix.ends_with('/') {
-            return wrong("ledger.prefix", "write a ref prefix such as `refs/hob/`, with a slash at its end");
-        }
-        let names = self.labels.specs();
-        let mut seen = BTreeSet::new();
-        for spec in &names {
-            if spec.name.trim().is_empty() || spec.name.chars().count() > 50 {
-                return wrong("labels", "a label has 1 to 50 characters");
-            }
-            if !seen.insert(spec.name.to_ascii_lowercase()) {
-                return wrong("labels", "each state needs a label of its own");
-            }
-        }
-        Ok(self)
+        check(&settings)?;
+        Ok(Self { renamed, ..settings })
     }
 
     /// The part of the settings that decisions depend on.
@@ -245,6 +229,27 @@ fn refuse_unknown(merged: &Config) -> Result<(), SettingsError> {
             let nearest = allowed.iter().min_by_key(distance).filter(|known| distance(known) <= key.len() / 2);
             Err(SettingsError::UnknownKey { nearest: nearest.cloned(), key })
         }
+    }
+}
+
+/// Refuses variables that begin as Hob's do and are nearly the name of one: they would be passed over in silence. Others
+/// are somebody else's.
+fn refuse_unknown_variables(variables: &HashMap<String, String>) -> Result<(), SettingsError> {
+    let known = Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml)).build()?;
+    let mut keys = BTreeSet::new();
+    key_paths("", &known.cache, &mut keys);
+    let name = |key: &String| format!("HOB__{}", key.to_uppercase().replace('.', "__"));
+    let names: BTreeSet<String> = keys.iter().map(name).chain([PRIVATE_KEY.to_owned()]).collect();
+    let strange = variables.keys().filter(|name| !name.starts_with("HOB__") && *name != PRIVATE_KEY);
+    let near = strange.filter_map(|name| {
+        let distance = |known: &&String| strsim::damerau_levenshtein(known, name);
+        let nearest = names.iter().min_by_key(distance)?;
+        (name.contains("__") || distance(&nearest) <= 2).then(|| (name.clone(), nearest.clone()))
+    });
+    // The same one each time, whatever order the variables have.
+    match near.min() {
+        Some((name, nearest)) => Err(SettingsError::UnknownVariable { name, nearest }),
+        None => Ok(()),
     }
 }
 
@@ -311,6 +316,27 @@ mod tests {
     }
 
     #[test]
+    fn a_variable_that_is_nearly_a_setting_is_refused_and_anothers_is_not() {
+        for (name, nearest) in [
+            ("HOB_LIMITS__JOBS", "HOB__LIMITS__JOBS"),
+            ("HOB_LIMITS_JOBS", "HOB__LIMITS__JOBS"),
+            ("HOB_APP_PRIVATEKEY", "HOB_APP_PRIVATE_KEY"),
+        ] {
+            let error = load("", &[(name, "2")], &[]).unwrap_err().to_string();
+            assert_eq!(error, format!("unknown variable `{name}`, did you mean `{nearest}`?"));
+        }
+        let others =
+            ["HOB_APP_PRIVATE_KEY", "HOB_RUN", "HOB_ISSUE", "HOB_PROCESS", "HOB_TOKEN", "HOB_SOURCE", "HOB_SEEDS"];
+        load("", &others.map(|name| (name, "x")), &[]).unwrap();
+    }
+
+    #[test]
+    fn a_text_that_a_variable_or_a_flag_gives_may_look_like_another_kind() {
+        let settings = load("", &[("HOB__LABELS__TRIGGER", "true")], &[("labels.blocked", "7")]).unwrap();
+        assert_eq!((settings.labels.trigger.as_str(), settings.labels.blocked.as_str()), ("true", "7"));
+    }
+
+    #[test]
     fn an_old_name_works_wherever_it_is_written_and_is_noted() {
         for (section, old, new) in [
             ("limits", "issue_time", "attempt_time"),
@@ -366,7 +392,19 @@ mod tests {
     #[test]
     fn a_value_that_cannot_be_used_says_why() {
         for (file, says) in [
-            ("[limits]\njobs = 0", "write at least 1"),
+            ("[limits]\njobs = 0", "`limits.jobs` cannot be used: it is `0`; write at least 1"),
+            (
+                "[limits]\nusd_per_issue = -1",
+                "`limits.usd_per_issue` cannot be used: it is `-1`; write a number from 0 up",
+            ),
+            ("[limits]\nusd_per_day = nan", "it is `NaN`; write a number from 0 up"),
+            ("[limits]\nusd_per_attempt = inf", "it is `inf`; write a number from 0 up"),
+            ("[limits]\nsoft = nan", "a share between 0 and 1"),
+            ("[limits]\nattempts = 1.5", "`limits.attempts` cannot be used: it is `1.5`; write a whole number"),
+            ("[labels]\ntrigger = true", "`labels.trigger` cannot be used: it is `true`; write a text in quotes"),
+            ("[publish]\ndraft = 'yes'", "`publish.draft` cannot be used: it is `\"yes\"`; write `true` or `false`"),
+            ("[trust]\nbots = 'a[bot]'", "write a list"),
+            ("[checks]\ntime = '0s'", "`checks.time` cannot be used: it is `0s`; write more than 0s"),
             ("[poll]\ninterval = 'soon'", "write for example `30s`"),
             ("recovery = 'hope'", "hope"),
             ("[lease]\nduration = '30s'", "more than `forge.timeout`"),

@@ -10,12 +10,18 @@ use crate::harness::{Gate, World};
 
 #[tokio::test]
 async fn a_program_that_is_asked_to_end_puts_its_issue_back() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        is_put_back_by(signal).await;
+    }
+}
+
+async fn is_put_back_by(signal: Signal) {
     let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;
     let mut gate = Gate::of(&world);
     let issue = world.asks("Make done.txt", "").await;
     let hob = world.starts_hob(&["run"]).await;
     gate.reached().await;
-    let ended = hob.ends_by(Signal::TERM).await;
+    let ended = hob.ends_by(signal).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stderr.contains("saving work in progress"), "{ended:?}");
     let record = world.record(issue).await.unwrap();
