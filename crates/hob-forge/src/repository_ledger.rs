@@ -58,11 +58,6 @@ impl RepositoryLedger<'_> {
         Ok(entry)
     }
 
-    /// The record as it was read or written last, which others may have followed meanwhile.
-    pub fn known(self) -> Option<RepositoryRecord> {
-        self.known_entry().map(|entry| entry.record)
-    }
-
     /// The record as it stands.
     ///
     /// # Errors
@@ -84,6 +79,7 @@ impl RepositoryLedger<'_> {
         // A round that is lost costs two writes and two reads: where others write too, a look comes first.
         let shared = &self.forge.repository_is_shared;
         let mut fresh = shared.load(Ordering::Relaxed);
+        let mut tried = 0;
         for round in 0..ROUNDS_MAX {
             let known = self.known_entry();
             let before = if fresh { self.read_tip().await? } else { known.clone() };
@@ -101,12 +97,19 @@ impl RepositoryLedger<'_> {
                 }
                 Err(full) => return Ok(Err(full)),
             };
-            if self.follow(before.as_ref(), tree, record, &sentence).await? {
-                return Ok(Ok(answer));
-            }
             fresh = true;
-            shared.store(true, Ordering::Relaxed);
-            tokio::time::sleep(self.forge.connection().transport.pause_of_round(round)).await;
+            match self.follow(before.as_ref(), tree, record, &sentence).await {
+                Ok(true) => return Ok(Ok(answer)),
+                Ok(false) => {
+                    shared.store(true, Ordering::Relaxed);
+                    tokio::time::sleep(self.forge.connection().transport.pause_of_round(round)).await;
+                }
+                Err(error) => {
+                    let Some(pause) = self.forge.pause_after(&error, tried) else { return Err(error) };
+                    self.forge.wait(&error, pause).await;
+                    tried += 1;
+                }
+            }
         }
         Err(ForgeError::Crowded)
     }
@@ -153,6 +156,11 @@ impl RepositoryLedger<'_> {
         let wire: CommitWire = self.forge.get_once(&path, ContentsRead.to("read the repository's ledger")).await?;
         let record = RepositoryRecord::from_message(&wire.message).map_err(ForgeError::RepositoryRecord)?;
         Ok(RepositoryEntry { commit: wire.sha, record })
+    }
+
+    /// The record as it was read or written last.
+    pub fn known(self) -> Option<RepositoryRecord> {
+        self.known_entry().map(|entry| entry.record)
     }
 
     fn known_entry(self) -> Option<RepositoryEntry> {

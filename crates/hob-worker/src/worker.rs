@@ -1,6 +1,10 @@
 //! What a worker is made of.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use hob_agent::{AgentParts, Approval, Executor, session::Sessions};
 use hob_config::Settings;
@@ -42,6 +46,17 @@ pub struct WorkerParts {
     pub cancel: CancellationToken,
     /// Who approves an agent's actions that do not run by themselves.
     pub approval: Approval,
+    /// Whether what the worker needs is looked at before its first poll.
+    pub preflight: Preflight,
+}
+
+/// Whether a worker looks at what it needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preflight {
+    /// Before its first poll.
+    Wanted,
+    /// Somebody else did.
+    Done,
 }
 
 /// A worker of one repository.
@@ -64,6 +79,8 @@ pub struct Worker {
     pub(super) base_checks: BaseChecks,
     /// Held while old checkouts are removed.
     pub(super) sweep: Arc<tokio::sync::Mutex<()>>,
+    /// Set when all that the worker needs was there.
+    pub(super) is_ready: AtomicBool,
     events: EventSink,
 }
 
@@ -97,6 +114,7 @@ impl Worker {
             labelled_by_hand: LabelledByHand::default(),
             base_checks: BaseChecks::default(),
             sweep: Arc::default(),
+            is_ready: AtomicBool::new(parts.preflight == Preflight::Done),
             events: parts.events,
         })
     }

@@ -21,6 +21,7 @@ mod logging;
 mod long_lists;
 mod lost;
 mod meanwhile;
+mod misconfigured;
 mod order;
 mod policy;
 mod proof;
