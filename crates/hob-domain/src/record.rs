@@ -328,14 +328,16 @@ mod tests {
         let commits: Vec<Commit> = WRITTEN_BEFORE.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(commits.len(), 29);
         for Commit { name, message } in commits {
-            let again = if name == "repository" {
-                let sentence = message.lines().next().unwrap();
-                RepositoryRecord::from_message(&message).unwrap().to_message(sentence).unwrap()
+            if name == "repository" {
+                // The shares of a day are shorter than they were.
+                let record = RepositoryRecord::from_message(&message).unwrap();
+                let again = record.to_message("x").unwrap();
+                assert_eq!(RepositoryRecord::from_message(&again).unwrap(), record);
+                assert!(again.len() < message.len());
             } else {
                 let (sentence, record) = Record::from_message(&message).unwrap();
-                record.to_message(&sentence).unwrap()
-            };
-            assert_eq!(again, message, "{name}");
+                assert_eq!(record.to_message(&sentence).unwrap(), message, "{name}");
+            }
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hob_domain::{Allowance, BlockKind, IssueNumber, Reservation, Spend, State, reserve};
-use hob_forge::Access;
+use hob_domain::{Allowance, BlockKind, IssueNumber, RepositoryRecord, Reservation, Spend, State, reserve};
+use hob_forge::{Access, Forge};
 use hob_worker::RunLimits;
 
 use crate::harness::{Turnstile, World, run};
@@ -176,6 +176,29 @@ async fn room_that_is_gone_after_the_claim_costs_one_requeue_and_no_work() {
     }
     // What is left of the world has no status comment: nothing was ever shown.
     world.leave();
+}
+
+#[tokio::test]
+async fn a_worker_that_found_others_at_the_record_looks_before_it_writes() {
+    let world = World::fixing().start().await;
+    let (one, two) = (world.bot(Access::ReadWrite), world.bot(Access::ReadWrite));
+    let tree = one.repository().base_branch().await.unwrap().tree;
+    let writes = async |forge: &Forge| {
+        let before = forge.connection().call_counts().writes;
+        let changed = forge.repository_ledger().change(&tree, |before, nonce, now| {
+            Ok((RepositoryRecord::next(before, nonce, now), "a change".to_owned(), ()))
+        });
+        changed.await.unwrap().unwrap();
+        forge.connection().call_counts().writes - before
+    };
+    assert_eq!((writes(&one).await, writes(&one).await), (2, 2));
+    assert_eq!((writes(&two).await, writes(&one).await), (4, 4), "neither knows of the other");
+    assert_eq!((writes(&two).await, writes(&one).await), (2, 2), "both look first");
+    let reads = |forge: &Forge| forge.connection().call_counts().reads;
+    assert_eq!(writes(&one).await, 2);
+    let before = reads(&one);
+    assert_eq!((writes(&one).await, reads(&one) - before), (2, 0), "whoever is alone again looks no more");
+    world.finish().await;
 }
 
 #[tokio::test]

@@ -5,10 +5,8 @@ use crate::attempt::Attempted;
 /// What became of an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reconciled {
-    /// There was nothing to do.
+    /// There was nothing to do, or another worker was faster.
     Nothing,
-    /// Another worker was faster, and does what there is to do.
-    Beaten,
     /// Its labels, ledger or comment were brought up to date.
     UpToDate,
     /// It was worked on.

@@ -34,12 +34,13 @@ pub(crate) async fn reconcile(
         Decision::Wait(WaitReason::Held(_)) => {
             // Where little room is left the other worker takes that too, and the rest of the queue is as old as this was.
             let room = known_room_for(worker, number, observed.record());
-            return Ok(if room == Headroom::Ample { Reconciled::Beaten } else { Reconciled::NoRoom });
+            return Ok(if room == Headroom::Ample { Reconciled::Nothing } else { Reconciled::NoRoom });
         }
         Decision::Wait(_) => return Ok(Reconciled::Nothing),
     };
     match Box::pin(act(worker, action, observed, base)).await {
-        Err(WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => Ok(Reconciled::Beaten),
+        // Another worker was faster, and does what there is to do.
+        Err(WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => Ok(Reconciled::Nothing),
         result => result,
     }
 }

@@ -53,8 +53,6 @@ pub(super) struct RepositoryQueue {
     pub(super) retired: bool,
     idle_polls: u32,
     errors: u32,
-    /// How often other workers were faster since the last poll.
-    beaten: u32,
 }
 
 impl RepositoryQueue {
@@ -69,14 +67,13 @@ impl RepositoryQueue {
             retired: false,
             idle_polls: 0,
             errors: 0,
-            beaten: 0,
         }
     }
 
     /// Takes in what a poll found; how long until the next one.
     pub(super) fn found(&mut self, found: Poll, poll: &PollSettings) -> Duration {
         self.last_poll = LastPoll::Ok;
-        (self.errors, self.beaten) = (0, 0);
+        self.errors = 0;
         self.waiting = found.work.into_iter().filter(|work| !self.in_progress.contains(&work.issue())).collect();
         self.base = found.base;
         // Whether what waits is work shows only when it is taken up: a blocked issue may wait for months.
@@ -113,14 +110,6 @@ impl RepositoryQueue {
     /// Takes in that the repository has no room: what needs some waits for the next poll, which sees whether there is any.
     pub(super) fn is_full(&mut self) {
         self.waiting.retain(|work| !work.waits_for_room());
-    }
-
-    /// Takes in that another worker was faster. Those who compete for one issue compete for the next one, too: each goes on
-    /// somewhere else, the more often it was beaten the further.
-    pub(super) fn was_beaten(&mut self) {
-        self.beaten = self.beaten.saturating_add(1);
-        let furthest = (1 << self.beaten.min(5)).min(self.waiting.len());
-        self.waiting.rotate_left(rand::random_range(0..=furthest));
     }
 
     /// When its poll is due.

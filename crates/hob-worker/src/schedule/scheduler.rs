@@ -247,7 +247,6 @@ impl Scheduler {
                     match result {
                         Ok(Reconciled::Worked | Reconciled::UpToDate) => queue.was_active(&self.poll),
                         Ok(Reconciled::NoRoom) => queue.is_full(),
-                        Ok(Reconciled::Beaten) => queue.was_beaten(),
                         Ok(Reconciled::Nothing) | Err(_) => {}
                     }
                 }

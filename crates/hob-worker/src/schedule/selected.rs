@@ -145,10 +145,7 @@ async fn run_over(
         summary = done.after(&summary);
         results.extend(more);
         let unfinished = |number: &IssueNumber| {
-            matches!(
-                results.get(number),
-                None | Some(Ok(Reconciled::Nothing | Reconciled::Beaten | Reconciled::UpToDate))
-            )
+            matches!(results.get(number), None | Some(Ok(Reconciled::Nothing | Reconciled::UpToDate)))
         };
         left.retain(unfinished);
         if !again || left.is_empty() {
@@ -207,7 +204,7 @@ fn worked_on(
         (Some(State::Blocked), Some(Ok(Reconciled::Worked | Reconciled::UpToDate))) => {
             (IssueResult::Blocked, record.and_then(asked).unwrap_or_else(|| explained.why.clone()))
         }
-        (Some(State::Blocked), Some(Ok(Reconciled::Nothing | Reconciled::Beaten | Reconciled::NoRoom)) | None) => {
+        (Some(State::Blocked), Some(Ok(Reconciled::Nothing | Reconciled::NoRoom)) | None) => {
             (IssueResult::Blocked, explained.why.clone())
         }
         (_, Some(Err(error))) => (IssueResult::Failed, error.to_string()),
