@@ -357,13 +357,11 @@ mod tests {
 
         **Question**: UTC or local?
 
-        To let Hob continue, somebody with write access to this repository can
+        Somebody with write access to this repository can
 
-        - answer with a comment that starts with `/hob unblock` and says what to do,
-        - write `/hob retry` to try again as it is,
-        - or take the label `blocked` off.
-
-        `/hob cancel` ends it. The work so far is kept.
+        - reply here: Hob goes on, and the agent reads what you write;
+        - comment `/hob retry`, or take the label `blocked` off, to try again as it is;
+        - comment `/hob cancel` to end it. The work so far is kept.
 
         branch `hob/7-x` · attempt 1 · spent 1 min 1 s
         ");
@@ -398,14 +396,12 @@ mod tests {
         | /hob approve
         ```
 
-        To let Hob continue, somebody with write access to this repository can
+        Somebody with write access to this repository can
 
-        - write `/hob approve`: exactly this may run for this issue, now and later,
-        - reply and say what to do instead: the work continues without it,
-        - write `/hob retry` to try again as it is,
-        - or take the label `blocked` off.
-
-        `/hob cancel` ends it. The work so far is kept.
+        - comment `/hob approve`: exactly this may run for this issue, now and later;
+        - reply and say what to do instead;
+        - comment `/hob retry`, or take the label `blocked` off, to try again as it is;
+        - comment `/hob cancel` to end it. The work so far is kept.
 
         attempt 1
         ");
