@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use anyhow::Context;
 use github_emulator::SeedFile;
-use hob_agent::AgentParts;
+use hob_agent::{AgentParts, Registry};
 use hob_config::{AgentSettings, BackendKind};
 use hob_domain::{RepoName, State};
 use hob_worker::{RunLimits, WorkEvent, run_once};
@@ -12,8 +12,9 @@ use include_dir::{Dir, DirEntry, include_dir};
 
 use crate::cli::{
     exit::{Exit, fatal},
+    layout::{width_of, wrapped},
     output::{BOLD, styled},
-    progress::{Show, Timed},
+    progress::{Show, Timed, Verbosity},
     rehearsal::stage::{Desk, Source, Stage},
     setup::Setup,
 };
@@ -35,14 +36,15 @@ pub(in crate::cli) async fn bundled(setup: Setup, desk: &Desk) -> anyhow::Result
     let files = bundled_files();
     let repo: RepoName = "hob/pace".parse()?;
     let stage = Stage::set(settings, repo, Source::Files(&files), agents, None, desk).await?;
-    play(&stage, desk.show).await?;
+    play(&stage, desk).await?;
+    stage.watch.written()?;
     verify(&stage)?;
     Ok(stage)
 }
 
-async fn play(stage: &Stage, show: Show) -> anyhow::Result<()> {
+async fn play(stage: &Stage, desk: &Desk) -> anyhow::Result<()> {
     let (ann, otto) = (&stage.maintainer, &stage.outsider);
-    say(show, "ann opens issues and labels the first one; the model's replies are recorded, everything else is real");
+    say(desk, "ann opens issues and labels the first one; the model's replies are recorded, everything else is real");
     ann.make_label("code").await?;
     for n in 1..=3 {
         let (title, body) = issue(n)?;
@@ -54,7 +56,7 @@ async fn play(stage: &Stage, show: Show) -> anyhow::Result<()> {
     run_once(&stage.worker, RunLimits::default()).await?;
     if let Some(pull) = published(stage).first() {
         say(
-            show,
+            desk,
             "ann merges the pull request and labels two more issues; otto, who has no write permission, labels his own",
         );
         ann.merge(*pull).await?;
@@ -63,7 +65,7 @@ async fn play(stage: &Stage, show: Show) -> anyhow::Result<()> {
     ann.label(3, &["code", "agent:asker"]).await?;
     otto.label(4, &["code"]).await?;
     run_once(&stage.worker, RunLimits::default()).await?;
-    say(show, "ann answers the question in a comment");
+    say(desk, "ann answers the question in a comment");
     ann.comment(3, text("answer.md")?.trim()).await?;
     run_once(&stage.worker, RunLimits::default()).await?;
     Ok(())
@@ -89,6 +91,10 @@ pub(in crate::cli) async fn own(
         name.unwrap_or_default().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let repo: RepoName = format!("rehearsal/{}", if name.is_empty() { "repository" } else { &name }).parse()?;
     let agents = AgentParts { record: setup.record, ..AgentParts::of(&setup.settings, &setup.state_dir) };
+    let chosen = agent.as_deref().unwrap_or(&setup.settings.agent.default);
+    Registry::new(agents.clone())
+        .and_then(|registry| registry.get(chosen))
+        .map_err(|error| fatal(Exit::Usage, error.to_string()))?;
     let stage = Stage::set(setup.settings, repo, Source::Folder(folder), agents, agent, desk).await?;
     let ann = &stage.maintainer;
     ann.make_label("code").await?;
@@ -101,12 +107,14 @@ pub(in crate::cli) async fn own(
 /// Checks the end of the bundled rehearsal; a difference is a bug in Hob or a problem of this machine.
 fn verify(stage: &Stage) -> anyhow::Result<()> {
     let mut ends: BTreeMap<u64, String> = BTreeMap::new();
-    for Timed { event, .. } in stage.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
+    for Timed { event, .. } in stage.watch.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
         match event {
             WorkEvent::Moved { issue, state, .. } => drop(ends.insert(issue.0, state.to_string())),
             WorkEvent::Refused { issue, .. } => drop(ends.insert(issue.0, "refused".to_owned())),
             WorkEvent::Polled { .. }
             | WorkEvent::Progress { .. }
+            | WorkEvent::Activity { .. }
+            | WorkEvent::Checked { .. }
             | WorkEvent::Published { .. }
             | WorkEvent::Failed { .. } => {}
         }
@@ -132,13 +140,15 @@ fn verify(stage: &Stage) -> anyhow::Result<()> {
 
 /// The pull requests that were opened so far.
 fn published(stage: &Stage) -> Vec<u64> {
-    let log = stage.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let log = stage.watch.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let number = |Timed { event, .. }: &Timed| match event {
         WorkEvent::Published { pull, .. } => Some(pull.0),
         WorkEvent::Polled { .. }
         | WorkEvent::Moved { .. }
         | WorkEvent::Refused { .. }
         | WorkEvent::Progress { .. }
+        | WorkEvent::Activity { .. }
+        | WorkEvent::Checked { .. }
         | WorkEvent::Failed { .. } => None,
     };
     log.iter().filter_map(number).collect()
@@ -180,8 +190,12 @@ fn collect(dir: &'static Dir<'static>, found: &mut Vec<SeedFile<'static>>) {
     }
 }
 
-fn say(show: Show, text: &str) {
-    if show == Show::Lines {
-        anstream::eprintln!("\n{}", styled(BOLD, text));
+fn say(desk: &Desk, text: &str) {
+    match desk.show {
+        Show::Lines(Verbosity::Stages | Verbosity::Everything) => {
+            let text = wrapped(&styled(BOLD, text), width_of(std::io::stderr()), 0);
+            desk.screen.line(format!("\n{text}"));
+        }
+        Show::Lines(Verbosity::Quiet) | Show::Json => {}
     }
 }

@@ -1,5 +1,6 @@
 //! End to end: a real worker, the real client over real HTTP, real git, on the embedded forge.
 
+mod actions;
 mod app;
 mod approval;
 mod backends;
@@ -15,6 +16,7 @@ mod drift;
 mod failures;
 mod happy;
 mod isolation;
+mod json;
 mod labels;
 mod leases;
 mod logging;
@@ -22,6 +24,7 @@ mod long_lists;
 mod lost;
 mod meanwhile;
 mod order;
+mod output;
 mod policy;
 mod proof;
 mod publishing;

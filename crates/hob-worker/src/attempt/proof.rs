@@ -4,7 +4,7 @@ use hob_domain::{BlockReason, CheckResult, CheckTally, Diff, Evidence, Sha, Verd
 use hob_workspace::{CheckLimits, run_checks};
 
 use crate::{
-    WorkError, Worker,
+    CheckedCommit, WorkError, WorkEvent, Worker,
     attempt::{
         branch::{policy_violations, work_so_far},
         job::Job,
@@ -41,7 +41,7 @@ pub(super) async fn prove(
     if let Some(reason) = policy_violations(worker, job, &diff)? {
         return Ok(Proof::Blocked(reason));
     }
-    let head_results = checks_on(worker, job, &head, "head").await?;
+    let head_results = checks_on(worker, job, &head, CheckedCommit::Head).await?;
     let evidence = Evidence { base: base.to_vec(), head: head_results };
     Ok(match evidence.verdict() {
         Verdict::NoChecks | Verdict::Green | Verdict::RedToGreen { .. } => {
@@ -53,10 +53,15 @@ pub(super) async fn prove(
 
 /// Runs the checks on the commit that the work starts from.
 pub(super) async fn checks_on_base(worker: &Worker, job: &Job<'_>) -> Result<Vec<CheckResult>, WorkError> {
-    checks_on(worker, job, job.checkout.base(), "base").await
+    checks_on(worker, job, job.checkout.base(), CheckedCommit::Base).await
 }
 
-async fn checks_on(worker: &Worker, job: &Job<'_>, sha: &Sha, name: &str) -> Result<Vec<CheckResult>, WorkError> {
+async fn checks_on(
+    worker: &Worker,
+    job: &Job<'_>,
+    sha: &Sha,
+    on: CheckedCommit,
+) -> Result<Vec<CheckResult>, WorkError> {
     let checks = &job.rules.checks;
     if checks.is_empty() {
         return Ok(Vec::new());
@@ -70,7 +75,7 @@ async fn checks_on(worker: &Worker, job: &Job<'_>, sha: &Sha, name: &str) -> Res
     let run = run_checks(&folder, checks, &worker.environment, limits, &worker.cancel);
     let results = run.await.map_err(WorkError::Checks)?;
     let passed = results.iter().filter(|check| check.passed()).count();
-    worker.progress(job.number(), &format!("checks on the {name}: {passed} of {} pass", results.len()));
+    worker.emit(&WorkEvent::Checked { issue: job.number(), on, passed, run: results.len() });
     Ok(results)
 }
 

@@ -60,7 +60,7 @@ pub(super) async fn return_to_review(
     let blocked = observed.record().filter(|record| record.state == State::Blocked);
     if let Some(blocked) = blocked.and_then(|record| record.blocked.clone()) {
         // Whoever opened it again may have said how to continue.
-        match response_since(worker, &observed, &blocked).await? {
+        match response_since(worker, &observed.issue, observed.record(), &blocked).await? {
             Response::Continue(unblocking) => return continue_with(worker, observed, unblocking, base).await,
             Response::Cancel(ending) => {
                 acquire_and_end(worker, observed, base, ending).await?;

@@ -6,7 +6,7 @@ use hob_domain::{
     Answer, ApprovalGrant, BlockKind, Blocked, Command, Ending, IssueNumber, LabelEventKind, Proposed, Record,
     STATUS_MARK, State, Transition, Unblocking, command_in, has_label,
 };
-use hob_forge::{BaseBranch, Comment};
+use hob_forge::{BaseBranch, Comment, Issue};
 
 use crate::{
     OperatorError, WorkError, Worker,
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// What authorized people said since the issue was blocked.
-pub(super) enum Response {
+pub(crate) enum Response {
     Nothing,
     Continue(Unblocking),
     Cancel(Ending),
@@ -33,16 +33,10 @@ pub(super) async fn seek_answer(
     let Some(blocked) = observed.record().and_then(|record| record.blocked.clone()) else {
         // A blocked record without a reason can only be resumed.
         let empty = Answer { actor: "hob".into(), text: String::new(), question: None, comment: None, event: None };
-        let unblocking = unblocking(&observed, empty, ApprovalGrant::Nothing);
+        let unblocking = unblocking(&observed.issue, empty, ApprovalGrant::Nothing);
         return continue_with(worker, observed, unblocking, base).await;
     };
-    let response = match response_since(worker, &observed, &blocked).await? {
-        Response::Nothing if !has_label(&observed.issue.labels, &worker.settings.labels.blocked) => {
-            label_removed(worker, &observed, &blocked).await?
-        }
-        response => response,
-    };
-    match response {
+    match response(worker, &observed.issue, observed.record(), &blocked).await? {
         Response::Continue(unblocking) => return continue_with(worker, observed, unblocking, base).await,
         Response::Cancel(ending) => acquire_and_end(worker, observed, base, ending).await?,
         Response::Nothing if shows_blocked(worker, &observed) => return Ok(Reconciled::Nothing),
@@ -57,29 +51,44 @@ pub(super) async fn seek_answer(
     Ok(Reconciled::UpToDate)
 }
 
+/// What authorized people said in comments since the issue was blocked, or did to its label.
+pub(crate) async fn response(
+    worker: &Worker,
+    issue: &Issue,
+    record: Option<&Record>,
+    blocked: &Blocked,
+) -> Result<Response, WorkError> {
+    match response_since(worker, issue, record, blocked).await? {
+        Response::Nothing if !has_label(&issue.labels, &worker.settings.labels.blocked) => {
+            label_removed(worker, issue, record, blocked).await
+        }
+        response => Ok(response),
+    }
+}
+
 fn shows_blocked(worker: &Worker, observed: &Observed) -> bool {
     let released = observed.record().is_none_or(|record| record.holder.is_none());
     released && worker.settings.labels.changes(&observed.issue.labels, State::Blocked).is_empty()
 }
 
-fn unblocking(observed: &Observed, answer: Answer, grant: ApprovalGrant) -> Unblocking {
-    Unblocking { answer, grant, approved: approved_hash(&observed.issue) }
+fn unblocking(issue: &Issue, answer: Answer, grant: ApprovalGrant) -> Unblocking {
+    Unblocking { answer, grant, approved: approved_hash(issue) }
 }
 
 /// The first response in a comment.
 pub(super) async fn response_since(
     worker: &Worker,
-    observed: &Observed,
+    issue: &Issue,
+    record: Option<&Record>,
     blocked: &Blocked,
 ) -> Result<Response, WorkError> {
-    if observed.issue.comments == 0 {
+    if issue.comments == 0 {
         return Ok(Response::Nothing);
     }
-    let record = observed.record();
     let own = record.and_then(|record| record.status_comment);
     // Times have whole seconds: what was taken for an answer before is told by its id.
     let heard = record.and_then(|record| record.answer.as_ref()).and_then(|answer| answer.comment);
-    let comments = worker.forge.comments().since(observed.issue.number, blocked.since).await?;
+    let comments = worker.forge.comments().since(issue.number, blocked.since).await?;
     let new = |comment: &&Comment| {
         comment.created_at >= blocked.since
             && Some(comment.id) > heard
@@ -99,16 +108,21 @@ pub(super) async fn response_since(
         };
         let question = Some(blocked.question.clone());
         let answer = Answer { actor: author.login.clone(), text, question, comment: Some(comment.id), event: None };
-        return Ok(Response::Continue(unblocking(observed, answer, grant)));
+        return Ok(Response::Continue(unblocking(issue, answer, grant)));
     }
     Ok(Response::Nothing)
 }
 
-async fn label_removed(worker: &Worker, observed: &Observed, blocked: &Blocked) -> Result<Response, WorkError> {
-    let (number, label) = (observed.issue.number, &worker.settings.labels.blocked);
-    let latest = worker.forge.issues().latest_label_event(number, LabelEventKind::Unlabeled, label).await?;
+async fn label_removed(
+    worker: &Worker,
+    issue: &Issue,
+    record: Option<&Record>,
+    blocked: &Blocked,
+) -> Result<Response, WorkError> {
+    let label = &worker.settings.labels.blocked;
+    let latest = worker.forge.issues().latest_label_event(issue.number, LabelEventKind::Unlabeled, label).await?;
     let Some(event) = latest else { return Ok(Response::Nothing) };
-    let answer = observed.record().and_then(|record| record.answer.as_ref());
+    let answer = record.and_then(|record| record.answer.as_ref());
     let is_new = event.at >= blocked.since && Some(event.id) > answer.and_then(|answer| answer.event);
     let Some(actor) = event.actor.as_ref().filter(|_| is_new) else { return Ok(Response::Nothing) };
     if authorize(worker, actor).await?.is_err() {
@@ -117,7 +131,7 @@ async fn label_removed(worker: &Worker, observed: &Observed, blocked: &Blocked) 
     let question = Some(blocked.question.clone());
     let (actor, event) = (actor.login.clone(), Some(event.id));
     let answer = Answer { actor, text: String::new(), question, comment: None, event };
-    Ok(Response::Continue(unblocking(observed, answer, ApprovalGrant::Nothing)))
+    Ok(Response::Continue(unblocking(issue, answer, ApprovalGrant::Nothing)))
 }
 
 /// Begins the next attempt at an issue that was unblocked.
@@ -135,7 +149,7 @@ pub(super) async fn continue_with(
 /// Answers a blocked issue from the command line: the next free worker takes it with this text.
 ///
 /// # Errors
-/// [`OperatorError::NotBlocked`] when the issue is not blocked.
+/// [`OperatorError::NotBlocked`] when the issue is not blocked, [`OperatorError::NoIssue`] when there is none.
 pub async fn unblock(worker: &Worker, number: IssueNumber, text: &str) -> Result<(), OperatorError> {
     let observed = observe_blocked(worker, number).await?.ok_or(OperatorError::NotBlocked(number))?;
     Ok(free(worker, observed, text.to_owned(), ApprovalGrant::Nothing).await?)
@@ -154,10 +168,10 @@ pub async fn approve(worker: &Worker, number: IssueNumber, words: &str) -> Resul
     Ok(action)
 }
 
-/// An issue that is blocked now.
-async fn observe_blocked(worker: &Worker, number: IssueNumber) -> Result<Option<Observed>, WorkError> {
-    let observed = observe(worker, number).await?.map(|(observed, _)| observed);
-    Ok(observed.filter(|observed| observed.record().is_some_and(|record| record.state == State::Blocked)))
+/// The issue; none: it is not blocked now.
+async fn observe_blocked(worker: &Worker, number: IssueNumber) -> Result<Option<Observed>, OperatorError> {
+    let (observed, _) = observe(worker, number).await?.ok_or(OperatorError::NoIssue(number))?;
+    Ok(observed.record().is_some_and(|record| record.state == State::Blocked).then_some(observed))
 }
 
 /// Unblocks an issue, in the name of the token's account.
@@ -166,7 +180,7 @@ async fn free(worker: &Worker, observed: Observed, text: String, grant: Approval
     let actor = worker.operator().await?;
     let question = observed.record().and_then(|record| record.blocked.as_ref()).map(|blocked| blocked.question.clone());
     let answer = Answer { actor, text, question, comment: None, event: None };
-    let unblocking = unblocking(&observed, answer, grant);
+    let unblocking = unblocking(&observed.issue, answer, grant);
     let held = acquire(worker, observed, &base, Transition::Unblock(unblocking)).await?;
     show_and_release(worker, &held, "unblocked from the command line").await
 }
