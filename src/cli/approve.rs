@@ -5,7 +5,7 @@ use hob_forge::Access;
 
 use crate::cli::{
     args::{ApproveArgs, Shared},
-    output,
+    json, output,
     setup::{Listen, Setup},
 };
 
@@ -13,7 +13,7 @@ pub(super) async fn approve(setup: Setup, shared: Shared, args: ApproveArgs) -> 
     let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await?;
     let action = hob_worker::approve(&worker, args.issue, &args.message).await?;
     if shared.json {
-        return output::json(&serde_json::json!({ "issue": args.issue, "approved": action }));
+        return json::result(&serde_json::json!({ "issue": args.issue, "approved": action }));
     }
     let (issue, tool) = (args.issue, terminal(&action.tool));
     output::line(format!("Issue {issue} is requeued, and its agent may run exactly this with the tool `{tool}`:"))?;

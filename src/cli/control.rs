@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::cli::{
     args::{PauseArgs, ResumeArgs, Shared},
-    layout, output,
+    json, layout,
     setup::{Listen, Setup},
 };
 
@@ -73,7 +73,7 @@ fn answer(issue: IssueNumber, what: &str, asked: Requested) -> serde_json::Value
 
 fn tell(shared: &Shared, answer: serde_json::Value, text: &str) -> anyhow::Result<()> {
     if shared.json {
-        return output::json(&answer);
+        return json::result(&answer);
     }
     Ok(layout::paragraph(text)?)
 }

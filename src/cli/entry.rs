@@ -18,7 +18,7 @@ use crate::{
         output::{self, BAD, Unwritable, styled},
         rehearse, replay, run,
         screen::Screen,
-        sessions,
+        sessions, settings,
         setup::Setup,
         status, summary, unblock, work,
     },
@@ -111,7 +111,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Log(args) => log::log(setup, shared, args).await,
         Command::Replay(args) => replay::replay(setup, shared, args).await,
         Command::Doctor => doctor::doctor(setup, shared).await,
-        Command::Settings => output::settings(&setup.settings, shared.json),
+        Command::Settings => settings::settings(&setup, &shared),
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
     }

@@ -8,11 +8,12 @@
 //! | 3 | the token is missing, is rejected, or lacks a permission |
 //! | 4 | the repository, issue or session was not found, or the repository is empty |
 //! | 5 | the forge cannot be reached |
-//! | 6 | `hob doctor` found a problem |
+//! | 6 | the worker lacks what only whoever runs it can supply: `hob doctor` shows what |
 //! | 7 | the rehearsal did not end as expected |
 //! | 8 | `hob work`: at least one issue did not get a pull request |
 
 use hob_config::SettingsError;
+use hob_domain::FailureClass;
 use hob_forge::ForgeError;
 use hob_worker::{OperatorError, WorkError};
 
@@ -29,7 +30,7 @@ pub(super) enum Exit {
     NotFound = 4,
     /// No connection.
     Unreachable = 5,
-    /// A problem that `hob doctor` found.
+    /// The worker lacks what only whoever runs it can supply.
     Unhealthy = 6,
     /// The rehearsal.
     Rehearsal = 7,
@@ -86,8 +87,13 @@ fn of_operator(error: &OperatorError) -> Exit {
 
 fn of_work(error: &WorkError) -> Exit {
     match error {
-        WorkError::Server(_) | WorkError::Agent(_) | WorkError::Settings(_) | WorkError::Glob(_) => Exit::Usage,
+        WorkError::Server(_) => Exit::Usage,
+        WorkError::Misconfigured(_) | WorkError::Agent(_) | WorkError::Settings(_) | WorkError::Glob(_) => {
+            Exit::Unhealthy
+        }
+        WorkError::Shared(error) => of_work(error),
         WorkError::Forge(error) => of_forge(error),
+        WorkError::Workspace(error) if error.class() == FailureClass::Misconfigured => Exit::Unhealthy,
         WorkError::Workspace(_) | WorkError::Branch(_) | WorkError::Checks(_) | WorkError::Panicked(_) => Exit::Failure,
     }
 }

@@ -7,6 +7,7 @@ use hob_worker::{Explained, explain};
 use crate::cli::{
     args::Shared,
     exit::{Exit, fatal},
+    json,
     layout::{width_of, wrapped},
     output::{self, BOLD, WARN, styled},
     setup::{Listen, Setup},
@@ -26,7 +27,7 @@ pub(super) async fn explain(setup: Setup, shared: Shared, number: IssueNumber) -
         return Err(fatal(Exit::NotFound, format!("issue {number} does not exist or is a pull request")));
     };
     if shared.json {
-        return output::json(&issue);
+        return json::result(&issue);
     }
     Ok(print(&issue)?)
 }

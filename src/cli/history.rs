@@ -6,6 +6,7 @@ use hob_forge::Access;
 use crate::cli::{
     args::Shared,
     exit::{Exit, fatal},
+    json,
     layout::{width_of, wrapped},
     output::{self, DIM},
     progress::{because, state},
@@ -26,7 +27,7 @@ pub(super) async fn history(setup: Setup, shared: Shared, number: IssueNumber) -
             .iter()
             .map(|entry| serde_json::json!({ "commit": entry.commit, "sentence": entry.sentence, "record": entry.record }))
             .collect();
-        return output::json(&records);
+        return json::result(&records);
     }
     for entry in entries {
         let at = entry.record.renewed_at.format("%Y-%m-%d %H:%M:%S");

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use hob_domain::terminal;
 use textwrap::{Options, WordSplitter, core::display_width};
 
-use crate::cli::output::{self, BOLD, DIM, Unwritable, styled};
+use crate::cli::output::{self, BOLD, Unwritable, styled};
 
 /// Columns below which a cell that is broken cannot be read.
 const CELL_MIN: usize = 16;
@@ -69,7 +69,7 @@ impl Table {
     /// Its lines within a width; where the columns do not fit beside each other they stand below each other.
     fn lines(&self, width: Option<usize>) -> Vec<String> {
         let Some(widths) = self.widths(width) else {
-            return self.rows.iter().flat_map(|row| self.stacked(row, width)).collect();
+            return self.rows.iter().enumerate().flat_map(|(at, row)| self.stacked(at, row, width)).collect();
         };
         let heads: Vec<String> = self.heads.iter().map(|head| (*head).to_owned()).collect();
         let head = side_by_side(&heads, &widths).into_iter().map(|line| styled(BOLD, &line));
@@ -102,12 +102,12 @@ impl Table {
         Some(widths)
     }
 
-    fn stacked(&self, row: &[String], width: Option<usize>) -> Vec<String> {
+    fn stacked(&self, at: usize, row: &[String], width: Option<usize>) -> Vec<String> {
         let names = self.heads.iter().map(|head| display_width(head)).max().unwrap_or_default();
-        let mut lines = vec![styled(BOLD, row.first().map_or("", String::as_str))];
-        for (head, cell) in self.heads.iter().zip(row).skip(1) {
-            let name = styled(DIM, &format!("{head:<names$}"));
-            let text = wrapped(&format!("{GAP}{name}{GAP}{cell}"), width, names + 2 * GAP.len());
+        let mut lines: Vec<String> = if at == 0 { Vec::new() } else { vec![String::new()] };
+        for (head, cell) in self.heads.iter().zip(row) {
+            let name = styled(BOLD, &format!("{head:<names$}"));
+            let text = wrapped(&format!("{name}{GAP}{cell}"), width, names + GAP.len());
             lines.extend(text.lines().map(str::to_owned));
         }
         lines
@@ -171,19 +171,20 @@ mod tests {
     #[test]
     fn what_does_not_fit_stands_below_each_other() {
         insta::assert_snapshot!(at(50, &queue()), @r"
-        1
-          issue      #7
-          state      new
-          title      Fix the greeting
-          next step  it would be claimed
-        -
-          issue      #12
-          state      blocked
-          title      Take fractions of a minute when they
-                     are given
-          next step  it waits for a person's answer:
-                     Should fractions of a minute be
-                     rounded down or up?
+        order      1
+        issue      #7
+        state      new
+        title      Fix the greeting
+        next step  it would be claimed
+
+        order      -
+        issue      #12
+        state      blocked
+        title      Take fractions of a minute when they
+                   are given
+        next step  it waits for a person's answer: Should
+                   fractions of a minute be rounded down
+                   or up?
         ");
     }
 

@@ -39,7 +39,7 @@ pub(super) async fn list(setup: Setup, shared: Shared) -> anyhow::Result<()> {
         }
     }
     if shared.json && (failed.is_none() || !values.is_empty()) {
-        output::json(&values)?;
+        json::result(&values)?;
     }
     failed.map_or(Ok(()), Err)
 }

@@ -27,6 +27,7 @@ mod replay;
 mod run;
 mod screen;
 mod sessions;
+mod settings;
 mod setup;
 mod sign_in;
 mod status;

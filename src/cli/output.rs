@@ -7,11 +7,8 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use hob_config::Settings;
 use hob_domain::{RepoName, terminal};
 use hob_forge::Rate;
-
-use crate::cli::json;
 
 /// Whether a line names its repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,11 +84,6 @@ pub(super) fn heading(repo: &RepoName, naming: Naming) -> Result<(), Unwritable>
     }
 }
 
-/// One JSON value on standard output.
-pub(super) fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    json::result(value)
-}
-
 /// An error with its causes, one sentence.
 pub(super) fn sentence(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
@@ -103,12 +95,4 @@ pub(super) fn sentence(error: &anyhow::Error) -> String {
         }
     }
     text
-}
-
-/// Every setting with its effective value.
-pub(super) fn settings(settings: &Settings, as_json: bool) -> anyhow::Result<()> {
-    if as_json {
-        return json(settings);
-    }
-    Ok(line(toml::to_string(settings)?.trim_end())?)
 }

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::{
     args::{ReplayArgs, Shared},
     exit::{Exit, fatal},
-    output,
+    json, output,
     progress::count,
     sessions::{find, of},
     setup::Setup,
@@ -91,7 +91,7 @@ fn request(
 fn tell(comparison: &Comparison, shared: &Shared, outcome: &Outcome) -> anyhow::Result<()> {
     let different = comparison.differences.len();
     if shared.json {
-        output::json(comparison)?;
+        json::result(comparison)?;
     } else {
         for one in &comparison.differences {
             let arguments = terminal(&one.arguments).replace('\n', " ");

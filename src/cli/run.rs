@@ -1,7 +1,7 @@
 //! `hob run`.
 
 use hob_forge::Access;
-use hob_worker::{Repositories, RunLimits, RunSummary};
+use hob_worker::{Repositories, RunLimits, RunSummary, WorkError};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
@@ -51,6 +51,9 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs, screen:
         json::event(serde_json::json!({ "event": "ended", "summary": done }))?;
     } else if shared.verbosity() != Verbosity::Quiet {
         tell_people(&done);
+    }
+    if let Some(lacks) = done.lacks {
+        return Err(WorkError::Shared(lacks).into());
     }
     if args.once && done.repositories_failed > 0 {
         return Err(fatal(Exit::Failure, format!("{} repositories could not be polled", done.repositories_failed)));

@@ -6,6 +6,7 @@ use hob_domain::{Outcome, RunId, dollars, terminal};
 use crate::cli::{
     args::{SessionArgs, Shared},
     exit::{Exit, fatal},
+    json,
     layout::{self, Table, width_of, wrapped},
     output,
     setup::Setup,
@@ -30,7 +31,7 @@ pub(super) fn sessions(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
     let mut found = of(setup).list();
     found.retain(|record| repo.as_ref().is_none_or(|repo| record.repo == *repo));
     if shared.json {
-        return output::json(&found);
+        return json::result(&found);
     }
     if found.is_empty() {
         let place = setup.state_dir.join("sessions");
@@ -54,7 +55,7 @@ pub(super) fn sessions(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
 pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow::Result<()> {
     let record = find(setup, shared, args)?;
     if shared.json {
-        return output::json(&record);
+        return json::result(&record);
     }
     let metrics = &record.metrics;
     let limits = [

@@ -6,7 +6,7 @@ use hob_agent::{AgentParts, Approval};
 use hob_config::{Settings, Standard, child_environment, hob_variables};
 use hob_domain::RepoName;
 use hob_forge::{Access, Connection, Forge};
-use hob_worker::{EventSink, Repositories, WorkEvent, Worker, WorkerParts, WorkerPool, worker_id};
+use hob_worker::{EventSink, Preflight, Repositories, WorkEvent, Worker, WorkerParts, WorkerPool, worker_id};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
@@ -149,6 +149,7 @@ impl Setup {
             events: Arc::clone(&listen.events),
             cancel: listen.cancel.clone(),
             approval: listen.approval.clone(),
+            preflight: Preflight::Wanted,
             settings: self.settings.clone(),
         }
     }

@@ -39,7 +39,7 @@ pub(super) async fn status(setup: Setup, shared: Shared) -> anyhow::Result<()> {
         }
     }
     if shared.json && (failed.is_none() || !repositories.is_empty()) {
-        output::json(&json!({ "issues": issues, "repositories": repositories, "rates": pool.rates() }))?;
+        json::result(&json!({ "issues": issues, "repositories": repositories, "rates": pool.rates() }))?;
     }
     if !shared.json {
         // On standard error, because it is not part of the result.

@@ -197,7 +197,11 @@ impl<'a> Told<'a> {
     }
 
     fn summary(&self, events: &[Timed], trigger: &str, done: Option<&RunSummary>) -> String {
-        let mut summary = format!("## Hob\n\n{}\n", self.headline(trigger));
+        let headline = match done.and_then(|done| done.lacks.as_ref()) {
+            Some(lacks) => format!("Hob stopped: {}", text(&lacks.to_string())),
+            None => self.headline(trigger),
+        };
+        let mut summary = format!("## Hob\n\n{headline}\n");
         if !self.ends.is_empty() {
             summary.push_str("\n| issue | result |\n|---|---|\n");
             for ((repo, issue), event) in &self.ends {

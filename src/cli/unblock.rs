@@ -4,7 +4,7 @@ use hob_forge::Access;
 
 use crate::cli::{
     args::{Shared, UnblockArgs},
-    layout, output,
+    json, layout,
     setup::{Listen, Setup},
 };
 
@@ -13,7 +13,7 @@ pub(super) async fn unblock(setup: Setup, shared: Shared, args: UnblockArgs) -> 
     hob_worker::unblock(&worker, args.issue, &args.message).await?;
     let (issue, answered) = (args.issue, !args.message.trim().is_empty());
     if shared.json {
-        return output::json(&serde_json::json!({ "issue": issue, "answered": answered }));
+        return json::result(&serde_json::json!({ "issue": issue, "answered": answered }));
     }
     let text = if answered {
         format!("Issue {issue} is requeued with your answer: the next free worker passes it to the agent.")

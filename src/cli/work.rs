@@ -10,6 +10,7 @@ use crate::cli::{
     ask,
     exit::{Exit, fatal},
     explain::next_step,
+    json,
     layout::Table,
     output::{self, Unwritable},
     progress::{self, Addresses, Show, Verbosity, View, count},
@@ -53,7 +54,7 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs, scree
         tell_people(&summary);
     }
     if shared.json {
-        output::json(&issues)?;
+        json::result(&issues)?;
     } else {
         print(&issues)?;
     }
@@ -95,7 +96,7 @@ async fn look(setup: Setup, shared: &Shared, numbers: &[IssueNumber]) -> anyhow:
             Some(found) => serde_json::to_value(found),
             None => Ok(absent(number)),
         });
-        return output::json(&values.collect::<Result<Vec<_>, _>>()?);
+        return json::result(&values.collect::<Result<Vec<_>, _>>()?);
     }
     let mut table = Table::new(&["issue", "state"], &["title", "next step"]);
     for (number, found) in numbers.iter().zip(found) {

@@ -162,6 +162,24 @@ async fn own_repository(home: &Path) -> PathBuf {
 }
 
 #[tokio::test]
+async fn a_rehearsal_that_leads_to_no_pull_request_is_a_failure() {
+    let home = tempfile::tempdir().unwrap();
+    own_repository(home.path()).await;
+    let idle = "[agents.idle]\nbackend = 'command'\ncommand = ['true']";
+    std::fs::write(home.path().join("hob.toml"), idle).unwrap();
+    let args = ["rehearse", "--config", "hob.toml", "--repo", "mine", "--issue", "issue.md", "--agent"];
+    for (agent, code, says) in [
+        ("nope", 6, "`nope`"),
+        ("idle", 7, "hob: the rehearsal ended without a pull request: blocked: The agent changed no file."),
+    ] {
+        let finished = hob(home.path(), &[&args[..], &[agent]].concat()).await;
+        let said = finished.stderr.text();
+        assert!(said.lines().last().unwrap().contains(says), "{agent}: {said}");
+        assert_eq!(finished.exit, hob_process::Exit::Code(code), "{agent}: {said}");
+    }
+}
+
+#[tokio::test]
 async fn a_rehearsal_that_lacks_a_part_says_which() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("issue.md"), "# Title").unwrap();
@@ -169,7 +187,7 @@ async fn a_rehearsal_that_lacks_a_part_says_which() {
         (vec!["rehearse", "--repo", "."], "give both"),
         (vec!["rehearse", "--agent", "native"], "give both"),
         (vec!["rehearse", "--repo", ".", "--issue", "none.md"], "`none.md` cannot be read"),
-        (vec!["rehearse", "--repo", ".", "--issue", "issue.md", "--agent", "nope"], "`nope`"),
+        (vec!["rehearse", "--repo", ".", "--issue", "issue.md"], "is not a git repository with a commit"),
     ] {
         let finished = hob(home.path(), &args).await;
         let said = finished.stderr.text();

@@ -105,6 +105,22 @@ pub trait AgentBackend: Send + Sync {
     /// # Errors
     /// [`AgentError`] when the agent could not be run at all.
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError>;
+
+    /// Whether it could be run on this machine, as far as that can be told without work: its program is there, its model
+    /// has a price where the budget is one of money.
+    ///
+    /// # Errors
+    /// [`AgentError`] says what is missing.
+    async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError>;
+}
+
+/// What an agent would be run with.
+#[derive(Debug, Clone, Copy)]
+pub struct Machine<'a> {
+    /// The environment of the children.
+    pub environment: &'a Environment,
+    /// Whether runs have a budget of money.
+    pub costs_count: bool,
 }
 
 /// An agent that could not be run at all.

@@ -1,6 +1,6 @@
 //! The environment of an agent's children: the run's allow-list, and the variables that the agent's settings name.
 
-use std::ffi::OsStr;
+use std::{ffi::OsStr, os::unix::fs::PermissionsExt, path::PathBuf};
 
 use hob_config::{AgentSettings, may_pass};
 use hob_process::Environment;
@@ -27,4 +27,14 @@ pub(super) fn of_child(context: &RunContext, extras: &Environment) -> Environmen
     environment.retain(|name, _| name.to_str().is_none_or(may_pass));
     environment.extend(extras.clone());
     environment
+}
+
+/// Where a program is: as it is named where that is a path, else in the `folders` of a `PATH`.
+pub(super) fn find_program(program: &str, folders: Option<&OsStr>) -> Option<PathBuf> {
+    let runs =
+        |path: &PathBuf| path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0);
+    if program.contains('/') {
+        return Some(PathBuf::from(program)).filter(runs);
+    }
+    std::env::split_paths(folders?).map(|folder| folder.join(program)).find(runs)
 }

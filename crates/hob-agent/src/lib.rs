@@ -17,7 +17,7 @@ pub mod session;
 
 pub use adapters::{adapter_program, adapter_variables, find_adapter};
 pub use approval::{Approval, Proposal, Verdict};
-pub use backend::{AgentBackend, AgentError, RunContext};
+pub use backend::{AgentBackend, AgentError, Machine, RunContext};
 pub use command::CommandAgent;
 pub use executor::Executor;
 pub use native::{Comparison, Difference, NativeAgent, Replayed, compare};

@@ -220,5 +220,5 @@ fn is_name(name: &str) -> bool {
 }
 
 fn setup(reason: String) -> AgentError {
-    AgentError { reason, failure: FailureClass::NeedsHuman }
+    AgentError { reason, failure: FailureClass::Misconfigured }
 }

@@ -18,6 +18,11 @@ pub(super) fn needs_human(reason: impl Into<String>) -> Outcome {
     Outcome::Failed { reason: reason.into(), failure: FailureClass::NeedsHuman }
 }
 
+/// A run that lacked something which only whoever runs the worker can supply.
+pub(super) fn misconfigured(reason: impl Into<String>) -> Outcome {
+    Outcome::Failed { reason: reason.into(), failure: FailureClass::Misconfigured }
+}
+
 /// A run that was ended on purpose.
 pub(super) fn cancelled() -> Outcome {
     Outcome::Failed { reason: "the run was cancelled".into(), failure: FailureClass::Cancelled }

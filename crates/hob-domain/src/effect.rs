@@ -45,9 +45,9 @@ impl Transition {
                 let what = format!("attempt {} failed, the next starts", record.attempt);
                 requeue_until(record, &what, failure, until)
             }
-            Self::WaitForQuota { failure, until } => {
+            Self::Postpone { failure, until } => {
                 uncount_attempt(record);
-                requeue_until(record, "the model's quota is used up, work resumes", failure, until)
+                requeue_until(record, "postponed, work resumes", failure, until)
             }
             Self::Requeue { reason } => {
                 uncount_attempt(record);
@@ -106,6 +106,10 @@ impl Unblocking {
         };
         record.attempt = 0;
         (record.last_failure, record.blocked, record.proposed) = (None, None, None);
+        if record.pull_request.is_none() {
+            // Work that passed its checks before the answer is not what is asked for now.
+            record.head_sha = None;
+        }
         if let Some(trigger) = record.trigger.as_mut() {
             trigger.approved = approved;
         }

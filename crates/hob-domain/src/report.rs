@@ -195,11 +195,9 @@ fn headline(record: &Record) -> String {
     }
     match record.state {
         State::Ready => match (&record.last_failure, record.retry_after) {
-            (Some(failure), Some(until)) => format!(
-                "**Waiting**: the last attempt failed ({}). The next one starts after {}.",
-                inert(&clip(failure, 2_000)),
-                until.format("%Y-%m-%d %H:%M UTC")
-            ),
+            (Some(failure), Some(until)) => {
+                format!("**Waiting** until {}: {}", until.format("%Y-%m-%d %H:%M UTC"), inert(&clip(failure, 2_000)),)
+            }
             _ => "**Ready**: the next free worker takes it.".to_owned(),
         },
         State::Assigned => "**Claimed**: the work is being prepared.".to_owned(),
@@ -414,7 +412,7 @@ mod tests {
 
         == retry
         <!-- hob:status -->
-        **Waiting**: the last attempt failed (the model &lt;b>failed&lt;/b>). The next one starts after 2023-11-14 22:13 UTC.
+        **Waiting** until 2023-11-14 22:13 UTC: the model &lt;b>failed&lt;/b>
 
         attempt 1
 

@@ -173,6 +173,14 @@ impl RepositoryRecord {
         self.taken(now, None).0
     }
 
+    /// Whether the issue's share of the day has no reservation and is what the issue's bill says; one that has none today
+    /// has nothing to settle.
+    pub fn is_settled(&self, issue: IssueNumber, bill: Spend, now: Timestamp) -> bool {
+        let today = self.at.date_naive() == now.date_naive();
+        let share = self.day.iter().find(|share| today && share.issue == issue);
+        share.is_none_or(|share| share.reserved == Spend::default() && share.now == bill)
+    }
+
     /// What the day has cost by `now`, with what is reserved.
     fn taken(&self, now: Timestamp, except: Option<IssueNumber>) -> (Spend, u32) {
         if self.at.date_naive() != now.date_naive() {

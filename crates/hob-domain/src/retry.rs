@@ -21,8 +21,11 @@ pub enum FailureClass {
         /// The time until the reset, where it is known.
         reset_after: Option<Duration>,
     },
-    /// A person has to decide or to set something up.
+    /// A maintainer has to decide or to set something up: the issue asks them.
     NeedsHuman,
+    /// The worker lacks something that only whoever runs it can supply, such as a program, a model's key or a right of its
+    /// token. No issue is to blame, so none is blocked.
+    Misconfigured,
     /// The run was ended on purpose.
     Cancelled,
 }

@@ -70,9 +70,10 @@ pub enum Transition {
         /// Not before this time.
         until: Timestamp,
     },
-    /// The model's quota is used up: the issue is requeued, and the attempt does not count.
-    WaitForQuota {
-        /// What the model's service said.
+    /// What failed is not the attempt's fault, such as a model's quota or the forge: the issue is requeued for later, and
+    /// the attempt does not count.
+    Postpone {
+        /// What failed.
         failure: String,
         /// Not before this time.
         until: Timestamp,
@@ -217,7 +218,7 @@ impl Transition {
             Self::Publish { .. } => "publish",
             Self::Block(_) => "block",
             Self::Retry { .. } => "retry",
-            Self::WaitForQuota { .. } => "wait for quota",
+            Self::Postpone { .. } => "postpone",
             Self::Requeue { .. } => "requeue",
             Self::Request(_) => "request",
             Self::Pause(_) => "pause",
@@ -251,7 +252,7 @@ impl Transition {
             Self::RecordSpend(_) => working.then_some(state),
             Self::Publish { .. } => (state == InProgress).then_some(InReview),
             Self::Block(_) => working.then_some(Blocked),
-            Self::Retry { .. } | Self::WaitForQuota { .. } | Self::Requeue { .. } => working.then_some(Ready),
+            Self::Retry { .. } | Self::Postpone { .. } | Self::Requeue { .. } => working.then_some(Ready),
             Self::Pause(_) => (state != Done).then_some(if working { Ready } else { state }),
             Self::Resume { .. } => (record.paused.is_some() || record.asks_for_a_pause()).then_some(state),
             Self::RetryNow { .. } => (state == Ready).then_some(Ready),
@@ -344,7 +345,7 @@ mod tests {
                 to(&[InProgress], InReview),
             ),
             (Transition::Retry { failure: failure(), until: now() }, to(&working, Ready)),
-            (Transition::WaitForQuota { failure: failure(), until: now() }, to(&working, Ready)),
+            (Transition::Postpone { failure: failure(), until: now() }, to(&working, Ready)),
             (Transition::Requeue { reason: failure() }, to(&working, Ready)),
             (Transition::Request(request), same(&State::ALL)),
             (
@@ -400,6 +401,7 @@ mod tests {
         continue | unblocked by ann; claimed by w, generation 1
         finish | finished: the issue was closed
         pause | paused by ann
+        postpone | postponed, work resumes after 00:16:40 UTC: no
         publish | opened the pull request 9
         rebuild | rebuilt: the ledger was deleted
         reconcile | no
@@ -414,7 +416,6 @@ mod tests {
         start agent | the agent `native` started on `hob/1`
         take over | taken over from a worker that stopped by w, generation 1
         unblock | unblocked by ann
-        wait for quota | the model's quota is used up, work resumes after 00:16:40 UTC: no
         ");
     }
 

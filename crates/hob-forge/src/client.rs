@@ -7,11 +7,14 @@ use std::{
 };
 
 use hob_config::ForgeSettings;
-use hob_domain::{RepoName, Timestamp, remaining};
+use hob_domain::{FailureClass, RepoName, Timestamp, remaining};
 use http::Method;
 use serde::de::DeserializeOwned;
 
 use crate::{Connection, ForgeError, HeldLease, RepositoryEntry, pages::all, purpose::Purpose, throttle::WriteTurn};
+
+/// A wait that people notice, and want explained.
+const NOTICEABLE: Duration = Duration::from_secs(5);
 
 /// The client of one repository. Clones share the connection.
 #[derive(Debug, Clone)]
@@ -116,8 +119,52 @@ impl Forge {
         Ok(())
     }
 
-    /// A visible write, fenced by the lease.
+    /// A visible write, fenced by the lease, that may be made twice because the second has no further effect. A failure
+    /// that may pass is waited out.
     pub(super) async fn write_held<T: DeserializeOwned>(
+        &self,
+        lease: &HeldLease,
+        request: (Method, &str),
+        body: &serde_json::Value,
+        purpose: Purpose<'_>,
+    ) -> Result<T, ForgeError> {
+        self.repeat(lease, request, body, purpose, |_error| true).await
+    }
+
+    /// A visible write, fenced by the lease, that makes something. Only a limit is waited out: whatever else fails may have
+    /// had its effect, and the caller looks before it tries again.
+    pub(super) async fn create_held<T: DeserializeOwned>(
+        &self,
+        lease: &HeldLease,
+        request: (Method, &str),
+        body: &serde_json::Value,
+        purpose: Purpose<'_>,
+    ) -> Result<T, ForgeError> {
+        self.repeat(lease, request, body, purpose, |error| !error.outcome_is_unknown()).await
+    }
+
+    async fn repeat<T: DeserializeOwned>(
+        &self,
+        lease: &HeldLease,
+        (method, path): (Method, &str),
+        body: &serde_json::Value,
+        purpose: Purpose<'_>,
+        may_repeat: impl Fn(&ForgeError) -> bool,
+    ) -> Result<T, ForgeError> {
+        let mut tried = 0;
+        loop {
+            let error = match self.write_once(lease, (method.clone(), path), body, purpose).await {
+                Ok(written) => return Ok(written),
+                Err(error) => error,
+            };
+            let pause = self.pause_within(lease, &error, tried).filter(|_| may_repeat(&error));
+            let Some(pause) = pause else { return Err(error) };
+            self.wait(&error, pause).await;
+            tried += 1;
+        }
+    }
+
+    async fn write_once<T: DeserializeOwned>(
         &self,
         lease: &HeldLease,
         request: (Method, &str),
@@ -128,6 +175,28 @@ impl Forge {
         let turn = self.write_turn(purpose.what).await?;
         self.permit(lease, self.settings().timeout, purpose.what)?;
         self.write_in(&turn, request, body, purpose).await
+    }
+
+    /// How long to wait before a write under the lease that failed so is tried again; none: it is not. A limit is waited
+    /// out beyond `forge.patience` too, where the lease lasts longer.
+    pub fn pause_within(&self, lease: &HeldLease, error: &ForgeError, tried: u32) -> Option<Duration> {
+        self.pause_after(error, tried).or_else(|| {
+            let FailureClass::Transient { retry_after: Some(wait) } = error.class() else { return None };
+            // A step of the ledger is three calls at most.
+            let needed = wait.saturating_add(self.settings().timeout.saturating_mul(3));
+            let lasts = needed < remaining(&lease.record(), self.now());
+            (tried < self.settings().retries && lasts).then_some(wait)
+        })
+    }
+
+    /// Waits before another try, and tells of a wait that people would notice.
+    pub async fn wait(&self, error: &ForgeError, pause: Duration) {
+        if pause < NOTICEABLE {
+            tracing::debug!(%error, wait_ms = pause.as_millis(), "another try follows: {error}");
+        } else {
+            tracing::warn!(%error, wait_seconds = pause.as_secs(), "waiting {} s: {error}", pause.as_secs());
+        }
+        tokio::time::sleep(pause).await;
     }
 
     /// The ledger's prefix without `refs/`, as the API's paths have it.

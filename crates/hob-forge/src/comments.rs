@@ -83,7 +83,7 @@ impl Comments<'_> {
         let what = format!("comment on issue {}", lease.issue());
         let made: CommentWire = self
             .forge
-            .write_held(lease, (Method::POST, &path), &json!({ "body": body }), IssuesWrite.to(&what))
+            .create_held(lease, (Method::POST, &path), &json!({ "body": body }), IssuesWrite.to(&what))
             .await?;
         Ok(made.id)
     }

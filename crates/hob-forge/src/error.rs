@@ -158,9 +158,8 @@ impl ForgeError {
             | Self::Forbidden { .. }
             | Self::NoRepository(_)
             | Self::EmptyRepository(_)
-            | Self::Moved { .. }
-            | Self::Record { .. }
-            | Self::RepositoryRecord(_) => FailureClass::NeedsHuman,
+            | Self::Moved { .. } => FailureClass::Misconfigured,
+            Self::Record { .. } | Self::RepositoryRecord(_) => FailureClass::NeedsHuman,
             Self::NotFound { .. }
             | Self::Refused { .. }
             | Self::TooLong { .. }

@@ -11,11 +11,9 @@
 //! # Caveats
 //! The commits carry the tree of the base branch, since not every forge takes an empty one.
 
-use std::time::Duration;
-
 use hob_domain::{
-    Claimant, FailureClass, IssueNumber, Lost, Nonce, Record, Request, Sha, Timestamp, Transition, acquire, apply,
-    released, remaining, renewed, still_mine,
+    Claimant, IssueNumber, Lost, Nonce, Record, Request, Sha, Timestamp, Transition, acquire, apply, released, renewed,
+    still_mine,
 };
 use http::Method;
 use serde::Deserialize;
@@ -262,8 +260,7 @@ impl Ledger<'_> {
     }
 
     /// Writes `record` over what the lease wrote last. What the run has to say, above all its bill, is lost with a step
-    /// that fails: one whose failure may pass is tried again, since only one of the tries can move the ref. A limit is
-    /// waited out, beyond `forge.patience` too, where the lease lasts longer.
+    /// that fails: one whose failure may pass is tried again, since only one of the tries can move the ref.
     async fn step(self, lease: &HeldLease, record: Record, sentence: &str) -> Result<(), ForgeError> {
         let mut tried = 0;
         let error = loop {
@@ -274,26 +271,14 @@ impl Ledger<'_> {
                 }
                 Err(error) => error,
             };
-            let Some(wait) = self.forge.pause_after(&error, tried).or_else(|| self.limit_within(lease, &error, tried))
-            else {
-                break error;
-            };
+            let Some(pause) = self.forge.pause_within(lease, &error, tried) else { break error };
+            self.forge.wait(&error, pause).await;
             tried += 1;
-            tracing::debug!(%error, wait_ms = wait.as_millis(), "a step of the ledger is tried again");
-            tokio::time::sleep(wait).await;
         };
         if matches!(error, ForgeError::Lost(_)) {
             lease.lost().cancel();
         }
         Err(error)
-    }
-
-    /// How long a limit lasts that ends well before the lease does; none: it is not waited for.
-    fn limit_within(self, lease: &HeldLease, error: &ForgeError, tried: u32) -> Option<Duration> {
-        let FailureClass::Transient { retry_after: Some(wait) } = error.class() else { return None };
-        // A step is three calls at most.
-        let needed = wait.saturating_add(self.forge.settings().timeout.saturating_mul(3));
-        (tried < self.forge.settings().retries && needed < remaining(&lease.record(), self.forge.now())).then_some(wait)
     }
 
     async fn step_once(self, lease: &HeldLease, record: Record, sentence: &str) -> Result<Holding, ForgeError> {

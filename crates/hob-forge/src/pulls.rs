@@ -118,14 +118,18 @@ impl Pulls<'_> {
         if let Some(pull) = open {
             return self.update(lease, pull.number, draft).await;
         }
-        match self.open(lease, draft).await {
-            Err(error) if error.outcome_is_unknown() || error.is_refusal(422, "already exists") => {
-                match self.open_of(&draft.head, &draft.base).await? {
-                    Some(pull) => self.update(lease, pull.number, draft).await,
-                    None => Err(error),
-                }
+        let mut tried = 0;
+        loop {
+            let error = match self.open(lease, draft).await {
+                Err(error) if error.outcome_is_unknown() || error.is_refusal(422, "already exists") => error,
+                result => return result,
+            };
+            if let Some(pull) = self.open_of(&draft.head, &draft.base).await? {
+                return self.update(lease, pull.number, draft).await;
             }
-            result => result,
+            let Some(pause) = self.forge.pause_within(lease, &error, tried) else { return Err(error) };
+            self.forge.wait(&error, pause).await;
+            tried += 1;
         }
     }
 
@@ -136,7 +140,7 @@ impl Pulls<'_> {
         });
         let wire: PullWire = self
             .forge
-            .write_held(
+            .create_held(
                 lease,
                 (Method::POST, &self.forge.path("/pulls")),
                 &body,

@@ -17,6 +17,8 @@ pub struct RepositoryDetails {
     pub may_push: Option<bool>,
     /// Whether it is archived: read-only for everybody.
     pub archived: bool,
+    /// Whether it has issues.
+    pub has_issues: bool,
 }
 
 /// The base branch's tip.
@@ -46,6 +48,7 @@ struct RepositoryWire {
     default_branch: String,
     #[serde(default)]
     archived: bool,
+    has_issues: Option<bool>,
     permissions: Option<PermissionsWire>,
 }
 
@@ -112,6 +115,7 @@ impl Repository<'_> {
                 default_branch: wire.default_branch,
                 may_push: wire.permissions.map(|permissions| permissions.push),
                 archived: wire.archived,
+                has_issues: wire.has_issues.unwrap_or(true),
             }),
             Err(error) if error.is_not_found() => Err(ForgeError::NoRepository(self.forge.repo.clone())),
             Err(error) => Err(error),

@@ -68,7 +68,7 @@ impl RepositoryLedger<'_> {
         tree: &Sha,
         change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T>,
     ) -> Result<Result<T, Full>, ForgeError> {
-        let mut fresh = false;
+        let (mut fresh, mut tried) = (false, 0);
         for round in 0..ROUNDS_MAX {
             let before = if fresh { self.read_tip().await? } else { self.known_entry() };
             let record = before.as_ref().map(|entry| &entry.record);
@@ -81,11 +81,16 @@ impl RepositoryLedger<'_> {
                 }
                 Err(full) => return Ok(Err(full)),
             };
-            if self.follow(before.as_ref(), tree, record, &sentence).await? {
-                return Ok(Ok(answer));
-            }
             fresh = true;
-            tokio::time::sleep(self.forge.connection().transport.pause_of_round(round)).await;
+            match self.follow(before.as_ref(), tree, record, &sentence).await {
+                Ok(true) => return Ok(Ok(answer)),
+                Ok(false) => tokio::time::sleep(self.forge.connection().transport.pause_of_round(round)).await,
+                Err(error) => {
+                    let Some(pause) = self.forge.pause_after(&error, tried) else { return Err(error) };
+                    self.forge.wait(&error, pause).await;
+                    tried += 1;
+                }
+            }
         }
         Err(ForgeError::Crowded)
     }
@@ -132,6 +137,11 @@ impl RepositoryLedger<'_> {
         let wire: CommitWire = self.forge.get_once(&path, ContentsRead.to("read the repository's ledger")).await?;
         let record = RepositoryRecord::from_message(&wire.message).map_err(ForgeError::RepositoryRecord)?;
         Ok(RepositoryEntry { commit: wire.sha, record })
+    }
+
+    /// The record as it was read or written last.
+    pub fn known(self) -> Option<RepositoryRecord> {
+        self.known_entry().map(|entry| entry.record)
     }
 
     fn known_entry(self) -> Option<RepositoryEntry> {

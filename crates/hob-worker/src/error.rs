@@ -1,5 +1,7 @@
 //! What can stop a piece of work, with the class that decides what follows; and the mistakes of an operator.
 
+use std::sync::Arc;
+
 use hob_agent::AgentError;
 use hob_config::RepositorySettingsError;
 use hob_domain::{FailureClass, InvalidGlob, IssueNumber};
@@ -34,6 +36,12 @@ pub enum WorkError {
     /// The shell of the checks could not be run.
     #[error("the checks could not be run: {0}")]
     Checks(#[source] ProcessError),
+    /// The worker lacks what only whoever runs it can supply: no issue is touched.
+    #[error("{0}")]
+    Misconfigured(String),
+    /// One that several are told of.
+    #[error(transparent)]
+    Shared(Arc<Self>),
     /// A task of this process panicked: its lease expires, and another worker takes the issue over.
     #[error("a task panicked ({0}): please report this")]
     Panicked(String),
@@ -46,10 +54,12 @@ impl WorkError {
             Self::Forge(error) => error.class(),
             Self::Workspace(error) => error.class(),
             Self::Agent(error) => error.failure.clone(),
+            Self::Shared(error) => error.class(),
             Self::Panicked(_) => FailureClass::Cancelled,
-            Self::Settings(_) | Self::Glob(_) | Self::Server(_) | Self::Branch(_) | Self::Checks(_) => {
-                FailureClass::NeedsHuman
+            Self::Misconfigured(_) | Self::Settings(_) | Self::Glob(_) | Self::Server(_) | Self::Checks(_) => {
+                FailureClass::Misconfigured
             }
+            Self::Branch(_) => FailureClass::NeedsHuman,
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Explanation: what would be done about each issue, or why nothing. It only reads.
 
-use hob_agent::Registry;
-use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{
     Action, ApprovalGrant, Blocked, Decision, IssueNumber, IssueStatus, IssueView, Planned, Record, Recovery, State,
     Timestamp, Unblocking, WaitReason, decide, has_label, plan, plan_chosen,
@@ -168,25 +166,6 @@ pub async fn unfinished(worker: &Worker) -> Result<Vec<(String, Record)>, WorkEr
     let found = discover(worker).await?;
     let of = |issue: IssueView| issue.record.map(|record| (issue.title, record));
     Ok(found.snapshot.issues.into_iter().filter_map(of).filter(|(_, record)| record.state != State::Done).collect())
-}
-
-/// The agents there are, and what git says of its version.
-///
-/// # Errors
-/// [`WorkError`] when an agent's settings cannot be read or git cannot be run.
-pub async fn tools(worker: &Worker) -> Result<(Vec<String>, String), WorkError> {
-    let names = Registry::new(worker.agents.clone())?.names();
-    Ok((names, worker.workspace.git_version().await?))
-}
-
-/// The repository's own settings, as the base branch has them.
-///
-/// # Errors
-/// [`WorkError::Settings`] when they cannot be used.
-pub async fn repository_settings(worker: &Worker) -> Result<Option<RepositorySettings>, WorkError> {
-    let base = worker.forge.repository().base_branch().await?;
-    let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base.sha).await?;
-    Ok(text.map(|text| RepositorySettings::parse(&text)).transpose()?)
 }
 
 /// What a decision means for an issue, and whether it would be worked on.

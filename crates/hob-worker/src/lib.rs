@@ -10,10 +10,13 @@
 //! | `reconcile` | one issue, one decision |
 //! | `attempt` | one lease, one end |
 //! | `transition` | a change's way to ledger, comment and labels |
+//! | `settlement` | the issue's share of the repository's day |
+//! | `preflight` | what the worker needs, looked at before the first write |
 //! | `observe`, `authorize` | what the forge says, and whose label and word count |
 //!
 //! Each part calls only parts below it.
 
+mod agent;
 mod attempt;
 mod authorize;
 mod error;
@@ -21,8 +24,10 @@ mod event;
 pub mod explain;
 mod finished;
 mod observe;
+pub mod preflight;
 mod reconcile;
 mod schedule;
+mod settlement;
 mod spend_journal;
 mod transition;
 mod worker;
@@ -35,4 +40,4 @@ pub use schedule::{
     Concurrency, IssueResult, Repositories, RunLimits, RunSummary, WorkedOn, WorkerFactory, WorkerPool, run_forever,
     run_once, run_sequentially, work_on,
 };
-pub use worker::{Worker, WorkerParts, worker_id};
+pub use worker::{Preflight, Worker, WorkerParts, worker_id};

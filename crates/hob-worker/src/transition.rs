@@ -9,6 +9,7 @@ use hob_forge::{BaseBranch, HeldLease, Issue};
 use crate::{
     WorkError, WorkEvent, Worker,
     observe::{Observed, own_comment},
+    settlement::settle_what_is_left,
 };
 
 /// An issue whose lease is held: what a change of it needs.
@@ -129,41 +130,61 @@ pub(super) async fn acquire_and_end(
     end(worker, &held, ending).await
 }
 
-/// Releases the lease.
+/// Releases the lease, after the issue's share of the day is settled.
 pub(super) async fn release(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
+    settle_what_is_left(worker, &held.lease, &held.base).await?;
     Ok(worker.forge.ledger().release(&held.lease).await?)
 }
 
 /// Writes the one status comment, or edits it. Its id goes into the ledger with the next transition.
 pub(super) async fn comment(worker: &Worker, lease: &HeldLease) -> Result<(), WorkError> {
-    let record = lease.record();
-    let body = status_body(&record, &worker.settings.status_rules());
-    let known = match record.status_comment {
-        Some(id) => Some(id),
-        None => find_comment(worker, lease).await?,
-    };
-    let id = match known {
-        Some(id) => match worker.forge.comments().edit(lease, id, &body).await {
-            Ok(()) => id,
-            // Somebody deleted it: the next one takes its place.
-            Err(error) if error.is_not_found() => create_comment(worker, lease, &body).await?,
-            Err(error) => return Err(error.into()),
-        },
-        None => create_comment(worker, lease, &body).await?,
+    let body = status_body(&lease.record(), &worker.settings.status_rules());
+    let mut tried = 0;
+    let id = loop {
+        let error = match comment_once(worker, lease, &body).await {
+            Ok(id) => break id,
+            Err(WorkError::Forge(error)) if error.outcome_is_unknown() => error,
+            Err(error) => return Err(error),
+        };
+        // The next try looks for the comment first.
+        let Some(pause) = worker.forge.pause_within(lease, &error, tried) else { return Err(error.into()) };
+        worker.forge.wait(&error, pause).await;
+        tried += 1;
     };
     lease.note(Note::StatusComment(id)).await;
     Ok(())
 }
 
-async fn create_comment(worker: &Worker, lease: &HeldLease, body: &str) -> Result<CommentId, WorkError> {
+async fn comment_once(worker: &Worker, lease: &HeldLease, body: &str) -> Result<CommentId, WorkError> {
+    let known = lease.record().status_comment;
+    if let Some(id) = known
+        && edit_comment(worker, lease, id, body).await?
+    {
+        return Ok(id);
+    }
+    if let Some(id) = unnoted_comment(worker, lease).await?
+        && edit_comment(worker, lease, id, body).await?
+    {
+        return Ok(id);
+    }
     lease.comment_tried().store(true, Ordering::Relaxed);
     Ok(worker.forge.comments().create(lease, body).await?)
 }
 
-/// Looks for a status comment that an earlier worker wrote, or this one by a write whose answer was lost, and that nobody
-/// could note. Only one by the token's own account counts: anybody can write the mark.
-async fn find_comment(worker: &Worker, lease: &HeldLease) -> Result<Option<CommentId>, WorkError> {
-    if lease.generation().0 <= 1 && !lease.comment_tried().load(Ordering::Relaxed) {
+/// False: somebody deleted it.
+async fn edit_comment(worker: &Worker, lease: &HeldLease, id: CommentId, body: &str) -> Result<bool, WorkError> {
+    match worker.forge.comments().edit(lease, id, body).await {
+        Ok(()) => Ok(true),
+        Err(error) if error.is_not_found() => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A status comment that an earlier worker wrote, or this one by a write whose answer was lost, and that nobody could note.
+/// Only one by the token's own account counts: anybody can write the mark.
+async fn unnoted_comment(worker: &Worker, lease: &HeldLease) -> Result<Option<CommentId>, WorkError> {
+    let is_first = lease.generation().0 <= 1 && lease.record().status_comment.is_none();
+    if is_first && !lease.comment_tried().load(Ordering::Relaxed) {
         return Ok(None);
     }
     own_comment(worker, lease.issue()).await

@@ -1,6 +1,6 @@
 //! What a worker is made of.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, sync::atomic::AtomicBool};
 
 use hob_agent::{AgentParts, Approval, Executor, session::Sessions};
 use hob_config::Settings;
@@ -39,6 +39,17 @@ pub struct WorkerParts {
     pub cancel: CancellationToken,
     /// Who approves an agent's actions that do not run by themselves.
     pub approval: Approval,
+    /// Whether what the worker needs is looked at before its first poll.
+    pub preflight: Preflight,
+}
+
+/// Whether a worker looks at what it needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preflight {
+    /// Before its first poll.
+    Wanted,
+    /// Somebody else did.
+    Done,
 }
 
 /// A worker of one repository.
@@ -57,6 +68,8 @@ pub struct Worker {
     pub(super) login: tokio::sync::OnceCell<Option<Login>>,
     pub(super) spend_journal: SpendJournal,
     pub(super) finished: FinishedLedgers,
+    /// Set when all that the worker needs was there.
+    pub(super) is_ready: AtomicBool,
     events: EventSink,
 }
 
@@ -87,6 +100,7 @@ impl Worker {
             login: tokio::sync::OnceCell::new(),
             spend_journal,
             finished: FinishedLedgers::default(),
+            is_ready: AtomicBool::new(parts.preflight == Preflight::Done),
             events: parts.events,
         })
     }

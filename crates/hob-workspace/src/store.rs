@@ -14,9 +14,10 @@ use crate::{
     BranchName, Checkout, Leftover, Remote, WorkspaceError,
     checkout::{self, Sources},
     git::{Git, done},
-    layout::{IssueFolder, blocking, make, mirror as mirror_folder},
+    layout::{IssueFolder, blocking, make, mirror as mirror_folder, remove, write},
     messages,
     mirror::{self, MirrorLock},
+    transport::exchange,
 };
 
 /// Hob's state folder, seen as mirrors and checkouts.
@@ -127,6 +128,28 @@ impl Workspace {
     pub async fn git_version(&self) -> Result<String, WorkspaceError> {
         let said = done("ask git for its version", self.git.local(&self.root).arg("version")).await?;
         Ok(said.split_whitespace().nth(2).unwrap_or_default().to_owned())
+    }
+
+    /// Whether git reaches the repository at `remote`.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub async fn reach(&self, remote: &Remote) -> Result<(), WorkspaceError> {
+        let command = self.git.remote(&self.root, remote).args(["ls-remote", "--quiet", "--heads"]).arg(remote.url());
+        exchange("reach the repository", remote, &self.root, command.arg("refs/heads/none")).await.map(drop)
+    }
+
+    /// Whether the state folder can be written to.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Disk`] when it cannot.
+    pub async fn try_writing(&self) -> Result<(), WorkspaceError> {
+        let file = self.root.join(format!("writable-{}", std::process::id()));
+        blocking("write to the state folder", move || {
+            write(&file, "")?;
+            remove(&file)
+        })
+        .await
     }
 
     pub(super) fn root(&self) -> &Path {

@@ -60,27 +60,27 @@ fn classify(said: &str) -> (FailureClass, Option<&'static str>) {
         (&["error: 429", "error: 50", "rate limit"], later(), None),
         (
             &["error: 403", "write access to repository not granted", "permission to"],
-            FailureClass::NeedsHuman,
+            FailureClass::Misconfigured,
             Some(NO_RIGHT),
         ),
         (
             &["authentication failed", "could not read username", "error: 401", "invalid username"],
-            FailureClass::NeedsHuman,
+            FailureClass::Misconfigured,
             Some(NO_TOKEN),
         ),
         (
             &["error: 404", "repository not found", "not found", "does not appear to be a git repository"],
-            FailureClass::NeedsHuman,
+            FailureClass::Misconfigured,
             Some(NO_REPO),
         ),
         (
             &["error: 301", "error: 302", "error: 307", "error: 308", "unable to update url base"],
-            FailureClass::NeedsHuman,
+            FailureClass::Misconfigured,
             Some(MOVED),
         ),
         (
             &["transport 'file' not allowed", "ssl certificate problem", "server certificate"],
-            FailureClass::NeedsHuman,
+            FailureClass::Misconfigured,
             None,
         ),
     ];
@@ -95,19 +95,23 @@ mod tests {
 
     #[test]
     fn what_git_says_decides_whether_to_try_again() {
-        let human = FailureClass::NeedsHuman;
+        let operator = FailureClass::Misconfigured;
         for (said, class, advice) in [
             ("fatal: unable to access 'https://h/': Could not resolve host: h", later(), ""),
             ("fatal: unable to access 'https://h/': The requested URL returned error: 503", later(), ""),
-            ("remote: Write access to repository not granted.; fatal: … error: 403", human.clone(), "contents: write"),
-            ("fatal: Authentication failed for 'https://h/a/b.git/'", human.clone(), "expired"),
-            ("fatal: could not read Username for 'https://h': terminal prompts disabled", human.clone(), "expired"),
+            (
+                "remote: Write access to repository not granted.; fatal: … error: 403",
+                operator.clone(),
+                "contents: write",
+            ),
+            ("fatal: Authentication failed for 'https://h/a/b.git/'", operator.clone(), "expired"),
+            ("fatal: could not read Username for 'https://h': terminal prompts disabled", operator.clone(), "expired"),
             (
                 "remote: Repository not found.; fatal: repository 'https://h/a/b.git/' not found",
-                human.clone(),
+                operator.clone(),
                 "no such",
             ),
-            ("fatal: … The requested URL returned error: 301", human, "moved"),
+            ("fatal: … The requested URL returned error: 301", operator, "moved"),
             ("error: file write error: No space left on device; fatal: index-pack failed", later(), "full"),
         ] {
             let (found, text) = classify(said);

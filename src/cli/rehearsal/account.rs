@@ -4,13 +4,13 @@ use std::{collections::BTreeMap, sync::PoisonError};
 
 use anyhow::Context;
 use hob_domain::{BlockKind, IssueNumber, State, terminal};
-use hob_forge::LedgerEntry;
 use hob_worker::WorkEvent;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::cli::{
     exit::{Exit, fatal},
+    json,
     layout::{width_of, wrapped},
     output::{self, BAD, BOLD, DIM, GOOD, Unwritable, styled},
     progress::{Addresses, Show, Timed, count},
@@ -51,7 +51,7 @@ pub(in crate::cli) async fn tell(stage: &Stage, desk: &Desk) -> anyhow::Result<(
     }
     let accounts: Vec<_> = accounts.into_values().collect();
     match desk.show {
-        Show::Json => output::json(&accounts),
+        Show::Json => json::result(&accounts),
         Show::Lines(_) => {
             accounts.iter().try_for_each(print)?;
             conclude(&accounts)
@@ -88,13 +88,15 @@ fn conclude(accounts: &[Account]) -> anyhow::Result<()> {
 /// Checks that a rehearsal with one issue led to a pull request, or to a question that only a person can answer.
 pub(in crate::cli) async fn expect_an_end(stage: &Stage) -> anyhow::Result<()> {
     let history = stage.worker.forge().ledger().history(IssueNumber(1)).await?;
-    let end = match history.last() {
+    let end = match history.last().map(|entry| &entry.record) {
         None => "the issue was not claimed".to_owned(),
-        Some(LedgerEntry { record, sentence, .. }) => match (record.state, record.blocked.as_ref().map(|why| why.kind))
-        {
-            (State::InReview | State::Done, _)
-            | (State::Blocked, Some(BlockKind::Question | BlockKind::ApprovalNeeded)) => return Ok(()),
-            (State::Ready | State::Assigned | State::InProgress | State::Blocked, _) => sentence.clone(),
+        Some(record) => match (record.state, record.blocked.as_ref()) {
+            (State::InReview | State::Done, _) => return Ok(()),
+            (State::Blocked, Some(why)) if matches!(why.kind, BlockKind::Question | BlockKind::ApprovalNeeded) => {
+                return Ok(());
+            }
+            (State::Blocked, Some(why)) => format!("blocked: {}", why.text.lines().next().unwrap_or_default()),
+            (state, _) => format!("{state}: {}", record.last_failure.as_deref().unwrap_or("its attempt did not end")),
         },
     };
     Err(fatal(Exit::Rehearsal, format!("the rehearsal ended without a pull request: {end}")))

@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, path::Path};
 
 use anyhow::Context;
 use github_emulator::SeedFile;
-use hob_agent::{AgentParts, Registry};
+use hob_agent::AgentParts;
 use hob_config::{AgentSettings, BackendKind};
 use hob_domain::{RepoName, State};
-use hob_worker::{RunLimits, WorkEvent, run_once};
+use hob_worker::{RunLimits, WorkError, WorkEvent, run_once};
 use include_dir::{Dir, DirEntry, include_dir};
 
 use crate::cli::{
@@ -91,17 +91,15 @@ pub(in crate::cli) async fn own(
         name.unwrap_or_default().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let repo: RepoName = format!("rehearsal/{}", if name.is_empty() { "repository" } else { &name }).parse()?;
     let agents = AgentParts { record: setup.record, ..AgentParts::of(&setup.settings, &setup.state_dir) };
-    let chosen = agent.as_deref().unwrap_or(&setup.settings.agent.default);
-    Registry::new(agents.clone())
-        .and_then(|registry| registry.get(chosen))
-        .map_err(|error| fatal(Exit::Usage, error.to_string()))?;
     let stage = Stage::set(setup.settings, repo, Source::Folder(folder), agents, agent, desk).await?;
     let ann = &stage.maintainer;
     ann.make_label("code").await?;
     let number = ann.open_issue(title, body).await?;
     ann.label(number, &["code"]).await?;
-    run_once(&stage.worker, RunLimits::default()).await?;
-    Ok(stage)
+    match run_once(&stage.worker, RunLimits::default()).await?.lacks {
+        Some(lacks) => Err(WorkError::Shared(lacks).into()),
+        None => Ok(stage),
+    }
 }
 
 /// Checks the end of the bundled rehearsal; a difference is a bug in Hob or a problem of this machine.

@@ -8,7 +8,7 @@ use hob_agent::{AgentParts, Approval};
 use hob_config::{Settings, child_environment};
 use hob_domain::RepoName;
 use hob_forge::{Access, Authentication, Connection, Forge};
-use hob_worker::{Worker, WorkerParts, worker_id};
+use hob_worker::{Preflight, Worker, WorkerParts, worker_id};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -92,6 +92,7 @@ impl Stage {
             events,
             cancel,
             approval: desk.approval.clone(),
+            preflight: Preflight::Wanted,
             settings,
         };
         let worker = Arc::new(Worker::new(parts).await?);

@@ -27,7 +27,7 @@ async fn a_run_tells_its_stages_and_writes_the_step_summary() {
 async fn a_pass_with_an_issue_that_failed_ends_with_1_and_leaves_it_to_the_next() {
     let world = World::fixing().start().await;
     let issue = world.asks("Make done.txt", "").await;
-    let what = What::Answer { status: 403, headers: Default::default(), message: "not today".to_owned() };
+    let what = What::Answer { status: 422, headers: Default::default(), message: "not today".to_owned() };
     let path = format!("/repos/*/*/issues/{issue}/events");
     world.forge.inject(Fault { method: Some("GET".to_owned()), path, login: None, when: When::Always, what });
     let ended = world.hob(&["run", "--once"]).await;
@@ -97,7 +97,7 @@ async fn the_doctor_finds_what_is_missing_and_writes_nothing_that_stays() {
     let settings = ["agent.default=native", "model.default=openai/a", "model.fallback=anthropic/b"];
     let args: Vec<_> = settings.iter().flat_map(|setting| ["--set", setting]).chain(["doctor"]).collect();
     let keyless = world.hob_with(&args, &[("OPENAI_API_KEY", "key")]).await;
-    let says = "bad  agents       run the agent: agent `native`: set ANTHROPIC_API_KEY";
+    let says = "bad  agent        run the agent: agent `native`: set ANTHROPIC_API_KEY";
     assert!(keyless.code == 6 && keyless.stdout.contains(says), "{keyless:?}");
     let refs = world.call("watch", http::Method::GET, "/git/matching-refs/hob", Value::Null).await;
     assert_eq!(refs, serde_json::json!([]));

@@ -39,7 +39,7 @@ async fn an_agent_killed_by_a_signal_is_tried_again_later() {
     let record = world.record(issue).await.unwrap();
     assert_eq!((record.state, record.attempt), (State::Ready, 1));
     assert!(record.retry_after.unwrap() > record.renewed_at, "{record:?}");
-    assert!(world.status(issue).await.contains("**Waiting**: the last attempt failed (signal 9 ended `sh`"));
+    assert!(world.status(issue).await.contains(": signal 9 ended `sh`"));
 
     let before = world.writes().len();
     world.run().await;
@@ -82,38 +82,12 @@ async fn an_agent_past_its_time_is_ended_with_its_children() {
 }
 
 #[tokio::test]
-async fn an_agent_that_is_not_installed_blocks_the_issue_with_what_to_do() {
-    let agent = hob_config::AgentSettings {
-        backend: hob_config::BackendKind::Command,
-        command: vec!["no-such-agent-here".to_owned()],
-        ..Default::default()
-    };
-    let world = World::fixing().agent("ghost", agent).set("agent.default", "ghost").start().await;
-    let issue = world.asks("Who works", "").await;
-    world.run().await;
-    let status = world.status(issue).await;
-    assert!(status.contains("start `no-such-agent-here`") && status.contains("is it installed"), "{status}");
-    world.finish().await;
-}
-
-#[tokio::test]
 async fn an_agent_that_does_not_exist_blocks_the_issue_with_those_that_do() {
     let world = World::fixing().start().await;
     let issue = world.opens("ann", "Wrong name", "", &["code", "agent:fixxer"]).await;
     world.run().await;
     let status = world.status(issue).await;
     assert!(status.contains("no agent `fixxer`: there are fixer"), "{status}");
-    world.finish().await;
-}
-
-#[tokio::test]
-async fn a_malformed_settings_file_of_the_repository_blocks_the_issue_with_its_line() {
-    let world = World::fixing().file(".github/hob.toml", "checks = [\n'true'\nagent = 3\n").start().await;
-    let issue = world.asks("Broken settings", "").await;
-    world.run().await;
-    assert_eq!(world.labels(issue).await, ["blocked", "code"]);
-    let status = world.status(issue).await;
-    assert!(status.contains("`.github/hob.toml` on the base branch cannot be used: line "), "{status}");
     world.finish().await;
 }
 
@@ -169,6 +143,43 @@ fn a_limit_longer_than_our_patience_does_not_lose_the_bill() {
     }));
 }
 
+/// Once each on a comment, a label and the pull request.
+#[test]
+fn a_limit_or_a_failure_that_passes_costs_no_attempt() {
+    let limit = What::Answer {
+        status: 429,
+        headers: [("retry-after".to_owned(), "40".to_owned())].into(),
+        message: "You have exceeded a secondary rate limit.".to_owned(),
+    };
+    let broken = What::Answer { status: 502, headers: Default::default(), message: String::new() };
+    for what in [limit, broken, What::DropBefore, What::DropAfter] {
+        for (method, path) in [
+            ("POST", "/repos/acme/site/issues/1/comments"),
+            ("PATCH", "/repos/acme/site/issues/comments/*"),
+            ("POST", "/repos/acme/site/issues/1/labels"),
+            ("DELETE", "/repos/acme/site/issues/1/labels/*"),
+            ("POST", "/repos/acme/site/pulls"),
+        ] {
+            let what = what.clone();
+            in_virtual_time(Box::pin(async move {
+                let world = World::with_agent("echo done > done.txt").inside(&Arc::default()).start().await;
+                let issue = world.asks("Make done.txt", "").await;
+                let (method, path, name) = (Some(method.to_owned()), path.to_owned(), format!("{what:?} {path}"));
+                world.forge.inject(Fault { method, path, login: None, when: When::Call(1), what });
+                world.run().await;
+                let record = world.record(issue).await.unwrap();
+                assert_eq!(
+                    (record.state, record.attempts_ever),
+                    (State::InReview, 1),
+                    "{name}: {:?}",
+                    world.failures()
+                );
+                world.finish_after_faults().await;
+            }));
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_refused_call_names_the_permission_that_it_needs() {
     for (path, says) in [
@@ -189,7 +200,7 @@ async fn a_refused_call_names_the_permission_that_it_needs() {
         let (method, login) = (None, Some("hob".into()));
         world.forge.inject(Fault { method, path: path.to_owned(), login, when: When::Always, what });
         let said = match run_once(&world.worker("w1").await, RunLimits::default()).await {
-            Ok(_) => world.failures().join("\n"),
+            Ok(summary) => summary.lacks.map(|lacks| lacks.to_string()).unwrap_or_default(),
             Err(error) => error.to_string(),
         };
         assert!(said.contains(says), "{path}: {said}");

@@ -169,7 +169,7 @@ async fn every_command_writes_what_the_document_describes() {
         events.extend(wrote);
     }
     world.asks("Fails", "").await;
-    let what = What::Answer { status: 403, headers: Default::default(), message: "not today".to_owned() };
+    let what = What::Answer { status: 422, headers: Default::default(), message: "not today".to_owned() };
     let path = "/repos/*/*/issues/*/events".to_owned();
     world.forge.inject(Fault { method: Some("GET".to_owned()), path, login: None, when: When::Always, what });
     events.extend(held.takes("run", &world.hob(&["run", "--once", "--json"]).await));

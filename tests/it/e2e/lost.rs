@@ -11,7 +11,8 @@ const WRITES_MAX: usize = 60;
 
 /// One issue after another; each loses one write more than the one before.
 async fn every_write_may_be_lost(lost: Lost) {
-    let world = World::with_agent("echo done > done-$HOB_ISSUE.txt").start().await;
+    let world =
+        World::with_agent("echo done > done-$HOB_ISSUE.txt").set("limits.issues_per_hour", "1000").start().await;
     let door = Faulty::before(&world).await;
     // Makes the labels, which later issues find there.
     world.asks("Nothing is lost", "").await;
@@ -22,6 +23,11 @@ async fn every_write_may_be_lost(lost: Lost) {
         run(&world.worker_by(&door, &format!("lossy{index}")).await).await;
         let writes = door.writes();
         let mut record = world.record(issue).await;
+        // Whatever is lost after the claim is made up for under the lease.
+        if let Some(record) = &record {
+            let (now, told) = ((record.state, record.attempts_ever), world.history(issue).await);
+            assert_eq!(now, (State::InReview, 1), "{lost:?} {index}: {told:?} {:?}", world.failures());
+        }
         for _turn in 0..3 {
             if record.as_ref().is_some_and(|record| record.state == State::InReview) {
                 break;

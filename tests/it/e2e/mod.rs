@@ -23,6 +23,7 @@ mod logging;
 mod long_lists;
 mod lost;
 mod meanwhile;
+mod misconfigured;
 mod order;
 mod output;
 mod policy;

@@ -6,7 +6,7 @@ use crate::harness::World;
 async fn a_full_disk_is_an_error_and_a_reader_that_has_gone_is_none() {
     let world = World::fixing().start().await;
     world.asks("Make done.txt", "").await;
-    for command in [&["list"][..], &["explain", "1"], &["status", "--json"], &["settings"], &["--help"]] {
+    for command in [&["list"][..], &["explain", "1"], &["status", "--json"], &["doctor"], &["settings"], &["--help"]] {
         let full = world.hob_in_shell(r#"exec "$@" > /dev/full"#, command).await;
         let said = "hob: standard output cannot be written: No space left on device (os error 28)\n";
         assert_eq!((full.code, full.stderr.as_str()), (1, said), "{command:?}");

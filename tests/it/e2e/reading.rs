@@ -4,6 +4,7 @@ use github_emulator::LoggedRequest;
 use hob_domain::{IssueNumber, Record, State};
 use hob_forge::Access;
 use hob_worker::RunLimits;
+use hob_worker::preflight::Health;
 use http::Method;
 use serde_json::json;
 
@@ -21,7 +22,8 @@ async fn explaining_and_listing_write_nothing() {
     assert_eq!((said[1].issue.0, said[1].place), (evil, None));
     assert!(said[1].why.starts_with("it would be refused: `tess`"), "{said:?}");
     assert!(hob_worker::explain::unfinished(&reader).await.unwrap().is_empty());
-    assert!(hob_worker::explain::repository_settings(&reader).await.unwrap().is_some());
+    let findings = hob_worker::preflight::examine(&reader).await.unwrap();
+    assert!(findings.iter().all(|finding| finding.health != Health::Bad), "{findings:?}");
     assert_eq!(world.writes(), []);
     world.finish().await;
 }

@@ -6,8 +6,9 @@ use serde_json::Value;
 use super::{World, children};
 
 impl World {
-    /// Ends the world. Fails on a held lease, a second status comment, an unexpected comment, a second open pull request
-    /// of an issue, labels that contradict the ledger, a live child, or an answer of the forge that says it is broken.
+    /// Ends the world. Fails on a held lease, a share of the day that is not settled, a second status comment, an
+    /// unexpected comment, a second open pull request of an issue, labels that contradict the ledger, a live child, or an
+    /// answer of the forge that says it is broken.
     pub(crate) async fn finish(self) {
         let broken: Vec<_> = self.forge.requests().into_iter().filter(|request| request.status >= 500).collect();
         assert!(broken.is_empty(), "the forge failed: {broken:?}");
@@ -65,6 +66,9 @@ impl World {
         let now = self.now().await;
         let held = held_by(&record, now, self.settings.lease.skew);
         assert_eq!(held, None, "the lease on issue {number} is still held");
+        let (bill, day) = (record.spend, self.repository_record().await);
+        let settled = day.as_ref().is_none_or(|day| day.is_settled(record.issue, bill, now));
+        assert!(settled, "issue {number} has spent {bill}, and the day says {day:?}");
         let repairs = self.settings.labels.changes(&labels, record.state);
         let story = if repairs.is_empty() { Vec::new() } else { self.history(number).await };
         assert!(repairs.is_empty(), "issue {number} is {:?} and has the labels {labels:?}: {story:#?}", record.state);

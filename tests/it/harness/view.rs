@@ -1,7 +1,7 @@
 //! What a test looks at: labels, comments, pull requests, commits, the ledger, briefs, and what the forge was asked.
 
 use github_emulator::LoggedRequest;
-use hob_domain::{IssueNumber, Record, STATUS_MARK, Timestamp};
+use hob_domain::{IssueNumber, Record, RepositoryRecord, STATUS_MARK, Timestamp};
 use hob_forge::{Access, Forge};
 use http::Method;
 use serde_json::Value;
@@ -119,6 +119,13 @@ impl World {
         let forge = self.watch();
         let tip = forge.ledger().tip(IssueNumber(issue)).await.unwrap()?;
         Some(forge.ledger().entry(&tip).await.unwrap().record)
+    }
+
+    /// The repository's own record; none where nothing was claimed yet.
+    pub(crate) async fn repository_record(&self) -> Option<RepositoryRecord> {
+        let forge = self.watch();
+        let tip = forge.ledger().tips().await.unwrap().repository;
+        forge.repository_ledger().entry(tip.as_ref()).await.unwrap().map(|entry| entry.record)
     }
 
     /// The briefs of an issue's runs, the first first.

@@ -11,7 +11,7 @@ use hob_agent::{AgentParts, Approval};
 use hob_config::{AgentSettings, BackendKind, RecipeSettings, Settings, child_environment};
 use hob_domain::{Claimant, EventId, RepoName, State, Transition, Trigger};
 use hob_forge::{Access, Authentication, Connection, Forge};
-use hob_worker::{RunLimits, RunSummary, WorkEvent, Worker, WorkerParts, run_once};
+use hob_worker::{Preflight, RunLimits, RunSummary, WorkEvent, Worker, WorkerParts, run_once};
 use http::Method;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -295,6 +295,8 @@ impl World {
             events: Arc::new(move |_: &RepoName, notice: &WorkEvent| notices.lock().unwrap().push(notice.clone())),
             cancel,
             approval: Approval::Nobody,
+            // Through the program it is wanted.
+            preflight: Preflight::Done,
         }
     }
 

@@ -14,9 +14,10 @@ use tokio::{
     task::{JoinError, spawn_blocking},
     time::Instant,
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AgentBackend, AgentError, RunContext,
+    AgentBackend, AgentError, Machine, RunContext,
     adapters::{
         adapter::{Adapter, PROMPT, Plan, Prompt, Services, Situation},
         catalog::adapter,
@@ -201,7 +202,6 @@ impl AgentBackend for AdapterAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
         let home = Home::create(self.homes.clone()).await.map_err(no_home)?;
         let environment = self.environment(context, &home);
-        let setup = |reason: String| AgentError { reason, failure: FailureClass::NeedsHuman };
         let version = check(self.adapter, &self.program, &environment, &context.cancel).await;
         if context.cancel.is_cancelled() {
             return Ok(report(cancelled(), Spend::default(), Instant::now()));
@@ -227,6 +227,16 @@ impl AgentBackend for AdapterAgent {
         let end = outcome(&End { name, parsed: &parsed, finished: &finished, time: request.time });
         Ok(report(end, spend(&parsed, self.services.price.as_ref()), started))
     }
+
+    async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError> {
+        let never = CancellationToken::new();
+        let found = check(self.adapter, &self.program, machine.environment, &never).await;
+        found.map(drop).map_err(|error| setup(error.to_string()))
+    }
+}
+
+fn setup(reason: String) -> AgentError {
+    AgentError { reason, failure: FailureClass::Misconfigured }
 }
 
 fn no_home(error: io::Error) -> AgentError {

@@ -9,9 +9,12 @@ use std::{
 use hob_config::AdapterName;
 use hob_process::Environment;
 
-use crate::adapters::{
-    adapter::Adapter, aider::AIDER, claude::CLAUDE, codex::CODEX, copilot::COPILOT, gemini::GEMINI, goose::GOOSE,
-    mini_swe_agent::MINI_SWE_AGENT, opencode::OPENCODE, pi::PI, version::find,
+use crate::{
+    adapters::{
+        adapter::Adapter, aider::AIDER, claude::CLAUDE, codex::CODEX, copilot::COPILOT, gemini::GEMINI, goose::GOOSE,
+        mini_swe_agent::MINI_SWE_AGENT, opencode::OPENCODE, pi::PI,
+    },
+    environment::find_program,
 };
 
 /// What is known about a program.
@@ -31,7 +34,7 @@ pub(super) fn adapter(name: AdapterName) -> &'static Adapter {
 
 /// Where the program of a known name is: the first of that name on the `PATH` of `environment`.
 pub fn find_adapter(name: AdapterName, environment: &Environment) -> Option<PathBuf> {
-    find(adapter(name).program, environment.get(OsStr::new("PATH")).map(OsString::as_os_str))
+    find_program(adapter(name).program, environment.get(OsStr::new("PATH")).map(OsString::as_os_str))
 }
 
 /// The program's own name.

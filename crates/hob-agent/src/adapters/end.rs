@@ -11,7 +11,7 @@ use crate::{
         parsed_output::ParsedOutput,
     },
     command::ResultLine,
-    report::{cancelled, clip, needs_human, permanent, tail, transient},
+    report::{cancelled, clip, misconfigured, needs_human, permanent, tail, transient},
 };
 
 /// Bytes of a complaint that are quoted.
@@ -55,8 +55,10 @@ pub(super) fn outcome(end: &End<'_>) -> Outcome {
             reason: format!("`{name}`: its quota is used up{}", colon(&said)),
             failure: FailureClass::QuotaExhausted { reset_after: parsed.reset.or(reset) },
         },
-        Complaint::Unpaid => needs_human(format!("`{name}`: its account has no quota or money left{}", colon(&said))),
-        Complaint::Key => needs_human(format!("`{name}`: its key or login is missing or not accepted{}", colon(&said))),
+        Complaint::Unpaid => misconfigured(format!("`{name}`: its account has no quota or money left{}", colon(&said))),
+        Complaint::Key => {
+            misconfigured(format!("`{name}`: its key or login is missing or not accepted{}", colon(&said)))
+        }
         Complaint::Service => transient(reason),
         Complaint::Other => permanent(reason),
     }
@@ -130,8 +132,8 @@ mod tests {
                 "usage limit, try again in 1h",
                 FailureClass::QuotaExhausted { reset_after: Some(Duration::from_secs(3_600)) },
             ),
-            (well, "insufficient_quota", FailureClass::NeedsHuman),
-            (well, "401 Unauthorized", FailureClass::NeedsHuman),
+            (well, "insufficient_quota", FailureClass::Misconfigured),
+            (well, "401 Unauthorized", FailureClass::Misconfigured),
             (Exit::Code(1), "503 overloaded", FailureClass::Transient { retry_after: None }),
             (Exit::Code(2), "unknown flag", FailureClass::Permanent),
             (Exit::Signal(9), "", FailureClass::Transient { retry_after: None }),

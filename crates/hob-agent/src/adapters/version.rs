@@ -13,7 +13,10 @@ use regex::Regex;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapters::adapter::{Adapter, Version};
+use crate::{
+    adapters::adapter::{Adapter, Version},
+    environment::find_program,
+};
 
 /// Time a program has to print its version; some import half of their language's packages first.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -77,7 +80,7 @@ pub(super) async fn check(
     let install = adapter.install;
     let (name, folders) = (program.to_owned(), environment.get(OsStr::new("PATH")).cloned());
     let found = spawn_blocking(move || {
-        let path = find(&name, folders.as_deref())?;
+        let path = find_program(&name, folders.as_deref())?;
         let identity = std::fs::metadata(&path).map(|file| (path.clone(), file.modified().ok(), file.len())).ok();
         Some((path, identity))
     });
@@ -133,14 +136,6 @@ fn read(text: &str) -> Option<Version> {
     let found = VERSION.as_ref()?.captures(text)?;
     let number = |at: usize| found.get(at)?.as_str().parse().ok();
     Some((number(1)?, number(2)?, number(3)?))
-}
-
-/// Where a program is: as it is named where that is a path, else in the `folders` of a `PATH`.
-pub(super) fn find(program: &str, folders: Option<&OsStr>) -> Option<PathBuf> {
-    if program.contains('/') {
-        return Some(PathBuf::from(program)).filter(|path| path.is_file());
-    }
-    std::env::split_paths(folders?).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
 //! Starts the program and reads its exit.
 
-use std::path::Path;
+use std::{ffi::OsStr, path::Path};
 
 use hob_config::{AgentSettings, PromptVia};
 use hob_domain::{FailureClass, Outcome, RunReport, RunRequest, Spend};
 use hob_process::{Environment, Exit, Finished, ProcessError, Program};
-use tokio::time::Instant;
+use tokio::{task::spawn_blocking, time::Instant};
 
 use crate::{
-    AgentBackend, AgentError, RunContext,
+    AgentBackend, AgentError, Machine, RunContext,
     command::ResultLine,
-    environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, named, of_child},
+    environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, find_program, named, of_child},
     report::{cancelled, permanent, report, tail, transient},
 };
 
@@ -35,7 +35,7 @@ impl CommandAgent {
     /// # Errors
     /// When no program is named, or `{prompt}` stands where a shell would read it as code.
     pub fn new(settings: &AgentSettings, variables: &Environment) -> Result<Self, AgentError> {
-        let setup = |reason: String| AgentError { reason, failure: FailureClass::NeedsHuman };
+        let setup = |reason: String| AgentError { reason, failure: FailureClass::Misconfigured };
         let Some((program, arguments)) = settings.command.split_first().filter(|(program, _)| !program.is_empty())
         else {
             return Err(setup("its `command` is empty: name the program and its arguments".into()));
@@ -113,6 +113,16 @@ impl AgentBackend for CommandAgent {
         let spend = said.as_ref().map_or_else(Spend::default, ResultLine::spend);
         Ok(report(outcome(&name, &finished, said, request), spend, started))
     }
+
+    async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError> {
+        let folders = machine.environment.get(OsStr::new("PATH")).cloned();
+        let program = self.program.clone();
+        let found = spawn_blocking(move || find_program(&program, folders.as_deref())).await;
+        match found.ok().flatten() {
+            Some(_path) => Ok(()),
+            None => Err(not_installed(&self.program, "it is not on the path")),
+        }
+    }
 }
 
 /// The exit decides; the program's report counts where it does not claim success against its own exit code.
@@ -149,12 +159,13 @@ fn complaint(finished: &Finished) -> String {
     said.map_or_else(String::new, |said| format!(": {said}"))
 }
 
+fn not_installed(program: &str, why: impl std::fmt::Display) -> AgentError {
+    AgentError { reason: format!("start `{program}`: {why}: install it"), failure: FailureClass::Misconfigured }
+}
+
 fn cannot_run(error: ProcessError) -> AgentError {
     match error {
-        ProcessError::Start { program, source } => AgentError {
-            reason: format!("start `{program}`: {source}; is it installed and on the path?"),
-            failure: FailureClass::NeedsHuman,
-        },
+        ProcessError::Start { program, source } => not_installed(&program.to_string(), source),
         ProcessError::Pipe { program, source } => AgentError {
             reason: format!("talk to `{program}`: {source}"),
             failure: FailureClass::Transient { retry_after: None },

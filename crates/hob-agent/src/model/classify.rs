@@ -21,14 +21,14 @@ pub(super) fn status_error(status: u16, headers: &HeaderMap, body: &str) -> Mode
         return ModelError::TooLong(message(body));
     }
     let failure = if is_unpaid(body) {
-        FailureClass::NeedsHuman
+        FailureClass::Misconfigured
     } else {
         match status {
             408 | 409 | 425 | 429 | 500.. => FailureClass::Transient { retry_after: retry_after(headers) },
             // 401 and 403: the key; 402: the bill; 404: the model's name or the address.
-            401..=404 => FailureClass::NeedsHuman,
+            401..=404 => FailureClass::Misconfigured,
             // Redirects are not followed, so that a key goes nowhere else: the address is wrong.
-            300..=399 => FailureClass::NeedsHuman,
+            300..=399 => FailureClass::Misconfigured,
             _ => FailureClass::Permanent,
         }
     };
@@ -43,8 +43,8 @@ pub(super) fn stream_error(error: &Value) -> ModelError {
     }
     let kind = error.get("type").or_else(|| error.get("code")).and_then(Value::as_str).unwrap_or_default();
     let failure = match kind {
-        _ if is_unpaid(&body) => FailureClass::NeedsHuman,
-        "authentication_error" | "permission_error" | "not_found_error" => FailureClass::NeedsHuman,
+        _ if is_unpaid(&body) => FailureClass::Misconfigured,
+        "authentication_error" | "permission_error" | "not_found_error" => FailureClass::Misconfigured,
         "invalid_request_error" | "request_too_large" => FailureClass::Permanent,
         // Overloads, rate limits, server errors, and what is not known: another try is bounded and may work.
         _ => FailureClass::Transient { retry_after: None },
@@ -114,11 +114,11 @@ mod tests {
             (429, "{}", transient(None)),
             (500, "oops", transient(None)),
             (529, r#"{"type":"error","error":{"type":"overloaded_error"}}"#, transient(None)),
-            (429, r#"{"error":{"code":"insufficient_quota"}}"#, FailureClass::NeedsHuman),
-            (400, r#"{"error":{"message":"Your credit balance is too low"}}"#, FailureClass::NeedsHuman),
-            (401, "", FailureClass::NeedsHuman),
-            (404, "", FailureClass::NeedsHuman),
-            (302, "", FailureClass::NeedsHuman),
+            (429, r#"{"error":{"code":"insufficient_quota"}}"#, FailureClass::Misconfigured),
+            (400, r#"{"error":{"message":"Your credit balance is too low"}}"#, FailureClass::Misconfigured),
+            (401, "", FailureClass::Misconfigured),
+            (404, "", FailureClass::Misconfigured),
+            (302, "", FailureClass::Misconfigured),
             (400, r#"{"error":{"message":"context length exceeded"}}"#, FailureClass::Permanent),
             (413, "", FailureClass::Permanent),
         ] {

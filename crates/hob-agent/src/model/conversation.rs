@@ -58,7 +58,7 @@ impl<'a> Conversation<'a> {
             let wrong = is_about_the_request(&error);
             if wrong {
                 self.place = place % self.chain.count();
-            } else if self.chain.count() > 1 && error.failure() == FailureClass::NeedsHuman {
+            } else if self.chain.count() > 1 && error.failure() == FailureClass::Misconfigured {
                 // What has to be set right is not hidden by another model that answers.
                 tracing::warn!(model = member.name, %error, "the model `{}` cannot answer: {error}", member.name);
             }
@@ -108,6 +108,9 @@ impl<'a> Conversation<'a> {
 fn is_about_the_request(error: &ModelError) -> bool {
     match error.failure() {
         FailureClass::Permanent | FailureClass::Cancelled => true,
-        FailureClass::Transient { .. } | FailureClass::QuotaExhausted { .. } | FailureClass::NeedsHuman => false,
+        FailureClass::Transient { .. }
+        | FailureClass::QuotaExhausted { .. }
+        | FailureClass::NeedsHuman
+        | FailureClass::Misconfigured => false,
     }
 }

@@ -59,7 +59,7 @@ impl ModelError {
                 FailureClass::Transient { retry_after: None }
             }
             Self::Cassette(_) | Self::TooLong(_) => FailureClass::Permanent,
-            Self::Setup(_) => FailureClass::NeedsHuman,
+            Self::Setup(_) => FailureClass::Misconfigured,
             Self::All(failures) => together(failures.iter().map(|(_, error)| error.failure())),
         }
     }
@@ -85,7 +85,7 @@ impl ModelError {
 /// The class of several failures: as soon as one model can answer, the work can continue, so time heals what it heals for one
 /// of them. A pause that counts as no attempt is for quotas alone.
 fn together(failures: impl Iterator<Item = FailureClass>) -> FailureClass {
-    let (mut waits, mut quotas_only, mut person) = (Vec::new(), true, false);
+    let (mut waits, mut quotas_only, mut operator) = (Vec::new(), true, false);
     for failure in failures {
         match failure {
             FailureClass::Transient { retry_after } => {
@@ -93,12 +93,12 @@ fn together(failures: impl Iterator<Item = FailureClass>) -> FailureClass {
                 waits.push(retry_after);
             }
             FailureClass::QuotaExhausted { reset_after } => waits.push(reset_after),
-            FailureClass::NeedsHuman => person = true,
+            FailureClass::NeedsHuman | FailureClass::Misconfigured => operator = true,
             FailureClass::Permanent | FailureClass::Cancelled => {}
         }
     }
-    match (waits.is_empty(), quotas_only, person) {
-        (true, _, true) => FailureClass::NeedsHuman,
+    match (waits.is_empty(), quotas_only, operator) {
+        (true, _, true) => FailureClass::Misconfigured,
         (true, _, false) => FailureClass::Permanent,
         (false, true, _) => FailureClass::QuotaExhausted { reset_after: waits.into_iter().flatten().min() },
         // A wait that is not known is the policy's own, which may be the shortest.
@@ -120,8 +120,8 @@ mod tests {
             (vec![quota(None), quota(seconds(30))], quota(seconds(30))),
             (vec![quota(seconds(60)), transient(None)], transient(None)),
             (vec![quota(seconds(60)), transient(seconds(90))], transient(seconds(60))),
-            (vec![FailureClass::NeedsHuman, quota(seconds(60))], quota(seconds(60))),
-            (vec![FailureClass::NeedsHuman, FailureClass::Permanent], FailureClass::NeedsHuman),
+            (vec![FailureClass::Misconfigured, quota(seconds(60))], quota(seconds(60))),
+            (vec![FailureClass::Misconfigured, FailureClass::Permanent], FailureClass::Misconfigured),
             (vec![transient(None), FailureClass::Permanent], transient(None)),
         ] {
             assert_eq!(together(failures.clone().into_iter()), all, "{failures:?}");

@@ -141,6 +141,7 @@ impl Http {
             FailureClass::Permanent
             | FailureClass::QuotaExhausted { .. }
             | FailureClass::NeedsHuman
+            | FailureClass::Misconfigured
             | FailureClass::Cancelled => None,
         }
     }

@@ -8,7 +8,7 @@ use hob_process::{Environment, Shell, TaggedProcesses};
 use tokio::{sync::Mutex, time::Instant};
 
 use crate::{
-    AgentBackend, AgentError, RunContext,
+    AgentBackend, AgentError, Machine, RunContext,
     environment::{RUN_TAG, RUN_VARIABLE, named, of_child},
     folder::Folder,
     model::{Conversation, FallbackChain},
@@ -57,6 +57,17 @@ impl NativeAgent {
         Self { programs, helps, ..self }
     }
 
+    /// Whether the price of each model is known, without which no budget of money can be kept.
+    fn priced(&self) -> Result<(), AgentError> {
+        match self.models.unpriced() {
+            Some(model) => Err(setup(format!(
+                "the run has a budget and the price of `{model}` is not known: add `[model.prices.\"{model}\"]` with \
+                 `input` and `output` in USD for a million tokens (0 where it costs nothing)"
+            ))),
+            None => Ok(()),
+        }
+    }
+
     async fn toolset(&self, environment: &Environment) -> Result<Toolset, AgentError> {
         let wanted = self.settings.tools.iter();
         let programs = wanted.filter_map(|name| Some((name.as_str(), self.programs.get(name)?)));
@@ -69,14 +80,8 @@ impl NativeAgent {
 impl AgentBackend for NativeAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
         let started = Instant::now();
-        if let (Some(model), Some(_)) = (self.models.unpriced(), request.usd_micros) {
-            return Err(AgentError {
-                reason: format!(
-                    "the run has a budget and the price of `{model}` is not known: add `[model.prices.\"{model}\"]` with \
-                     `input` and `output` in USD for a million tokens (0 where it costs nothing)"
-                ),
-                failure: FailureClass::NeedsHuman,
-            });
+        if request.usd_micros.is_some() {
+            self.priced()?;
         }
         let folder = Folder::open_async(&request.folder).await.map_err(|error| AgentError {
             reason: format!("open the folder: {error}"),
@@ -130,10 +135,14 @@ impl AgentBackend for NativeAgent {
         children.end().await;
         Ok(report(outcome, run.usage.spend, started))
     }
+
+    async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError> {
+        if machine.costs_count { self.priced() } else { Ok(()) }
+    }
 }
 
 fn setup(reason: String) -> AgentError {
-    AgentError { reason, failure: FailureClass::NeedsHuman }
+    AgentError { reason, failure: FailureClass::Misconfigured }
 }
 
 /// The task: the brief, and the checks that it does not name.

@@ -6,7 +6,7 @@ use hob_process::{Environment, Exit, Program};
 use tokio::time::Instant;
 
 use crate::{
-    AgentBackend, AgentError, RunContext,
+    AgentBackend, AgentError, Machine, RunContext,
     environment::{RUN_TAG, named, of_child},
     folder::Folder,
     recipe::{diff, replace},
@@ -38,7 +38,7 @@ impl RecipeAgent {
     ) -> Result<Self, AgentError> {
         if recipe.steps.is_empty() {
             let reason = format!("recipe `{name}` has no steps");
-            return Err(AgentError { reason, failure: FailureClass::NeedsHuman });
+            return Err(AgentError { reason, failure: FailureClass::Misconfigured });
         }
         let extras = named(settings, variables);
         Ok(Self { name: name.to_owned(), recipe, extras, output_cap: settings.output_cap })
@@ -132,6 +132,11 @@ impl AgentBackend for RecipeAgent {
         })?;
         let outcome = self.steps(&folder, request, context, started + request.time).await;
         Ok(report(outcome, Spend::default(), started))
+    }
+
+    /// Its steps are the repository's, and so is what they need.
+    async fn ready(&self, _machine: &Machine<'_>) -> Result<(), AgentError> {
+        Ok(())
     }
 }
 

@@ -24,12 +24,12 @@ pub(super) enum AttemptEnd {
         /// The wait that the other side asked for.
         retry_after: Option<Duration>,
     },
-    /// The model's quota is used up.
-    QuotaPause {
-        /// What the model's service said.
+    /// Nothing can be done for now, and not by the attempt's fault.
+    Postponed {
+        /// What is in the way.
         failure: String,
-        /// The time until the quota is reset, where it is known.
-        reset_after: Option<Duration>,
+        /// How long it is expected to be.
+        pause: Duration,
     },
     /// The issue was withdrawn before anything was published: nothing is pushed.
     Withdrawn,

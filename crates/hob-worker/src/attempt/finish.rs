@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use hob_config::Limits;
-use hob_domain::{BlockReason, Ending, FailureClass, Spend, State, Timestamp, Transition};
+use hob_domain::{BlockReason, Ending, FailureClass, Note, Spend, State, Timestamp, Transition, failure_mark};
 use hob_workspace::WorkspaceError;
 
 use crate::{
@@ -20,13 +20,10 @@ use crate::{
         branch::{KEEP_TIME, keep_soon},
         end::{AttemptEnd, Interrupt},
         job::Job,
-        reservation,
     },
+    settlement::{settle, settle_what_is_left},
     transition::{self, HeldIssue, label, release, show, transition},
 };
-
-/// The wait for a model's quota whose reset is not known.
-const QUOTA_PAUSE: Duration = Duration::from_secs(3_600);
 
 /// Writes how the attempt ended and releases the lease. `began` is the issue's bill when the attempt began.
 ///
@@ -48,8 +45,8 @@ pub(super) async fn finish(
         Ok(AttemptEnd::Retry { failure, retry_after }) => {
             Ok(retry(&worker.settings.limits, held.lease.record().attempt, worker.forge.now(), (failure, retry_after)))
         }
-        Ok(AttemptEnd::QuotaPause { failure, reset_after }) => {
-            Ok(wait_for_quota(worker.forge.now(), failure, reset_after))
+        Ok(AttemptEnd::Postponed { failure, pause }) => {
+            Ok(Transition::Postpone { failure, until: worker.forge.now() + pause })
         }
         Err(error) => Err(error),
     };
@@ -58,10 +55,13 @@ pub(super) async fn finish(
         Err(error) => Err(error),
     };
     if let Err(error) = written {
-        worker.emit(&WorkEvent::Failed { issue: Some(held.issue.number), reason: error.to_string() });
+        // Who asked for the run tells what whoever runs Hob has to mend.
+        if error.class() != FailureClass::Misconfigured {
+            worker.emit(&WorkEvent::Failed { issue: Some(held.issue.number), reason: error.to_string() });
+        }
         after_failure(worker, held, error).await?;
     }
-    reservation::settle(worker, held, began).await;
+    settle(worker, &held.lease, &held.base, began).await?;
     release(worker, held).await
 }
 
@@ -76,9 +76,23 @@ async fn after_failure(worker: &Worker, held: &HeldIssue, error: WorkError) -> R
         // On a free issue the label would count as a person's: the lease expires, and who takes over removes it.
         FailureClass::Transient { .. } if held.labels.has(&worker.settings.labels.blocked) => return Err(error),
         FailureClass::Transient { retry_after } => {
-            retry(&worker.settings.limits, record.attempt, worker.forge.now(), (failure, retry_after))
+            let pause = worker.settings.limits.retry_delay.max(retry_after.unwrap_or_default());
+            if is_excused(held, &failure, retry_after).await {
+                Transition::Postpone { failure, until: worker.forge.now() + pause }
+            } else {
+                retry(&worker.settings.limits, record.attempt, worker.forge.now(), (failure, retry_after))
+            }
         }
-        FailureClass::QuotaExhausted { reset_after } => wait_for_quota(worker.forge.now(), failure, reset_after),
+        // No forge and no git says so: only a model has a quota, and its run is over by then.
+        FailureClass::QuotaExhausted { reset_after } => {
+            let until = worker.forge.now() + reset_after.unwrap_or(worker.settings.limits.retry_delay);
+            Transition::Postpone { failure, until }
+        }
+        FailureClass::Misconfigured => {
+            // The run says what: it is nobody's matter who reads the issue.
+            requeue(worker, held, "the worker lacks what only whoever runs it can supply".to_owned()).await?;
+            return Err(error);
+        }
         FailureClass::Permanent | FailureClass::NeedsHuman => {
             let refused = matches!(error, WorkError::Workspace(WorkspaceError::PushRefused { .. }));
             Transition::Block(if refused {
@@ -122,8 +136,16 @@ fn retry(
     Transition::Retry { failure, until: now + pause.max(retry_after.unwrap_or_default()) }
 }
 
-fn wait_for_quota(now: Timestamp, failure: String, reset_after: Option<Duration>) -> Transition {
-    Transition::WaitForQuota { failure, until: now + reset_after.unwrap_or(QUOTA_PAUSE) }
+/// Whether a failure of forge or git that may pass costs no attempt: a limit never does, and any other costs none the first
+/// time. One that comes again may be this issue's own, and an issue must not be tried for ever.
+async fn is_excused(held: &HeldIssue, failure: &str, retry_after: Option<Duration>) -> bool {
+    if retry_after.is_some() {
+        return true;
+    }
+    let mark = failure_mark(failure, "");
+    let before = held.lease.record().stalled;
+    held.lease.note(Note::Failure(mark.clone())).await;
+    before.as_ref() != Some(&mark)
 }
 
 /// Ends an attempt that was cut short, after keeping its work on the branch.
@@ -141,26 +163,24 @@ async fn interrupted(
     }
     match interrupt {
         Interrupt::Stopped => return requeue(worker, held, "the worker was stopped".to_owned()).await,
-        Interrupt::Terminated(by) => transition::end(worker, held, Ending::Terminated(by)).await?,
-        Interrupt::Paused(pause) => {
-            transition(worker, held, Transition::Pause(pause)).await?;
-            release(worker, held).await?;
-        }
-        Interrupt::Withdrawn => {
-            transition(worker, held, Transition::Finish(Ending::Withdrawn)).await?;
-            release(worker, held).await?;
-        }
+        Interrupt::Terminated(by) => return transition::end(worker, held, Ending::Terminated(by)).await,
+        Interrupt::Paused(pause) => transition(worker, held, Transition::Pause(pause)).await?,
+        Interrupt::Withdrawn => transition(worker, held, Transition::Finish(Ending::Withdrawn)).await?,
     }
     if job.is_some() {
-        reservation::settle(worker, held, began).await;
+        settle(worker, &held.lease, &held.base, began).await?;
     }
-    Ok(())
+    release(worker, held).await
 }
 
 /// Requeues an issue whose attempt does not count, in few seconds, so that the next worker takes it at once.
 async fn requeue(worker: &Worker, held: &HeldIssue, reason: String) -> Result<(), WorkError> {
     label(worker, held, State::Ready).await?;
-    let release = worker.forge.ledger().release_with(&held.lease, Transition::Requeue { reason });
+    let release = async {
+        settle_what_is_left(worker, &held.lease, &held.base).await?;
+        let requeue = Transition::Requeue { reason };
+        worker.forge.ledger().release_with(&held.lease, requeue).await.map_err(WorkError::from)
+    };
     match tokio::time::timeout(KEEP_TIME, release).await {
         Ok(sentence) => {
             worker.emit(&WorkEvent::Moved { issue: held.issue.number, state: State::Ready, why: sentence? });
@@ -204,15 +224,6 @@ mod tests {
         for attempts in [4, 5] {
             let reason = BlockReason::AttemptsFailed { attempts, failure: "no route".to_owned() };
             assert_eq!(retry(&limits(), attempts, Timestamp::UNIX_EPOCH, failure()), Transition::Block(reason));
-        }
-    }
-
-    #[test]
-    fn a_quota_whose_reset_is_not_known_is_waited_for_an_hour() {
-        for (reset, seconds) in [(None, 3_600), (Some(Duration::from_secs(7)), 7)] {
-            let now = Timestamp::UNIX_EPOCH;
-            let Transition::WaitForQuota { until, .. } = wait_for_quota(now, String::new(), reset) else { panic!() };
-            assert_eq!((until - now).num_seconds(), seconds);
         }
     }
 }

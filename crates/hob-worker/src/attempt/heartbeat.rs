@@ -61,6 +61,7 @@ fn survive(worker: &Worker, lease: &HeldLease, error: ForgeError) -> Result<(), 
         | FailureClass::QuotaExhausted { .. }
         | FailureClass::Permanent
         | FailureClass::NeedsHuman
+        | FailureClass::Misconfigured
         | FailureClass::Cancelled => {
             lease.lost().cancel();
             Err(error)

@@ -5,15 +5,16 @@ use std::{
     time::Duration,
 };
 
-use hob_agent::{AgentBackend, Registry};
+use hob_agent::{AgentBackend, AgentError};
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
-use hob_domain::{Note, RunId, branch_for};
+use hob_domain::{FailureClass, Note, RunId, branch_for};
 use hob_forge::{ForgeError, Issue};
 use hob_workspace::{BranchName, Leftover, Remote, WorkspaceError};
 use tokio::time::Instant;
 
 use crate::{
     WorkError, Worker,
+    agent::{agent_name, build_agent},
     attempt::job::{AttemptLimits, Job},
     authorize::authorized_comments,
     transition::HeldIssue,
@@ -89,29 +90,22 @@ async fn wait_while_busy(error: WorkspaceError, patience: Instant) -> Result<(),
     Ok(())
 }
 
-/// The agent that works: the flag's, else the label's, else the repository's, else the process's.
+/// The agent that works. One that a person named by a label and that cannot be made is theirs to mend.
 async fn choose_agent(
     worker: &Worker,
     issue: &Issue,
     rules: &RepositorySettings,
-) -> Result<(String, Arc<dyn AgentBackend>), WorkError> {
-    let label = worker.settings.labels.agent(&issue.labels).map(str::to_owned);
-    let chosen = worker.agent.clone().or(label).or_else(|| rules.agent.clone());
-    let name = chosen.unwrap_or_else(|| worker.settings.agent.default.clone());
-    let mut parts = worker.agents.clone();
-    // What whoever runs Hob calls by a name stays what it is, whatever a repository calls so.
-    for (name, settings) in &rules.agents {
-        parts.agents.entry(name.clone()).or_insert_with(|| settings.clone());
-    }
-    for (name, recipe) in &rules.recipes {
-        parts.recipes.entry(name.clone()).or_insert_with(|| recipe.clone());
-    }
-    // It looks programs up and reads recordings.
-    let chosen = tokio::task::spawn_blocking(move || {
-        let agent = Registry::new(parts)?.get(&name)?;
-        Ok((name, agent))
-    });
-    chosen.await.unwrap_or_else(|error| Err(WorkError::Panicked(error.to_string())))
+) -> Result<(String, Arc<dyn AgentBackend>), AgentError> {
+    let label = worker.settings.labels.agent(&issue.labels);
+    let name = agent_name(worker, label, rules).to_owned();
+    let built = build_agent(worker, rules, name.clone()).await;
+    let agent = built.map_err(|error| match (label, error.failure) {
+        (Some(label), FailureClass::Misconfigured) if label == name => {
+            AgentError { reason: error.reason, failure: FailureClass::NeedsHuman }
+        }
+        (_, failure) => AgentError { reason: error.reason, failure },
+    })?;
+    Ok((name, agent))
 }
 
 /// The issue's branch. One that is there already and that the ledger does not know is somebody else's: then another name is

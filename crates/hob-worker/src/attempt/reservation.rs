@@ -1,6 +1,6 @@
-//! An attempt's share of the repository's day: reserved before the work, replaced by what it cost after it.
+//! An attempt's share of the repository's day, reserved before the work. Whoever releases the lease settles it.
 
-use hob_domain::{Allowance, Budget, Exhausted, Full, Record, Reservation, Spend, close_reservation};
+use hob_domain::{Allowance, Exhausted, Full, Record, Reservation, Spend};
 
 use crate::{WorkError, Worker, transition::HeldIssue};
 
@@ -31,21 +31,4 @@ pub(super) async fn reserve(
         Ok((record, format!("{} begins with issue {issue}", worker.id), allowance))
     });
     Ok(reserved.await?)
-}
-
-/// Puts what the attempt cost in the place of its reservation. `began` is the bill it began with. What fails here costs only
-/// room: the reservation ends by itself, and the next attempt at the issue tells its bill again.
-pub(super) async fn settle(worker: &Worker, held: &HeldIssue, began: Spend) {
-    let Budget { usd_micros, tokens, wall_seconds, attempts: _ } = worker.settings.limits.budgets().day;
-    if usd_micros.is_none() && tokens.is_none() && wall_seconds.is_none() {
-        return;
-    }
-    let (issue, bills) = (held.issue.number, (began, held.lease.record().spend));
-    let settled = worker.forge.repository_ledger().change(&held.base.tree, |before, nonce, now| {
-        let record = close_reservation(before, issue, bills, nonce, now);
-        Ok((record, format!("{} ended with issue {issue}: {}", worker.id, bills.1.since(began)), ()))
-    });
-    if let Err(error) = settled.await {
-        tracing::warn!(issue = issue.0, %error, "the day's bill could not be written: {error}");
-    }
 }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use hob_agent::AgentError;
 use hob_domain::{
     Allowance, BlockReason, Budget, CheckResult, Evidence, FailureClass, Note, Outcome, failed_checks, failure_mark,
 };
@@ -18,6 +19,9 @@ use crate::{
         publish::publish,
     },
 };
+
+/// The wait for a model's quota whose reset is not known.
+const QUOTA_PAUSE: Duration = Duration::from_secs(3_600);
 
 /// What one round led to.
 enum Round {
@@ -76,7 +80,7 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
             }
             Round::Quota(failure, reset_after) => {
                 keep_soon(worker, job).await;
-                return Ok(AttemptEnd::QuotaPause { failure, reset_after });
+                return Ok(AttemptEnd::Postponed { failure, pause: reset_after.unwrap_or(QUOTA_PAUSE) });
             }
             Round::Again(evidence) => {
                 let before = std::mem::take(&mut failed);
@@ -122,6 +126,10 @@ async fn run_round(
                 FailureClass::Permanent | FailureClass::NeedsHuman => {
                     Round::Blocked(BlockReason::AgentFailed { failure: reason })
                 }
+                FailureClass::Misconfigured => {
+                    keep_soon(worker, job).await;
+                    return Err(AgentError { reason, failure }.into());
+                }
             });
         }
     };
@@ -162,10 +170,10 @@ async fn has_unseen_work(job: &Job<'_>) -> Result<bool, WorkError> {
     Ok(job.held.lease.record().pull_request.is_none() && job.checkout.tip().await? != *job.checkout.base())
 }
 
-/// Whether the branch has work that passed its checks in the attempt before, which failed only after that.
+/// Whether the branch has work that passed its checks in an attempt before, whose way to a pull request was cut off.
 fn is_proven(job: &Job<'_>) -> bool {
     let record = job.held.lease.record();
-    record.last_failure.is_some() && record.head_sha.as_ref() == Some(job.checkout.start())
+    record.pull_request.is_none() && record.head_sha.as_ref() == Some(job.checkout.start())
 }
 
 /// What failed checks printed, without their times.

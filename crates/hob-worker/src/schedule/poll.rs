@@ -1,13 +1,17 @@
 //! One poll of a repository: what needs only labels, comment or ledger is brought up to date, what needs work is queued.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
-use hob_domain::{Action, Decision, IssueNumber, Planned, Snapshot, plan, plan_chosen};
+use hob_domain::{Action, Decision, FailureClass, IssueNumber, Planned, Snapshot, plan, plan_chosen};
 use hob_forge::BaseBranch;
 
 use crate::{
     RunSummary, Waiting, WaitsOn, WorkError, WorkEvent, Worker,
     observe::discover,
+    preflight::preflight,
     reconcile::{Reconciled, reconcile, write_journal},
 };
 
@@ -47,6 +51,11 @@ struct Sorted {
 /// # Errors
 /// [`WorkError`] when the forge could not be asked; one issue's trouble is not the poll's.
 pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, WorkError> {
+    if !worker.is_ready.load(Ordering::Relaxed) {
+        let Some(ready) = worker.cancel.run_until_cancelled(preflight(worker)).await else { return Ok(None) };
+        ready?;
+        worker.is_ready.store(true, Ordering::Relaxed);
+    }
     let Some(found) = worker.cancel.run_until_cancelled(discover(worker)).await.transpose()? else { return Ok(None) };
     let (rules, now) = (worker.settings.plan_rules(), worker.forge.now());
     let planned = match scope {
@@ -140,7 +149,9 @@ pub(super) async fn reconcile_and_report(
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
     let result = Box::pin(reconcile(worker, number, base)).await;
-    if let Err(error) = &result {
+    if let Err(error) = &result
+        && error.class() != FailureClass::Misconfigured
+    {
         worker.emit(&WorkEvent::Failed { issue: Some(number), reason: error.to_string() });
     }
     result

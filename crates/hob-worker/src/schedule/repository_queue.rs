@@ -27,7 +27,9 @@ pub(super) enum PollState {
 /// How a repository's last poll ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastPoll {
-    /// Well, or there was none yet.
+    /// There was none yet.
+    None,
+    /// Well.
     Ok,
     /// With an error.
     Failed,
@@ -58,7 +60,7 @@ impl RepositoryQueue {
             in_progress: BTreeSet::new(),
             base: None,
             poll: PollState::Due(Instant::now()),
-            last_poll: LastPoll::Ok,
+            last_poll: LastPoll::None,
             retired: false,
             idle_polls: 0,
             errors: 0,
@@ -89,6 +91,7 @@ impl RepositoryQueue {
             | FailureClass::QuotaExhausted { .. }
             | FailureClass::Permanent
             | FailureClass::NeedsHuman
+            | FailureClass::Misconfigured
             | FailureClass::Cancelled => pause,
         }
     }
@@ -113,5 +116,8 @@ impl RepositoryQueue {
     pub(super) fn retire(&mut self) {
         self.retired = true;
         self.waiting.clear();
+        if let PollState::Due(_) = self.poll {
+            self.poll = PollState::Never;
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     reconcile::Reconciled,
     schedule::{
         poll::{Poll, Scope, poll, reconcile_and_report},
-        scheduler::{Mode, Scheduler},
+        scheduler::{Mode, Scheduler, within_stop_time},
     },
 };
 
@@ -49,15 +49,7 @@ pub(super) async fn work_through(
                 break;
             }
             let work = reconcile_and_report(worker, number, &base);
-            let hurry = async {
-                worker.cancel.cancelled().await;
-                connection.skip_spacing();
-                std::future::pending::<()>().await;
-            };
-            let result = tokio::select! {
-                result = work => result,
-                () = hurry => break,
-            };
+            let Some(result) = within_stop_time(&worker.cancel, connection, work).await else { break };
             summary.add(&result);
             results.push((number, result));
         }

@@ -22,7 +22,7 @@ use std::{
 
 use futures_util::FutureExt;
 use hob_config::{PollSettings, Settings};
-use hob_domain::{IssueNumber, RepoName};
+use hob_domain::{FailureClass, IssueNumber, RepoName};
 use hob_forge::{BaseBranch, Connection};
 use tokio::{task::JoinSet, time::Instant};
 use tokio_util::sync::CancellationToken;
@@ -80,6 +80,8 @@ pub(super) struct Scheduler {
     served: Option<RepoName>,
     summary: RunSummary,
     first_error: Option<WorkError>,
+    /// Repositories whose workers lack something.
+    given_up: usize,
     ends: Option<Instant>,
 }
 
@@ -109,6 +111,7 @@ impl Scheduler {
             served: None,
             summary: RunSummary::default(),
             first_error: None,
+            given_up: 0,
             ends: limits.max_runtime.map(|time| begun + time.min(FAR * 365)),
         }
     }
@@ -155,9 +158,11 @@ impl Scheduler {
             }
         }
         self.drain().await;
-        let failed = self.queues.values().filter(|queue| queue.last_poll == LastPoll::Failed).count();
-        let all_failed = failed == self.queues.len();
-        if let Some(error) = self.first_error.take().filter(|_| all_failed && self.mode == Mode::Once) {
+        let failed = self.queues.values().filter(|queue| queue.last_poll == LastPoll::Failed).count() + self.given_up;
+        let all_failed = failed == self.queues.len() + self.given_up;
+        let ended = self.mode == Mode::Once || self.given_up > 0;
+        let did_nothing = self.summary.worked + self.summary.reconciled == 0;
+        if let Some(error) = self.first_error.take().filter(|_| all_failed && ended && did_nothing) {
             return Err(error);
         }
         let (calls, rates) = (self.connection.call_counts(), self.connection.rates());
@@ -166,24 +171,13 @@ impl Scheduler {
 
     /// Waits for what is in progress; not long, where the run was stopped.
     async fn drain(&mut self) {
-        let cancel = self.cancel.clone();
-        while !cancel.is_cancelled() {
-            tokio::select! {
-                () = cancel.cancelled() => {}
-                completed = next(&mut self.tasks) => match completed {
-                    Some(completed) => self.note(completed),
-                    None => return,
-                }
-            }
-        }
-        self.connection.skip_spacing();
+        let (cancel, connection) = (self.cancel.clone(), Arc::clone(&self.connection));
         let rest = async {
             while let Some(completed) = next(&mut self.tasks).await {
                 self.note(completed);
             }
         };
-        if tokio::time::timeout(STOP_TIME, rest).await.is_err() {
-            tracing::warn!("not all work could be requeued in time: its leases expire");
+        if within_stop_time(&cancel, &connection, rest).await.is_none() {
             self.tasks.shutdown().await;
         }
     }
@@ -244,6 +238,10 @@ impl Scheduler {
             Completed::Poll(repo, found) => self.note_poll(&repo, found),
             Completed::Issue(repo, number, result) => {
                 self.summary.add(&result);
+                let result = match result {
+                    Err(error) if error.class() == FailureClass::Misconfigured => Err(self.give_up(&repo, error)),
+                    result => result,
+                };
                 if let Some(queue) = self.queues.get_mut(&repo) {
                     queue.in_progress.remove(&number);
                     if matches!(result, Ok(Reconciled::Worked | Reconciled::UpToDate)) {
@@ -286,6 +284,12 @@ impl Scheduler {
             // The worker was stopped.
             Ok(None) => FAR,
             Err(error) => {
+                if error.class() == FailureClass::Misconfigured && queue.last_poll == LastPoll::None {
+                    queue.poll = PollState::Never;
+                    let error = self.give_up(repo, error);
+                    self.first_error.get_or_insert(error);
+                    return;
+                }
                 // Where it is the run's one error, whoever asked for the run tells it.
                 if self.mode == Mode::Forever || !alone {
                     queue.worker.emit(&WorkEvent::Failed { issue: None, reason: error.to_string() });
@@ -302,6 +306,22 @@ impl Scheduler {
             Mode::Forever if !queue.retired => PollState::Due(Instant::now() + pause),
             Mode::Forever | Mode::Once => PollState::Never,
         };
+    }
+
+    /// Works no more on a repository whose worker lacks something, which the next issue would only find again.
+    fn give_up(&mut self, repo: &RepoName, error: WorkError) -> WorkError {
+        let error = Arc::new(error);
+        // Where it is the run's one repository, whoever asked for the run tells it.
+        let alone = self.queues.len() == 1 && self.source.is_none();
+        if let Some(queue) = self.queues.get_mut(repo).filter(|queue| !queue.retired) {
+            queue.retire();
+            if !alone {
+                queue.worker.emit(&WorkEvent::Failed { issue: None, reason: error.to_string() });
+            }
+            self.given_up += 1;
+            self.summary.lacks.get_or_insert(Arc::clone(&error));
+        }
+        WorkError::Shared(error)
     }
 
     /// Gives new repositories their queue, and retires those of repositories that are gone.
@@ -351,6 +371,27 @@ impl Scheduler {
         let waiting = self.queues.values().any(|queue| !queue.waiting.is_empty());
         let dues = self.queues.values().filter_map(RepositoryQueue::due).chain(self.source_due);
         moment.next(dues, waiting)
+    }
+}
+
+/// What `work` comes to; none: the worker was stopped, and `work` did not end within [`STOP_TIME`] of that.
+pub(super) async fn within_stop_time<T>(
+    cancel: &CancellationToken,
+    connection: &Connection,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    let stopped = async {
+        cancel.cancelled().await;
+        connection.skip_spacing();
+        tokio::time::sleep(STOP_TIME).await;
+    };
+    tokio::select! {
+        biased;
+        result = work => Some(result),
+        () = stopped => {
+            tracing::warn!("not all work could be requeued in time: its leases expire");
+            None
+        }
     }
 }
 
@@ -430,6 +471,46 @@ mod tests {
             (shut, vec![at(10_000_000_000)], false, at(10_000_000_000)),
         ] {
             assert_eq!(moment.next(dues.into_iter(), waiting), wake);
+        }
+    }
+
+    /// On the runtime's own clock, which stands still while anything is left to do.
+    #[tokio::test(start_paused = true)]
+    async fn work_of_a_stopped_run_has_little_time_and_that_of_any_other_as_much_as_it_takes() {
+        let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
+        let token = hob_forge::Authentication::Token("none".into());
+        let connection =
+            Connection::new("http://127.0.0.1:1", token, &settings.forge, hob_forge::Access::ReadOnly).unwrap();
+        let hour = Duration::from_secs(3_600);
+        for (stopped_after, takes, result) in [
+            (None, hour, Some(hour)),
+            (Some(hour), hour, Some(hour)),
+            (
+                Some(hour),
+                hour + STOP_TIME - Duration::from_millis(1),
+                Some(hour + STOP_TIME - Duration::from_millis(1)),
+            ),
+            (Some(hour), hour * 2, None),
+        ] {
+            let (cancel, began) = (CancellationToken::new(), Instant::now());
+            let stop = async {
+                match stopped_after {
+                    Some(time) => tokio::time::sleep(time).await,
+                    None => std::future::pending().await,
+                }
+                cancel.cancel();
+                std::future::pending::<()>().await;
+            };
+            let work = async {
+                tokio::time::sleep(takes).await;
+                takes
+            };
+            let ended = tokio::select! {
+                ended = within_stop_time(&cancel, &connection, work) => ended,
+                () = stop => unreachable!("it never ends"),
+            };
+            assert_eq!(ended, result, "stopped after {stopped_after:?}, takes {takes:?}");
+            assert_eq!(began.elapsed(), result.unwrap_or(hour + STOP_TIME));
         }
     }
 

@@ -1,9 +1,9 @@
 //! How far a run goes, and what it did.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use hob_forge::{CallCounts, Rate};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::{WorkError, reconcile::Reconciled};
 
@@ -25,12 +25,19 @@ pub struct RunSummary {
     pub reconciled: usize,
     /// Issues that failed in a way that left them to the next run.
     pub failed: usize,
-    /// Repositories that could not be asked when they were asked last.
+    /// Repositories that could not be asked when they were asked last, or whose worker lacks something.
     pub repositories_failed: usize,
+    /// What a worker lacks that only whoever runs it can supply: it works no more on its repository.
+    #[serde(serialize_with = "as_text")]
+    pub lacks: Option<Arc<WorkError>>,
     /// Calls to the forge.
     pub calls: CallCounts,
     /// What is left of the forge's quotas.
     pub rates: Vec<Rate>,
+}
+
+fn as_text<S: Serializer>(lacks: &Option<Arc<WorkError>>, serializer: S) -> Result<S::Ok, S::Error> {
+    lacks.as_ref().map(ToString::to_string).serialize(serializer)
 }
 
 impl RunSummary {

@@ -1,0 +1,283 @@
+//! The preflight: what a worker needs is looked at before its first write, so that what is missing is said once to whoever
+//! runs Hob and not on each issue. `hob doctor` shows the same findings.
+
+use hob_agent::Machine;
+use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings, Settings};
+use hob_domain::{DiffPolicy, FailureClass, HobFiles};
+use hob_forge::{BaseBranch, ForgeError, RepositoryDetails, TokenPermission};
+use hob_process::Program;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    WorkError, Worker,
+    agent::{agent_name, build_agent},
+};
+
+/// The oldest git that has what Hob uses: `--no-write-fetch-head` with `push.negotiate`.
+const GIT_NEEDED: (u32, u32) = (2, 34);
+
+/// How a look at something ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Health {
+    /// As it should be.
+    Ok,
+    /// Hob works, but somebody should know.
+    Note,
+    /// Hob does not work.
+    Bad,
+}
+
+/// What one look found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// How it ended.
+    pub health: Health,
+    /// What was looked at, one or two words.
+    pub about: &'static str,
+    /// What was found, and what to do about it, one sentence.
+    pub says: String,
+}
+
+/// What the looks found, in their order, and the first error.
+#[derive(Debug, Default)]
+struct Findings {
+    all: Vec<Finding>,
+    error: Option<WorkError>,
+}
+
+impl Findings {
+    fn add(&mut self, health: Health, about: &'static str, says: impl Into<String>) {
+        self.all.push(Finding { health, about, says: says.into() });
+    }
+
+    /// Adds the result of a look, or its error. An error that may pass is returned: it says nothing about what is there.
+    fn look<T>(
+        &mut self,
+        about: &'static str,
+        look: Result<T, WorkError>,
+        says: impl FnOnce(&T) -> String,
+    ) -> Result<Option<T>, WorkError> {
+        match look {
+            Ok(value) => {
+                self.add(Health::Ok, about, says(&value));
+                Ok(Some(value))
+            }
+            Err(error) if matches!(error.class(), FailureClass::Transient { .. }) => Err(error),
+            Err(error) => {
+                self.add(Health::Bad, about, error.to_string());
+                self.error.get_or_insert(error);
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Looks at all that work in the repository needs; nothing is written to the forge.
+///
+/// # Errors
+/// [`WorkError`] of a look that failed for a reason that may pass.
+pub async fn examine(worker: &Worker) -> Result<Vec<Finding>, WorkError> {
+    Ok(look(worker).await?.all)
+}
+
+/// Refuses to work where something is missing.
+///
+/// # Errors
+/// The one error that says what is missing, or [`WorkError::Misconfigured`] with all that is.
+pub(super) async fn preflight(worker: &Worker) -> Result<(), WorkError> {
+    let Findings { all, error } = look(worker).await?;
+    let bad = all.into_iter().filter(|finding| finding.health == Health::Bad);
+    let bad: Vec<String> = bad.map(|finding| format!("{}: {}", finding.about, finding.says)).collect();
+    match (bad.as_slice(), error) {
+        ([], _) => Ok(()),
+        ([_], Some(only)) => Err(only),
+        (all, _) => Err(WorkError::Misconfigured(all.join("; "))),
+    }
+}
+
+async fn look(worker: &Worker) -> Result<Findings, WorkError> {
+    let mut findings = Findings::default();
+    let has_git = machine(worker, &mut findings).await?;
+    let details = worker.forge.repository().details().await.map_err(WorkError::from);
+    let details = findings.look("repository", details, |repository| {
+        format!("readable; its base branch is `{}`", repository.default_branch)
+    })?;
+    let Some(details) = details else { return Ok(findings) };
+    rights(&details, &mut findings)?;
+    account(worker, &mut findings).await?;
+    let base = worker.forge.repository().base_branch().await.map_err(WorkError::from);
+    let Some(base) = findings.look("base branch", base, |base| format!("at {}", base.sha.short()))? else {
+        return Ok(findings);
+    };
+    if has_git {
+        let reached = async { Ok(worker.workspace.reach(&worker.remote().await?).await?) };
+        findings.look("git server", reached.await, |()| "git can read the repository".to_owned())?;
+    }
+    let rules = match repository_settings(worker, &base).await {
+        Ok(Some(rules)) => rules,
+        Ok(None) => {
+            let says = "there is no `.github/hob.toml`: add one with `checks = [\"…\"]`, or pull requests will say that \
+                        the work is not verified";
+            findings.add(Health::Note, "checks", says);
+            RepositorySettings::default()
+        }
+        Err(error) => {
+            findings.look("repository's settings", Err(error), |()| String::new())?;
+            return Ok(findings);
+        }
+    };
+    repository_rules(worker, &rules, &mut findings).await?;
+    agent(worker, &rules, &mut findings).await?;
+    Ok(findings)
+}
+
+/// What this machine has to have; whether it has git.
+async fn machine(worker: &Worker, findings: &mut Findings) -> Result<bool, WorkError> {
+    let version = worker.workspace.git_version().await.map_err(WorkError::from);
+    let version = findings.look("git", version, Clone::clone)?;
+    let has_git = version.is_some();
+    if let Some(version) = version
+        && number_of(&version).is_some_and(|version| version < GIT_NEEDED)
+    {
+        let (major, minor) = GIT_NEEDED;
+        findings.add(Health::Bad, "git", format!("git {version} is too old: install git {major}.{minor} or later"));
+    }
+    if let Err(error) = worker.workspace.try_writing().await {
+        findings.add(Health::Bad, "state folder", error.to_string());
+    }
+    Ok(has_git)
+}
+
+/// Major and minor of a version.
+fn number_of(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.split('.').map(|part| part.parse().ok());
+    Some((parts.next()??, parts.next()??))
+}
+
+/// What the forge lets this token do with the repository.
+fn rights(details: &RepositoryDetails, findings: &mut Findings) -> Result<(), WorkError> {
+    if details.archived {
+        findings.add(Health::Bad, "repository", "it is archived, so nothing can be written to it");
+    }
+    if !details.has_issues {
+        findings.add(Health::Bad, "repository", "its issues are disabled: enable them in its settings");
+    }
+    if details.may_push == Some(false) {
+        let (what, message) = ("push".to_owned(), "the forge says so of the repository".to_owned());
+        let permission = Some(TokenPermission::ContentsWrite);
+        let refused = WorkError::Forge(ForgeError::Forbidden { what, permission, message });
+        findings.look("permission", Err(refused), |()| String::new())?;
+    }
+    Ok(())
+}
+
+async fn account(worker: &Worker, findings: &mut Findings) -> Result<(), WorkError> {
+    match worker.own_login().await {
+        Ok(Some(login)) => findings.add(Health::Ok, "account", format!("the token is {login}'s")),
+        Ok(None) => findings.add(
+            Health::Note,
+            "account",
+            "the forge does not tell which account the token belongs to: set `forge.login`, for example to \
+             `github-actions[bot]`",
+        ),
+        Err(error) => drop(findings.look("account", Err(error), |()| String::new())?),
+    }
+    let issues = worker.forge.labels().missing(&worker.settings.labels.specs()).await.map_err(WorkError::from);
+    let missing = match issues {
+        Ok(missing) => missing,
+        Err(error) => return findings.look("labels", Err(error), |()| String::new()).map(drop),
+    };
+    if missing.is_empty() {
+        findings.add(Health::Ok, "labels", "all present");
+    } else {
+        let names: Vec<_> = missing.into_iter().map(|spec| spec.name).collect();
+        findings.add(Health::Note, "labels", format!("Hob will create: {}", names.join(", ")));
+    }
+    Ok(())
+}
+
+/// The repository's own settings, as the base branch has them; none: it has no such file.
+async fn repository_settings(worker: &Worker, base: &BaseBranch) -> Result<Option<RepositorySettings>, WorkError> {
+    let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base.sha).await?;
+    Ok(text.map(|text| RepositorySettings::parse(&text)).transpose()?)
+}
+
+/// Whether the protected paths are globs, and the programs of the checks are there.
+async fn repository_rules(
+    worker: &Worker,
+    rules: &RepositorySettings,
+    findings: &mut Findings,
+) -> Result<(), WorkError> {
+    let workspace = &worker.settings.workspace;
+    let policy =
+        DiffPolicy::new(&rules.protected, HobFiles::Protected, workspace.max_files, workspace.max_file_mib << 20);
+    if let Err(error) = policy {
+        findings.look("protected", Err(error.into()), |()| String::new())?;
+    }
+    if rules.checks.is_empty() {
+        return Ok(());
+    }
+    let missing = missing_programs(worker, &rules.checks).await;
+    if missing.is_empty() {
+        findings.add(Health::Ok, "checks", rules.checks.join("; "));
+    }
+    for program in missing {
+        findings.add(
+            Health::Bad,
+            "checks",
+            format!("`{program}` of `.github/hob.toml` is not installed on this machine"),
+        );
+    }
+    Ok(())
+}
+
+/// The programs that the checks begin with and the shell does not find. What stands in the repository itself, or is more
+/// than a plain word, is not looked for.
+async fn missing_programs(worker: &Worker, checks: &[String]) -> Vec<String> {
+    let plain = |word: &&str| word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+'));
+    let first =
+        |check: &String| check.split_whitespace().find(|word| !word.contains('=')).filter(plain).map(str::to_owned);
+    let mut missing = Vec::new();
+    let mut words: Vec<String> = checks.iter().filter_map(first).collect();
+    words.sort();
+    words.dedup();
+    for word in words {
+        let look = Program::new("sh", &worker.environment).args(["-c", "command -v -- \"$1\"", "sh", &word]);
+        let found = look.deadline(worker.settings.workspace.local_time).run(&CancellationToken::new()).await;
+        if found.is_ok_and(|found| !found.exit.is_success()) {
+            missing.push(word);
+        }
+    }
+    missing
+}
+
+/// Whether the agent that works where no label names another can be run here.
+async fn agent(worker: &Worker, rules: &RepositorySettings, findings: &mut Findings) -> Result<(), WorkError> {
+    let name = agent_name(worker, None, rules).to_owned();
+    let ready = async {
+        let agent = build_agent(worker, rules, name.clone()).await?;
+        let costs_count = counts_money(&worker.settings);
+        agent.ready(&Machine { environment: &worker.environment, costs_count }).await
+    };
+    findings.look("agent", ready.await.map_err(WorkError::from), |()| format!("`{name}` is ready")).map(drop)
+}
+
+fn counts_money(settings: &Settings) -> bool {
+    let budgets = settings.limits.budgets();
+    [budgets.attempt, budgets.issue, budgets.day].iter().any(|budget| budget.usd_micros.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_git_are_compared_by_number() {
+        for (version, enough) in [("2.20.1", false), ("2.34.0", true), ("2.47.3.windows.1", true), ("3.0", true)] {
+            assert_eq!(number_of(version).is_some_and(|version| version >= GIT_NEEDED), enough, "{version}");
+        }
+        assert_eq!(number_of("next"), None);
+    }
+}

@@ -1,0 +1,121 @@
+//! What the worker lacks is said once to whoever runs it: no issue is touched, and the exit code tells.
+
+use std::sync::Arc;
+
+use github_emulator::{Fault, What, When};
+use hob_config::{AgentSettings, BackendKind};
+use hob_domain::State;
+use hob_worker::{RunLimits, run_once};
+
+use crate::harness::{Ended, World, script};
+
+/// `hob doctor` and a run over the same world: both end with 6 and say `says`, and the run writes nothing.
+async fn both_say(world: &World, flags: &[&str], changes: &[(&str, &str)], says: &str) {
+    let issue = world.asks("Make done.txt", "").await;
+    let doctor = world.hob_with(&[flags, &["doctor"]].concat(), changes).await;
+    let told =
+        |ended: &Ended| format!("{}{}", ended.stdout, ended.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told(&doctor).contains(says), "{says}: {doctor:?}");
+    assert_eq!(doctor.code, 6, "{doctor:?}");
+    let run = world.hob_with(&[flags, &["run", "--once"]].concat(), changes).await;
+    assert_eq!(told(&run).matches(says).count(), 1, "{says}: {run:?}");
+    assert_eq!(run.code, 6, "{run:?}");
+    assert_eq!(world.writes(), [], "{says}");
+    assert_eq!((world.labels(issue).await, world.record(issue).await), (vec!["code".to_owned()], None));
+}
+
+fn ghost() -> AgentSettings {
+    AgentSettings { backend: BackendKind::Command, command: vec!["no-such-agent".to_owned()], ..Default::default() }
+}
+
+#[tokio::test]
+async fn what_is_missing_is_found_before_the_first_write_by_the_same_looks_as_the_doctors() {
+    for (world, says) in [
+        (World::fixing().set("agent.default", "nope"), "no agent `nope`: there are fixer"),
+        (World::fixing().agent("ghost", ghost()).set("agent.default", "ghost"), "start `no-such-agent`"),
+        (World::fixing().set("agent.default", "native"), "it has no model"),
+        (World::fixing().set("agent.default", "native").set("model.default", "openai/o"), "OPENAI_API_KEY"),
+        (World::fixing().set("agent.default", "native").set("model.default", "cassette/x.json"), "x.json"),
+        (World::fixing().set("agent.default", "claude"), "`claude` is not on the path"),
+        (
+            World::fixing().file(".github/hob.toml", "checks = 3\n"),
+            "`.github/hob.toml` on the base branch cannot be used",
+        ),
+        (World::fixing().file(".github/hob.toml", "protected = ['[a']\n"), "read the protected path `[a`"),
+        (World::fixing().file(".github/hob.toml", "checks = ['no-such-check -x']\n"), "`no-such-check` of"),
+        (World::fixing().file(".github/hob.toml", "agent = 'nope'\n"), "no agent `nope`"),
+        (World::fixing().set("workspace.git", "no-such-git"), "run git"),
+    ] {
+        let world = world.start().await;
+        both_say(&world, &[], &[], says).await;
+        world.leave();
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_address_of_the_git_server_is_found_before_the_first_write() {
+    let world = World::fixing().start().await;
+    let doctor = world.hob_with(&["doctor"], &[("GITHUB_SERVER_URL", "http://127.0.0.1:1")]).await;
+    assert!(doctor.code == 6 && doctor.stdout.contains("reach the repository"), "{doctor:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_git_that_is_too_old_is_found_before_the_first_write() {
+    let world = World::fixing().start().await;
+    let path = world.dir().join("old-git");
+    script(&path, "echo git version 2.20.1");
+    let flag = format!("workspace.git={}", path.display());
+    both_say(&world, &["--set", &flag], &[], "git 2.20.1 is too old").await;
+    world.leave();
+}
+
+/// The agent's program is gone after the first issue.
+#[tokio::test]
+async fn what_goes_missing_in_the_middle_ends_the_claims_and_counts_no_attempt() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("mayfly");
+    script(&program, "echo done > done-$HOB_ISSUE.txt; rm -- \"$0\"");
+    let mayfly = AgentSettings { command: vec![program.display().to_string()], ..ghost() };
+    let world = World::with_agent("").agent("mayfly", mayfly).set("agent.default", "mayfly").start().await;
+    let (first, second, third) =
+        (world.asks("One", "").await, world.asks("Two", "").await, world.asks("Three", "").await);
+    let ended = world.hob(&["run", "--once"]).await;
+    assert_eq!(ended.code, 6, "{ended:?}");
+    let says = "start `";
+    assert_eq!(ended.stderr.matches(says).count(), 1, "said once: {}", ended.stderr);
+    assert_eq!(world.labels(first).await, ["code", "in-review"]);
+    let record = world.record(second).await.unwrap();
+    assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
+    assert_eq!(world.labels(second).await, ["code"]);
+    assert_eq!((world.record(third).await, world.said(third).await.len()), (None, 0));
+    world.finish().await;
+}
+
+/// GitHub Actions may be forbidden to open pull requests, which shows only then.
+#[tokio::test]
+async fn work_that_may_not_be_published_is_kept_and_done_once() {
+    let world = World::with_agent("echo done > done.txt").inside(&Arc::default()).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let message = "GitHub Actions is not permitted to create or approve pull requests.".to_owned();
+    world.forge.inject(Fault {
+        method: Some("POST".to_owned()),
+        path: "/repos/acme/site/pulls".to_owned(),
+        login: None,
+        when: When::First(2),
+        what: What::Answer { status: 403, headers: Default::default(), message: message.clone() },
+    });
+    for _ in 0..2 {
+        let summary = run_once(&world.worker("w").await, RunLimits::default()).await;
+        let lacks = summary.map_or_else(|error| error.to_string(), |summary| summary.lacks.unwrap().to_string());
+        assert!(lacks.contains(&message), "{lacks}");
+        let record = world.record(issue).await.unwrap();
+        assert_eq!((record.state, record.attempt), (State::Ready, 0));
+    }
+    run_once(&world.worker("w").await, RunLimits::default()).await.unwrap();
+    assert_eq!(
+        (world.labels(issue).await, world.briefs(issue).len()),
+        (vec!["code".to_owned(), "in-review".to_owned()], 1)
+    );
+    world.finish().await;
+}
