@@ -75,7 +75,8 @@ pub(super) fn code_of(error: &anyhow::Error) -> Exit {
 
 fn of_operator(error: &OperatorError) -> Exit {
     match error {
-        OperatorError::NotBlocked(_)
+        OperatorError::NoIssue(_)
+        | OperatorError::NotBlocked(_)
         | OperatorError::NothingProposed(_)
         | OperatorError::NoLedger(_)
         | OperatorError::NotPaused(_) => Exit::NotFound,

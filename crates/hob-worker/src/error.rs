@@ -81,6 +81,9 @@ impl WorkError {
 /// An operator's command that cannot be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
+    /// There is no such issue.
+    #[error("issue {0} does not exist or is a pull request")]
+    NoIssue(IssueNumber),
     /// The issue is not blocked.
     #[error("issue {0} is not blocked: `hob explain {0}` shows its state")]
     NotBlocked(IssueNumber),

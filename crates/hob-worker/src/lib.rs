@@ -35,7 +35,7 @@ mod transition;
 mod worker;
 
 pub use error::{OperatorError, WorkError};
-pub use event::{EventSink, WorkEvent};
+pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};
 pub use explain::Explained;
 pub use reconcile::{Requested, approve, kill_switch, pause, repository_record, resume, terminate, unblock};
 pub use schedule::{

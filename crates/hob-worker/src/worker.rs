@@ -134,9 +134,14 @@ impl Worker {
         (self.events)(self.forge.repo(), event);
     }
 
-    /// Says what happens on an issue now.
+    /// Says which stage of the work on an issue begins.
     pub(super) fn progress(&self, issue: IssueNumber, text: &str) {
         self.emit(&WorkEvent::Progress { issue, text: text.to_owned() });
+    }
+
+    /// Says what happens within a stage.
+    pub(super) fn activity(&self, issue: IssueNumber, text: &str) {
+        self.emit(&WorkEvent::Activity { issue, text: text.to_owned() });
     }
 
     /// A fresh claimant: the nonce is drawn for one acquisition.

@@ -17,6 +17,13 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
+impl Ended {
+    /// What `--json` wrote to standard output.
+    pub(crate) fn objects(&self) -> Vec<serde_json::Value> {
+        self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
 /// The program while it runs.
 pub(crate) struct Started(Child);
 
@@ -36,6 +43,13 @@ impl World {
         let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
         let shell = Program::new("sh", &self.environment(&[])).dir(self.dir());
         let program = shell.args(["-c", &limited, env!("CARGO_BIN_EXE_hob")]).args(self.arguments(args));
+        ended(&program.run(&CancellationToken::new()).await.unwrap())
+    }
+
+    /// Runs a shell script in which `"$@"` is `hob` with these arguments.
+    pub(crate) async fn hob_in_shell(&self, script: &str, args: &[&str]) -> Ended {
+        let shell = Program::new("sh", &self.environment(&[])).dir(self.dir());
+        let program = shell.args(["-c", script, "sh", env!("CARGO_BIN_EXE_hob")]).args(self.arguments(args));
         ended(&program.run(&CancellationToken::new()).await.unwrap())
     }
 

@@ -64,7 +64,11 @@ impl CommandAgent {
         let environment = of_child(context, &self.extras);
         let watcher = context.clone();
         let program = Program::new(&self.program, &environment)
-            .watch(move |line| watcher.say(line))
+            // The report of its end is for Hob, which tells the outcome in words.
+            .watch(move |line| match ResultLine::read(line) {
+                Some(_report) => watcher.alive(),
+                None => watcher.say(line),
+            })
             .dir(&request.folder)
             .env("HOB_ISSUE", request.issue.to_string())
             .env("HOB_REPOSITORY", request.repo.to_string())

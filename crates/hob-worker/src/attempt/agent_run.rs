@@ -95,7 +95,7 @@ async fn show_progress(worker: &Worker, job: &Job<'_>, mut lines: mpsc::Receiver
             noted = spent;
         }
         if !line.text.is_empty() {
-            worker.progress(job.number(), &line.text);
+            worker.activity(job.number(), &line.text);
         }
     }
     noted

@@ -30,7 +30,7 @@ pub(super) async fn prepare<'a>(
     limits: AttemptLimits,
 ) -> Result<Job<'a>, WorkError> {
     let HeldIssue { lease, issue, base, .. } = held;
-    worker.progress(issue.number, "fetching the repository");
+    worker.activity(issue.number, "fetching the repository");
     let base_branch: BranchName = base.name.parse()?;
     let remote = worker.remote().await?;
     let patience = patience_of(worker);

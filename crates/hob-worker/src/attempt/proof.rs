@@ -5,7 +5,7 @@ use hob_domain::{BlockReason, CheckResult, CheckTally, Diff, Evidence, Sha, Verd
 use hob_workspace::{CheckLimits, run_checks};
 
 use crate::{
-    WorkError, Worker,
+    CheckedCommit, WorkError, WorkEvent, Worker,
     attempt::{
         branch::{policy_violations, work_so_far},
         end::AttemptEnd,
@@ -38,7 +38,7 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, summary: String) -> Re
     if let Some(reason) = policy_violations(worker, job, &diff)? {
         return Ok(Proof::Blocked(reason));
     }
-    let head_results = checks_on(worker, job, &head, "head").await?;
+    let head_results = checks_on(worker, job, &head, CheckedCommit::Head).await?;
     let evidence = Evidence { base: job.base_checks.get().cloned().unwrap_or_default(), head: head_results };
     Ok(match evidence.verdict() {
         // What was red before is not the work's to answer for: on another policy no agent works on a red base.
@@ -76,14 +76,19 @@ async fn checks_on_base(worker: &Worker, job: &Job<'_>) -> Result<Vec<CheckResul
         worker.progress(job.number(), &format!("checks on the base: all {} passed earlier", passed.len()));
         return Ok(passed);
     }
-    let results = checks_on(worker, job, base, "base").await?;
+    let results = checks_on(worker, job, base, CheckedCommit::Base).await?;
     if !results.is_empty() {
         worker.base_checks.note(base, checks, &results, now);
     }
     Ok(results)
 }
 
-async fn checks_on(worker: &Worker, job: &Job<'_>, sha: &Sha, name: &str) -> Result<Vec<CheckResult>, WorkError> {
+async fn checks_on(
+    worker: &Worker,
+    job: &Job<'_>,
+    sha: &Sha,
+    on: CheckedCommit,
+) -> Result<Vec<CheckResult>, WorkError> {
     let checks = &job.rules.checks;
     if checks.is_empty() {
         return Ok(Vec::new());
@@ -97,7 +102,7 @@ async fn checks_on(worker: &Worker, job: &Job<'_>, sha: &Sha, name: &str) -> Res
     let run = run_checks(&folder, checks, &worker.environment, limits, &worker.cancel);
     let results = run.await.map_err(WorkError::Checks)?;
     let passed = results.iter().filter(|check| check.passed()).count();
-    worker.progress(job.number(), &format!("checks on the {name}: {passed} of {} pass", results.len()));
+    worker.emit(&WorkEvent::Checked { issue: job.number(), on, passed, run: results.len() });
     Ok(results)
 }
 

@@ -196,7 +196,7 @@ pub(super) async fn continue_with(
 /// Answers a blocked issue from the command line: the next free worker takes it with this text.
 ///
 /// # Errors
-/// [`OperatorError::NotBlocked`] when the issue is not blocked.
+/// [`OperatorError::NotBlocked`] when the issue is not blocked, [`OperatorError::NoIssue`] when there is none.
 pub async fn unblock(worker: &Worker, number: IssueNumber, text: &str) -> Result<(), OperatorError> {
     let observed = observe_blocked(worker, number).await?.ok_or(OperatorError::NotBlocked(number))?;
     Ok(free(worker, observed, text.to_owned(), ApprovalGrant::Nothing).await?)
@@ -215,10 +215,10 @@ pub async fn approve(worker: &Worker, number: IssueNumber, words: &str) -> Resul
     Ok(action)
 }
 
-/// An issue that is blocked now.
-async fn observe_blocked(worker: &Worker, number: IssueNumber) -> Result<Option<Observed>, WorkError> {
-    let observed = observe(worker, number).await?.map(|(observed, _)| observed);
-    Ok(observed.filter(|observed| observed.record().is_some_and(|record| record.state == State::Blocked)))
+/// The issue; none: it is not blocked now.
+async fn observe_blocked(worker: &Worker, number: IssueNumber) -> Result<Option<Observed>, OperatorError> {
+    let (observed, _) = observe(worker, number).await?.ok_or(OperatorError::NoIssue(number))?;
+    Ok(observed.record().is_some_and(|record| record.state == State::Blocked).then_some(observed))
 }
 
 /// Unblocks an issue, in the name of the token's account.

@@ -10,7 +10,7 @@ use hob_forge::BaseBranch;
 use hob_workspace::Retention;
 
 use crate::{
-    RunSummary, WorkError, WorkEvent, Worker,
+    RunSummary, Waiting, WaitsOn, WorkError, WorkEvent, Worker,
     observe::discover,
     preflight::preflight,
     reconcile::{Reconciled, reconcile, write_journal},
@@ -89,7 +89,8 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
         Scope::Selected(numbers) => plan_chosen(&found.snapshot, numbers, &rules, now),
     };
     let Sorted { reconcile, work, due } = sorted(worker, &planned);
-    worker.emit(&WorkEvent::Polled { issues: planned.len(), ready: work.len() });
+    let waiting = planned.iter().filter_map(waiting).collect();
+    worker.emit(&WorkEvent::Polled { issues: planned.len(), ready: work.len(), waiting });
     let journaled = worker.spend_journal.issues().await.unwrap_or_else(|error| {
         tracing::error!(%error, "the journal of spend cannot be read: {error}");
         Vec::new()
@@ -138,6 +139,23 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
         }
     }
     sorted
+}
+
+/// An issue that this poll does nothing about; of one that a person was asked about, only the poll's work shows whether
+/// the answer is there.
+fn waiting(planned: &Planned<'_>) -> Option<Waiting> {
+    let issue = planned.issue.number;
+    match &planned.decision {
+        Decision::Wait(reason) => {
+            let on = if reason.is_of_the_repository() { WaitsOn::Repository } else { WaitsOn::Issue };
+            Some(Waiting { issue, on, why: reason.to_string() })
+        }
+        Decision::Act(Action::SeekAnswer) => {
+            let question = planned.issue.record.as_ref()?.blocked.as_ref()?.question.clone();
+            Some(Waiting { issue, on: WaitsOn::Person, why: question })
+        }
+        Decision::Act(_) => None,
+    }
 }
 
 /// Whether the state label is known not to be Hob's: nobody changed anything on the issue since that was looked up.
