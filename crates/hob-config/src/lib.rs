@@ -4,12 +4,14 @@ mod agents;
 mod backends;
 mod duration;
 mod environment;
+mod load;
 mod models;
 mod renamed;
 mod repository;
 mod sections;
 mod sensible;
 mod settings;
+mod settings_error;
 mod standard;
 mod toml_sentence;
 mod workspace;
@@ -25,7 +27,8 @@ pub use sections::{
     AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
     PollSettings, PublishSettings, RedBase, SessionSettings, TrustSettings,
 };
-pub use settings::{DEFAULTS, Settings, SettingsError};
+pub use settings::{DEFAULTS, Settings};
+pub use settings_error::SettingsError;
 pub use standard::{OtherForge, Standard, hob_variables};
 use toml_sentence::toml_sentence;
 pub use workspace::WorkspaceSettings;
