@@ -186,7 +186,7 @@ def takeover():
         (folder / "hob.toml").write_text("")
         told = subprocess.run(history, env=environment, check=True, stdout=subprocess.PIPE, text=True)
         forge.close()
-    records = json.loads(told.stdout)
+    records = json.loads(told.stdout)["result"]
     at = next(index for index, entry in enumerate(records) if entry["sentence"].startswith("taken over"))
     renewed, taken = (
         datetime.datetime.fromisoformat(records[index]["record"]["renewed_at"]) for index in (at - 1, at)
@@ -207,7 +207,7 @@ def long_past(finished):
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
         history, _ = hob(forge, folder, "history", str(number))
         told = subprocess.run(history, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-        record = json.loads(told.stdout)[-1]["record"]
+        record = json.loads(told.stdout)["result"][-1]["record"]
         assert record["state"] == "done" and not record["holder"], record
         tree = forge.call("GET", "/repos/ann/site/commits/main")["commit"]["tree"]["sha"]
         for other in range(number + 1, number + finished):

@@ -97,7 +97,8 @@ def read(printed, columns):
     """The lines of the text, each a list of (classes, text); a line that is too long goes on below."""
     pen, lines, width = Pen(), [[]], 0
     at = 0
-    text = printed.replace("\r\n", "\n").expandtabs(8)
+    # A line that was emptied, as a status is before the next line takes its place, is not in the picture.
+    text = re.sub(r"[^\n]*\r\x1b\[K", "", printed.replace("\r\n", "\n")).expandtabs(8)
     for match in [*SEQUENCE.finditer(text), None]:
         piece = text[at : match.start() if match else len(text)]
         for number, part in enumerate(piece.split("\n")):

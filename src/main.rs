@@ -7,7 +7,11 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 #[expect(clippy::print_stderr, reason = "before the command line is read nothing else can say it")]
 fn main() -> std::process::ExitCode {
-    // Before anything else: no child may read the token out of this process.
+    // The watchdog has nothing to hide, and no command line but its own.
+    if hob_process::was_watchdog(std::env::args_os()) {
+        return std::process::ExitCode::SUCCESS;
+    }
+    // Before anything else that a Hob does: no child may read the token out of this process.
     if let Err(error) = hob_process::hide_from_children() {
         eprintln!("hob: the process cannot be hidden from its children, so it does not start: {error}");
         return std::process::ExitCode::FAILURE;

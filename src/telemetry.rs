@@ -1,6 +1,8 @@
 //! Logs on standard error, as text for people or as JSON for programs. Secrets are `SecretString`s and cannot be formatted
 //! into one.
 
+use std::io::Write;
+
 use tracing_subscriber::{EnvFilter, fmt};
 
 /// How log lines look.
@@ -12,10 +14,15 @@ pub enum LogFormat {
     Json,
 }
 
-/// Starts the logs once; `filter` is in the form of `RUST_LOG`, and only warnings are shown without it.
-pub fn start_logs(format: LogFormat, filter: Option<&str>) {
+/// Starts the logs once, on what `writer` gives; `filter` is in the form of `RUST_LOG`, and only warnings are shown
+/// without it.
+pub fn start_logs<W>(format: LogFormat, filter: Option<&str>, writer: impl Fn() -> W + Send + Sync + 'static)
+where
+    W: Write + 'static,
+{
     let filter = EnvFilter::builder().parse_lossy(filter.unwrap_or("hob=warn,github_emulator=warn,off"));
-    let logs = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    // An event that cannot be written is lost: to say so, there is only the same standard error.
+    let logs = fmt().with_env_filter(filter).with_writer(writer).with_target(false).log_internal_errors(false);
     // A second start, as in a test, has no effect and is not an error.
     match format {
         LogFormat::Text => logs.with_ansi(false).without_time().try_init().ok(),

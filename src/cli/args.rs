@@ -2,11 +2,17 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use hob_config::parse_duration;
 use hob_domain::IssueNumber;
 
-use crate::cli::exit::{Exit, fatal};
+use crate::cli::{
+    exit::{Exit, fatal},
+    progress::Verbosity,
+};
+
+/// What the help of each command ends with, in place of the global options.
+const GLOBAL: &str = "Global options, such as --repo, --config, --json, -q and -v: see `hob --help`";
 
 /// Work on GitHub issues labelled `code`: claim them, run an agent and the checks, open pull requests.
 ///
@@ -32,9 +38,18 @@ pub(super) struct Shared {
     /// `origin`]. May be repeated for `run`, `list` and `status`.
     #[arg(long, global = true, value_name = "OWNER/NAME")]
     pub(super) repo: Vec<String>,
-    /// Write results as JSON.
+    /// Write results, events and errors to standard output as JSON, one object a line (docs/json.md).
     #[arg(long, global = true)]
     pub(super) json: bool,
+    /// Show no progress, only results and what failed.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(super) quiet: bool,
+    /// Show each turn and tool of the agents too.
+    #[arg(short, long, global = true)]
+    pub(super) verbose: bool,
+    /// Colour the output. By default that follows the terminal, NO_COLOR and CLICOLOR_FORCE.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(super) color: clap::ColorChoice,
     /// Keep mirrors, checkouts and transcripts in this folder [default: ~/.local/state/hob].
     #[arg(long, global = true, value_name = "DIR")]
     pub(super) state_dir: Option<PathBuf>,
@@ -44,6 +59,26 @@ pub(super) struct Shared {
     /// Write log events as JSON lines instead of text.
     #[arg(long, global = true)]
     pub(super) log_json: bool,
+}
+
+impl Shared {
+    /// How much progress is shown.
+    pub(super) fn verbosity(&self) -> Verbosity {
+        match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, false) => Verbosity::Stages,
+            (false, true) => Verbosity::Everything,
+        }
+    }
+}
+
+/// The command line. The global options are accepted after each command and explained once, by `hob --help`.
+pub(super) fn command() -> clap::Command {
+    let root = Cli::command();
+    let hidden: Vec<_> =
+        root.get_arguments().filter(|arg| arg.is_global_set()).map(|arg| arg.clone().hide(true)).collect();
+    let apart = |command: clap::Command| command.args(&hidden).after_help(GLOBAL);
+    root.mut_subcommands(|command| apart(command.mut_subcommands(apart)))
 }
 
 /// The commands.
@@ -71,7 +106,7 @@ pub(super) enum Command {
     /// Answer a blocked issue and requeue it.
     Unblock(UnblockArgs),
     /// Approve the action that a blocked issue asks for, as the comment `/hob approve` does.
-    Approve(UnblockArgs),
+    Approve(ApproveArgs),
     /// Pause an issue, on whichever machine it is worked on, or with `--all` the repository.
     Pause(PauseArgs),
     /// Resume a paused issue, or with `--all` the repository.
@@ -115,8 +150,8 @@ pub(super) struct RunArgs {
     #[arg(long)]
     pub(super) dry_run: bool,
     /// Work on at most this many issues at a time, over all repositories [default: the setting `limits.jobs`].
-    #[arg(long, value_name = "N")]
-    pub(super) jobs: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) jobs: Option<u16>,
     /// Exit after this many issues.
     #[arg(long, value_name = "N")]
     pub(super) max_issues: Option<usize>,
@@ -235,13 +270,24 @@ pub(super) struct ReplayArgs {
     pub(super) folder: PathBuf,
 }
 
-/// `hob unblock` and `hob approve`.
+/// `hob unblock`.
 #[derive(Debug, Args)]
 pub(super) struct UnblockArgs {
     /// The number of the issue.
     #[arg(value_name = "ISSUE")]
     pub(super) issue: IssueNumber,
-    /// Pass this text to the agent.
+    /// Answer this: the agent's next brief contains it beside the question. Without it, the issue is tried again as it is.
+    #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub(super) message: String,
+}
+
+/// `hob approve`.
+#[derive(Debug, Args)]
+pub(super) struct ApproveArgs {
+    /// The number of the issue.
+    #[arg(value_name = "ISSUE")]
+    pub(super) issue: IssueNumber,
+    /// Tell the agent this along with the approval.
     #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub(super) message: String,
 }
@@ -256,21 +302,26 @@ pub(super) struct PauseArgs {
     pub(super) message: String,
 }
 
-/// `hob resume`.
-#[derive(Debug, Args)]
-pub(super) struct ResumeArgs {
-    #[command(flatten)]
-    pub(super) what: Paused,
-}
-
-/// One issue, or all work.
+/// What is paused.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(super) struct Paused {
     /// The number of the issue.
     #[arg(value_name = "ISSUE")]
     pub(super) issue: Option<IssueNumber>,
-    /// Apply to the repository: while it is paused, no worker claims an issue.
+    /// Pause the repository: no worker claims an issue until it is resumed.
+    #[arg(long)]
+    pub(super) all: bool,
+}
+
+/// `hob resume`.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(super) struct ResumeArgs {
+    /// The number of the issue.
+    #[arg(value_name = "ISSUE")]
+    pub(super) issue: Option<IssueNumber>,
+    /// Resume the repository: workers claim issues again. Issues that were paused by their number stay paused.
     #[arg(long)]
     pub(super) all: bool,
 }

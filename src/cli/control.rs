@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::cli::{
     args::{PauseArgs, ResumeArgs, Shared},
-    output,
+    json, layout,
     setup::{Listen, Setup},
 };
 
@@ -19,7 +19,7 @@ pub(super) async fn pause(setup: Setup, shared: Shared, args: PauseArgs) -> anyh
         hob_worker::kill_switch(&worker, Some(&args.message)).await?;
         let text = "The repository is paused: from its next poll on, no worker claims an issue. Running attempts finish. \
                     `hob resume --all` resumes it.";
-        return tell(&shared, json!({ "paused": "all" }), text);
+        return tell(&shared, everything("paused"), text);
     };
     let asked = hob_worker::pause(&worker, issue, &args.message).await?;
     let text = match asked {
@@ -33,12 +33,12 @@ pub(super) async fn pause(setup: Setup, shared: Shared, args: PauseArgs) -> anyh
 
 pub(super) async fn resume(setup: Setup, shared: Shared, args: ResumeArgs) -> anyhow::Result<()> {
     let worker = connect(setup, &shared).await?;
-    match args.what.issue {
+    match args.issue {
         None => {
             hob_worker::kill_switch(&worker, None).await?;
             tell(
                 &shared,
-                json!({ "resumed": "all" }),
+                everything("resumed"),
                 "The repository is resumed: each worker claims issues again from its next poll on.",
             )
         }
@@ -63,14 +63,17 @@ async fn connect(setup: Setup, shared: &Shared) -> anyhow::Result<Arc<Worker>> {
     setup.worker(shared, Access::ReadWrite, None, Listen::nobody()).await
 }
 
+fn everything(what: &str) -> serde_json::Value {
+    json!({ "issue": null, "asked": what, "done": true })
+}
+
 fn answer(issue: IssueNumber, what: &str, asked: Requested) -> serde_json::Value {
     json!({ "issue": issue, "asked": what, "done": asked == Requested::Done })
 }
 
 fn tell(shared: &Shared, answer: serde_json::Value, text: &str) -> anyhow::Result<()> {
     if shared.json {
-        return output::json(&answer);
+        return json::result(&answer);
     }
-    anstream::println!("{text}");
-    Ok(())
+    Ok(layout::paragraph(text)?)
 }

@@ -10,9 +10,15 @@ use hob_worker::{
 use crate::cli::{
     args::Shared,
     exit::{Exit, fatal},
+    json,
+    layout::{width_of, wrapped},
     output::{self, BAD, GOOD, WARN, styled},
+    progress::count,
     setup::{Listen, Setup},
 };
+
+/// The width of what stands before a finding: its mark, and what it is about.
+const BEFORE_FINDING: usize = 18;
 
 pub(super) async fn doctor(setup: Setup, shared: Shared) -> anyhow::Result<()> {
     setup.at_most_one(&shared)?;
@@ -37,7 +43,7 @@ pub(super) async fn doctor(setup: Setup, shared: Shared) -> anyhow::Result<()> {
     }
     let bad = findings.iter().filter(|finding| finding.health == Health::Bad).count();
     if shared.json {
-        output::json(&findings)?;
+        json::result(&findings)?;
     } else {
         for finding in &findings {
             let mark = match finding.health {
@@ -45,10 +51,11 @@ pub(super) async fn doctor(setup: Setup, shared: Shared) -> anyhow::Result<()> {
                 Health::Note => styled(WARN, "note"),
                 Health::Bad => styled(BAD, "bad "),
             };
-            anstream::println!("{mark} {:<12} {}", finding.about, terminal(&finding.says));
+            let text = format!("{mark} {:<12} {}", finding.about, terminal(&finding.says));
+            output::line(wrapped(&text, width_of(std::io::stdout()), BEFORE_FINDING))?;
         }
     }
-    if bad > 0 { Err(fatal(Exit::Unhealthy, format!("{bad} problem(s) found"))) } else { Ok(()) }
+    if bad > 0 { Err(fatal(Exit::Unhealthy, format!("{} found", count(bad, "problem")))) } else { Ok(()) }
 }
 
 /// What the run would look at, and whether the token may make refs below the ledger's prefix, which shows only when it is

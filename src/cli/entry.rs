@@ -1,62 +1,110 @@
 //! From the command line to a command, and from its result to an exit code.
 
-use std::process::ExitCode;
+use std::{ffi::OsString, process::ExitCode};
 
-use clap::Parser;
+use clap::FromArgMatches;
+use hob_config::Standard;
 
 use crate::{
     cli::{
+        actions::{self, Annotation, Level},
         approve,
-        args::{Cli, Command, ForgeCommand},
+        args::{Cli, Command, ForgeCommand, Shared, command},
         control, doctor,
-        exit::{Exit, code_of},
+        exit::{Exit, code_of, fatal},
         explain, forge_serve,
         global_flags::global_flags_first,
-        history, list, log, output, rehearse, replay, run, sessions,
+        history, json, list, log,
+        output::{self, BAD, Unwritable, styled},
+        rehearse, replay, run,
+        screen::Screen,
+        sessions, settings,
         setup::Setup,
-        status, unblock, work,
+        status, summary, unblock, work,
     },
     telemetry::{LogFormat, start_logs},
 };
 
 /// Runs the command of this process.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse_from(global_flags_first(std::env::args_os())) {
+    let args = global_flags_first(std::env::args_os());
+    let cli = match command().try_get_matches_from(&args).and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
-        Err(error) => {
-            // clap reports help and version as errors, too.
-            error.print().ok();
-            return if error.use_stderr() { ExitCode::from(Exit::Usage as u8) } else { ExitCode::SUCCESS };
-        }
+        Err(error) => return ExitCode::from(not_a_command(&error, &args)),
     };
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            eprintln!("hob: cannot start the async runtime: {error}");
-            return ExitCode::from(Exit::Failure as u8);
-        }
-    };
-    match runtime.block_on(dispatch(cli)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            output::error(&error);
-            ExitCode::from(code_of(&error) as u8)
-        }
+    colour(cli.shared.color);
+    let as_json = cli.shared.json;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let done = runtime
+        .map_err(|error| fatal(Exit::Failure, format!("cannot start the async runtime: {error}")))
+        .and_then(|runtime| runtime.block_on(dispatch(cli)));
+    done.map_or_else(|error| ExitCode::from(failed(&error, as_json)), |()| ExitCode::SUCCESS)
+}
+
+fn colour(choice: clap::ColorChoice) {
+    match choice {
+        clap::ColorChoice::Auto => anstream::ColorChoice::Auto,
+        clap::ColorChoice::Always => anstream::ColorChoice::Always,
+        clap::ColorChoice::Never => anstream::ColorChoice::Never,
     }
+    .write_global();
+}
+
+/// Tells what clap found wrong; it reports help and version as errors, too.
+fn not_a_command(error: &clap::Error, args: &[OsString]) -> u8 {
+    let printed = error.print().map_err(Unwritable::from);
+    match (error.use_stderr(), printed) {
+        (true, _) => {
+            if args.iter().any(|arg| arg == "--json") {
+                json::error(Exit::Usage, error.to_string().trim_end()).ok();
+            }
+            Exit::Usage as u8
+        }
+        (false, Err(error)) if !error.nobody_reads() => failed(&error.into(), false),
+        (false, _) => 0,
+    }
+}
+
+/// Tells why a command failed; its exit code.
+fn failed(error: &anyhow::Error, as_json: bool) -> u8 {
+    if error.downcast_ref::<Unwritable>().is_some_and(Unwritable::nobody_reads) {
+        return 0;
+    }
+    let (exit, sentence) = (code_of(error), output::sentence(error));
+    output::note(format!("{} {}", styled(BAD, "hob:"), hob_domain::terminal(&sentence)));
+    if as_json {
+        // Where standard output is the trouble, the exit code says so.
+        json::error(exit, &sentence).ok();
+    }
+    let standard = Standard::read();
+    if standard.in_actions {
+        actions::annotate(&[Annotation { level: Level::Error, title: "Hob".to_owned(), text: sentence.clone() }]);
+    }
+    if let Some(path) = standard.step_summary
+        && let Err(error) = summary::append_failure(&path, &sentence)
+    {
+        output::note(output::sentence(&error));
+    }
+    exit as u8
 }
 
 async fn dispatch(cli: Cli) -> anyhow::Result<()> {
     let shared = cli.shared;
     let setup = Setup::read(&shared)?;
-    let format = if shared.log_json { LogFormat::Json } else { LogFormat::Text };
-    start_logs(format, setup.standard.log_filter.as_deref());
-    for renamed in &setup.settings.renamed {
-        tracing::warn!(setting = renamed.old, "{renamed}");
+    let screen = Screen::default();
+    start(&setup, &shared, &screen);
+    if runs_agents(&cli.command)
+        && let Err(error) = hob_process::start_watchdog()
+    {
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "agents and checks would outlive a Hob that is killed"
+        );
     }
     match cli.command {
-        Command::Rehearse(args) => rehearse::rehearse(setup, shared, args).await,
-        Command::Run(args) => run::run(setup, shared, args).await,
-        Command::Work(args) => work::work(setup, shared, args).await,
+        Command::Rehearse(args) => rehearse::rehearse(setup, shared, args, screen).await,
+        Command::Run(args) => run::run(setup, shared, args, screen).await,
+        Command::Work(args) => work::work(setup, shared, args, screen).await,
         Command::List => list::list(setup, shared).await,
         Command::Explain(args) => explain::explain(setup, shared, args.issue).await,
         Command::Status => status::status(setup, shared).await,
@@ -71,8 +119,40 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Log(args) => log::log(setup, shared, args).await,
         Command::Replay(args) => replay::replay(setup, shared, args).await,
         Command::Doctor => doctor::doctor(setup, shared).await,
-        Command::Settings => output::settings(&setup.settings, shared.json),
+        Command::Settings => settings::settings(&setup, &shared),
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
+    }
+}
+
+/// Whether the command starts processes that may run for long.
+fn runs_agents(command: &Command) -> bool {
+    match command {
+        Command::Rehearse(_) | Command::Run(_) | Command::Work(_) | Command::Replay(_) => true,
+        Command::List
+        | Command::Explain(_)
+        | Command::Status
+        | Command::History(_)
+        | Command::Unblock(_)
+        | Command::Approve(_)
+        | Command::Pause(_)
+        | Command::Resume(_)
+        | Command::Terminate(_)
+        | Command::Sessions
+        | Command::Show(_)
+        | Command::Log(_)
+        | Command::Doctor
+        | Command::Settings
+        | Command::Forge(_) => false,
+    }
+}
+
+/// Starts the logs, and warns of settings by their old name.
+fn start(setup: &Setup, shared: &Shared, screen: &Screen) {
+    let format = if shared.log_json { LogFormat::Json } else { LogFormat::Text };
+    let screen = screen.clone();
+    start_logs(format, setup.standard.log_filter.as_deref(), move || screen.clone());
+    for renamed in &setup.settings.renamed {
+        tracing::warn!(setting = renamed.old, "{renamed}");
     }
 }

@@ -6,7 +6,7 @@
 //! | 1 | transient or unclassified failure |
 //! | 2 | invalid command line or setting |
 //! | 3 | the token is missing, is rejected, or lacks a permission |
-//! | 4 | the repository, issue or session was not found, or the repository is empty |
+//! | 4 | the repository, issue or session was not found, or the repository is empty, archived or without issues |
 //! | 5 | the forge cannot be reached |
 //! | 6 | the worker lacks what only whoever runs it can supply: `hob doctor` shows what |
 //! | 7 | the rehearsal did not end as expected |
@@ -75,7 +75,8 @@ pub(super) fn code_of(error: &anyhow::Error) -> Exit {
 
 fn of_operator(error: &OperatorError) -> Exit {
     match error {
-        OperatorError::NotBlocked(_)
+        OperatorError::NoIssue(_)
+        | OperatorError::NotBlocked(_)
         | OperatorError::NothingProposed(_)
         | OperatorError::NoLedger(_)
         | OperatorError::NotPaused(_) => Exit::NotFound,
@@ -101,8 +102,11 @@ fn of_forge(error: &ForgeError) -> Exit {
     match error {
         ForgeError::Unreachable { .. } | ForgeError::TimedOut { .. } => Exit::Unreachable,
         ForgeError::Unauthorized | ForgeError::App(_) | ForgeError::Forbidden { .. } => Exit::Token,
+        ForgeError::NoAddress(_) => Exit::Usage,
         ForgeError::NotFound { .. }
         | ForgeError::NoRepository(_)
+        | ForgeError::NoIssues { .. }
+        | ForgeError::Archived(_)
         | ForgeError::EmptyRepository(_)
         | ForgeError::Moved { .. } => Exit::NotFound,
         ForgeError::Limited { .. }

@@ -1,7 +1,6 @@
 //! `hob forge serve`: the embedded forge by itself; `hob forge routes`: its endpoints.
 
 use std::{
-    io::Write,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -10,6 +9,8 @@ use anyhow::Context;
 use github_emulator::{App, AppKey, Fault, Options, Role, Seed, User, Webhook, endpoints, serve as start};
 use secrecy::SecretString;
 use tokio::signal::unix::{SignalKind, signal};
+
+use crate::cli::{json, output};
 
 /// The arguments of `hob forge serve`.
 #[derive(Debug, clap::Args)]
@@ -71,11 +72,8 @@ pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
     for fault in faults {
         forge.inject(fault);
     }
-    let ready = serde_json::json!({"api_url": forge.api_url(), "server_url": forge.server_url()});
-    let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "{ready}")?;
-    stdout.flush()?;
-    drop(stdout);
+    let (api_url, server_url) = (forge.api_url(), forge.server_url());
+    json::event(serde_json::json!({ "event": "ready", "api_url": api_url, "server_url": server_url }))?;
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
@@ -125,6 +123,5 @@ impl AppArg {
 
 /// Prints the forge's endpoints, for the conformance test against GitHub's OpenAPI description.
 pub(super) fn routes() -> anyhow::Result<()> {
-    writeln!(std::io::stdout(), "{}", serde_json::to_string(&endpoints())?)?;
-    Ok(())
+    Ok(output::line(serde_json::to_string(&endpoints())?)?)
 }

@@ -6,10 +6,15 @@ use hob_forge::Access;
 use crate::cli::{
     args::Shared,
     exit::{Exit, fatal},
-    output,
-    progress::state,
+    json,
+    layout::{width_of, wrapped},
+    output::{self, DIM},
+    progress::{because, state},
     setup::{Listen, Setup},
 };
+
+/// The width of what stands before a sentence: time, commit and state.
+const BEFORE_SENTENCE: usize = 47;
 
 pub(super) async fn history(setup: Setup, shared: Shared, number: IssueNumber) -> anyhow::Result<()> {
     let worker = setup.worker(&shared, Access::ReadOnly, None, Listen::nobody()).await?;
@@ -22,17 +27,14 @@ pub(super) async fn history(setup: Setup, shared: Shared, number: IssueNumber) -
             .iter()
             .map(|entry| serde_json::json!({ "commit": entry.commit, "sentence": entry.sentence, "record": entry.record }))
             .collect();
-        return output::json(&records);
+        return json::result(&records);
     }
     for entry in entries {
         let at = entry.record.renewed_at.format("%Y-%m-%d %H:%M:%S");
-        anstream::println!(
-            "{} {} {} {}",
-            output::styled(output::DIM, &format!("{at} UTC")),
-            output::styled(output::DIM, entry.commit.short()),
-            state(entry.record.state),
-            terminal(&entry.sentence)
-        );
+        let (at, commit) = (output::styled(DIM, &format!("{at} UTC")), output::styled(DIM, entry.commit.short()));
+        let why = because(entry.record.state, &entry.sentence);
+        let text = format!("{at} {commit} {} {}", state(entry.record.state), terminal(&why));
+        output::line(wrapped(&text, width_of(std::io::stdout()), BEFORE_SENTENCE))?;
     }
     Ok(())
 }

@@ -9,10 +9,12 @@ use std::{
 
 use anyhow::Context;
 use hob_agent::session::{Line, SessionEvent, SessionState};
-use hob_domain::{Outcome, clip, terminal};
+use hob_domain::{Outcome, terminal};
 
 use crate::cli::{
     args::{LogArgs, Shared},
+    json,
+    layout::shortened,
     output::{self, BAD, BOLD, DIM, GOOD, styled},
     sessions::{find, of, outcome, when},
     setup::Setup,
@@ -63,16 +65,15 @@ impl Tail {
 
 fn print(line: &Line, shared: &Shared, full: bool) -> anyhow::Result<()> {
     if shared.json {
-        anstream::println!("{}", serde_json::to_string(line)?);
-        return Ok(());
+        return Ok(json::event(serde_json::json!({ "event": "line", "line": line }))?);
     }
     let Some((style, text)) = text_of(&line.event) else { return Ok(()) };
     let text = if full { text } else { one_line(&text) };
     let at = when(line.at_ms);
     let at = at.get(11..19).unwrap_or_default();
     for (index, part) in terminal(&text).lines().enumerate() {
-        let at = if index == 0 { at } else { "        " };
-        anstream::println!("{} {}", styled(DIM, at), styled(style, part));
+        let at = if index == 0 { at } else { "|       " };
+        output::line(format!("{} {}", styled(DIM, at), styled(style, part)))?;
     }
     Ok(())
 }
@@ -105,7 +106,7 @@ fn text_of(event: &SessionEvent) -> Option<(anstyle::Style, String)> {
 /// The first line that is not blank, cut to the maximum.
 fn one_line(text: &str) -> String {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let first = clip(lines.next().unwrap_or_default(), LINE_MAX).replace('\n', " ");
+    let first = shortened(lines.next().unwrap_or_default(), LINE_MAX);
     let more = lines.count();
     if more > 0 { format!("{first} … {more} more lines") } else { first }
 }

@@ -1,6 +1,7 @@
 //! The command line: one file per command, and the only place that writes to the terminal.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is this module's business")]
 
+mod actions;
 mod approve;
 mod args;
 mod ask;
@@ -12,7 +13,10 @@ mod explain;
 mod forge_serve;
 mod global_flags;
 mod history;
+mod json;
+mod layout;
 mod list;
+mod live;
 mod log;
 mod output;
 mod progress;
@@ -23,6 +27,7 @@ mod replay;
 mod run;
 mod screen;
 mod sessions;
+mod settings;
 mod setup;
 mod sign_in;
 mod status;

@@ -1,10 +1,14 @@
-//! Results on standard output: tables for people, JSON for programs. Errors on standard error.
+//! What commands write: results on standard output, everything else on standard error. A standard output that takes no
+//! more is an error of the command; a standard error that does is nobody's.
+
+use std::{
+    fmt::Display,
+    io::{ErrorKind, Write},
+};
 
 use anstyle::{AnsiColor, Style};
-use hob_config::Settings;
 use hob_domain::{RepoName, terminal};
 use hob_forge::Rate;
-use serde::Serialize;
 
 /// Whether a line names its repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,28 +42,32 @@ pub(super) fn styled(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// One JSON value on standard output.
-pub(super) fn json(value: &impl Serialize) -> anyhow::Result<()> {
-    anstream::println!("{}", serde_json::to_string_pretty(value)?);
-    Ok(())
+/// Standard output takes nothing more.
+#[derive(Debug, thiserror::Error)]
+#[error("standard output cannot be written: {0}")]
+pub(super) struct Unwritable(#[from] std::io::Error);
+
+impl Unwritable {
+    /// Whether the reader has gone, as `head` does when it has seen enough.
+    pub(super) fn nobody_reads(&self) -> bool {
+        self.0.kind() == ErrorKind::BrokenPipe
+    }
 }
 
-/// A table with aligned columns; the last one is not padded.
-pub(super) fn table(heads: &[&str], rows: &[Vec<String>]) {
-    let mut widths: Vec<usize> = heads.iter().map(|head| head.len()).collect();
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let line = |cells: Vec<String>| {
-        let filled = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        filled.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    anstream::println!("{}", styled(BOLD, &line(heads.iter().map(|head| (*head).to_owned()).collect())));
-    for row in rows {
-        anstream::println!("{}", line(row.iter().map(|cell| terminal(cell).replace('\n', " ")).collect()));
-    }
+/// Writes a line of the result to standard output.
+///
+/// # Errors
+/// [`Unwritable`]: the disk is full, or nobody reads.
+pub(super) fn line(text: impl Display) -> Result<(), Unwritable> {
+    let mut stdout = anstream::stdout().lock();
+    writeln!(stdout, "{text}")?;
+    Ok(stdout.flush()?)
+}
+
+/// Writes a line for people to standard error.
+pub(super) fn note(text: impl Display) {
+    // Whoever closed standard error does not want to know.
+    writeln!(anstream::stderr().lock(), "{text}").ok();
 }
 
 /// What is left of a rate limit, on one line.
@@ -69,22 +77,15 @@ pub(super) fn rate(rate: &Rate) -> String {
 }
 
 /// Which repository the lines below are about, where there are several.
-pub(super) fn heading(repo: &RepoName, naming: Naming) {
+pub(super) fn heading(repo: &RepoName, naming: Naming) -> Result<(), Unwritable> {
     match naming {
-        Naming::One => {}
-        Naming::Several => anstream::println!("{}", styled(BOLD, &repo.to_string())),
+        Naming::One => Ok(()),
+        Naming::Several => line(styled(BOLD, &repo.to_string())),
     }
 }
 
-/// A value with the repository it is about, for programs.
-pub(super) fn with_repo(repo: &RepoName, value: &impl Serialize) -> anyhow::Result<serde_json::Value> {
-    let mut value = serde_json::to_value(value)?;
-    value["repo"] = repo.to_string().into();
-    Ok(value)
-}
-
 /// An error with its causes, one sentence.
-pub(super) fn error(error: &anyhow::Error) {
+pub(super) fn sentence(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1) {
         let cause = cause.to_string();
@@ -93,14 +94,5 @@ pub(super) fn error(error: &anyhow::Error) {
             text = format!("{text}: {cause}");
         }
     }
-    anstream::eprintln!("{} {}", styled(BAD, "hob:"), terminal(&text));
-}
-
-/// Every setting with its effective value.
-pub(super) fn settings(settings: &Settings, as_json: bool) -> anyhow::Result<()> {
-    if as_json {
-        return json(settings);
-    }
-    anstream::print!("{}", toml::to_string(settings)?);
-    Ok(())
+    text
 }

@@ -1,14 +1,22 @@
-//! Progress on standard error, one line per event, each with the time since the start. No line can begin with text from
-//! an issue or an agent, so GitHub Actions takes none for a workflow command.
+//! Progress on standard error, one line a stage, each with the time since the start. No line can begin with text from an
+//! issue or an agent, so GitHub Actions takes none for a workflow command.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
 
-use hob_domain::{RepoName, State, clip, terminal};
-use hob_worker::{EventSink, WorkEvent};
+use hob_domain::{IssueNumber, RepoName, State, terminal};
+use hob_worker::{EventSink, Waiting, WaitsOn, WorkEvent};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
-    output::{BAD, BOLD, DIM, GOOD, Naming, WARN, styled},
+    json,
+    layout::{shortened, width_of, wrapped},
+    live::Live,
+    output::{BAD, BOLD, DIM, GOOD, Naming, Unwritable, WARN, styled},
     screen::Screen,
 };
 
@@ -16,6 +24,10 @@ use crate::cli::{
 pub(super) const SUMMARY: usize = 10_000;
 /// Characters of one line's text.
 const LINE_MAX: usize = 240;
+/// How often the status is drawn anew.
+const TICK: Duration = Duration::from_secs(1);
+/// The width of what stands before an issue's text: time, issue and state.
+const BEFORE_TEXT: usize = 27;
 
 /// An event, the seconds since the start, and the repository it is about.
 pub(super) struct Timed {
@@ -31,39 +43,208 @@ pub(super) type Log = Arc<Mutex<Vec<Timed>>>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Show {
     /// Lines for people on standard error.
-    Lines,
+    Lines(Verbosity),
     /// One JSON object per event on standard output.
     Json,
 }
 
-/// A sink that shows each event at once and keeps the first `keeps` that change an issue's standing.
-pub(super) fn sink(show: Show, naming: Naming, keeps: usize, screen: &Screen) -> (EventSink, Log) {
-    let (log, started) = (Log::default(), Instant::now());
-    let (kept, screen) = (Arc::clone(&log), screen.clone());
+/// How much people see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verbosity {
+    /// What failed.
+    Quiet,
+    /// Each stage.
+    Stages,
+    /// What happens within a stage too.
+    Everything,
+}
+
+/// Whether the addresses of what is published lead somewhere when the process has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Addresses {
+    Last,
+    End,
+}
+
+/// How lines are grouped in the log of a job of GitHub Actions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Grouping {
+    /// Not: this is no such job.
+    Off,
+    /// A group for each issue: they come one after the other.
+    PerIssue,
+    /// One group: issues are worked on side by side.
+    Whole,
+}
+
+impl Grouping {
+    /// The grouping of a process that works on so many issues at a time.
+    pub(super) fn of(in_actions: bool, jobs: usize) -> Self {
+        match (in_actions, jobs) {
+            (false, _) => Self::Off,
+            (true, 0 | 1) => Self::PerIssue,
+            (true, _) => Self::Whole,
+        }
+    }
+}
+
+/// What a sink shows, and what it keeps.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct View {
+    pub(super) show: Show,
+    pub(super) naming: Naming,
+    pub(super) addresses: Addresses,
+    pub(super) grouping: Grouping,
+    /// How many events that change an issue's standing are kept.
+    pub(super) keeps: usize,
+}
+
+/// What is left of a sink when its run has ended.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    pub(super) log: Log,
+    unwritable: Arc<Mutex<Option<Unwritable>>>,
+}
+
+impl Watch {
+    /// Whether all events could be written.
+    ///
+    /// # Errors
+    /// [`Unwritable`]: it is why the run was stopped.
+    pub(super) fn written(&self) -> Result<(), Unwritable> {
+        self.unwritable.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
+    }
+}
+
+impl std::fmt::Debug for Timed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.1} s {}: {:?}", self.seconds, self.repo, self.event)
+    }
+}
+
+/// A sink that shows each event at once. When nobody can read them, it stops the run by `cancel`.
+pub(super) fn sink(view: View, screen: &Screen, cancel: &CancellationToken) -> (EventSink, Watch) {
+    let (watch, started) = (Watch::default(), Instant::now());
+    let lines = Arc::new(Mutex::new(Lines::new(view)));
+    if matches!(view.show, Show::Lines(Verbosity::Stages | Verbosity::Everything)) && screen.is_live() {
+        tokio::spawn(tick(Arc::downgrade(&lines), view.naming, screen.clone()));
+    }
+    let (log, unwritable) = (Arc::clone(&watch.log), Arc::clone(&watch.unwritable));
+    let (screen, cancel) = (screen.clone(), cancel.clone());
     let sink: EventSink = Arc::new(move |repo, event| {
         let seconds = started.elapsed().as_secs_f64();
-        match show {
-            Show::Lines => {
-                let of = match naming {
-                    Naming::One => String::new(),
-                    Naming::Several => format!("{repo} "),
-                };
-                screen.line(format!("{} {}{}", styled(DIM, &format!("{seconds:7.1}s")), of, line(event)));
-            }
-            Show::Json => match serde_json::to_value(event) {
-                Ok(mut json) => {
-                    json["repo"] = repo.to_string().into();
-                    anstream::println!("{json}");
+        match view.show {
+            Show::Lines(verbosity) => locked(&lines).show(&screen, (seconds, repo, event), verbosity),
+            Show::Json => {
+                if let Err(error) = write(repo, event) {
+                    locked(&unwritable).get_or_insert(error);
+                    cancel.cancel();
                 }
-                Err(error) => tracing::warn!(%error, "a event cannot be written as JSON: {error}"),
-            },
+            }
         }
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < keeps && !matches!(event, WorkEvent::Progress { .. } | WorkEvent::Polled { .. }) {
-            kept.push(Timed { seconds, repo: repo.clone(), event: event.clone() });
-        }
+        keep(&mut locked(&log), view.keeps, Timed { seconds, repo: repo.clone(), event: event.clone() });
     });
-    (sink, log)
+    (sink, watch)
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes an event for programs.
+fn write(repo: &RepoName, event: &WorkEvent) -> Result<(), Unwritable> {
+    match json::with_repo(repo, event) {
+        Ok(value) => json::event(value),
+        Err(error) => {
+            tracing::warn!(%error, "an event cannot be written as JSON: {error}");
+            Ok(())
+        }
+    }
+}
+
+/// Keeps what changes an issue's standing, and of the polls of a repository the last.
+fn keep(log: &mut Vec<Timed>, keeps: usize, timed: Timed) {
+    match timed.event {
+        WorkEvent::Progress { .. } | WorkEvent::Activity { .. } => return,
+        WorkEvent::Polled { .. } => {
+            log.retain(|kept| kept.repo != timed.repo || !matches!(kept.event, WorkEvent::Polled { .. }));
+        }
+        WorkEvent::Moved { .. }
+        | WorkEvent::Refused { .. }
+        | WorkEvent::Checked { .. }
+        | WorkEvent::Published { .. }
+        | WorkEvent::Failed { .. } => {}
+    }
+    if log.len() < keeps {
+        log.push(timed);
+    }
+}
+
+/// Draws the status anew until the sink is gone.
+async fn tick(lines: Weak<Mutex<Lines>>, naming: Naming, screen: Screen) {
+    let mut ticks = tokio::time::interval(TICK);
+    loop {
+        ticks.tick().await;
+        let Some(lines) = lines.upgrade() else { return screen.status(None) };
+        let status = locked(&lines).live.status(naming, Instant::now());
+        screen.status(status.as_deref());
+    }
+}
+
+/// The lines for people, with what was shown before.
+struct Lines {
+    view: View,
+    live: Live,
+    /// Issues whose pull request was told; that they are in review now says nothing more.
+    published: BTreeSet<(RepoName, IssueNumber)>,
+    /// The last poll of each repository.
+    polled: BTreeMap<RepoName, String>,
+}
+
+impl Lines {
+    fn new(view: View) -> Self {
+        Self { view, live: Live::default(), published: BTreeSet::new(), polled: BTreeMap::new() }
+    }
+
+    fn show(&mut self, screen: &Screen, (seconds, repo, event): (f64, &RepoName, &WorkEvent), verbosity: Verbosity) {
+        let (issue, text) = line(event, self.view.addresses);
+        self.live.see(repo, event, anstream::adapter::strip_str(&text).to_string().trim(), Instant::now());
+        if !self.is_shown(repo, event, verbosity) {
+            return;
+        }
+        let of = match self.view.naming {
+            Naming::One => String::new(),
+            Naming::Several => format!("{repo} "),
+        };
+        match (self.view.grouping, issue) {
+            (Grouping::Off, _) | (_, None) => {}
+            (Grouping::PerIssue, Some(issue)) => screen.group(&format!("{of}#{issue}")),
+            (Grouping::Whole, Some(_)) => screen.group("Progress"),
+        }
+        let issue = issue.map_or_else(String::new, |issue| format!("#{issue:<4} "));
+        let text = format!("{} {of}{issue}{text}", styled(DIM, &format!("{seconds:7.1}s")));
+        screen.line(wrapped(&text, width_of(std::io::stderr()), BEFORE_TEXT));
+    }
+
+    fn is_shown(&mut self, repo: &RepoName, event: &WorkEvent, verbosity: Verbosity) -> bool {
+        let everything = verbosity == Verbosity::Everything;
+        let told = match event {
+            WorkEvent::Failed { .. } => return true,
+            WorkEvent::Activity { .. } => everything,
+            WorkEvent::Polled { .. } => {
+                let text = line(event, self.view.addresses).1;
+                let is_new = self.polled.get(repo) != Some(&text);
+                self.polled.insert(repo.clone(), text);
+                is_new || everything
+            }
+            WorkEvent::Published { issue, .. } => self.published.insert((repo.clone(), *issue)),
+            WorkEvent::Moved { issue, state, .. } => {
+                !(self.published.remove(&(repo.clone(), *issue)) && *state == State::InReview)
+            }
+            WorkEvent::Refused { .. } | WorkEvent::Progress { .. } | WorkEvent::Checked { .. } => true,
+        };
+        told && verbosity != Verbosity::Quiet
+    }
 }
 
 /// The state's name in its colour.
@@ -76,26 +257,139 @@ pub(super) fn state(state: State) -> String {
     styled(style, &format!("{state:<11}"))
 }
 
-fn line(event: &WorkEvent) -> String {
+/// The issue that an event is about, and its text.
+fn line(event: &WorkEvent, addresses: Addresses) -> (Option<IssueNumber>, String) {
+    let stage = |text: &str| format!("            {}", plain(text));
     match event {
-        WorkEvent::Polled { issues, ready } => styled(DIM, &format!("polled: {issues} issue(s), {ready} ready")),
-        WorkEvent::Moved { issue, state: to, why } => format!("#{issue:<4} {} {}", state(*to), plain(why)),
-        WorkEvent::Refused { issue, reason } => format!("#{issue:<4} {} {}", styled(BAD, "refused    "), plain(reason)),
-        WorkEvent::Progress { issue, text } => {
-            format!("#{issue:<4} {}", styled(DIM, &format!("            {}", plain(text))))
+        WorkEvent::Polled { issues, ready, waiting } => (None, polled(*issues, *ready, waiting)),
+        WorkEvent::Moved { issue, state: to, why } => (Some(*issue), format!("{} {}", state(*to), because(*to, why))),
+        WorkEvent::Refused { issue, reason } => {
+            (Some(*issue), format!("{} {}", styled(BAD, "refused    "), plain(reason)))
+        }
+        WorkEvent::Progress { issue, text } => (Some(*issue), stage(text)),
+        WorkEvent::Activity { issue, text } => (Some(*issue), styled(DIM, &stage(text))),
+        WorkEvent::Checked { issue, on, passed, run } => {
+            (Some(*issue), stage(&format!("checks on the {on}: {passed} of {run} pass")))
         }
         WorkEvent::Published { issue, pull, url, spend } => {
-            format!("#{issue:<4} {} pull request #{pull}: {} ({spend})", styled(GOOD, "published  "), plain(url))
+            let at = match addresses {
+                Addresses::Last => format!(": {}", plain(url)),
+                Addresses::End => String::new(),
+            };
+            (Some(*issue), format!("{} pull request #{pull}{at} ({spend})", styled(GOOD, "published  ")))
         }
         WorkEvent::Failed { issue: Some(issue), reason } => {
-            format!("#{issue:<4} {} {}", styled(BAD, "failed     "), plain(reason))
+            (Some(*issue), format!("{} {}", styled(BAD, "failed     "), plain(reason)))
         }
-        WorkEvent::Failed { issue: None, reason } => format!("{} {}", styled(BAD, "poll failed:"), plain(reason)),
+        WorkEvent::Failed { issue: None, reason } => {
+            (None, format!("{} {}", styled(BAD, "poll failed:"), plain(reason)))
+        }
     }
+}
+
+/// How many issues a poll found, and what holds all of them back.
+fn polled(issues: usize, ready: usize, waiting: &[Waiting]) -> String {
+    let mut text = styled(DIM, &format!("polled: {}, {ready} ready", count(issues, "issue")));
+    for (why, held) in held_back(waiting) {
+        text.push_str(&styled(WARN, &format!("; {} held back: {}", held.len(), plain(why))));
+    }
+    text
+}
+
+/// The issues that the repository has no room for, by the reason.
+pub(super) fn held_back(waiting: &[Waiting]) -> BTreeMap<&str, Vec<IssueNumber>> {
+    let mut held: BTreeMap<&str, Vec<IssueNumber>> = BTreeMap::new();
+    for one in waiting.iter().filter(|one| one.on == WaitsOn::Repository) {
+        held.entry(&one.why).or_default().push(one.issue);
+    }
+    held
+}
+
+/// A number of things.
+pub(super) fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Why an issue is in a state, without the state's name, which stands before it.
+pub(super) fn because(state: State, why: &str) -> String {
+    let named = format!("{state}: ");
+    plain(why.strip_prefix(&named).unwrap_or(why))
 }
 
 /// The first line that is not blank, without control characters.
 fn plain(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    clip(&terminal(line), LINE_MAX).replace('\n', " ")
+    shortened(&terminal(line), LINE_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ISSUE: IssueNumber = IssueNumber(7);
+
+    fn view() -> View {
+        let show = Show::Lines(Verbosity::Stages);
+        View { show, naming: Naming::One, addresses: Addresses::Last, grouping: Grouping::Off, keeps: 10 }
+    }
+
+    fn moved(state: State, why: &str) -> WorkEvent {
+        WorkEvent::Moved { issue: ISSUE, state, why: why.to_owned() }
+    }
+
+    fn shown(events: &[WorkEvent], verbosity: Verbosity) -> Vec<String> {
+        let (mut lines, repo) = (Lines::new(view()), "acme/site".parse().unwrap());
+        let shown = events.iter().filter(|event| lines.is_shown(&repo, event, verbosity));
+        shown.map(|event| anstream::adapter::strip_str(&line(event, Addresses::Last).1).to_string()).collect()
+    }
+
+    fn an_attempt() -> Vec<WorkEvent> {
+        let activity = |text: &str| WorkEvent::Activity { issue: ISSUE, text: text.to_owned() };
+        let url = "https://example.org/acme/site/pull/9".to_owned();
+        vec![
+            WorkEvent::Polled { issues: 1, ready: 1, waiting: Vec::new() },
+            moved(State::Assigned, "claimed, generation 1"),
+            activity("fetching the repository"),
+            WorkEvent::Progress { issue: ISSUE, text: "the agent `native` works".to_owned() },
+            activity("turn 1/50: asking the model"),
+            activity("turn 1/50: shell sh test.sh [low]"),
+            WorkEvent::Published { issue: ISSUE, pull: hob_domain::PullNumber(9), url, spend: Default::default() },
+            moved(State::InReview, "opened the pull request 9"),
+            WorkEvent::Polled { issues: 1, ready: 1, waiting: Vec::new() },
+            WorkEvent::Failed { issue: Some(ISSUE), reason: "no route".to_owned() },
+        ]
+    }
+
+    #[test]
+    fn a_stage_is_one_line_and_turns_are_shown_on_request() {
+        insta::assert_snapshot!(shown(&an_attempt(), Verbosity::Stages).join("\n"), @r"
+        polled: 1 issue, 1 ready
+        assigned    claimed, generation 1
+                    the agent `native` works
+        published   pull request #9: https://example.org/acme/site/pull/9 (0 s)
+        failed      no route
+        ");
+        assert_eq!(shown(&an_attempt(), Verbosity::Everything).len(), 9);
+        assert_eq!(shown(&an_attempt(), Verbosity::Quiet), ["failed      no route"]);
+    }
+
+    #[test]
+    fn a_state_is_named_once() {
+        let blocked = moved(State::Blocked, "blocked: The agent needs an answer. UTC or local?");
+        assert_eq!(shown(&[blocked], Verbosity::Stages), ["blocked     The agent needs an answer. UTC or local?"]);
+    }
+
+    #[test]
+    fn a_poll_says_what_holds_issues_back() {
+        let waiting = |issue, on, why: &str| Waiting { issue: IssueNumber(issue), on, why: why.to_owned() };
+        let paused = "ann paused the repository";
+        let waiting = vec![
+            waiting(1, WaitsOn::Repository, paused),
+            waiting(2, WaitsOn::Issue, "its pull request #9 waits for a review"),
+            waiting(3, WaitsOn::Repository, paused),
+        ];
+        let polled = WorkEvent::Polled { issues: 3, ready: 0, waiting };
+        let text = "polled: 3 issues, 0 ready; 2 held back: ann paused the repository";
+        assert_eq!(shown(&[polled], Verbosity::Stages), [text]);
+    }
 }

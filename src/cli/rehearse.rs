@@ -6,19 +6,24 @@ use crate::cli::{
     args::{RehearseArgs, Shared},
     ask,
     exit::{Exit, fatal},
-    output::{BOLD, styled},
-    progress::Show,
+    output::{self, BOLD, styled},
+    progress::{Addresses, Show},
     rehearsal::{self, Desk},
     screen::Screen,
     setup::Setup,
 };
 
-pub(super) async fn rehearse(mut setup: Setup, shared: Shared, args: RehearseArgs) -> anyhow::Result<()> {
-    let show = if shared.json { Show::Json } else { Show::Lines };
+pub(super) async fn rehearse(
+    mut setup: Setup,
+    shared: Shared,
+    args: RehearseArgs,
+    screen: Screen,
+) -> anyhow::Result<()> {
+    let show = if shared.json { Show::Json } else { Show::Lines(shared.verbosity()) };
+    let addresses = if args.keep { Addresses::Last } else { Addresses::End };
     setup.record = args.record.folder()?;
-    let screen = Screen::default();
     let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
-    let desk = Desk { show, screen, approval };
+    let desk = Desk { show, addresses, screen, approval };
     let stage = match (shared.repo.as_slice(), &args.issue) {
         ([], None) if args.agent.is_none() => rehearsal::bundled(setup, &desk).await?,
         ([repo], Some(issue)) => rehearsal::own(setup, Path::new(repo), issue, args.agent, &desk).await?,
@@ -27,11 +32,12 @@ pub(super) async fn rehearse(mut setup: Setup, shared: Shared, args: RehearseArg
             return Err(fatal(Exit::Usage, help));
         }
     };
-    rehearsal::tell(&stage, show).await?;
+    stage.watch.written()?;
+    rehearsal::tell(&stage, &desk).await?;
     if args.keep {
         let address = stage.web_address();
-        anstream::eprintln!("\n{} {address} (Ctrl-C stops it)", styled(BOLD, "The forge keeps running at"));
+        output::note(format!("\n{} {address} (Ctrl-C stops it)", styled(BOLD, "The forge keeps running at")));
         tokio::signal::ctrl_c().await?;
     }
-    Ok(())
+    if args.issue.is_some() { rehearsal::expect_an_end(&stage).await } else { Ok(()) }
 }

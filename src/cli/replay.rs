@@ -14,7 +14,8 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::{
     args::{ReplayArgs, Shared},
     exit::{Exit, fatal},
-    output,
+    json, output,
+    progress::count,
     sessions::{find, of},
     setup::Setup,
 };
@@ -45,7 +46,7 @@ pub(super) async fn replay(setup: Setup, shared: Shared, args: ReplayArgs) -> an
     let show = async {
         while let Some(line) = progress.recv().await {
             if !line.text.is_empty() {
-                anstream::eprintln!("{}", output::styled(output::DIM, &terminal(&line.text)));
+                output::note(output::styled(output::DIM, &terminal(&line.text)));
             }
         }
     };
@@ -90,22 +91,19 @@ fn request(
 fn tell(comparison: &Comparison, shared: &Shared, outcome: &Outcome) -> anyhow::Result<()> {
     let different = comparison.differences.len();
     if shared.json {
-        output::json(comparison)?;
+        json::result(comparison)?;
     } else {
         for one in &comparison.differences {
             let arguments = terminal(&one.arguments).replace('\n', " ");
-            anstream::println!(
-                "{}",
-                output::styled(output::BOLD, &format!("turn {}: {} {arguments}", one.turn, one.tool))
-            );
+            output::line(output::styled(output::BOLD, &format!("turn {}: {} {arguments}", one.turn, one.tool)))?;
             let Some(now) = &one.now else {
-                anstream::println!("  not run: the replay ended first ({})", super::sessions::outcome(outcome));
+                output::line(format!("  not run: the replay ended first ({})", super::sessions::outcome(outcome)))?;
                 continue;
             };
             let (then, now) = first_difference(&one.before, now);
-            anstream::println!("  then: {}\n  now:  {}", terminal(then), terminal(now));
+            output::line(format!("  then: {}\n  now:  {}", terminal(then), terminal(now)))?;
         }
-        anstream::println!("{} result(s) are the same, {different} differ.", comparison.same);
+        output::line(format!("{} the same, {different} differ.", count(comparison.same, "result")))?;
     }
     if different > 0 { Err(fatal(Exit::Failure, "the results differ from the transcript")) } else { Ok(()) }
 }

@@ -8,42 +8,50 @@ use crate::cli::{
     args::{RunArgs, Shared},
     ask,
     exit::{Exit, fatal},
-    list, output,
-    progress::{self, Log, Show},
+    json,
+    layout::{width_of, wrapped},
+    list,
+    output::{self, BOLD, DIM, styled},
+    progress::{self, Addresses, Show, Verbosity, View, Watch, count},
     screen::Screen,
     setup::{Listen, Setup},
-    summary,
+    summary::Report,
 };
 
-pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyhow::Result<()> {
+pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs, screen: Screen) -> anyhow::Result<()> {
     if let Some(jobs) = args.jobs {
-        setup.settings.limits.jobs = jobs.max(1);
+        setup.settings.limits.jobs = jobs.into();
     }
     if args.dry_run {
         return list::list(setup, shared).await;
     }
     setup.record = args.record.folder()?;
-    let step_summary = setup.standard.step_summary.clone();
+    let report = Report::of(&setup);
     let cancel = CancellationToken::new();
-    stop_on_signal(cancel.clone());
-    let show = if shared.json { Show::Json } else { Show::Lines };
-    let (mut log, screen) = (Log::default(), Screen::default());
+    stop_on_signal(cancel.clone(), screen.clone());
+    let show = if shared.json { Show::Json } else { Show::Lines(shared.verbosity()) };
+    let mut watch = Watch::default();
     let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
-    // A daemon without a step summary keeps no events.
-    let keeps = if step_summary.is_some() { progress::SUMMARY } else { 0 };
+    let jobs = setup.settings.limits.jobs;
     let listen = |repositories: &Repositories| {
+        let (naming, addresses) = (naming(repositories), Addresses::Last);
+        let view = View { show, naming, addresses, grouping: report.grouping(jobs), keeps: report.keeps() };
         let events;
-        (events, log) = progress::sink(show, naming(repositories), keeps, &screen);
+        (events, watch) = progress::sink(view, &screen, &cancel);
         Listen { events, cancel, approval }
     };
     let pool = setup.pool(&shared, Access::ReadWrite, args.agent, listen).await?;
     let limits = RunLimits { max_issues: args.max_issues, max_runtime: args.max_runtime };
     let done = if args.once { pool.run_once(limits).await } else { pool.run_forever(limits).await };
-    if let Some(path) = step_summary {
-        summary::append(&path, &log, done.as_ref().ok())?;
-    }
+    screen.close();
+    report.write(&watch.log, done.as_ref().ok())?;
+    watch.written()?;
     let done = done?;
-    tell(&done, shared.json);
+    if shared.json {
+        json::event(serde_json::json!({ "event": "ended", "summary": done }))?;
+    } else if shared.verbosity() != Verbosity::Quiet {
+        tell_people(&done);
+    }
     if let Some(lacks) = done.lacks {
         return Err(WorkError::Shared(lacks).into());
     }
@@ -51,7 +59,7 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs) -> anyh
         return Err(fatal(Exit::Failure, format!("{} repositories could not be polled", done.repositories_failed)));
     }
     if args.once && done.failed > 0 {
-        let reason = format!("{} issue(s) failed and are left for the next run", done.failed);
+        let reason = format!("{} failed; the next run tries again", count(done.failed, "issue"));
         return Err(fatal(Exit::Failure, reason));
     }
     Ok(())
@@ -64,49 +72,64 @@ fn naming(repositories: &Repositories) -> output::Naming {
     }
 }
 
-fn tell(done: &RunSummary, as_json: bool) {
-    if as_json {
-        anstream::println!("{}", serde_json::json!({ "event": "ended", "summary": done }));
-        return;
-    }
-    tell_people(done);
-}
-
 /// Prints the counts of a run and what is left of the rate limits on standard error.
 pub(super) fn tell_people(done: &RunSummary) {
     let calls = done.calls;
     let text = format!(
-        "{} issue(s) worked on, {} reconciled, {} failed; API calls: {} reads, {} not modified (free), {} writes",
-        done.worked, done.reconciled, done.failed, calls.reads, calls.unchanged, calls.writes
+        "{} worked on, {} reconciled, {} failed; API calls: {} reads, {} not modified (free), {} writes",
+        count(done.worked, "issue"),
+        done.reconciled,
+        done.failed,
+        calls.reads,
+        calls.unchanged,
+        calls.writes
     );
-    anstream::eprintln!("{}", output::styled(output::BOLD, &text));
+    let width = width_of(std::io::stderr());
+    output::note(wrapped(&styled(BOLD, &text), width, 0));
     for rate in &done.rates {
-        anstream::eprintln!("{}", output::styled(output::DIM, &output::rate(rate)));
+        output::note(wrapped(&styled(DIM, &output::rate(rate)), width, 0));
     }
 }
 
-/// The first SIGINT or SIGTERM stops the work in order; the second ends the process immediately.
-pub(super) fn stop_on_signal(cancel: CancellationToken) {
+/// The first SIGINT, SIGTERM or SIGHUP stops the work in order; the second ends the process immediately.
+pub(super) fn stop_on_signal(cancel: CancellationToken, screen: Screen) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
         tracing::warn!("cannot handle signals: the first one ends the process immediately");
         return;
     };
+    // Whoever started Hob under `nohup` wants it to outlive the terminal.
+    let mut hangup = if ignores_hangup() { None } else { signal(SignalKind::hangup()).ok() };
     tokio::spawn(async move {
         for round in 0..2 {
+            let hung_up = async {
+                match &mut hangup {
+                    Some(hangup) => hangup.recv().await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
+                _ = hung_up => {}
             }
             if round == 0 {
-                anstream::eprintln!(
-                    "stopping: saving work in progress and requeuing its issues (a second signal exits immediately)"
-                );
+                let stopping =
+                    "stopping: saving work in progress and requeuing its issues (a second signal exits immediately)";
+                screen.line(stopping.to_owned());
                 cancel.cancel();
             }
         }
         #[expect(clippy::exit, reason = "a second signal ends the process immediately")]
         std::process::exit(130);
     });
+}
+
+/// Whether this process was started with SIGHUP ignored; `false` where the system does not tell.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // The first bit stands for signal 1.
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }

@@ -6,6 +6,8 @@ use hob_domain::{Outcome, RunId, dollars, terminal};
 use crate::cli::{
     args::{SessionArgs, Shared},
     exit::{Exit, fatal},
+    json,
+    layout::{self, Table, width_of, wrapped},
     output,
     setup::Setup,
 };
@@ -29,35 +31,31 @@ pub(super) fn sessions(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
     let mut found = of(setup).list();
     found.retain(|record| repo.as_ref().is_none_or(|repo| record.repo == *repo));
     if shared.json {
-        return output::json(&found);
+        return json::result(&found);
     }
     if found.is_empty() {
         let place = setup.state_dir.join("sessions");
-        anstream::println!("There are no sessions in `{}`.", place.display());
-        return Ok(());
+        return Ok(output::line(format!("There are no sessions in `{}`.", place.display()))?);
     }
-    let rows: Vec<_> = found
-        .iter()
-        .map(|record| {
-            vec![
-                record.id.to_string(),
-                format!("{}#{}", record.repo, record.issue),
-                record.agent.clone(),
-                record.state.to_string(),
-                when(record.updated_ms),
-                record.metrics.turns.to_string(),
-                record.bill().to_string(),
-            ]
-        })
-        .collect();
-    output::table(&["session", "issue", "agent", "state", "updated", "turns", "cost"], &rows);
-    Ok(())
+    let mut table = Table::new(&["session", "issue", "state", "turns"], &["agent", "cost", "updated"]);
+    for record in &found {
+        table.row(vec![
+            record.id.to_string(),
+            format!("{}#{}", record.repo, record.issue),
+            record.state.to_string(),
+            record.metrics.turns.to_string(),
+            record.agent.clone(),
+            record.bill().to_string(),
+            when(record.updated_ms),
+        ]);
+    }
+    Ok(table.print()?)
 }
 
 pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow::Result<()> {
     let record = find(setup, shared, args)?;
     if shared.json {
-        return output::json(&record);
+        return json::result(&record);
     }
     let metrics = &record.metrics;
     let limits = [
@@ -85,18 +83,20 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
         ("outcome", record.outcome.as_ref().map(outcome).unwrap_or_default()),
     ] {
         for (index, line) in terminal(&value).lines().enumerate() {
-            let name = if index == 0 { name } else { "" };
-            anstream::println!("{} {line}", output::styled(output::DIM, &format!("{name:<8}")));
+            let name = if index == 0 { name } else { "|" };
+            let text = format!("{} {line}", output::styled(output::DIM, &format!("{name:<8}")));
+            output::line(wrapped(&text, width_of(std::io::stdout()), 9))?;
         }
     }
     let id = &record.id;
     match record.state {
         SessionState::Interrupted => {
-            anstream::println!(
-                "\nIts process has died. The next worker on this machine that claims the issue resumes the session."
-            );
+            let died =
+                "Its process has died. The next worker on this machine that claims the issue resumes the session.";
+            output::line("")?;
+            layout::paragraph(died)?;
         }
-        SessionState::Running | SessionState::Pending => anstream::println!("\n`hob log -f {id}` follows it."),
+        SessionState::Running | SessionState::Pending => output::line(format!("\n`hob log -f {id}` follows it."))?,
         SessionState::Completed | SessionState::Blocked | SessionState::Failed => {}
     }
     Ok(())

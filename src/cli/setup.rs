@@ -56,7 +56,7 @@ impl Setup {
             let help = "no repository is given: use `--repo OWNER/NAME`, set GITHUB_REPOSITORY, or run Hob in a clone";
             return Err(fatal(Exit::Usage, help));
         };
-        self.standard.forge_at(&found.server);
+        self.standard.forge_at(&found.server).map_err(|error| fatal(Exit::Usage, error.to_string()))?;
         Ok(found.repo)
     }
 

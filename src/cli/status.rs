@@ -3,10 +3,13 @@
 use hob_domain::{Full, Record, RepositoryRecord, remaining, terminal};
 use hob_forge::Access;
 use hob_worker::{Worker, explain, repository_record};
+use serde_json::{Value, json};
 
 use crate::cli::{
     args::Shared,
-    output,
+    json,
+    layout::{self, Table},
+    output::{self, BOLD, DIM, Unwritable, styled},
     setup::{Listen, Setup},
 };
 
@@ -14,70 +17,81 @@ pub(super) async fn status(setup: Setup, shared: Shared) -> anyhow::Result<()> {
     let pool = setup.pool(&shared, Access::ReadOnly, None, |_| Listen::nobody()).await?;
     let workers = pool.workers().await?;
     let naming = output::Naming::of(workers.len());
-    let (mut values, mut failed) = (Vec::new(), None);
+    let (mut issues, mut repositories, mut failed) = (Vec::new(), Vec::new(), None);
     for worker in &workers {
         let repo = worker.forge().repo();
-        match explain::unfinished(worker).await {
-            Ok(found) if shared.json => {
-                for (_, record) in &found {
-                    values.push(output::with_repo(repo, record)?);
+        match look(worker).await {
+            Ok((found, record)) if shared.json => {
+                for (title, record) in &found {
+                    let mut issue = json::with_repo(repo, record)?;
+                    issue["title"] = title.as_str().into();
+                    issues.push(issue);
                 }
+                repositories.push(json::with_repo(repo, &day(worker, record.as_ref()))?);
             }
-            Ok(found) => {
-                output::heading(repo, naming);
-                print(worker, found);
-                if let Some(record) = repository_record(worker).await? {
-                    print_day(worker, &record);
-                }
+            Ok((found, record)) => {
+                output::heading(repo, naming)?;
+                print(worker, found)?;
+                print_day(worker, record.as_ref())?;
             }
             // The failure of one repository does not hide the others.
             Err(error) => failed = failed.or(Some(anyhow::Error::from(error).context(repo.to_string()))),
         }
     }
-    if shared.json && (failed.is_none() || !values.is_empty()) {
-        output::json(&values)?;
+    if shared.json && (failed.is_none() || !repositories.is_empty()) {
+        json::result(&json!({ "issues": issues, "repositories": repositories, "rates": pool.rates() }))?;
     }
-    // On standard error, because it is not part of the result.
-    for rate in pool.rates() {
-        anstream::eprintln!("{}", output::styled(output::DIM, &output::rate(&rate)));
+    if !shared.json {
+        // On standard error, because it is not part of the result.
+        pool.rates().iter().for_each(|rate| output::note(styled(DIM, &output::rate(rate))));
     }
     failed.map_or(Ok(()), Err)
 }
 
-fn print(worker: &Worker, found: Vec<(String, Record)>) {
-    if found.is_empty() {
-        anstream::println!("No issue is in progress in {}.", worker.forge().repo());
-        return;
-    }
-    let now = worker.forge().now();
-    let rows: Vec<_> = found
-        .into_iter()
-        .map(|(title, record)| {
-            let lease = record.holder.as_ref().map_or_else(
-                || "-".to_owned(),
-                |holder| format!("{} ({} s left)", holder.worker, remaining(&record, now).as_secs()),
-            );
-            let pull = record.pull_request.map_or_else(|| "-".to_owned(), |pull| format!("#{pull}"));
-            vec![
-                format!("#{}", record.issue),
-                record.state.to_string(),
-                record.attempt.to_string(),
-                pull,
-                record.spend.to_string(),
-                lease,
-                title.chars().take(40).collect(),
-            ]
-        })
-        .collect();
-    output::table(&["issue", "state", "attempt", "pull request", "spent", "lease", "title"], &rows);
+/// The issues in progress with their titles, and the repository's own record.
+type Found = (Vec<(String, Record)>, Option<RepositoryRecord>);
+
+async fn look(worker: &Worker) -> Result<Found, hob_worker::WorkError> {
+    Ok((explain::unfinished(worker).await?, repository_record(worker).await?))
 }
 
-/// The kill switch and today's spend.
-fn print_day(worker: &Worker, record: &RepositoryRecord) {
+fn print(worker: &Worker, found: Vec<(String, Record)>) -> Result<(), Unwritable> {
+    if found.is_empty() {
+        return layout::paragraph(&format!("No issue is in progress in {}.", worker.forge().repo()));
+    }
+    let now = worker.forge().now();
+    let mut table = Table::new(&["issue", "state", "attempt", "pull"], &["spent", "lease", "title"]);
+    for (title, record) in found {
+        let lease = record.holder.as_ref().map_or_else(
+            || "-".to_owned(),
+            |holder| format!("{} ({} s left)", holder.worker, remaining(&record, now).as_secs()),
+        );
+        let pull = record.pull_request.map_or_else(|| "-".to_owned(), |pull| format!("#{pull}"));
+        table.row(vec![
+            format!("#{}", record.issue),
+            record.state.to_string(),
+            record.attempt.to_string(),
+            pull,
+            record.spend.to_string(),
+            lease,
+            title,
+        ]);
+    }
+    table.print()
+}
+
+/// The kill switch and the day's spend, for programs.
+fn day(worker: &Worker, record: Option<&RepositoryRecord>) -> Value {
+    let bill = record.map(|record| record.day_bill(worker.forge().now())).unwrap_or_default();
+    json!({ "paused": record.and_then(|record| record.paused.as_ref()), "today": bill })
+}
+
+/// The kill switch and the day's spend.
+fn print_day(worker: &Worker, record: Option<&RepositoryRecord>) -> Result<(), Unwritable> {
+    let Some(record) = record else { return Ok(()) };
     if let Some(pause) = &record.paused {
-        let paused = Full::Paused(pause.clone()).to_string();
-        anstream::println!("{}", output::styled(output::BOLD, &terminal(&paused)));
+        layout::paragraph(&styled(BOLD, &terminal(&Full::Paused(pause.clone()).to_string())))?;
     }
     let bill = record.day_bill(worker.forge().now());
-    anstream::println!("Today: {bill}, including the reservations of running attempts.");
+    layout::paragraph(&format!("Today: {bill}, including the reservations of running attempts."))
 }

@@ -4,14 +4,21 @@ use hob_forge::Access;
 
 use crate::cli::{
     args::{Shared, UnblockArgs},
+    json, layout,
     setup::{Listen, Setup},
 };
 
 pub(super) async fn unblock(setup: Setup, shared: Shared, args: UnblockArgs) -> anyhow::Result<()> {
     let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await?;
     hob_worker::unblock(&worker, args.issue, &args.message).await?;
-    if !shared.json {
-        anstream::println!("Issue {} is requeued with your answer.", args.issue);
+    let (issue, answered) = (args.issue, !args.message.trim().is_empty());
+    if shared.json {
+        return json::result(&serde_json::json!({ "issue": issue, "answered": answered }));
     }
-    Ok(())
+    let text = if answered {
+        format!("Issue {issue} is requeued with your answer: the next free worker passes it to the agent.")
+    } else {
+        format!("Issue {issue} is requeued without an answer: the next free worker tries it again as it is.")
+    };
+    Ok(layout::paragraph(&text)?)
 }

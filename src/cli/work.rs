@@ -9,15 +9,18 @@ use crate::cli::{
     args::{Shared, WorkArgs},
     ask,
     exit::{Exit, fatal},
-    output,
-    progress::{self, Show},
+    explain::next_step,
+    json,
+    layout::Table,
+    output::{self, Unwritable},
+    progress::{self, Addresses, Show, Verbosity, View, count},
     run::{stop_on_signal, tell_people},
     screen::Screen,
     setup::{Listen, Setup},
-    summary,
+    summary::Report,
 };
 
-pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs) -> anyhow::Result<()> {
+pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs, screen: Screen) -> anyhow::Result<()> {
     if let Some(jobs) = args.parallel {
         setup.settings.limits.jobs = jobs.into();
     }
@@ -26,31 +29,38 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs) -> an
     if args.dry_run {
         return look(setup, &shared, &numbers).await;
     }
-    let step_summary = setup.standard.step_summary.clone();
+    let report = Report::of(&setup);
     let cancel = CancellationToken::new();
-    stop_on_signal(cancel.clone());
+    stop_on_signal(cancel.clone(), screen.clone());
     // The result is one value at the end, so progress goes to standard error even with `--json`.
-    let screen = Screen::default();
-    let keeps = if step_summary.is_some() { progress::SUMMARY } else { 0 };
-    let (events, log) = progress::sink(Show::Lines, output::Naming::One, keeps, &screen);
+    let jobs = if args.sequential { 1 } else { setup.settings.limits.jobs.min(numbers.len()) };
+    let view = View {
+        show: Show::Lines(shared.verbosity()),
+        naming: output::Naming::One,
+        addresses: Addresses::Last,
+        grouping: report.grouping(jobs),
+        keeps: report.keeps(),
+    };
+    let (events, watch) = progress::sink(view, &screen, &cancel);
     let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
     let listen = Listen { events, cancel, approval };
     let worker = setup.worker(&shared, Access::ReadWrite, args.agent, listen).await?;
     let concurrency = if args.sequential { Concurrency::Sequential } else { Concurrency::Parallel };
     let done = work_on(&worker, &numbers, concurrency).await;
-    if let Some(path) = step_summary {
-        summary::append(&path, &log, done.as_ref().ok().map(|(_, summary)| summary))?;
-    }
+    screen.close();
+    report.write(&watch.log, done.as_ref().ok().map(|(_, summary)| summary))?;
     let (issues, summary) = done?;
-    tell_people(&summary);
+    if shared.verbosity() != Verbosity::Quiet {
+        tell_people(&summary);
+    }
     if shared.json {
-        output::json(&issues)?;
+        json::result(&issues)?;
     } else {
-        print(&issues);
+        print(&issues)?;
     }
     let short = issues.iter().filter(|issue| issue.state != IssueResult::Completed).count();
     if short > 0 {
-        let reason = format!("{short} of {} issue(s) did not get a pull request", issues.len());
+        let reason = format!("{short} of {} did not get a pull request", count(issues.len(), "issue"));
         return Err(fatal(Exit::Unfinished, reason));
     }
     Ok(())
@@ -67,15 +77,13 @@ fn each_once(given: &[IssueNumber]) -> Vec<IssueNumber> {
     numbers
 }
 
-fn print(issues: &[WorkedOn]) {
-    let rows: Vec<_> = issues
-        .iter()
-        .map(|one| {
-            let pull = one.pull_request.map_or_else(|| "-".to_owned(), |pull| format!("#{pull}"));
-            vec![format!("#{}", one.issue), one.state.to_string(), pull, one.why.clone()]
-        })
-        .collect();
-    output::table(&["issue", "state", "pull request", "why"], &rows);
+fn print(issues: &[WorkedOn]) -> Result<(), Unwritable> {
+    let mut table = Table::new(&["issue", "state", "pull request"], &["why"]);
+    for one in issues {
+        let pull = one.pull_request.map_or_else(|| "-".to_owned(), |pull| format!("#{pull}"));
+        table.row(vec![format!("#{}", one.issue), one.state.to_string(), pull, one.why.clone()]);
+    }
+    table.print()
 }
 
 /// Prints what would be done about each issue.
@@ -88,24 +96,20 @@ async fn look(setup: Setup, shared: &Shared, numbers: &[IssueNumber]) -> anyhow:
             Some(found) => serde_json::to_value(found),
             None => Ok(absent(number)),
         });
-        return output::json(&values.collect::<Result<Vec<_>, _>>()?);
+        return json::result(&values.collect::<Result<Vec<_>, _>>()?);
     }
-    let rows: Vec<_> = numbers
-        .iter()
-        .zip(found)
-        .map(|(number, found)| match found {
+    let mut table = Table::new(&["issue", "state"], &["title", "next step"]);
+    for (number, found) in numbers.iter().zip(found) {
+        let (state, title, step) = match found {
             Some(found) => {
                 let state = found.state.map_or_else(|| "new".to_owned(), |state| state.to_string());
-                vec![format!("#{number}"), state, found.title.chars().take(40).collect(), found.why]
+                (state, found.title.clone(), next_step(&found))
             }
-            None => {
-                let why = "it does not exist or is a pull request";
-                vec![format!("#{number}"), "-".to_owned(), "-".to_owned(), why.to_owned()]
-            }
-        })
-        .collect();
-    output::table(&["issue", "state", "title", "next step"], &rows);
-    Ok(())
+            None => ("-".to_owned(), "-".to_owned(), "it does not exist or is a pull request".to_owned()),
+        };
+        table.row(vec![format!("#{number}"), state, title, step]);
+    }
+    Ok(table.print()?)
 }
 
 #[cfg(test)]

@@ -68,6 +68,21 @@ fn past_the_ceiling(root: &Path) -> Vec<PathBuf> {
     files(root).into_iter().filter(|file| production_lines(&file.1) > CEILING).map(|file| file.0).collect()
 }
 
+/// The texts of errors that keep a cause and do not say it. Where an error is shown without its chain, as on an issue and
+/// in progress, the cause would be lost.
+fn texts_without_their_cause(text: &str) -> Vec<String> {
+    let production = text.split("#[cfg(test)]").next().unwrap();
+    let shown = production.split("#[error(").skip(1).filter_map(|rest| rest.split_once(")]\n"));
+    let silent = shown.filter(|(says, item)| {
+        let item = item.split("\n}\n").next().unwrap();
+        let item = item.split("\n    },\n").next().unwrap();
+        let keeps = ["source:", "#[source]", "#[from]"].iter().any(|mark| item.contains(mark));
+        let tells = says.starts_with("transparent") || ["{source", "{0", "(.0"].iter().any(|part| says.contains(part));
+        keeps && !tells
+    });
+    silent.map(|(says, _)| says.to_owned()).collect()
+}
+
 /// What is wrong with the dependencies of one package, by its `Cargo.toml`.
 fn wrong(manifest: &str) -> Vec<String> {
     let manifest: toml::Table = toml::from_str(manifest).unwrap();
@@ -117,6 +132,23 @@ fn every_file_opens_with_what_it_owns() {
 fn no_file_passes_the_ceiling() {
     let long = past_the_ceiling(root());
     assert!(long.is_empty(), "more than {CEILING} production lines: {long:?}");
+}
+
+#[test]
+fn every_error_says_its_cause() {
+    // What the embedded forge fails with is shown by the command line alone, with its whole chain.
+    let ours = files(root())
+        .into_iter()
+        .filter(|(path, _)| !path.components().any(|part| part.as_os_str() == "github-emulator"));
+    let silent: Vec<_> = ours.flat_map(|(_, text)| texts_without_their_cause(&text)).collect();
+    assert!(silent.is_empty(), "errors that drop their causes: {silent:?}");
+}
+
+#[test]
+fn an_error_that_drops_its_cause_is_seen() {
+    let planted = "#[error(\"read it\")]\n    Io(#[from] io::Error),\n    #[error(\"start `{name}`: {source}\")]\n    Start {\n        \
+        source: io::Error,\n    },\n    #[error(\"{doing}\")]\n    Disk {\n        source: io::Error,\n    },\n    #[error(\"no\")]\n    No,\n}\n";
+    assert_eq!(texts_without_their_cause(planted), ["\"read it\"", "\"{doing}\""]);
 }
 
 #[test]

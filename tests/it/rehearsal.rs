@@ -32,11 +32,13 @@ fn states(account: &Value) -> Vec<&str> {
     account["states"].as_array().unwrap().iter().map(|state| state[1].as_str().unwrap()).collect()
 }
 
-/// The account stands behind the notices: the last JSON value on standard output.
+/// The account stands behind the events: the last object on standard output.
 fn account(finished: &Finished) -> Vec<Value> {
     let text = finished.stdout.text();
-    let start = text.find("\n[").unwrap_or_else(|| panic!("{text}{}", finished.stderr.text()));
-    serde_json::from_str(&text[start..]).unwrap()
+    let last = text.lines().last().unwrap_or_else(|| panic!("{}", finished.stderr.text()));
+    let mut object: Value = serde_json::from_str(last).unwrap();
+    assert_eq!((&object["version"], &object["event"]), (&1.into(), &"result".into()), "{object}");
+    serde_json::from_value(object["result"].take()).unwrap()
 }
 
 #[tokio::test]
@@ -56,6 +58,37 @@ async fn the_bundled_rehearsal_ends_with_a_merge_a_recipe_an_answer_and_a_refusa
     assert_eq!(accounts[2]["answer"], "ann: Round down: a minute counts when it is over.");
     assert!(states(&accounts[3])[0].starts_with("refused (`otto` has triage permission"));
     assert!(!home.path().join(".local").exists(), "a rehearsal leaves nothing behind");
+}
+
+#[tokio::test]
+async fn a_rehearsal_is_few_lines_and_ends_with_what_to_do_next() {
+    let home = tempfile::tempdir().unwrap();
+    let finished = hob(home.path(), &["rehearse"]).await;
+    let (told, said) = (finished.stdout.text(), finished.stderr.text());
+    for text in [&told, &said] {
+        assert!(!text.contains("http://"), "the forge is gone: {text}");
+    }
+    let progress = said.lines().filter(|line| line.contains("s #") || line.contains("polled:"));
+    assert!(progress.count() <= 28, "{said}");
+    assert!(
+        !said.contains("turn 1/50") && !said.contains("{\"outcome\"") && !said.contains("blocked     blocked"),
+        "{said}"
+    );
+    insta::assert_snapshot!(told[told.find("It worked").unwrap()..], @r"
+    It worked: 3 pull requests, 1 merged, 1 after an answer; 1 issue refused.
+
+    Next:
+      hob rehearse --repo PATH --issue FILE --agent NAME
+          the same with a copy of your repository and your agent
+      hob --repo OWNER/NAME doctor
+          what is missing for a real run, and how to fix it; needs GITHUB_TOKEN
+      hob --repo OWNER/NAME run --once --dry-run
+          what Hob would do there; writes nothing
+    ");
+    let verbose = hob(home.path(), &["rehearse", "-v"]).await.stderr.text();
+    assert!(verbose.contains("turn 1/50: asking the model") && !verbose.contains("{\"outcome\""), "{verbose}");
+    let quiet = hob(home.path(), &["rehearse", "-q"]).await.stderr.text();
+    assert_eq!(quiet, "");
 }
 
 #[tokio::test]
@@ -126,6 +159,24 @@ async fn own_repository(home: &Path) -> PathBuf {
     git(&repo, &["commit", "-qm", "first"]).await;
     std::fs::write(home.join("issue.md"), "# Add new.txt\n\nPlease.").unwrap();
     repo
+}
+
+#[tokio::test]
+async fn a_rehearsal_that_leads_to_no_pull_request_is_a_failure() {
+    let home = tempfile::tempdir().unwrap();
+    own_repository(home.path()).await;
+    let idle = "[agents.idle]\nbackend = 'command'\ncommand = ['true']";
+    std::fs::write(home.path().join("hob.toml"), idle).unwrap();
+    let args = ["rehearse", "--config", "hob.toml", "--repo", "mine", "--issue", "issue.md", "--agent"];
+    for (agent, code, says) in [
+        ("nope", 6, "`nope`"),
+        ("idle", 7, "hob: the rehearsal ended without a pull request: blocked: The agent changed no file."),
+    ] {
+        let finished = hob(home.path(), &[&args[..], &[agent]].concat()).await;
+        let said = finished.stderr.text();
+        assert!(said.lines().last().unwrap().contains(says), "{agent}: {said}");
+        assert_eq!(finished.exit, hob_process::Exit::Code(code), "{agent}: {said}");
+    }
 }
 
 #[tokio::test]

@@ -12,7 +12,8 @@ use hob_domain::{
 };
 use hob_process::{Exit, Program};
 use hob_workspace::{
-    BranchName, CheckLimits, Checkout, Identity, Leftover, Remote, UnfitWork, Workspace, WorkspaceError, run_checks,
+    BranchName, CheckLimits, Checkout, Identity, Leftover, Remote, Retention, UnfitWork, Workspace, WorkspaceError,
+    run_checks,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -556,9 +557,79 @@ async fn folders_are_for_the_user_alone_and_go_when_they_are_old() {
     }
     let repo = yard.remote.repo();
     let (past, future) = (Timestamp::UNIX_EPOCH, Timestamp::from_timestamp(32_503_680_000, 0).unwrap());
-    assert_eq!(yard.workspace.prune(repo, past, &[]).await.unwrap(), []);
-    assert_eq!(yard.workspace.prune(repo, future, &[IssueNumber(7)]).await.unwrap(), []);
-    assert_eq!(yard.workspace.prune(repo, future, &[]).await.unwrap(), [IssueNumber(7)]);
+    let seven = [IssueNumber(7)];
+    let prune = async |before, listed: &[IssueNumber], in_progress: &[IssueNumber]| {
+        let stay = Retention { before, listed: listed.to_vec(), in_progress: in_progress.to_vec(), most: 0 };
+        yard.workspace.prune(repo, stay).await.unwrap()
+    };
+    assert_eq!(prune(future, &[], &[]).await, [], "it is in use");
+    drop(checkout);
+    assert_eq!(prune(past, &[], &[]).await, []);
+    assert_eq!(prune(future, &seven, &[]).await, []);
+    assert_eq!(prune(future, &[], &seven).await, []);
+    assert_eq!(prune(future, &[], &[]).await, seven);
     assert!(!yard.issue().exists());
     yard.workspace.remove(repo, IssueNumber(7)).await.unwrap();
+}
+
+#[tokio::test]
+async fn no_more_checkouts_stay_than_are_kept_and_the_trash_is_emptied_beside() {
+    let yard = Yard::new().await;
+    let base = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
+    let issues = [3, 1, 4, 2].map(IssueNumber);
+    for (place, issue) in issues.into_iter().enumerate() {
+        let of = (&yard.remote, issue);
+        drop(yard.workspace.prepare(of, &work_branch(), &base, Leftover::Remove).await.unwrap());
+        // Git writes the times of a moment; these are a minute apart.
+        let index = yard.issue().with_file_name(issue.to_string()).join("git/index");
+        let used = std::time::UNIX_EPOCH + std::time::Duration::from_secs(60 * (place as u64 + 1));
+        fs::File::options().write(true).open(index).unwrap().set_modified(used).unwrap();
+    }
+    let repo = yard.remote.repo();
+    let stay = Retention {
+        before: Timestamp::UNIX_EPOCH,
+        listed: issues.to_vec(),
+        in_progress: vec![IssueNumber(3)],
+        most: 2,
+    };
+    assert_eq!(
+        yard.workspace.prune(repo, stay.clone()).await.unwrap(),
+        [IssueNumber(1)],
+        "the oldest but the busy one"
+    );
+    assert_eq!(yard.workspace.prune(repo, stay).await.unwrap(), []);
+    let trash = yard.home.path().join("state/acme/site/trash");
+    assert_eq!(fs::read_dir(&trash).unwrap().count(), 1);
+    sh(&trash, "chmod -R a-w 1-0/tree").await;
+    let stop = CancellationToken::new();
+    stop.cancel();
+    yard.workspace.empty_trash(repo, &stop).await.unwrap();
+    assert!(trash.join("1-0/tree/src/a.txt").exists(), "a worker that stops does not wait for it");
+    yard.workspace.empty_trash(repo, &CancellationToken::new()).await.unwrap();
+    assert!(!trash.exists());
+}
+
+#[tokio::test]
+async fn many_packs_become_one_and_nothing_is_lost() {
+    let yard = Yard::new().await;
+    let first = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
+    let packs = || {
+        let entries = fs::read_dir(yard.home.path().join("state/acme/site/mirror.git/objects/pack")).unwrap();
+        entries.flatten().filter(|entry| entry.path().extension().is_some_and(|end| end == "pack")).count()
+    };
+    let mut gone = first.clone();
+    for n in 0..52 {
+        if n == 26 {
+            // A base that is thrown away on the server is borrowed from still.
+            gone = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
+            yard.git(&format!("reset -q --hard {first}")).await;
+        }
+        yard.git(&format!("commit -q --allow-empty -m {n} && git push -qf origin main")).await;
+        yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
+        assert!(packs() < 50);
+    }
+    assert!(packs() < 10, "{}", packs());
+    let of = (&yard.remote, IssueNumber(7));
+    let checkout = yard.workspace.prepare(of, &work_branch(), &gone, Leftover::Remove).await.unwrap();
+    assert_eq!(checkout.base(), &gone);
 }

@@ -38,7 +38,11 @@ pub(super) async fn faulty(State(forge): State<Arc<Forge>>, request: Request, ne
     match struck {
         Some(What::Answer { status, headers, message }) => {
             note(status);
-            made_up(&forge, login.as_ref(), status, &headers, &message)
+            made_up(&forge, login.as_ref(), status, &headers, said(&message))
+        }
+        Some(What::Raw { status, headers, body }) => {
+            note(status);
+            made_up(&forge, login.as_ref(), status, &headers, body)
         }
         Some(What::DropBefore) => {
             note(0);
@@ -60,7 +64,7 @@ pub(super) async fn faulty(State(forge): State<Arc<Forge>>, request: Request, ne
             note(former.as_ref().map_or(404, |(parts, _)| parts.status.as_u16()));
             match former {
                 Some((parts, body)) => Response::from_parts(parts, Body::from(body)),
-                None => made_up(&forge, login.as_ref(), 404, &BTreeMap::new(), "Not Found"),
+                None => made_up(&forge, login.as_ref(), 404, &BTreeMap::new(), said("Not Found")),
             }
         }
         None if remember => remembered(&forge, (target, login), next.run(request).await).await,
@@ -68,17 +72,22 @@ pub(super) async fn faulty(State(forge): State<Arc<Forge>>, request: Request, ne
     }
 }
 
+/// The body of an answer that says only this.
+fn said(message: &str) -> String {
+    serde_json::json!({"message": message, "documentation_url": "https://docs.github.com/rest"}).to_string()
+}
+
 fn made_up(
     forge: &Forge,
     who: Option<&Login>,
     status: u16,
     headers: &BTreeMap<String, String>,
-    message: &str,
+    body: String,
 ) -> Response {
     let now = forge.now();
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let body = serde_json::json!({"message": message, "documentation_url": "https://docs.github.com/rest"});
-    let mut response = (status, axum::Json(body)).into_response();
+    let json = [(header::CONTENT_TYPE, "application/json; charset=utf-8")];
+    let mut response = (status, json, body).into_response();
     let reading = forge.meter.read(who.map(Login::as_str), now);
     dress(response.headers_mut(), &reading, now, forge.next_id());
     for (name, value) in headers {

@@ -73,6 +73,16 @@ pub enum What {
         #[serde(default)]
         message: String,
     },
+    /// This answer with this body instead of the real one; the request has no effect.
+    Raw {
+        /// The status.
+        status: u16,
+        /// Headers beside the usual ones; the type of the content is JSON unless one says otherwise.
+        #[serde(default)]
+        headers: BTreeMap<String, String>,
+        /// The body, as it is sent.
+        body: String,
+    },
     /// The connection ends, and the request has no effect.
     DropBefore,
     /// The request has its effect, and the connection ends without an answer.

@@ -17,7 +17,7 @@ use crate::names::{Login, RepoName};
 #[derive(Debug, thiserror::Error)]
 pub enum SeedError {
     /// The file is not a seed.
-    #[error("parse the seed")]
+    #[error("parse the seed: {0}")]
     Toml(#[from] toml::de::Error),
     /// There is one of this name.
     #[error("repository {0} exists")]
@@ -36,10 +36,10 @@ pub enum SeedError {
         refusal: String,
     },
     /// What changed could not be stored.
-    #[error("store what changed")]
+    #[error("store what changed: {0}")]
     Keep(#[from] std::io::Error),
     /// Git could not do it.
-    #[error("make the repository's git data")]
+    #[error("make the repository's git data: {}", .0.message())]
     Git(#[from] git2::Error),
 }
 

@@ -4,8 +4,10 @@
 //! Issues arrive over many repositories, people merge the pull requests, and one real `hob run` process works on all of
 //! them. The embedded forge runs in this process, so that the worker's memory can be measured alone. At the end every issue
 //! has to be closed by its one pull request, with at most 25 counted reads per issue, and the worker's memory has to be what
-//! it was after a quarter of the day, when its cache is full.
-//! Arguments: the program, the number of issues (5000), the number of repositories (50). Exits with 1 on a failure.
+//! it was after a quarter of the day, when its cache is full. Over one repository it also has to poll at least every 10 s
+//! of real time, and no more checkouts may lie on the disk than are kept.
+//! Arguments: the program, the number of issues (5000), the number of repositories (50), of files in each (2). Exits with 1
+//! on a failure.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,6 +17,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    os::unix::fs::MetadataExt,
     process::{ExitCode, Stdio},
     time::{Duration, Instant},
 };
@@ -24,7 +27,7 @@ use github_emulator::{Options, RepoName, Running, serve};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
-    process::Child,
+    process::{Child, ChildStdout},
 };
 
 /// The simulated day.
@@ -45,6 +48,12 @@ const READS: f64 = 25.0;
 const SETTLED: usize = 6;
 /// Memory may grow by this much from then to the end.
 const GROWTH_PERCENT: u64 = 10;
+/// The longest real time between two polls of one repository.
+const POLL_GAP: Duration = Duration::from_secs(10);
+/// Issues worked on at a time.
+const JOBS: usize = 2;
+/// Checkouts that may lie on the disk for each repository: `workspace.checkouts`, and those in use.
+const CHECKOUTS: usize = 20 + JOBS;
 
 /// The forge and the people on it.
 struct Site {
@@ -54,16 +63,18 @@ struct Site {
 }
 
 impl Site {
-    async fn start(repos: usize) -> Self {
+    async fn start(repos: usize, files: usize) -> Self {
         let users = ["hob:token-of-hob:write", "ann:token-of-ann:admin"].map(|user| user.parse().unwrap()).into();
         let options = Options { users, rate_limit: Some(u32::MAX), ..Options::default() };
         let forge = serve(options).await.unwrap();
         let repos: Vec<RepoName> = (0..repos).map(|n| format!("acme/site{n}").parse().unwrap()).collect();
         let checks = b"checks = [\"test -f README.md\"]\n";
+        let more: Vec<String> = (2..files).map(|n| format!("src/{}/{n}.txt", n / 100)).collect();
+        let mut content: Vec<(&str, &[u8], bool)> =
+            vec![("README.md", b"# Site\n", false), (".github/hob.toml", checks, false)];
+        content.extend(more.iter().map(|path| (path.as_str(), path.as_bytes(), false)));
         for repo in &repos {
-            let files: &[(&str, &[u8], bool)] =
-                &[("README.md", b"# Site\n", false), (".github/hob.toml", checks, false)];
-            forge.create_repository(repo, files).unwrap();
+            forge.create_repository(repo, &content).unwrap();
         }
         let site = Self { forge, client: reqwest::Client::new(), repos };
         for repo in &site.repos {
@@ -160,7 +171,6 @@ fn worker(program: &str, site: &Site, folder: &std::path::Path) -> Child {
         "agent.default=worker",
         "forge.write_interval_ms=0",
         "limits.issues_per_hour=1000000",
-        "limits.jobs=2",
         "limits.open_pulls=0",
         "poll.interval=200ms",
         "poll.max_interval=1s",
@@ -168,6 +178,7 @@ fn worker(program: &str, site: &Site, folder: &std::path::Path) -> Child {
     ] {
         command.args(["--set", setting]);
     }
+    command.arg("--set").arg(format!("limits.jobs={JOBS}"));
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", folder);
     command.env("GITHUB_TOKEN", "token-of-hob").env("GITHUB_API_URL", site.forge.api_url());
     command.env("GITHUB_SERVER_URL", site.forge.server_url());
@@ -181,32 +192,57 @@ fn memory(pid: u32) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
+/// Reads the worker's events to the end: the last one, and the longest time between two polls.
+async fn listen(events: ChildStdout) -> (String, Duration) {
+    let mut lines = BufReader::new(events).lines();
+    let (mut last, mut polled, mut gap) = (String::new(), Instant::now(), Duration::ZERO);
+    while let Ok(Some(line)) = lines.next_line().await {
+        if line.contains("\"event\":\"polled\"") {
+            gap = gap.max(polled.elapsed());
+            polled = Instant::now();
+        }
+        if line.contains("\"event\":\"failed\"") {
+            println!("{line}");
+        }
+        last = line;
+    }
+    (last, gap)
+}
+
+/// What lies on the disk: checkouts of issues, and kilobytes in all.
+fn on_disk(site: &Site, state: &std::path::Path) -> (usize, u64) {
+    let count = |repo: &RepoName| {
+        std::fs::read_dir(state.join(repo.to_string()).join("issues")).map_or(0, |issues| issues.count())
+    };
+    (site.repos.iter().map(count).max().unwrap_or_default(), kilobytes(state))
+}
+
+/// The room that a folder takes. What goes meanwhile takes none.
+fn kilobytes(folder: &std::path::Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let size = |entry: std::fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => kilobytes(&entry.path()),
+        _other => entry.metadata().map_or(0, |found| found.blocks() / 2),
+    };
+    entries.map(size).sum()
+}
+
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> ExitCode {
     rustls::crypto::ring::default_provider().install_default().ok();
     let arguments: Vec<String> = std::env::args().collect();
     let number = |at: usize, usual: usize| arguments.get(at).map_or(usual, |text| text.parse().unwrap());
     let program = arguments.get(1).map_or("target/release/hob", String::as_str);
-    let (issues, repos) = (number(2, 5_000), number(3, 50));
+    let (issues, repos, files) = (number(2, 5_000), number(3, 50), number(4, 2));
     let folder = tempfile::tempdir().unwrap();
-    let site = Site::start(repos).await;
+    let site = Site::start(repos, files).await;
     let mut child = worker(program, &site, folder.path());
     let pid = child.id().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let last = tokio::spawn(async move {
-        let mut last = String::new();
-        while let Ok(Some(line)) = lines.next_line().await {
-            if line.contains("\"event\":\"failed\"") {
-                println!("{line}");
-            }
-            last = line;
-        }
-        last
-    });
+    let told = tokio::spawn(listen(child.stdout.take().unwrap()));
     let begun = Instant::now();
     let steps = usize::try_from(DAY.as_secs() / STEP.as_secs()).unwrap();
     let an_hour = steps / 24;
-    let (mut opened, mut merged, mut first, mut settled) = (0, 0, 0, 0);
+    let (mut opened, mut merged, mut first, mut settled, mut most) = (0, 0, 0, 0, 0);
     for step in 1..=steps {
         let upto = issues * step / steps;
         site.opens(opened..upto).await;
@@ -230,7 +266,10 @@ async fn main() -> ExitCode {
             let now = memory(pid);
             first = if first == 0 { now } else { first };
             settled = if step / an_hour == SETTLED { now } else { settled };
-            println!("hour {:2}: {merged} issues, {now} kB, {} s", step / an_hour, begun.elapsed().as_secs());
+            let (checkouts, disk) = on_disk(&site, &folder.path().join("state"));
+            most = most.max(checkouts);
+            let (hour, seconds) = (step / an_hour, begun.elapsed().as_secs());
+            println!("hour {hour:2}: {merged} issues, {now} kB, {checkouts} checkouts, disk {disk} kB, {seconds} s");
         }
     }
     // What was merged last is brought to its end.
@@ -244,7 +283,8 @@ async fn main() -> ExitCode {
     let process = rustix::process::Pid::from_raw(pid.try_into().unwrap()).unwrap();
     rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
     child.wait().await.unwrap();
-    let summary: Value = serde_json::from_str(&last.await.unwrap()).unwrap();
+    let (last, gap) = told.await.unwrap();
+    let summary: Value = serde_json::from_str(&last).unwrap();
     let calls = &summary["summary"]["calls"];
     let each = |name: &str| calls[name].as_f64().unwrap_or_default() / issues as f64;
     println!("{issues} issues over {repos} repositories in {} s; wrong: {}", begun.elapsed().as_secs(), wrong.len());
@@ -255,7 +295,13 @@ async fn main() -> ExitCode {
         each("writes")
     );
     println!("own memory after the first hour {first} kB, after {SETTLED} hours {settled} kB, at the end {end} kB");
+    println!("longest time without a poll {:.1} s; checkouts at most {most}", gap.as_secs_f64());
     wrong.iter().take(20).for_each(|line| println!("wrong: {line}"));
     let flat = end <= settled + settled * GROWTH_PERCENT / 100;
-    if wrong.is_empty() && flat && each("reads") <= READS { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let polled = repos > 1 || gap <= POLL_GAP;
+    if wrong.is_empty() && flat && polled && most <= CHECKOUTS && each("reads") <= READS {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }

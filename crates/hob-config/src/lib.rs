@@ -4,11 +4,14 @@ mod agents;
 mod backends;
 mod duration;
 mod environment;
+mod load;
 mod models;
 mod renamed;
 mod repository;
 mod sections;
+mod sensible;
 mod settings;
+mod settings_error;
 mod standard;
 mod toml_sentence;
 mod workspace;
@@ -22,10 +25,11 @@ pub use renamed::Renamed;
 pub use repository::{REPOSITORY_SETTINGS_PATH, RepositorySettings, RepositorySettingsError};
 pub use sections::{
     AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
-    PollSettings, PublishSettings, SessionSettings, TrustSettings,
+    PollSettings, PublishSettings, RedBase, SessionSettings, TrustSettings,
 };
-pub use settings::{DEFAULTS, Settings, SettingsError};
-pub use standard::{Standard, hob_variables};
+pub use settings::{DEFAULTS, Settings};
+pub use settings_error::SettingsError;
+pub use standard::{OtherForge, Standard, hob_variables};
 use toml_sentence::toml_sentence;
 pub use workspace::WorkspaceSettings;
 

@@ -201,6 +201,20 @@ pub struct CheckSettings {
     pub time: Duration,
     /// Bytes kept of one check's output.
     pub output_bytes: usize,
+    /// What is done where a check fails on the base already.
+    pub on_red_base: RedBase,
+}
+
+/// What is done where a check fails on the base already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RedBase {
+    /// Work that makes nothing worse is published, and the pull request says which checks were red before.
+    Publish,
+    /// The issue waits until the base is green.
+    Wait,
+    /// The issue is blocked before an agent works.
+    Block,
 }
 
 /// `[poll]`: how often the forge is asked.

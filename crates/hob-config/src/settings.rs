@@ -1,25 +1,18 @@
-//! Loads the settings: defaults, a file, `HOB__SECTION__KEY` variables, flags. An unknown key names the nearest known one.
+//! Every setting of the process, and the rules that follow from them.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeMap;
 
-use config::{Config, ConfigError, Environment, File, FileFormat, Value, ValueKind};
+use hob_domain::{LabelNames, PlanRules, Recovery, RepositoryRules, StatusRules, TrustRules};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentSettings, AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings,
     LedgerSettings, Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, Renamed, SessionSettings,
-    ToolSettings, TrustSettings, WorkspaceSettings, renamed::replace_old_names, toml_sentence,
+    ToolSettings, TrustSettings, WorkspaceSettings,
 };
-use hob_domain::{LabelNames, PlanRules, Recovery, RepositoryRules, StatusRules, TrustRules};
 
 /// The defaults, as they are printed in the documentation.
 pub const DEFAULTS: &str = include_str!("../../../config/default.toml");
-
-/// Tables whose keys users choose; their contents are validated where they are read.
-const FREE_TABLES: [&str; 4] = ["agents", "recipes", "model", "tools"];
 
 /// Every setting of the process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -73,133 +66,7 @@ pub struct Settings {
     pub renamed: Vec<Renamed>,
 }
 
-/// Settings that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum SettingsError {
-    /// The file is not there or cannot be read.
-    #[error("the settings file `{path}` cannot be read: {source}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// The file is not valid TOML.
-    #[error("the settings file `{path}` cannot be used: {reason}")]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// The line and what is wrong there.
-        reason: String,
-    },
-    /// A key that Hob does not know.
-    #[error("unknown setting `{key}`{} `hob settings` prints all settings", hint(nearest))]
-    UnknownKey {
-        /// The key.
-        key: String,
-        /// The nearest known one.
-        nearest: Option<String>,
-    },
-    /// A setting that is given under its old and its present name.
-    #[error("`{}` is the old name of `{}`, and both are set: remove `{}`", .0.old, .0.new, .0.old)]
-    GivenTwice(Renamed),
-    /// A value of the wrong kind.
-    #[error("invalid setting: {0}")]
-    Invalid(#[from] ConfigError),
-    /// A value that is well formed but invalid.
-    #[error("the setting `{key}` cannot be used: {reason}")]
-    Senseless {
-        /// The key.
-        key: &'static str,
-        /// Why, and what to write.
-        reason: String,
-    },
-}
-
-fn hint(nearest: &Option<String>) -> String {
-    nearest.as_ref().map_or_else(|| ";".to_owned(), |key| format!(", did you mean `{key}`?"))
-}
-
 impl Settings {
-    /// Loads the settings. `flags` are `section.key` pairs that win over all else.
-    ///
-    /// # Errors
-    /// [`SettingsError`], one sentence that says what to change.
-    pub fn load(
-        file: Option<&Path>,
-        variables: HashMap<String, String>,
-        flags: &[(String, String)],
-    ) -> Result<Self, SettingsError> {
-        let mut builder = Config::builder();
-        if let Some(path) = file {
-            let text = std::fs::read_to_string(path)
-                .map_err(|source| SettingsError::Unreadable { path: path.to_owned(), source })?;
-            toml::from_str::<toml::Table>(&text).map_err(|error| SettingsError::Malformed {
-                path: path.to_owned(),
-                reason: toml_sentence(&text, &error),
-            })?;
-            builder = builder.add_source(File::from_str(&text, FileFormat::Toml));
-        }
-        let lists = ["labels.priority", "model.fallback", "trust.bots"];
-        let mut environment = Environment::with_prefix("HOB")
-            .prefix_separator("__")
-            .separator("__")
-            .try_parsing(true)
-            .list_separator(",")
-            .source(Some(variables));
-        for key in lists {
-            environment = environment.with_list_parse_key(key);
-        }
-        builder = builder.add_source(environment);
-        for (key, value) in flags {
-            let items = || value.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned);
-            builder = match lists.contains(&key.as_str()) {
-                true => builder.set_override(key, items().collect::<Vec<String>>())?,
-                false => builder.set_override(key, value.as_str())?,
-            };
-        }
-        let mut given = builder.build()?;
-        let renamed = replace_old_names(&mut given.cache).map_err(SettingsError::GivenTwice)?;
-        let defaults = File::from_str(DEFAULTS, FileFormat::Toml);
-        let merged = Config::builder().add_source(defaults).add_source(given).build()?;
-        refuse_unknown(&merged)?;
-        let settings: Self = merged.try_deserialize()?;
-        Self { renamed, ..settings }.sensible()
-    }
-
-    fn sensible(self) -> Result<Self, SettingsError> {
-        let wrong = |key, reason: &str| Err(SettingsError::Senseless { key, reason: reason.to_owned() });
-        if self.limits.jobs == 0 {
-            return wrong("limits.jobs", "write at least 1");
-        }
-        if self.app.id == 0 && (self.app.installation > 0 || !self.app.private_key.is_empty()) {
-            return wrong("app.id", "write the App's id, which its page shows");
-        }
-        if self.limits.attempts == 0 {
-            return wrong("limits.attempts", "write at least 1");
-        }
-        if !(0.0..=1.0).contains(&self.limits.soft) {
-            return wrong("limits.soft", "write a share between 0 and 1");
-        }
-        if self.lease.duration <= self.forge.timeout {
-            return wrong("lease.duration", "write more than `forge.timeout`: a write has to end within the lease");
-        }
-        if !self.ledger.prefix.starts_with("refs/") || !self.ledger.prefix.ends_with('/') {
-            return wrong("ledger.prefix", "write a ref prefix such as `refs/hob/`, with a slash at its end");
-        }
-        let names = self.labels.specs();
-        let mut seen = BTreeSet::new();
-        for spec in &names {
-            if spec.name.trim().is_empty() || spec.name.chars().count() > 50 {
-                return wrong("labels", "a label has 1 to 50 characters");
-            }
-            if !seen.insert(spec.name.to_ascii_lowercase()) {
-                return wrong("labels", "each state needs a label of its own");
-            }
-        }
-        Ok(self)
-    }
-
     /// The part of the settings that decisions depend on.
     pub fn plan_rules(&self) -> PlanRules {
         PlanRules {
@@ -229,153 +96,5 @@ impl Settings {
     /// Who is authorized.
     pub fn trust_rules(&self) -> TrustRules {
         TrustRules { permission: self.trust.permission, bots: self.trust.bots.clone() }
-    }
-}
-
-fn refuse_unknown(merged: &Config) -> Result<(), SettingsError> {
-    let known = Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml)).build()?;
-    let (mut given, mut allowed) = (BTreeSet::new(), BTreeSet::new());
-    key_paths("", &merged.cache, &mut given);
-    key_paths("", &known.cache, &mut allowed);
-    let free = |key: &str| FREE_TABLES.iter().any(|table| key == *table || key.starts_with(&format!("{table}.")));
-    match given.into_iter().find(|key| !allowed.contains(key) && !free(key)) {
-        None => Ok(()),
-        Some(key) => {
-            let distance = |known: &&String| strsim::damerau_levenshtein(known, &key);
-            let nearest = allowed.iter().min_by_key(distance).filter(|known| distance(known) <= key.len() / 2);
-            Err(SettingsError::UnknownKey { nearest: nearest.cloned(), key })
-        }
-    }
-}
-
-fn key_paths(prefix: &str, value: &Value, found: &mut BTreeSet<String>) {
-    match &value.kind {
-        ValueKind::Table(table) => {
-            for (key, value) in table {
-                let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
-                key_paths(&path, value, found);
-            }
-        }
-        _leaf => {
-            found.insert(prefix.to_owned());
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    fn load(file: &str, variables: &[(&str, &str)], flags: &[(&str, &str)]) -> Result<Settings, SettingsError> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("hob.toml");
-        std::fs::write(&path, file).unwrap();
-        let pairs = |pairs: &[(&str, &str)]| {
-            pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect::<Vec<_>>()
-        };
-        Settings::load(Some(&path), pairs(variables).into_iter().collect(), &pairs(flags))
-    }
-
-    #[test]
-    fn the_defaults_are_settings() {
-        let settings = Settings::load(None, HashMap::new(), &[]).unwrap();
-        assert_eq!((settings.limits.jobs, settings.limits.issues_per_hour), (1, 10));
-        assert_eq!(settings.limits.attempt_time, Duration::from_secs(1800));
-        assert_eq!((settings.poll.interval.as_secs(), settings.poll.max_interval.as_secs()), (30, 300));
-        assert_eq!(settings.limits.budgets().issue.usd_micros, Some(5_000_000));
-    }
-
-    #[test]
-    fn a_flag_wins_over_a_variable_and_a_variable_over_the_file() {
-        let file = "[limits]\njobs = 2\nattempts = 7\n[poll]\ninterval = '10s'";
-        let variables =
-            [("HOB__LIMITS__JOBS", "3"), ("HOB__POLL__INTERVAL", "20s"), ("HOB__TRUST__BOTS", "a[bot],b[bot]")];
-        let settings = load(file, &variables, &[("limits.jobs", "4")]).unwrap();
-        assert_eq!((settings.limits.jobs, settings.limits.attempts, settings.poll.interval.as_secs()), (4, 7, 20));
-        assert_eq!(settings.trust.bots.len(), 2);
-        let settings = load(file, &variables, &[("trust.bots", "c[bot], d[bot],e[bot]")]).unwrap();
-        assert_eq!(settings.trust.bots.len(), 3);
-        let settings = load(file, &[], &[("model.fallback", "openai/x, anthropic/y")]).unwrap();
-        assert_eq!(settings.model.fallback, ["openai/x", "anthropic/y"]);
-    }
-
-    #[test]
-    fn an_unknown_key_names_the_nearest_known_one() {
-        for (file, variables) in [("[limits]\njosb = 2", vec![]), ("", vec![("HOB__LIMITS__JOSB", "2")])] {
-            let error = load(file, &variables, &[]).unwrap_err();
-            let text = "unknown setting `limits.josb`, did you mean `limits.jobs`? `hob settings` prints all settings";
-            assert_eq!(error.to_string(), text);
-        }
-    }
-
-    #[test]
-    fn an_old_name_works_wherever_it_is_written_and_is_noted() {
-        for (section, old, new) in [
-            ("limits", "issue_time", "attempt_time"),
-            ("agent", "silence_warns", "idle_warning"),
-            ("agent", "silence_ends", "idle_timeout"),
-        ] {
-            let file = format!("[{section}]\n{old} = '7s'");
-            let variable = format!("HOB__{}__{}", section.to_uppercase(), old.to_uppercase());
-            let flag = format!("{section}.{old}");
-            for (file, variables, flags) in [
-                (file.as_str(), vec![], vec![]),
-                ("", vec![(variable.as_str(), "7s")], vec![]),
-                ("", vec![], vec![(flag.as_str(), "7s")]),
-                (file.as_str(), vec![(variable.as_str(), "8s")], vec![(flag.as_str(), "7s")]),
-            ] {
-                let settings = load(file, &variables, &flags).unwrap();
-                let values = serde_json::to_value(&settings).unwrap();
-                assert_eq!(values[section][new], "7s", "{flag}");
-                let notes: Vec<_> = settings.renamed.iter().map(ToString::to_string).collect();
-                let note = format!("the setting `{flag}` is now `{section}.{new}`;");
-                assert!(matches!(notes.as_slice(), [one] if one.starts_with(&note)), "{notes:?}");
-            }
-        }
-        assert!(load("[limits]\nattempt_time = '7s'", &[], &[]).unwrap().renamed.is_empty());
-    }
-
-    #[test]
-    fn an_old_name_and_the_new_one_together_are_refused() {
-        let old = "[limits]\nissue_time = '7s'";
-        let both = "[limits]\nissue_time = '7s'\nattempt_time = '7s'";
-        let variable = ("HOB__LIMITS__ATTEMPT_TIME", "8s");
-        let flag = ("limits.attempt_time", "9s");
-        for (file, variables, flags) in
-            [(both, vec![], vec![]), (old, vec![variable], vec![]), (old, vec![], vec![flag])]
-        {
-            let error = load(file, &variables, &flags).unwrap_err().to_string();
-            let text = "`limits.issue_time` is the old name of `limits.attempt_time`, and both are set: remove \
-                        `limits.issue_time`";
-            assert_eq!(error, text);
-        }
-        let error = load("[agent]\nsilence_ends = '1s'\nidle_timeout = '1s'", &[], &[]).unwrap_err().to_string();
-        assert!(error.ends_with("remove `agent.silence_ends`"), "{error}");
-    }
-
-    #[test]
-    fn a_misspelt_key_never_leads_to_an_old_name() {
-        let error = load("[limits]\nissue_tim = '7s'", &[], &[]).unwrap_err().to_string();
-        assert!(!error.contains("issue_time"), "{error}");
-        let error = load("[agent]\nidle_timeuot = '7s'", &[], &[]).unwrap_err().to_string();
-        assert!(error.contains("did you mean `agent.idle_timeout`?"), "{error}");
-    }
-
-    #[test]
-    fn a_value_that_cannot_be_used_says_why() {
-        for (file, says) in [
-            ("[limits]\njobs = 0", "write at least 1"),
-            ("[poll]\ninterval = 'soon'", "write for example `30s`"),
-            ("recovery = 'hope'", "hope"),
-            ("[lease]\nduration = '30s'", "more than `forge.timeout`"),
-            ("[ledger]\nprefix = 'hob'", "refs/hob/"),
-            ("[labels]\nblocked = 'code'", "a label of its own"),
-            ("\nlimits = [", "cannot be used: line 2: "),
-        ] {
-            let error = load(file, &[], &[]).unwrap_err().to_string();
-            assert!(error.contains(says), "{error}");
-        }
     }
 }

@@ -39,7 +39,7 @@ impl Standard {
         let host = variable("HOSTNAME").or_else(|| std::fs::read_to_string("/etc/hostname").ok());
         Self {
             token: variable("GITHUB_TOKEN").or_else(|| variable("GH_TOKEN")).map(SecretString::from),
-            app_private_key: variable("HOB_APP_PRIVATE_KEY").map(SecretString::from),
+            app_private_key: variable(PRIVATE_KEY).map(SecretString::from),
             repository: variable("GITHUB_REPOSITORY"),
             api_url: variable("GITHUB_API_URL").unwrap_or_else(|| "https://api.github.com".to_owned()),
             server_url: variable("GITHUB_SERVER_URL").unwrap_or_else(|| "https://github.com".to_owned()),
@@ -55,24 +55,91 @@ impl Standard {
 
 impl Standard {
     /// Takes the forge to be at `server`, a web address, unless a variable says where it is.
-    pub fn forge_at(&mut self, server: &str) {
-        if self.forge_is_named || server == "https://github.com" {
-            return;
+    ///
+    /// # Errors
+    /// [`OtherForge`] when a variable names another one: the repository of this name there would not be the one meant.
+    pub fn forge_at(&mut self, server: &str) -> Result<(), OtherForge> {
+        let host = host(server);
+        if self.forge_is_named {
+            let api = self::host(&self.api_url);
+            let known = [self::host(&self.server_url), api, api.strip_prefix("api.").unwrap_or(api)];
+            let named = self.api_url.clone();
+            return match known.iter().any(|known| known.eq_ignore_ascii_case(host)) {
+                true => Ok(()),
+                false => Err(OtherForge { host: host.to_owned(), named }),
+            };
         }
-        self.api_url = format!("{server}/api/v3");
-        server.clone_into(&mut self.server_url);
+        if server != "https://github.com" {
+            self.api_url = format!("{server}/api/v3");
+            server.clone_into(&mut self.server_url);
+        }
+        Ok(())
     }
 }
 
-/// Hob's own variables, `HOB__SECTION__KEY`.
+/// The forge of the git remote is not the one that the variables name.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the git remote `origin` is on {host}, and GITHUB_API_URL is `{named}`: name the repository with `--repo OWNER/NAME`, or \
+     set GITHUB_API_URL and GITHUB_SERVER_URL to the forge of the remote"
+)]
+pub struct OtherForge {
+    host: String,
+    named: String,
+}
+
+/// The host of an address, without a port.
+fn host(address: &str) -> &str {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    host.split_once(':').map_or(host, |(host, _)| host)
+}
+
+/// The variable that holds an App's private key.
+pub(super) const PRIVATE_KEY: &str = "HOB_APP_PRIVATE_KEY";
+
+/// The variables that begin as Hob's own do, `HOB__SECTION__KEY`, misspelt ones included.
 pub fn hob_variables() -> HashMap<String, String> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(name, _)| name.starts_with("HOB__"))
+        .filter(|(name, _)| name.starts_with("HOB_"))
         .collect()
 }
 
 fn variable(name: &str) -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remote_on_another_host_than_the_named_forge_is_refused() {
+        let of = |api_url: &str, server_url: &str, forge_is_named| Standard {
+            api_url: api_url.to_owned(),
+            server_url: server_url.to_owned(),
+            forge_is_named,
+            ..Standard::read()
+        };
+        let (api, web) = ("https://api.github.com", "https://github.com");
+        for (standard, server, is_it) in [
+            (of(api, web, true), "https://github.com", true),
+            (of(api, web, true), "https://gitlab.com", false),
+            (of("https://ghe.corp/api/v3", web, true), "https://ghe.corp", true),
+            (of("http://127.0.0.1:3000/api/v3", "http://127.0.0.1:3000", true), "http://127.0.0.1:3000", true),
+            (of(api, web, false), "https://ghe.corp", true),
+        ] {
+            let mut standard = standard;
+            assert_eq!(standard.forge_at(server).is_ok(), is_it, "{server}: {standard:?}");
+        }
+        let mut standard = of(api, web, false);
+        standard.forge_at("https://ghe.corp").unwrap();
+        assert_eq!(
+            (standard.api_url.as_str(), standard.server_url.as_str()),
+            ("https://ghe.corp/api/v3", "https://ghe.corp")
+        );
+    }
 }

@@ -23,6 +23,8 @@ pub struct WorkspaceSettings {
     /// How long the checkout of an issue that is finished stays on the disk after its last use.
     #[serde(with = "duration")]
     pub keep: Duration,
+    /// How many checkouts of issues that nobody works on stay for each repository; 0: all of them.
+    pub checkouts: usize,
     /// How many files one commit may change.
     pub max_files: usize,
     /// How many MiB one committed file may have.
@@ -39,6 +41,7 @@ impl Default for WorkspaceSettings {
             transfer_time: Duration::from_secs(600),
             local_time: Duration::from_secs(300),
             keep: Duration::from_secs(86_400),
+            checkouts: 20,
             max_files: 10_000,
             max_file_mib: 200,
             max_patch_kib: 1024,

@@ -17,12 +17,16 @@ pub enum BlockKind {
     ApprovalNeeded,
     /// The checks fail on the head.
     ChecksFailed,
+    /// The checks fail on the base already.
+    RedBase,
     /// The agent changed nothing.
     NoChanges,
     /// The agent failed in a way that a retry does not change.
     AgentFailed,
-    /// The issue's time, money or attempts are used up.
+    /// The attempt's time or money, or the attempts between two answers, are used up.
     LimitReached,
+    /// A budget of the issue's whole life is used up: no answer helps before it is raised.
+    BudgetSpent,
     /// Policy forbids publishing the change.
     PolicyViolated,
     /// The forge refused the push or the pull request.
@@ -68,6 +72,11 @@ pub enum BlockReason {
     ChecksFailed {
         /// Rounds of work in this attempt.
         rounds: u32,
+        /// The failed checks, rendered.
+        failed: String,
+    },
+    /// Checks fail on the base already, and `checks.on_red_base` says not to work then.
+    RedBase {
         /// The failed checks, rendered.
         failed: String,
     },
@@ -154,12 +163,13 @@ impl BlockReason {
             Self::Question { .. } => BlockKind::Question,
             Self::ApprovalNeeded(_) => BlockKind::ApprovalNeeded,
             Self::ChecksFailed { .. } => BlockKind::ChecksFailed,
+            Self::RedBase { .. } => BlockKind::RedBase,
             Self::NoChanges { .. } => BlockKind::NoChanges,
             Self::AgentFailed { .. } => BlockKind::AgentFailed,
-            Self::AttemptsUsedUp { .. }
-            | Self::AttemptsFailed { .. }
-            | Self::AttemptBudget { .. }
-            | Self::IssueBudget { .. } => BlockKind::LimitReached,
+            Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } | Self::AttemptBudget { .. } => {
+                BlockKind::LimitReached
+            }
+            Self::IssueBudget { .. } => BlockKind::BudgetSpent,
             Self::PolicyViolated(_) => BlockKind::PolicyViolated,
             Self::PushRefused { .. } => BlockKind::PushRefused,
             Self::SetUpNeeded { .. } | Self::LedgerLost => BlockKind::SetUpNeeded,
@@ -180,6 +190,9 @@ impl BlockReason {
             }
             Self::ChecksFailed { rounds, failed } => {
                 format!("The checks still fail after {rounds} round(s) of work.\n\n{failed}")
+            }
+            Self::RedBase { failed } => {
+                format!("The base branch fails its own checks, so no agent was started.\n\n{failed}")
             }
             Self::NoChanges { said } => format!("The agent changed no file. It said: {}", said.trim()),
             Self::AgentFailed { failure } => format!("The agent failed: {failure}"),
@@ -226,14 +239,17 @@ impl BlockReason {
                 return format!("Do you approve this: `{action}`?");
             }
             Self::ChecksFailed { .. } => "What should the agent do about this?",
+            Self::RedBase { .. } => "Can you mend the base branch? Then answer, and Hob starts from it.",
             Self::NoChanges { .. } => "Is there something to change? Say what, or close the issue.",
             Self::AgentFailed { .. } => "What should it do differently, or what does it lack?",
             Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } | Self::AttemptBudget { .. } => {
                 "Should Hob try again? An answer resets the count."
             }
-            Self::IssueBudget { .. } => {
-                "Is it worth more? Then raise the limit in Hob's settings and answer; an answer or a label alone does \
-                 not resume it. Otherwise do the rest by hand."
+            Self::IssueBudget { exhausted, .. } => {
+                return format!(
+                    "Is it worth more? Then raise `{}` in Hob's settings and answer. Otherwise do the rest by hand.",
+                    exhausted.setting_of_issue()
+                );
             }
             Self::PolicyViolated(_) => {
                 "Should the issue be solved in another way? If the rule is wrong here, a person has to make this change."
@@ -271,6 +287,7 @@ pub(super) mod tests {
                 impact: Impact::High,
             }),
             BlockReason::ChecksFailed { rounds: 2, failed: "`make test`: failed (exit code 1)".to_owned() },
+            BlockReason::RedBase { failed: "`make test`: failed (exit code 1)".to_owned() },
             BlockReason::NoChanges { said: " It is fine. ".to_owned() },
             BlockReason::AgentFailed { failure: text() },
             BlockReason::AttemptsUsedUp { attempts: 3 },
@@ -312,12 +329,13 @@ pub(super) mod tests {
         Question | The agent needs an answer before it can continue. (1 lines) | UTC or local?
         ApprovalNeeded | The agent wants to run an action of high impact, which needs approval here. (1 lines) | Do you approve this: `shell rm 'x' y`?
         ChecksFailed | The checks still fail after 2 round(s) of work. (3 lines) | What should the agent do about this?
+        RedBase | The base branch fails its own checks, so no agent was started. (3 lines) | Can you mend the base branch? Then answer, and Hob starts from it.
         NoChanges | The agent changed no file. It said: It is fine. (1 lines) | Is there something to change? Say what, or close the issue.
         AgentFailed | The agent failed: no route to host (1 lines) | What should it do differently, or what does it lack?
         LimitReached | All 3 attempts are used up. (1 lines) | Should Hob try again? An answer resets the count.
         LimitReached | 3 attempts failed. The last failure: no route to host (1 lines) | Should Hob try again? An answer resets the count.
         LimitReached | The attempt's budget of $5.00 is used up: 1 s. The issue has spent 2 s so far. (1 lines) | Should Hob try again? An answer resets the count.
-        LimitReached | The issue's budget of $5.00 is used up. It has spent 2 s so far. (1 lines) | Is it worth more? Then raise the limit in Hob's settings and answer; an answer or a label alone does not resume it. Otherwise do the rest by hand.
+        BudgetSpent | The issue's budget of $5.00 is used up. It has spent 2 s so far. (1 lines) | Is it worth more? Then raise `limits.usd_per_issue` in Hob's settings and answer. Otherwise do the rest by hand.
         PolicyViolated | The change breaks rules and was not pushed: (22 lines) | Should the issue be solved in another way? If the rule is wrong here, a person has to make this change.
         PushRefused | no route to host (1 lines) | Can you fix this and then let Hob try again?
         SetUpNeeded | no route to host (1 lines) | Can you fix this and then let Hob try again?

@@ -26,6 +26,8 @@ pub struct BriefParts<'a> {
     pub earlier_work: Option<&'a Sha>,
     /// The checks that failed on the work so far.
     pub failed_checks: &'a [CheckResult],
+    /// The checks that fail where the work starts.
+    pub red_base: &'a [CheckResult],
     /// The checks that will be run.
     pub checks: &'a [String],
     /// Bytes of the body and of each comment that are kept.
@@ -67,14 +69,35 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
             &format!("\nThe folder has earlier work on this issue, up to commit {}: go on from there.\n", tip.short()),
         );
     }
+    let is_red = |check: &&String| parts.red_base.iter().any(|red| red.command == **check);
     if !parts.checks.is_empty() {
-        push(&mut text, "\nWhen you are done, these checks are run, and all have to pass:\n");
-        for check in parts.checks {
+        let (red, green): (Vec<&String>, Vec<&String>) = parts.checks.iter().partition(is_red);
+        if !green.is_empty() {
+            push(&mut text, "\nWhen you are done, these checks are run, and all have to pass:\n");
+        }
+        for check in green {
+            push(&mut text, &format!("- `{check}`\n"));
+        }
+        if !red.is_empty() {
+            push(
+                &mut text,
+                "\nThese checks fail already, before your work. Mend them if the issue asks for it, else leave them:\n",
+            );
+        }
+        for check in red {
             push(&mut text, &format!("- `{check}`\n"));
         }
     }
     for check in parts.failed_checks {
-        push(&mut text, &format!("\nThe check `{}` fails on your work so far. Mend the cause.\n", check.command));
+        let command = &check.command;
+        let sentence = if is_red(&command) {
+            format!(
+                "\nThe check `{command}` failed before your work and fails on it, in another way. If the issue asks for it, mend the cause; else leave it.\n"
+            )
+        } else {
+            format!("\nThe check `{command}` fails on your work so far. Mend the cause.\n")
+        };
+        push(&mut text, &sentence);
         let (output, _) = visible(&clip_middle(&check.output, CHECK_OUTPUT));
         push_fenced(&mut text, parts.fence, "output", &output);
     }
@@ -123,6 +146,7 @@ mod tests {
             last_failure: None,
             earlier_work: None,
             failed_checks: &[],
+            red_base: &[],
             checks: &["./test.sh".to_owned()],
             text_bytes: 100,
             fence: &"f3nce".into(),

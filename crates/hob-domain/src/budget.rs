@@ -52,6 +52,18 @@ pub enum Exhausted {
     Attempts(u32),
 }
 
+impl Exhausted {
+    /// The setting of this limit for an issue's whole life.
+    pub fn setting_of_issue(&self) -> &'static str {
+        match self {
+            Self::Money(_) => "limits.usd_per_issue",
+            Self::Tokens(_) => "limits.tokens_per_issue",
+            Self::Time(_) => "limits.time_per_issue",
+            Self::Attempts(_) => "limits.attempts_per_issue",
+        }
+    }
+}
+
 impl fmt::Display for Exhausted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

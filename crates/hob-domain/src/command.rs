@@ -38,9 +38,31 @@ pub fn command_in(comment: &str) -> Option<Command> {
     }
 }
 
+/// The words of the first line that begins like a command, where the comment has none that is known.
+pub fn unknown_command(comment: &str) -> Option<String> {
+    if command_in(comment).is_some() {
+        return None;
+    }
+    let is_like = |line: &&str| line.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("/hob"));
+    comment.lines().map(str::trim).find(is_like).map(|line| line.chars().take(80).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_that_is_not_known_is_told_from_plain_words() {
+        for (comment, words) in [
+            ("/hob typo here", Some("/hob typo here")),
+            ("please\n /hob", Some("/hob")),
+            ("/hob typo\n/hob retry", None),
+            ("> /hob typo", None),
+            ("try /hob typo", None),
+        ] {
+            assert_eq!(unknown_command(comment).as_deref(), words, "{comment:?}");
+        }
+    }
 
     #[test]
     fn a_command_stands_at_the_start_of_a_line() {

@@ -164,6 +164,7 @@ fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
         }
         BlockReason::Question { .. }
         | BlockReason::ChecksFailed { .. }
+        | BlockReason::RedBase { .. }
         | BlockReason::NoChanges { .. }
         | BlockReason::AgentFailed { .. }
         | BlockReason::AttemptsUsedUp { .. }
@@ -192,7 +193,7 @@ fn requeue_until(record: &mut Record, what: &str, failure: String, until: Timest
 
 fn rebuild(record: &mut Record, traces: Traces, now: Timestamp) -> String {
     record.blocked = (traces.state() == State::Blocked).then(|| BlockReason::LedgerLost.blocked(now));
-    record.status_comment = Some(traces.comment);
+    record.status_comment = traces.comment;
     record.branch = traces.branch;
     (record.pull_request, record.head_sha) = traces.pull.unzip();
     "rebuilt: the ledger was deleted".to_owned()

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::failure_mark;
+
 /// How one check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "exit", rename_all = "snake_case")]
@@ -24,6 +26,17 @@ pub enum CheckExit {
     Cancelled,
 }
 
+/// When a check was run.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckRun {
+    /// For this piece of work.
+    #[default]
+    Now,
+    /// Before, for another one, on the same commit.
+    Earlier,
+}
+
 /// One check, run once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
@@ -36,12 +49,20 @@ pub struct CheckResult {
     pub output: String,
     /// How long it took.
     pub seconds: u64,
+    /// When it was run.
+    #[serde(default)]
+    pub run: CheckRun,
 }
 
 impl CheckResult {
     /// Whether it passed.
     pub fn passed(&self) -> bool {
         self.exit == CheckExit::Passed
+    }
+
+    /// Whether it ended, and did not pass.
+    pub fn failed(&self) -> bool {
+        !self.passed() && !self.undecided()
     }
 
     /// Whether it said neither yes nor no.
@@ -98,7 +119,7 @@ impl Evidence {
         if self.head.is_empty() {
             return Verdict::NoChecks;
         }
-        let failing: Vec<_> = self.head.iter().filter(|result| !result.passed() && !result.undecided()).collect();
+        let failing: Vec<_> = self.head.iter().filter(|result| result.failed()).collect();
         let broken: Vec<_> = failing.iter().copied().filter(|result| !self.failed_before(&result.command)).collect();
         if !broken.is_empty() {
             return Verdict::Broken { commands: names(broken) };
@@ -114,9 +135,23 @@ impl Evidence {
         if repaired.is_empty() { Verdict::Green } else { Verdict::RedToGreen { repaired: names(repaired) } }
     }
 
+    /// The checks that fail on the work and did not fail before: what the work has to answer for.
+    pub fn worse(&self) -> Vec<CheckResult> {
+        self.head.iter().filter(|check| !check.passed() && !self.failed_before(&check.command)).cloned().collect()
+    }
+
+    /// The checks that failed before and fail in another way now: the work touches what they check. Numbers do not count.
+    pub fn red_otherwise(&self) -> Vec<CheckResult> {
+        let otherwise = |check: &&CheckResult| {
+            let before = self.base.iter().find(|before| before.command == check.command && before.failed());
+            before.is_some_and(|before| failure_mark(&before.output, "") != failure_mark(&check.output, ""))
+        };
+        self.head.iter().filter(|check| check.failed()).filter(otherwise).cloned().collect()
+    }
+
     /// A check that had no answer before did not fail before: the work has to answer for it.
     fn failed_before(&self, command: &str) -> bool {
-        self.base.iter().any(|result| result.command == command && !result.passed() && !result.undecided())
+        self.base.iter().any(|result| result.command == command && result.failed())
     }
 }
 
@@ -132,8 +167,22 @@ mod tests {
             exit: *exit,
             output: String::new(),
             seconds: 1,
+            run: CheckRun::Now,
         };
         exits.iter().enumerate().map(one).collect()
+    }
+
+    #[test]
+    fn what_fails_as_before_is_told_from_what_the_work_touches() {
+        let said = |output: &str| CheckResult { output: output.to_owned(), ..results(&[RED]).remove(0) };
+        for (before, after, otherwise) in
+            [("3 tests failed in 0.2 s", "3 tests failed in 0.3 s", 0), ("no such file", "the word is missing", 1)]
+        {
+            let evidence = Evidence { base: vec![said(before)], head: vec![said(after)] };
+            assert_eq!((evidence.red_otherwise().len(), evidence.worse().len()), (otherwise, 0), "{before} {after}");
+        }
+        let worse = Evidence { base: results(&[CheckExit::Passed]), head: results(&[RED]) };
+        assert_eq!((worse.red_otherwise().len(), worse.worse().len()), (0, 1));
     }
 
     #[test]

@@ -8,6 +8,8 @@ mod brief;
 mod budget;
 mod change;
 mod command;
+mod day_share;
+mod denied;
 mod effect;
 mod ending;
 mod evidence;
@@ -37,9 +39,10 @@ pub use blocked::{BlockKind, BlockReason, Blocked};
 pub use brief::{BriefParts, brief};
 pub use budget::{Allowance, Budget, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, shown_path};
-pub use command::{Command, command_in};
+pub use command::{Command, command_in, unknown_command};
+pub use denied::denied_advice;
 pub use ending::Ending;
-pub use evidence::{CheckExit, CheckResult, Evidence, Verdict};
+pub use evidence::{CheckExit, CheckResult, CheckRun, Evidence, Verdict};
 pub use ids::{
     ActionMark, CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName,
     RunId, Sha, Timestamp, WorkerId,
@@ -54,10 +57,12 @@ pub use record::{
     UnwritableRecord,
 };
 pub use report::{
-    PullReport, STATUS_MARK, StatusRules, evidence_table, failed_checks, pull_body, pull_title, status_body,
+    OWN_MARK, PullReport, STATUS_MARK, StatusRules, evidence_table, failed_checks, pull_body, pull_title, replied_to,
+    reply_body, status_body,
 };
 pub use repository::{
-    DayShare, Full, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left, hour_room, reserve,
+    DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left, headroom,
+    hour_room, reserve,
 };
 pub use retry::{FailureClass, failure_mark};
 pub use run::{Outcome, Progress, RunReport, RunRequest};

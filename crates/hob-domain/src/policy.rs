@@ -37,7 +37,7 @@ pub struct DiffPolicy {
 
 /// A glob that cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("read the protected path `{glob}`")]
+#[error("read the protected path `{glob}`: {source}")]
 pub struct InvalidGlob {
     glob: String,
     source: globset::Error,
@@ -283,6 +283,9 @@ mod tests {
     #[test]
     fn a_glob_that_cannot_be_read_is_named() {
         let error = DiffPolicy::new(&["a[".into()], HobFiles::Protected, 1, 1).unwrap_err();
-        assert_eq!(error.to_string(), "read the protected path `a[`");
+        assert_eq!(
+            error.to_string(),
+            "read the protected path `a[`: error parsing glob 'a[': unclosed character class; missing ']'"
+        );
     }
 }

@@ -3,11 +3,26 @@
 use std::fmt::Write;
 
 use crate::{
-    Budget, CheckExit, CheckResult, Diff, Evidence, Login, Record, State, Verdict, clip, inert, quiet, terminal, title,
+    BlockKind, Budget, CheckExit, CheckResult, CheckRun, CommentId, Diff, Evidence, Login, Record, State, Verdict,
+    clip, inert, quiet, terminal, title,
 };
 
 /// Marks the status comment, so that it is found again.
 pub const STATUS_MARK: &str = "<!-- hob:status -->";
+
+/// What every comment of Hob's begins with: it answers nothing, whoever wrote it.
+pub const OWN_MARK: &str = "<!-- hob:";
+
+/// Hob's one-line reply to a comment that it cannot follow.
+pub fn reply_body(to: CommentId, says: &str) -> String {
+    format!("{OWN_MARK}reply {to} -->\n{}\n", inert(says))
+}
+
+/// The comment that a reply of Hob's is about.
+pub fn replied_to(body: &str) -> Option<CommentId> {
+    let (id, _) = body.strip_prefix(OWN_MARK)?.strip_prefix("reply ")?.split_once(' ')?;
+    id.parse().ok().map(CommentId)
+}
 
 /// Characters a body may have on the forge, with room to spare.
 const BODY_MAX: usize = 60_000;
@@ -92,7 +107,10 @@ pub fn evidence_table(evidence: &Evidence) -> String {
             format!("**Red before, green after**: {} failed on the base and passes on the work.\n", commands(&repaired))
         }
         Verdict::Broken { commands: broken } => format!("**The work breaks** {}.\n", commands(&broken)),
-        Verdict::StillRed { commands: red } => format!("{} fails, as it did on the base.\n", commands(&red)),
+        Verdict::StillRed { commands: red } => format!(
+            "**Red before, red after**: {} failed on the base already. Nothing that passed there fails on the work.\n",
+            commands(&red)
+        ),
         Verdict::Undecided { commands: open } => format!("{} gave no answer in time.\n", commands(&open)),
     };
     text.push_str("\n| check | base | head |\n|---|---|---|\n");
@@ -102,6 +120,36 @@ pub fn evidence_table(evidence: &Evidence) -> String {
         line(&mut text, &format!("| `{}` | {base} | {} |", code(&head.command).replace('|', "\\|"), exit_word(head)));
     }
     text
+}
+
+/// How the question of a blocked issue is answered.
+fn how_to_answer(kind: BlockKind, waits_for_approval: bool, label: &str) -> String {
+    let ways = match kind {
+        BlockKind::ApprovalNeeded if waits_for_approval => {
+            "- comment `/hob approve`: exactly this may run for this issue, now and later;\n\
+             - reply and say what to do instead;\n"
+        }
+        BlockKind::BudgetSpent => "- raise the limit, then reply here;\n",
+        BlockKind::Question
+        | BlockKind::ApprovalNeeded
+        | BlockKind::ChecksFailed
+        | BlockKind::RedBase
+        | BlockKind::NoChanges
+        | BlockKind::AgentFailed
+        | BlockKind::LimitReached
+        | BlockKind::PolicyViolated
+        | BlockKind::PushRefused
+        | BlockKind::EditedMeanwhile
+        | BlockKind::Rejected
+        | BlockKind::SetUpNeeded
+        | BlockKind::NoProgress
+        | BlockKind::PersonPushed
+        | BlockKind::WorkerDied => "- reply here: Hob goes on, and the agent reads what you write;\n",
+    };
+    format!(
+        "Somebody with write access to this repository can\n\n{ways}- comment `/hob retry`, or take the label `{label}` off, \
+         to try again as it is;\n- comment `/hob cancel` to end it. The work so far is kept.\n"
+    )
 }
 
 /// What the status comment says beside the record.
@@ -149,16 +197,7 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
                 &format!("Exactly this, by the tool `{}`:\n\n```text\n{}```\n", code(&action.tool), action.shown()),
             );
         }
-        line(&mut text, "To let Hob continue, somebody with write access to this repository can\n");
-        if waiting.is_some() {
-            line(&mut text, "- write `/hob approve`: exactly this may run for this issue, now and later,");
-            line(&mut text, "- reply and say what to do instead: the work continues without it,");
-        } else {
-            line(&mut text, "- answer with a comment that starts with `/hob unblock` and says what to do,");
-        }
-        line(&mut text, "- write `/hob retry` to try again as it is,");
-        line(&mut text, &format!("- or take the label `{blocked_label}` off."));
-        line(&mut text, "\n`/hob cancel` ends it. The work so far is kept.");
+        text.push_str(&how_to_answer(blocked.kind, waiting.is_some(), blocked_label));
     }
     let mut facts = Vec::new();
     if let Some(branch) = &record.branch {
@@ -221,7 +260,10 @@ pub fn failed_checks(results: &[CheckResult]) -> String {
 
 fn exit_word(result: &CheckResult) -> String {
     match result.exit {
-        CheckExit::Passed => format!("passed ({} s)", result.seconds),
+        CheckExit::Passed => match result.run {
+            CheckRun::Now => format!("passed ({} s)", result.seconds),
+            CheckRun::Earlier => format!("passed earlier ({} s)", result.seconds),
+        },
         CheckExit::Failed { code } => format!("failed (exit code {code})"),
         CheckExit::Signal { signal } => format!("failed (signal {signal})"),
         CheckExit::OutOfTime => "out of time".to_owned(),
@@ -315,13 +357,11 @@ mod tests {
 
         **Question**: UTC or local?
 
-        To let Hob continue, somebody with write access to this repository can
+        Somebody with write access to this repository can
 
-        - answer with a comment that starts with `/hob unblock` and says what to do,
-        - write `/hob retry` to try again as it is,
-        - or take the label `blocked` off.
-
-        `/hob cancel` ends it. The work so far is kept.
+        - reply here: Hob goes on, and the agent reads what you write;
+        - comment `/hob retry`, or take the label `blocked` off, to try again as it is;
+        - comment `/hob cancel` to end it. The work so far is kept.
 
         branch `hob/7-x` · attempt 1 · spent 1 min 1 s
         ");
@@ -356,14 +396,12 @@ mod tests {
         | /hob approve
         ```
 
-        To let Hob continue, somebody with write access to this repository can
+        Somebody with write access to this repository can
 
-        - write `/hob approve`: exactly this may run for this issue, now and later,
-        - reply and say what to do instead: the work continues without it,
-        - write `/hob retry` to try again as it is,
-        - or take the label `blocked` off.
-
-        `/hob cancel` ends it. The work so far is kept.
+        - comment `/hob approve`: exactly this may run for this issue, now and later;
+        - reply and say what to do instead;
+        - comment `/hob retry`, or take the label `blocked` off, to try again as it is;
+        - comment `/hob cancel` to end it. The work so far is kept.
 
         attempt 1
         ");
@@ -462,7 +500,14 @@ mod tests {
 
     #[test]
     fn a_pull_request_says_what_why_evidence_cost_and_limits() {
-        let check = |exit| CheckResult { command: "./test.sh".to_owned(), exit, output: String::new(), seconds: 2 };
+        let (command, output) = ("./test.sh".to_owned(), String::new());
+        let check = |exit| CheckResult {
+            command: command.clone(),
+            exit,
+            output: output.clone(),
+            seconds: 2,
+            run: CheckRun::Now,
+        };
         let evidence =
             Evidence { base: vec![check(CheckExit::Failed { code: 1 })], head: vec![check(CheckExit::Passed)] };
         let mut record = record(State::InProgress);

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Allowance, Budget, Exhausted, IssueNumber, Nonce, Pause, RECORD_VERSION, Spend, Timestamp, UnreadableRecord,
+    day_share::ShareWire,
     record::{UnwritableRecord, from_message, to_message},
 };
 
@@ -29,6 +30,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 
 /// What one issue took of the day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "ShareWire", into = "ShareWire")]
 pub struct DayShare {
     /// The issue.
     pub issue: IssueNumber,
@@ -39,10 +41,25 @@ pub struct DayShare {
     /// Attempts begun in the day.
     pub attempts: u32,
     /// What the attempt under way may take at most.
-    #[serde(default)]
     pub reserved: Spend,
     /// When the reservation ends by itself: a worker that died does not keep it.
     pub until: Timestamp,
+}
+
+impl From<DayShare> for ShareWire {
+    fn from(share: DayShare) -> Self {
+        let DayShare { issue, before, now, attempts, reserved, until } = share;
+        let until = (reserved != Spend::default()).then_some(until);
+        Self { issue, before: before.into(), now: now.into(), attempts, reserved: reserved.into(), until }
+    }
+}
+
+impl From<ShareWire> for DayShare {
+    fn from(wire: ShareWire) -> Self {
+        let ShareWire { issue, before, now, attempts, reserved, until } = wire;
+        let until = until.unwrap_or(Timestamp::UNIX_EPOCH);
+        Self { issue, before: before.into(), now: now.into(), attempts, reserved: reserved.into(), until }
+    }
 }
 
 /// One claim within the hour.
@@ -280,6 +297,29 @@ pub fn close_reservation(
     record
 }
 
+/// How much room hour and day have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Headroom {
+    /// For this attempt and for more.
+    Ample,
+    /// For this attempt, and for none after it.
+    Last,
+    /// For none.
+    None,
+}
+
+/// How much room hour and day have for an attempt, as far as `before` tells: where it is the last, others may be taking it.
+pub fn headroom(
+    before: Option<&RepositoryRecord>,
+    ask: &Reservation,
+    rules: &RepositoryRules,
+    now: Timestamp,
+) -> Headroom {
+    let Ok((after, _)) = reserve(before, ask, rules, Nonce::from(""), now) else { return Headroom::None };
+    let more = day_left(Some(&after), rules, None, now).is_ok() && hour_room(Some(&after), rules, now).is_ok();
+    if more { Headroom::Ample } else { Headroom::Last }
+}
+
 fn next_day(now: Timestamp) -> Timestamp {
     let midnight = now.date_naive().succ_opt().and_then(|day| day.and_hms_opt(0, 0, 0));
     midnight.map_or(now, |midnight| midnight.and_utc())
@@ -372,6 +412,27 @@ mod tests {
     }
 
     #[test]
+    fn the_last_room_of_hour_and_day_is_told_from_ample_room() {
+        let room = |before: Option<&RepositoryRecord>, issue, allowed, now| {
+            headroom(before, &ask(issue, allowed), &rules(), at(now))
+        };
+        assert_eq!(room(None, 1, 60, NOON), Headroom::Ample);
+        assert_eq!(room(None, 1, 100, NOON), Headroom::Last, "of the day's money");
+        let first = reserved(None, &ask(1, 60), NOON);
+        assert_eq!(room(Some(&first), 2, 30, NOON), Headroom::Ample);
+        assert_eq!(room(Some(&first), 2, 60, NOON), Headroom::Last, "what is left is less than it asks for");
+        assert_eq!(room(Some(&first), 1, 100, NOON), Headroom::Last, "its own reservation is replaced");
+        let second = reserved(Some(&first), &ask(2, 60), NOON);
+        assert_eq!(room(Some(&second), 3, 60, NOON), Headroom::None);
+        let mut hour = reserved(None, &ask(1, 1), NOON);
+        assert_eq!(room(Some(&hour), 2, 1, NOON), Headroom::Ample);
+        hour = reserved(Some(&hour), &ask(2, 1), NOON);
+        assert_eq!(room(Some(&hour), 3, 1, NOON), Headroom::Last, "of three issues an hour");
+        hour = reserved(Some(&hour), &ask(3, 1), NOON);
+        assert_eq!(room(Some(&hour), 4, 1, NOON), Headroom::None);
+    }
+
+    #[test]
     fn the_kill_switch_stays_on_from_record_to_record() {
         let pause = Pause { by: "ann".into(), since: at(1), reason: "too dear".to_owned() };
         let record = RepositoryRecord::next(None, Nonce::from("n"), at(NOON));
@@ -380,5 +441,41 @@ mod tests {
         let full = reserve(Some(&next), &ask(1, 1), &rules(), Nonce::from("o"), at(NOON + 86_400)).unwrap_err();
         assert_eq!(full, Full::Paused(pause));
         assert!(full.to_string().contains("ann paused the repository (too dear)"));
+    }
+
+    fn share(reserved: u64) -> DayShare {
+        let spend = |usd_micros, seconds| Spend {
+            usd_micros,
+            input_tokens: 123_456,
+            output_tokens: 7_890,
+            wall_seconds: seconds,
+        };
+        let reserved = Spend { usd_micros: reserved, ..Spend::default() };
+        let until = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
+        let until = if reserved == Spend::default() { Timestamp::UNIX_EPOCH } else { until };
+        let before = Spend::default();
+        DayShare { issue: IssueNumber(1_234), before, now: spend(1_234_567, 600), attempts: 1, reserved, until }
+    }
+
+    #[test]
+    fn a_share_at_rest_is_short_and_comes_back_as_it_was() {
+        let written = serde_json::to_string(&share(0)).unwrap();
+        assert_eq!(written, r#"{"issue":1234,"now":[1234567,123456,7890,600],"attempts":1}"#);
+        for share in [share(0), share(5_000_000), DayShare { before: share(0).now, ..share(0) }] {
+            let written = serde_json::to_string(&share).unwrap();
+            assert_eq!(serde_json::from_str::<DayShare>(&written).unwrap(), share, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_share_that_was_written_at_length_is_read() {
+        let spend = r#"{"usd_micros":5,"input_tokens":6,"output_tokens":7,"wall_seconds":8}"#;
+        let none = r#"{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0}"#;
+        let written = format!(
+            r#"{{"issue":3,"before":{none},"now":{spend},"attempts":2,"reserved":{spend},"until":"2026-01-01T00:00:00Z"}}"#
+        );
+        let share: DayShare = serde_json::from_str(&written).unwrap();
+        assert_eq!((share.now.wall_seconds, share.reserved.input_tokens, share.attempts), (8, 6, 2));
+        assert_eq!((share.before, share.until.timestamp()), (Spend::default(), 1_767_225_600));
     }
 }

@@ -18,11 +18,13 @@ pub fn visible(text: &str) -> (String, usize) {
     (kept.replace("\r\n", "\n").replace('\r', "\n"), hidden)
 }
 
-/// Text for a terminal: control characters, escapes and direction overrides become visible `\u{…}` forms.
+/// Text for a terminal: control characters, escapes and direction overrides become visible `\u{…}` forms. So does the
+/// bracket of `##[`, which GitHub Actions takes for a command wherever it stands in a job's log.
 pub fn terminal(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if c == '\n' || c == '\t' || !(c.is_control() || is_hidden(c)) {
+        let command = c == '[' && shown.ends_with("##");
+        if c == '\n' || c == '\t' || !(c.is_control() || is_hidden(c) || command) {
             shown.push(c);
         } else {
             shown.extend(c.escape_unicode());
@@ -162,6 +164,7 @@ mod tests {
     #[test]
     fn a_terminal_shows_escapes_as_text() {
         assert_eq!(terminal("a\u{1b}[2Jb\u{202e}\n"), "a\\u{1b}[2Jb\\u{202e}\n");
+        assert_eq!(terminal("# [x] ##[add-mask]y"), "# [x] ##\\u{5b}add-mask]y");
     }
 
     #[test]

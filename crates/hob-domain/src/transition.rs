@@ -135,8 +135,8 @@ pub enum ApprovalGrant {
 /// What is left of an issue whose ledger was deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Traces {
-    /// Its status comment.
-    pub comment: CommentId,
+    /// Its status comment; none where it had none yet.
+    pub comment: Option<CommentId>,
     /// Its branch.
     pub branch: Option<String>,
     /// Its open pull request and that one's head.
@@ -309,7 +309,7 @@ mod tests {
 
     fn traces(pull: bool, was_blocked: bool) -> Traces {
         let pull = pull.then(|| (PullNumber(9), Sha("a".to_owned())));
-        Traces { comment: CommentId(1), branch: None, pull, was_blocked }
+        Traces { comment: Some(CommentId(1)), branch: None, pull, was_blocked }
     }
 
     /// Every transition, against the states it applies to and where it leads; it refuses all others.

@@ -61,6 +61,23 @@ impl WaitReason {
             | Self::NotTriggered => None,
         }
     }
+
+    /// Whether the repository has no room, which holds other issues back too.
+    pub fn is_of_the_repository(&self) -> bool {
+        match self {
+            Self::Full(_) | Self::OpenPulls(_) | Self::Next => true,
+            Self::Held(_)
+            | Self::RetryAfter { .. }
+            | Self::Refused(_)
+            | Self::BlockedByHand(_)
+            | Self::LabelByHand(_)
+            | Self::BlockedBy(_)
+            | Self::Paused(_)
+            | Self::InReview(_)
+            | Self::Finished
+            | Self::NotTriggered => false,
+        }
+    }
 }
 
 impl std::fmt::Display for WaitReason {

@@ -1,21 +1,21 @@
 //! The account that a connection signs in as, and the repositories that an App's account reaches.
 
 use hob_domain::{Login, RepoName};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Connection, ForgeError, TokenPermission::MetadataRead, pages::pages, purpose::Purpose};
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct UserWire {
     login: Login,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct RepositoriesWire {
     repositories: Vec<RepositoryWire>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct RepositoryWire {
     full_name: RepoName,
     #[serde(default)]

@@ -1,22 +1,28 @@
-//! The conditional cache: complete bodies of `GET` answers with their `ETag`, so that asking again costs no quota.
+//! The conditional cache: what was read of `GET` answers with their `ETag`, so that asking again costs no quota.
 //!
-//! One connection has one identity, so the address is the whole key. Bounded in bytes; what was not asked for the longest
-//! time goes first, so that the lists of every poll outlive what was read of finished issues. Bodies are kept compressed:
-//! the lists of a forge repeat the same names and addresses all the time, and take a fifth of their size or less.
+//! One connection has one identity, so the address is the whole key. An answer stays while it is in use, an hour beyond
+//! its last use: polls read the same addresses in a circle, and a bound that the circle passes would keep none of them.
+//! At the bound in bytes, which only many hundreds of repositories reach, what is in use stays and what comes new is not
+//! kept, so that a part of the circle is still free. Of a body only the fields are kept that Hob reads, a tenth of it,
+//! and those compressed.
 
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
-use bytes::Bytes;
+use hob_domain::Timestamp;
 use lz4_flex::block::{compress_prepend_size, decompress_size_prepended};
 
 use crate::reply::Links;
 
-/// Bytes of answers that are kept, as they are kept: the lists of 50 repositories, and what is read of some dozens of
-/// issues.
-const CAPACITY: usize = 2 << 20;
+/// How long an answer stays after its last use: longer than any pause between two polls.
+const KEPT: Duration = Duration::from_secs(3_600);
+
+/// Bytes of answers that are kept at most, as they are kept: the answers of more than a thousand repositories with some
+/// waiting issues each.
+const CAPACITY: usize = 16 << 20;
 
 /// About what the tables cost for one answer, in bytes: its part of their nodes, and the allocator's of four pieces.
 const ENTRY: usize = 256;
@@ -25,14 +31,15 @@ const ENTRY: usize = 256;
 #[derive(Debug, Clone)]
 pub(super) struct Cached {
     pub(super) etag: String,
-    pub(super) body: Bytes,
+    /// The JSON of what was read of it.
+    pub(super) body: Vec<u8>,
     pub(super) links: Links,
 }
 
 /// An answer as it is kept.
 #[derive(Debug)]
 struct Packed {
-    /// The moment of its last use.
+    /// Its place in the order of use.
     used: u64,
     etag: String,
     body: Box<[u8]>,
@@ -46,7 +53,7 @@ impl Packed {
     }
 
     fn unpacked(&self) -> Option<Cached> {
-        let body = decompress_size_prepended(&self.body).ok()?.into();
+        let body = decompress_size_prepended(&self.body).ok()?;
         Some(Cached { etag: self.etag.clone(), body, links: self.links.clone() })
     }
 }
@@ -55,42 +62,50 @@ impl Packed {
 #[derive(Debug, Default)]
 struct Entries {
     entries: BTreeMap<Arc<str>, Packed>,
-    /// The paths by the moment of their last use.
-    used: BTreeMap<u64, Arc<str>>,
-    clock: u64,
+    /// The paths in the order of their last use, and when that was.
+    used: BTreeMap<u64, (Timestamp, Arc<str>)>,
+    uses: u64,
     bytes: usize,
 }
 
 impl Entries {
-    fn get(&mut self, path: &str) -> Option<Cached> {
+    fn get(&mut self, path: &str, now: Timestamp) -> Option<Cached> {
         let answer = self.entries.get_mut(path)?;
-        self.clock += 1;
-        let path = self.used.remove(&answer.used)?;
-        answer.used = self.clock;
-        self.used.insert(self.clock, path);
+        self.uses += 1;
+        let (_, path) = self.used.remove(&answer.used)?;
+        answer.used = self.uses;
+        self.used.insert(self.uses, (now, path));
         answer.unpacked()
     }
 
-    fn take(&mut self, path: &str) {
-        if let Some(answer) = self.entries.remove(path) {
-            self.used.remove(&answer.used);
-            self.bytes -= answer.weight(path);
-        }
+    fn take(&mut self, path: &str) -> Option<Packed> {
+        let answer = self.entries.remove(path)?;
+        self.used.remove(&answer.used);
+        self.bytes -= answer.weight(path);
+        Some(answer)
     }
 
-    fn put(&mut self, path: &str, answer: Packed) {
-        self.take(path);
-        self.clock += 1;
-        self.bytes += answer.weight(path);
-        let path: Arc<str> = path.into();
-        self.used.insert(self.clock, Arc::clone(&path));
-        self.entries.insert(path, Packed { used: self.clock, ..answer });
-        while self.bytes > CAPACITY {
-            let Some((_, oldest)) = self.used.pop_first() else { break };
-            if let Some(gone) = self.entries.remove(&oldest) {
-                self.bytes -= gone.weight(&oldest);
-            }
+    /// Removes the answer that was not used for the longest time, where that time began before `before`.
+    fn take_oldest(&mut self, before: Timestamp) -> bool {
+        let oldest = self.used.first_key_value().filter(|(_, (at, _))| *at < before);
+        let Some(path) = oldest.map(|(_, (_, path))| Arc::clone(path)) else { return false };
+        self.take(&path).is_some()
+    }
+
+    fn put(&mut self, path: &str, answer: Packed, now: Timestamp) {
+        let is_new = self.take(path).is_none();
+        while self.take_oldest(now - KEPT) {}
+        let weight = answer.weight(path);
+        // A list that changed is worth more than anything: it is read at each poll.
+        while !is_new && self.bytes + weight > CAPACITY && self.take_oldest(Timestamp::MAX_UTC) {}
+        if self.bytes + weight > CAPACITY {
+            return;
         }
+        self.uses += 1;
+        self.bytes += weight;
+        let path: Arc<str> = path.into();
+        self.used.insert(self.uses, (now, Arc::clone(&path)));
+        self.entries.insert(path, Packed { used: self.uses, ..answer });
     }
 }
 
@@ -99,20 +114,20 @@ impl Entries {
 pub(super) struct Cache(Mutex<Entries>);
 
 impl Cache {
-    pub(super) fn get(&self, path: &str) -> Option<Cached> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path)
+    pub(super) fn get(&self, path: &str, now: Timestamp) -> Option<Cached> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path, now)
     }
 
     /// Keeps no answer of `path` any more.
     pub(super) fn forget(&self, path: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take(path);
+        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take(path));
     }
 
-    pub(super) fn put(&self, path: &str, answer: Cached) {
+    pub(super) fn put(&self, path: &str, answer: Cached, now: Timestamp) {
         let body = compress_prepend_size(&answer.body).into_boxed_slice();
         if body.len() <= CAPACITY / 4 {
             let packed = Packed { used: 0, etag: answer.etag, body, links: answer.links };
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).put(path, packed);
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).put(path, packed, now);
         }
     }
 }
@@ -120,6 +135,10 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(seconds, 0).unwrap()
+    }
 
     /// An answer of so many bytes that cannot be compressed.
     fn noise(tag: &str, len: usize) -> Cached {
@@ -131,29 +150,57 @@ mod tests {
         Cached { etag: tag.to_owned(), body: (0..len).map(|_| next()).collect(), links: Links::default() }
     }
 
-    #[test]
-    fn what_was_not_asked_for_the_longest_makes_room() {
-        let cache = Cache::default();
-        for n in 0..20 {
-            cache.put(&n.to_string(), noise("e", CAPACITY / 10));
-            assert!(cache.get("0").is_some(), "what each poll asks for stays");
+    /// How many of `count` answers were kept, where each is read in its turn and put where it is missing.
+    fn hits_of_a_round(cache: &Cache, count: usize, len: usize, now: i64) -> usize {
+        let mut hits = 0;
+        for path in (0..count).map(|n| n.to_string()) {
+            match cache.get(&path, at(now)) {
+                Some(_) => hits += 1,
+                None => cache.put(&path, noise("e", len), at(now)),
+            }
         }
-        assert!(cache.get("1").is_none() && cache.get("19").is_some());
-        cache.put("big", noise("e", CAPACITY / 2));
-        assert!(cache.get("big").is_none());
+        hits
     }
 
     #[test]
-    fn an_answer_takes_the_place_of_the_one_before_it() {
-        let cache = Cache::default();
-        for tag in ["a", "b", "c", "d", "e"] {
-            cache.put("path", noise(tag, CAPACITY / 5));
+    fn what_is_read_in_a_circle_stays_up_to_the_bound_and_a_part_of_it_beyond() {
+        // As many answers as 300 repositories with three waiting issues each have.
+        let (cache, count) = (Cache::default(), 300 * 18);
+        assert_eq!(hits_of_a_round(&cache, count, 300, 0), 0);
+        assert_eq!(hits_of_a_round(&cache, count, 300, 300), count);
+        let (cache, count) = (Cache::default(), 20);
+        for round in 0..3 {
+            hits_of_a_round(&cache, count, CAPACITY / 10, round);
         }
-        cache.put("other", noise("o", CAPACITY / 5));
-        assert_eq!(cache.get("path").unwrap().etag, "e");
+        assert_eq!(hits_of_a_round(&cache, count, CAPACITY / 10, 3), 9);
+    }
+
+    #[test]
+    fn what_nobody_asked_for_within_an_hour_makes_room() {
+        let cache = Cache::default();
+        for n in 0..9 {
+            cache.put(&n.to_string(), noise("e", CAPACITY / 10), at(0));
+        }
+        assert!(cache.get("0", at(3_000)).is_some());
+        cache.put("late", noise("e", CAPACITY / 10), at(3_601));
+        let kept: Vec<String> = cache.0.lock().unwrap().entries.keys().map(ToString::to_string).collect();
+        assert_eq!(kept, ["0", "late"]);
+        cache.put("big", noise("e", CAPACITY / 2), at(3_601));
+        assert!(cache.get("big", at(3_601)).is_none());
+    }
+
+    #[test]
+    fn an_answer_takes_the_place_of_the_one_before_it_whatever_room_there_is() {
+        let cache = Cache::default();
+        for n in 0..10 {
+            cache.put(&n.to_string(), noise("a", CAPACITY / 10 - 10_000), at(0));
+        }
+        cache.put("5", noise("b", CAPACITY / 5), at(1));
+        assert_eq!(cache.get("5", at(1)).unwrap().etag, "b");
         let entries = cache.0.lock().unwrap();
         let kept: usize = entries.entries.iter().map(|(path, answer)| answer.weight(path)).sum();
-        assert_eq!((entries.entries.len(), entries.used.len(), entries.bytes), (2, 2, kept));
+        assert_eq!((entries.entries.len(), entries.used.len(), entries.bytes), (9, 9, kept));
+        assert!(kept <= CAPACITY);
     }
 
     #[test]
@@ -163,11 +210,11 @@ mod tests {
             r#"{"user":{"login":"ann","url":"https://api.github.com/users/ann"},"labels":["code"]},"#.repeat(100);
         let links = Links { next: Some("page 2".to_owned()), ..Links::default() };
         let answer = Cached { etag: "e".to_owned(), body: list.clone().into(), links: links.clone() };
-        cache.put("list", answer);
-        let back = cache.get("list").unwrap();
-        assert_eq!((back.etag.as_str(), back.body, back.links), ("e", list.clone().into(), links));
+        cache.put("list", answer, at(0));
+        let back = cache.get("list", at(0)).unwrap();
+        assert_eq!((back.etag.as_str(), back.body, back.links), ("e", list.clone().into_bytes(), links));
         assert!(cache.0.lock().unwrap().bytes * 5 < list.len());
-        cache.put("nothing", noise("n", 0));
-        assert_eq!(cache.get("nothing").unwrap().body, "");
+        cache.put("nothing", noise("n", 0), at(0));
+        assert!(cache.get("nothing", at(0)).unwrap().body.is_empty());
     }
 }

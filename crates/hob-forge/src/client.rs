@@ -2,14 +2,14 @@
 //! this client; `resources.rs` lists them.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, atomic::AtomicBool},
     time::Duration,
 };
 
 use hob_config::ForgeSettings;
 use hob_domain::{FailureClass, RepoName, Timestamp, remaining};
 use http::Method;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{Connection, ForgeError, HeldLease, RepositoryEntry, pages::all, purpose::Purpose, throttle::WriteTurn};
 
@@ -25,12 +25,20 @@ pub struct Forge {
     pub(super) prefix: String,
     /// The repository's ledger as it was read or written last.
     pub(super) repository: Arc<Mutex<Option<RepositoryEntry>>>,
+    /// Whether others were found to write that ledger too.
+    pub(super) repository_is_shared: Arc<AtomicBool>,
 }
 
 impl Forge {
     /// A client of `repo`; `prefix` is where the ledger's refs stand.
     pub fn new(connection: Arc<Connection>, repo: RepoName, prefix: &str) -> Self {
-        Self { connection, repo, prefix: prefix.to_owned(), repository: Arc::default() }
+        Self {
+            connection,
+            repo,
+            prefix: prefix.to_owned(),
+            repository: Arc::default(),
+            repository_is_shared: Arc::default(),
+        }
     }
 
     /// The repository.
@@ -52,16 +60,31 @@ impl Forge {
         self.connection.settings()
     }
 
+    /// What an error means that a call about the repository as a whole failed with.
+    pub(super) async fn of_repository(&self, error: ForgeError) -> ForgeError {
+        match error {
+            error if error.is_not_found() => ForgeError::NoRepository(self.repo.clone()),
+            ForgeError::Moved { what, to: None } => {
+                ForgeError::Moved { what, to: self.connection.present_name(&self.path("")).await }
+            }
+            error => error,
+        }
+    }
+
     /// The path below this repository.
     pub(super) fn path(&self, rest: &str) -> String {
         format!("/repos/{}{rest}", self.repo)
     }
 
-    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str, purpose: Purpose<'_>) -> Result<T, ForgeError> {
+    pub(super) async fn get<T: Serialize + DeserializeOwned>(
+        &self,
+        path: &str,
+        purpose: Purpose<'_>,
+    ) -> Result<T, ForgeError> {
         self.connection.get(path, purpose).await
     }
 
-    pub(super) async fn get_once<T: DeserializeOwned>(
+    pub(super) async fn get_once<T: Serialize + DeserializeOwned>(
         &self,
         path: &str,
         purpose: Purpose<'_>,
@@ -69,7 +92,7 @@ impl Forge {
         self.connection.get_once(path, purpose).await
     }
 
-    pub(super) async fn get_all<T: DeserializeOwned>(
+    pub(super) async fn get_all<T: Serialize + DeserializeOwned>(
         &self,
         path: &str,
         purpose: Purpose<'_>,

@@ -3,7 +3,7 @@
 use chrono::SecondsFormat;
 use hob_domain::{Actor, CommentId, IssueNumber, Timestamp};
 use http::Method;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
@@ -25,7 +25,25 @@ pub struct Comment {
     pub created_at: Timestamp,
 }
 
-#[derive(Deserialize)]
+/// What Hob shows on a comment that is meant for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reaction {
+    /// It is read and followed.
+    Eyes,
+    /// It cannot be followed.
+    Confused,
+}
+
+impl Reaction {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Eyes => "eyes",
+            Self::Confused => "confused",
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
 struct CommentWire {
     id: CommentId,
     user: Option<UserWire>,
@@ -86,6 +104,18 @@ impl Comments<'_> {
             .create_held(lease, (Method::POST, &path), &json!({ "body": body }), IssuesWrite.to(&what))
             .await?;
         Ok(made.id)
+    }
+
+    /// Reacts to a comment on the lease's issue.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the write.
+    pub async fn react(self, lease: &HeldLease, id: CommentId, reaction: Reaction) -> Result<(), ForgeError> {
+        let path = self.forge.path(&format!("/issues/comments/{id}/reactions"));
+        let what = format!("react to a comment on issue {}", lease.issue());
+        let body = json!({ "content": reaction.as_str() });
+        self.forge.write_held::<serde_json::Value>(lease, (Method::POST, &path), &body, IssuesWrite.to(&what)).await?;
+        Ok(())
     }
 
     /// Puts a new text in place of a comment's.

@@ -7,18 +7,17 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use bytes::Bytes;
 use hob_config::ForgeSettings;
-use hob_domain::Timestamp;
+use hob_domain::{RepoName, Timestamp, clip};
 use http::{Method, StatusCode, header};
 use octocrab::Octocrab;
 use secrecy::SecretString;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
     Authentication, ForgeError, Rate,
@@ -30,8 +29,8 @@ use crate::{
     transport::{Call, Transport, unreachable},
 };
 
-/// The pause before a token that was made just now is tried again.
-const FRESH_PAUSE: Duration = Duration::from_secs(1);
+/// The pause before a token that was refused is tried again.
+const REFUSED_PAUSE: Duration = Duration::from_secs(1);
 
 /// Whether a client may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +60,8 @@ pub struct Connection {
     base_path: String,
     access: Access,
     pub(super) cache: Cache,
+    /// Whether a 401 was given twice in a row, and no other answer came since: then it is believed at once.
+    unauthorized: AtomicBool,
     reads: AtomicU64,
     unchanged: AtomicU64,
     writes: AtomicU64,
@@ -70,17 +71,19 @@ impl Connection {
     /// A connection to `api_url`, for example `https://api.github.com`.
     ///
     /// # Errors
-    /// [`ForgeError::Unreachable`] when the address is none or the machine's certificates cannot be read.
+    /// [`ForgeError::NoAddress`] when the address is none, [`ForgeError::Unreachable`] when the machine's certificates
+    /// cannot be read.
     pub fn new(
         api_url: &str,
         authentication: Authentication,
         settings: &ForgeSettings,
         access: Access,
     ) -> Result<Arc<Self>, ForgeError> {
+        // octocrab panics at an address without a scheme.
+        let url = web_address(api_url)?;
         let unusable = |error: octocrab::Error| unreachable(&format!("use `{api_url}`"), error);
-        let builder = Octocrab::builder().base_uri(api_url.trim_end_matches('/')).map_err(unusable)?;
-        let base_path = url::Url::parse(api_url).map_or_else(|_| String::new(), |url| url.path().to_owned());
-        Ok(Self::over(builder.build().map_err(unusable)?, &base_path, authentication, settings, access))
+        let builder = Octocrab::builder().base_uri(url.as_str().trim_end_matches('/')).map_err(unusable)?;
+        Ok(Self::over(builder.build().map_err(unusable)?, url.path(), authentication, settings, access))
     }
 
     /// A connection over a ready `octocrab`, such as one that has its forge in the same process; `base_path` is what the
@@ -98,6 +101,7 @@ impl Connection {
             base_path: base_path.trim_end_matches('/').to_owned(),
             access,
             cache: Cache::default(),
+            unauthorized: AtomicBool::default(),
             reads: AtomicU64::default(),
             unchanged: AtomicU64::default(),
             writes: AtomicU64::default(),
@@ -148,18 +152,21 @@ impl Connection {
     }
 
     /// Reads one thing.
-    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str, purpose: Purpose<'_>) -> Result<T, ForgeError> {
-        let (body, _) = self.read(path, purpose).await?;
-        decode(&body, purpose.what)
-    }
-
-    /// Reads what never changes under its address, such as a commit: once is enough.
-    pub(super) async fn get_once<T: DeserializeOwned>(
+    pub(super) async fn get<T: Serialize + DeserializeOwned>(
         &self,
         path: &str,
         purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
-        match self.cache.get(path) {
+        Ok(self.read(path, purpose).await?.0)
+    }
+
+    /// Reads what never changes under its address, such as a commit: once is enough.
+    pub(super) async fn get_once<T: Serialize + DeserializeOwned>(
+        &self,
+        path: &str,
+        purpose: Purpose<'_>,
+    ) -> Result<T, ForgeError> {
+        match self.cache.get(path, self.now()) {
             Some(known) => decode(&known.body, purpose.what),
             None => self.get(path, purpose).await,
         }
@@ -193,8 +200,13 @@ impl Connection {
         decode(if reply.body.is_empty() { b"null" } else { &reply.body }, purpose.what)
     }
 
-    /// Reads one answer, again where a failure may pass, and where the list's other pages are.
-    pub(super) async fn read(&self, path: &str, purpose: Purpose<'_>) -> Result<(Bytes, Links), ForgeError> {
+    /// Reads one answer, again where a failure may pass, and where the list's other pages are. Each path is always read
+    /// as the same type, whose fields are what the cache keeps of the answer.
+    pub(super) async fn read<T: Serialize + DeserializeOwned>(
+        &self,
+        path: &str,
+        purpose: Purpose<'_>,
+    ) -> Result<(T, Links), ForgeError> {
         let mut tried = 0;
         loop {
             let error = match self.read_once(path, purpose).await {
@@ -208,23 +220,40 @@ impl Connection {
         }
     }
 
-    async fn read_once(&self, path: &str, purpose: Purpose<'_>) -> Result<(Bytes, Links), ForgeError> {
-        let cached = self.cache.get(path);
+    async fn read_once<T: Serialize + DeserializeOwned>(
+        &self,
+        path: &str,
+        purpose: Purpose<'_>,
+    ) -> Result<(T, Links), ForgeError> {
+        let cached = self.cache.get(path, self.now());
         let tag = cached.as_ref().map(|cached| cached.etag.as_str());
         let reply = self.send(Call { etag: tag, ..Call::get(path, purpose) }).await?;
         if let (StatusCode::NOT_MODIFIED, Some(cached)) = (reply.status, cached) {
             self.unchanged.fetch_add(1, Ordering::Relaxed);
-            return Ok((cached.body, cached.links));
+            return Ok((decode(&cached.body, purpose.what)?, cached.links));
         }
         self.reads.fetch_add(1, Ordering::Relaxed);
         if !reply.status.is_success() {
             return Err(self.transport.failure(&reply, path, purpose));
         }
-        let links = reply.links(&self.base_path);
-        if let Some(etag) = reply.text(header::ETAG.as_str()) {
-            self.cache.put(path, Cached { etag: etag.to_owned(), body: reply.body.clone(), links: links.clone() });
+        let (read, links): (T, _) = (decode(&reply.body, purpose.what)?, reply.links(&self.base_path));
+        if let (Some(etag), Ok(body)) = (reply.text(header::ETAG.as_str()), serde_json::to_vec(&read)) {
+            self.cache.put(path, Cached { etag: etag.to_owned(), body, links: links.clone() }, self.now());
         }
-        Ok((reply.body, links))
+        Ok((read, links))
+    }
+
+    /// The present name of the repository at `path`, where the forge says that it has moved.
+    pub(super) async fn present_name(&self, path: &str) -> Option<RepoName> {
+        #[derive(Deserialize)]
+        struct Named {
+            full_name: RepoName,
+        }
+        let purpose = Purpose::without_permission("learn the repository's new name");
+        let moved = self.send(Call::get(path, purpose)).await.ok()?;
+        let now_at = moved.moved_repository(&self.base_path)?;
+        let named = self.send(Call::get(&now_at, purpose)).await.ok()?;
+        decode::<Named>(&named.body, purpose.what).ok().map(|named| named.full_name)
     }
 
     /// Sends a request as this identity, where the gate is open.
@@ -238,22 +267,28 @@ impl Connection {
         Ok(reply)
     }
 
-    /// One request in this identity's name. A refused call had no effect, so two refusals are answered here: a token that
-    /// was made just now may not be known everywhere yet, and is tried once more; one that is no longer accepted is
-    /// replaced, once.
+    /// One request in this identity's name. A refused call had no effect, so refusals are answered here: a token that was
+    /// made just now may not be known everywhere yet, and a server that is just starting knows none, so it is tried once
+    /// more; an App's that is no longer accepted is replaced, once.
     async fn signed(&self, call: Call<'_>) -> Result<Reply, ForgeError> {
+        let replaceable = matches!(self.authentication, Authentication::App(_));
         let mut issued = self.authentication.token(&self.transport, Duration::ZERO, None).await?;
         let mut reply = self.transport.exchange(call, Some(&issued.token)).await?;
-        if self.is_refusal(&reply) && issued.is_unproven() {
-            tokio::time::sleep(FRESH_PAUSE).await;
+        let is_doubtful = match replaceable {
+            true => self.is_refusal(&reply) && issued.is_unproven(),
+            false => reply.status == StatusCode::UNAUTHORIZED && !self.unauthorized.load(Ordering::Relaxed),
+        };
+        if is_doubtful {
+            tokio::time::sleep(REFUSED_PAUSE).await;
             reply = self.transport.exchange(call, Some(&issued.token)).await?;
         }
-        let replaceable = matches!(self.authentication, Authentication::App(_));
         if reply.status == StatusCode::UNAUTHORIZED && replaceable {
             issued = self.authentication.token(&self.transport, Duration::ZERO, Some(&issued)).await?;
             reply = self.transport.exchange(call, Some(&issued.token)).await?;
         }
-        if reply.status != StatusCode::UNAUTHORIZED {
+        let is_unauthorized = reply.status == StatusCode::UNAUTHORIZED;
+        self.unauthorized.store(is_unauthorized, Ordering::Relaxed);
+        if !is_unauthorized {
             issued.accept();
         }
         Ok(reply)
@@ -261,5 +296,84 @@ impl Connection {
 
     fn is_refusal(&self, reply: &Reply) -> bool {
         matches!(reply.status.as_u16(), 401 | 403 | 404) && reply.limit(self.now(), 0).is_none()
+    }
+}
+
+/// Where the API is, as an address that a client can be made for.
+fn web_address(given: &str) -> Result<url::Url, ForgeError> {
+    let plain = |url: &url::Url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.has_host()
+            && url.username().is_empty()
+            && url.password().is_none()
+            && url.query().is_none()
+            && url.fragment().is_none()
+    };
+    url::Url::parse(given).ok().filter(plain).ok_or_else(|| {
+        // What is refused may hold a password: only what stands behind it is repeated.
+        let shown = given.rsplit_once('@').map_or_else(|| given.to_owned(), |(_, host)| format!("…@{host}"));
+        ForgeError::NoAddress(clip(&shown, 200))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::HashMap, convert::Infallible, sync::Mutex};
+
+    use hob_config::Settings;
+    use http::{Request, Response};
+    use http_body_util::Full;
+    use octocrab::{AuthState, OctoBody, OctocrabBuilder};
+
+    use super::*;
+
+    #[test]
+    fn only_a_web_address_is_one_of_an_api() {
+        for address in ["https://api.github.com", "http://127.0.0.1:3000/api/v3/", "https://ghe.corp/api/v3"] {
+            web_address(address).unwrap();
+        }
+        for (address, shown) in [
+            ("localhost:3000", "`localhost:3000`"),
+            ("api.github.com", "`api.github.com`"),
+            ("ftp://ghe.corp", "`ftp://ghe.corp`"),
+            ("http://", "`http://`"),
+            ("https://ghe.corp/api/v3?x=1", "x=1"),
+            ("https://hob:secret@ghe.corp/api/v3", "`…@ghe.corp/api/v3`"),
+            ("", "``"),
+        ] {
+            let says = web_address(address).unwrap_err().to_string();
+            assert!(says.contains(shown) && !says.contains("secret"), "{says}");
+        }
+    }
+
+    /// A connection to a forge that answers with these statuses, one after the other, and how many are left.
+    fn answering(statuses: &[u16]) -> (Arc<Connection>, impl Fn() -> usize) {
+        let answers = Arc::new(Mutex::new(statuses.iter().rev().copied().collect::<Vec<_>>()));
+        let left = Arc::clone(&answers);
+        let service = tower::service_fn(move |_: Request<OctoBody>| {
+            let status = answers.lock().unwrap().pop().unwrap();
+            let answer = Response::builder().status(status).body(Full::from("7")).unwrap();
+            async move { Ok::<_, Infallible>(answer) }
+        });
+        let built = OctocrabBuilder::new_empty().with_service(service).with_auth(AuthState::None).build();
+        let octocrab = built.unwrap_or_else(|never| match never {});
+        let settings = Settings::load(None, HashMap::new(), &[]).unwrap().forge;
+        let identity = Authentication::Token("t".to_owned().into());
+        let connection = Connection::over(octocrab, "", identity, &settings, Access::ReadOnly);
+        (connection, move || left.lock().unwrap().len())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_401_is_believed_when_it_comes_twice() {
+        let (connection, left) = answering(&[401, 200, 200, 401, 200, 401, 401, 401, 200]);
+        let read = async || connection.get::<u32>("/n", Purpose::without_permission("read")).await;
+        for _ in 0..3 {
+            assert_eq!(read().await.unwrap(), 7, "one alone, at the start and later");
+        }
+        for still in [2, 1] {
+            assert!(matches!(read().await, Err(ForgeError::Unauthorized)));
+            assert_eq!(left(), still, "asked again once, then no more");
+        }
+        assert_eq!(read().await.unwrap(), 7);
     }
 }

@@ -4,8 +4,6 @@ use std::{error::Error, time::Duration};
 
 use hob_domain::{FailureClass, Held, Illegal, Lost, RepoName, UnreadableRecord, UnwritableRecord};
 
-use crate::TokenPermission;
-
 /// A call that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ForgeError {
@@ -17,6 +15,12 @@ pub enum ForgeError {
         /// What the network said.
         source: Box<dyn Error + Send + Sync>,
     },
+    /// The API's address is none.
+    #[error(
+        "GITHUB_API_URL is `{0}`, and that is no address of an API: write for example `https://HOST/api/v3`, without a name or a \
+         password in it"
+    )]
+    NoAddress(String),
     /// No answer in time: a write may have had its effect.
     #[error("the forge did not answer in {} s when asked to {what}", deadline.as_secs())]
     TimedOut {
@@ -40,6 +44,8 @@ pub enum ForgeError {
         what: String,
         /// The status.
         status: u16,
+        /// How long to wait, where the forge says so.
+        retry_after: Option<Duration>,
     },
     /// 401.
     #[error("the forge does not accept the token: it is wrong, expired or revoked (GITHUB_TOKEN)")]
@@ -47,17 +53,17 @@ pub enum ForgeError {
     /// An App that cannot sign in.
     #[error("the App cannot sign in: {0}")]
     App(String),
-    /// 403 that is no rate limit.
-    #[error("the token may not {what} ({message}){}", advice(*permission))]
+    /// 403 that is no rate limit, or 451.
+    #[error("the token may not {what} ({message}){}", after_colon(advice))]
     Forbidden {
         /// What was tried.
         what: String,
-        /// The permission that the call needs; none: every token may make it.
-        permission: Option<TokenPermission>,
         /// What the forge said.
         message: String,
+        /// What to do about it; none: nothing is known.
+        advice: Option<String>,
     },
-    /// 404 or 410.
+    /// 404, or 410 of what was deleted.
     #[error("not found: {what}")]
     NotFound {
         /// What was tried.
@@ -68,6 +74,15 @@ pub enum ForgeError {
         "the repository {0} does not exist or the token may not see it: check the name and the token's repositories"
     )]
     NoRepository(RepoName),
+    /// 410 of a repository whose issues are switched off.
+    #[error("the repository has its issues disabled: enable them in its settings (asked to {what})")]
+    NoIssues {
+        /// What was tried.
+        what: String,
+    },
+    /// The repository is archived: nobody can write to it.
+    #[error("the repository {0} is archived, so nobody can write to it: unarchive it, or take Hob off it")]
+    Archived(RepoName),
     /// The repository has no commit yet.
     #[error("the repository {0} is empty: push a first commit to its default branch")]
     EmptyRepository(RepoName),
@@ -82,10 +97,12 @@ pub enum ForgeError {
         message: String,
     },
     /// 301: the repository was renamed or moved.
-    #[error("the repository has moved: name it as the forge does now (asked to {what})")]
+    #[error("the repository has moved: {} (asked to {what})", renamed(to))]
     Moved {
         /// What was tried.
         what: String,
+        /// Its name now, where it is known.
+        to: Option<RepoName>,
     },
     /// A list that is longer than what is read of it, where a part of it could mislead.
     #[error("the forge lists more than {limit} entries, and Hob reads no more of a list (asked to {what}): {advice}")]
@@ -149,14 +166,18 @@ impl ForgeError {
     /// The class of the failure.
     pub fn class(&self) -> FailureClass {
         match self {
-            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Server { .. } | Self::Crowded => {
+            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Crowded => {
                 FailureClass::Transient { retry_after: None }
             }
+            Self::Server { retry_after, .. } => FailureClass::Transient { retry_after: *retry_after },
             Self::Limited { retry_after, .. } => FailureClass::Transient { retry_after: Some(*retry_after) },
             Self::Unauthorized
             | Self::App(_)
             | Self::Forbidden { .. }
+            | Self::NoAddress(_)
             | Self::NoRepository(_)
+            | Self::NoIssues { .. }
+            | Self::Archived(_)
             | Self::EmptyRepository(_)
             | Self::Moved { .. } => FailureClass::Misconfigured,
             Self::Record { .. } | Self::RepositoryRecord(_) => FailureClass::NeedsHuman,
@@ -187,7 +208,11 @@ impl ForgeError {
     }
 }
 
-/// The end of the sentence about a refused call.
-fn advice(permission: Option<TokenPermission>) -> String {
-    permission.map_or_else(String::new, |permission| format!(": give it the permission `{permission}`"))
+fn renamed(to: &Option<RepoName>) -> String {
+    to.as_ref()
+        .map_or_else(|| "name it as the forge does now".to_owned(), |name| format!("it is `{name}` now, so name it so"))
+}
+
+fn after_colon(advice: &Option<String>) -> String {
+    advice.as_ref().map_or_else(String::new, |advice| format!(": {advice}"))
 }

@@ -1,9 +1,10 @@
 //! Issues and their events.
 
 use hob_domain::{
-    AccountKind, Actor, EventId, IssueNumber, IssueStatus, LabelEvent, LabelEventKind, Login, Timestamp, latest,
+    AccountKind, Actor, EventId, IssueNumber, IssueStatus, LabelEvent, LabelEventKind, Login, PullNumber, PullStatus,
+    Timestamp, latest,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
     Forge, ForgeError,
@@ -39,7 +40,16 @@ pub struct Issue {
     pub comments: u64,
 }
 
-#[derive(Deserialize)]
+/// What was read of a list of issues.
+#[derive(Debug, Default)]
+pub struct OpenIssues {
+    /// The issues, in the list's order.
+    pub issues: Vec<Issue>,
+    /// Those that cannot be read, and why.
+    pub unreadable: Vec<(IssueNumber, ForgeError)>,
+}
+
+#[derive(Serialize, Deserialize)]
 struct IssueWire {
     number: IssueNumber,
     title: String,
@@ -52,38 +62,51 @@ struct IssueWire {
     html_url: String,
     #[serde(default)]
     comments: u64,
-    pull_request: Option<serde_json::Value>,
+    pull_request: Option<PullPartWire>,
     /// Older servers have none.
     issue_dependencies_summary: Option<DependenciesWire>,
 }
 
-#[derive(Deserialize)]
+/// What an issue that is a pull request says of that.
+#[derive(Serialize, Deserialize)]
+struct PullPartWire {
+    /// The outer one is none where the server does not say, as older ones do not.
+    #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
+    merged_at: Option<Option<Timestamp>>,
+}
+
+/// A field that is there, whatever it holds.
+fn said<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Option<Timestamp>>, D::Error> {
+    Option::deserialize(field).map(Some)
+}
+
+#[derive(Serialize, Deserialize)]
 struct BlockerWire {
     number: IssueNumber,
     state: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct DependenciesWire {
     #[serde(default)]
     blocked_by: u32,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum LabelWire {
     Named { name: String },
     Bare(String),
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct UserWire {
     login: Login,
     #[serde(rename = "type", default)]
     kind: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct EventWire {
     id: EventId,
     event: String,
@@ -92,9 +115,22 @@ struct EventWire {
     created_at: Timestamp,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct EventLabelWire {
     name: String,
+}
+
+/// An event; none where it is about no label. New kinds of events come without notice: one that cannot be read is none of
+/// ours.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct LabelEventWire(Option<EventWire>);
+
+impl<'de> Deserialize<'de> for LabelEventWire {
+    fn deserialize<D: Deserializer<'de>>(event: D) -> Result<Self, D::Error> {
+        let event = serde_json::Value::deserialize(event)?;
+        Ok(Self(serde_json::from_value(event).ok().filter(|event: &EventWire| event.label.is_some())))
+    }
 }
 
 impl From<UserWire> for Actor {
@@ -146,6 +182,17 @@ impl IssueWire {
     }
 }
 
+/// What the issue of a pull request says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PullFate {
+    /// This became of it.
+    Known(PullStatus),
+    /// The server does not say which of the two.
+    ClosedOrMerged,
+    /// There is no such pull request.
+    Gone,
+}
+
 /// A repository's issues.
 #[derive(Debug, Clone, Copy)]
 pub struct Issues<'a> {
@@ -154,27 +201,40 @@ pub struct Issues<'a> {
 
 impl Issues<'_> {
     /// Open issues with a label, the oldest first; pull requests are left out. Of more than are read, these are the
-    /// oldest: whoever may open issues with the label must not be able to stop the work on those before.
+    /// oldest: whoever may open issues with the label must not be able to stop the work on those before. One that cannot
+    /// be read does not hide the others.
     ///
     /// # Errors
     /// [`ForgeError::NoRepository`] when the repository is not there.
-    pub async fn open_with(self, label: &str) -> Result<Vec<Issue>, ForgeError> {
+    pub async fn open_with(self, label: &str) -> Result<OpenIssues, ForgeError> {
         let query = format!("/issues?state=open&labels={}&sort=created&direction=asc&per_page=100", encoded(label));
         let purpose = IssuesRead.to("list the issues");
-        let found = match oldest::<IssueWire>(self.forge.connection(), &self.forge.path(&query), purpose).await {
-            Ok(found) => found,
-            Err(error) if error.is_not_found() => return Err(ForgeError::NoRepository(self.forge.repo.clone())),
-            Err(error) => return Err(error),
+        let (connection, path) = (self.forge.connection(), self.forge.path(&query));
+        let (entries, extent) = match oldest::<IssueWire>(connection, &path, purpose).await {
+            Ok(found) => (found.entries.into_iter().map(Ok).collect(), found.extent),
+            // An entry is none of an issue, or the whole answer is none of a list: then this fails too.
+            Err(ForgeError::Unreadable { .. }) => {
+                let found = oldest::<serde_json::Value>(connection, &path, purpose).await?;
+                (found.entries.into_iter().map(readable).collect::<Vec<_>>(), found.extent)
+            }
+            Err(error) => return Err(self.forge.of_repository(error).await),
         };
-        if found.extent == Extent::Part {
-            let (repository, listed) = (&self.forge.repo, found.entries.len());
+        if extent == Extent::Part {
+            let (repository, listed) = (&self.forge.repo, entries.len());
             tracing::warn!(
                 %repository, listed,
                 "{repository} has more than {listed} open issues with the label `{label}`: the newer ones wait until \
                  some of the oldest {listed} are closed or lose the label"
             );
         }
-        Ok(found.entries.into_iter().filter_map(IssueWire::into_issue).collect())
+        let mut found = OpenIssues::default();
+        for entry in entries {
+            match entry {
+                Ok(wire) => found.issues.extend(wire.into_issue()),
+                Err(unreadable) => found.unreadable.extend(unreadable),
+            }
+        }
+        Ok(found)
     }
 
     /// One issue; none where it was deleted or transferred, or is a pull request. An issue that seems to be gone is
@@ -190,6 +250,10 @@ impl Issues<'_> {
     }
 
     async fn read(self, number: IssueNumber) -> Result<Option<Issue>, ForgeError> {
+        Ok(self.wire(number).await?.and_then(IssueWire::into_issue))
+    }
+
+    async fn wire(self, number: IssueNumber) -> Result<Option<IssueWire>, ForgeError> {
         match self
             .forge
             .get::<IssueWire>(
@@ -199,10 +263,23 @@ impl Issues<'_> {
             .await
         {
             // A client that follows a transfer ends at another issue.
-            Ok(found) => Ok(Some(found).filter(|found| found.number == number).and_then(IssueWire::into_issue)),
+            Ok(found) => Ok(Some(found).filter(|found| found.number == number)),
             Err(error) if error.is_not_found() || matches!(error, ForgeError::Moved { .. }) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// What became of a pull request, as its own issue says. The answer about a pull request itself embeds the repository,
+    /// so it changes with every push and is never a free 304.
+    pub(super) async fn pull_fate(self, number: PullNumber) -> Result<PullFate, ForgeError> {
+        let Some(wire) = self.wire(IssueNumber(number.0)).await? else { return Ok(PullFate::Gone) };
+        Ok(match (wire.state.as_str(), wire.pull_request.map(|part| part.merged_at)) {
+            (_, None) => PullFate::Gone,
+            (_, Some(Some(Some(_)))) => PullFate::Known(PullStatus::Merged),
+            ("open", Some(_)) => PullFate::Known(PullStatus::Open),
+            (_, Some(Some(None))) => PullFate::Known(PullStatus::Closed),
+            (_, Some(None)) => PullFate::ClosedOrMerged,
+        })
     }
 
     /// The open issues of this repository that block an issue.
@@ -228,15 +305,23 @@ impl Issues<'_> {
     ) -> Result<Option<LabelEvent>, ForgeError> {
         let path = self.forge.path(&format!("/issues/{number}/events?per_page=100"));
         let purpose = IssuesRead.to("read the issue's events");
-        let newest = newest::<serde_json::Value>(self.forge.connection(), &path, purpose).await?;
-        // New kinds of events come without notice: one that cannot be read is none of ours.
-        let readable = newest.entries.into_iter().filter_map(|event| serde_json::from_value::<EventWire>(event).ok());
-        let events: Vec<LabelEvent> = readable.filter_map(label_event).collect();
+        let newest = newest::<LabelEventWire>(self.forge.connection(), &path, purpose).await?;
+        let events: Vec<LabelEvent> =
+            newest.entries.into_iter().filter_map(|event| event.0).filter_map(label_event).collect();
         match (latest(&events, kind, label), newest.extent) {
             (None, Extent::Part) => Err(too_long(purpose, &anew(kind, label))),
             (found, Extent::Whole | Extent::Part) => Ok(found.cloned()),
         }
     }
+}
+
+/// An entry of a list of issues, else its number and why it is none; without a number nothing can be said of it.
+fn readable(entry: serde_json::Value) -> Result<IssueWire, Option<(IssueNumber, ForgeError)>> {
+    let (number, is_pull) = (entry["number"].as_u64().map(IssueNumber), !entry["pull_request"].is_null());
+    serde_json::from_value(entry).map_err(|error| {
+        let number = number.filter(|_| !is_pull)?;
+        Some((number, ForgeError::Unreadable { what: format!("list issue {number}"), source: error.into() }))
+    })
 }
 
 /// How a person makes the event that was not found.
@@ -260,4 +345,47 @@ fn label_event(wire: EventWire) -> Option<LabelEvent> {
         kind,
         at: wire.created_at,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_of_an_answer_is_what_was_read_of_it() {
+        let issue = |pull: &str| {
+            format!(
+                r#"{{"number":7,"title":"t","body":null,"state":"closed","labels":["a",{{"name":"b","color":"c"}}],
+                "user":{{"login":"ann","type":"User","url":"u"}},"created_at":"2026-01-01T00:00:00Z",
+                "updated_at":"2026-01-02T00:00:00Z","html_url":"h","reactions":{{"total_count":0}}{pull}}}"#
+            )
+        };
+        for (pull, merged_at) in [
+            ("", None),
+            (r#","pull_request":{"url":"u"}"#, Some(None)),
+            (r#","pull_request":{"url":"u","merged_at":null}"#, Some(Some(None))),
+            (r#","pull_request":{"merged_at":"2026-01-03T00:00:00Z"}"#, Some(Some(Some("2026-01-03T00:00:00Z")))),
+        ] {
+            let read: IssueWire = serde_json::from_str(&issue(pull)).unwrap();
+            let kept = serde_json::to_string(&read).unwrap();
+            assert!(!kept.contains("reactions") && !kept.contains("url\":\"u"), "{kept}");
+            let again: IssueWire = serde_json::from_str(&kept).unwrap();
+            let found = again.pull_request.as_ref().map(|part| part.merged_at);
+            let expected = merged_at.map(|part: Option<Option<&str>>| part.map(|at| at.map(|at| at.parse().unwrap())));
+            assert_eq!(found, expected, "{kept}");
+            assert_eq!(serde_json::to_string(&again).unwrap(), kept);
+        }
+    }
+
+    #[test]
+    fn of_events_those_about_labels_are_kept() {
+        let events = r#"[{"id":1,"event":"labeled","actor":null,"label":{"name":"code"},"created_at":"2026-01-01T00:00:00Z"},
+            {"id":2,"event":"renamed","created_at":"2026-01-01T00:00:00Z"},{"event":"of next year"},null]"#;
+        let read: Vec<LabelEventWire> = serde_json::from_str(events).unwrap();
+        let kept = serde_json::to_string(&read).unwrap();
+        assert!(kept.ends_with(",null,null,null]"), "{kept}");
+        let again: Vec<LabelEventWire> = serde_json::from_str(&kept).unwrap();
+        let ids: Vec<_> = again.iter().map(|event| event.0.as_ref().map(|event| event.id)).collect();
+        assert_eq!(ids, [Some(EventId(1)), None, None, None]);
+    }
 }

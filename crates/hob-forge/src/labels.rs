@@ -2,7 +2,7 @@
 
 use hob_domain::{LabelChange, LabelSpec, has_label};
 use http::Method;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     repository::encoded,
 };
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct LabelWire {
     name: String,
 }

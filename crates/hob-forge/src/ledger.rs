@@ -16,7 +16,7 @@ use hob_domain::{
     still_mine,
 };
 use http::Method;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
@@ -46,7 +46,7 @@ pub struct LedgerEntry {
     parent: Option<Sha>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct CommitWire {
     sha: Sha,
     message: String,
@@ -56,7 +56,7 @@ struct CommitWire {
     parents: Vec<ObjectWire>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct AuthorWire {
     date: Timestamp,
 }

@@ -7,13 +7,9 @@
 
 use std::collections::VecDeque;
 
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{
-    Connection, ForgeError,
-    purpose::Purpose,
-    reply::{Links, decode},
-};
+use crate::{Connection, ForgeError, purpose::Purpose, reply::Links};
 
 /// Pages of one list that are read.
 const PAGES_MAX: usize = 50;
@@ -43,7 +39,7 @@ pub(super) enum Extent {
 ///
 /// # Errors
 /// [`ForgeError::TooLong`] with this advice when there is more of it than is read.
-pub(super) async fn all<T: DeserializeOwned>(
+pub(super) async fn all<T: Serialize + DeserializeOwned>(
     connection: &Connection,
     path: &str,
     purpose: Purpose<'_>,
@@ -60,7 +56,7 @@ pub(super) async fn all<T: DeserializeOwned>(
 ///
 /// # Errors
 /// [`ForgeError::TooLong`] with this advice when there are more than are read.
-pub(super) async fn pages<T: DeserializeOwned>(
+pub(super) async fn pages<T: Serialize + DeserializeOwned>(
     connection: &Connection,
     path: &str,
     purpose: Purpose<'_>,
@@ -72,15 +68,15 @@ pub(super) async fn pages<T: DeserializeOwned>(
         if found.len() == PAGES_MAX {
             return Err(too_long(purpose, advice));
         }
-        let (body, links) = connection.read(&path, purpose).await?;
-        found.push(decode(&body, purpose.what)?);
+        let (page, links) = connection.read(&path, purpose).await?;
+        found.push(page);
         next = links.next;
     }
     Ok(found)
 }
 
 /// Reads a list from its beginning.
-pub(super) async fn oldest<T: DeserializeOwned>(
+pub(super) async fn oldest<T: Serialize + DeserializeOwned>(
     connection: &Connection,
     path: &str,
     purpose: Purpose<'_>,
@@ -98,7 +94,7 @@ pub(super) async fn oldest<T: DeserializeOwned>(
 }
 
 /// Reads a list that has its oldest entries first from its end.
-pub(super) async fn newest<T: DeserializeOwned>(
+pub(super) async fn newest<T: Serialize + DeserializeOwned>(
     connection: &Connection,
     path: &str,
     purpose: Purpose<'_>,
@@ -146,13 +142,12 @@ pub(super) async fn newest<T: DeserializeOwned>(
     Ok(Listed { entries: pages.into_iter().flatten().collect(), extent })
 }
 
-async fn read_page<T: DeserializeOwned>(
+async fn read_page<T: Serialize + DeserializeOwned>(
     connection: &Connection,
     path: &str,
     purpose: Purpose<'_>,
 ) -> Result<(Vec<T>, Links), ForgeError> {
-    let (body, links) = connection.read(path, purpose).await?;
-    let page: Vec<T> = decode(&body, purpose.what)?;
+    let (page, links): (Vec<T>, _) = connection.read(path, purpose).await?;
     if page.len() == PER_PAGE && links.next.is_none() {
         connection.cache.forget(path);
     }

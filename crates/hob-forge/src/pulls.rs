@@ -2,12 +2,13 @@
 
 use hob_domain::{PullNumber, PullStatus, Sha};
 use http::Method;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
     Forge, ForgeError, HeldLease,
     TokenPermission::{PullRequestsRead, PullRequestsWrite},
+    issues::PullFate,
     repository::encoded,
 };
 
@@ -39,7 +40,7 @@ pub struct PullDraft {
     pub draft: bool,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct PullWire {
     number: PullNumber,
     state: String,
@@ -48,7 +49,7 @@ struct PullWire {
     html_url: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct HeadWire {
     sha: Sha,
 }
@@ -71,11 +72,19 @@ pub struct Pulls<'a> {
 }
 
 impl Pulls<'_> {
-    /// One pull request; none where it is gone.
+    /// What became of a pull request; none where it is gone.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn get(self, number: PullNumber) -> Result<Option<Pull>, ForgeError> {
+    pub async fn status(self, number: PullNumber) -> Result<Option<PullStatus>, ForgeError> {
+        match self.forge.issues().pull_fate(number).await? {
+            PullFate::Known(status) => Ok(Some(status)),
+            PullFate::ClosedOrMerged => Ok(self.get(number).await?.map(|pull| pull.status)),
+            PullFate::Gone => Ok(None),
+        }
+    }
+
+    async fn get(self, number: PullNumber) -> Result<Option<Pull>, ForgeError> {
         match self
             .forge
             .get::<PullWire>(
@@ -111,12 +120,10 @@ impl Pulls<'_> {
         known: Option<PullNumber>,
         draft: &PullDraft,
     ) -> Result<Pull, ForgeError> {
-        let open = match known {
-            Some(number) => self.get(number).await?.filter(|pull| pull.status == PullStatus::Open),
-            None => None,
-        };
-        if let Some(pull) = open {
-            return self.update(lease, pull.number, draft).await;
+        if let Some(number) = known
+            && self.status(number).await? == Some(PullStatus::Open)
+        {
+            return self.update(lease, number, draft).await;
         }
         let mut tried = 0;
         loop {

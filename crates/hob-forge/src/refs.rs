@@ -3,19 +3,19 @@
 
 use hob_domain::Sha;
 use http::Method;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{Forge, ForgeError, TokenPermission::ContentsWrite};
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct RefWire {
     #[serde(rename = "ref")]
     pub(super) name: String,
     pub(super) object: ObjectWire,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct ObjectWire {
     pub(super) sha: Sha,
 }

@@ -7,7 +7,12 @@ use hob_domain::Timestamp;
 use http::{HeaderMap, StatusCode, header};
 use serde::de::DeserializeOwned;
 
-use crate::{ForgeError, Rate, purpose::Purpose};
+use crate::{
+    ForgeError, Rate,
+    forbidden::advice,
+    purpose::Purpose,
+    wrong_server::{NotJson, is_page},
+};
 
 /// The wait after a limit that names none. Source: GitHub, "Rate limits for the REST API".
 const LIMIT_PAUSE: Duration = Duration::from_secs(60);
@@ -75,6 +80,16 @@ impl Reply {
         })
     }
 
+    /// How long the answer asks to wait: in seconds, or until a date.
+    fn retry_after(&self, now: Timestamp) -> Option<Duration> {
+        let asked = self.text("retry-after")?.trim();
+        let seconds = asked.parse().ok().or_else(|| {
+            let date = chrono::DateTime::parse_from_rfc2822(asked).ok()?;
+            Some((date.to_utc() - now).num_seconds().max(1).unsigned_abs())
+        })?;
+        Some(Duration::from_secs(seconds).min(LIMIT_MAX))
+    }
+
     /// The limit that refused the call, where one did; `in_a_row` secondary limits that named no time came before it.
     pub(super) fn limit(&self, now: Timestamp, in_a_row: u32) -> Option<Limit> {
         if !matches!(self.status.as_u16(), 403 | 429) {
@@ -83,7 +98,7 @@ impl Reply {
         let words = self.message().to_ascii_lowercase();
         let secondary = words.contains("secondary") || words.contains("abuse");
         let exhausted = exhausted(self, now).filter(|_| !secondary);
-        let asked = self.number("retry-after").map(|seconds| Duration::from_secs(seconds).min(LIMIT_MAX));
+        let asked = self.retry_after(now);
         let scope = if exhausted.is_some() { Scope::Resource } else { Scope::All };
         let is_limit = self.status.as_u16() == 429 || secondary || words.contains("rate limit");
         let pause = || LIMIT_PAUSE.saturating_mul(1 << in_a_row.min(6)).min(LIMIT_MAX);
@@ -92,15 +107,23 @@ impl Reply {
     }
 
     /// Why the call failed, where no limit refused it.
-    pub(super) fn refusal(&self, purpose: Purpose<'_>) -> ForgeError {
+    pub(super) fn refusal(&self, purpose: Purpose<'_>, now: Timestamp) -> ForgeError {
         let what = purpose.what.to_owned();
         let message = self.message();
         match self.status.as_u16() {
             401 => ForgeError::Unauthorized,
-            403 => ForgeError::Forbidden { permission: purpose.needs, what, message },
+            403 | 451 => {
+                ForgeError::Forbidden { advice: advice(&self.headers, &message, purpose.needs), what, message }
+            }
+            // Whoever answers with a page is not the API, and knows nothing of what it lacks.
+            300..=399 | 404 | 410 if is_page(&self.body) => {
+                ForgeError::Unreadable { what, source: NotJson::Page.into() }
+            }
+            // A deleted issue is gone in the same way, with other words.
+            410 if message.to_ascii_lowercase().contains("disabled") => ForgeError::NoIssues { what },
             404 | 410 => ForgeError::NotFound { what },
-            301 | 302 | 307 | 308 => ForgeError::Moved { what },
-            status @ 500.. => ForgeError::Server { what, status },
+            301 | 302 | 307 | 308 => ForgeError::Moved { what, to: None },
+            status @ 500.. => ForgeError::Server { what, status, retry_after: self.retry_after(now) },
             status => ForgeError::Refused { what, status, message },
         }
     }
@@ -128,13 +151,23 @@ impl Reply {
     fn link(&self, relation: &str, base_path: &str) -> Option<String> {
         let links = self.text(header::LINK.as_str())?;
         let link = links.split(',').find(|link| link.contains(relation))?;
-        let address = link.split_once('<')?.1.split_once('>')?.0;
-        let url = url::Url::parse(address).ok()?;
-        // The client adds the base's own path again.
-        let path = url.path();
-        let path = path.strip_prefix(base_path).unwrap_or(path);
-        Some(url.query().map_or_else(|| path.to_owned(), |query| format!("{path}?{query}")))
+        below(link.split_once('<')?.1.split_once('>')?.0, base_path)
     }
+
+    /// The path `/repositories/ID` of a repository that a redirect leads to, whatever of it was asked for.
+    pub(super) fn moved_repository(&self, base_path: &str) -> Option<String> {
+        let path = below(self.text(header::LOCATION.as_str())?, base_path)?;
+        let id = path.strip_prefix("/repositories/")?.split(['/', '?']).next()?;
+        id.chars().all(|c| c.is_ascii_digit()).then(|| format!("/repositories/{id}"))
+    }
+}
+
+/// The path and query of an address of the API. The client adds the base's own path again.
+fn below(address: &str, base_path: &str) -> Option<String> {
+    let url = url::Url::parse(address).ok()?;
+    let path = url.path();
+    let path = path.strip_prefix(base_path).unwrap_or(path);
+    Some(url.query().map_or_else(|| path.to_owned(), |query| format!("{path}?{query}")))
 }
 
 /// How long the primary limit is used up, where an answer says that it is.
@@ -149,7 +182,14 @@ pub(super) fn exhausted(reply: &Reply, now: Timestamp) -> Option<Duration> {
 
 /// The body as what was asked for.
 pub(super) fn decode<T: DeserializeOwned>(body: &[u8], what: &str) -> Result<T, ForgeError> {
-    serde_json::from_slice(body).map_err(|error| ForgeError::Unreadable { what: what.to_owned(), source: error.into() })
+    serde_json::from_slice(body).map_err(|error| {
+        let cause = match body {
+            body if is_page(body) => NotJson::Page,
+            [] => NotJson::Empty,
+            _ => error.into(),
+        };
+        ForgeError::Unreadable { what: what.to_owned(), source: cause.into() }
+    })
 }
 
 #[cfg(test)]
@@ -176,11 +216,26 @@ mod tests {
 
     #[test]
     fn an_answer_that_cannot_be_read_keeps_its_cause() {
-        let error = decode::<u64>(b"x", "count").unwrap_err();
-        let says = "the forge's answer cannot be read (asked to count): expected value at line 1 column 1";
-        assert_eq!(error.to_string(), says);
-        let source = std::error::Error::source(&error);
-        assert!(source.is_some_and(|source| source.is::<serde_json::Error>()), "{error:?}");
+        for (body, says) in [
+            (&b"x"[..], "expected value at line 1 column 1"),
+            (b"", "it is empty"),
+            (b"\n<!DOCTYPE html><html>", "it is a web page: check GITHUB_API_URL"),
+        ] {
+            let error = decode::<u64>(body, "count").unwrap_err();
+            let text = error.to_string();
+            assert!(text.starts_with("the forge's answer cannot be read (asked to count): "), "{text}");
+            assert!(text.contains(says) && std::error::Error::source(&error).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_page_says_nothing_of_what_was_asked_for() {
+        for status in [302, 404, 410] {
+            let status = StatusCode::from_u16(status).unwrap();
+            let page = Reply { status, headers: HeaderMap::new(), body: Bytes::from_static(b"<html>") };
+            let error = page.refusal(Purpose::without_permission("ask"), Timestamp::UNIX_EPOCH);
+            assert!(matches!(error, ForgeError::Unreadable { .. }), "{error:?}");
+        }
     }
 
     #[test]
@@ -198,10 +253,50 @@ mod tests {
             (reply(403, &spent, "You have exceeded a secondary rate limit"), 0, Some((all, 60))),
             (reply(403, &[], "You have exceeded a secondary rate limit"), 1, Some((all, 120))),
             (reply(429, &[], ""), u32::MAX, Some((all, 3_600))),
+            (reply(429, &[("retry-after", "Thu, 01 Jan 1970 00:17:10 GMT")], ""), 0, Some((all, 30))),
+            (reply(429, &[("retry-after", "Thu, 01 Jan 1970 00:00:01 GMT")], ""), 0, Some((all, 1))),
             (reply(500, &spent, ""), 0, None),
         ] {
             let found = reply.limit(now, in_a_row).map(|limit| (limit.scope, limit.wait.as_secs()));
             assert_eq!(found, limit, "{reply:?}");
+        }
+    }
+
+    #[test]
+    fn a_failure_of_the_forge_asks_for_its_own_pause() {
+        let now = Timestamp::from_timestamp(1_000, 0).unwrap();
+        for (headers, pause) in [
+            (&[("retry-after", "7")][..], Some(7)),
+            (&[("retry-after", "Thu, 01 Jan 1970 00:17:10 GMT")], Some(30)),
+            (&[("retry-after", "soon")], None),
+            (&[], None),
+        ] {
+            let error = reply(503, headers, "").refusal(Purpose::without_permission("ask"), now);
+            let retry_after = pause.map(Duration::from_secs);
+            assert_eq!(error.class(), hob_domain::FailureClass::Transient { retry_after }, "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_gone_is_told_from_what_is_switched_off() {
+        let now = Timestamp::UNIX_EPOCH;
+        let refused = |words| reply(410, &[], words).refusal(Purpose::without_permission("ask"), now);
+        assert!(refused("This issue was deleted").is_not_found());
+        for words in ["Issues has been disabled in this repository.", "Issues are disabled for this repo"] {
+            assert!(matches!(refused(words), ForgeError::NoIssues { .. }), "{words}");
+        }
+    }
+
+    #[test]
+    fn a_redirect_is_followed_to_a_repository_alone() {
+        for (to, path) in [
+            ("https://api.github.com/repositories/7/issues?state=open", Some("/repositories/7")),
+            ("https://ghe/api/v3/repositories/7", Some("/repositories/7")),
+            ("https://api.github.com/repos/a/b", None),
+            ("https://evil.example/repositories/../user", None),
+            ("/repositories/7", None),
+        ] {
+            assert_eq!(reply(301, &[("location", to)], "").moved_repository("/api/v3").as_deref(), path, "{to}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! The repository itself: its branches, its settings file, and who may do what.
 
 use hob_domain::{Actor, Permission, Sha};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Forge, ForgeError,
@@ -37,13 +37,13 @@ pub struct BaseBranch {
 enum NotText {
     #[error("the file is too large")]
     TooLarge,
-    #[error("it is no base64")]
+    #[error("it is no base64: {0}")]
     Base64(#[source] base64::DecodeError),
-    #[error("the file is not UTF-8")]
+    #[error("the file is not UTF-8: {0}")]
     Utf8(#[source] std::string::FromUtf8Error),
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct RepositoryWire {
     default_branch: String,
     #[serde(default)]
@@ -52,47 +52,47 @@ struct RepositoryWire {
     permissions: Option<PermissionsWire>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct PermissionsWire {
     #[serde(default)]
     push: bool,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct BranchWire {
     commit: BranchCommitWire,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct BranchCommitWire {
     sha: Sha,
     commit: InnerCommitWire,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct InnerCommitWire {
     tree: ShaWire,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct RefWire {
     #[serde(rename = "ref")]
     name: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct ShaWire {
     sha: Sha,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct PermissionWire {
     permission: String,
     #[serde(default)]
     role_name: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct ContentWire {
     content: String,
     encoding: String,
@@ -117,17 +117,21 @@ impl Repository<'_> {
                 archived: wire.archived,
                 has_issues: wire.has_issues.unwrap_or(true),
             }),
-            Err(error) if error.is_not_found() => Err(ForgeError::NoRepository(self.forge.repo.clone())),
-            Err(error) => Err(error),
+            Err(error) => Err(self.forge.of_repository(error).await),
         }
     }
 
     /// The tip of the branch that work starts from.
     ///
     /// # Errors
-    /// [`ForgeError::EmptyRepository`] when the branch has no commit yet.
+    /// [`ForgeError::EmptyRepository`] when the branch has no commit yet, [`ForgeError::Archived`] when no work can be put
+    /// on it.
     pub async fn base_branch(self) -> Result<BaseBranch, ForgeError> {
-        let name = self.details().await?.default_branch;
+        let details = self.details().await?;
+        if details.archived {
+            return Err(ForgeError::Archived(self.forge.repo.clone()));
+        }
+        let name = details.default_branch;
         match self
             .forge
             .get::<BranchWire>(

@@ -8,10 +8,10 @@
 //! Each record follows from the one before it: of any number of workers that write at once, one wins a round, and the
 //! others decide again with its record before them.
 
-use std::sync::PoisonError;
+use std::sync::{PoisonError, atomic::Ordering};
 
 use hob_domain::{Full, Nonce, RepositoryRecord, Sha, Timestamp};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Forge, ForgeError, RepositoryEntry,
@@ -26,7 +26,7 @@ const ROUNDS_MAX: u32 = 40;
 /// What a change makes of the record before: the next one, a sentence for people, and an answer for the caller.
 pub type RepositoryChange<T> = Result<(RepositoryRecord, String, T), Full>;
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct CommitWire {
     sha: Sha,
     message: String,
@@ -58,6 +58,19 @@ impl RepositoryLedger<'_> {
         Ok(entry)
     }
 
+    /// The record as it was read or written last, which others may have followed meanwhile.
+    pub fn known(self) -> Option<RepositoryRecord> {
+        self.known_entry().map(|entry| entry.record)
+    }
+
+    /// The record as it stands.
+    ///
+    /// # Errors
+    /// [`ForgeError::RepositoryRecord`] when it cannot be read.
+    pub async fn latest(self) -> Result<Option<RepositoryRecord>, ForgeError> {
+        Ok(self.read_tip().await?.map(|entry| entry.record))
+    }
+
     /// Changes the record. `change` may be called several times, each time with the record that is to be followed.
     ///
     /// # Errors
@@ -68,9 +81,16 @@ impl RepositoryLedger<'_> {
         tree: &Sha,
         change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T>,
     ) -> Result<Result<T, Full>, ForgeError> {
-        let (mut fresh, mut tried) = (false, 0);
+        // A round that is lost costs two writes and two reads: where others write too, a look comes first.
+        let shared = &self.forge.repository_is_shared;
+        let (mut fresh, mut tried) = (shared.load(Ordering::Relaxed), 0);
         for round in 0..ROUNDS_MAX {
-            let before = if fresh { self.read_tip().await? } else { self.known_entry() };
+            let known = self.known_entry();
+            let before = if fresh { self.read_tip().await? } else { known.clone() };
+            if fresh && round == 0 {
+                let commit = |entry: &Option<RepositoryEntry>| entry.as_ref().map(|entry| entry.commit.clone());
+                shared.store(commit(&before) != commit(&known), Ordering::Relaxed);
+            }
             let record = before.as_ref().map(|entry| &entry.record);
             let (record, sentence, answer) = match change(record, fresh_nonce(), self.forge.now()) {
                 Ok(next) => next,
@@ -84,7 +104,10 @@ impl RepositoryLedger<'_> {
             fresh = true;
             match self.follow(before.as_ref(), tree, record, &sentence).await {
                 Ok(true) => return Ok(Ok(answer)),
-                Ok(false) => tokio::time::sleep(self.forge.connection().transport.pause_of_round(round)).await,
+                Ok(false) => {
+                    shared.store(true, Ordering::Relaxed);
+                    tokio::time::sleep(self.forge.connection().transport.pause_of_round(round)).await;
+                }
                 Err(error) => {
                     let Some(pause) = self.forge.pause_after(&error, tried) else { return Err(error) };
                     self.forge.wait(&error, pause).await;
@@ -137,11 +160,6 @@ impl RepositoryLedger<'_> {
         let wire: CommitWire = self.forge.get_once(&path, ContentsRead.to("read the repository's ledger")).await?;
         let record = RepositoryRecord::from_message(&wire.message).map_err(ForgeError::RepositoryRecord)?;
         Ok(RepositoryEntry { commit: wire.sha, record })
-    }
-
-    /// The record as it was read or written last.
-    pub fn known(self) -> Option<RepositoryRecord> {
-        self.known_entry().map(|entry| entry.record)
     }
 
     fn known_entry(self) -> Option<RepositoryEntry> {

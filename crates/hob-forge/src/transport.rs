@@ -28,6 +28,7 @@ use crate::{
     rates::{Rates, resource_of},
     reply::{Reply, Scope, exhausted},
     throttle::{Throttle, WriteTurn},
+    wrong_server::in_plain_words,
 };
 
 /// The largest answer that is read.
@@ -177,7 +178,7 @@ impl Transport {
     /// Why a call failed. A limit closes the gate.
     pub(super) fn failure(&self, reply: &Reply, path: &str, purpose: Purpose<'_>) -> ForgeError {
         let Some(limit) = reply.limit(self.now(), self.secondary_in_a_row.load(Ordering::Relaxed)) else {
-            return reply.refusal(purpose);
+            return reply.refusal(purpose, self.now());
         };
         match limit.scope {
             Scope::Resource => {
@@ -221,7 +222,7 @@ impl RootCause {
 
 impl fmt::Display for RootCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.innermost().to_string().lines().next().unwrap_or_default())
+        f.write_str(in_plain_words(self.innermost().to_string().lines().next().unwrap_or_default()))
     }
 }
 

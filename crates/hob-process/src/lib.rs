@@ -9,9 +9,11 @@ mod end_marker;
 mod environment;
 mod hide;
 mod lines;
+mod owner;
 mod process_tag;
 mod program;
 mod shell;
+mod watchdog;
 
 pub use background::drop_in_background;
 pub use capture::Captured;
@@ -20,3 +22,4 @@ pub use hide::hide_from_children;
 pub use process_tag::TaggedProcesses;
 pub use program::{Exit, Finished, ProcessError, Program};
 pub use shell::{CommandEnd, CommandLimits, Ran, Shell};
+pub use watchdog::{start_watchdog, was_watchdog};

@@ -11,20 +11,13 @@
 
 use std::{path::Path, time::Duration};
 
-use crate::{Environment, drop_in_background};
+use crate::{Environment, drop_in_background, owner::stat_field};
 
 /// A variable with a value that no other process has.
 #[derive(Debug)]
-struct ProcessTag(Vec<u8>);
-
-impl ProcessTag {
-    fn new(name: &str, value: &str) -> Self {
-        Self(format!("{name}={value}").into_bytes())
-    }
-
-    fn is_in(&self, environment: &[u8]) -> bool {
-        environment.split(|byte| *byte == 0).any(|variable| variable == self.0)
-    }
+struct ProcessTag {
+    name: String,
+    value: String,
 }
 
 /// All processes that have a tag. They are killed at the latest when this is dropped.
@@ -41,7 +34,7 @@ impl TaggedProcesses {
 
     /// Those that have the variable `name` with `value`.
     pub fn with(name: &str, value: &str) -> Self {
-        Self(Some(KillOnDrop(ProcessTag::new(name, value))))
+        Self(Some(KillOnDrop(ProcessTag { name: name.to_owned(), value: value.to_owned() })))
     }
 
     /// Kills them, and returns when none is left. When the future is dropped, the work continues.
@@ -68,7 +61,7 @@ struct KillOnDrop(ProcessTag);
 
 impl Drop for KillOnDrop {
     fn drop(&mut self) {
-        kill_tagged(&self.0);
+        kill_where(|environment| has_variable(&self.0.name, &self.0.value, environment));
     }
 }
 
@@ -79,15 +72,26 @@ const ROUNDS: usize = 200;
 /// The pause between two scans: time for a process to die, or to become the program it is about to be.
 const BETWEEN: Duration = Duration::from_millis(1);
 
-/// Kills every process that has the tag.
-fn kill_tagged(tag: &ProcessTag) {
+/// Whether this variable with this value is in an environment as `/proc` shows it.
+pub(super) fn has_variable(name: &str, value: &str, environment: &[u8]) -> bool {
+    values_of(name, environment).any(|found| found == value.as_bytes())
+}
+
+/// The values of a variable in an environment as `/proc` shows it: one, unless somebody played tricks.
+pub(super) fn values_of<'a>(name: &'a str, environment: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+    let variables = environment.split(|byte| *byte == 0);
+    variables.filter_map(|variable| variable.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
+}
+
+/// Kills every process whose environment is one of those that are looked for.
+pub(super) fn kill_where(is_wanted: impl Fn(&[u8]) -> bool) {
     for _ in 0..ROUNDS {
         let mut again = false;
         for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
             let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
             // A process of another user, or one that is gone, cannot be read and is none of ours.
             let Ok(environment) = std::fs::read(entry.path().join("environ")) else { continue };
-            if let (true, Some(pid)) = (tag.is_in(&environment), rustix::process::Pid::from_raw(pid)) {
+            if let (true, Some(pid)) = (is_wanted(&environment), rustix::process::Pid::from_raw(pid)) {
                 // It may be gone already: nothing is lost then.
                 rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
                 again = true;
@@ -104,10 +108,7 @@ fn kill_tagged(tag: &ProcessTag) {
 /// Whether a process whose environment could be read and was empty is about to have one: it is becoming another program.
 /// Part of the kernel and what is left of a dead process never will, nor does a program that was started without any.
 fn is_changing(process: &Path) -> bool {
-    let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split_whitespace().collect();
-    // Fields 23, 50 and 51 of proc_pid_stat(5), where the state, the first one after the name, is field 3.
-    let [memory, start, end] = [23, 50, 51].map(|field| fields.get(field - 3).copied().unwrap_or("0"));
+    let [memory, start, end] = [23, 50, 51].map(|number| stat_field(process, number).unwrap_or_else(|| "0".to_owned()));
     memory != "0" && (end == "0" || start != end)
 }
 
@@ -117,8 +118,7 @@ mod tests {
 
     #[test]
     fn only_the_whole_variable_is_the_tag() {
-        let tag = ProcessTag::new("A", "1");
-        assert!(tag.is_in(b"B=2\0A=1\0"));
-        assert!(!tag.is_in(b"A=12\0BA=1\0") && !tag.is_in(b""));
+        assert!(has_variable("A", "1", b"B=2\0A=1\0"));
+        assert!(!has_variable("A", "1", b"A=12\0BA=1\0") && !has_variable("A", "1", b""));
     }
 }

@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::{io::AsyncWriteExt, process::Child};
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +18,7 @@ use crate::{
     Captured, Environment,
     capture::{Capture, Watchers},
     process_tag::TaggedProcesses,
+    watchdog,
 };
 
 /// How long a closed group may hold its output pipes open before they are abandoned.
@@ -26,7 +28,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     /// The program was not found or could not be started.
-    #[error("start `{program}`")]
+    #[error("start `{program}`: {source}")]
     Start {
         /// The program's name or path.
         program: String,
@@ -34,7 +36,7 @@ pub enum ProcessError {
         source: io::Error,
     },
     /// The pipe to or from the child failed.
-    #[error("talk to `{program}`")]
+    #[error("talk to `{program}`: {source}")]
     Pipe {
         /// The program's name or path.
         program: String,
@@ -117,7 +119,7 @@ impl Program {
     }
 
     fn of(program: &OsStr, mut command: tokio::process::Command, environment: &Environment) -> Self {
-        command.env_clear().envs(environment).kill_on_drop(true);
+        command.env_clear().envs(environment).envs(watchdog::variable()).kill_on_drop(true);
         Self {
             name: program.to_string_lossy().into_owned(),
             command,
@@ -193,6 +195,11 @@ impl Program {
         self
     }
 
+    /// Likewise, with a value that nobody else has.
+    pub fn tag_uniquely(self, name: &str) -> Self {
+        self.tag(name, &format!("{:016x}", rand::random::<u64>()))
+    }
+
     /// Starts it with piped standard streams, for a caller that talks to it. The caller owns its deadline; dropping the child kills it.
     ///
     /// # Errors
@@ -265,24 +272,29 @@ fn found_in(path: Option<&OsString>, name: &OsStr) -> Option<PathBuf> {
     )
 }
 
-/// Kills a process group when dropped, so that a run cut short by a dropped future leaves no child either.
+/// Kills a process group when dropped, so that a run cut short by a dropped future leaves no child either. As long as it
+/// is not killed, the watchdog knows of it.
 #[derive(Debug)]
 pub(super) struct Group {
-    leader: Option<u32>,
+    leader: Option<Pid>,
 }
 
 impl Group {
     /// The group that `child` leads.
     pub(super) fn of(child: &Child) -> Self {
-        Self { leader: child.id() }
+        let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        if let Some(group) = leader {
+            watchdog::announce(group);
+        }
+        Self { leader }
     }
 
     /// Kills it now. Once only: later its id may be another group's.
     pub(super) fn kill(&mut self) {
-        let leader = self.leader.take().and_then(|id| i32::try_from(id).ok());
-        if let Some(pid) = leader.and_then(rustix::process::Pid::from_raw) {
+        if let Some(group) = self.leader.take() {
             // The group may be gone already: there is nothing to do about that, and nothing is lost.
-            rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
+            kill_process_group(group, Signal::KILL).ok();
+            watchdog::withdraw(group);
         }
     }
 }
@@ -411,6 +423,6 @@ mod tests {
     #[tokio::test]
     async fn a_program_that_is_missing_is_named() {
         let error = Program::new("no-such-program", &Environment::new()).run(&CancellationToken::new()).await;
-        assert_eq!(error.unwrap_err().to_string(), "start `no-such-program`");
+        assert_eq!(error.unwrap_err().to_string(), "start `no-such-program`: No such file or directory (os error 2)");
     }
 }

@@ -1,7 +1,7 @@
 //! Authorization: whose label, comment and command counts. The permission of an account is looked up at the moment it
 //! matters.
 
-use hob_domain::{Actor, Command, LabelEventKind, Login, Refusal, STATUS_MARK, Timestamp, Trigger, command_in};
+use hob_domain::{Actor, Command, LabelEventKind, Login, OWN_MARK, Refusal, Timestamp, Trigger, command_in};
 use hob_forge::Issue;
 
 use crate::{WorkError, Worker};
@@ -64,7 +64,7 @@ pub(super) async fn command_since(
         return Ok(None);
     }
     for comment in worker.forge.comments().since(issue.number, since).await? {
-        let old = comment.created_at < since || comment.body.starts_with(STATUS_MARK);
+        let old = comment.created_at < since || comment.body.starts_with(OWN_MARK);
         let (Some(command), Some(author), false) = (command_in(&comment.body), &comment.author, old) else {
             continue;
         };
@@ -84,7 +84,7 @@ pub(super) async fn authorized_comments(worker: &Worker, issue: &Issue) -> Resul
     for comment in worker.forge.comments().of(issue.number).await? {
         let Some(author) = comment.author else { continue };
         // The status comment is all that Hob writes; whoever else sets its mark is left out too.
-        if !comment.body.starts_with(STATUS_MARK) && authorize(worker, &author).await?.is_ok() {
+        if !comment.body.starts_with(OWN_MARK) && authorize(worker, &author).await?.is_ok() {
             authorized.push((author.login, comment.body));
         }
     }

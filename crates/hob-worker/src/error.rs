@@ -48,6 +48,20 @@ pub enum WorkError {
 }
 
 impl WorkError {
+    /// Whether the failure is about what was asked for alone, such as one issue: to ask for something else may go well.
+    pub(super) fn is_of_one_thing(&self) -> bool {
+        matches!(
+            self,
+            Self::Forge(
+                ForgeError::NotFound { .. }
+                    | ForgeError::Refused { .. }
+                    | ForgeError::TooLong { .. }
+                    | ForgeError::Unreadable { .. }
+                    | ForgeError::Record { .. }
+            )
+        )
+    }
+
     /// The class of the failure.
     pub fn class(&self) -> FailureClass {
         match self {
@@ -67,6 +81,9 @@ impl WorkError {
 /// An operator's command that cannot be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
+    /// There is no such issue.
+    #[error("issue {0} does not exist or is a pull request")]
+    NoIssue(IssueNumber),
     /// The issue is not blocked.
     #[error("issue {0} is not blocked: `hob explain {0}` shows its state")]
     NotBlocked(IssueNumber),

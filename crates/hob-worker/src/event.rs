@@ -15,6 +15,8 @@ pub enum WorkEvent {
         issues: usize,
         /// Issues to work on.
         ready: usize,
+        /// Issues that nothing is done about now.
+        waiting: Vec<Waiting>,
     },
     /// An issue has a new state.
     Moved {
@@ -32,12 +34,30 @@ pub enum WorkEvent {
         /// Why.
         reason: String,
     },
-    /// A step of the work begins.
+    /// A stage of the work begins.
     Progress {
         /// The issue.
         issue: IssueNumber,
         /// What happens now.
         text: String,
+    },
+    /// Something happens within a stage: a turn of the agent, a tool, a fetch.
+    Activity {
+        /// The issue.
+        issue: IssueNumber,
+        /// What happens now.
+        text: String,
+    },
+    /// The repository's checks ran.
+    Checked {
+        /// The issue.
+        issue: IssueNumber,
+        /// On which commit.
+        on: CheckedCommit,
+        /// Checks that passed.
+        passed: usize,
+        /// Checks that ran.
+        run: usize,
     },
     /// A pull request is open.
     Published {
@@ -57,6 +77,48 @@ pub enum WorkEvent {
         /// What went wrong and what to do.
         reason: String,
     },
+}
+
+/// The commit that checks ran on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckedCommit {
+    /// Where the work starts from.
+    Base,
+    /// The work.
+    Head,
+}
+
+impl std::fmt::Display for CheckedCommit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::Base => "base",
+            Self::Head => "head",
+        })
+    }
+}
+
+/// An issue that nothing is done about now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Waiting {
+    /// The issue.
+    pub issue: IssueNumber,
+    /// What would have to change.
+    pub on: WaitsOn,
+    /// Why, one sentence.
+    pub why: String,
+}
+
+/// What an issue waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitsOn {
+    /// Room in the repository, which other issues wait for too.
+    Repository,
+    /// Something of its own: a time, a review, another issue.
+    Issue,
+    /// A person's answer.
+    Person,
 }
 
 /// Where events go, with the repository each is about. It is called from several tasks and must not block.

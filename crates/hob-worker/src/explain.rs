@@ -1,16 +1,17 @@
 //! Explanation: what would be done about each issue, or why nothing. It only reads.
 
 use hob_domain::{
-    Action, Decision, IssueNumber, IssueView, Planned, Record, Recovery, State, Timestamp, WaitReason, decide, plan,
-    plan_chosen,
+    Action, ApprovalGrant, Blocked, Decision, IssueNumber, IssueStatus, IssueView, Planned, Record, Recovery, State,
+    Timestamp, Unblocking, WaitReason, decide, has_label, plan, plan_chosen,
 };
-use hob_forge::ForgeError;
+use hob_forge::{ForgeError, Issue};
 use serde::Serialize;
 
 use crate::{
     WorkError, Worker,
     authorize::{Vetted, vet},
-    observe::{Discovered, Observed, discover, observe, own_comment},
+    observe::{Discovered, Observed, discover, is_own_claim, observe, own_comment},
+    reconcile::{Response, response},
 };
 
 /// One issue and what Hob would do about it now.
@@ -20,24 +21,41 @@ pub struct Explained {
     pub issue: IssueNumber,
     /// Its title.
     pub title: String,
-    /// Where the ledger says it stands; none: it has no ledger yet.
+    /// Where the ledger says it stands; none: it has no ledger yet, or one that cannot be read.
     pub state: Option<State>,
     /// Its place among those that would be worked on, from 1.
     pub place: Option<usize>,
     /// What would be done, or why nothing, one sentence.
     pub why: String,
+    /// Why it is blocked, and the question.
+    pub blocked: Option<Blocked>,
     /// When the ledger last moved.
     pub since: Option<Timestamp>,
 }
 
-/// Every issue with the trigger label or an unfinished ledger, in the order in which they would be taken.
+/// Every issue with the trigger label or an unfinished ledger, in the order in which they would be taken; last those that
+/// cannot be read.
 ///
 /// # Errors
 /// [`WorkError`] of a read; nothing is written.
 pub async fn all(worker: &Worker) -> Result<Vec<Explained>, WorkError> {
-    let found = discover(worker).await?;
+    let found = look(worker).await?;
     let planned = plan(&found.snapshot, &worker.settings.plan_rules(), worker.forge.now());
-    explained(worker, &found, planned).await
+    let mut all = explained(worker, &found, planned).await?;
+    all.extend(found.unreadable.into_iter().map(|(issue, unreadable)| {
+        let why = format!("it is left alone: {}", unreadable.why);
+        Explained { issue, title: unreadable.title, state: None, place: None, why, blocked: None, since: None }
+    }));
+    Ok(all)
+}
+
+/// What there is, in a repository that can be worked on.
+async fn look(worker: &Worker) -> Result<Discovered, WorkError> {
+    let found = discover(worker).await?;
+    if worker.forge.repository().details().await?.archived {
+        return Err(ForgeError::Archived(worker.forge.repo().clone()).into());
+    }
+    Ok(found)
 }
 
 /// These issues alone, in this order, which is the one in which they would be taken. None stands for an issue that is
@@ -46,7 +64,7 @@ pub async fn all(worker: &Worker) -> Result<Vec<Explained>, WorkError> {
 /// # Errors
 /// [`WorkError`] of a read; nothing is written.
 pub async fn selected(worker: &Worker, numbers: &[IssueNumber]) -> Result<Vec<Option<Explained>>, WorkError> {
-    let found = discover(worker).await?;
+    let found = look(worker).await?;
     let planned = plan_chosen(&found.snapshot, numbers, &worker.settings.plan_rules(), worker.forge.now());
     let mut known = explained(worker, &found, planned).await?.into_iter().peekable();
     let mut all = Vec::new();
@@ -65,21 +83,48 @@ pub async fn selected(worker: &Worker, numbers: &[IssueNumber]) -> Result<Vec<Op
 /// # Errors
 /// [`WorkError`] of a read; nothing is written.
 pub async fn absent(worker: &Worker, number: IssueNumber) -> Result<Option<Explained>, WorkError> {
-    let (title, state, since, why) = match observe(worker, number).await {
-        Ok(None) => return Ok(None),
+    let nothing = |title: String, why: String| Explained {
+        issue: number,
+        title,
+        state: None,
+        place: None,
+        why,
+        blocked: None,
+        since: None,
+    };
+    Ok(match observe(worker, number).await {
+        Ok(None) => None,
         Ok(Some((Observed { issue, entry: None }, _))) => {
-            let (label, has) = (&worker.settings.labels.trigger, issue.labels.join(", "));
-            let why = format!("it is closed, or does not have the label `{label}` (it has: {has})");
-            (issue.title, None, None, why)
+            let why = not_asked_for(&issue, &worker.settings.labels.trigger);
+            Some(nothing(issue.title, why))
         }
         Ok(Some((Observed { issue, entry: Some(entry) }, view))) => {
-            let why = told(&decide(&view, &worker.settings.plan_rules(), worker.forge.now()));
-            (issue.title, Some(entry.record.state), Some(entry.record.renewed_at), why)
+            let decision = decide(&view, &worker.settings.plan_rules(), worker.forge.now());
+            let (why, _) = told(worker, &decision, &issue, &view).await?;
+            Some(Explained {
+                state: Some(entry.record.state),
+                blocked: entry.record.blocked,
+                since: Some(entry.record.renewed_at),
+                ..nothing(issue.title, why)
+            })
         }
-        Err(WorkError::Forge(error @ ForgeError::Record { .. })) => (String::new(), None, None, error.to_string()),
+        Err(error) if error.is_of_one_thing() => Some(nothing(String::new(), format!("it is left alone: {error}"))),
         Err(error) => return Err(error),
-    };
-    Ok(Some(Explained { issue: number, title, state, place: None, why, since }))
+    })
+}
+
+/// Why an issue that Hob never claimed is left alone.
+fn not_asked_for(issue: &Issue, trigger: &str) -> String {
+    match (issue.status, issue.labels.as_slice()) {
+        (IssueStatus::Closed | IssueStatus::Gone, _) => "it is closed".to_owned(),
+        (IssueStatus::Open, []) => format!("it does not have the label `{trigger}`"),
+        (IssueStatus::Open, labels) if has_label(labels, trigger) => {
+            format!("it has the label `{trigger}`, which the list of issues does not show yet: ask again soon")
+        }
+        (IssueStatus::Open, labels) => {
+            format!("it does not have the label `{trigger}` (it has: {})", labels.join(", "))
+        }
+    }
 }
 
 async fn explained(
@@ -90,19 +135,24 @@ async fn explained(
     let mut place = 0;
     let mut explained = Vec::new();
     for planned in planned {
-        let mut why = told(&planned.decision);
-        let mut counts = matches!(planned.decision, Decision::Act(Action::Claim | Action::Recover(Recovery::Resume)));
-        if planned.decision == Decision::Act(Action::Rebuild)
-            && let Some(reason) = label_by_hand(worker, planned.issue).await?
-        {
-            why = reason.to_string();
+        let Some(issue) = found.issues.get(&planned.issue.number) else { continue };
+        let (mut why, mut counts) = told(worker, &planned.decision, issue, planned.issue).await?;
+        if planned.decision == Decision::Act(Action::Rebuild) {
+            match label_by_hand(worker, planned.issue).await {
+                Ok(reason) => why = reason.map_or(why, |reason| reason.to_string()),
+                Err(error) if error.is_of_one_thing() => why = format!("it is left alone: {error}"),
+                Err(error) => return Err(error),
+            }
         }
-        if planned.decision == Decision::Act(Action::Claim)
-            && let Some(issue) = found.issues.get(&planned.issue.number)
-            && let Vetted::Refused(refusal) = vet(worker, issue).await?
-        {
-            why = format!("it would be refused: {}", refusal.reason);
-            counts = false;
+        if planned.decision == Decision::Act(Action::Claim) {
+            let hindrance = match vet(worker, issue).await {
+                Ok(Vetted::Authorized(_)) => None,
+                Ok(Vetted::Refused(refusal)) => Some(format!("it would be refused: {}", refusal.reason)),
+                Err(error) if error.is_of_one_thing() => Some(format!("it is left alone: {error}")),
+                Err(error) => return Err(error),
+            };
+            counts = hindrance.is_none();
+            why = hindrance.unwrap_or(why);
         }
         place += usize::from(counts);
         explained.push(Explained {
@@ -111,6 +161,7 @@ async fn explained(
             state: planned.issue.record.as_ref().map(|record| record.state),
             place: counts.then_some(place),
             why,
+            blocked: planned.issue.record.as_ref().and_then(|record| record.blocked.clone()),
             since: planned.issue.record.as_ref().map(|record| record.renewed_at),
         });
     }
@@ -119,7 +170,7 @@ async fn explained(
 
 /// Why nothing is done about an issue with a state label and without a ledger; none: Hob had it, and would go on.
 async fn label_by_hand(worker: &Worker, issue: &IssueView) -> Result<Option<WaitReason>, WorkError> {
-    if own_comment(worker, issue.number).await?.is_some() {
+    if own_comment(worker, issue.number).await?.is_some() || is_own_claim(worker, issue.number, &issue.labels).await? {
         return Ok(None);
     }
     let labels = &worker.settings.labels;
@@ -138,22 +189,53 @@ pub async fn unfinished(worker: &Worker) -> Result<Vec<(String, Record)>, WorkEr
     Ok(found.snapshot.issues.into_iter().filter_map(of).filter(|(_, record)| record.state != State::Done).collect())
 }
 
-fn told(decision: &Decision) -> String {
-    match decision {
-        Decision::Act(action) => sentence(action),
-        Decision::Wait(reason) => reason.to_string(),
+/// What a decision means for an issue, and whether it would be worked on.
+async fn told(
+    worker: &Worker,
+    decision: &Decision,
+    issue: &Issue,
+    view: &IssueView,
+) -> Result<(String, bool), WorkError> {
+    let blocked = view.record.as_ref().and_then(|record| record.blocked.as_ref());
+    Ok(match decision {
+        Decision::Act(Action::SeekAnswer) => match blocked {
+            Some(blocked) => heard(response(worker, issue, view.record.as_ref(), blocked).await?),
+            None => ("it is blocked without a reason: it would be resumed".to_owned(), true),
+        },
+        Decision::Act(action) => {
+            (sentence(action).to_owned(), matches!(action, Action::Claim | Action::Recover(Recovery::Resume)))
+        }
+        Decision::Wait(reason) => (reason.to_string(), false),
+    })
+}
+
+/// What people said on a blocked issue would lead to.
+fn heard(response: Response) -> (String, bool) {
+    match response {
+        Response::Nothing => ("it waits for a person's answer".to_owned(), false),
+        Response::Impossible(comments) => {
+            let why = comments.into_iter().next().map(|(_, why)| why).unwrap_or_default();
+            (format!("what was said cannot be followed: {why}"), false)
+        }
+        Response::Continue(Unblocking { answer, grant, .. }) => {
+            let what = match grant {
+                ApprovalGrant::ProposedAction => "approved the action",
+                ApprovalGrant::Nothing if answer.event.is_some() => "removed the label",
+                ApprovalGrant::Nothing => "answered",
+            };
+            (format!("{} {what}: it would be worked on", answer.actor), true)
+        }
+        Response::Cancel(ending) => (format!("{ending}: the ledger would be closed"), false),
     }
 }
 
-fn sentence(action: &Action) -> String {
+fn sentence(action: &Action) -> &'static str {
     match action {
         Action::Claim => "it would be claimed",
         Action::Recover(Recovery::Resume) => "its worker died: another would resume it",
         Action::Recover(Recovery::Block) => "its worker died: a person would be asked",
         Action::Recover(Recovery::Abandon) => "its worker died: it would be requeued",
-        Action::SeekAnswer => {
-            "it is blocked: it waits for a person's answer (the status comment on the issue has the question)"
-        }
+        Action::SeekAnswer => "it waits for a person's answer",
         Action::SeekCommand => "something happened on it: Hob would look for a command, and wait on",
         Action::ReturnToReview(_) => "its pull request is open again: it would be in review again",
         Action::Rebuild => "its ledger was deleted: it would be made anew",
@@ -163,5 +245,4 @@ fn sentence(action: &Action) -> String {
         Action::RepairLabels(_) => "its labels contradict its ledger: they would be repaired",
         Action::ShowState => "its worker died before it showed where the issue stands: labels and comment would follow",
     }
-    .to_owned()
 }

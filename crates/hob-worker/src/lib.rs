@@ -19,10 +19,12 @@
 mod agent;
 mod attempt;
 mod authorize;
+mod base_checks;
 mod error;
 mod event;
 pub mod explain;
 mod finished;
+mod labelled_by_hand;
 mod observe;
 pub mod preflight;
 mod reconcile;
@@ -33,7 +35,7 @@ mod transition;
 mod worker;
 
 pub use error::{OperatorError, WorkError};
-pub use event::{EventSink, WorkEvent};
+pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};
 pub use explain::Explained;
 pub use reconcile::{Requested, approve, kill_switch, pause, repository_record, resume, terminate, unblock};
 pub use schedule::{

@@ -6,8 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hob_domain::{CommentId, IssueNumber, IssueView, PullNumber, Record, STATUS_MARK, Snapshot, State};
-use hob_forge::{ForgeError, Issue, LedgerEntry, Tip};
+use hob_domain::{
+    CommentId, IssueNumber, IssueView, LabelEventKind, PullNumber, Record, STATUS_MARK, Snapshot, State, has_label,
+};
+use hob_forge::{Issue, LedgerEntry, Tip};
 
 use crate::{WorkError, WorkEvent, Worker};
 
@@ -18,13 +20,26 @@ const FEW: usize = 20;
 pub(super) struct Discovered {
     pub(super) snapshot: Snapshot,
     pub(super) issues: BTreeMap<IssueNumber, Issue>,
+    /// Issues of which the forge says nothing that can be read. They stop no other.
+    pub(super) unreadable: BTreeMap<IssueNumber, Unreadable>,
 }
 
-/// What the forge says now about every issue that has the trigger label or an unfinished ledger.
+/// What is known of an issue that cannot be read, or whose ledger cannot.
+pub(super) struct Unreadable {
+    pub(super) title: String,
+    pub(super) why: String,
+}
+
+/// What the forge says now about every issue that has the trigger label or an unfinished ledger. An issue that cannot be
+/// read, or whose ledger cannot, such as a newer Hob's, is an event and stops no other.
 pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
     let listed = worker.forge.issues().open_with(&worker.settings.labels.trigger).await?;
     let tips = worker.forge.ledger().tips().await?;
-    let mut issues: BTreeMap<_, _> = listed.into_iter().map(|issue| (issue.number, issue)).collect();
+    let mut issues: BTreeMap<_, _> = listed.issues.into_iter().map(|issue| (issue.number, issue)).collect();
+    let mut unreadable = BTreeMap::new();
+    for (number, error) in listed.unreadable {
+        unreadable.insert(number, unread(worker, number, "", error.into())?);
+    }
     let open: BTreeSet<IssueNumber> = issues.keys().copied().collect();
     let unknown = |tip: &&Tip| !open.contains(&tip.issue) && !worker.finished.has(tip);
     let unknown: Vec<&Tip> = tips.issues.iter().filter(unknown).collect();
@@ -32,36 +47,58 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
         learn(worker, &unknown).await;
     }
     let mut entries = BTreeMap::new();
-    let mut views = Vec::new();
     for tip in &tips.issues {
-        if !open.contains(&tip.issue) && worker.finished.has(tip) {
+        let number = tip.issue;
+        if unreadable.contains_key(&number) || !open.contains(&number) && worker.finished.has(tip) {
             continue;
         }
         let entry = match worker.forge.ledger().entry(tip).await {
             Ok(entry) => entry,
-            // One ledger that cannot be read, such as a newer Hob's, stops its own issue only.
-            Err(error @ ForgeError::Record { .. }) => {
-                issues.remove(&tip.issue);
-                worker.emit(&WorkEvent::Failed { issue: Some(tip.issue), reason: error.to_string() });
+            Err(error) => {
+                let title = issues.remove(&number).map_or_else(String::new, |issue| issue.title);
+                unreadable.insert(number, unread(worker, number, &title, error.into())?);
                 continue;
             }
-            Err(error) => return Err(error.into()),
         };
-        if is_finished(&entry.record) && !open.contains(&tip.issue) {
+        if is_finished(&entry.record) && !open.contains(&number) {
             worker.finished.note(tip);
             continue;
         }
-        if !open.contains(&tip.issue) {
-            let issue = worker.forge.issues().get(tip.issue).await?.unwrap_or_else(|| Issue::gone(tip.issue));
-            issues.insert(tip.issue, issue);
+        if !open.contains(&number) {
+            match worker.forge.issues().get(number).await {
+                Ok(found) => drop(issues.insert(number, found.unwrap_or_else(|| Issue::gone(number)))),
+                Err(error) => {
+                    unreadable.insert(number, unread(worker, number, "", error.into())?);
+                    continue;
+                }
+            }
         }
-        entries.insert(tip.issue, entry);
+        entries.insert(number, entry);
     }
+    let mut views = Vec::new();
     for issue in issues.values() {
-        views.push(view(worker, issue, entries.get(&issue.number)).await?);
+        match view(worker, issue, entries.get(&issue.number)).await {
+            Ok(view) => views.push(view),
+            Err(error) => {
+                unreadable.insert(issue.number, unread(worker, issue.number, &issue.title, error)?);
+            }
+        }
     }
     let repository = worker.forge.repository_ledger().entry(tips.repository.as_ref()).await?.map(|entry| entry.record);
-    Ok(Discovered { snapshot: Snapshot { issues: views, repository }, issues })
+    Ok(Discovered { snapshot: Snapshot { issues: views, repository }, issues, unreadable })
+}
+
+/// Tells that one issue cannot be read.
+///
+/// # Errors
+/// The error itself, where it is about more than the issue.
+fn unread(worker: &Worker, issue: IssueNumber, title: &str, error: WorkError) -> Result<Unreadable, WorkError> {
+    if !error.is_of_one_thing() {
+        return Err(error);
+    }
+    let why = error.to_string();
+    worker.emit(&WorkEvent::Failed { issue: Some(issue), reason: why.clone() });
+    Ok(Unreadable { title: title.to_owned(), why })
 }
 
 /// Learns through git which of these ledgers are at their end. What it does not learn is read one by one.
@@ -125,10 +162,20 @@ pub(super) async fn own_comment(worker: &Worker, issue: IssueNumber) -> Result<O
     Ok(ours.map(|comment| comment.id))
 }
 
+/// Whether Hob itself put the label of claimed issues on. It comes before the first status comment, so it may be all that
+/// a claim has left where the ledger was deleted.
+pub(super) async fn is_own_claim(worker: &Worker, issue: IssueNumber, labels: &[String]) -> Result<bool, WorkError> {
+    let assigned = worker.settings.labels.of(State::Assigned).filter(|label| has_label(labels, label));
+    let Some(label) = assigned else { return Ok(false) };
+    let Some(own) = worker.own_login().await? else { return Ok(false) };
+    let latest = worker.forge.issues().latest_label_event(issue, LabelEventKind::Labeled, label).await?;
+    Ok(latest.and_then(|event| event.actor).is_some_and(|actor| actor.login.is(own)))
+}
+
 async fn view(worker: &Worker, issue: &Issue, entry: Option<&LedgerEntry>) -> Result<IssueView, WorkError> {
     let record: Option<Record> = entry.map(|entry| entry.record.clone());
     let pull = match record.as_ref().and_then(followed_pull) {
-        Some(number) => worker.forge.pulls().get(number).await?.map(|pull| (pull.number, pull.status)),
+        Some(number) => worker.forge.pulls().status(number).await?.map(|status| (number, status)),
         None => None,
     };
     let waiting = record.as_ref().is_none_or(|record| matches!(record.state, State::Ready | State::Done));

@@ -1,6 +1,10 @@
 //! What a worker is made of.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::atomic::AtomicBool};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use hob_agent::{AgentParts, Approval, Executor, session::Sessions};
 use hob_config::Settings;
@@ -9,7 +13,10 @@ use hob_forge::{Forge, Issue, fresh_nonce};
 use hob_workspace::{Remote, Workspace};
 use tokio_util::sync::CancellationToken;
 
-use crate::{EventSink, WorkError, WorkEvent, finished::FinishedLedgers, spend_journal::SpendJournal};
+use crate::{
+    EventSink, WorkError, WorkEvent, base_checks::BaseChecks, finished::FinishedLedgers,
+    labelled_by_hand::LabelledByHand, spend_journal::SpendJournal,
+};
 
 /// Environment of the children: agents, checks, git.
 pub(super) type ChildEnvironment = BTreeMap<std::ffi::OsString, std::ffi::OsString>;
@@ -70,6 +77,10 @@ pub struct Worker {
     pub(super) finished: FinishedLedgers,
     /// Set when all that the worker needs was there.
     pub(super) is_ready: AtomicBool,
+    pub(super) labelled_by_hand: LabelledByHand,
+    pub(super) base_checks: BaseChecks,
+    /// Held while old checkouts are removed.
+    pub(super) sweep: Arc<tokio::sync::Mutex<()>>,
     events: EventSink,
 }
 
@@ -101,6 +112,9 @@ impl Worker {
             spend_journal,
             finished: FinishedLedgers::default(),
             is_ready: AtomicBool::new(parts.preflight == Preflight::Done),
+            labelled_by_hand: LabelledByHand::default(),
+            base_checks: BaseChecks::default(),
+            sweep: Arc::default(),
             events: parts.events,
         })
     }
@@ -120,9 +134,14 @@ impl Worker {
         (self.events)(self.forge.repo(), event);
     }
 
-    /// Says what happens on an issue now.
+    /// Says which stage of the work on an issue begins.
     pub(super) fn progress(&self, issue: IssueNumber, text: &str) {
         self.emit(&WorkEvent::Progress { issue, text: text.to_owned() });
+    }
+
+    /// Says what happens within a stage.
+    pub(super) fn activity(&self, issue: IssueNumber, text: &str) {
+        self.emit(&WorkEvent::Activity { issue, text: text.to_owned() });
     }
 
     /// A fresh claimant: the nonce is drawn for one acquisition.

@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use hob_domain::{Diff, Sha, Timestamp};
@@ -11,6 +12,7 @@ use crate::{
     BranchName, Foreign, Identity, WorkspaceError, commit, diff,
     error::library,
     git::{Before, Git, Tree},
+    in_use::Use,
     layout::{IssueFolder, blocking, is_empty, make, remove, remove_git_folders, write},
     object_id::{checked, oid},
     skeleton,
@@ -25,6 +27,7 @@ pub struct Checkout {
     branch: BranchName,
     sources: Sources,
     kept: bool,
+    _in_use: Arc<Use>,
 }
 
 /// What is done with the files that an earlier run left.
@@ -47,12 +50,12 @@ pub(super) struct Sources {
 /// Makes the checkout; one that cannot be made clean is made anew, once.
 pub(super) async fn prepare(
     git: Git,
-    folder: IssueFolder,
+    (folder, in_use): (IssueFolder, Use),
     (branch, sources): (BranchName, Sources),
     leftover: Leftover,
 ) -> Result<Checkout, WorkspaceError> {
     let tree = folder.tree();
-    let mut checkout = Checkout { git, folder, tree, branch, sources, kept: false };
+    let mut checkout = Checkout { git, folder, tree, branch, sources, kept: false, _in_use: Arc::new(in_use) };
     if leftover == Leftover::Keep && checkout.keep().await.unwrap_or(false) {
         checkout.kept = true;
         return Ok(checkout);

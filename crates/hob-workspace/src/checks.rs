@@ -5,10 +5,13 @@
 
 use std::{path::Path, time::Duration};
 
-use hob_domain::{CheckExit, CheckResult};
+use hob_domain::{CheckExit, CheckResult, CheckRun};
 use hob_process::{Environment, Exit, ProcessError, Program};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+/// The variable that tags a check's processes: what it leaves behind would outlive every limit.
+const CHECK_TAG: &str = "HOB_CHECK";
 
 /// Time and output the checks may use.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +40,13 @@ pub async fn run_checks(
         let left = end.saturating_duration_since(started);
         if left.is_zero() || cancel.is_cancelled() {
             let exit = if left.is_zero() { CheckExit::OutOfTime } else { CheckExit::Cancelled };
-            results.push(CheckResult { command: command.clone(), exit, output: String::new(), seconds: 0 });
+            results.push(CheckResult {
+                command: command.clone(),
+                exit,
+                output: String::new(),
+                seconds: 0,
+                run: CheckRun::Now,
+            });
             continue;
         }
         let program = Program::new("sh", environment)
@@ -45,6 +54,7 @@ pub async fn run_checks(
             .env("CI", "true")
             .dir(folder)
             .deadline(left)
+            .tag_uniquely(CHECK_TAG)
             .output_cap(limits.output_bytes);
         let finished = program.run(cancel).await?;
         let exit = match finished.exit {
@@ -55,7 +65,8 @@ pub async fn run_checks(
             Exit::Cancelled => CheckExit::Cancelled,
         };
         let output = format!("{}{}", finished.stdout.text(), finished.stderr.text());
-        results.push(CheckResult { command: command.clone(), exit, output, seconds: started.elapsed().as_secs() });
+        let seconds = started.elapsed().as_secs();
+        results.push(CheckResult { command: command.clone(), exit, output, seconds, run: CheckRun::Now });
     }
     Ok(results)
 }
@@ -77,6 +88,19 @@ mod tests {
     async fn every_check_is_run_and_answers_for_itself() {
         let exits = results(&["exit 3", "true", "kill -9 $$"], LIMITS, &CancellationToken::new()).await;
         assert_eq!(exits, [CheckExit::Failed { code: 3 }, CheckExit::Passed, CheckExit::Signal { signal: 9 }]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn what_a_check_leaves_in_a_session_of_its_own_ends_with_it() {
+        let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
+        // The substitution ends when the process, which is in its own session by then, has closed its output.
+        let command = ["echo $(setsid sh -c 'echo $$; exec >&- 2>&-; exec sleep 600' &)".to_owned()];
+        let cancel = CancellationToken::new();
+        let results = run_checks(Path::new("/"), &command, &environment, LIMITS, &cancel).await.unwrap();
+        let pid: u32 = results[0].output.trim().parse().unwrap();
+        let words = std::fs::read(format!("/proc/{pid}/cmdline"));
+        assert!(words.unwrap_or_default().is_empty(), "{results:?}");
     }
 
     #[tokio::test]

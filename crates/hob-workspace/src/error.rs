@@ -1,6 +1,6 @@
 //! What can go wrong between Hob, git and the disk, and what class of failure it is.
 
-use std::{io, path::PathBuf};
+use std::{fmt, io, path::PathBuf};
 
 use hob_domain::{FailureClass, RepoName, Sha};
 use hob_process::ProcessError;
@@ -70,15 +70,15 @@ pub enum WorkspaceError {
         detail: String,
     },
     /// The git library failed.
-    #[error("{doing}")]
+    #[error("{doing}: {source}")]
     Library {
         /// What was tried.
         doing: &'static str,
         /// Its error.
-        source: git2::Error,
+        source: LibraryError,
     },
     /// A file or folder could not be read or written.
-    #[error("{doing} `{}`{}", path.display(), advice(source))]
+    #[error("{doing} `{}`: {source}{}", path.display(), advice(source))]
     Disk {
         /// What was tried.
         doing: &'static str,
@@ -88,7 +88,7 @@ pub enum WorkspaceError {
         source: io::Error,
     },
     /// Git could not be run.
-    #[error("run git")]
+    #[error("run git: {0}")]
     Process(#[from] ProcessError),
     /// A background task ended without an answer.
     #[error("{doing}: the task ended without an answer")]
@@ -97,6 +97,18 @@ pub enum WorkspaceError {
         doing: &'static str,
     },
 }
+
+/// What the git library said, without the names and numbers of its own classes.
+#[derive(Debug)]
+pub struct LibraryError(git2::Error);
+
+impl fmt::Display for LibraryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.message())
+    }
+}
+
+impl std::error::Error for LibraryError {}
 
 /// A failed exchange with the git server. Its text names no token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -183,5 +195,20 @@ pub(super) fn disk(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce
 
 /// Names what the git library was asked for.
 pub(super) fn library(doing: &'static str) -> impl Fn(git2::Error) -> WorkspaceError {
-    move |source| WorkspaceError::Library { doing, source }
+    move |error| WorkspaceError::Library { doing, source: LibraryError(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_its_cause_without_a_librarys_own_words() {
+        let denied = disk("make", "/srv/x")(io::Error::from(io::ErrorKind::PermissionDenied));
+        assert_eq!(denied.to_string(), "make `/srv/x`: permission denied");
+        let missing = git2::Repository::open("/no/such/folder").err().map(library("open the mirror")).unwrap();
+        let text = missing.to_string();
+        assert!(text.starts_with("open the mirror: ") && text.contains("/no/such/folder"), "{text}");
+        assert!(!text.contains("class="), "{text}");
+    }
 }

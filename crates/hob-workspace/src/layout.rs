@@ -7,6 +7,7 @@
 //! ROOT/OWNER/NAME/issues/N/git        Hob's: branch, index and new objects of the issue
 //! ROOT/OWNER/NAME/issues/N/tree       the agent's folder, with a throwaway `.git`
 //! ROOT/OWNER/NAME/issues/N/proof      where the checks run
+//! ROOT/OWNER/NAME/trash               folders of issues that are to be removed
 //! ```
 
 use std::{
@@ -27,6 +28,11 @@ pub(super) fn repo_folder(root: &Path, repo: &RepoName) -> PathBuf {
 /// The mirror of one repository.
 pub(super) fn mirror(root: &Path, repo: &RepoName) -> PathBuf {
     repo_folder(root, repo).join("mirror.git")
+}
+
+/// Where folders wait that are to be removed.
+pub(super) fn trash(root: &Path, repo: &RepoName) -> PathBuf {
+    repo_folder(root, repo).join("trash")
 }
 
 /// Where many commits of the ledger are fetched to.
@@ -102,6 +108,21 @@ pub(super) fn remove(path: &Path) -> Result<(), WorkspaceError> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(disk("remove", path)(error)),
         Ok(()) | Err(_) => Ok(()),
     }
+}
+
+/// Removes a folder file by file, until `stop` says so.
+pub(super) fn remove_until(folder: &Path, stop: &dyn Fn() -> bool) -> Result<(), WorkspaceError> {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if stop() {
+            return Ok(());
+        }
+        match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            true => remove_until(&entry.path(), stop)?,
+            false => drop(fs::remove_file(entry.path())),
+        }
+    }
+    // What is still there was not to be read or written.
+    if stop() { Ok(()) } else { remove(folder) }
 }
 
 fn remove_once(path: &Path) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! The mirror: a bare repository with what the server has, without file contents where the server can leave them out.
 //!
-//! Only the base branch and Hob's own branches are fetched, no tags. The mirror is never repacked: issues borrow its
-//! objects. It is made under another name and renamed, so that one cut short leaves none behind that looks whole; one
+//! Only the base branch and Hob's own branches are fetched, no tags. Each fetch leaves packs; when there are many they
+//! become one, which keeps all objects, also those that no branch has any more: issues borrow them. It is made under another name and renamed, so that one cut short leaves none behind that looks whole; one
 //! that turns out damaged is made anew, once.
 
 use std::{fs, io::ErrorKind, path::Path};
@@ -49,13 +49,20 @@ impl MirrorLock {
     }
 }
 
+/// Packs from which on a mirror is repacked: every object that git looks for, it looks for in each of them.
+const PACKS_MAX: usize = 50;
+
 /// Brings the mirror up to date, making it where it is missing or damaged; the tip of `base`.
 pub(super) async fn update(git: &Git, root: &Path, remote: &Remote, base: &BranchName) -> Result<Sha, WorkspaceError> {
     let place = mirror(root, remote.repo());
     if place.join("HEAD").exists() {
         match fetch(git, &place, remote, base).await {
             Err(error) if is_damage(&error) => {}
-            other => return other,
+            Err(error) => return Err(error),
+            Ok(tip) => {
+                repack(git, &place).await?;
+                return Ok(tip);
+            }
         }
     }
     let folder = repo_folder(root, remote.repo());
@@ -118,6 +125,26 @@ async fn fetch(git: &Git, place: &Path, remote: &Remote, base: &BranchName) -> R
     tip(place, base)
         .await?
         .ok_or_else(|| WorkspaceError::NoSuchBranch { repo: remote.repo().clone(), branch: base.clone() })
+}
+
+/// Makes one pack of many. What the server has, and the mirror has only from there, is never thrown away by this, whether
+/// a branch holds it or not.
+async fn repack(git: &Git, place: &Path) -> Result<(), WorkspaceError> {
+    let packs = place.join("objects/pack");
+    let count = blocking("count the mirror's packs", move || {
+        let entries = fs::read_dir(&packs).map_err(disk("read", packs))?;
+        Ok(entries.flatten().filter(|entry| entry.path().extension().is_some_and(|end| end == "pack")).count())
+    });
+    let count = count.await?;
+    // Where it failed, for want of time or room, it is tried again when there are as many more. A fetch adds two at most.
+    if count < PACKS_MAX || count % PACKS_MAX > 1 {
+        return Ok(());
+    }
+    if let Err(error) = done("repack the mirror", git.local(place).args(["repack", "-a", "-d", "--quiet"])).await {
+        // It is as usable as before.
+        tracing::warn!(%error, "the mirror could not be repacked: {error}");
+    }
+    Ok(())
 }
 
 async fn heads(git: &Git, place: &Path, remote: &Remote) -> Result<String, WorkspaceError> {

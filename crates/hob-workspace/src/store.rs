@@ -14,6 +14,7 @@ use crate::{
     BranchName, Checkout, Leftover, Remote, WorkspaceError,
     checkout::{self, Sources},
     git::{Git, done},
+    in_use::InUse,
     layout::{IssueFolder, blocking, make, mirror as mirror_folder, remove, write},
     messages,
     mirror::{self, MirrorLock},
@@ -26,6 +27,7 @@ pub struct Workspace {
     root: PathBuf,
     git: Git,
     queues: Arc<Mutex<HashMap<RepoName, Arc<tokio::sync::Mutex<()>>>>>,
+    in_use: InUse,
 }
 
 impl Workspace {
@@ -42,7 +44,7 @@ impl Workspace {
         let folder = root.clone();
         blocking("open the workspace", move || make(&folder)).await?;
         let git = Git::new(settings, environment, &root);
-        Ok(Self { root, git, queues: Arc::default() })
+        Ok(Self { root, git, queues: Arc::default(), in_use: InUse::default() })
     }
 
     /// Brings the mirror of a repository up to date, making it on first use; the tip of `base`.
@@ -90,10 +92,11 @@ impl Workspace {
         leftover: Leftover,
     ) -> Result<Checkout, WorkspaceError> {
         let place = mirror_folder(&self.root, remote.repo());
+        let folder = IssueFolder::new(&self.root, remote.repo(), issue);
+        let in_use = self.in_use.begin(folder.0.clone());
         let sources = self.sources(&place, remote, branch, base).await;
         let sources = mirror::condemned(&place, sources).await?;
-        let folder = IssueFolder::new(&self.root, remote.repo(), issue);
-        checkout::prepare(self.git.clone(), folder, (branch.clone(), sources), leftover).await
+        checkout::prepare(self.git.clone(), (folder, in_use), (branch.clone(), sources), leftover).await
     }
 
     /// Finds the commits the checkout goes out from and starts at, and has the server send what they lack.
@@ -158,6 +161,10 @@ impl Workspace {
 
     pub(super) fn git(&self) -> &Git {
         &self.git
+    }
+
+    pub(super) fn in_use(&self) -> &InUse {
+        &self.in_use
     }
 
     /// Waits for other tasks of this process, then takes the lock that other processes see. The wait ends: each of

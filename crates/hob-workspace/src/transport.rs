@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hob_domain::FailureClass;
+use hob_domain::{FailureClass, denied_advice};
 use hob_process::{Exit, Finished, Program};
 use tokio_util::sync::CancellationToken;
 
@@ -56,6 +56,10 @@ fn classify(said: &str) -> (FailureClass, Option<&'static str>) {
     if is_full_disk(said) {
         return (later(), Some(NO_SPACE));
     }
+    let lower = said.to_lowercase();
+    if let (true, Some(advice)) = (lower.contains("error: 403"), denied_advice(said)) {
+        return (FailureClass::Misconfigured, Some(advice));
+    }
     let rules: [(&[&str], FailureClass, Option<&'static str>); 6] = [
         (&["error: 429", "error: 50", "rate limit"], later(), None),
         (
@@ -84,7 +88,6 @@ fn classify(said: &str) -> (FailureClass, Option<&'static str>) {
             None,
         ),
     ];
-    let lower = said.to_lowercase();
     let found = rules.into_iter().find(|(texts, _, _)| texts.iter().any(|text| lower.contains(text)));
     found.map_or((later(), None), |(_, class, advice)| (class, advice))
 }
@@ -106,6 +109,16 @@ mod tests {
             ),
             ("fatal: Authentication failed for 'https://h/a/b.git/'", operator.clone(), "expired"),
             ("fatal: could not read Username for 'https://h': terminal prompts disabled", operator.clone(), "expired"),
+            (
+                "remote: This repository was archived so it is read-only.; fatal: … error: 403",
+                operator.clone(),
+                "unarchive",
+            ),
+            (
+                "remote: The 'acme' organization has enforced SAML SSO.; fatal: … error: 403",
+                operator.clone(),
+                "sign-on",
+            ),
             (
                 "remote: Repository not found.; fatal: repository 'https://h/a/b.git/' not found",
                 operator.clone(),

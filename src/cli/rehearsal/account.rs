@@ -3,15 +3,18 @@
 use std::{collections::BTreeMap, sync::PoisonError};
 
 use anyhow::Context;
-use hob_domain::{IssueNumber, terminal};
+use hob_domain::{BlockKind, IssueNumber, State, terminal};
 use hob_worker::WorkEvent;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::cli::{
-    output::{self, BAD, BOLD, DIM, GOOD, styled},
-    progress::{Show, Timed},
-    rehearsal::stage::Stage,
+    exit::{Exit, fatal},
+    json,
+    layout::{width_of, wrapped},
+    output::{self, BAD, BOLD, DIM, GOOD, Unwritable, styled},
+    progress::{Addresses, Show, Timed, count},
+    rehearsal::stage::{Desk, Stage},
 };
 
 /// One issue's part of the account.
@@ -19,7 +22,7 @@ use crate::cli::{
 struct Account {
     issue: u64,
     title: String,
-    address: String,
+    address: Option<String>,
     /// States and refusals, each with the seconds since the start.
     states: Vec<(f64, String)>,
     question: Option<String>,
@@ -30,32 +33,78 @@ struct Account {
     diff: Option<String>,
 }
 
+/// What to run next, with a repository of one's own.
+const NEXT: [(&str, &str); 3] = [
+    ("hob rehearse --repo PATH --issue FILE --agent NAME", "the same with a copy of your repository and your agent"),
+    ("hob --repo OWNER/NAME doctor", "what is missing for a real run, and how to fix it; needs GITHUB_TOKEN"),
+    ("hob --repo OWNER/NAME run --once --dry-run", "what Hob would do there; writes nothing"),
+];
+
 /// Prints what happened, from the data on the forge.
-pub(in crate::cli) async fn tell(stage: &Stage, show: Show) -> anyhow::Result<()> {
+pub(in crate::cli) async fn tell(stage: &Stage, desk: &Desk) -> anyhow::Result<()> {
     let mut accounts = collect(stage);
     for account in accounts.values_mut() {
         complete(stage, account).await?;
+        if desk.addresses == Addresses::End {
+            (account.address, account.pull_request_address) = (None, None);
+        }
     }
     let accounts: Vec<_> = accounts.into_values().collect();
-    match show {
-        Show::Json => output::json(&accounts),
-        Show::Lines => {
-            accounts.iter().for_each(print);
-            let calls = stage.worker.forge().connection().call_counts();
-            anstream::println!(
-                "API calls: {} reads, {} not modified, {} writes",
-                calls.reads,
-                calls.unchanged,
-                calls.writes
-            );
-            Ok(())
+    match desk.show {
+        Show::Json => json::result(&accounts),
+        Show::Lines(_) => {
+            accounts.iter().try_for_each(print)?;
+            conclude(&accounts)
         }
     }
 }
 
+/// What it came to, and what to do next.
+fn conclude(accounts: &[Account]) -> anyhow::Result<()> {
+    let of = |is: fn(&Account) -> bool| accounts.iter().filter(|account| is(account)).count();
+    let pulls = of(|account| account.pull_request.is_some());
+    if pulls == 0 {
+        return Ok(());
+    }
+    let parts = [
+        (of(|account| account.states.iter().any(|(_, state)| *state == State::Done.to_string())), "merged"),
+        (of(|account| account.answer.is_some()), "after an answer"),
+    ];
+    let parts: String =
+        parts.iter().filter(|(number, _)| *number > 0).map(|(n, what)| format!(", {n} {what}")).collect();
+    let refused = of(|account| account.states.iter().any(|(_, state)| state.starts_with("refused")));
+    let refused = if refused > 0 { format!("; {} refused", count(refused, "issue")) } else { String::new() };
+    let worked = format!("{}{parts}{refused}.", count(pulls, "pull request"));
+    output::line("")?;
+    output::line(wrapped(&format!("{} {worked}", styled(GOOD, "It worked:")), width_of(std::io::stdout()), 0))?;
+    output::line(format!("\n{}", styled(BOLD, "Next:")))?;
+    for (command, what) in NEXT {
+        output::line(format!("  {command}"))?;
+        output::line(format!("      {}", styled(DIM, what)))?;
+    }
+    Ok(())
+}
+
+/// Checks that a rehearsal with one issue led to a pull request, or to a question that only a person can answer.
+pub(in crate::cli) async fn expect_an_end(stage: &Stage) -> anyhow::Result<()> {
+    let history = stage.worker.forge().ledger().history(IssueNumber(1)).await?;
+    let end = match history.last().map(|entry| &entry.record) {
+        None => "the issue was not claimed".to_owned(),
+        Some(record) => match (record.state, record.blocked.as_ref()) {
+            (State::InReview | State::Done, _) => return Ok(()),
+            (State::Blocked, Some(why)) if matches!(why.kind, BlockKind::Question | BlockKind::ApprovalNeeded) => {
+                return Ok(());
+            }
+            (State::Blocked, Some(why)) => format!("blocked: {}", why.text.lines().next().unwrap_or_default()),
+            (state, _) => format!("{state}: {}", record.last_failure.as_deref().unwrap_or("its attempt did not end")),
+        },
+    };
+    Err(fatal(Exit::Rehearsal, format!("the rehearsal ended without a pull request: {end}")))
+}
+
 fn collect(stage: &Stage) -> BTreeMap<u64, Account> {
     let mut accounts: BTreeMap<u64, Account> = BTreeMap::new();
-    for Timed { seconds, event, .. } in stage.log.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+    for Timed { seconds, event, .. } in stage.watch.log.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         let (issue, state) = match event {
             WorkEvent::Moved { issue, state, .. } => (issue.0, Some(state.to_string())),
             WorkEvent::Refused { issue, reason } => (issue.0, Some(format!("refused ({reason})"))),
@@ -66,7 +115,11 @@ fn collect(stage: &Stage) -> BTreeMap<u64, Account> {
                 (issue.0, None)
             }
             WorkEvent::Failed { issue: Some(issue), reason } => (issue.0, Some(format!("failed ({reason})"))),
-            WorkEvent::Failed { issue: None, .. } | WorkEvent::Polled { .. } | WorkEvent::Progress { .. } => continue,
+            WorkEvent::Failed { issue: None, .. }
+            | WorkEvent::Polled { .. }
+            | WorkEvent::Progress { .. }
+            | WorkEvent::Activity { .. }
+            | WorkEvent::Checked { .. } => continue,
         };
         let account = accounts.entry(issue).or_default();
         account.issue = issue;
@@ -79,7 +132,7 @@ async fn complete(stage: &Stage, account: &mut Account) -> anyhow::Result<()> {
     let ann = &stage.maintainer;
     let issue = ann.read(&format!("/issues/{}", account.issue)).await?;
     account.title = issue["title"].as_str().context("an issue has no title")?.to_owned();
-    account.address = issue["html_url"].as_str().unwrap_or_default().to_owned();
+    account.address = issue["html_url"].as_str().map(str::to_owned);
     let history = stage.worker.forge().ledger().history(IssueNumber(account.issue)).await?;
     let blocked = history.iter().rev().find_map(|entry| entry.record.blocked.as_ref());
     account.question = blocked.map(|blocked| format!("{} {}", blocked.text.trim(), blocked.question));
@@ -108,23 +161,28 @@ fn diff(files: &Value) -> String {
     text
 }
 
-fn print(account: &Account) {
-    anstream::println!("\n{}", styled(BOLD, &format!("#{} {}", account.issue, terminal(&account.title))));
-    anstream::println!("  {}", styled(DIM, &account.address));
+fn print(account: &Account) -> Result<(), Unwritable> {
+    let width = width_of(std::io::stdout());
+    let title = styled(BOLD, &format!("#{} {}", account.issue, terminal(&account.title)));
+    output::line(format!("\n{}", wrapped(&title, width, 0)))?;
     let states: Vec<_> =
         account.states.iter().map(|(seconds, state)| format!("{} {seconds:.1} s", terminal(state))).collect();
-    anstream::println!("  {}", states.join(" → "));
-    if let Some(question) = &account.question {
-        anstream::println!("  blocked: {}", terminal(question));
-    }
-    if let Some(answer) = &account.answer {
-        anstream::println!("  answered by {}", terminal(answer));
-    }
-    if let (Some(number), Some(address)) = (account.pull_request, &account.pull_request_address) {
-        anstream::println!("  pull request #{number}: {address}");
+    let pull = account.pull_request.map(|number| match &account.pull_request_address {
+        Some(address) => format!("pull request #{number}: {address}"),
+        None => format!("pull request #{number}"),
+    });
+    let parts = [
+        account.address.as_ref().map(|address| styled(DIM, address)),
+        Some(states.join(" → ")),
+        account.question.as_ref().map(|question| format!("blocked: {}", terminal(question))),
+        account.answer.as_ref().map(|answer| format!("answered by {}", terminal(answer))),
+        pull,
+    ];
+    for part in parts.into_iter().flatten() {
+        output::line(wrapped(&format!("  {part}"), width, 4))?;
     }
     for line in account.evidence.iter().flat_map(|text| text.lines()).filter(|line| !line.is_empty()) {
-        anstream::println!("    {}", terminal(&line.replace("**", "")));
+        output::line(wrapped(&format!("    {}", terminal(&line.replace("**", ""))), width, 4))?;
     }
     for line in account.diff.iter().flat_map(|text| text.lines()) {
         let style = match line.as_bytes().first() {
@@ -133,6 +191,7 @@ fn print(account: &Account) {
             Some(b'-') => BAD,
             _ => DIM,
         };
-        anstream::println!("    {}", styled(style, &terminal(line)));
+        output::line(format!("    {}", styled(style, &terminal(line))))?;
     }
+    Ok(())
 }

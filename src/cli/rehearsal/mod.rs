@@ -5,6 +5,6 @@ mod people;
 mod script;
 mod stage;
 
-pub(super) use account::tell;
+pub(super) use account::{expect_an_end, tell};
 pub(super) use script::{bundled, own};
 pub(super) use stage::Desk;

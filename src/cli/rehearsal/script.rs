@@ -7,13 +7,14 @@ use github_emulator::SeedFile;
 use hob_agent::AgentParts;
 use hob_config::{AgentSettings, BackendKind};
 use hob_domain::{RepoName, State};
-use hob_worker::{RunLimits, WorkEvent, run_once};
+use hob_worker::{RunLimits, WorkError, WorkEvent, run_once};
 use include_dir::{Dir, DirEntry, include_dir};
 
 use crate::cli::{
     exit::{Exit, fatal},
+    layout::{width_of, wrapped},
     output::{BOLD, styled},
-    progress::{Show, Timed},
+    progress::{Show, Timed, Verbosity},
     rehearsal::stage::{Desk, Source, Stage},
     setup::Setup,
 };
@@ -35,14 +36,15 @@ pub(in crate::cli) async fn bundled(setup: Setup, desk: &Desk) -> anyhow::Result
     let files = bundled_files();
     let repo: RepoName = "hob/pace".parse()?;
     let stage = Stage::set(settings, repo, Source::Files(&files), agents, None, desk).await?;
-    play(&stage, desk.show).await?;
+    play(&stage, desk).await?;
+    stage.watch.written()?;
     verify(&stage)?;
     Ok(stage)
 }
 
-async fn play(stage: &Stage, show: Show) -> anyhow::Result<()> {
+async fn play(stage: &Stage, desk: &Desk) -> anyhow::Result<()> {
     let (ann, otto) = (&stage.maintainer, &stage.outsider);
-    say(show, "ann opens issues and labels the first one; the model's replies are recorded, everything else is real");
+    say(desk, "ann opens issues and labels the first one; the model's replies are recorded, everything else is real");
     ann.make_label("code").await?;
     for n in 1..=3 {
         let (title, body) = issue(n)?;
@@ -54,7 +56,7 @@ async fn play(stage: &Stage, show: Show) -> anyhow::Result<()> {
     run_once(&stage.worker, RunLimits::default()).await?;
     if let Some(pull) = published(stage).first() {
         say(
-            show,
+            desk,
             "ann merges the pull request and labels two more issues; otto, who has no write permission, labels his own",
         );
         ann.merge(*pull).await?;
@@ -63,7 +65,7 @@ async fn play(stage: &Stage, show: Show) -> anyhow::Result<()> {
     ann.label(3, &["code", "agent:asker"]).await?;
     otto.label(4, &["code"]).await?;
     run_once(&stage.worker, RunLimits::default()).await?;
-    say(show, "ann answers the question in a comment");
+    say(desk, "ann answers the question in a comment");
     ann.comment(3, text("answer.md")?.trim()).await?;
     run_once(&stage.worker, RunLimits::default()).await?;
     Ok(())
@@ -94,19 +96,23 @@ pub(in crate::cli) async fn own(
     ann.make_label("code").await?;
     let number = ann.open_issue(title, body).await?;
     ann.label(number, &["code"]).await?;
-    run_once(&stage.worker, RunLimits::default()).await?;
-    Ok(stage)
+    match run_once(&stage.worker, RunLimits::default()).await?.lacks {
+        Some(lacks) => Err(WorkError::Shared(lacks).into()),
+        None => Ok(stage),
+    }
 }
 
 /// Checks the end of the bundled rehearsal; a difference is a bug in Hob or a problem of this machine.
 fn verify(stage: &Stage) -> anyhow::Result<()> {
     let mut ends: BTreeMap<u64, String> = BTreeMap::new();
-    for Timed { event, .. } in stage.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
+    for Timed { event, .. } in stage.watch.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
         match event {
             WorkEvent::Moved { issue, state, .. } => drop(ends.insert(issue.0, state.to_string())),
             WorkEvent::Refused { issue, .. } => drop(ends.insert(issue.0, "refused".to_owned())),
             WorkEvent::Polled { .. }
             | WorkEvent::Progress { .. }
+            | WorkEvent::Activity { .. }
+            | WorkEvent::Checked { .. }
             | WorkEvent::Published { .. }
             | WorkEvent::Failed { .. } => {}
         }
@@ -132,13 +138,15 @@ fn verify(stage: &Stage) -> anyhow::Result<()> {
 
 /// The pull requests that were opened so far.
 fn published(stage: &Stage) -> Vec<u64> {
-    let log = stage.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let log = stage.watch.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let number = |Timed { event, .. }: &Timed| match event {
         WorkEvent::Published { pull, .. } => Some(pull.0),
         WorkEvent::Polled { .. }
         | WorkEvent::Moved { .. }
         | WorkEvent::Refused { .. }
         | WorkEvent::Progress { .. }
+        | WorkEvent::Activity { .. }
+        | WorkEvent::Checked { .. }
         | WorkEvent::Failed { .. } => None,
     };
     log.iter().filter_map(number).collect()
@@ -180,8 +188,12 @@ fn collect(dir: &'static Dir<'static>, found: &mut Vec<SeedFile<'static>>) {
     }
 }
 
-fn say(show: Show, text: &str) {
-    if show == Show::Lines {
-        anstream::eprintln!("\n{}", styled(BOLD, text));
+fn say(desk: &Desk, text: &str) {
+    match desk.show {
+        Show::Lines(Verbosity::Stages | Verbosity::Everything) => {
+            let text = wrapped(&styled(BOLD, text), width_of(std::io::stderr()), 0);
+            desk.screen.line(format!("\n{text}"));
+        }
+        Show::Lines(Verbosity::Quiet) | Show::Json => {}
     }
 }

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
     output::Naming,
-    progress::{self, Log, Show},
+    progress::{self, Addresses, Grouping, Show, View, Watch},
     rehearsal::people::Person,
     screen::Screen,
 };
@@ -30,7 +30,7 @@ pub(in crate::cli) struct Stage {
     pub(super) worker: Arc<Worker>,
     pub(super) maintainer: Person,
     pub(super) outsider: Person,
-    pub(super) log: Log,
+    pub(in crate::cli) watch: Watch,
     /// Mirrors, checkouts and transcripts; gone with the stage.
     _state: TempDir,
 }
@@ -38,6 +38,8 @@ pub(in crate::cli) struct Stage {
 /// How a rehearsal shows itself, and whom its agents ask.
 pub(in crate::cli) struct Desk {
     pub(in crate::cli) show: Show,
+    /// Whether the forge stays, so that its addresses lead somewhere.
+    pub(in crate::cli) addresses: Addresses,
     pub(in crate::cli) screen: Screen,
     pub(in crate::cli) approval: Approval,
 }
@@ -71,7 +73,10 @@ impl Stage {
                 .with_context(|| format!("`{}` is not a git repository with a commit", folder.display()))?,
         };
         let state = tempfile::Builder::new().prefix("hob-rehearsal-").tempdir()?;
-        let (events, log) = progress::sink(desk.show, Naming::One, progress::SUMMARY, &desk.screen);
+        let (show, addresses, cancel) = (desk.show, desk.addresses, CancellationToken::new());
+        let (naming, grouping) = (Naming::One, Grouping::Off);
+        let view = View { show, naming, addresses, grouping, keeps: progress::SUMMARY };
+        let (events, watch) = progress::sink(view, &desk.screen, &cancel);
         let address = format!("{}/repos/{repo}", forge.api_url());
         let identity = Authentication::Token(WORKER.into());
         let connection = Connection::new(&forge.api_url(), identity, &settings.forge, Access::ReadWrite)?;
@@ -85,7 +90,7 @@ impl Stage {
             agent,
             id: worker_id("rehearsal"),
             events,
-            cancel: CancellationToken::new(),
+            cancel,
             approval: desk.approval.clone(),
             preflight: Preflight::Wanted,
             settings,
@@ -95,7 +100,7 @@ impl Stage {
         let people = reqwest::Client::builder().no_proxy().build()?;
         let maintainer = Person::new(&people, &address, MAINTAINER);
         let outsider = Person::new(&people, &address, OUTSIDER);
-        Ok(Self { forge, worker, maintainer, outsider, log, _state: state })
+        Ok(Self { forge, worker, maintainer, outsider, watch, _state: state })
     }
 
     /// Where the repository's pages are.

@@ -204,7 +204,7 @@ async fn a_known_name_needs_no_settings_and_a_missing_program_is_answered_with_h
         let agent = registry("").get(name.as_str()).unwrap();
         let error = agent.run(&bench.request, &bench.context).await.unwrap_err();
         assert!(error.reason.contains("is not on the path: install it with"), "{error}");
-        assert_eq!(error.failure, FailureClass::NeedsHuman);
+        assert_eq!(error.failure, FailureClass::Misconfigured);
     }
 }
 

@@ -126,7 +126,7 @@ async fn a_program_that_is_missing_is_named() {
     let bench = Bench::new(&[]);
     let agent = registry("[agents.a]\nbackend = 'command'\ncommand = ['no-such-agent']").get("a").unwrap();
     let error = agent.run(&bench.request, &bench.context).await.unwrap_err();
-    assert!(error.reason.contains("no-such-agent") && error.failure == FailureClass::NeedsHuman);
+    assert!(error.reason.contains("no-such-agent") && error.failure == FailureClass::Misconfigured);
 }
 
 #[tokio::test]

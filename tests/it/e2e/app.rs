@@ -77,7 +77,7 @@ async fn every_page_of_a_list_is_asked_for_with_the_token() {
         world.asks(&format!("Chore {n}"), "").await;
     }
     let forge = Forge::new(world.as_app(None), repo(), "refs/hob/");
-    assert_eq!(forge.issues().open_with("code").await.unwrap().len(), 101);
+    assert_eq!(forge.issues().open_with("code").await.unwrap().issues.len(), 101);
     let anonymous = |path: &str| path.contains("/issues?");
     let requests = world.forge.requests();
     assert!(requests.iter().filter(|request| anonymous(&request.path)).all(|request| request.login.is_some()));

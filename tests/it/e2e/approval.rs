@@ -79,7 +79,7 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
         "an action of high impact, which needs approval",
         "**Question**: Do you approve this: `shell rm x`?",
         "Exactly this, by the tool `shell`:\n\n```text\n| rm x\n```\n",
-        "- write `/hob approve`: exactly this may run",
+        "- comment `/hob approve`: exactly this may run",
         "- reply and say what to do instead",
     ] {
         assert!(status.contains(part), "{part}\n{status}");
@@ -149,14 +149,18 @@ async fn any_other_answer_goes_on_without_it_and_its_words_reach_the_agent() {
 }
 
 #[tokio::test]
-async fn an_approval_where_none_is_asked_for_does_nothing() {
+async fn an_approval_where_none_is_asked_for_is_told_and_does_nothing() {
     let world = World::with_agent("exit 4").start().await;
     let issue = world.asks("Fail", "").await;
     world.run().await;
     world.comments("ann", issue, "/hob approve").await;
-    let before = world.writes().len();
     world.run().await;
-    assert_eq!((world.writes().len(), world.briefs(issue).len()), (before, 1));
+    assert_eq!(
+        (world.labels(issue).await, world.briefs(issue).len()),
+        (vec!["blocked".to_owned(), "code".to_owned()], 1)
+    );
+    let said = world.said(issue).await;
+    assert!(said.iter().any(|said| said.text.contains("Nothing waits for approval here")), "{said:?}");
     let error = hob_worker::approve(&*world.worker("w1").await, IssueNumber(issue), "").await.unwrap_err().to_string();
     assert!(error.contains("asks for no approval"), "{error}");
     world.finish().await;

@@ -26,7 +26,7 @@ async fn waiting() -> (World, u64) {
 async fn a_question_is_answered_and_the_work_goes_on_where_it_stood() {
     let (world, issue) = waiting().await;
     let status = world.status(issue).await;
-    assert!(status.contains("**Question**: Which colour?") && status.contains("/hob unblock"), "{status}");
+    assert!(status.contains("**Question**: Which colour?") && status.contains("- reply here:"), "{status}");
     let branch = format!("hob/{issue}-paint-it");
     assert_eq!(world.branches().await, std::slice::from_ref(&branch), "the work so far is kept");
     assert!(world.pulls().await.is_empty());
@@ -145,21 +145,6 @@ async fn a_plain_reply_answers_a_question() {
 }
 
 #[tokio::test]
-async fn what_is_no_question_takes_a_command() {
-    let world = World::with_agent("case $n in 0) exit 4;; *) echo done > done.txt;; esac").start().await;
-    let issue = world.asks("Fail first", "").await;
-    world.run().await;
-    world.comments("wil", issue, "Strange, I shall look into it.").await;
-    let before = world.writes().len();
-    world.run().await;
-    assert_eq!((world.writes().len(), world.briefs(issue).len()), (before, 1));
-    world.comments("wil", issue, "Mended.\n/hob retry").await;
-    world.run().await;
-    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
-    world.finish().await;
-}
-
-#[tokio::test]
 async fn an_answer_is_taken_once() {
     let (world, issue) = waiting().await;
     world.comments("wil", issue, "/hob unblock Green.").await;
@@ -193,5 +178,54 @@ async fn an_old_answer_does_not_answer_a_new_question() {
     let brief = &world.briefs(issue)[2];
     assert!(brief.contains("Question 1?") && brief.contains("Second answer."), "{brief}");
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    world.finish().await;
+}
+
+/// The reactions on an issue's comment by `login`.
+async fn reactions(world: &World, issue: u64, login: &str) -> Vec<String> {
+    let comments = world.look(&format!("/issues/{issue}/comments?per_page=100")).await;
+    let by = comments.as_array().unwrap().iter().filter(|comment| comment["user"]["login"] == login);
+    let id = by.last().unwrap()["id"].clone();
+    let found = world.look(&format!("/issues/comments/{id}/reactions")).await;
+    found.as_array().unwrap().iter().map(|one| one["content"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_plain_reply_answers_whatever_the_issue_is_blocked_by_and_gets_a_receipt() {
+    for script in ["exit 9", "echo looked around", "rm README.md; ln -s /etc/passwd README.md"] {
+        let script =
+            format!("case $n in 0) {script} ;; *) echo done > done.txt; rm -f README.md; echo x > README.md ;; esac");
+        let world = World::with_agent(&script).start().await;
+        let issue = world.asks("Make done.txt", "").await;
+        world.run().await;
+        assert_eq!(world.labels(issue).await, ["blocked", "code"], "{script}: {:?}", world.failures());
+        world.comments("wil", issue, "Try it with a file named done.txt.").await;
+        world.run().await;
+        assert_eq!(world.labels(issue).await, ["code", "in-review"], "{script}: {:?}", world.history(issue).await);
+        assert!(world.briefs(issue)[1].contains("Try it with a file named done.txt."));
+        assert_eq!(reactions(&world, issue, "wil").await, ["eyes"]);
+        world.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_followed_is_told_in_one_line_and_once() {
+    let world = World::with_agent("exit 9").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    world.comments("wil", issue, "@ann, do you know?").await;
+    world.comments("ann", issue, "/hob rtery").await;
+    for name in ["w1", "w2"] {
+        crate::harness::run(&world.worker(name).await).await;
+    }
+    let said = world.said(issue).await;
+    let replies: Vec<_> = said.iter().filter(|said| said.text.starts_with("<!-- hob:reply")).collect();
+    assert_eq!(replies.len(), 1, "{said:?}");
+    assert!(replies[0].text.contains("`/hob rtery` is no command of Hob's"), "{}", replies[0].text);
+    assert_eq!(reactions(&world, issue, "ann").await, ["confused"]);
+    assert_eq!(
+        (world.labels(issue).await, world.briefs(issue).len()),
+        (vec!["blocked".to_owned(), "code".to_owned()], 1)
+    );
     world.finish().await;
 }

@@ -1,10 +1,12 @@
 //! Budgets: of an attempt, of an issue's life, of the repository's day; the hour; and attempts that lead nowhere.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use hob_domain::{BlockKind, State};
+use hob_domain::{Allowance, BlockKind, IssueNumber, RepositoryRecord, Reservation, Spend, State, reserve};
+use hob_forge::{Access, Forge};
+use hob_worker::RunLimits;
 
-use crate::harness::{World, run};
+use crate::harness::{Turnstile, World, run};
 
 /// Says what it cost, in US dollars and tokens.
 fn costing(script: &str, usd: &str) -> String {
@@ -19,13 +21,13 @@ async fn blocked_kind(world: &World, issue: u64) -> Option<BlockKind> {
 #[tokio::test]
 async fn an_issues_budget_holds_whatever_is_answered_and_whatever_label_is_put_on_again() {
     let world = World::with_agent(&costing("echo $n > work.txt", "3.0"))
-        .check("test -f done.txt")
+        .check("test ! -f work.txt")
         .set("limits.usd_per_issue", "5.0")
         .start()
         .await;
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
-    assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::LimitReached));
+    assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::BudgetSpent));
     let spent = world.record(issue).await.unwrap().spend;
     assert_eq!(spent.usd_micros, 6_000_000, "the second round had what was left of five dollars");
     let status = world.status(issue).await;
@@ -37,7 +39,7 @@ async fn an_issues_budget_holds_whatever_is_answered_and_whatever_label_is_put_o
     world.run().await;
     world.labels_on("ann", issue, "code").await;
     world.run().await;
-    assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::LimitReached));
+    assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::BudgetSpent));
     assert_eq!(world.briefs(issue).len(), 2, "no agent ran again");
     assert_eq!(world.record(issue).await.unwrap().spend, spent);
     world.finish().await;
@@ -66,7 +68,7 @@ async fn tokens_and_attempts_of_a_life_are_limited_too() {
 #[tokio::test]
 async fn an_attempts_budget_ends_the_attempt_and_a_person_may_start_another() {
     let world = World::with_agent(&costing("echo $n >> work.txt; test $n -lt 1 || echo done > done.txt", "1.0"))
-        .check("test -f done.txt")
+        .check("test ! -f work.txt || test -f done.txt")
         .set("limits.usd_per_attempt", "1.0")
         .start()
         .await;
@@ -110,6 +112,92 @@ async fn a_days_budget_is_shared_by_all_workers_and_ends_at_midnight() {
     world.forge.advance(Duration::from_secs(24 * 3600));
     world.run().await;
     assert_eq!(states(&world).await, 3, "{:?}", world.failures());
+    world.finish().await;
+}
+
+/// Another worker takes all that is left of the day, for an issue of its own.
+async fn another_takes_the_day(world: &World) {
+    let (forge, rules) = (world.bot(Access::ReadWrite), world.settings.repository_rules());
+    let base = forge.repository().base_branch().await.unwrap();
+    let taken = forge.repository_ledger().change(&base.tree, |before, nonce, now| {
+        let until = now + Duration::from_secs(3_600);
+        let (bill, allowance) = (Spend::default(), Allowance::default());
+        let ask = Reservation { issue: IssueNumber(99), bill, allowance, until };
+        let (record, _) = reserve(before, &ask, &rules, nonce, now)?;
+        Ok((record, "another begins".to_owned(), ()))
+    });
+    taken.await.unwrap().unwrap();
+}
+
+/// Four issues of which the day has room for one; another worker takes that at the request whose path ends so.
+async fn the_day_is_taken_at(path: &str) -> (World, hob_worker::RunSummary) {
+    let turnstile = Arc::new(Turnstile::default());
+    let world = World::fixing()
+        .set("limits.usd_per_issue", "2.0")
+        .set("limits.usd_per_day", "2.0")
+        .inside(&turnstile)
+        .start()
+        .await;
+    for n in 1..=4 {
+        world.asks(&format!("Issue {n}"), "").await;
+    }
+    let stopped = turnstile.stop_at_path(path);
+    let meanwhile = async {
+        let go = stopped.await.unwrap();
+        another_takes_the_day(&world).await;
+        go.send(()).unwrap();
+    };
+    let worker = world.worker("w1").await;
+    let limits = RunLimits { max_issues: Some(2), ..RunLimits::default() };
+    let (summary, ()) = tokio::join!(hob_worker::run_once(&worker, limits), meanwhile);
+    (world, summary.unwrap())
+}
+
+#[tokio::test]
+async fn room_that_is_gone_before_the_claim_leaves_the_issues_alone() {
+    let (world, summary) = the_day_is_taken_at("/events").await;
+    assert_eq!((summary.worked, summary.failed), (0, 0), "{:?}", world.failures());
+    for issue in 1..=4 {
+        assert!(world.record(issue).await.is_none(), "issue {issue} was claimed");
+    }
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn room_that_is_gone_after_the_claim_costs_one_requeue_and_no_work() {
+    let (world, summary) = the_day_is_taken_at("/git/refs").await;
+    assert_eq!((summary.worked, summary.failed), (0, 0), "{:?}", world.failures());
+    let record = world.record(1).await.unwrap();
+    assert_eq!((record.state, record.generation.0, record.attempts_ever), (State::Ready, 1, 0));
+    let labelled = world.writes().into_iter().filter(|write| write.path.contains("/issues/1/labels"));
+    assert_eq!(labelled.count(), 0, "no label comes and goes");
+    for issue in 2..=4 {
+        assert!(world.record(issue).await.is_none(), "issue {issue} of an old queue was claimed");
+    }
+    // What is left of the world has no status comment: nothing was ever shown.
+    world.leave();
+}
+
+#[tokio::test]
+async fn a_worker_that_found_others_at_the_record_looks_before_it_writes() {
+    let world = World::fixing().start().await;
+    let (one, two) = (world.bot(Access::ReadWrite), world.bot(Access::ReadWrite));
+    let tree = one.repository().base_branch().await.unwrap().tree;
+    let writes = async |forge: &Forge| {
+        let before = forge.connection().call_counts().writes;
+        let changed = forge.repository_ledger().change(&tree, |before, nonce, now| {
+            Ok((RepositoryRecord::next(before, nonce, now), "a change".to_owned(), ()))
+        });
+        changed.await.unwrap().unwrap();
+        forge.connection().call_counts().writes - before
+    };
+    assert_eq!((writes(&one).await, writes(&one).await), (2, 2));
+    assert_eq!((writes(&two).await, writes(&one).await), (4, 4), "neither knows of the other");
+    assert_eq!((writes(&two).await, writes(&one).await), (2, 2), "both look first");
+    let reads = |forge: &Forge| forge.connection().call_counts().reads;
+    assert_eq!(writes(&one).await, 2);
+    let before = reads(&one);
+    assert_eq!((writes(&one).await, reads(&one) - before), (2, 0), "whoever is alone again looks no more");
     world.finish().await;
 }
 
@@ -162,7 +250,7 @@ async fn the_same_failure_on_the_same_work_ends_the_attempts_early() {
 #[tokio::test]
 async fn a_round_that_changes_nothing_is_the_last() {
     let world = World::with_agent("echo half > half.txt")
-        .check("echo broken; test -f done.txt")
+        .check("echo broken; test ! -f half.txt")
         .set("limits.check_rounds", "9")
         .start()
         .await;

@@ -14,7 +14,7 @@ async fn a_run_tells_its_stages_and_writes_the_step_summary() {
     let ended = world.hob_with(&["run", "--once"], &[("GITHUB_STEP_SUMMARY", summary.to_str().unwrap())]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     for part in
-        ["claimed, generation 1", "the agent `fixer` works", "checks on the head: 1 of 1 pass", "1 issue(s) worked on"]
+        ["claimed, generation 1", "the agent `fixer` works", "checks on the head: 1 of 1 pass", "1 issue worked on"]
     {
         assert!(ended.stderr.contains(part), "{part}: {ended:?}");
     }
@@ -32,7 +32,7 @@ async fn a_pass_with_an_issue_that_failed_ends_with_1_and_leaves_it_to_the_next(
     world.forge.inject(Fault { method: Some("GET".to_owned()), path, login: None, when: When::Always, what });
     let ended = world.hob(&["run", "--once"]).await;
     assert_eq!(ended.code, 1, "{ended:?}");
-    assert!(ended.stderr.contains("1 issue(s) failed and are left for the next run"), "{ended:?}");
+    assert!(ended.stderr.contains("1 issue failed; the next run tries again"), "{ended:?}");
     world.forge.heal();
     assert_eq!(world.hob(&["run", "--once"]).await.code, 0);
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
@@ -45,7 +45,7 @@ async fn a_run_for_programs_is_json_to_the_last_line() {
     world.asks("Make done.txt", "").await;
     let ended = world.hob(&["run", "--once", "--json"]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
-    let lines: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = ended.objects();
     let events: Vec<&str> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
     assert!(events.contains(&"published") && events.contains(&"moved"), "{events:?}");
     let last = lines.last().unwrap();
@@ -64,9 +64,21 @@ async fn an_operator_answers_from_the_command_line() {
     let number = issue.to_string();
     assert_eq!(world.hob(&["run", "--once"]).await.code, 0);
     let explained = world.hob(&["explain", &number]).await;
-    assert!(explained.stdout.contains("waits for a person's answer"), "{explained:?}");
+    insta::assert_snapshot!(explained.stdout, @r"
+    #1 Paint it (blocked)
+    blocked   The agent needs an answer before it can continue.
+    question  Which colour?
+    now       it waits for a person's answer
+    answer    `/hob unblock TEXT` in a comment on the issue, or `hob unblock 1 -m TEXT`
+    ");
+    let listed = world.hob(&["list"]).await;
+    insta::assert_snapshot!(listed.stdout, @r"
+    order  issue  state    title     next step
+    -      #1     blocked  Paint it  it waits for a person's answer: Which colour?
+    ");
     let ended = world.hob(&["unblock", &number, "-m", "Green."]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stdout.contains("with your answer"), "{ended:?}");
     assert_eq!(world.labels(issue).await, ["code"]);
     assert_eq!(world.hob(&["run", "--once"]).await.code, 0);
     assert!(world.briefs(issue)[1].contains("Green."));
@@ -94,13 +106,58 @@ async fn the_doctor_finds_what_is_missing_and_writes_nothing_that_stays() {
 }
 
 #[tokio::test]
+async fn an_answer_that_was_given_is_what_list_and_explain_tell() {
+    let script = r#"case $n in
+        0) echo '{"outcome":"question","question":"Which colour?"}' ;;
+        *) echo done > done.txt ;;
+    esac"#;
+    let world = World::fixing().script("fixer", script).start().await;
+    let issue = world.asks("Paint it", "").await;
+    world.run().await;
+    world.comments("out", issue, "Red.").await;
+    let strange = world.hob(&["explain", &issue.to_string()]).await;
+    assert!(strange.stdout.contains("now       it waits for a person's answer"), "{strange:?}");
+    world.comments("wil", issue, "Green.").await;
+    for command in
+        [["explain", "1"].as_slice(), &["list"], &["run", "--once", "--dry-run"], &["work", "1", "--dry-run"]]
+    {
+        let told = world.hob(command).await;
+        assert!(told.stdout.contains("wil answered: it would be worked on"), "{told:?}");
+        assert!(!told.stdout.contains("waits for"), "{told:?}");
+    }
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_issue_that_nobody_asked_hob_for_is_explained_by_what_it_lacks() {
+    let world = World::fixing().start().await;
+    let closed = world.asks("Closed", "").await;
+    world.edits("ann", closed, serde_json::json!({ "state": "closed" })).await;
+    let bare = world.opens("ann", "Bare", "", &[]).await;
+    let other = world.opens("ann", "Other", "", &["bug"]).await;
+    for (issue, why) in [
+        (closed, "it is closed"),
+        (bare, "it does not have the label `code`"),
+        (other, "it does not have the label `code` (it has: bug)"),
+    ] {
+        let told = world.hob(&["explain", &issue.to_string()]).await;
+        assert_eq!(told.stdout.lines().last().unwrap(), format!("now       {why}"));
+    }
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn an_issue_that_is_not_there_is_told() {
     let world = World::fixing().start().await;
-    for args in [["explain", "99"], ["unblock", "99"], ["history", "99"]] {
-        let ended = world.hob(&args).await;
-        assert_eq!(ended.code, 4, "{args:?}: {ended:?}");
-        assert!(ended.stderr.contains("99"), "{args:?}: {ended:?}");
+    for command in ["explain", "unblock", "approve", "pause", "resume", "terminate"] {
+        let ended = world.hob(&[command, "99"]).await;
+        assert_eq!(ended.code, 4, "{command}: {ended:?}");
+        assert_eq!(ended.stderr, "hob: issue 99 does not exist or is a pull request\n", "{command}");
     }
+    let history = world.hob(&["history", "99"]).await;
+    assert!(history.code == 4 && history.stderr.contains("99"), "{history:?}");
     assert_eq!(world.writes(), []);
     world.finish().await;
 }

@@ -170,11 +170,11 @@ async fn the_commands_say_what_they_did() {
     let paused = world.hob(&["pause", &number, "-m", "later"]).await;
     assert!(paused.stdout.contains(&format!("`hob resume {issue}`")), "{paused:?}");
     let resumed = world.hob(&["resume", &number, "--json"]).await;
-    assert!(resumed.stdout.contains("\"done\": true"), "{resumed:?}");
+    assert!(resumed.objects()[0]["result"]["done"] == true, "{resumed:?}");
     assert_eq!(world.hob(&["resume", &number]).await.code, 4);
     assert_eq!(world.hob(&["pause"]).await.code, 2, "one issue, or --all");
     let all = world.hob(&["pause", "--all", "--json"]).await;
-    assert_eq!((all.code, all.stdout.contains("\"all\"")), (0, true), "{all:?}");
+    assert_eq!((all.code, &all.objects()[0]["result"]["asked"]), (0, &"paused".into()), "{all:?}");
     assert_eq!(world.hob(&["resume", "--all"]).await.code, 0);
     let ended = world.hob(&["terminate", &number]).await;
     assert!(ended.stdout.contains("has ended"), "{ended:?}");

@@ -5,7 +5,7 @@ use hob_domain::{BlockKind, State};
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::World;
+use crate::harness::{World, run};
 
 /// A world with an issue in review.
 async fn in_review() -> (World, u64, u64) {
@@ -84,6 +84,62 @@ async fn a_deleted_ledger_of_a_blocked_issue_asks_whether_to_go_on() {
     let mut changed = world.changed(world.pull().await["number"].as_u64().unwrap()).await;
     changed.sort();
     assert_eq!(changed, ["done.txt", "half.txt"], "the branch was found again");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_ledger_deleted_before_the_first_comment_does_not_hold_the_issue_up() {
+    let world = World::fixing().start().await;
+    world.asks("Makes the labels", "").await;
+    world.run().await;
+    // The claim's label, the ledger deleted by somebody, and the worker gone.
+    let issue = world.asks("Make done.txt again", "").await;
+    world.labels_on("hob", issue, "assigned").await;
+    let why = world.hob(&["explain", &issue.to_string()]).await.stdout;
+    assert!(why.contains("its ledger was deleted: it would be made anew"), "{why}");
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code"], "{:?}", world.failures());
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_state_label_by_hand_costs_no_call_until_the_issue_changes() {
+    let world = World::fixing().start().await;
+    let issue = world.opens("ann", "Mine", "", &["code", "blocked"]).await;
+    let worker = world.worker("w1").await;
+    run(&worker).await;
+    let before = worker.forge().connection().call_counts();
+    run(&worker).await;
+    let idle = worker.forge().connection().call_counts();
+    assert_eq!((idle.reads - before.reads, idle.unchanged - before.unchanged), (0, 2));
+    world.labels_off("ann", issue, "blocked").await;
+    assert_eq!(run(&worker).await.worked, 1, "{:?}", world.failures());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_status_comment_in_the_place_of_a_deleted_one_is_found_though_nobody_noted_it() {
+    let (world, issue, pull) = in_review().await;
+    let comments = world.look(&format!("/issues/{issue}/comments")).await;
+    let deleted = comments[0]["id"].clone();
+    world.call("ann", Method::DELETE, &format!("/issues/comments/{deleted}"), Value::Null).await;
+    // Whoever wrote this one died before the ledger had its id.
+    let body = comments[0]["body"].as_str().unwrap();
+    world.comments("hob", issue, body).await;
+    world.edits("ann", pull, json!({"state": "closed"})).await;
+    world.run().await;
+    assert_eq!(world.said(issue).await.len(), 1);
+    assert!(world.status(issue).await.contains("without a merge"), "{}", world.status(issue).await);
+    // When all are gone a new one is written.
+    for comment in world.look(&format!("/issues/{issue}/comments")).await.as_array().unwrap() {
+        let path = format!("/issues/comments/{}", comment["id"]);
+        world.call("ann", Method::DELETE, &path, Value::Null).await;
+    }
+    world.edits("ann", pull, json!({"state": "open"})).await;
+    world.run().await;
+    assert_eq!(world.said(issue).await.len(), 1);
     world.finish().await;
 }
 

@@ -207,3 +207,31 @@ async fn a_refused_call_names_the_permission_that_it_needs() {
         world.leave();
     }
 }
+
+#[tokio::test]
+async fn a_refusal_that_is_about_no_permission_says_what_it_is_about() {
+    let world = World::fixing().start().await;
+    let header = |name: &str, value: &str| [(name.to_owned(), value.to_owned())].into();
+    for (headers, message, says) in [
+        (
+            header("x-github-sso", "required; url=https://github.com/orgs/acme/sso?authorization_request=A"),
+            "Resource protected by organization SAML enforcement.",
+            "the organization's single sign-on, at https://github.com/orgs/acme/sso?authorization_request=A",
+        ),
+        (header("x-some", "thing"), "Repository was archived so is read-only.", "the repository is archived"),
+        (
+            header("x-accepted-github-permissions", "issues=read; pull_requests=read"),
+            "Resource not accessible by personal access token",
+            "give it the permission `issues: read` or `pull requests: read`",
+        ),
+    ] {
+        let what = What::Answer { status: 403, headers, message: message.to_owned() };
+        let (method, path) = (None, "/repos/acme/site/issues".to_owned());
+        world.forge.inject(Fault { method, path, login: None, when: When::Always, what });
+        let ended = world.hob(&["list"]).await;
+        world.forge.heal();
+        assert_eq!(ended.code, 3, "{ended:?}");
+        assert!(ended.stderr.contains(says), "{ended:?}");
+    }
+    world.finish().await;
+}

@@ -1,5 +1,7 @@
 //! End to end: a real worker, the real client over real HTTP, real git, on the embedded forge.
 
+mod actions;
+mod answers;
 mod app;
 mod approval;
 mod backends;
@@ -15,6 +17,7 @@ mod drift;
 mod failures;
 mod happy;
 mod isolation;
+mod json;
 mod labels;
 mod leases;
 mod logging;
@@ -23,6 +26,7 @@ mod lost;
 mod meanwhile;
 mod misconfigured;
 mod order;
+mod output;
 mod policy;
 mod proof;
 mod publishing;

@@ -2,7 +2,7 @@
 
 use hob_domain::State;
 
-use crate::harness::World;
+use crate::harness::{Builder, World};
 
 #[tokio::test]
 async fn a_failed_check_goes_back_to_the_agent_and_the_second_round_mends_it() {
@@ -14,16 +14,35 @@ async fn a_failed_check_goes_back_to_the_agent_and_the_second_round_mends_it() {
     assert_eq!((summary.worked, summary.failed), (1, 0), "{:?}", world.failures());
     let briefs = world.briefs(issue);
     assert_eq!(briefs.len(), 2);
-    assert!(briefs[1].contains("fails on your work so far") && briefs[1].contains("the word is missing"));
+    assert!(
+        briefs[1].contains("failed before your work and fails on it, in another way")
+            && briefs[1].contains("the word is missing")
+    );
     let pull = world.pull().await;
     assert!(pull["body"].as_str().unwrap().contains("**Red before, green after**"), "{}", pull["body"]);
     world.finish().await;
 }
 
 #[tokio::test]
-async fn checks_that_keep_failing_block_the_issue_with_their_output() {
+async fn checks_that_passed_on_a_base_are_not_run_on_it_for_the_next_issue() {
+    let world = World::with_agent("echo $HOB_ISSUE > done.txt").check("test -f README.md").start().await;
+    world.asks("First", "").await;
+    world.asks("Second", "").await;
+    world.run().await;
+    let pulls = world.pulls().await;
+    let says = |n: usize, base: &str| {
+        let row = format!("| `test -f README.md` | {base} (0 s) | passed (0 s) |");
+        assert!(pulls[n]["body"].as_str().unwrap().contains(&row), "{}", pulls[n]["body"]);
+    };
+    says(0, "passed");
+    says(1, "passed earlier");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn checks_that_the_work_breaks_block_the_issue_with_their_output() {
     let world = World::with_agent("echo $n > done.txt")
-        .check("echo the roof leaks; false")
+        .check("test ! -f done.txt || { echo the roof leaks; false; }")
         .set("limits.check_rounds", "1")
         .start()
         .await;
@@ -37,6 +56,66 @@ async fn checks_that_keep_failing_block_the_issue_with_their_output() {
     }
     assert!(world.pulls().await.is_empty());
     assert_eq!(world.branches().await, [format!("hob/{issue}-mend-the-roof")], "the work so far is kept");
+    world.finish().await;
+}
+
+/// One check that fails before and after, and one that passes.
+fn red_base(policy: &str) -> Builder {
+    let rules = "checks = ['echo the cellar is wet; test -f dry', 'true']\n";
+    World::with_agent("echo done > done.txt").file(".github/hob.toml", rules).set("checks.on_red_base", policy)
+}
+
+#[tokio::test]
+async fn work_that_makes_nothing_worse_than_a_red_base_is_published_and_says_so() {
+    let world = red_base("publish").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    let briefs = world.briefs(issue);
+    assert_eq!(briefs.len(), 1, "no round is lost");
+    assert!(briefs[0].contains("These checks fail already, before your work."), "{}", briefs[0]);
+    let body = world.pull().await["body"].as_str().unwrap().to_owned();
+    let says = "**Red before, red after**: `echo the cellar is wet; test -f dry` failed on the base already.";
+    assert!(body.contains(says), "{body}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_issue_may_wait_for_a_green_base_and_costs_nothing_until_then() {
+    let world = red_base("wait").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    for _ in 0..2 {
+        world.run().await;
+        let record = world.record(issue).await.unwrap();
+        assert_eq!((record.state, record.attempt, world.briefs(issue).len()), (State::Ready, 0, 0));
+        let status = world.status(issue).await;
+        assert!(
+            status.contains("**Waiting** until") && status.contains("the base branch fails its own checks"),
+            "{status}"
+        );
+        world.forge.advance(world.settings.limits.retry_delay);
+    }
+    world.pushes_onto("ann", "main", "dry", "yes").await;
+    world.forge.advance(world.settings.limits.retry_delay);
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_red_base_may_block_the_issue_before_an_agent_works() {
+    let world = red_base("block").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(
+        (world.labels(issue).await, world.briefs(issue).len()),
+        (vec!["blocked".to_owned(), "code".to_owned()], 0)
+    );
+    let status = world.status(issue).await;
+    assert!(
+        status.contains("The base branch fails its own checks") && status.contains("the cellar is wet"),
+        "{status}"
+    );
     world.finish().await;
 }
 

@@ -110,6 +110,32 @@ async fn a_worker_that_knows_nothing_learns_a_long_past_in_one_exchange() {
 }
 
 #[tokio::test]
+async fn pull_requests_that_wait_cost_nothing_while_the_repository_moves() {
+    let world = World::fixing().script("fixer", "echo $HOB_ISSUE > done.txt").start().await;
+    for n in 0..3 {
+        world.asks(&format!("Chore {n}"), "").await;
+    }
+    let worker = world.worker("w1").await;
+    run(&worker).await;
+    run(&worker).await;
+    let counted = async || {
+        let before = worker.forge().connection().call_counts().reads;
+        run(&worker).await;
+        worker.forge().connection().call_counts().reads - before
+    };
+    assert_eq!(counted().await, 0);
+    // Each changes the repository's own data, which every pull request embeds.
+    world.pushes_onto("ann", "main", "more.txt", "more").await;
+    world.opens("ann", "Another issue, not for Hob", "", &[]).await;
+    assert_eq!(counted().await, 0);
+    let merged = world.pulls().await[0]["number"].clone();
+    world.call("ann", Method::PUT, &format!("/pulls/{merged}/merge"), json!({})).await;
+    run(&worker).await;
+    assert_eq!(world.record(1).await.unwrap().state, State::Done, "{:?}", world.failures());
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn a_long_past_that_git_cannot_fetch_is_read_one_by_one() {
     let world = with_a_long_past(30).await;
     let mut settings = world.settings.clone();

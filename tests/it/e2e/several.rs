@@ -124,7 +124,7 @@ async fn a_command_about_one_issue_wants_one_repository() {
     let listed = world.hob(&[&["list"][..], &both].concat()).await;
     assert!(listed.stdout.contains("acme/site\n") && listed.stdout.contains("acme/docs\n"), "{listed:?}");
     let json = world.hob(&[&["list", "--json"][..], &both, &["--repo", "ACME/site"]].concat()).await;
-    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    let json = &json.objects()[0]["result"];
     assert_eq!((json[0]["repo"].as_str(), json[1]["repo"].as_str()), (Some("acme/site"), Some("acme/docs")), "{json}");
     assert_eq!(json.as_array().unwrap().len(), 2);
     world.finish().await;

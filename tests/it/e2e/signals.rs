@@ -10,12 +10,18 @@ use crate::harness::{Gate, World};
 
 #[tokio::test]
 async fn a_program_that_is_asked_to_end_puts_its_issue_back() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        is_put_back_by(signal).await;
+    }
+}
+
+async fn is_put_back_by(signal: Signal) {
     let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;
     let mut gate = Gate::of(&world);
     let issue = world.asks("Make done.txt", "").await;
     let hob = world.starts_hob(&["run"]).await;
     gate.reached().await;
-    let ended = hob.ends_by(Signal::TERM).await;
+    let ended = hob.ends_by(signal).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stderr.contains("saving work in progress"), "{ended:?}");
     let record = world.record(issue).await.unwrap();
@@ -51,7 +57,7 @@ async fn after_a_program_was_killed_another_goes_on() {
     assert_eq!(world.labels(issue).await, ["code", "in-progress"]);
 
     world.forge.advance(world.settings.lease.duration + world.settings.lease.skew + Duration::from_secs(2));
-    // The same state folder: the agent that outlived its worker is ended, and what it had made is gone on from.
+    // The same state folder: what the agent had made is gone on from.
     let opens = async {
         gate.reached().await;
         gate.open().await;
@@ -61,4 +67,53 @@ async fn after_a_program_was_killed_another_goes_on() {
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{ended:?}");
     assert_eq!(world.changed(world.pull().await["number"].as_u64().unwrap()).await, ["done.txt", "half.txt"]);
     world.finish().await;
+}
+
+/// Leaves two processes behind: one is in another session, and one, in the group, has no environment.
+const STRAYS: &str = "setsid sleep 600 & env -i sleep 600 &\n";
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_that_is_killed_leaves_no_agent_behind() {
+    let world = World::fixing().script("fixer", &format!("{STRAYS}{}", Gate::before(""))).start().await;
+    let mut gate = Gate::of(&world);
+    world.asks("Make done.txt", "").await;
+    let hob = world.starts_hob(&["run", "--once"]).await;
+    gate.reached().await;
+    hob.ends_by(Signal::KILL).await;
+    world.nothing_runs().await;
+    world.leave();
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_that_is_killed_leaves_no_check_behind() {
+    let check = format!("test -f done.txt || exit 1\n{STRAYS}echo > $HOME/arrived; exec env -i sleep 600");
+    let world = World::fixing().check(&check).start().await;
+    let mut gate = Gate::of(&world);
+    world.asks("Make done.txt", "").await;
+    let hob = world.starts_hob(&["run", "--once"]).await;
+    gate.reached().await;
+    hob.ends_by(Signal::KILL).await;
+    world.nothing_runs().await;
+    world.leave();
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_a_program_left_that_was_killed_with_its_watchdog_is_ended_by_the_next_one() {
+    let check = "test -f done.txt || exit 1; setsid sleep 600 & echo > $HOME/arrived; sleep 600";
+    let world = World::fixing().check(check).start().await;
+    let mut gate = Gate::of(&world);
+    world.asks("Make done.txt", "").await;
+    let hob = world.starts_hob(&["run", "--once"]).await;
+    gate.reached().await;
+    hob.lose_the_watchdog();
+    hob.ends_by(Signal::KILL).await;
+    assert!(world.running() >= 2);
+    // Its lease is still good, and another machine could hold it: there is nothing to work on.
+    let ended = world.hob(&["run", "--once", "--state-dir", world.state_dir("other").to_str().unwrap()]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    world.nothing_runs().await;
+    world.leave();
 }

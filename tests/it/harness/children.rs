@@ -19,7 +19,8 @@ pub(super) async fn all_gone(folder: &Path) {
     }
 }
 
-fn alive(folder: &Path) -> Vec<(i32, String)> {
+/// Each child with its words.
+pub(super) fn alive(folder: &Path) -> Vec<(i32, String)> {
     let name = folder.display().to_string();
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {

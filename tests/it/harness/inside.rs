@@ -53,7 +53,7 @@ fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>) -> Octocrab {
         async move {
             let mut late = None;
             if let Some(turnstile) = turnstile {
-                turnstile.pass(request.method()).await;
+                turnstile.pass(request.method(), request.uri().path()).await;
                 late = turnstile.late.filter(|_| request.method() != Method::GET);
             }
             let (mut parts, body) = request.into_parts();
@@ -97,12 +97,14 @@ struct Gate {
 }
 
 /// Which request is stopped.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum At {
     /// The one with so many before it.
     Request(usize),
     /// The write with so many writes before it.
     Write(usize),
+    /// The first one from now on whose path ends so.
+    Path(String),
 }
 
 /// Told when a request waits; what it gets lets the request go on.
@@ -126,6 +128,11 @@ impl Turnstile {
         self.stop_at(At::Write(before))
     }
 
+    /// Stops the next request whose path ends so.
+    pub(crate) fn stop_at_path(&self, end: &str) -> oneshot::Receiver<oneshot::Sender<()>> {
+        self.stop_at(At::Path(end.to_owned()))
+    }
+
     fn stop_at(&self, at: At) -> oneshot::Receiver<oneshot::Sender<()>> {
         let (sender, receiver) = oneshot::channel();
         self.gate.lock().unwrap().stop = Some((at, sender));
@@ -137,15 +144,16 @@ impl Turnstile {
         self.gate.lock().unwrap().stop = None;
     }
 
-    async fn pass(&self, method: &Method) {
+    async fn pass(&self, method: &Method, path: &str) {
         let stopped = {
             let mut gate = self.gate.lock().unwrap();
             let (passed, writes, is_write) = (gate.passed, gate.writes, method != Method::GET);
             gate.passed += 1;
             gate.writes += usize::from(is_write);
-            gate.stop.take_if(|(at, _)| match *at {
-                At::Request(before) => before == passed,
-                At::Write(before) => is_write && before == writes,
+            gate.stop.take_if(|(at, _)| match at {
+                At::Request(before) => *before == passed,
+                At::Write(before) => is_write && *before == writes,
+                At::Path(end) => path.ends_with(end.as_str()),
             })
         };
         if let Some((_, there)) = stopped {

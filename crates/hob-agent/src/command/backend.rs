@@ -64,12 +64,16 @@ impl CommandAgent {
         let environment = of_child(context, &self.extras);
         let watcher = context.clone();
         let program = Program::new(&self.program, &environment)
-            .watch(move |line| watcher.say(line))
+            // The report of its end is for Hob, which tells the outcome in words.
+            .watch(move |line| match ResultLine::read(line) {
+                Some(_report) => watcher.alive(),
+                None => watcher.say(line),
+            })
             .dir(&request.folder)
             .env("HOB_ISSUE", request.issue.to_string())
             .env("HOB_REPOSITORY", request.repo.to_string())
             .env(RUN_VARIABLE, request.run.as_str())
-            .tag(RUN_TAG, &format!("{:016x}", rand::random::<u64>()))
+            .tag_uniquely(RUN_TAG)
             .deadline(request.time)
             .output_cap(self.output_cap);
         Ok(match self.prompt {
@@ -161,10 +165,9 @@ fn not_installed(program: &str, why: impl std::fmt::Display) -> AgentError {
 
 fn cannot_run(error: ProcessError) -> AgentError {
     match error {
-        ProcessError::Start { program, source } => not_installed(&program.to_string(), source),
-        ProcessError::Pipe { program, source } => AgentError {
-            reason: format!("talk to `{program}`: {source}"),
-            failure: FailureClass::Transient { retry_after: None },
-        },
+        ProcessError::Start { program, source } => not_installed(&program, source),
+        ProcessError::Pipe { .. } => {
+            AgentError { reason: error.to_string(), failure: FailureClass::Transient { retry_after: None } }
+        }
     }
 }

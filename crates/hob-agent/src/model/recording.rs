@@ -43,7 +43,7 @@ enum RecordError {
     Taken(PathBuf),
     #[error("the session's earlier turns are not recorded")]
     Beginning,
-    #[error("write {path}", path = .path.display())]
+    #[error("write {path}: {source}", path = .path.display())]
     File {
         path: PathBuf,
         #[source]
@@ -66,9 +66,7 @@ impl Recording {
             state @ (State::New | State::Open(_)) => match self.added(state, turn, model, reply) {
                 Ok(tape) => State::Open(tape),
                 Err(error) => {
-                    let cause =
-                        std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
-                    tracing::warn!("the model's replies are not recorded from turn {turn} on: {error}{cause}");
+                    tracing::warn!("the model's replies are not recorded from turn {turn} on: {error}");
                     State::Ended
                 }
             },

@@ -93,7 +93,7 @@ impl RecipeAgent {
         let finished = Program::new("sh", &environment)
             .args(["-c", command])
             .dir(&request.folder)
-            .tag(RUN_TAG, &format!("{:016x}", rand::random::<u64>()))
+            .tag_uniquely(RUN_TAG)
             .deadline(deadline.saturating_duration_since(Instant::now()))
             .output_cap(self.output_cap)
             .run(&context.cancel)

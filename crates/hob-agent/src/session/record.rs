@@ -33,7 +33,7 @@ impl SessionState {
             Outcome::Done { .. } | Outcome::NothingToDo { .. } => Self::Completed,
             Outcome::Question { .. }
             | Outcome::ApprovalNeeded { .. }
-            | Outcome::Failed { failure: FailureClass::NeedsHuman, .. } => Self::Blocked,
+            | Outcome::Failed { failure: FailureClass::NeedsHuman | FailureClass::Misconfigured, .. } => Self::Blocked,
             Outcome::Failed { .. } => Self::Failed,
         }
     }

@@ -62,6 +62,7 @@ fn request(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckResult], a
         last_failure: record.last_failure.as_deref(),
         earlier_work: Some(job.checkout.start()).filter(|start| *start != job.checkout.base()),
         failed_checks: failed,
+        red_base: &job.red_base(),
         checks: &job.rules.checks,
         text_bytes: worker.settings.limits.body_bytes,
         fence: &fence,
@@ -94,7 +95,7 @@ async fn show_progress(worker: &Worker, job: &Job<'_>, mut lines: mpsc::Receiver
             noted = spent;
         }
         if !line.text.is_empty() {
-            worker.progress(job.number(), &line.text);
+            worker.activity(job.number(), &line.text);
         }
     }
     noted

@@ -11,7 +11,7 @@ use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{
         branch::{keep_soon, step_aside},
-        end::{AttemptEnd, Interrupt},
+        end::{AttemptEnd, Attempted, Interrupt},
         finish::finish,
         heartbeat::heartbeat,
         job::{AttemptLimits, Job},
@@ -27,7 +27,7 @@ use crate::{
 ///
 /// # Errors
 /// [`WorkError`] when the end could not be written: the lease is left to expire.
-pub(crate) fn attempt<'a>(worker: &'a Worker, held: &'a HeldIssue) -> BoxFuture<'a, Result<(), WorkError>> {
+pub(crate) fn attempt<'a>(worker: &'a Worker, held: &'a HeldIssue) -> BoxFuture<'a, Result<Attempted, WorkError>> {
     let record = held.lease.record();
     // Of the highest level, so that no filter of events takes the context away.
     let span = tracing::error_span!(
@@ -40,7 +40,7 @@ pub(crate) fn attempt<'a>(worker: &'a Worker, held: &'a HeldIssue) -> BoxFuture<
     Box::pin(run(worker, held).instrument(span))
 }
 
-async fn run(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
+async fn run(worker: &Worker, held: &HeldIssue) -> Result<Attempted, WorkError> {
     let began = held.lease.record().spend;
     // Outlives work that is cut short, so that what the agent did is kept.
     let job = OnceLock::new();
@@ -50,9 +50,10 @@ async fn run(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
         interrupt = Box::pin(heartbeat(worker, held)) => interrupt.map(AttemptEnd::Interrupted),
         () = worker.cancel.cancelled() => Ok(AttemptEnd::Interrupted(Interrupt::Stopped)),
     };
+    let attempted = Attempted::of(&end);
     let finished = Box::pin(finish(worker, held, began, job.get(), end)).await;
     journal(worker, held).await;
-    finished
+    finished.map(|()| attempted)
 }
 
 async fn work<'a>(
@@ -62,12 +63,6 @@ async fn work<'a>(
     started: &OnceLock<Job<'a>>,
 ) -> Result<AttemptEnd, WorkError> {
     let ends = Instant::now() + worker.settings.limits.attempt_time;
-    label(worker, held, State::Assigned).await?;
-    worker.emit(&WorkEvent::Moved {
-        issue: held.issue.number,
-        state: State::Assigned,
-        why: format!("claimed, generation {}", held.lease.generation()),
-    });
     let record = held.lease.record();
     let attempts = worker.settings.limits.attempts;
     if record.attempt > attempts {
@@ -86,6 +81,13 @@ async fn work<'a>(
         Ok(allowance) => allowance,
         Err(full) => return Ok(AttemptEnd::NoRoom(full)),
     };
+    // After the reservation: an issue that finds no room is put back without a label's coming and going.
+    label(worker, held, State::Assigned).await?;
+    worker.emit(&WorkEvent::Moved {
+        issue: held.issue.number,
+        state: State::Assigned,
+        why: format!("claimed, generation {}", held.lease.generation()),
+    });
     let limits = AttemptLimits { allowance, ends, began };
     let prepared = Box::pin(prepare(worker, held, limits)).await?;
     if let Some(reason) = step_aside(worker, &prepared).await? {

@@ -80,7 +80,7 @@ pub(super) async fn push(worker: &Worker, job: &Job<'_>, head: &Sha) -> Result<(
     // A push cannot be fenced by the ledger: the lease has to outlast it.
     let deadline = worker.settings.workspace.transfer_time.min(worker.settings.lease.duration / 2);
     worker.forge.permit(&job.held.lease, deadline, "push the branch")?;
-    worker.progress(job.number(), &format!("pushing `{}`", job.checkout.branch()));
+    worker.activity(job.number(), &format!("pushing `{}`", job.checkout.branch()));
     let (known, remote) = (job.pushed(), worker.remote().await?);
     let push = worker.workspace.push(&job.checkout, &remote, head, known.as_ref());
     match tokio::time::timeout(deadline, push).await {

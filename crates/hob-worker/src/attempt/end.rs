@@ -39,6 +39,21 @@ pub(super) enum AttemptEnd {
     Interrupted(Interrupt),
 }
 
+/// What an attempt was, to whoever began it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attempted {
+    /// Work on the issue.
+    Worked,
+    /// None: the repository had no room, and the issue was requeued.
+    NoRoom,
+}
+
+impl Attempted {
+    pub(super) fn of<E>(end: &Result<AttemptEnd, E>) -> Self {
+        if matches!(end, Ok(AttemptEnd::NoRoom(_))) { Self::NoRoom } else { Self::Worked }
+    }
+}
+
 /// Who or what cut an attempt short.
 pub(super) enum Interrupt {
     /// The worker was asked to stop.

@@ -1,10 +1,10 @@
 //! All that the work of one attempt needs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hob_agent::AgentBackend;
 use hob_config::RepositorySettings;
-use hob_domain::{Allowance, IssueNumber, Login, RunId, Sha, Spend};
+use hob_domain::{Allowance, CheckResult, IssueNumber, Login, RunId, Sha, Spend};
 use hob_workspace::Checkout;
 use tokio::time::Instant;
 
@@ -22,6 +22,8 @@ pub(super) struct Job<'a> {
     /// The session of its runs: that of an earlier attempt where this machine has it, else their own.
     pub(super) session: RunId,
     pub(super) limits: AttemptLimits,
+    /// The checks on the commit that the work starts from; set when they have run.
+    pub(super) base_checks: OnceLock<Vec<CheckResult>>,
     /// Where the branch stands on the server, as far as this attempt knows.
     pub(super) pushed: Mutex<Option<Sha>>,
 }
@@ -39,6 +41,11 @@ pub(super) struct AttemptLimits {
 impl Job<'_> {
     pub(super) fn number(&self) -> IssueNumber {
         self.held.issue.number
+    }
+
+    /// The checks that fail on the commit that the work starts from.
+    pub(super) fn red_base(&self) -> Vec<CheckResult> {
+        self.base_checks.get().into_iter().flatten().filter(|check| check.failed()).cloned().collect()
     }
 
     /// The commit that the branch stands at on the server.

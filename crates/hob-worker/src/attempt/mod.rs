@@ -20,6 +20,10 @@ mod prepare;
 mod proof;
 mod publish;
 mod reservation;
+mod room;
 mod rounds;
 
 pub(super) use attempt::attempt;
+pub(super) use end::Attempted;
+pub(super) use reservation::issue_allowance;
+pub(super) use room::{known_room_for, room_for};

@@ -1,7 +1,7 @@
 //! What an attempt needs before an agent can work: the rules, the agent, the branch, the folder, the comments.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, OnceLock},
     time::Duration,
 };
 
@@ -30,7 +30,7 @@ pub(super) async fn prepare<'a>(
     limits: AttemptLimits,
 ) -> Result<Job<'a>, WorkError> {
     let HeldIssue { lease, issue, base, .. } = held;
-    worker.progress(issue.number, "fetching the repository");
+    worker.activity(issue.number, "fetching the repository");
     let base_branch: BranchName = base.name.parse()?;
     let remote = worker.remote().await?;
     let patience = patience_of(worker);
@@ -73,7 +73,8 @@ pub(super) async fn prepare<'a>(
     let session = earlier.map_or_else(|| run.clone(), |session| session.id);
     let pushed = Mutex::new(checkout.pushed().cloned());
     let limits = AttemptLimits { began: lease.record().spend, ..limits };
-    Ok(Job { held, rules, agent_name, agent, checkout, comments, run, session, limits, pushed })
+    let base_checks = OnceLock::new();
+    Ok(Job { held, rules, agent_name, agent, checkout, comments, run, session, limits, base_checks, pushed })
 }
 
 /// How long a mirror that another process of Hob uses is waited for: as long as a transfer may take.

@@ -1,12 +1,14 @@
 //! The proof of the work: the repository's rules and its checks, on the base and on the head.
 
-use hob_domain::{BlockReason, CheckResult, CheckTally, Diff, Evidence, Sha, Verdict};
+use hob_config::RedBase;
+use hob_domain::{BlockReason, CheckResult, CheckTally, Diff, Evidence, Sha, Verdict, failed_checks};
 use hob_workspace::{CheckLimits, run_checks};
 
 use crate::{
-    WorkError, Worker,
+    CheckedCommit, WorkError, WorkEvent, Worker,
     attempt::{
         branch::{policy_violations, work_so_far},
+        end::AttemptEnd,
         job::Job,
     },
 };
@@ -29,34 +31,64 @@ pub(super) enum Proof {
 }
 
 /// Holds the work so far to the rules and the checks.
-pub(super) async fn prove(
-    worker: &Worker,
-    job: &Job<'_>,
-    base: &[CheckResult],
-    summary: String,
-) -> Result<Proof, WorkError> {
+pub(super) async fn prove(worker: &Worker, job: &Job<'_>, summary: String) -> Result<Proof, WorkError> {
     let Some((head, diff)) = work_so_far(job).await? else {
         return Ok(Proof::Blocked(BlockReason::NoChanges { said: summary }));
     };
     if let Some(reason) = policy_violations(worker, job, &diff)? {
         return Ok(Proof::Blocked(reason));
     }
-    let head_results = checks_on(worker, job, &head, "head").await?;
-    let evidence = Evidence { base: base.to_vec(), head: head_results };
+    let head_results = checks_on(worker, job, &head, CheckedCommit::Head).await?;
+    let evidence = Evidence { base: job.base_checks.get().cloned().unwrap_or_default(), head: head_results };
     Ok(match evidence.verdict() {
-        Verdict::NoChecks | Verdict::Green | Verdict::RedToGreen { .. } => {
+        // What was red before is not the work's to answer for: on another policy no agent works on a red base.
+        Verdict::NoChecks | Verdict::Green | Verdict::RedToGreen { .. } | Verdict::StillRed { .. } => {
             Proof::Passed(Box::new(Proven { head, diff, evidence, summary }))
         }
-        Verdict::Broken { .. } | Verdict::StillRed { .. } | Verdict::Undecided { .. } => Proof::Failed(evidence),
+        Verdict::Broken { .. } | Verdict::Undecided { .. } => Proof::Failed(evidence),
     })
 }
 
-/// Runs the checks on the commit that the work starts from.
-pub(super) async fn checks_on_base(worker: &Worker, job: &Job<'_>) -> Result<Vec<CheckResult>, WorkError> {
-    checks_on(worker, job, job.checkout.base(), "base").await
+/// Runs the checks on the commit that the work starts from; why no agent is started, where they fail and the settings say
+/// so.
+pub(super) async fn try_base(worker: &Worker, job: &Job<'_>) -> Result<Option<AttemptEnd>, WorkError> {
+    let results = checks_on_base(worker, job).await?;
+    job.base_checks.get_or_init(|| results);
+    let red = job.red_base();
+    if red.is_empty() {
+        return Ok(None);
+    }
+    Ok(match worker.settings.checks.on_red_base {
+        RedBase::Publish => None,
+        RedBase::Wait => {
+            let names: Vec<_> = red.iter().map(|check| format!("`{}`", check.command)).collect();
+            let failure = format!("the base branch fails its own checks: {}", names.join(", "));
+            Some(AttemptEnd::Postponed { failure, pause: worker.settings.limits.retry_delay })
+        }
+        RedBase::Block => Some(AttemptEnd::Blocked(BlockReason::RedBase { failed: failed_checks(&red) })),
+    })
 }
 
-async fn checks_on(worker: &Worker, job: &Job<'_>, sha: &Sha, name: &str) -> Result<Vec<CheckResult>, WorkError> {
+/// Runs the checks on the commit that the work starts from, unless they passed on it for another issue.
+async fn checks_on_base(worker: &Worker, job: &Job<'_>) -> Result<Vec<CheckResult>, WorkError> {
+    let (base, checks, now) = (job.checkout.base(), &job.rules.checks, worker.forge.now());
+    if let Some(passed) = worker.base_checks.get(base, checks, now) {
+        worker.progress(job.number(), &format!("checks on the base: all {} passed earlier", passed.len()));
+        return Ok(passed);
+    }
+    let results = checks_on(worker, job, base, CheckedCommit::Base).await?;
+    if !results.is_empty() {
+        worker.base_checks.note(base, checks, &results, now);
+    }
+    Ok(results)
+}
+
+async fn checks_on(
+    worker: &Worker,
+    job: &Job<'_>,
+    sha: &Sha,
+    on: CheckedCommit,
+) -> Result<Vec<CheckResult>, WorkError> {
     let checks = &job.rules.checks;
     if checks.is_empty() {
         return Ok(Vec::new());
@@ -70,7 +102,7 @@ async fn checks_on(worker: &Worker, job: &Job<'_>, sha: &Sha, name: &str) -> Res
     let run = run_checks(&folder, checks, &worker.environment, limits, &worker.cancel);
     let results = run.await.map_err(WorkError::Checks)?;
     let passed = results.iter().filter(|check| check.passed()).count();
-    worker.progress(job.number(), &format!("checks on the {name}: {passed} of {} pass", results.len()));
+    worker.emit(&WorkEvent::Checked { issue: job.number(), on, passed, run: results.len() });
     Ok(results)
 }
 

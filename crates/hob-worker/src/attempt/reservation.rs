@@ -8,7 +8,7 @@ use crate::{WorkError, Worker, transition::HeldIssue};
 ///
 /// # Errors
 /// [`Exhausted`] names the limit of the issue's whole life that is reached.
-pub(super) fn issue_allowance(worker: &Worker, record: &Record) -> Result<Allowance, Exhausted> {
+pub(crate) fn issue_allowance(worker: &Worker, record: &Record) -> Result<Allowance, Exhausted> {
     let budgets = worker.settings.limits.budgets();
     // The attempt that begins is counted already.
     budgets.issue.next_attempt(record.attempts_ever.saturating_sub(1))?;

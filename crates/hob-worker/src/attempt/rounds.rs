@@ -15,7 +15,7 @@ use crate::{
         branch::{commit, keep, keep_soon},
         end::AttemptEnd,
         job::Job,
-        proof::{Proof, Proven, checks_on_base, prove},
+        proof::{Proof, Proven, prove, try_base},
         publish::publish,
     },
 };
@@ -48,11 +48,13 @@ impl From<Proof> for Round {
 
 /// Runs the agent and its proof until the work is published, blocked or requeued.
 pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd, WorkError> {
-    let base = checks_on_base(worker, job).await?;
+    if let Some(end) = try_base(worker, job).await? {
+        return Ok(end);
+    }
     if is_proven(job) {
         // Its way to a pull request was cut off: an agent that is asked again may find nothing left to do.
         let summary = "The work of an earlier attempt, which could not be published then.".to_owned();
-        if let Proof::Passed(proven) = prove(worker, job, &base, summary).await? {
+        if let Proof::Passed(proven) = prove(worker, job, summary).await? {
             return publish(worker, job, &proven).await;
         }
     }
@@ -65,7 +67,12 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
         if round > 0 {
             worker.progress(job.number(), &format!("the checks failed: back to the agent, {round} of {limit}"));
         }
-        match run_round(worker, job, round, &base, &failed).await? {
+        match run_round(worker, job, round, &failed).await? {
+            // Once: whether the issue asks for what was red before is the agent's to say.
+            Round::Proven(proven) if round == 0 && limit > 0 && !proven.evidence.red_otherwise().is_empty() => {
+                failed = proven.evidence.red_otherwise();
+                worked = proven.head;
+            }
             Round::Proven(proven) => return publish(worker, job, &proven).await,
             Round::Blocked(reason) => {
                 keep(worker, job).await?;
@@ -84,7 +91,7 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
             }
             Round::Again(evidence) => {
                 let before = std::mem::take(&mut failed);
-                failed = evidence.head.iter().filter(|check| !check.passed()).cloned().collect();
+                failed = evidence.worse();
                 last = evidence;
                 let tip = job.checkout.tip().await?;
                 // The same work cannot pass what it failed.
@@ -96,16 +103,10 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
         }
     }
     keep(worker, job).await?;
-    Ok(AttemptEnd::Blocked(BlockReason::ChecksFailed { rounds, failed: failed_checks(&last.head) }))
+    Ok(AttemptEnd::Blocked(BlockReason::ChecksFailed { rounds, failed: failed_checks(&last.worse()) }))
 }
 
-async fn run_round(
-    worker: &Worker,
-    job: &Job<'_>,
-    round: u32,
-    base: &[CheckResult],
-    failed: &[CheckResult],
-) -> Result<Round, WorkError> {
+async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckResult]) -> Result<Round, WorkError> {
     let allowance = match left(worker, job) {
         Ok(allowance) => allowance,
         Err(reason) => return Ok(Round::Blocked(reason)),
@@ -134,7 +135,7 @@ async fn run_round(
         }
     };
     commit(worker, job, &summary).await?;
-    Ok(prove(worker, job, base, summary).await?.into())
+    Ok(prove(worker, job, summary).await?.into())
 }
 
 /// What the attempt may still take; the reason to stop where that is nothing.

@@ -47,10 +47,10 @@ pub async fn terminate(worker: &Worker, number: IssueNumber) -> Result<Requested
 /// # Errors
 /// [`OperatorError::NotPaused`] when it is not paused.
 pub async fn resume(worker: &Worker, number: IssueNumber) -> Result<(), OperatorError> {
-    let observed = observe(worker, number).await?.map(|(observed, _)| observed);
-    let Some(observed) = observed.filter(|observed| observed.entry.is_some()) else {
+    let (observed, _) = observe(worker, number).await?.ok_or(OperatorError::NoIssue(number))?;
+    if observed.entry.is_none() {
         return Err(OperatorError::NoLedger(number));
-    };
+    }
     if !observed.record().is_some_and(|record| record.paused.is_some() || record.asks_for_a_pause()) {
         return Err(OperatorError::NotPaused(number));
     }
@@ -95,7 +95,7 @@ async fn control(
 ) -> Result<Requested, OperatorError> {
     let (by, base) = (worker.operator().await?, Arc::new(worker.forge.repository().base_branch().await?));
     for _try in 0..TRIES {
-        let Some((observed, _)) = observe(worker, number).await? else { return Err(OperatorError::NoLedger(number)) };
+        let Some((observed, _)) = observe(worker, number).await? else { return Err(OperatorError::NoIssue(number)) };
         let Some(entry) = &observed.entry else { return Err(OperatorError::NoLedger(number)) };
         let now = worker.forge.now();
         let request = Request { control, by: by.clone(), at: now, reason: reason.to_owned() };

@@ -1,5 +1,7 @@
 //! What became of an issue that was reconciled.
 
+use crate::attempt::Attempted;
+
 /// What became of an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reconciled {
@@ -9,4 +11,15 @@ pub(crate) enum Reconciled {
     UpToDate,
     /// It was worked on.
     Worked,
+    /// The repository has no room for another attempt: it was not claimed, or requeued before the work.
+    NoRoom,
+}
+
+impl From<Attempted> for Reconciled {
+    fn from(attempted: Attempted) -> Self {
+        match attempted {
+            Attempted::Worked => Self::Worked,
+            Attempted::NoRoom => Self::NoRoom,
+        }
+    }
 }

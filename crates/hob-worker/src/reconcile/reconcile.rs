@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use hob_domain::{
-    Action, Decision, Ending, IssueNumber, LabelChange, PullNumber, Recovery, Refusal, State, Transition, Trigger,
-    decide,
+    Action, Decision, Ending, Headroom, IssueNumber, LabelChange, PullNumber, Recovery, Refusal, State, Transition,
+    Trigger, WaitReason, decide,
 };
 use hob_forge::{BaseBranch, ForgeError};
 
 use crate::{
     WorkError, WorkEvent, Worker,
-    attempt::attempt,
+    attempt::{attempt, known_room_for, room_for},
     authorize::{Vetted, vet},
     observe::{Observed, observe},
     reconcile::{
@@ -29,8 +29,14 @@ pub(crate) async fn reconcile(
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
     let Some((observed, view)) = observe(worker, number).await? else { return Ok(Reconciled::Nothing) };
-    let Decision::Act(action) = decide(&view, &worker.settings.plan_rules(), worker.forge.now()) else {
-        return Ok(Reconciled::Nothing);
+    let action = match decide(&view, &worker.settings.plan_rules(), worker.forge.now()) {
+        Decision::Act(action) => action,
+        Decision::Wait(WaitReason::Held(_)) => {
+            // Where little room is left the other worker takes that too, and the rest of the queue is as old as this was.
+            let room = known_room_for(worker, number, observed.record());
+            return Ok(if room == Headroom::Ample { Reconciled::Nothing } else { Reconciled::NoRoom });
+        }
+        Decision::Wait(_) => return Ok(Reconciled::Nothing),
     };
     match Box::pin(act(worker, action, observed, base)).await {
         // Another worker was faster, and does what there is to do.
@@ -56,7 +62,10 @@ async fn act(
         Action::Obey(request) => carry_out(worker, observed, request, base).await,
         Action::Rebuild => match find_traces(worker, &observed, base).await? {
             Some(traces) => rebuild(worker, observed, traces, base).await,
-            None => Ok(Reconciled::Nothing),
+            None => {
+                worker.labelled_by_hand.note(observed.issue.number, observed.issue.updated_at);
+                Ok(Reconciled::Nothing)
+            }
         },
         Action::ReturnToReview(pull) => return_to_review(worker, observed, pull, base).await,
         Action::AskAboutRejection(pull) => ask_about_rejection(worker, observed, pull, base).await,
@@ -83,9 +92,28 @@ async fn claim(
     {
         return rebuild(worker, observed, traces, base).await;
     }
-    let held = acquire(worker, observed, base, Transition::Claim { trigger }).await?;
-    attempt(worker, &held).await?;
-    Ok(Reconciled::Worked)
+    attempt_where_room(worker, observed, Transition::Claim { trigger }, base).await
+}
+
+/// Begins an attempt with this transition, where hour and day have room for it.
+async fn attempt_where_room(
+    worker: &Worker,
+    observed: Observed,
+    begin: Transition,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let room = room_for(worker, observed.issue.number, observed.record()).await?;
+    if room == Headroom::None {
+        return Ok(Reconciled::NoRoom);
+    }
+    let held = match acquire(worker, observed, base, begin).await {
+        // Whoever was faster takes the last room, too: the next issue would be claimed and put back.
+        Err(WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) if room == Headroom::Last => {
+            return Ok(Reconciled::NoRoom);
+        }
+        held => held?,
+    };
+    Ok(attempt(worker, &held).await?.into())
 }
 
 async fn recover(
@@ -95,15 +123,13 @@ async fn recover(
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
     let from = observed.record().and_then(|record| record.holder.as_ref()).map(|holder| holder.worker.clone());
-    let held = acquire(worker, observed, base, Transition::TakeOver { recovery, from }).await?;
+    let take_over = Transition::TakeOver { recovery, from };
     let why = match recovery {
-        Recovery::Resume => {
-            attempt(worker, &held).await?;
-            return Ok(Reconciled::Worked);
-        }
+        Recovery::Resume => return attempt_where_room(worker, observed, take_over, base).await,
         Recovery::Abandon => "its worker died; it is free again",
         Recovery::Block => "its worker died",
     };
+    let held = acquire(worker, observed, base, take_over).await?;
     show_and_release(worker, &held, why).await?;
     Ok(Reconciled::UpToDate)
 }

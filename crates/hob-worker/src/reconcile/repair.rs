@@ -7,7 +7,7 @@ use hob_forge::BaseBranch;
 
 use crate::{
     WorkError, Worker,
-    observe::{Observed, own_comment},
+    observe::{Observed, is_own_claim, own_comment},
     reconcile::{
         outcome::Reconciled,
         unblock::{Response, continue_with, response_since},
@@ -15,17 +15,20 @@ use crate::{
     transition::{acquire, acquire_and_end, show_and_release},
 };
 
-/// What is left of an issue whose ledger was deleted: Hob's own status comment shows that there was one. None: Hob never
-/// had this issue.
+/// What is left of an issue whose ledger was deleted: Hob's own status comment shows that there was one, or before the
+/// first comment Hob's own label. None: Hob never had this issue.
 pub(super) async fn find_traces(
     worker: &Worker,
     observed: &Observed,
     base: &BaseBranch,
 ) -> Result<Option<Traces>, WorkError> {
-    if observed.issue.comments == 0 {
+    let comment = match observed.issue.comments {
+        0 => None,
+        _ => own_comment(worker, observed.issue.number).await?,
+    };
+    if comment.is_none() && !is_own_claim(worker, observed.issue.number, &observed.issue.labels).await? {
         return Ok(None);
     }
-    let Some(comment) = own_comment(worker, observed.issue.number).await? else { return Ok(None) };
     let prefix = format!("{}{}-", worker.settings.workspace.branch_prefix, observed.issue.number);
     let mut branches = worker.forge.repository().branches(&prefix).await?;
     let was_blocked = worker.settings.labels.states_on(&observed.issue.labels).contains(&State::Blocked);
@@ -60,13 +63,13 @@ pub(super) async fn return_to_review(
     let blocked = observed.record().filter(|record| record.state == State::Blocked);
     if let Some(blocked) = blocked.and_then(|record| record.blocked.clone()) {
         // Whoever opened it again may have said how to continue.
-        match response_since(worker, &observed, &blocked).await? {
+        match response_since(worker, &observed.issue, observed.record(), &blocked).await? {
             Response::Continue(unblocking) => return continue_with(worker, observed, unblocking, base).await,
             Response::Cancel(ending) => {
                 acquire_and_end(worker, observed, base, ending).await?;
                 return Ok(Reconciled::UpToDate);
             }
-            Response::Nothing => {}
+            Response::Nothing | Response::Impossible(_) => {}
         }
     }
     let held = acquire(worker, observed, base, Transition::ReturnToReview(pull)).await?;

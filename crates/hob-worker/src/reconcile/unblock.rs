@@ -3,25 +3,28 @@
 use std::sync::Arc;
 
 use hob_domain::{
-    Answer, ApprovalGrant, BlockKind, Blocked, Command, Ending, IssueNumber, LabelEventKind, Proposed, Record,
-    STATUS_MARK, State, Transition, Unblocking, command_in, has_label,
+    AccountKind, Answer, ApprovalGrant, BlockKind, Blocked, Command, CommentId, Ending, IssueNumber, LabelEventKind,
+    OWN_MARK, Proposed, Record, State, Transition, Unblocking, command_in, has_label, replied_to, reply_body,
+    unknown_command,
 };
-use hob_forge::{BaseBranch, Comment};
+use hob_forge::{BaseBranch, Comment, Issue, Reaction};
 
 use crate::{
     OperatorError, WorkError, Worker,
-    attempt::attempt,
+    attempt::{attempt, issue_allowance},
     authorize::{approved_hash, authorize},
     observe::{Observed, observe},
     reconcile::outcome::Reconciled,
-    transition::{acquire, acquire_and_end, show_and_release},
+    transition::{HeldIssue, acquire, acquire_and_end, show_and_release},
 };
 
 /// What authorized people said since the issue was blocked.
-pub(super) enum Response {
+pub(crate) enum Response {
     Nothing,
     Continue(Unblocking),
     Cancel(Ending),
+    /// Comments that are meant for Hob and that it cannot follow, and why.
+    Impossible(Vec<(CommentId, String)>),
 }
 
 /// Continues with a blocked issue when an authorized person answered or removed the label.
@@ -33,18 +36,13 @@ pub(super) async fn seek_answer(
     let Some(blocked) = observed.record().and_then(|record| record.blocked.clone()) else {
         // A blocked record without a reason can only be resumed.
         let empty = Answer { actor: "hob".into(), text: String::new(), question: None, comment: None, event: None };
-        let unblocking = unblocking(&observed, empty, ApprovalGrant::Nothing);
+        let unblocking = unblocking(&observed.issue, empty, ApprovalGrant::Nothing);
         return continue_with(worker, observed, unblocking, base).await;
     };
-    let response = match response_since(worker, &observed, &blocked).await? {
-        Response::Nothing if !has_label(&observed.issue.labels, &worker.settings.labels.blocked) => {
-            label_removed(worker, &observed, &blocked).await?
-        }
-        response => response,
-    };
-    match response {
+    match response(worker, &observed.issue, observed.record(), &blocked).await? {
         Response::Continue(unblocking) => return continue_with(worker, observed, unblocking, base).await,
         Response::Cancel(ending) => acquire_and_end(worker, observed, base, ending).await?,
+        Response::Impossible(comments) => reply(worker, observed, base, &comments).await?,
         Response::Nothing if shows_blocked(worker, &observed) => return Ok(Reconciled::Nothing),
         // The label went missing, an account that is not authorized removed it, or the worker that blocked the issue died
         // before it had asked its question.
@@ -57,58 +55,118 @@ pub(super) async fn seek_answer(
     Ok(Reconciled::UpToDate)
 }
 
+/// What authorized people said in comments since the issue was blocked, or did to its label.
+pub(crate) async fn response(
+    worker: &Worker,
+    issue: &Issue,
+    record: Option<&Record>,
+    blocked: &Blocked,
+) -> Result<Response, WorkError> {
+    match response_since(worker, issue, record, blocked).await? {
+        Response::Nothing if !has_label(&issue.labels, &worker.settings.labels.blocked) => {
+            label_removed(worker, issue, record, blocked).await
+        }
+        response => Ok(response),
+    }
+}
+
 fn shows_blocked(worker: &Worker, observed: &Observed) -> bool {
     let released = observed.record().is_none_or(|record| record.holder.is_none());
     released && worker.settings.labels.changes(&observed.issue.labels, State::Blocked).is_empty()
 }
 
-fn unblocking(observed: &Observed, answer: Answer, grant: ApprovalGrant) -> Unblocking {
-    Unblocking { answer, grant, approved: approved_hash(&observed.issue) }
+fn unblocking(issue: &Issue, answer: Answer, grant: ApprovalGrant) -> Unblocking {
+    Unblocking { answer, grant, approved: approved_hash(issue) }
 }
 
 /// The first response in a comment.
 pub(super) async fn response_since(
     worker: &Worker,
-    observed: &Observed,
+    issue: &Issue,
+    record: Option<&Record>,
     blocked: &Blocked,
 ) -> Result<Response, WorkError> {
-    if observed.issue.comments == 0 {
+    if issue.comments == 0 {
         return Ok(Response::Nothing);
     }
-    let record = observed.record();
     let own = record.and_then(|record| record.status_comment);
     // Times have whole seconds: what was taken for an answer before is told by its id.
     let heard = record.and_then(|record| record.answer.as_ref()).and_then(|answer| answer.comment);
-    let comments = worker.forge.comments().since(observed.issue.number, blocked.since).await?;
+    let comments = worker.forge.comments().since(issue.number, blocked.since).await?;
     let new = |comment: &&Comment| {
         comment.created_at >= blocked.since
             && Some(comment.id) > heard
             && Some(comment.id) != own
-            && !comment.body.starts_with(STATUS_MARK)
+            && !comment.body.starts_with(OWN_MARK)
     };
+    let replied: Vec<CommentId> = comments.iter().filter_map(|comment| replied_to(&comment.body)).collect();
+    let spent = record.filter(|_| blocked.kind == BlockKind::BudgetSpent);
+    let spent = spent.and_then(|record| issue_allowance(worker, record).err());
+    let mut impossible = Vec::new();
     for comment in comments.iter().filter(new) {
         let Some(author) = &comment.author else { continue };
         let Some(meaning) = meaning(command_in(&comment.body), comment, record, blocked) else { continue };
         if authorize(worker, author).await?.is_err() {
             continue;
         }
+        let meaning = match (meaning, &spent) {
+            (Meaning::Words(_), Some(exhausted)) => Meaning::Impossible(format!(
+                "The issue's {exhausted} is used up: raise `{}` in Hob's settings first.",
+                exhausted.setting_of_issue()
+            )),
+            (meaning, _) => meaning,
+        };
         let (text, grant) = match meaning {
+            Meaning::Impossible(why) => {
+                if !replied.contains(&comment.id) {
+                    impossible.push((comment.id, why));
+                }
+                continue;
+            }
             Meaning::Cancel => return Ok(Response::Cancel(Ending::Terminated(author.login.clone()))),
             Meaning::Words(text) => (text, ApprovalGrant::Nothing),
             Meaning::Approval(text) => (text, ApprovalGrant::ProposedAction),
         };
         let question = Some(blocked.question.clone());
         let answer = Answer { actor: author.login.clone(), text, question, comment: Some(comment.id), event: None };
-        return Ok(Response::Continue(unblocking(observed, answer, grant)));
+        return Ok(Response::Continue(unblocking(issue, answer, grant)));
     }
-    Ok(Response::Nothing)
+    Ok(if impossible.is_empty() { Response::Nothing } else { Response::Impossible(impossible) })
 }
 
-async fn label_removed(worker: &Worker, observed: &Observed, blocked: &Blocked) -> Result<Response, WorkError> {
-    let (number, label) = (observed.issue.number, &worker.settings.labels.blocked);
-    let latest = worker.forge.issues().latest_label_event(number, LabelEventKind::Unlabeled, label).await?;
+/// Says in one line each why comments cannot be followed.
+async fn reply(
+    worker: &Worker,
+    observed: Observed,
+    base: &Arc<BaseBranch>,
+    comments: &[(CommentId, String)],
+) -> Result<(), WorkError> {
+    let what = "replies to what cannot be followed".to_owned();
+    let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
+    for (comment, why) in comments {
+        receipt(worker, &held, *comment, Reaction::Confused).await;
+        worker.forge.comments().create(&held.lease, &reply_body(*comment, why)).await?;
+    }
+    show_and_release(worker, &held, "still blocked: what was said cannot be followed").await
+}
+
+/// Shows on a comment that it is read. Nothing depends on it.
+pub(super) async fn receipt(worker: &Worker, held: &HeldIssue, comment: CommentId, reaction: Reaction) {
+    if let Err(error) = worker.forge.comments().react(&held.lease, comment, reaction).await {
+        tracing::warn!(issue = held.issue.number.0, %error, "a comment got no reaction: {error}");
+    }
+}
+
+async fn label_removed(
+    worker: &Worker,
+    issue: &Issue,
+    record: Option<&Record>,
+    blocked: &Blocked,
+) -> Result<Response, WorkError> {
+    let label = &worker.settings.labels.blocked;
+    let latest = worker.forge.issues().latest_label_event(issue.number, LabelEventKind::Unlabeled, label).await?;
     let Some(event) = latest else { return Ok(Response::Nothing) };
-    let answer = observed.record().and_then(|record| record.answer.as_ref());
+    let answer = record.and_then(|record| record.answer.as_ref());
     let is_new = event.at >= blocked.since && Some(event.id) > answer.and_then(|answer| answer.event);
     let Some(actor) = event.actor.as_ref().filter(|_| is_new) else { return Ok(Response::Nothing) };
     if authorize(worker, actor).await?.is_err() {
@@ -117,7 +175,7 @@ async fn label_removed(worker: &Worker, observed: &Observed, blocked: &Blocked) 
     let question = Some(blocked.question.clone());
     let (actor, event) = (actor.login.clone(), Some(event.id));
     let answer = Answer { actor, text: String::new(), question, comment: None, event };
-    Ok(Response::Continue(unblocking(observed, answer, ApprovalGrant::Nothing)))
+    Ok(Response::Continue(unblocking(issue, answer, ApprovalGrant::Nothing)))
 }
 
 /// Begins the next attempt at an issue that was unblocked.
@@ -127,15 +185,18 @@ pub(super) async fn continue_with(
     unblocking: Unblocking,
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
+    let comment = unblocking.answer.comment;
     let held = acquire(worker, observed, base, Transition::Continue(unblocking)).await?;
-    attempt(worker, &held).await?;
-    Ok(Reconciled::Worked)
+    if let Some(comment) = comment {
+        receipt(worker, &held, comment, Reaction::Eyes).await;
+    }
+    Ok(attempt(worker, &held).await?.into())
 }
 
 /// Answers a blocked issue from the command line: the next free worker takes it with this text.
 ///
 /// # Errors
-/// [`OperatorError::NotBlocked`] when the issue is not blocked.
+/// [`OperatorError::NotBlocked`] when the issue is not blocked, [`OperatorError::NoIssue`] when there is none.
 pub async fn unblock(worker: &Worker, number: IssueNumber, text: &str) -> Result<(), OperatorError> {
     let observed = observe_blocked(worker, number).await?.ok_or(OperatorError::NotBlocked(number))?;
     Ok(free(worker, observed, text.to_owned(), ApprovalGrant::Nothing).await?)
@@ -154,10 +215,10 @@ pub async fn approve(worker: &Worker, number: IssueNumber, words: &str) -> Resul
     Ok(action)
 }
 
-/// An issue that is blocked now.
-async fn observe_blocked(worker: &Worker, number: IssueNumber) -> Result<Option<Observed>, WorkError> {
-    let observed = observe(worker, number).await?.map(|(observed, _)| observed);
-    Ok(observed.filter(|observed| observed.record().is_some_and(|record| record.state == State::Blocked)))
+/// The issue; none: it is not blocked now.
+async fn observe_blocked(worker: &Worker, number: IssueNumber) -> Result<Option<Observed>, OperatorError> {
+    let (observed, _) = observe(worker, number).await?.ok_or(OperatorError::NoIssue(number))?;
+    Ok(observed.record().is_some_and(|record| record.state == State::Blocked).then_some(observed))
 }
 
 /// Unblocks an issue, in the name of the token's account.
@@ -166,7 +227,7 @@ async fn free(worker: &Worker, observed: Observed, text: String, grant: Approval
     let actor = worker.operator().await?;
     let question = observed.record().and_then(|record| record.blocked.as_ref()).map(|blocked| blocked.question.clone());
     let answer = Answer { actor, text, question, comment: None, event: None };
-    let unblocking = unblocking(&observed, answer, grant);
+    let unblocking = unblocking(&observed.issue, answer, grant);
     let held = acquire(worker, observed, &base, Transition::Unblock(unblocking)).await?;
     show_and_release(worker, &held, "unblocked from the command line").await
 }
@@ -177,9 +238,12 @@ enum Meaning {
     Cancel,
     Words(String),
     Approval(String),
+    /// It is meant for Hob and cannot be followed, and this is why.
+    Impossible(String),
 }
 
-/// None: it means nothing here. Any reply answers a question; all else needs a command.
+/// None: it is not meant for Hob. A person's plain reply answers whatever the issue is blocked by; a program's only a
+/// question, so that two programs do not answer each other for ever.
 fn meaning(command: Option<Command>, comment: &Comment, record: Option<&Record>, blocked: &Blocked) -> Option<Meaning> {
     let reply = || Meaning::Words(comment.body.trim().to_owned());
     match (command, blocked.kind) {
@@ -191,9 +255,28 @@ fn meaning(command: Option<Command>, comment: &Comment, record: Option<&Record>,
             let waiting = record.and_then(Record::waiting_action).filter(|_| comment.created_at > blocked.since);
             waiting.map(|action| Meaning::Approval(approval_text(action, &words)))
         }
-        (Some(Command::Approve(_)) | None, BlockKind::Question) | (None, BlockKind::ApprovalNeeded) => Some(reply()),
-        (Some(Command::Approve(_)) | None, _) => None,
+        (Some(Command::Approve(_)), BlockKind::Question) => Some(reply()),
+        (Some(Command::Approve(_)), _) => Some(Meaning::Impossible(
+            "Nothing waits for approval here: reply in plain words, or comment `/hob retry`.".to_owned(),
+        )),
+        (None, kind) => match unknown_command(&comment.body) {
+            Some(said) => Some(Meaning::Impossible(format!(
+                "`{}` is no command of Hob's: there are `/hob retry`, `/hob unblock`, `/hob approve` and `/hob cancel`.",
+                said.replace('`', "'")
+            ))),
+            None if is_to_another(&comment.body) => None,
+            None => {
+                let is_person = comment.author.as_ref().is_none_or(|author| author.kind == AccountKind::User);
+                let asked = matches!(kind, BlockKind::Question | BlockKind::ApprovalNeeded);
+                (is_person || asked).then(reply)
+            }
+        },
     }
+}
+
+/// Whether a comment begins with somebody's name: people talk to each other.
+fn is_to_another(body: &str) -> bool {
+    body.trim_start().starts_with('@')
 }
 
 /// What the agent is told: it may not know any more what exactly it had asked for.
@@ -206,9 +289,7 @@ fn approval_text(action: &Proposed, words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hob_domain::{
-        BlockReason, Claimant, CommentId, Impact, Nonce, Timestamp, WorkerId, acquire as acquired, apply,
-    };
+    use hob_domain::{Actor, BlockReason, Claimant, Impact, Nonce, Timestamp, WorkerId, acquire as acquired, apply};
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_timestamp(seconds, 0).unwrap()
@@ -237,6 +318,29 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_followed_is_told() {
+        let failed = blocked(BlockReason::NoProgress { failure: "no".to_owned() });
+        for (body, says) in
+            [("/hob approve", "Nothing waits for approval"), ("/hob tpyo `x`", "`/hob tpyo 'x'` is no command")]
+        {
+            let Some(Meaning::Impossible(why)) = meant(&failed, body, 101) else { panic!("{body}") };
+            assert!(why.contains(says), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_programs_plain_words_answer_only_a_question() {
+        let says = |reason: BlockReason| {
+            let record = blocked(reason);
+            let author = Some(Actor { login: "ci[bot]".into(), kind: AccountKind::Bot });
+            let comment = Comment { id: CommentId(1), author, body: "Red again.".to_owned(), created_at: at(101) };
+            meaning(None, &comment, Some(&record), record.blocked.as_ref().unwrap())
+        };
+        assert_eq!(says(BlockReason::NoProgress { failure: "no".to_owned() }), None);
+        assert!(says(BlockReason::Question { question: "UTC?".to_owned() }).is_some());
+    }
+
+    #[test]
     fn a_comment_means_what_its_command_and_the_reason_say() {
         let words = |text: &str| Some(Meaning::Words(text.to_owned()));
         let question = blocked(BlockReason::Question { question: "UTC?".to_owned() });
@@ -247,8 +351,8 @@ mod tests {
             ("a reply answers a question", &question, " UTC. ", 101, words("UTC.")),
             ("so does an approval where nothing is proposed", &question, "/hob approve", 101, words("/hob approve")),
             ("a reply to a proposal says what to do instead", &approval, "Do not.", 101, words("Do not.")),
-            ("a reply to anything else means nothing", &failed, "Hm.", 101, None),
-            ("nor does an approval", &failed, "/hob approve", 101, None),
+            ("a reply to anything else does too", &failed, "Use UTC.", 101, words("Use UTC.")),
+            ("but not one to somebody else", &failed, "@bob, what do you think?", 101, None),
             ("a proposal is approved", &approval, "/hob approve now", 101, approved("now")),
             ("but not in the second of the question", &approval, "/hob approve", 100, None),
             ("a retry has no words", &failed, "/hob retry please", 101, words("")),

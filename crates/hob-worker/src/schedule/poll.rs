@@ -5,11 +5,12 @@ use std::{
     time::Duration,
 };
 
-use hob_domain::{Action, Decision, FailureClass, IssueNumber, Planned, Snapshot, plan, plan_chosen};
+use hob_domain::{Action, Decision, FailureClass, IssueNumber, IssueView, Planned, Snapshot, State, plan, plan_chosen};
 use hob_forge::BaseBranch;
+use hob_workspace::Retention;
 
 use crate::{
-    RunSummary, WorkError, WorkEvent, Worker,
+    RunSummary, Waiting, WaitsOn, WorkError, WorkEvent, Worker,
     observe::discover,
     preflight::preflight,
     reconcile::{Reconciled, reconcile, write_journal},
@@ -24,13 +25,38 @@ pub(super) enum Scope {
     Selected(Arc<[IssueNumber]>),
 }
 
+/// Work on an issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    /// An attempt, which needs room in the repository's hour and day.
+    Attempt(IssueNumber),
+    /// A look whether a person answered, which an attempt may follow.
+    Answer(IssueNumber),
+}
+
+impl Work {
+    pub(super) fn issue(self) -> IssueNumber {
+        match self {
+            Self::Attempt(issue) | Self::Answer(issue) => issue,
+        }
+    }
+
+    /// Whether there is a point in it while the repository has no room.
+    pub(super) fn waits_for_room(self) -> bool {
+        match self {
+            Self::Attempt(_) => true,
+            Self::Answer(_) => false,
+        }
+    }
+}
+
 /// What a poll found.
 #[derive(Debug, Default)]
 pub(super) struct Poll {
     /// What was brought up to date, and what of it failed.
     pub(super) reconciled: RunSummary,
     /// What is to be worked on, in order.
-    pub(super) work: Vec<IssueNumber>,
+    pub(super) work: Vec<Work>,
     /// The branch that the work starts from; none where there is no work.
     pub(super) base: Option<Arc<BaseBranch>>,
     /// How long until the first wait ends by itself: a lease expires, a pause is over.
@@ -42,7 +68,7 @@ pub(super) struct Poll {
 struct Sorted {
     /// Issues whose labels, comment or ledger are brought up to date by the poll itself.
     reconcile: Vec<IssueNumber>,
-    work: Vec<IssueNumber>,
+    work: Vec<Work>,
     due: Option<Duration>,
 }
 
@@ -63,7 +89,8 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
         Scope::Selected(numbers) => plan_chosen(&found.snapshot, numbers, &rules, now),
     };
     let Sorted { reconcile, work, due } = sorted(worker, &planned);
-    worker.emit(&WorkEvent::Polled { issues: planned.len(), ready: work.len() });
+    let waiting = planned.iter().filter_map(waiting).collect();
+    worker.emit(&WorkEvent::Polled { issues: planned.len(), ready: work.len(), waiting });
     let journaled = worker.spend_journal.issues().await.unwrap_or_else(|error| {
         tracing::error!(%error, "the journal of spend cannot be read: {error}");
         Vec::new()
@@ -92,9 +119,9 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
     let mut sorted = Sorted::default();
     for planned in planned {
         match &planned.decision {
-            Decision::Act(Action::Claim | Action::Recover(_) | Action::SeekAnswer) => {
-                sorted.work.push(planned.issue.number);
-            }
+            Decision::Act(Action::Claim | Action::Recover(_)) => sorted.work.push(Work::Attempt(planned.issue.number)),
+            Decision::Act(Action::SeekAnswer) => sorted.work.push(Work::Answer(planned.issue.number)),
+            Decision::Act(Action::Rebuild) if is_by_hand(worker, planned.issue) => {}
             Decision::Act(
                 Action::AskAboutRejection(_)
                 | Action::ReturnToReview(_)
@@ -114,14 +141,53 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
     sorted
 }
 
-/// Removes the checkouts of issues that nobody works on any more.
+/// An issue that this poll does nothing about; of one that a person was asked about, only the poll's work shows whether
+/// the answer is there.
+fn waiting(planned: &Planned<'_>) -> Option<Waiting> {
+    let issue = planned.issue.number;
+    match &planned.decision {
+        Decision::Wait(reason) => {
+            let on = if reason.is_of_the_repository() { WaitsOn::Repository } else { WaitsOn::Issue };
+            Some(Waiting { issue, on, why: reason.to_string() })
+        }
+        Decision::Act(Action::SeekAnswer) => {
+            let question = planned.issue.record.as_ref()?.blocked.as_ref()?.question.clone();
+            Some(Waiting { issue, on: WaitsOn::Person, why: question })
+        }
+        Decision::Act(_) => None,
+    }
+}
+
+/// Whether the state label is known not to be Hob's: nobody changed anything on the issue since that was looked up.
+fn is_by_hand(worker: &Worker, issue: &IssueView) -> bool {
+    worker.labelled_by_hand.has(issue.number, issue.updated_at)
+}
+
+/// Puts the checkouts that do not stay away, and lets them be removed while the poll goes on.
 async fn prune(worker: &Worker, snapshot: &Snapshot) {
-    let keep: Vec<IssueNumber> = snapshot.issues.iter().map(|issue| issue.number).collect();
-    let before = worker.forge.now() - worker.settings.workspace.keep;
-    if let Err(error) = worker.workspace.prune(worker.forge.repo(), before, &keep).await {
+    let is_worked_on = |issue: &&IssueView| {
+        let state = issue.record.as_ref().map(|record| record.state);
+        matches!(state, Some(State::Assigned | State::InProgress))
+    };
+    let stay = Retention {
+        before: worker.forge.now() - worker.settings.workspace.keep,
+        listed: snapshot.issues.iter().map(|issue| issue.number).collect(),
+        in_progress: snapshot.issues.iter().filter(is_worked_on).map(|issue| issue.number).collect(),
+        most: worker.settings.workspace.checkouts,
+    };
+    if let Err(error) = worker.workspace.prune(worker.forge.repo(), stay).await {
         // Room on the disk is not worth an issue's attempt.
         tracing::warn!(%error, "old checkouts could not be removed: {error}");
     }
+    // One at a time: the disk is the same.
+    let Ok(turn) = Arc::clone(&worker.sweep).try_lock_owned() else { return };
+    let (workspace, repo, stop) = (worker.workspace.clone(), worker.forge.repo().clone(), worker.cancel.clone());
+    tokio::spawn(async move {
+        if let Err(error) = workspace.empty_trash(&repo, &stop).await {
+            tracing::warn!(%error, "old checkouts could not be removed: {error}");
+        }
+        drop(turn);
+    });
 }
 
 /// Reconciles one issue; what fails is an event too.

@@ -11,7 +11,10 @@ use hob_domain::{FailureClass, IssueNumber, error_pause, poll_pause, until_due};
 use hob_forge::BaseBranch;
 use tokio::time::Instant;
 
-use crate::{WorkError, Worker, schedule::poll::Poll};
+use crate::{
+    WorkError, Worker,
+    schedule::poll::{Poll, Work},
+};
 
 /// Whether and when a repository is polled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +41,8 @@ pub(super) enum LastPoll {
 /// A repository's queue and its worker.
 pub(super) struct RepositoryQueue {
     pub(super) worker: Arc<Worker>,
-    /// Issues to work on, in the order of the plan.
-    pub(super) waiting: VecDeque<IssueNumber>,
+    /// What to work on, in the order of the plan.
+    pub(super) waiting: VecDeque<Work>,
     /// Issues in progress.
     pub(super) in_progress: BTreeSet<IssueNumber>,
     /// The branch that the waiting work starts from.
@@ -71,7 +74,7 @@ impl RepositoryQueue {
     pub(super) fn found(&mut self, found: Poll, poll: &PollSettings) -> Duration {
         self.last_poll = LastPoll::Ok;
         self.errors = 0;
-        self.waiting = found.work.into_iter().filter(|number| !self.in_progress.contains(number)).collect();
+        self.waiting = found.work.into_iter().filter(|work| !self.in_progress.contains(&work.issue())).collect();
         self.base = found.base;
         // Whether what waits is work shows only when it is taken up: a blocked issue may wait for months.
         let active = found.reconciled.reconciled > 0 || !self.in_progress.is_empty();
@@ -102,6 +105,11 @@ impl RepositoryQueue {
         if let PollState::Due(due) = self.poll {
             self.poll = PollState::Due(due.min(Instant::now() + poll.interval));
         }
+    }
+
+    /// Takes in that the repository has no room: what needs some waits for the next poll, which sees whether there is any.
+    pub(super) fn is_full(&mut self) {
+        self.waiting.retain(|work| !work.waits_for_room());
     }
 
     /// When its poll is due.

@@ -44,13 +44,19 @@ pub(super) async fn work_through(
     let mut summary = RunSummary::default();
     if let Some(Poll { reconciled, work, base: Some(base), .. }) = poll(worker, scope).await? {
         summary.merge(&reconciled);
-        for number in work {
+        let mut is_full = false;
+        for work in work {
             if worker.cancel.is_cancelled() {
                 break;
             }
+            if is_full && work.waits_for_room() {
+                continue;
+            }
+            let number = work.issue();
             let work = reconcile_and_report(worker, number, &base);
             let Some(result) = within_stop_time(&worker.cancel, connection, work).await else { break };
             summary.add(&result);
+            is_full |= matches!(result, Ok(Reconciled::NoRoom));
             results.push((number, result));
         }
     }

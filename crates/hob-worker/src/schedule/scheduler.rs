@@ -223,7 +223,7 @@ impl Scheduler {
             whose_turn(waiting.map(|(repo, queue)| (repo, queue.in_progress.len())), self.served.as_ref())?.clone();
         self.served = Some(repo.clone());
         let queue = self.queues.get_mut(&repo)?;
-        let (number, base) = (queue.waiting.pop_front()?, queue.base.clone()?);
+        let (number, base) = (queue.waiting.pop_front()?.issue(), queue.base.clone()?);
         queue.in_progress.insert(number);
         Some((repo, Arc::clone(&queue.worker), number, base))
     }
@@ -244,8 +244,10 @@ impl Scheduler {
                 };
                 if let Some(queue) = self.queues.get_mut(&repo) {
                     queue.in_progress.remove(&number);
-                    if matches!(result, Ok(Reconciled::Worked | Reconciled::UpToDate)) {
-                        queue.was_active(&self.poll);
+                    match result {
+                        Ok(Reconciled::Worked | Reconciled::UpToDate) => queue.was_active(&self.poll),
+                        Ok(Reconciled::NoRoom) => queue.is_full(),
+                        Ok(Reconciled::Nothing) | Err(_) => {}
                     }
                 }
                 match self.scope {

@@ -204,7 +204,9 @@ fn worked_on(
         (Some(State::Blocked), Some(Ok(Reconciled::Worked | Reconciled::UpToDate))) => {
             (IssueResult::Blocked, record.and_then(asked).unwrap_or_else(|| explained.why.clone()))
         }
-        (Some(State::Blocked), Some(Ok(Reconciled::Nothing)) | None) => (IssueResult::Blocked, explained.why.clone()),
+        (Some(State::Blocked), Some(Ok(Reconciled::Nothing | Reconciled::NoRoom)) | None) => {
+            (IssueResult::Blocked, explained.why.clone())
+        }
         (_, Some(Err(error))) => (IssueResult::Failed, error.to_string()),
         // It was requeued, and the ledger's last sentence says why.
         (_, Some(Ok(Reconciled::Worked))) if explained.place.is_some() => {

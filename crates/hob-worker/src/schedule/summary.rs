@@ -45,7 +45,7 @@ impl RunSummary {
         match result {
             Ok(Reconciled::Worked) => self.worked += 1,
             Ok(Reconciled::UpToDate) => self.reconciled += 1,
-            Ok(Reconciled::Nothing) => {}
+            Ok(Reconciled::Nothing | Reconciled::NoRoom) => {}
             Err(_) => self.failed += 1,
         }
     }

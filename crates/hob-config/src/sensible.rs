@@ -1,0 +1,117 @@
+//! Values that are well formed and make no sense: refused when the settings are loaded, with the key, the value and what
+//! is allowed.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use toml::{Table, Value};
+
+use crate::{DEFAULTS, Settings, SettingsError};
+
+/// Refuses values that make no sense.
+///
+/// # Errors
+/// [`SettingsError::Senseless`] for the first one.
+pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
+    let (limits, lease, forge) = (&settings.limits, &settings.lease, &settings.forge);
+    for (key, count) in [("limits.jobs", limits.jobs), ("limits.attempts", limits.attempts as usize)] {
+        hold(count > 0, key, count, "write at least 1")?;
+    }
+    for (key, usd) in [
+        ("limits.usd_per_attempt", limits.usd_per_attempt),
+        ("limits.usd_per_issue", limits.usd_per_issue),
+        ("limits.usd_per_day", limits.usd_per_day),
+    ] {
+        hold(
+            usd.is_finite() && usd >= 0.0,
+            key,
+            usd,
+            "write a number from 0 up, where 0 means that there is no limit",
+        )?;
+    }
+    hold((0.0..=1.0).contains(&limits.soft), "limits.soft", limits.soft, "write a share between 0 and 1")?;
+    for (key, time) in [
+        ("limits.attempt_time", limits.attempt_time),
+        ("checks.time", settings.checks.time),
+        ("forge.timeout", forge.timeout),
+        ("workspace.transfer_time", settings.workspace.transfer_time),
+        ("workspace.local_time", settings.workspace.local_time),
+    ] {
+        hold(!time.is_zero(), key, shown(time), "write more than 0s")?;
+    }
+    hold(
+        lease.duration > forge.timeout,
+        "lease.duration",
+        shown(lease.duration),
+        "write more than `forge.timeout`: a write has to end within the lease",
+    )?;
+    let app = &settings.app;
+    let has_no_app = app.installation == 0 && app.private_key.is_empty();
+    hold(app.id > 0 || has_no_app, "app.id", app.id, "write the App's id, which its page shows")?;
+    let prefix = &settings.ledger.prefix;
+    hold(
+        prefix.starts_with("refs/") && prefix.ends_with('/'),
+        "ledger.prefix",
+        prefix,
+        "write a ref prefix such as `refs/hob/`, with a slash at its end",
+    )?;
+    check_labels(settings)
+}
+
+fn check_labels(settings: &Settings) -> Result<(), SettingsError> {
+    let mut seen = BTreeSet::new();
+    for spec in settings.labels.specs() {
+        let length = spec.name.trim().chars().count();
+        hold((1..=50).contains(&length), "labels", &spec.name, "a label has 1 to 50 characters")?;
+        hold(seen.insert(spec.name.to_ascii_lowercase()), "labels", &spec.name, "each state needs a label of its own")?;
+    }
+    Ok(())
+}
+
+fn hold(holds: bool, key: &str, value: impl ToString, allowed: &str) -> Result<(), SettingsError> {
+    let refused =
+        || SettingsError::Senseless { key: key.to_owned(), value: value.to_string(), allowed: allowed.to_owned() };
+    if holds { Ok(()) } else { Err(refused()) }
+}
+
+fn shown(time: Duration) -> humantime::FormattedDuration {
+    humantime::format_duration(time)
+}
+
+/// Refuses values in a file that are of another kind than the setting: `trigger = true` would be the label "true". What
+/// variables and flags say is text, and may be of any kind.
+///
+/// # Errors
+/// [`SettingsError::Senseless`] for the first one.
+pub(super) fn check_kinds(file: &Table) -> Result<(), SettingsError> {
+    // They are built in, and a test reads them.
+    let defaults: Table = toml::from_str(DEFAULTS).unwrap_or_default();
+    compare("", file, &defaults)
+}
+
+fn compare(section: &str, given: &Table, defaults: &Table) -> Result<(), SettingsError> {
+    for (key, value) in given {
+        // What is not known here is refused elsewhere, or is a table of the user's own.
+        let Some(default) = defaults.get(key) else { continue };
+        let key = format!("{section}{key}");
+        let allowed = match (default, value) {
+            (Value::Table(default), Value::Table(value)) => {
+                compare(&format!("{key}."), value, default)?;
+                continue;
+            }
+            (Value::String(_), Value::String(_))
+            | (Value::Integer(_), Value::Integer(_))
+            | (Value::Float(_), Value::Float(_) | Value::Integer(_))
+            | (Value::Boolean(_), Value::Boolean(_))
+            | (Value::Array(_), Value::Array(_))
+            | (Value::Datetime(_), _) => continue,
+            (Value::Table(_), _) => "write a section",
+            (Value::String(_), _) => "write a text in quotes",
+            (Value::Integer(_), _) => "write a whole number",
+            (Value::Float(_), _) => "write a number",
+            (Value::Boolean(_), _) => "write `true` or `false`",
+            (Value::Array(_), _) => "write a list",
+        };
+        return Err(SettingsError::Senseless { key, value: value.to_string(), allowed: allowed.to_owned() });
+    }
+    Ok(())
+}

@@ -1,0 +1,45 @@
+//! How much room the repository has for another attempt, before anything is claimed: an issue that is claimed without room
+//! is requeued at once, and each worker that polls would do so again.
+
+use hob_domain::{Headroom, IssueNumber, Record, RepositoryRecord, Reservation, Spend, headroom};
+
+use crate::{WorkError, Worker};
+
+/// How much room hour and day have for an attempt at the issue. Only where the record that is known leaves room for this
+/// one alone, or for none, is it read anew: that is where workers compete, and the call costs nothing elsewhere.
+pub(crate) async fn room_for(
+    worker: &Worker,
+    issue: IssueNumber,
+    record: Option<&Record>,
+) -> Result<Headroom, WorkError> {
+    match known_room_for(worker, issue, record) {
+        Headroom::Ample => Ok(Headroom::Ample),
+        Headroom::Last | Headroom::None => {
+            let latest = worker.forge.repository_ledger().latest().await?;
+            Ok(room_in(worker, latest.as_ref(), issue, record))
+        }
+    }
+}
+
+/// The same, as far as the record tells that was read or written last.
+pub(crate) fn known_room_for(worker: &Worker, issue: IssueNumber, record: Option<&Record>) -> Headroom {
+    room_in(worker, worker.forge.repository_ledger().known().as_ref(), issue, record)
+}
+
+fn room_in(
+    worker: &Worker,
+    repository: Option<&RepositoryRecord>,
+    issue: IssueNumber,
+    record: Option<&Record>,
+) -> Headroom {
+    let bill = record.map_or_else(Spend::default, |record| record.spend);
+    let budgets = worker.settings.limits.budgets();
+    let (Ok(of_issue), Ok(of_attempt)) = (budgets.issue.left(bill), budgets.attempt.left(Spend::default())) else {
+        // The issue's own budget is used up: its attempt takes nothing, and says so.
+        return Headroom::Ample;
+    };
+    let now = worker.forge.now();
+    let until = now + worker.settings.limits.attempt_time;
+    let ask = Reservation { issue, bill, allowance: of_issue.and(of_attempt), until };
+    headroom(repository, &ask, &worker.settings.repository_rules(), now)
+}

@@ -1,0 +1,85 @@
+//! The memory of checks that passed on a base, so that not every issue of the same base runs them anew.
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use hob_domain::{CheckResult, CheckRun, Sha, Timestamp};
+
+/// Bases that are remembered: attempts under way may have begun on older ones.
+const BASES: usize = 4;
+/// How long a result counts: what a check needs beside the commit, such as a package index, changes too.
+const COUNTS: Duration = Duration::from_secs(86_400);
+
+/// Checks that all passed on a commit.
+#[derive(Debug)]
+struct Passed {
+    base: Sha,
+    checks: Vec<String>,
+    at: Timestamp,
+    results: Vec<CheckResult>,
+}
+
+/// The checks that passed, the latest first. Those of a base where one failed are not kept: that may have been the
+/// machine's fault, and would be held against all work on that base.
+#[derive(Debug, Default)]
+pub(super) struct BaseChecks(Mutex<VecDeque<Passed>>);
+
+impl BaseChecks {
+    /// The results of exactly these checks on this commit.
+    pub(super) fn get(&self, base: &Sha, checks: &[String], now: Timestamp) -> Option<Vec<CheckResult>> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut same = all.iter().filter(|passed| passed.base == *base && passed.checks == checks);
+        same.find(|passed| passed.at + COUNTS > now).map(|passed| passed.results.clone())
+    }
+
+    /// Remembers the results where all passed.
+    pub(super) fn note(&self, base: &Sha, checks: &[String], results: &[CheckResult], now: Timestamp) {
+        if !results.iter().all(CheckResult::passed) {
+            return;
+        }
+        // What a check printed is for whoever repairs it.
+        let earlier =
+            |result: &CheckResult| CheckResult { run: CheckRun::Earlier, output: String::new(), ..result.clone() };
+        let results = results.iter().map(earlier).collect();
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push_front(Passed { base: base.clone(), checks: checks.to_vec(), at: now, results });
+        all.truncate(BASES);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hob_domain::CheckExit;
+
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(seconds, 0).unwrap()
+    }
+
+    fn result(exit: CheckExit) -> CheckResult {
+        let (command, output) = ("test".to_owned(), "ok".to_owned());
+        CheckResult { command, exit, output, seconds: 7, run: CheckRun::Now }
+    }
+
+    #[test]
+    fn what_passed_counts_for_its_commit_its_checks_and_a_day() {
+        let (known, checks) = (BaseChecks::default(), ["test".to_owned()]);
+        let (one, two) = (Sha::from("1"), Sha::from("2"));
+        known.note(&one, &checks, &[result(CheckExit::Passed)], at(0));
+        let kept = known.get(&one, &checks, at(86_399)).unwrap();
+        assert_eq!((kept[0].run, kept[0].seconds, kept[0].output.as_str()), (CheckRun::Earlier, 7, ""));
+        assert_eq!(known.get(&one, &checks, at(86_400)), None);
+        assert_eq!(known.get(&two, &checks, at(0)), None);
+        assert_eq!(known.get(&one, &["test".to_owned(), "lint".to_owned()], at(0)), None);
+        known.note(&two, &checks, &[result(CheckExit::Passed), result(CheckExit::Failed { code: 1 })], at(0));
+        assert_eq!(known.get(&two, &checks, at(0)), None);
+        for n in 3..=6 {
+            known.note(&Sha(n.to_string()), &checks, &[result(CheckExit::Passed)], at(0));
+        }
+        assert_eq!(known.get(&one, &checks, at(0)), None, "the oldest goes first");
+    }
+}

@@ -1,0 +1,32 @@
+//! The memory of issues whose state label Hob did not put on, so that no poll asks for their ledger again.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+use hob_domain::{IssueNumber, Timestamp};
+
+/// Issues that are remembered at most: anybody who may set a label can make one.
+const KEPT: usize = 5_000;
+
+/// Issues with a state label, without a ledger and without anything that Hob left on them, by the time of the last change
+/// at which they were found so. A ledger that is not there answers 404, which each time counts against the quota.
+#[derive(Debug, Default)]
+pub(super) struct LabelledByHand(Mutex<BTreeMap<IssueNumber, Timestamp>>);
+
+impl LabelledByHand {
+    /// Whether the issue was found so at this change.
+    pub(super) fn has(&self, issue: IssueNumber, updated_at: Timestamp) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&issue) == Some(&updated_at)
+    }
+
+    /// Remembers the issue as it stood at this change.
+    pub(super) fn note(&self, issue: IssueNumber, updated_at: Timestamp) {
+        let mut issues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if issues.len() >= KEPT {
+            issues.clear();
+        }
+        issues.insert(issue, updated_at);
+    }
+}

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Counts what many idle repositories cost a worker: the reads of a round of polls that count against the rate limit.
+
+    cargo build --release && python3 scripts/many_repos.py target/release/hob
+
+It starts the embedded forge with 100 repositories, each with three issues that wait for a person's answer, and one
+`hob run` over all of them, on loopback. Nothing happens on any issue, so a poll reads only what it has read before: the
+exit code is 1 if more reads of a round count than `--reads` says. Nothing outside a temporary folder is written, and only
+processes that were started here are ended.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+# Rounds after which everything was read once: issues are looked at beside the polls, one after the other.
+WARM_UP = 8
+SETTINGS = """
+[agent]
+default = "asker"
+[agents.asker]
+backend = "command"
+command = ["sh", "-c", "cat > /dev/null; echo '{\\"outcome\\":\\"question\\",\\"question\\":\\"Which?\\"}'"]
+[forge]
+write_interval_ms = 0
+[poll]
+interval = "1s"
+max_interval = "1s"
+"""
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("hob", nargs="?", default="target/release/hob")
+    parser.add_argument("--repositories", type=int, default=100)
+    parser.add_argument("--issues", type=int, default=3, help="blocked issues in each")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds that are counted, after those that read everything once")
+    parser.add_argument("--reads", type=float, default=5, help="most reads that count in a round")
+    parser.add_argument("--minutes", type=float, default=10, help="give up after this time")
+    return parser.parse_args()
+
+
+class Forge:
+    """The embedded forge."""
+
+    def __init__(self, hob, folder):
+        flags = ["--user", "ann:ann:admin", "--user", "hob:hob:write:bot", "--rate-limit", "100000000"]
+        self.child = subprocess.Popen([hob, "forge", "serve", *flags], stdout=subprocess.PIPE, cwd=folder)
+        where = json.loads(self.child.stdout.readline())
+        self.api, self.server = where["api_url"], where["server_url"]
+
+    def call(self, method, path, body=None, token="ann"):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.api + path, data, method=method)
+        request.add_header("Authorization", f"Bearer {token}")
+        request.add_header("Content-Type", "application/json")
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def repository(self, name):
+        self.call("POST", "/user/repos", {"name": name, "auto_init": True})
+        self.call("POST", f"/repos/ann/{name}/labels", {"name": "code", "color": "5319e7"})
+        return f"/repos/ann/{name}"
+
+    def issue(self, repository, labels):
+        # As long as a real one, and as hard to compress.
+        body = "\n".join(hashlib.sha256(f"{repository} {line}".encode()).hexdigest() for line in range(40))
+        issue = {"title": "Paint the shed", "body": body, "labels": labels}
+        return self.call("POST", f"{repository}/issues", issue)["number"]
+
+    def requests(self):
+        """Requests of Hob's account that counted against the rate limit."""
+        return self.call("GET", "/rate_limit", token="hob")["resources"]["core"]["used"]
+
+    def close(self):
+        self.child.send_signal(signal.SIGINT)
+        self.child.wait(60)
+
+
+def command(hob, forge, folder, names):
+    (folder / "hob.toml").write_text(SETTINGS)
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "GITHUB_TOKEN": "hob",
+        "GITHUB_API_URL": forge.api,
+        "GITHUB_SERVER_URL": forge.server,
+    }
+    repositories = [part for name in names for part in ("--repo", f"ann/{name}")]
+    options = ["--config", str(folder / "hob.toml"), "--state-dir", str(folder / "state"), "--json"]
+    return [hob, *options, *repositories, "run"], environment
+
+
+def blocked(hob, forge, folder):
+    """An issue that Hob itself has blocked: its record, and its status comment."""
+    repository = forge.repository("model")
+    number = forge.issue(repository, ["code"])
+    line, environment = command(hob, forge, folder, ["model"])
+    subprocess.run([*line, "--once"], env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    tip = forge.call("GET", f"{repository}/git/ref/hob/issues/{number}")["object"]["sha"]
+    record = json.loads(forge.call("GET", f"{repository}/git/commits/{tip}")["message"].split("\n\n", 1)[1])
+    assert record["state"] == "blocked", record
+    comment = forge.call("GET", f"{repository}/issues/comments/{record['status_comment']}")
+    return record, comment["body"]
+
+
+def fill(forge, name, issues, record, comment):
+    """A repository whose issues are blocked as that one is."""
+    repository = forge.repository(name)
+    tree = forge.call("GET", f"{repository}/commits/main")["commit"]["tree"]["sha"]
+    for _ in range(issues):
+        number = forge.issue(repository, ["code", "blocked"])
+        told = forge.call("POST", f"{repository}/issues/{number}/comments", {"body": comment}, token="hob")
+        own = record | {"issue": number, "status_comment": told["id"]}
+        message = "blocked\n\n" + json.dumps(own) + "\n"
+        commit = {"message": message, "tree": tree, "parents": []}
+        commit = forge.call("POST", f"{repository}/git/commits", commit)["sha"]
+        forge.call("POST", f"{repository}/git/refs", {"ref": f"refs/hob/issues/{number}", "sha": commit})
+
+
+def polls(worker, most):
+    """Reads the worker's events until it has polled so often."""
+    seen = 0
+    for line in worker.stdout:
+        event = json.loads(line)
+        assert event["event"] != "failed", line
+        seen += event["event"] == "polled"
+        if seen == most:
+            return
+    raise SystemExit("the worker ended early")
+
+
+def memory_mb(pid):
+    for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss_Anon:"):
+            return int(line.split()[1]) / 1024
+    return 0
+
+
+def main():
+    options = arguments()
+    options.hob = os.path.abspath(options.hob)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        forge = Forge(options.hob, folder)
+        record, comment = blocked(options.hob, forge, folder)
+        names = [f"site{n}" for n in range(options.repositories)]
+        for each in names:
+            fill(forge, each, options.issues, record, comment)
+        line, environment = command(options.hob, forge, folder, names)
+        worker = subprocess.Popen(
+            [*line, "--max-runtime", f"{options.minutes}m"],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        polls(worker, WARM_UP * options.repositories)
+        before, begun = forge.requests(), time.monotonic()
+        polls(worker, options.rounds * options.repositories)
+        each = (forge.requests() - before) / options.rounds
+        seconds, memory = (time.monotonic() - begun) / options.rounds, memory_mb(worker.pid)
+        worker.send_signal(signal.SIGTERM)
+        worker.communicate(timeout=60)
+        forge.close()
+    print("| figure | value |\n|---|---|")
+    print(f"| repositories; blocked issues in each | {options.repositories}; {options.issues} |")
+    print(f"| reads that count in a round of idle polls | {each:.1f} |")
+    print(f"| time of a round | {seconds:.1f} s |")
+    print(f"| the worker's own memory | {memory:.1f} MB |")
+    sys.exit(each > options.reads)
+
+
+main()

@@ -1,0 +1,195 @@
+//! `--json`: every command is run on the embedded forge, and each object has the fields that `docs/json.md` describes, no
+//! other, and of the type that it says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use github_emulator::{Fault, What, When};
+use hob_config::{AgentSettings, Ask, BackendKind, Impact};
+use serde_json::{Value, json};
+
+use crate::harness::{Ended, World};
+
+/// The tables of the document by the names in their headings: each field with its type.
+struct Schema(BTreeMap<String, BTreeMap<String, String>>);
+
+impl Schema {
+    fn read() -> Self {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/json.md");
+        let document = std::fs::read_to_string(path).unwrap();
+        let names = |text: &str| text.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+        let mut tables = BTreeMap::new();
+        for part in document.split("\n### ").skip(1) {
+            let (heading, text) = part.split_once('\n').unwrap();
+            let mut fields = BTreeMap::new();
+            for row in text.lines().filter(|line| line.starts_with("| `")) {
+                let cells: Vec<&str> = row.trim_matches('|').splitn(3, '|').map(str::trim).collect();
+                fields.extend(names(cells[0]).into_iter().map(|field| (field, cells[1].replace('*', ""))));
+            }
+            assert!(!fields.is_empty(), "{heading} has no fields");
+            for name in names(heading) {
+                // `status` and `pause` are a command and a part: a command has the one field `result`.
+                let key = if fields.contains_key("result") { format!("hob {name}") } else { name };
+                assert!(tables.insert(key.clone(), fields.clone()).is_none(), "{key} stands there twice");
+            }
+        }
+        Self(tables)
+    }
+
+    /// What is wrong with a value that is documented as `kind`.
+    fn check(&self, value: &Value, kind: &str, at: &str, seen: &mut BTreeSet<String>) -> Vec<String> {
+        let kind = kind.strip_suffix(", may be absent").unwrap_or(kind);
+        if let Some(kind) = kind.strip_suffix(" or null") {
+            return if value.is_null() { Vec::new() } else { self.check(value, kind, at, seen) };
+        }
+        if let Some(kind) = kind.strip_prefix("list of ") {
+            let Some(values) = value.as_array() else { return vec![format!("{at} is no list: {value}")] };
+            return values.iter().flat_map(|value| self.check(value, kind, &format!("{at}[]"), seen)).collect();
+        }
+        let is_it = match kind {
+            "any" => true,
+            "string" => value.is_string(),
+            "number" => value.is_number(),
+            "boolean" => value.is_boolean(),
+            table => return self.check_fields(value, table, at, seen),
+        };
+        if is_it { Vec::new() } else { vec![format!("{at} is no {kind}: {value}")] }
+    }
+
+    fn check_fields(&self, value: &Value, table: &str, at: &str, seen: &mut BTreeSet<String>) -> Vec<String> {
+        let Some(fields) = self.0.get(table) else { return vec![format!("{at}: there is no table `{table}`")] };
+        let Some(object) = value.as_object() else { return vec![format!("{at} is no object: {value}")] };
+        seen.insert(table.to_owned());
+        let mut wrong = Vec::new();
+        for (name, value) in object {
+            match fields.get(name) {
+                Some(kind) => wrong.extend(self.check(value, kind, &format!("{at}.{name}"), seen)),
+                None => wrong.push(format!("{at}.{name} is not documented: {value}")),
+            }
+        }
+        let missing =
+            fields.iter().filter(|(name, kind)| !object.contains_key(*name) && !kind.ends_with("may be absent"));
+        wrong.extend(missing.map(|(name, _)| format!("{at}.{name} is missing")));
+        wrong
+    }
+}
+
+/// The objects that commands wrote, held to the document as they come.
+struct Held {
+    schema: Schema,
+    seen: BTreeSet<String>,
+    wrong: Vec<String>,
+}
+
+impl Held {
+    /// Takes in what `hob COMMAND` wrote, and gives its events.
+    fn takes(&mut self, command: &str, ended: &Ended) -> Vec<String> {
+        let mut events = Vec::new();
+        for mut object in ended.objects() {
+            let fields = object.as_object_mut().unwrap();
+            assert_eq!(fields.remove("version"), Some(json!(1)), "{command}: {ended:?}");
+            let Some(Value::String(event)) = fields.remove("event") else { panic!("{command}: {ended:?}") };
+            let table = if event == "result" { format!("hob {command}") } else { event.clone() };
+            self.wrong.extend(self.schema.check_fields(
+                &object,
+                &table,
+                &format!("{command}: {event}"),
+                &mut self.seen,
+            ));
+            events.push(event);
+        }
+        events
+    }
+}
+
+/// A world with an agent that asks first, and a native one on recorded replies, whose actions need approval.
+async fn world(replies: &std::path::Path) -> World {
+    let asks = r#"case $n in
+        0) echo looking; echo '{"outcome":"question","question":"Which colour?"}' ;;
+        *) echo done > done.txt ;;
+    esac"#;
+    let reads = json!([{ "name": "read", "arguments": { "path": "x" } }]);
+    let removes = json!([{ "name": "shell", "arguments": { "command": "rm x" } }]);
+    let cassette = json!({ "cassette": 1, "replies": [{ "calls": reads }, { "calls": removes }] });
+    std::fs::write(replies, cassette.to_string()).unwrap();
+    let careful = AgentSettings {
+        backend: BackendKind::Native,
+        model: Some(format!("cassette/{}", replies.display())),
+        approve: Impact::Low,
+        ask: Ask::Issue,
+        ..AgentSettings::default()
+    };
+    World::fixing().file("x", "stale\n").script("fixer", asks).agent("careful", careful).start().await
+}
+
+#[tokio::test]
+async fn every_command_writes_what_the_document_describes() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = world(&folder.path().join("replies.json")).await;
+    let mut held = Held { schema: Schema::read(), seen: BTreeSet::new(), wrong: Vec::new() };
+    assert_eq!(world.asks("Paint it", "").await, 1);
+    world.opens("tess", "Strange", "", &["code"]).await;
+    world.opens("ann", "Remove x", "", &["code", "agent:careful"]).await;
+    let commands = [
+        "list",
+        "run --dry-run",
+        "run --once",
+        "explain 1",
+        "work 1 99 --dry-run",
+        "pause --all -m later",
+        "status",
+        "resume --all",
+        "unblock 1 -m Green.",
+        "approve 3",
+        "run --once --max-issues 1",
+        "history 1",
+        "sessions",
+        "show 1",
+        "log 1",
+        "replay 3 --folder .",
+        "doctor",
+        "settings",
+        "pause 1",
+        "resume 1",
+        "terminate 1",
+        "unblock 1",
+        "work 3",
+        "explain 99",
+    ];
+    let mut events = BTreeSet::new();
+    for command in commands {
+        let args: Vec<&str> = command.split(' ').chain(["--json"]).collect();
+        let ended = world.hob(&args).await;
+        let name = match command.split_once(" --dry-run") {
+            Some(_) => format!("{} --dry-run", args[0]),
+            None => args[0].to_owned(),
+        };
+        let wrote = held.takes(&name, &ended);
+        let last = wrote.last().unwrap_or_else(|| panic!("{command}: {ended:?}"));
+        assert_eq!(ended.code != 0, last == "error", "{command}: {ended:?}");
+        events.extend(wrote);
+    }
+    world.asks("Fails", "").await;
+    let what = What::Answer { status: 422, headers: Default::default(), message: "not today".to_owned() };
+    let path = "/repos/*/*/issues/*/events".to_owned();
+    world.forge.inject(Fault { method: Some("GET".to_owned()), path, login: None, when: When::Always, what });
+    events.extend(held.takes("run", &world.hob(&["run", "--once", "--json"]).await));
+    world.forge.heal();
+    events.extend(held.takes("rehearse", &world.hob(&["rehearse", "--json"]).await));
+    events.extend(held.takes("none", &world.hob(&["lst", "--json"]).await));
+    // It serves until it is told to stop: the shell does that after its first line.
+    let serve = r#"mkfifo ready; "$@" > ready & read -r line < ready; echo "$line"; kill $!; wait $!"#;
+    events.extend(held.takes("forge serve", &world.hob_in_shell(serve, &["forge", "serve", "--json"]).await));
+    assert!(held.wrong.is_empty(), "docs/json.md:\n{}", held.wrong.join("\n"));
+    let unseen: Vec<_> = held.schema.0.keys().filter(|name| !held.seen.contains(*name)).collect();
+    assert!(unseen.is_empty(), "docs/json.md describes what no command wrote: {unseen:?}; events: {events:?}");
+    world.finish().await;
+}
+
+#[test]
+fn a_field_that_the_document_lacks_or_has_too_much_is_found() {
+    let (schema, mut seen) = (Schema::read(), BTreeSet::new());
+    let mut wrong = |value: Value| schema.check_fields(&value, "unblocked", "x", &mut seen);
+    assert!(wrong(json!({ "issue": 1, "answered": true })).is_empty());
+    assert_eq!(wrong(json!({ "issue": 1, "answered": true, "new": 1 })), ["x.new is not documented: 1"]);
+    assert_eq!(wrong(json!({ "issue": "1" })), ["x.issue is no number: \"1\"", "x.answered is missing"]);
+}
