@@ -66,7 +66,7 @@ mod tests {
             None
         );
         assert_eq!(first(json!({"milestone": 3})).as_deref(), Some("milestone"));
-        assert_eq!(first(json!({"output": {"title": "x", "images": []}})).as_deref(), Some("output.images"));
+        assert_eq!(first(json!({"output": {"title": "x", "images": [1]}})).as_deref(), Some("output.images"));
         assert_eq!(first(json!({"tree": [{"path": "a"}, {"mode": "b"}]})).as_deref(), Some("tree.mode"));
         assert_eq!(first(json!({"output": "a text"})), None);
     }
