@@ -184,8 +184,8 @@ async fn an_old_answer_does_not_answer_a_new_question() {
 /// The reactions on an issue's comment by `login`.
 async fn reactions(world: &World, issue: u64, login: &str) -> Vec<String> {
     let comments = world.look(&format!("/issues/{issue}/comments?per_page=100")).await;
-    let by = comments.as_array().unwrap().iter().filter(|comment| comment["user"]["login"] == login);
-    let id = by.last().unwrap()["id"].clone();
+    let last = comments.as_array().unwrap().iter().rfind(|comment| comment["user"]["login"] == login);
+    let id = last.unwrap()["id"].clone();
     let found = world.look(&format!("/issues/comments/{id}/reactions")).await;
     found.as_array().unwrap().iter().map(|one| one["content"].as_str().unwrap().to_owned()).collect()
 }
