@@ -150,7 +150,7 @@ async fn what_a_real_server_refuses_is_told_apart() {
     let models = Models::new(settings(100), server.access("another-key"));
     let client = models.client(&BOTH[0].parse().unwrap()).unwrap();
     let error = ask(client.as_ref(), &[user("Hello.")], &tools()).await.unwrap_err();
-    assert!(matches!(error, ModelError::Status { status: 401, failure: FailureClass::NeedsHuman, .. }), "{error}");
+    assert!(matches!(error, ModelError::Status { status: 401, failure: FailureClass::Misconfigured, .. }), "{error}");
     let client = server.client(BOTH[0], 100);
     drop(server);
     let error = ask(client.as_ref(), &[user("Hello.")], &tools()).await.unwrap_err();

@@ -158,9 +158,9 @@ async fn each_refusal_has_its_class_and_its_advice() {
     let remote = yard.remote(Some("s3cret"));
     let later = FailureClass::Transient { retry_after: None };
     for (status, class, advice) in [
-        (401, FailureClass::NeedsHuman, "wrong or has expired"),
-        (403, FailureClass::NeedsHuman, "contents: write"),
-        (404, FailureClass::NeedsHuman, "no such repository"),
+        (401, FailureClass::Misconfigured, "wrong or has expired"),
+        (403, FailureClass::Misconfigured, "contents: write"),
+        (404, FailureClass::Misconfigured, "no such repository"),
         (429, later.clone(), "429"),
         (503, later.clone(), "503"),
     ] {
@@ -170,7 +170,7 @@ async fn each_refusal_has_its_class_and_its_advice() {
         assert!(!text.contains("s3cret"), "{text}");
     }
     yard.feel(Mood::Serve);
-    assert_eq!(yard.failure(&yard.remote(None)).await.0, FailureClass::NeedsHuman);
+    assert_eq!(yard.failure(&yard.remote(None)).await.0, FailureClass::Misconfigured);
     let nobody = Remote::server(repo(), "http://127.0.0.1:1", None).unwrap();
     assert_eq!(yard.failure(&nobody).await.0, later);
 }
@@ -180,7 +180,7 @@ async fn a_redirect_is_not_followed_and_carries_no_token_away() {
     let (yard, elsewhere) = (Yard::new().await, Yard::new().await);
     yard.feel(Mood::Redirect(format!("{}/acme/site.git/info/refs?service=git-upload-pack", elsewhere.address)));
     let (class, text) = yard.failure(&yard.remote(Some("s3cret"))).await;
-    assert!(class == FailureClass::NeedsHuman && text.contains("has moved"), "{text}");
+    assert!(class == FailureClass::Misconfigured && text.contains("has moved"), "{text}");
     assert!(elsewhere.served.seen.lock().unwrap().is_empty());
 }
 

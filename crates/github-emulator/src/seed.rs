@@ -17,7 +17,7 @@ use crate::names::{Login, RepoName};
 #[derive(Debug, thiserror::Error)]
 pub enum SeedError {
     /// The file is not a seed.
-    #[error("parse the seed: {0}")]
+    #[error("parse the seed")]
     Toml(#[from] toml::de::Error),
     /// There is one of this name.
     #[error("repository {0} exists")]
@@ -36,11 +36,17 @@ pub enum SeedError {
         refusal: String,
     },
     /// What changed could not be stored.
-    #[error("store what changed: {0}")]
+    #[error("store what changed")]
     Keep(#[from] std::io::Error),
     /// Git could not do it.
     #[error("make the repository's git data: {}", .0.message())]
-    Git(#[from] git2::Error),
+    Git(git2::Error),
+}
+
+impl From<git2::Error> for SeedError {
+    fn from(error: git2::Error) -> Self {
+        Self::Git(error)
+    }
 }
 
 /// What a forge begins with.

@@ -154,17 +154,17 @@ macro_rules! real {
 
 // Where a service says that there is no quota and no money, waiting does not help: a person is needed. A rate limit passes.
 real!(Claude, claude_does_the_work, a_rate_limit_ends_claude_for_now, FailureClass::QuotaExhausted { .. });
-real!(Codex, codex_does_the_work, a_used_up_quota_of_codex_needs_a_person, FailureClass::NeedsHuman);
-real!(Copilot, copilot_does_the_work, a_used_up_quota_of_copilot_needs_a_person, FailureClass::NeedsHuman);
+real!(Codex, codex_does_the_work, a_used_up_quota_of_codex_needs_a_person, FailureClass::Misconfigured);
+real!(Copilot, copilot_does_the_work, a_used_up_quota_of_copilot_needs_a_person, FailureClass::Misconfigured);
 real!(Gemini, gemini_does_the_work, a_used_up_quota_ends_gemini_for_now, FailureClass::QuotaExhausted { .. });
 real!(Opencode, opencode_does_the_work, a_used_up_quota_ends_opencode, _);
 real!(Pi, pi_does_the_work, a_used_up_quota_ends_pi, _);
-real!(Aider, aider_does_the_work, a_used_up_quota_of_aider_needs_a_person, FailureClass::NeedsHuman);
+real!(Aider, aider_does_the_work, a_used_up_quota_of_aider_needs_a_person, FailureClass::Misconfigured);
 real!(
     MiniSweAgent,
     mini_swe_agent_does_the_work,
     a_used_up_quota_of_mini_swe_agent_needs_a_person,
-    FailureClass::NeedsHuman
+    FailureClass::Misconfigured
 );
 
 /// The one line that tells how much of this file ran: the lines above stand between those of other tests.

@@ -38,8 +38,9 @@ async fn an_urgent_issue_goes_before_an_older_one() {
     let urgent = world.asks("At once", "").await;
     world.labels_on("ann", urgent, "urgent").await;
     let listed = world.hob(&["list", "--json"]).await.stdout;
-    let order: Vec<serde_json::Value> = serde_json::from_str(&listed).unwrap();
-    let order: Vec<u64> = order.iter().map(|issue| issue["issue"].as_u64().unwrap()).collect();
+    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    let order: Vec<u64> =
+        listed["result"].as_array().unwrap().iter().map(|issue| issue["issue"].as_u64().unwrap()).collect();
     assert_eq!(order, [urgent, older]);
     world.hob(&["run", "--once", "--max-issues", "1"]).await;
     assert_eq!(world.labels(older).await, ["code"]);

@@ -113,7 +113,7 @@ async fn what_no_retry_can_help_is_told_at_once() {
         (
             400,
             r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API."}}"#,
-            FailureClass::NeedsHuman,
+            FailureClass::Misconfigured,
         ),
         (
             400,
@@ -123,7 +123,7 @@ async fn what_no_retry_can_help_is_told_at_once() {
         (
             401,
             r#"{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}"#,
-            FailureClass::NeedsHuman,
+            FailureClass::Misconfigured,
         ),
     ] {
         let server = Server::start([Answer::Status(status, &[], body)]).await;

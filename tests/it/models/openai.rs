@@ -136,7 +136,7 @@ async fn an_empty_account_or_a_wrong_key_needs_a_person_and_the_key_is_not_repea
     ] {
         let server = Server::start([Answer::Status(status, &[], body)]).await;
         let error = ask(server.client("openai/m").as_ref()).await.unwrap_err();
-        assert_eq!((error.failure(), server.requests()), (FailureClass::NeedsHuman, 1), "{body}");
+        assert_eq!((error.failure(), server.requests()), (FailureClass::Misconfigured, 1), "{body}");
         assert!(!format!("{error} {error:?}").contains("secret-o"), "{error}");
     }
 }
@@ -144,7 +144,7 @@ async fn an_empty_account_or_a_wrong_key_needs_a_person_and_the_key_is_not_repea
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
     let server = Server::start([Answer::Status(307, &[("location", "/v1/elsewhere")], "")]).await;
-    assert_eq!(ask(server.client("openai/m").as_ref()).await.unwrap_err().failure(), FailureClass::NeedsHuman);
+    assert_eq!(ask(server.client("openai/m").as_ref()).await.unwrap_err().failure(), FailureClass::Misconfigured);
     assert_eq!(server.requests(), 1);
 }
 
