@@ -347,10 +347,12 @@ mod tests {
         assert!(!lives(finished.stdout.text().trim()));
     }
 
-    /// Whether the process has memory: one that nobody has waited for yet has an entry and nothing else.
+    /// Whether the process runs: one that nobody has waited for yet is a zombie. Its command line says nothing about that,
+    /// since it is empty during an `exec` too.
     #[cfg(target_os = "linux")]
     fn lives(pid: &str) -> bool {
-        !std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default().is_empty()
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
     }
 
     #[cfg(target_os = "linux")]
