@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::Context;
-use hob_domain::{IssueNumber, RepoName, State, clip, inert};
+use hob_domain::{IssueNumber, RepoName, State, clip, inert, inert_line};
 use hob_worker::{CheckedCommit, RunSummary, Waiting, WaitsOn, WorkEvent};
 
 use crate::cli::{
@@ -319,5 +319,5 @@ fn what(event: &WorkEvent) -> String {
 
 /// Untrusted text on one line, which may stand in a table.
 fn text(text: &str) -> String {
-    inert(&clip(text, TEXT_MAX)).replace('|', "\\|").replace('\n', " ")
+    inert_line(&clip(text, TEXT_MAX)).replace('|', "\\|")
 }

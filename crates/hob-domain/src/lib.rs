@@ -16,6 +16,7 @@ mod evidence;
 mod ids;
 mod labels;
 mod lease;
+mod inert;
 mod plan;
 mod policy;
 mod poll;
@@ -54,6 +55,7 @@ pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use poll::{error_pause, poll_pause, until_due};
 pub use record::{
     Answer, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,
+pub use inert::{inert, inert_line};
     UnwritableRecord,
 };
 pub use report::{
@@ -71,7 +73,7 @@ pub use slug::branch_for;
 pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};
 pub use spend::{Spend, dollars};
 pub use state::{Recovery, State};
-pub use text::{clip, inert, quiet, terminal, title, visible};
+pub use text::{clip, quiet, terminal, title, visible};
 pub use transition::{ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply};
 pub use trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, approved_hash, latest};
 pub use wait::WaitReason;
