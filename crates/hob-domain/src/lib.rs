@@ -9,6 +9,7 @@ mod budget;
 mod change;
 mod command;
 mod day_share;
+mod commit_identity;
 mod denied;
 mod effect;
 mod ending;
@@ -46,6 +47,7 @@ pub use ending::Ending;
 pub use evidence::{CheckExit, CheckResult, CheckRun, Evidence, Verdict};
 pub use ids::{
     ActionMark, CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName,
+pub use commit_identity::{CommitIdentity, noreply_email};
     RunId, Sha, Timestamp, WorkerId,
 };
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};

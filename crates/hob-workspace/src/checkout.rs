@@ -6,10 +6,10 @@ use std::{
     sync::Arc,
 };
 
-use hob_domain::{Diff, Sha, Timestamp};
+use hob_domain::{CommitIdentity, Diff, Sha, Timestamp};
 
 use crate::{
-    BranchName, Foreign, Identity, WorkspaceError, commit, diff,
+    BranchName, Foreign, WorkspaceError, commit, diff,
     error::library,
     git::{Before, Git, Tree},
     in_use::Use,
@@ -112,7 +112,7 @@ impl Checkout {
     pub async fn commit(
         &self,
         message: &str,
-        identity: &Identity,
+        identity: &CommitIdentity,
         time: Timestamp,
     ) -> Result<Option<Sha>, WorkspaceError> {
         let (checkout, message, identity) = (self.clone(), message.to_owned(), identity.clone());
@@ -158,8 +158,12 @@ impl Checkout {
     ///
     /// # Errors
     /// [`WorkspaceError::Library`] when the history cannot be read.
-    pub async fn foreign_commit(&self, own: &str, accepted: Option<&Sha>) -> Result<Option<Foreign>, WorkspaceError> {
-        let (git, own) = (self.folder.git(), own.to_owned());
+    pub async fn foreign_commit(
+        &self,
+        own: &CommitIdentity,
+        accepted: Option<&Sha>,
+    ) -> Result<Option<Foreign>, WorkspaceError> {
+        let (git, own) = (self.folder.git(), own.clone());
         let (start, base) = (oid(&self.sources.start)?, oid(&self.sources.base)?);
         let accepted = accepted.map(oid).transpose()?;
         blocking("read the branch's history", move || commit::foreign(&git, &own, start, (base, accepted))).await

@@ -12,7 +12,7 @@ use std::{
 
 use git2::{Delta, DiffOptions, FileMode, Oid, Repository, Sort};
 use hob_config::WorkspaceSettings;
-use hob_domain::{Sha, Timestamp, shown_path};
+use hob_domain::{CommitIdentity, Sha, Timestamp, shown_path};
 
 use crate::{
     BranchName, UnfitWork, WorkspaceError,
@@ -28,19 +28,10 @@ pub struct Foreign {
     pub author: String,
 }
 
-/// Who a commit is by.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
-    /// A name for people.
-    pub name: String,
-    /// An address; the forge links commits to accounts by it.
-    pub email: String,
-}
-
 /// What a commit records about itself.
 pub(super) struct Entry {
     pub(super) message: String,
-    pub(super) identity: Identity,
+    pub(super) identity: CommitIdentity,
     pub(super) time: Timestamp,
 }
 
@@ -157,10 +148,10 @@ pub(super) fn record(
     Ok(Some(Sha(id.to_string())))
 }
 
-/// The first commit between `base`, or `accepted`, and `start` whose committer has not the address `own`.
+/// The first commit between `base`, or `accepted`, and `start` whose committer is not `own`.
 pub(super) fn foreign(
     git: &Path,
-    own: &str,
+    own: &CommitIdentity,
     start: Oid,
     (base, accepted): (Oid, Option<Oid>),
 ) -> Result<Option<Foreign>, WorkspaceError> {
@@ -175,7 +166,10 @@ pub(super) fn foreign(
     }
     for id in walk {
         let commit = id.and_then(|id| repo.find_commit(id)).map_err(&failed)?;
-        if commit.committer().email_bytes() != own.as_bytes() {
+        let committer = commit.committer();
+        if !own
+            .is_own(&String::from_utf8_lossy(committer.name_bytes()), &String::from_utf8_lossy(committer.email_bytes()))
+        {
             let author = shown_path(commit.author().name_bytes());
             return Ok(Some(Foreign { sha: Sha(commit.id().to_string()), author }));
         }

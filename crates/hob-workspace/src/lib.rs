@@ -34,7 +34,7 @@ mod transport;
 
 pub use checkout::{Checkout, Leftover};
 pub use checks::{CheckLimits, run_checks};
-pub use commit::{Foreign, Identity};
+pub use commit::Foreign;
 pub use error::{LibraryError, TransportError, UnfitWork, WorkspaceError};
 pub use names::{BranchName, InvalidBranchName};
 pub use remote::{InvalidServer, Remote};

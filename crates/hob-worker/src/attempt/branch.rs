@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use hob_domain::{BlockReason, Diff, DiffPolicy, HobFiles, Sha, quiet, title};
 use hob_forge::ForgeError;
-use hob_workspace::Identity;
 
 use crate::{WorkError, Worker, attempt::job::Job};
 
@@ -14,7 +13,7 @@ pub(super) const KEEP_TIME: Duration = Duration::from_secs(3);
 /// The reason to stop where a person pushed to the branch: it is theirs until they say otherwise.
 pub(super) async fn step_aside(worker: &Worker, job: &Job<'_>) -> Result<Option<BlockReason>, WorkError> {
     let accepted = job.held.lease.record().accepted;
-    let foreign = job.checkout.foreign_commit(&worker.settings.identity.email, accepted.as_ref()).await?;
+    let foreign = job.checkout.foreign_commit(&worker.commit_identity().await, accepted.as_ref()).await?;
     Ok(foreign.map(|foreign| BlockReason::PersonPushed {
         author: foreign.author,
         commit: foreign.sha,
@@ -25,8 +24,7 @@ pub(super) async fn step_aside(worker: &Worker, job: &Job<'_>) -> Result<Option<
 
 /// Commits what the agent left in its folder.
 pub(super) async fn commit(worker: &Worker, job: &Job<'_>, summary: &str) -> Result<(), WorkError> {
-    let identity =
-        Identity { name: worker.settings.identity.name.clone(), email: worker.settings.identity.email.clone() };
+    let identity = worker.commit_identity().await;
     let subject = quiet(&title(&job.held.issue.title, 72));
     let body = quiet(&title(summary, 500));
     let message = format!("{subject}\n\n{body}\n\nIssue: {}\n", job.number());
