@@ -82,6 +82,7 @@ fn request(
         folder,
         checks: Vec::new(),
         time: TIME,
+        time_setting: "limits.attempt_time",
         usd_micros: None,
         tokens: None,
         approved: Vec::new(),

@@ -105,7 +105,8 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
 /// The outcome of a run as text.
 pub(super) fn outcome(outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Done { summary } => format!("done: {summary}"),
+        Outcome::Done { summary, title: None } => format!("done: {summary}"),
+        Outcome::Done { summary, title: Some(title) } => format!("done: {title}\n{summary}"),
         Outcome::NothingToDo { reason } => format!("nothing to do: {reason}"),
         Outcome::Question { question } => format!("asks: {question}"),
         Outcome::ApprovalNeeded { proposed } => format!("needs approval: {}", proposed.line),

@@ -7,20 +7,23 @@ mod blocked;
 mod brief;
 mod budget;
 mod change;
+mod change_text;
 mod command;
-mod day_share;
 mod commit_identity;
+mod day_share;
 mod denied;
 mod effect;
 mod ending;
 mod evidence;
 mod ids;
+mod inert;
 mod labels;
 mod lease;
-mod inert;
+mod markup;
 mod plan;
 mod policy;
 mod poll;
+mod pull_report;
 mod record;
 mod report;
 mod repository;
@@ -35,35 +38,36 @@ mod text;
 mod transition;
 mod trust;
 mod wait;
+mod ways;
 
 pub use approval::{Impact, Proposed};
 pub use blocked::{BlockKind, BlockReason, Blocked};
 pub use brief::{BriefParts, brief};
 pub use budget::{Allowance, Budget, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, shown_path};
+pub use change_text::ChangeText;
 pub use command::{Command, command_in, unknown_command};
+pub use commit_identity::{CommitIdentity, noreply_email};
 pub use denied::denied_advice;
 pub use ending::Ending;
 pub use evidence::{CheckExit, CheckResult, CheckRun, Evidence, Verdict};
 pub use ids::{
     ActionMark, CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName,
-pub use commit_identity::{CommitIdentity, noreply_email};
     RunId, Sha, Timestamp, WorkerId,
 };
+pub use inert::{inert, inert_line};
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
+pub use markup::count;
 pub use plan::{Action, Decision, PlanRules, Planned, decide, plan, plan_chosen};
 pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use poll::{error_pause, poll_pause, until_due};
+pub use pull_report::{PullReport, evidence_table, failed_checks, pull_body};
 pub use record::{
     Answer, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,
-pub use inert::{inert, inert_line};
     UnwritableRecord,
 };
-pub use report::{
-    OWN_MARK, PullReport, STATUS_MARK, StatusRules, evidence_table, failed_checks, pull_body, pull_title, replied_to,
-    reply_body, status_body,
-};
+pub use report::{OWN_MARK, STATUS_MARK, StatusRules, replied_to, reply_body, status_body};
 pub use repository::{
     DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left, headroom,
     hour_room, reserve,

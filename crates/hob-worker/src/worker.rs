@@ -132,6 +132,11 @@ impl Worker {
         Ok(Remote::server(self.forge.repo().clone(), &self.server_url, Some(token))?)
     }
 
+    /// The repository's page on the forge.
+    pub(super) fn repo_url(&self) -> String {
+        format!("{}/{}", self.server_url.trim_end_matches('/'), self.forge.repo())
+    }
+
     pub(super) fn emit(&self, event: &WorkEvent) {
         (self.events)(self.forge.repo(), event);
     }
@@ -161,11 +166,6 @@ impl Worker {
         Ok(self.login.get_or_try_init(|| self.forge.connection().login()).await?.as_ref())
     }
 
-    /// The account in whose name an operator's command is written.
-    pub(super) async fn operator(&self) -> Result<Login, WorkError> {
-        Ok(self.own_login().await?.cloned().unwrap_or_else(|| "the operator".into()))
-    }
-
     /// Who commits are by: the address of the settings, else that of the worker's account, asked once.
     pub(super) async fn commit_identity(&self) -> CommitIdentity {
         let named = &self.settings.identity;
@@ -193,6 +193,11 @@ impl Worker {
         let url = self.server_url.split_once("://").map_or(self.server_url.as_str(), |(_, rest)| rest);
         let host = url.split(['/', ':']).next().unwrap_or_default();
         Ok(Some(noreply_email(id, login.as_str(), host)))
+    }
+
+    /// The account in whose name an operator's command is written.
+    pub(super) async fn operator(&self) -> Result<Login, WorkError> {
+        Ok(self.own_login().await?.cloned().unwrap_or_else(|| "the operator".into()))
     }
 
     /// Whether the issue still asks for the work.

@@ -20,7 +20,7 @@ fn sh_with(script: &str, settings: &str, variables: &Environment) -> Arc<dyn Age
 async fn a_program_edits_the_folder_and_exits_well() {
     let mut bench = Bench::new(&[("a.txt", "hello")]);
     let report = bench.run(&sh("cat > prompt.txt; echo bye > a.txt; echo changed the greeting")).await;
-    assert_eq!(report.outcome, Outcome::Done { summary: "changed the greeting".into() });
+    assert_eq!(report.outcome, Outcome::done("changed the greeting"));
     assert_eq!((bench.read("prompt.txt"), bench.read("a.txt")), ("Change the greeting.".into(), "bye\n".into()));
     assert_eq!(bench.said(), ["sh works on issue 7", "changed the greeting"]);
 }

@@ -14,7 +14,7 @@ fn done() -> Value {
 }
 
 fn is_done(report: &RunReport) {
-    assert_eq!(report.outcome, Outcome::Done { summary: "ok".into() });
+    assert_eq!(report.outcome, Outcome::done("ok"));
 }
 
 #[tokio::test]

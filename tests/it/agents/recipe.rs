@@ -15,7 +15,7 @@ async fn cook(bench: &Bench, steps: &str) -> Outcome {
 
 fn summary(outcome: Outcome) -> String {
     match outcome {
-        Outcome::Done { summary } => summary,
+        Outcome::Done { summary, .. } => summary,
         other => panic!("{other:?}"),
     }
 }

@@ -1,5 +1,7 @@
 //! One run of the agent: its brief, its limits, what it spends, and the checkpoints of its work.
 
+use std::time::Duration;
+
 use hob_agent::RunContext;
 use hob_domain::{
     Allowance, BriefParts, CheckResult, FailureClass, Note, Progress, RunId, RunReport, RunRequest, Spend, Transition,
@@ -67,7 +69,7 @@ fn request(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckResult], a
         text_bytes: worker.settings.limits.body_bytes,
         fence: &fence,
     });
-    let left = job.limits.ends.saturating_duration_since(Instant::now());
+    let (time, time_setting) = time_of(worker, job, allowance);
     RunRequest {
         run: RunId(format!("{}-{round}", job.run)),
         session: job.session.clone(),
@@ -78,11 +80,28 @@ fn request(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckResult], a
         brief: text,
         folder: job.checkout.folder().to_owned(),
         checks: job.rules.checks.clone(),
-        time: allowance.time.map_or(left, |time| time.min(left)),
+        time,
+        time_setting,
         usd_micros: allowance.usd_micros,
         tokens: allowance.tokens,
         approved: record.approved,
     }
+}
+
+/// The time of a run, and the setting that it comes from.
+fn time_of(worker: &Worker, job: &Job<'_>, allowance: Allowance) -> (Duration, &'static str) {
+    const OF_ATTEMPT: &str = "limits.attempt_time";
+    let left = job.limits.ends.saturating_duration_since(Instant::now());
+    let Some(time) = allowance.time.filter(|time| *time < left) else { return (left, OF_ATTEMPT) };
+    let budgets = worker.settings.limits.budgets();
+    let whole = job.limits.allowance.time.map(|time| time.as_secs());
+    let of_issue = budgets.issue.left(job.limits.began).ok().and_then(|left| left.time).map(|time| time.as_secs());
+    let setting = match whole {
+        _ if whole == of_issue => "limits.time_per_issue",
+        _ if whole == budgets.attempt.wall_seconds => OF_ATTEMPT,
+        _ => "limits.time_per_day",
+    };
+    (time, setting)
 }
 
 /// Shows what the agent does, and notes what it spends as it spends it; what was noted in all.

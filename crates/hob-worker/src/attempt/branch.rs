@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockReason, Diff, DiffPolicy, HobFiles, Sha, quiet, title};
+use hob_domain::{BlockReason, ChangeText, Diff, DiffPolicy, HobFiles, Note, Sha};
 use hob_forge::ForgeError;
 
 use crate::{WorkError, Worker, attempt::job::Job};
@@ -23,11 +23,9 @@ pub(super) async fn step_aside(worker: &Worker, job: &Job<'_>) -> Result<Option<
 }
 
 /// Commits what the agent left in its folder.
-pub(super) async fn commit(worker: &Worker, job: &Job<'_>, summary: &str) -> Result<(), WorkError> {
+pub(super) async fn commit(worker: &Worker, job: &Job<'_>, change: &ChangeText) -> Result<(), WorkError> {
     let identity = worker.commit_identity().await;
-    let subject = quiet(&title(&job.held.issue.title, 72));
-    let body = quiet(&title(summary, 500));
-    let message = format!("{subject}\n\n{body}\n\nIssue: {}\n", job.number());
+    let message = change.commit_message(&job.held.issue.title, job.number());
     job.checkout.commit(&message, &identity, worker.forge.now()).await?;
     Ok(())
 }
@@ -50,8 +48,11 @@ pub(super) fn policy_violations(worker: &Worker, job: &Job<'_>, diff: &Diff) -> 
 
 /// Pushes what there is, so that whoever continues finds it; work that breaks the rules stays unpushed.
 pub(super) async fn keep(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError> {
+    if job.pushed().is_some() {
+        job.held.lease.note(Note::Pushed).await;
+    }
     let before = job.checkout.tip().await?;
-    commit(worker, job, "Work in progress").await?;
+    commit(worker, job, &ChangeText::untitled("Work in progress")).await?;
     let Some((head, diff)) = work_so_far(job).await? else { return Ok(()) };
     if policy_violations(worker, job, &diff)?.is_some() {
         // Nothing that comes later may carry it in its history.
@@ -86,5 +87,6 @@ pub(super) async fn push(worker: &Worker, job: &Job<'_>, head: &Sha) -> Result<(
         Err(_elapsed) => return Err(ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into()),
     }
     job.note_pushed(head.clone());
+    job.held.lease.note(Note::Pushed).await;
     Ok(())
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use hob_agent::AgentError;
 use hob_domain::{
-    Allowance, BlockReason, Budget, CheckResult, Evidence, FailureClass, Note, Outcome, failed_checks, failure_mark,
+    Allowance, BlockReason, Budget, ChangeText, CheckResult, Evidence, FailureClass, Note, Outcome, failed_checks,
+    failure_mark,
 };
 
 use crate::{
@@ -53,8 +54,8 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
     }
     if is_proven(job) {
         // Its way to a pull request was cut off: an agent that is asked again may find nothing left to do.
-        let summary = "The work of an earlier attempt, which could not be published then.".to_owned();
-        if let Proof::Passed(proven) = prove(worker, job, summary).await? {
+        let earlier = ChangeText::untitled("The work of an earlier attempt, which could not be published then.");
+        if let Proof::Passed(proven) = prove(worker, job, earlier).await? {
             return publish(worker, job, &proven).await;
         }
     }
@@ -112,10 +113,10 @@ async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckRe
         Err(reason) => return Ok(Round::Blocked(reason)),
     };
     let report = Box::pin(run_agent(worker, job, round, failed, allowance)).await?;
-    let summary = match report.outcome {
-        Outcome::Done { summary } => summary,
+    let change = match report.outcome {
+        Outcome::Done { summary, title } => ChangeText { title, summary },
         // An agent that continues from its own work may find it done: nobody has seen it yet.
-        Outcome::NothingToDo { reason } if has_unseen_work(job).await? => reason,
+        Outcome::NothingToDo { reason } if has_unseen_work(job).await? => ChangeText::untitled(reason),
         Outcome::NothingToDo { reason: said } => return Ok(Round::Blocked(BlockReason::NoChanges { said })),
         Outcome::Question { question } => return Ok(Round::Blocked(BlockReason::Question { question })),
         Outcome::ApprovalNeeded { proposed } => return Ok(Round::Blocked(BlockReason::ApprovalNeeded(proposed))),
@@ -134,8 +135,8 @@ async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckRe
             });
         }
     };
-    commit(worker, job, &summary).await?;
-    Ok(prove(worker, job, summary).await?.into())
+    commit(worker, job, &change).await?;
+    Ok(prove(worker, job, change).await?.into())
 }
 
 /// What the attempt may still take; the reason to stop where that is nothing.
@@ -151,7 +152,11 @@ fn left(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockReason> {
         attempts: None,
     };
     let spent = bill.since(job.limits.began);
-    attempt.left(spent).map_err(|exhausted| BlockReason::AttemptBudget { exhausted, spent, bill })
+    let own = worker.settings.limits.budgets().attempt;
+    attempt.left(spent).map_err(|exhausted| {
+        let setting = exhausted.setting_of_attempt(&own);
+        BlockReason::AttemptBudget { exhausted, setting, spent, bill }
+    })
 }
 
 /// Notes how the attempt failed and on what work; the reason to stop where the last one failed in the same way.

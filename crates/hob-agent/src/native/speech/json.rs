@@ -133,7 +133,10 @@ fn done(action: &Value) -> (String, Value) {
         None => String::new(),
     };
     let arguments = match action.get("status").and_then(Value::as_str).unwrap_or("success") {
-        "success" | "done" | "ok" | "completed" => json!({ "summary": result }),
+        "success" | "done" | "ok" | "completed" => match action.get("title").and_then(Value::as_str) {
+            Some(title) => json!({ "title": title, "summary": result }),
+            None => json!({ "summary": result }),
+        },
         "nothing_to_do" => json!({ "summary": result, "nothing_to_do": true }),
         _ => json!({ "summary": result, "failed": true }),
     };
