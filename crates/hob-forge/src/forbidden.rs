@@ -14,10 +14,14 @@ pub(super) fn advice(headers: &HeaderMap, message: &str, needs: Option<TokenPerm
     };
     let permission = || {
         let named = header("x-accepted-github-permissions").and_then(accepted);
-        let named = named.or_else(|| needs.map(|permission| format!("`{permission}`")))?;
-        Some(format!("give it the permission {named}"))
+        named.map(|named| permission_advice(&named)).or_else(|| Some(needs?.advice()))
     };
     sign_on().or_else(|| denied_advice(message).map(str::to_owned)).or_else(permission)
+}
+
+/// What to do where the token lacks a permission, which is named in backquotes.
+pub(super) fn permission_advice(named: &str) -> String {
+    format!("give it the permission {named}")
 }
 
 /// The address in `required; url=https://…`.

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use crate::forbidden::permission_advice;
+
 /// A permission of a token, as GitHub's settings name it.
 /// <https://docs.github.com/rest/authentication/permissions-required-for-fine-grained-personal-access-tokens>
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TokenPermission {
+pub(super) enum TokenPermission {
     /// To read what a repository is and who may do what in it.
     MetadataRead,
     /// To read files, commits, branches and refs.
@@ -26,6 +28,11 @@ impl TokenPermission {
     /// A call that needs this permission to `what`.
     pub(super) fn to(self, what: &str) -> Purpose<'_> {
         Purpose { what, needs: Some(self) }
+    }
+
+    /// What to do where a token lacks it.
+    pub(super) fn advice(self) -> String {
+        permission_advice(&format!("`{self}`"))
     }
 }
 
