@@ -2,10 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Exhausted, Proposed, PullNumber, Sha, Spend, Timestamp, Violation, terminal, title};
+use crate::{Conflict, Exhausted, Proposed, PullNumber, Sha, Spend, Timestamp, Violation, terminal, title};
 
 /// Policy violations that a blocked issue lists.
 const VIOLATIONS_SHOWN: usize = 20;
+
+/// Files in conflict that a blocked issue lists.
+const FILES_SHOWN: usize = 20;
 
 /// The kind of a [`BlockReason`], as the ledger has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +22,8 @@ pub enum BlockKind {
     ChecksFailed,
     /// The checks fail on the base already.
     RedBase,
+    /// The branch and its base changed the same lines, and the agent did not resolve that.
+    MergeConflict,
     /// The agent changed nothing.
     NoChanges,
     /// The agent failed in a way that a retry does not change.
@@ -79,6 +84,13 @@ pub enum BlockReason {
     RedBase {
         /// The failed checks, rendered.
         failed: String,
+    },
+    /// The branch does not merge with today's base, and the agent left conflicts.
+    MergeConflict {
+        /// The base branch.
+        base: String,
+        /// The files that still have both sides.
+        files: Vec<Conflict>,
     },
     /// The agent changed no file.
     NoChanges {
@@ -164,6 +176,7 @@ impl BlockReason {
             Self::ApprovalNeeded(_) => BlockKind::ApprovalNeeded,
             Self::ChecksFailed { .. } => BlockKind::ChecksFailed,
             Self::RedBase { .. } => BlockKind::RedBase,
+            Self::MergeConflict { .. } => BlockKind::MergeConflict,
             Self::NoChanges { .. } => BlockKind::NoChanges,
             Self::AgentFailed { .. } => BlockKind::AgentFailed,
             Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } | Self::AttemptBudget { .. } => {
@@ -193,6 +206,13 @@ impl BlockReason {
             }
             Self::RedBase { failed } => {
                 format!("The base branch fails its own checks, so no agent was started.\n\n{failed}")
+            }
+            Self::MergeConflict { base, files } => {
+                let list = files.iter().take(FILES_SHOWN).map(|file| format!("\n- {file}"));
+                format!(
+                    "The branch conflicts with today's `{base}`, and the agent did not resolve that:\n{}",
+                    list.collect::<String>()
+                )
             }
             Self::NoChanges { said } => format!("The agent changed no file. It said: {}", said.trim()),
             Self::AgentFailed { failure } => format!("The agent failed: {failure}"),
@@ -240,6 +260,9 @@ impl BlockReason {
             }
             Self::ChecksFailed { .. } => "What should the agent do about this?",
             Self::RedBase { .. } => "Can you mend the base branch? Then answer, and Hob starts from it.",
+            Self::MergeConflict { .. } => {
+                "Which side should win, and where? You can also merge the base into the branch yourself and answer then."
+            }
             Self::NoChanges { .. } => "Is there something to change? Say what, or close the issue.",
             Self::AgentFailed { .. } => "What should it do differently, or what does it lack?",
             Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } | Self::AttemptBudget { .. } => {
@@ -272,7 +295,7 @@ impl BlockReason {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::Impact;
+    use crate::{ConflictKind, Impact};
 
     /// One reason of each variant.
     pub(crate) fn every_reason() -> Vec<BlockReason> {
@@ -288,6 +311,10 @@ pub(super) mod tests {
             }),
             BlockReason::ChecksFailed { rounds: 2, failed: "`make test`: failed (exit code 1)".to_owned() },
             BlockReason::RedBase { failed: "`make test`: failed (exit code 1)".to_owned() },
+            BlockReason::MergeConflict {
+                base: "main".to_owned(),
+                files: vec![Conflict { path: "src/a.rs".to_owned(), kind: ConflictKind::Lines }],
+            },
             BlockReason::NoChanges { said: " It is fine. ".to_owned() },
             BlockReason::AgentFailed { failure: text() },
             BlockReason::AttemptsUsedUp { attempts: 3 },

@@ -134,6 +134,7 @@ fn how_to_answer(kind: BlockKind, waits_for_approval: bool, label: &str) -> Stri
         | BlockKind::ApprovalNeeded
         | BlockKind::ChecksFailed
         | BlockKind::RedBase
+        | BlockKind::MergeConflict
         | BlockKind::NoChanges
         | BlockKind::AgentFailed
         | BlockKind::LimitReached

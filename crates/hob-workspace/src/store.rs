@@ -119,9 +119,14 @@ impl Workspace {
                 Some(fork) => (fork, tip.clone()),
             },
         };
-        let _turn = self.turn(remote.repo()).await?;
-        mirror::complete(&self.git, mirror, remote, &[&base, &start]).await?;
+        self.complete(remote, &[&base, &start]).await?;
         Ok(Sources { base, start, pushed })
+    }
+
+    /// Has the server send the files of `commits` that the mirror lacks.
+    pub(super) async fn complete(&self, remote: &Remote, commits: &[&Sha]) -> Result<(), WorkspaceError> {
+        let _turn = self.turn(remote.repo()).await?;
+        mirror::complete(&self.git, &mirror_folder(&self.root, remote.repo()), remote, commits).await
     }
 
     /// Asks git for its version, such as `2.47.3`: Hob needs 2.34 or later.
