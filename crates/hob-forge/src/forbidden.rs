@@ -3,7 +3,7 @@
 use hob_domain::{clip, denied_advice};
 use http::HeaderMap;
 
-use crate::TokenPermission;
+use crate::{TokenPermission, purpose::permission_advice};
 
 /// What to do about a refused call; none: nothing is known.
 pub(super) fn advice(headers: &HeaderMap, message: &str, needs: Option<TokenPermission>) -> Option<String> {
@@ -17,11 +17,6 @@ pub(super) fn advice(headers: &HeaderMap, message: &str, needs: Option<TokenPerm
         named.map(|named| permission_advice(&named)).or_else(|| Some(needs?.advice()))
     };
     sign_on().or_else(|| denied_advice(message).map(str::to_owned)).or_else(permission)
-}
-
-/// What to do where the token lacks a permission, which is named in backquotes.
-pub(super) fn permission_advice(named: &str) -> String {
-    format!("give it the permission {named}")
 }
 
 /// The address in `required; url=https://…`.

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::forbidden::permission_advice;
-
 /// A permission of a token, as GitHub's settings name it.
 /// <https://docs.github.com/rest/authentication/permissions-required-for-fine-grained-personal-access-tokens>
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +46,11 @@ impl fmt::Display for TokenPermission {
             Self::PullRequestsWrite => "pull requests: write",
         })
     }
+}
+
+/// What to do where the token lacks a permission, which is named in backquotes.
+pub(super) fn permission_advice(named: &str) -> String {
+    format!("give it the permission {named}")
 }
 
 /// What a call is for.

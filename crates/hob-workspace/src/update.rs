@@ -1,16 +1,18 @@
 //! Brings an issue's branch up to date with its base: a rebase where all of its commits are Hob's own, a merge where some
 //! are a person's, and where neither works by itself a commit with both sides in the files, for the agent to resolve.
 
-use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
+use std::{
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
 
 use git2::{
     Commit, FileMode, Index, IndexConflict, IndexEntry, MergeFileInput, MergeFileOptions, Oid, Repository, Sort,
 };
 use hob_domain::{Conflict, ConflictKind, Sha, Timestamp, shown_path};
 
-use crate::{
-    BranchName, Checkout, Identity, Remote, Workspace, WorkspaceError, error::library, layout::blocking, object_id::oid,
-};
+use crate::{WorkspaceError, commit::Identity, error::library, layout::blocking, object_id::oid};
 
 /// Bytes from which on a file in conflict counts as binary: nobody reads markers in it.
 const LARGEST_TEXT: usize = 8 << 20;
@@ -47,9 +49,9 @@ pub struct Updater {
 }
 
 /// The branch and its base, by name.
-struct Names {
-    branch: String,
-    base: String,
+pub(super) struct Names {
+    pub(super) branch: String,
+    pub(super) base: String,
 }
 
 /// The commits that an update is made of.
@@ -60,62 +62,52 @@ struct Sides<'repo> {
 }
 
 /// What an update leads to: the branch's new tip, and what is left to resolve.
-struct Updated {
-    tip: Oid,
-    update: BranchUpdate,
-    unresolved: Option<Unresolved>,
+pub(super) struct Updated {
+    pub(super) tip: Sha,
+    pub(super) update: BranchUpdate,
+    pub(super) unresolved: Option<Unresolved>,
 }
 
-impl Workspace {
-    /// Makes the branch of a checkout, with all that is committed on it, go out from `base`, the tip of the branch
-    /// `onto`, and checks that out. Files that were not committed are gone afterwards. Nothing is pushed.
-    ///
-    /// # Errors
-    /// [`WorkspaceError::Busy`], or what the server, the git library and the disk say.
-    pub async fn update(
-        &self,
-        checkout: &mut Checkout,
-        remote: &Remote,
-        (onto, base): (&BranchName, &Sha),
-        updater: &Updater,
-    ) -> Result<BranchUpdate, WorkspaceError> {
-        if checkout.base() == base {
-            return Ok(BranchUpdate::UpToDate);
-        }
-        let (git, fork, start) = (checkout.git_dir(), oid(checkout.base())?, oid(checkout.start())?);
-        let email = updater.identity.email.clone();
-        let commits = blocking("read the branch's history", move || {
-            let failed = library("read the branch's history");
-            let repo = Repository::open_bare(&git).map_err(&failed)?;
-            let own = own_commits(&repo, (fork, start), &email).map_err(&failed)?;
-            Ok(own.into_iter().flatten().map(|commit| Sha(commit.id().to_string())).collect::<Vec<_>>())
-        })
-        .await?;
-        // What was committed here and never pushed has its files here.
-        let needed: Vec<&Sha> = commits.iter().chain([base, checkout.base(), checkout.start()]).collect();
-        self.complete(remote, &needed).await?;
-        let names = Names { branch: checkout.branch().to_string(), base: onto.to_string() };
-        let (git, tip, updater) = (checkout.git_dir(), oid(&checkout.tip().await?)?, updater.clone());
-        let base_id = oid(base)?;
-        let updated = blocking("bring the branch up to date", move || {
-            let failed = library("bring the branch up to date");
-            let repo = Repository::open_bare(&git).map_err(&failed)?;
-            let find = |id| repo.find_commit(id).map_err(&failed);
-            let sides = Sides { fork: find(fork)?, base: find(base_id)?, tip: find(tip)? };
-            update(&repo, &sides, &names, &updater).map_err(&failed)
-        })
-        .await?;
-        checkout.move_to(base.clone(), Sha(updated.tip.to_string()), updated.unresolved).await?;
-        Ok(updated.update)
-    }
+/// The commits after `fork` up to `start` whose files an update needs: those that are rebased one by one.
+pub(super) async fn to_replay(
+    git: PathBuf,
+    (fork, start): (&Sha, &Sha),
+    own: &str,
+) -> Result<Vec<Sha>, WorkspaceError> {
+    let (fork, start, own) = (oid(fork)?, oid(start)?, own.to_owned());
+    blocking("read the branch's history", move || {
+        let failed = library("read the branch's history");
+        let repo = Repository::open_bare(&git).map_err(&failed)?;
+        let commits = own_commits(&repo, (fork, start), &own).map_err(&failed)?;
+        Ok(commits.into_iter().flatten().map(|commit| Sha(commit.id().to_string())).collect())
+    })
+    .await
 }
 
-fn update(repo: &Repository, sides: &Sides<'_>, names: &Names, updater: &Updater) -> Result<Updated, git2::Error> {
+/// Makes what is committed up to `tip` start from `base` and no longer from `fork`, in the git directory alone.
+pub(super) async fn update(
+    git: PathBuf,
+    (fork, base, tip): (&Sha, &Sha, &Sha),
+    names: Names,
+    updater: Updater,
+) -> Result<Updated, WorkspaceError> {
+    let (fork, base, tip) = (oid(fork)?, oid(base)?, oid(tip)?);
+    blocking("update the branch", move || {
+        let failed = library("update the branch");
+        let repo = Repository::open_bare(&git).map_err(&failed)?;
+        let find = |id| repo.find_commit(id).map_err(&failed);
+        let sides = Sides { fork: find(fork)?, base: find(base)?, tip: find(tip)? };
+        combine(&repo, &sides, &names, &updater).map_err(&failed)
+    })
+    .await
+}
+
+fn combine(repo: &Repository, sides: &Sides<'_>, names: &Names, updater: &Updater) -> Result<Updated, git2::Error> {
     let own = own_commits(repo, (sides.fork.id(), sides.tip.id()), &updater.identity.email)?;
     if let Some(own) = &own
         && let Some(tip) = replay(repo, &sides.base, own)?
     {
-        return Ok(Updated { tip, update: BranchUpdate::Rebased(own.len()), unresolved: None });
+        return Ok(Updated { tip: Sha(tip.to_string()), update: BranchUpdate::Rebased(own.len()), unresolved: None });
     }
     let mut index = repo.merge_trees(&sides.fork.tree()?, &sides.base.tree()?, &sides.tip.tree()?, None)?;
     let unresolved = resolve(repo, &mut index, names)?;
@@ -132,7 +124,11 @@ fn update(repo: &Repository, sides: &Sides<'_>, names: &Names, updater: &Updater
         (0, Some(own)) => BranchUpdate::Rebased(own.len()),
         (count, _) => BranchUpdate::Conflicted(count),
     };
-    Ok(Updated { tip, update, unresolved: (!unresolved.conflicts.is_empty()).then_some(unresolved) })
+    Ok(Updated {
+        tip: Sha(tip.to_string()),
+        update,
+        unresolved: (!unresolved.conflicts.is_empty()).then_some(unresolved),
+    })
 }
 
 /// The commits after `fork` up to `tip`, the oldest first, where each is Hob's own and none is a merge.

@@ -84,7 +84,7 @@ pub(super) async fn update_branch(worker: &Worker, job: &mut Job<'_>) -> Result<
     let updater = Updater { identity: identity(worker), time: worker.forge.now() };
     let patience = patience_of(worker);
     let update = loop {
-        match worker.workspace.update(&mut job.checkout, &remote, (&base, &job.base_tip), &updater).await {
+        match worker.workspace.update(&mut job.checkout, &remote, (&base, &job.base_tip), updater.clone()).await {
             Ok(update) => break update,
             Err(error) => wait_while_busy(error, patience).await?,
         }
