@@ -332,3 +332,25 @@ fn key_value(text: &str) -> Result<(String, String), String> {
         Some(_) | None => Err("write KEY=VALUE, for example `limits.attempts=1`".to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::too_many_lines, reason = "most of them are the help pages")]
+    fn every_command_has_its_help() {
+        let mut hob = command().term_width(100);
+        hob.build();
+        let page = |command: &clap::Command| {
+            let text = command.clone().term_width(100).render_help().to_string();
+            format!("== {}\n{}", command.get_name(), text.replace(GLOBAL, "").trim_end())
+        };
+        let pages: Vec<String> = hob
+            .get_subcommands()
+            .filter(|command| command.get_name() != "help" && !command.is_hide_set())
+            .map(page)
+            .collect();
+        insta::assert_snapshot!(pages.join("\n\n"), @"");
+    }
+}

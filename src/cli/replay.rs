@@ -7,7 +7,7 @@ use hob_agent::{
     session::{Line, SessionEvent, Sessions},
 };
 use hob_config::child_environment;
-use hob_domain::{Outcome, RunRequest, terminal};
+use hob_domain::{Outcome, RunRequest, count, terminal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -15,7 +15,6 @@ use crate::cli::{
     args::{ReplayArgs, Shared},
     exit::{Exit, fatal},
     json, output,
-    progress::count,
     sessions::{find, of},
     setup::Setup,
 };

@@ -18,6 +18,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::harness::script;
 
+mod update;
+
 /// A served repository and a workspace, both gone at the end.
 struct Yard {
     home: tempfile::TempDir,

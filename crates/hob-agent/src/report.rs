@@ -21,7 +21,7 @@ pub(super) fn needs_human(reason: impl Into<String>) -> Outcome {
     Outcome::Failed { reason: reason.into(), failure: FailureClass::NeedsHuman }
 }
 
-/// A run that lacked something which only whoever runs the worker can supply.
+/// A run that lacked something which only the worker's operator can supply.
 pub(super) fn misconfigured(reason: impl Into<String>) -> Outcome {
     Outcome::Failed { reason: reason.into(), failure: FailureClass::Misconfigured }
 }

@@ -3,13 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Exhausted, Proposed, PullNumber, Sha, Spend, Timestamp, Violation, count,
+    Conflict, Exhausted, Proposed, PullNumber, Sha, Spend, Timestamp, Violation, count,
     markup::{code_span, sentence},
     title,
 };
 
 /// Policy violations that a blocked issue lists.
 const VIOLATIONS_SHOWN: usize = 20;
+
+/// Files in conflict that a blocked issue lists.
+const FILES_SHOWN: usize = 20;
 
 /// The kind of a [`BlockReason`], as the ledger has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +26,8 @@ pub enum BlockKind {
     ChecksFailed,
     /// The checks fail on the base already.
     RedBase,
+    /// The branch and its base changed the same lines, and the agent did not resolve that.
+    MergeConflict,
     /// The agent changed nothing.
     NoChanges,
     /// The agent failed in a way that a retry does not change.
@@ -90,6 +95,13 @@ pub enum BlockReason {
     RedBase {
         /// The failed checks, rendered.
         failed: String,
+    },
+    /// The branch does not merge with today's base, and the agent left conflicts.
+    MergeConflict {
+        /// The base branch.
+        base: String,
+        /// The files that still have both sides.
+        files: Vec<Conflict>,
     },
     /// The agent changed no file.
     NoChanges {
@@ -177,6 +189,7 @@ impl BlockReason {
             Self::ApprovalNeeded(_) => BlockKind::ApprovalNeeded,
             Self::ChecksFailed { .. } => BlockKind::ChecksFailed,
             Self::RedBase { .. } => BlockKind::RedBase,
+            Self::MergeConflict { .. } => BlockKind::MergeConflict,
             Self::NoChanges { .. } => BlockKind::NoChanges,
             Self::AgentFailed { .. } => BlockKind::AgentFailed,
             Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } | Self::AttemptBudget { .. } => {
@@ -206,6 +219,13 @@ impl BlockReason {
             }
             Self::RedBase { failed } => {
                 format!("The base branch fails its own checks, so no agent was started.\n\n{failed}")
+            }
+            Self::MergeConflict { base, files } => {
+                let list = files.iter().take(FILES_SHOWN).map(|file| format!("\n- {file}"));
+                format!(
+                    "The branch conflicts with today's `{base}`, and the agent did not resolve that:\n{}",
+                    list.collect::<String>()
+                )
             }
             Self::NoChanges { said } => sentence(&format!("The agent changed no file. It said: {}", said.trim())),
             Self::AgentFailed { failure } => sentence(&format!("The agent failed: {failure}")),
@@ -258,6 +278,7 @@ impl BlockReason {
             }
             Self::ChecksFailed { .. } => "What should the agent do about this?",
             Self::RedBase { .. } => "Can you mend the base branch?",
+            Self::MergeConflict { .. } => "Which side should win, and where?",
             Self::NoChanges { .. } => "Should something change here?",
             Self::AgentFailed { .. } => "What should it do differently, or what does it lack?",
             Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } => {
@@ -306,7 +327,7 @@ fn capitalized(text: &str) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::Impact;
+    use crate::{ConflictKind, Impact};
 
     /// One reason of each variant.
     pub(crate) fn every_reason() -> Vec<BlockReason> {
@@ -322,6 +343,10 @@ pub(super) mod tests {
             }),
             BlockReason::ChecksFailed { rounds: 2, failed: "`make test`: failed (exit code 1)".to_owned() },
             BlockReason::RedBase { failed: "`make test`: failed (exit code 1)".to_owned() },
+            BlockReason::MergeConflict {
+                base: "main".to_owned(),
+                files: vec![Conflict { path: "src/a.rs".to_owned(), kind: ConflictKind::Lines }],
+            },
             BlockReason::NoChanges { said: " It is fine. ".to_owned() },
             BlockReason::AgentFailed { failure: text() },
             BlockReason::AttemptsUsedUp { attempts: 3 },

@@ -165,6 +165,7 @@ fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
         BlockReason::Question { .. }
         | BlockReason::ChecksFailed { .. }
         | BlockReason::RedBase { .. }
+        | BlockReason::MergeConflict { .. }
         | BlockReason::NoChanges { .. }
         | BlockReason::AgentFailed { .. }
         | BlockReason::AttemptsUsedUp { .. }

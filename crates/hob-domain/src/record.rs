@@ -160,7 +160,7 @@ pub struct Record {
     /// Not before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Timestamp>,
-    /// Why the last attempt failed, where it did.
+    /// Why the last attempt failed, or what it waits for until `retry_after`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_failure: Option<String>,
     /// Why a person is needed.

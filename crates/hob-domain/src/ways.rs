@@ -53,6 +53,10 @@ fn of(kind: BlockKind, waits_for_approval: bool) -> (&'static str, Retry) {
         }
         BlockKind::ChecksFailed => ("Reply here with a hint, and the agent goes on from its work so far.", as_it_is),
         BlockKind::RedBase => ("Once it is mended, comment `/hob retry`: Hob starts from it.", Retry::Named),
+        BlockKind::MergeConflict => (
+            "Reply here with the answer. Or merge the base into the branch yourself, then comment `/hob retry`.",
+            Retry::Named,
+        ),
         BlockKind::NoChanges => ("Reply here and say what, or close the issue.", Retry::Useless),
         BlockKind::AgentFailed => ("Reply here with what the agent lacks, and it tries again.", as_it_is),
         BlockKind::LimitReached => {

@@ -28,11 +28,28 @@ pub struct Foreign {
     pub author: String,
 }
 
+/// The signature of a commit made at `time`.
+pub(super) fn signature(identity: &CommitIdentity, time: Timestamp) -> Result<git2::Signature<'static>, git2::Error> {
+    // A name or address may come from a setting: what git's format cannot hold is left out.
+    let plain = |text: &str| text.replace(|c: char| c.is_control() || matches!(c, '<' | '>'), "");
+    git2::Signature::new(&plain(&identity.name), &plain(&identity.email), &git2::Time::new(time.timestamp(), 0))
+}
+
 /// What a commit records about itself.
 pub(super) struct Entry {
     pub(super) message: String,
     pub(super) identity: CommitIdentity,
     pub(super) time: Timestamp,
+    pub(super) on: On,
+}
+
+/// What a commit goes out from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum On {
+    /// The branch's tip.
+    Tip,
+    /// The parents of the tip, which it replaces.
+    Parents,
 }
 
 /// One path to stage.
@@ -138,13 +155,15 @@ pub(super) fn record(
     if parent.tree_id() == tree.id() {
         return Ok(None);
     }
-    let when = git2::Time::new(entry.time.timestamp(), 0);
-    // A name or address may come from a setting: what git's format cannot hold is left out.
-    let plain = |text: &str| text.replace(|c: char| c.is_control() || matches!(c, '<' | '>'), "");
-    let by =
-        git2::Signature::new(&plain(&entry.identity.name), &plain(&entry.identity.email), &when).map_err(&failed)?;
+    let by = signature(&entry.identity, entry.time).map_err(&failed)?;
     let message = entry.message.replace('\0', "");
-    let id = repo.commit(Some(&branch.full()), &by, &by, &message, &tree, &[&parent]).map_err(&failed)?;
+    let parents: Vec<git2::Commit<'_>> = match entry.on {
+        On::Tip => vec![parent],
+        On::Parents => parent.parents().collect(),
+    };
+    let parents: Vec<_> = parents.iter().collect();
+    let id = repo.commit(None, &by, &by, &message, &tree, &parents).map_err(&failed)?;
+    repo.reference(&branch.full(), id, true, "commit").map_err(&failed)?;
     Ok(Some(Sha(id.to_string())))
 }
 

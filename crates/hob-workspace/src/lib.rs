@@ -31,6 +31,7 @@ mod retention;
 mod skeleton;
 mod store;
 mod transport;
+mod update;
 
 pub use checkout::{Checkout, Leftover};
 pub use checks::{CheckLimits, run_checks};
@@ -40,3 +41,4 @@ pub use names::{BranchName, InvalidBranchName};
 pub use remote::{InvalidServer, Remote};
 pub use retention::Retention;
 pub use store::Workspace;
+pub use update::{BranchUpdate, Updater};

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::PoisonError};
 
 use anyhow::Context;
-use hob_domain::{BlockKind, Blocked, IssueNumber, State, terminal};
+use hob_domain::{BlockKind, Blocked, IssueNumber, State, count, terminal};
 use hob_worker::WorkEvent;
 use serde::Serialize;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::cli::{
     json,
     layout::{width_of, wrapped},
     output::{self, BAD, BOLD, DIM, GOOD, Unwritable, styled},
-    progress::{Addresses, Show, Timed, count},
+    progress::{Addresses, Show, Timed},
     rehearsal::stage::{Desk, Stage},
 };
 

@@ -136,7 +136,7 @@ async fn each_limit_ends_the_run_inside_the_loop() {
     assert_eq!(failure(&report.outcome).1, &FailureClass::NeedsHuman);
     bench.request.time = Duration::ZERO;
     let report = run(&bench, native(json!([]))).await;
-    assert!(failure(&report.outcome).0.contains("time of the run"), "{report:?}");
+    assert!(failure(&report.outcome).0.contains("ran out of time"), "{report:?}");
 }
 
 #[tokio::test]
@@ -151,7 +151,7 @@ async fn a_command_gets_no_secret_and_no_more_time_than_the_run_has() {
     let variables: Environment = ["WANTED", "OTHER"].map(|name| (name.into(), "value".into())).into();
     bench.request.time = Duration::from_secs(1);
     let report = run(&bench, native_with(replies, settings).variables(&variables)).await;
-    assert!(failure(&report.outcome).0.contains("time of the run"), "{report:?}");
+    assert!(failure(&report.outcome).0.contains("ran out of time"), "{report:?}");
     let environment = bench.read("env.txt");
     assert!(environment.contains("WANTED=value") && !environment.contains("canary") && !environment.contains("OTHER"));
 }

@@ -32,7 +32,9 @@ async fn a_labelled_issue_becomes_a_proven_pull_request() {
 
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
     let status = world.status(issue).await;
-    assert!(status.contains("**In review**") && status.contains("1 of 1 checks pass"), "{status}");
+    assert!(status.contains("**In review**") && status.contains("1 of 1 check passes"), "{status}");
+    let link = format!("/tree/hob/{issue}-make-done-txt)");
+    assert!(status.contains(&link), "{status}");
     let history = world.history(issue).await;
     let told = [
         "claimed by w1, generation 1".to_owned(),
@@ -41,6 +43,36 @@ async fn a_labelled_issue_becomes_a_proven_pull_request() {
         "released the lease".to_owned(),
     ];
     assert_eq!(history, told);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_change_has_the_title_that_the_agent_gives_it() {
+    let script = r#"echo done > done.txt; seq -f 'line %g of a log' 200
+        echo '{"outcome":"done","title":"Add done.txt, closes #99 for @team","summary":"It was missing."}'"#;
+    let world = World::with_agent(script).check("test -f done.txt").start().await;
+    world.asks("done.txt is missing", "").await;
+    world.run().await;
+    let pull = world.pull().await;
+    let title = "Add done.txt, closes #\u{200b}99 for @\u{200b}team";
+    assert_eq!(pull["title"], title, "{:?}", world.failures());
+    let commits = world.commits(pull["number"].as_u64().unwrap()).await;
+    assert_eq!(commits[0].message, format!("{title}\n\nIt was missing.\n\nIssue: 1\n"));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_chatty_agents_log_stays_out_of_commit_and_pull_request() {
+    let script = "echo done > done.txt; seq -f 'line %g of a log' 200";
+    let world = World::with_agent(script).check("test -f done.txt").start().await;
+    world.asks("done.txt is missing", "").await;
+    world.run().await;
+    let pull = world.pull().await;
+    let said = |text: &str| text.lines().filter(|line| line.contains("of a log")).count();
+    assert_eq!(said(pull["body"].as_str().unwrap()), 10, "{}", pull["body"]);
+    let commits = world.commits(pull["number"].as_u64().unwrap()).await;
+    assert_eq!(said(&commits[0].message), 10, "{}", commits[0].message);
+    assert!(commits[0].message.starts_with("done.txt is missing\n\nline 191 of a log\n"), "{}", commits[0].message);
     world.finish().await;
 }
 

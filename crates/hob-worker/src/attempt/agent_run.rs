@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use hob_agent::RunContext;
 use hob_domain::{
-    Allowance, BriefParts, CheckResult, FailureClass, Note, Progress, RunId, RunReport, RunRequest, Spend, Transition,
-    brief, title, visible,
+    Allowance, BriefParts, CheckResult, Conflict, FailureClass, Note, Progress, RunId, RunReport, RunRequest, Spend,
+    Transition, brief, title, visible,
 };
 use hob_forge::fresh_nonce;
 use tokio::{sync::mpsc, time::Instant};
@@ -28,7 +28,8 @@ pub(super) async fn run_agent(
     failed: &[CheckResult],
     allowance: Allowance,
 ) -> Result<RunReport, WorkError> {
-    let request = request(worker, job, round, failed, allowance);
+    let conflicts = if round == 0 { job.checkout.conflicts().to_vec() } else { job.checkout.conflicts_left().await? };
+    let request = request(worker, job, round, (failed, &conflicts), allowance);
     worker.progress(job.number(), &format!("the agent `{}` works", job.agent_name));
     let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
     // Dropped with the run, so that a run that ends early ends its children too.
@@ -52,7 +53,13 @@ pub(super) async fn run_agent(
     Ok(report)
 }
 
-fn request(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckResult], allowance: Allowance) -> RunRequest {
+fn request(
+    worker: &Worker,
+    job: &Job<'_>,
+    round: u32,
+    (failed, conflicts): (&[CheckResult], &[Conflict]),
+    allowance: Allowance,
+) -> RunRequest {
     let (record, issue, fence) = (job.held.lease.record(), &job.held.issue, fresh_nonce());
     let text = brief(&BriefParts {
         repo: worker.forge.repo(),
@@ -63,6 +70,7 @@ fn request(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckResult], a
         answer: record.answer.as_ref(),
         last_failure: record.last_failure.as_deref(),
         earlier_work: Some(job.checkout.start()).filter(|start| *start != job.checkout.base()),
+        conflicts,
         failed_checks: failed,
         red_base: &job.red_base(),
         checks: &job.rules.checks,

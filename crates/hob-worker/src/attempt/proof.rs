@@ -1,7 +1,9 @@
 //! The proof of the work: the repository's rules and its checks, on the base and on the head.
 
 use hob_config::RedBase;
-use hob_domain::{BlockReason, ChangeText, CheckResult, CheckTally, Diff, Evidence, Sha, Verdict, failed_checks};
+use hob_domain::{
+    BlockReason, ChangeText, CheckResult, CheckTally, Conflict, Diff, Evidence, Sha, Verdict, failed_checks,
+};
 use hob_workspace::{CheckLimits, run_checks};
 
 use crate::{
@@ -26,6 +28,8 @@ pub(super) enum Proof {
     Passed(Box<Proven>),
     /// The checks that failed go back to the agent.
     Failed(Evidence),
+    /// The conflicts with the base that are left: the agent has to look again.
+    Conflicted(Vec<Conflict>),
     /// Nothing more can be done without a person.
     Blocked(BlockReason),
 }
@@ -37,6 +41,10 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) ->
     };
     if let Some(reason) = policy_violations(worker, job, &diff)? {
         return Ok(Proof::Blocked(reason));
+    }
+    let conflicts = job.checkout.conflicts_left().await?;
+    if !conflicts.is_empty() {
+        return Ok(Proof::Conflicted(conflicts));
     }
     let head_results = checks_on(worker, job, &head, CheckedCommit::Head).await?;
     let evidence = Evidence { base: job.base_checks.get().cloned().unwrap_or_default(), head: head_results };

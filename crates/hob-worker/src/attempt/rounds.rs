@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use hob_agent::AgentError;
 use hob_domain::{
-    Allowance, BlockReason, Budget, ChangeText, CheckResult, Evidence, FailureClass, Note, Outcome, failed_checks,
-    failure_mark,
+    Allowance, BlockReason, Budget, ChangeText, CheckResult, Conflict, Evidence, FailureClass, Note, Outcome,
+    failed_checks, failure_mark,
 };
 
 use crate::{
@@ -29,6 +29,8 @@ enum Round {
     Proven(Box<Proven>),
     /// The checks that failed go back to the agent.
     Again(Evidence),
+    /// The conflicts with the base that are left go back to the agent.
+    Conflicted(Vec<Conflict>),
     /// Nothing more can be done without a person.
     Blocked(BlockReason),
     /// The agent failed for now.
@@ -42,6 +44,7 @@ impl From<Proof> for Round {
         match proof {
             Proof::Passed(proven) => Self::Proven(proven),
             Proof::Failed(evidence) => Self::Again(evidence),
+            Proof::Conflicted(files) => Self::Conflicted(files),
             Proof::Blocked(reason) => Self::Blocked(reason),
         }
     }
@@ -61,12 +64,14 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
     }
     let mut failed: Vec<CheckResult> = Vec::new();
     let mut last = Evidence::default();
+    let mut conflicts: Vec<Conflict> = Vec::new();
     let mut worked = job.checkout.start().clone();
     let (mut rounds, limit) = (0, worker.settings.limits.check_rounds);
     for round in 0..=limit {
         rounds = round + 1;
         if round > 0 {
-            worker.progress(job.number(), &format!("the checks failed: back to the agent, {round} of {limit}"));
+            let why = if conflicts.is_empty() { "the checks failed" } else { "conflicts with the base are left" };
+            worker.progress(job.number(), &format!("{why}: back to the agent, {round} of {limit}"));
         }
         match run_round(worker, job, round, &failed).await? {
             // Once: whether the issue asks for what was red before is the agent's to say.
@@ -90,7 +95,16 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
                 keep_soon(worker, job).await;
                 return Ok(AttemptEnd::Postponed { failure, pause: reset_after.unwrap_or(QUOTA_PAUSE) });
             }
+            Round::Conflicted(left) => {
+                conflicts = left;
+                let tip = job.checkout.tip().await?;
+                if round > 0 && tip == worked {
+                    break;
+                }
+                worked = tip;
+            }
             Round::Again(evidence) => {
+                conflicts.clear();
                 let before = std::mem::take(&mut failed);
                 failed = evidence.worse();
                 last = evidence;
@@ -104,6 +118,10 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
         }
     }
     keep(worker, job).await?;
+    if !conflicts.is_empty() {
+        let base = job.held.base.name.clone();
+        return Ok(AttemptEnd::Blocked(BlockReason::MergeConflict { base, files: conflicts }));
+    }
     Ok(AttemptEnd::Blocked(BlockReason::ChecksFailed { rounds, failed: failed_checks(&last.worse()) }))
 }
 
@@ -179,7 +197,7 @@ async fn has_unseen_work(job: &Job<'_>) -> Result<bool, WorkError> {
 /// Whether the branch has work that passed its checks in an attempt before, whose way to a pull request was cut off.
 fn is_proven(job: &Job<'_>) -> bool {
     let record = job.held.lease.record();
-    record.pull_request.is_none() && record.head_sha.as_ref() == Some(job.checkout.start())
+    record.pull_request.is_none() && record.head_sha.is_some() && record.head_sha.as_ref() == job.checkout.pushed()
 }
 
 /// What failed checks printed, without their times.

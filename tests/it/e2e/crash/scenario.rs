@@ -208,7 +208,8 @@ impl Scenario {
 async fn agreed(world: &World) -> Record {
     let (record, names) = (world.record(1).await.unwrap(), &world.settings.labels);
     assert_eq!(names.changes(&world.labels(1).await, record.state), [], "the labels say what the ledger says");
-    let said = status_body(&record, &world.settings.status_rules());
+    let page = world.page();
+    let said = status_body(&record, &world.settings.status_rules(&page));
     assert_eq!(world.status(1).await.trim_end(), said.trim_end(), "the comment says what the ledger says");
     record
 }
