@@ -257,7 +257,7 @@ impl BlockReason {
                 "The issue's title or body was edited after the work on it was authorized.".to_owned()
             }
             Self::Rejected(pull) => {
-                format!("The pull request of this issue, number {pull}, was closed without being merged.")
+                format!("The pull request of this issue, number {pull}, was closed without a merge.")
             }
             Self::NoProgress { failure } => {
                 sentence(&format!("Two attempts in a row failed in the same way on the same work: {failure}"))
@@ -393,21 +393,22 @@ pub(super) mod tests {
         Question | The agent needs an answer before it can continue. (1 lines) | UTC or local?
         ApprovalNeeded | The agent wants to run an action of high impact, which needs approval here. (1 lines) | Do you approve this: `` shell rm `x` y ``?
         ChecksFailed | The checks still fail after 2 rounds of work. (3 lines) | What should the agent do about this?
-        RedBase | The base branch fails its own checks, so no agent was started. (3 lines) | Can you mend the base branch? Then answer, and Hob starts from it.
-        NoChanges | The agent changed no file. It said: It is fine. (1 lines) | Is there something to change? Say what, or close the issue.
+        RedBase | The base branch fails its own checks, so no agent was started. (3 lines) | Can you mend the base branch?
+        MergeConflict | The branch conflicts with today's `main`, and the agent did not resolve that: (3 lines) | Which side should win, and where?
+        NoChanges | The agent changed no file. It said: It is fine. (1 lines) | Should something change here?
         AgentFailed | The agent failed: no route to host. (1 lines) | What should it do differently, or what does it lack?
         LimitReached | 3 attempts are used up, as many as `limits.attempts` allows. (1 lines) | Should Hob try again? An answer resets the count.
         LimitReached | 3 attempts failed, as many as `limits.attempts` allows. The last failure: no route to host. (1 lines) | Should Hob try again? An answer resets the count.
-        LimitReached | The attempt's budget of $5.00 (`limits.usd_per_attempt`) is used up: 1 s. The issue has spent 2 s so far. (1 lines) | Should Hob make another attempt, with a budget of its own? If one needs more, raise `limits.usd_per_attempt` in Hob's settings first.
+        LimitReached | The attempt's budget of $5.00 (`limits.usd_per_attempt`) is used up: 1 s. The issue has spent 2 s so far. (1 lines) | Should Hob make another attempt? If one needs more, raise `limits.usd_per_attempt` in Hob's settings first.
         BudgetSpent | The issue's budget of $5.00 (`limits.usd_per_issue`) is used up. It has spent 2 s so far. (1 lines) | Is the issue worth more? Then raise `limits.usd_per_issue` in Hob's settings. Otherwise do the rest by hand.
         PolicyViolated | The change breaks rules and was not pushed: (22 lines) | Should the issue be solved in another way? If the rule is wrong here, a person has to make this change.
         PushRefused | No route to host. (1 lines) | Can you fix this and then let Hob try again?
         SetUpNeeded | No route to host. (1 lines) | Can you fix this and then let Hob try again?
         SetUpNeeded | The ledger of this issue was deleted, and with it the reason why it is blocked and what it has cost so far. (1 lines) | Should Hob continue?
         EditedMeanwhile | The issue's title or body was edited after the work on it was authorized. (1 lines) | Should Hob work on the text as it stands now?
-        Rejected | The pull request of this issue, number 9, was closed without being merged. (1 lines) | What should be done differently?
+        Rejected | The pull request of this issue, number 9, was closed without a merge. (1 lines) | What should be done differently?
         NoProgress | Two attempts in a row failed in the same way on the same work: no route to host. (1 lines) | What should be done differently?
-        PersonPushed | Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stops. (1 lines) | Should Hob continue from the branch as it stands? Any answer means yes.
+        PersonPushed | Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stops. (1 lines) | Should Hob continue from the branch as it stands?
         WorkerDied | The worker that held this issue died. (1 lines) | Should Hob continue?
         ");
     }

@@ -255,7 +255,7 @@ mod tests {
 
         ## Open
 
-        - a person's review, and the merge
+        Only the review.
 
         <details><summary>Why, cost and limits</summary>
 
@@ -333,8 +333,7 @@ mod tests {
 
         ## Open
 
-        - whether it works: no check has tried it
-        - a person's review, and the merge
+        No check has run this change: try it before you merge it.
 
 
         == green
@@ -346,7 +345,7 @@ mod tests {
 
         ## Open
 
-        - a person's review, and the merge
+        Only the review.
 
 
         == green, with no run on the base
@@ -358,7 +357,7 @@ mod tests {
 
         ## Open
 
-        - a person's review, and the merge
+        Only the review.
 
 
         == red on the base
@@ -370,8 +369,7 @@ mod tests {
 
         ## Open
 
-        - `make`, red on the base already: mend it there or here
-        - a person's review, and the merge
+        `make` failed before this change and still does.
 
 
         == broken
@@ -383,8 +381,7 @@ mod tests {
 
         ## Open
 
-        - `make`
-        - a person's review, and the merge
+        This change breaks `make`.
 
 
         == out of time
@@ -396,8 +393,7 @@ mod tests {
 
         ## Open
 
-        - `make`
-        - a person's review, and the merge
+        Whether `make` passes.
         "#);
     }
 

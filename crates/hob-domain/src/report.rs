@@ -228,7 +228,7 @@ mod tests {
         - `/hob retry`, or taking the label `blocked` off, leaves the decision to the agent.
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1, 1 min 1 s in all. `hob history 7` prints each step.
+        attempt 1 · spent 1 min 1 s · `hob history 7` prints each step
 
         </details>
         ");
@@ -272,7 +272,7 @@ mod tests {
         - `/hob retry`, or taking the label `blocked` off, lets the agent go on without it.
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         </details>
         ");
@@ -312,12 +312,6 @@ mod tests {
         <!-- hob:status -->
         **Ready**: the next free worker takes it.
 
-        <details><summary>Cost and history</summary>
-
-        Attempt 1. `hob history 7` prints each step.
-
-        </details>
-
         == refused
         <!-- hob:status -->
         **Refused**: `otto` has triage permission.
@@ -328,41 +322,17 @@ mod tests {
         <!-- hob:status -->
         **Waiting** until 2023-11-14 22:13 UTC: the model &lt;b>failed&lt;/b>
 
-        <details><summary>Cost and history</summary>
-
-        Attempt 1. `hob history 7` prints each step.
-
-        </details>
-
         == paused
         <!-- hob:status -->
         **Paused** by `ann` (after the release): Hob leaves it alone until `hob resume 7`.
-
-        <details><summary>Cost and history</summary>
-
-        Attempt 1. `hob history 7` prints each step.
-
-        </details>
 
         == assigned
         <!-- hob:status -->
         **Claimed**: the work is being prepared.
 
-        <details><summary>Cost and history</summary>
-
-        Attempt 1. `hob history 7` prints each step.
-
-        </details>
-
         == in progress
         <!-- hob:status -->
         **In progress**: an agent works on it.
-
-        <details><summary>Cost and history</summary>
-
-        Attempt 1. `hob history 7` prints each step.
-
-        </details>
 
         == in review
         <!-- hob:status -->
@@ -372,19 +342,13 @@ mod tests {
 
         <details><summary>Cost and history</summary>
 
-        Attempt 1, $0.12, 1000 tokens, 1 min 1 s in all. `hob history 7` prints each step.
+        attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s · `hob history 7` prints each step
 
         </details>
 
         == blocked without a reason
         <!-- hob:status -->
         **Blocked**: a person is needed.
-
-        <details><summary>Cost and history</summary>
-
-        Attempt 1. `hob history 7` prints each step.
-
-        </details>
 
         == done
         <!-- hob:status -->
@@ -394,19 +358,13 @@ mod tests {
 
         <details><summary>Cost and history</summary>
 
-        Attempt 1, $0.12, 1000 tokens, 1 min 1 s in all. `hob history 7` prints each step.
+        attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s · `hob history 7` prints each step
 
         </details>
 
         == done without a pull request
         <!-- hob:status -->
         **Done**: Hob no longer works on this issue.
-
-        <details><summary>Cost and history</summary>
-
-        Attempt 1. `hob history 7` prints each step.
-
-        </details>
         ");
     }
 
@@ -445,7 +403,7 @@ mod tests {
         - `/hob retry`, or taking the label `blocked` off, leaves the decision to the agent.
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == ApprovalNeeded
         The agent wants to run an action of high impact, which needs approval here.
@@ -467,7 +425,7 @@ mod tests {
         - `/hob retry`, or taking the label `blocked` off, lets the agent go on without it.
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == ChecksFailed
         The checks still fail after 2 rounds of work.
@@ -487,16 +445,16 @@ mod tests {
         - `/hob retry`, or taking the label `blocked` off, lets the agent try again as it is.
         - `/hob cancel` ends the work on this issue. The work so far stays on `hob/7-x`.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == RedBase
         The base branch fails its own checks, so no agent was started.
 
         `make test`: failed (exit code 1)
 
-        **Question**: Can you mend the base branch? Then answer, and Hob starts from it.
+        **Question**: Can you mend the base branch?
 
-        Mend the base branch, then comment `/hob retry`.
+        Once it is mended, comment `/hob retry`: Hob starts from it.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -505,14 +463,32 @@ mod tests {
         - Taking the label `blocked` off does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
+
+        == MergeConflict
+        The branch conflicts with today's `main`, and the agent did not resolve that:
+
+        - `src/a.rs`: both changed the same lines; both versions are in it, between markers
+
+        **Question**: Which side should win, and where?
+
+        Reply here with the answer. Or merge the base into the branch yourself, then comment `/hob retry`.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
 
         == NoChanges
         The agent changed no file. It said: It is fine.
 
-        **Question**: Is there something to change? Say what, or close the issue.
+        **Question**: Should something change here?
 
-        Reply here and say what should change, or close the issue.
+        Reply here and say what, or close the issue.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -520,7 +496,7 @@ mod tests {
 
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == AgentFailed
         The agent failed: no route to host.
@@ -536,7 +512,7 @@ mod tests {
         - `/hob retry`, or taking the label `blocked` off, lets the agent try again as it is.
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == LimitReached
         3 attempts are used up, as many as `limits.attempts` allows.
@@ -552,7 +528,7 @@ mod tests {
         - Taking the label `blocked` off does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == LimitReached
         3 attempts failed, as many as `limits.attempts` allows. The last failure: no route to host.
@@ -568,12 +544,12 @@ mod tests {
         - Taking the label `blocked` off does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == LimitReached
         The attempt's budget of $5.00 (`limits.usd_per_attempt`) is used up: 1 s. The issue has spent 2 s so far.
 
-        **Question**: Should Hob make another attempt, with a budget of its own? If one needs more, raise `limits.usd_per_attempt` in Hob's settings first.
+        **Question**: Should Hob make another attempt? If one needs more, raise `limits.usd_per_attempt` in Hob's settings first.
 
         Comment `/hob retry` for another attempt, or reply here with a hint for it.
 
@@ -584,7 +560,7 @@ mod tests {
         - Taking the label `blocked` off does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == BudgetSpent
         The issue's budget of $5.00 (`limits.usd_per_issue`) is used up. It has spent 2 s so far.
@@ -600,7 +576,7 @@ mod tests {
         - Taking the label `blocked` off does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == PolicyViolated
         The change breaks rules and was not pushed:
@@ -636,7 +612,7 @@ mod tests {
 
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == PushRefused
         No route to host.
@@ -652,7 +628,7 @@ mod tests {
         - Taking the label `blocked` off does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == SetUpNeeded
         No route to host.
@@ -668,7 +644,7 @@ mod tests {
         - Taking the label `blocked` off does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == SetUpNeeded
         The ledger of this issue was deleted, and with it the reason why it is blocked and what it has cost so far.
@@ -684,7 +660,7 @@ mod tests {
         - Taking the label `blocked` off does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == EditedMeanwhile
         The issue's title or body was edited after the work on it was authorized.
@@ -700,10 +676,10 @@ mod tests {
         - Taking the label `blocked` off does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == Rejected
-        The pull request of this issue, number 9, was closed without being merged.
+        The pull request of this issue, number 9, was closed without a merge.
 
         **Question**: What should be done differently?
 
@@ -715,7 +691,7 @@ mod tests {
 
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == NoProgress
         Two attempts in a row failed in the same way on the same work: no route to host.
@@ -730,14 +706,14 @@ mod tests {
 
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == PersonPushed
         Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stops.
 
-        **Question**: Should Hob continue from the branch as it stands? Any answer means yes.
+        **Question**: Should Hob continue from the branch as it stands?
 
-        Comment `/hob retry`, or reply here with a hint: Hob goes on from the branch as it stands.
+        Any answer means yes: comment `/hob retry`, or reply here with a hint.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -746,7 +722,7 @@ mod tests {
         - Taking the label `blocked` off does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
 
         == WorkerDied
         The worker that held this issue died.
@@ -762,7 +738,7 @@ mod tests {
         - Taking the label `blocked` off does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        Attempt 1. `hob history 7` prints each step.
+        attempt 1 · `hob history 7` prints each step
         ");
     }
 

@@ -222,7 +222,7 @@ mod tests {
         let now = Instant::now();
         let limits = limits(now);
         let mut usage = RunUsage::default();
-        assert!(said(usage.begin_turn(&limits, limits.deadline)).contains("time of the run"));
+        assert!(said(usage.begin_turn(&limits, limits.deadline)).contains("ran out of time"));
         usage.begin_turn(&limits, now).unwrap();
         usage.spend.usd_micros = 10;
         assert!(said(usage.begin_turn(&limits, now)).contains("budget"));
