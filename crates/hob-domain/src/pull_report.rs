@@ -1,7 +1,8 @@
 //! What a pull request says: what changed, the proof, what is open; and, folded, why, cost and limits.
 
 use crate::{
-    ChangeText, CheckExit, CheckResult, CheckRun, Diff, Evidence, Record, Verdict, clip, count, inert, inert_line,
+    ChangeText, CheckExit, CheckResult, CheckRun, Conflict, Diff, Evidence, Record, Verdict, clip, count, inert,
+    inert_line,
     markup::{code_span, folded, line, person},
     terminal, title,
 };
@@ -28,6 +29,8 @@ pub struct PullReport<'a> {
     pub agent: &'a str,
     /// The checks on base and head.
     pub evidence: &'a Evidence,
+    /// The conflicts with the base that the agent resolved.
+    pub conflicts: &'a [Conflict],
     /// What changed.
     pub diff: &'a Diff,
     /// What the limits were, one sentence.
@@ -48,7 +51,7 @@ pub fn pull_body(report: &PullReport<'_>) -> String {
     text.push_str(&files(report.diff));
     line(&mut text, "\n## Evidence\n");
     text.push_str(&evidence_table(report.evidence));
-    line(&mut text, &format!("\n## Open\n\n{}\n", open(report.evidence)));
+    line(&mut text, &format!("\n## Open\n\n{}\n", open(report)));
     text.push_str(&folded("Why, cost and limits", &background(report)));
     clip(&text, BODY_MAX)
 }
@@ -72,9 +75,10 @@ fn files(diff: &Diff) -> String {
 }
 
 /// What is left for a person to decide.
-fn open(evidence: &Evidence) -> String {
-    match evidence.verdict() {
-        Verdict::Green | Verdict::RedToGreen { .. } => "Only the review.".to_owned(),
+fn open(report: &PullReport<'_>) -> String {
+    let proof = match report.evidence.verdict() {
+        Verdict::Green | Verdict::RedToGreen { .. } if report.conflicts.is_empty() => "Only the review.".to_owned(),
+        Verdict::Green | Verdict::RedToGreen { .. } => String::new(),
         Verdict::NoChecks => "No check has run this change: try it before you merge it.".to_owned(),
         Verdict::StillRed { commands: red } => {
             format!(
@@ -86,7 +90,15 @@ fn open(evidence: &Evidence) -> String {
         // Such work is sent back or blocked, and not published.
         Verdict::Broken { commands: red } => format!("This change breaks {}.", commands(&red)),
         Verdict::Undecided { commands: open } => format!("Whether {} passes.", commands(&open)),
+    };
+    if report.conflicts.is_empty() {
+        return proof;
     }
+    let files: Vec<String> = report.conflicts.iter().take(FILES_SHOWN).map(|file| code_span(&file.path)).collect();
+    let files = files.join(", ");
+    format!("The base branch had changed the same places meanwhile, and the agent resolved that in {files}: look there first. {proof}")
+        .trim_end()
+        .to_owned()
 }
 
 /// Why the work was done, what it cost and might have cost, and where its history is.
@@ -176,7 +188,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Answer, ChangeKind, FileChange, FileMode, Spend, State, lease::tests::record_at};
+    use crate::{Answer, ChangeKind, ConflictKind, FileChange, FileMode, Spend, State, lease::tests::record_at};
 
     fn check(command: &str, exit: CheckExit) -> CheckResult {
         CheckResult { command: command.to_owned(), exit, output: String::new(), seconds: 2, run: CheckRun::Now }
@@ -215,6 +227,7 @@ mod tests {
             change,
             agent: "native",
             evidence,
+            conflicts: &[],
             diff: &diff(files),
             limits: "An attempt may take 30m.",
         });
@@ -306,6 +319,22 @@ mod tests {
 
         </details>
         ");
+    }
+
+    #[test]
+    fn conflicts_that_the_agent_resolved_are_open() {
+        let conflicts = [Conflict { path: "src/a.rs".to_owned(), kind: ConflictKind::Lines }];
+        let (record, change, diff) = (record(), ChangeText::untitled("Did it."), Diff::default());
+        let says = |evidence: &Evidence| {
+            let (issue_title, agent, limits) = ("Fix it", "native", "");
+            let (record, change, diff) = (&record, &change, &diff);
+            open(&PullReport { record, issue_title, change, agent, evidence, conflicts: &conflicts, diff, limits })
+        };
+        let merged = "The base branch had changed the same places meanwhile, and the agent resolved that in `src/a.rs`: look \
+                      there first.";
+        assert_eq!(says(&red_to_green()), merged);
+        let unproven = format!("{merged} No check has run this change: try it before you merge it.");
+        assert_eq!(says(&Evidence::default()), unproven);
     }
 
     #[test]

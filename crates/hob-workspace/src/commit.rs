@@ -167,6 +167,12 @@ pub(super) fn record(
     Ok(Some(Sha(id.to_string())))
 }
 
+/// Whether a commit is Hob's.
+pub(super) fn is_own(commit: &git2::Commit<'_>, own: &CommitIdentity) -> bool {
+    let committer = commit.committer();
+    own.is_own(&String::from_utf8_lossy(committer.name_bytes()), &String::from_utf8_lossy(committer.email_bytes()))
+}
+
 /// The first commit between `base`, or `accepted`, and `start` whose committer is not `own`.
 pub(super) fn foreign(
     git: &Path,
@@ -185,10 +191,7 @@ pub(super) fn foreign(
     }
     for id in walk {
         let commit = id.and_then(|id| repo.find_commit(id)).map_err(&failed)?;
-        let committer = commit.committer();
-        if !own
-            .is_own(&String::from_utf8_lossy(committer.name_bytes()), &String::from_utf8_lossy(committer.email_bytes()))
-        {
+        if !is_own(&commit, own) {
             let author = shown_path(commit.author().name_bytes());
             return Ok(Some(Foreign { sha: Sha(commit.id().to_string()), author }));
         }

@@ -140,7 +140,7 @@ impl Workspace {
             return Ok(BranchUpdate::UpToDate);
         }
         let (fork, start, tip) = (checkout.base().clone(), checkout.start().clone(), checkout.tip().await?);
-        let commits = to_replay(checkout.git_dir(), (&fork, &start), &updater.identity.email).await?;
+        let commits = to_replay(checkout.git_dir(), (&fork, &start), &updater.identity).await?;
         // What was committed here and never pushed has its files here.
         let needed: Vec<&Sha> = commits.iter().chain([base, &fork, &start]).collect();
         self.complete(remote, &needed).await?;

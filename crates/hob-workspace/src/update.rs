@@ -12,7 +12,13 @@ use git2::{
 };
 use hob_domain::{CommitIdentity, Conflict, ConflictKind, Sha, Timestamp, shown_path};
 
-use crate::{WorkspaceError, commit::signature, error::library, layout::blocking, object_id::oid};
+use crate::{
+    WorkspaceError,
+    commit::{is_own, signature},
+    error::library,
+    layout::blocking,
+    object_id::oid,
+};
 
 /// Bytes from which on a file in conflict counts as binary: nobody reads markers in it.
 const LARGEST_TEXT: usize = 8 << 20;
@@ -72,9 +78,9 @@ pub(super) struct Updated {
 pub(super) async fn to_replay(
     git: PathBuf,
     (fork, start): (&Sha, &Sha),
-    own: &str,
+    own: &CommitIdentity,
 ) -> Result<Vec<Sha>, WorkspaceError> {
-    let (fork, start, own) = (oid(fork)?, oid(start)?, own.to_owned());
+    let (fork, start, own) = (oid(fork)?, oid(start)?, own.clone());
     blocking("read the branch's history", move || {
         let failed = library("read the branch's history");
         let repo = Repository::open_bare(&git).map_err(&failed)?;
@@ -103,7 +109,7 @@ pub(super) async fn update(
 }
 
 fn combine(repo: &Repository, sides: &Sides<'_>, names: &Names, updater: &Updater) -> Result<Updated, git2::Error> {
-    let own = own_commits(repo, (sides.fork.id(), sides.tip.id()), &updater.identity.email)?;
+    let own = own_commits(repo, (sides.fork.id(), sides.tip.id()), &updater.identity)?;
     if let Some(own) = &own
         && let Some(tip) = replay(repo, &sides.base, own)?
     {
@@ -135,15 +141,15 @@ fn combine(repo: &Repository, sides: &Sides<'_>, names: &Names, updater: &Update
 fn own_commits<'repo>(
     repo: &'repo Repository,
     (fork, tip): (Oid, Oid),
-    own: &str,
+    own: &CommitIdentity,
 ) -> Result<Option<Vec<Commit<'repo>>>, git2::Error> {
     let mut walk = repo.revwalk()?;
     walk.set_sorting(Sort::TOPOLOGICAL | Sort::REVERSE)?;
     walk.push(tip)?;
     walk.hide(fork)?;
     let commits: Vec<Commit<'_>> = walk.map(|id| repo.find_commit(id?)).collect::<Result<_, _>>()?;
-    let is_own = |commit: &Commit<'_>| commit.committer().email_bytes() == own.as_bytes() && commit.parent_count() == 1;
-    Ok(commits.iter().all(is_own).then_some(commits))
+    let all_own = commits.iter().all(|commit| is_own(commit, own) && commit.parent_count() == 1);
+    Ok(all_own.then_some(commits))
 }
 
 /// Puts the commits on top of `base` one by one, as they are but for their parents; none where one has a conflict.

@@ -99,6 +99,8 @@ async fn a_conflict_is_the_agents_to_resolve_and_no_commit_has_its_markers() {
     assert_eq!(commits.iter().map(|(_, parents)| *parents).collect::<Vec<_>>(), [1], "{commits:?}");
     let file = world.look(&format!("/contents/both.txt?ref={branch}")).await;
     assert_eq!(file["content"].as_str().unwrap().trim(), "dGhlaXJzCm1pbmUK");
+    let body = world.pull().await["body"].as_str().unwrap().to_owned();
+    assert!(body.contains("the agent resolved that in `both.txt`: look there first."), "{body}");
     world.finish().await;
 }
 

@@ -59,6 +59,7 @@ fn draft(worker: &Worker, job: &Job<'_>, proven: &Proven) -> PullDraft {
         change: &proven.change,
         agent: &job.agent_name,
         evidence: &proven.evidence,
+        conflicts: job.checkout.conflicts(),
         diff: &proven.diff,
         limits: &limits,
     });
