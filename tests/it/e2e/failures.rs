@@ -87,7 +87,7 @@ async fn an_agent_that_does_not_exist_blocks_the_issue_with_those_that_do() {
     let issue = world.opens("ann", "Wrong name", "", &["code", "agent:fixxer"]).await;
     world.run().await;
     let status = world.status(issue).await;
-    assert!(status.contains("no agent `fixxer`: there are fixer"), "{status}");
+    assert!(status.contains("No agent `fixxer`: there are fixer"), "{status}");
     world.finish().await;
 }
 
