@@ -280,7 +280,6 @@ mod tests {
 
     /// The status comment of an issue in each state, and in each condition that changes what it says.
     #[test]
-    #[expect(clippy::too_many_lines, reason = "most of them are the texts")]
     fn the_status_comment_says_where_the_issue_stands() {
         let at = Timestamp::from_timestamp(1_700_000_000, 0).unwrap();
         let spend = Spend { usd_micros: 120_000, input_tokens: 900, output_tokens: 100, wall_seconds: 61 };
