@@ -1,13 +1,14 @@
 //! Observation: what the forge says about all issues, or about one, with as few calls as it takes.
 //!
-//! One list of issues and one list of refs, both conditional; each ledger tip once, since a commit never changes. Many
-//! that are not known come through git, which costs no quota: a scheduled job knows none, and a forge gives it a thousand
-//! calls an hour.
+//! One list of issues, one of refs and one of open pull requests, all conditional; each ledger tip once, since a commit
+//! never changes, and several in one query. Many old ones that are not known come through git, which costs no quota: a
+//! scheduled job knows none, and a forge gives it a thousand calls an hour.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hob_domain::{
-    CommentId, IssueNumber, IssueView, LabelEventKind, PullNumber, Record, STATUS_MARK, Snapshot, State, has_label,
+    CommentId, FailureClass, IssueNumber, IssueView, LabelEventKind, PullNumber, PullStatus, Record, STATUS_MARK,
+    Snapshot, State, has_label,
 };
 use hob_forge::{Issue, LedgerEntry, Tip};
 
@@ -46,6 +47,8 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
     if unknown.len() > FEW && worker.finished.may_be_fetched() {
         learn(worker, &unknown).await;
     }
+    let unfinished = tips.issues.iter().filter(|tip| open.contains(&tip.issue) || !worker.finished.has(tip));
+    worker.forge.ledger().read_ahead(unfinished.map(|tip| &tip.commit).chain(&tips.repository)).await;
     let mut entries = BTreeMap::new();
     for tip in &tips.issues {
         let number = tip.issue;
@@ -75,9 +78,10 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
         }
         entries.insert(number, entry);
     }
+    let open_pulls = open_pulls(worker, entries.values()).await?;
     let mut views = Vec::new();
     for issue in issues.values() {
-        match view(worker, issue, entries.get(&issue.number)).await {
+        match view(worker, issue, entries.get(&issue.number), &open_pulls).await {
             Ok(view) => views.push(view),
             Err(error) => {
                 unreadable.insert(issue.number, unread(worker, issue.number, &issue.title, error)?);
@@ -148,7 +152,7 @@ pub(super) async fn observe(worker: &Worker, number: IssueNumber) -> Result<Opti
         return Ok(None);
     }
     let issue = issue.unwrap_or_else(|| Issue::gone(number));
-    let view = view(worker, &issue, entry.as_ref()).await?;
+    let view = view(worker, &issue, entry.as_ref(), &BTreeSet::new()).await?;
     Ok(Some((Observed { issue, entry }, view)))
 }
 
@@ -172,9 +176,32 @@ pub(super) async fn is_own_claim(worker: &Worker, issue: IssueNumber, labels: &[
     Ok(latest.and_then(|event| event.actor).is_some_and(|actor| actor.login.is(own)))
 }
 
-async fn view(worker: &Worker, issue: &Issue, entry: Option<&LedgerEntry>) -> Result<IssueView, WorkError> {
+/// Of the pull requests that these ledgers follow, those that one list shows to be open; the others are asked for by their
+/// numbers.
+async fn open_pulls(
+    worker: &Worker,
+    entries: impl Iterator<Item = &LedgerEntry>,
+) -> Result<BTreeSet<PullNumber>, WorkError> {
+    if entries.filter(|entry| followed_pull(&entry.record).is_some()).nth(1).is_none() {
+        return Ok(BTreeSet::new());
+    }
+    let Some(own) = worker.own_login().await? else { return Ok(BTreeSet::new()) };
+    match worker.forge.pulls().open_by(own).await {
+        // Not every forge lists what every kind of account has opened.
+        Err(error) if error.class() == FailureClass::Permanent => Ok(BTreeSet::new()),
+        found => Ok(found?),
+    }
+}
+
+async fn view(
+    worker: &Worker,
+    issue: &Issue,
+    entry: Option<&LedgerEntry>,
+    open_pulls: &BTreeSet<PullNumber>,
+) -> Result<IssueView, WorkError> {
     let record: Option<Record> = entry.map(|entry| entry.record.clone());
     let pull = match record.as_ref().and_then(followed_pull) {
+        Some(number) if open_pulls.contains(&number) => Some((number, PullStatus::Open)),
         Some(number) => worker.forge.pulls().status(number).await?.map(|status| (number, status)),
         None => None,
     };
