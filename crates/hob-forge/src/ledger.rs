@@ -319,9 +319,10 @@ impl Ledger<'_> {
         let holding = Holding { tip: commit, tree: tree.clone(), record };
         match move_ref(self.forge, &format!("issues/{issue}"), from, &holding.tip, "move the ledger's ref").await {
             Ok(()) => Ok(holding),
-            Err(error) if error.outcome_is_unknown() || is_conflict(&error) => match self.tip(issue).await? {
+            // A write is sent once, so this one was another's, of this generation at least. Who holds the lease looks whose.
+            Err(error) if is_conflict(&error) => Err(Lost { tip: holding.record.generation }.into()),
+            Err(error) if error.outcome_is_unknown() => match self.tip(issue).await? {
                 Some(tip) if tip.commit == holding.tip => Ok(holding),
-                Some(tip) if is_conflict(&error) => Err(Lost { tip: self.entry(&tip).await?.record.generation }.into()),
                 Some(_) | None => Err(error),
             },
             Err(error) => Err(error),
