@@ -11,6 +11,7 @@ use hob_domain::{
     Snapshot, State, has_label,
 };
 use hob_forge::{Issue, LedgerEntry, Tip};
+use tokio::time::Instant;
 
 use crate::{WorkError, WorkEvent, Worker};
 
@@ -131,6 +132,8 @@ async fn learn(worker: &Worker, tips: &[&Tip]) {
 pub(super) struct Observed {
     pub(super) issue: Issue,
     pub(super) entry: Option<LedgerEntry>,
+    /// When the first read began.
+    pub(super) began: Instant,
 }
 
 impl Observed {
@@ -142,6 +145,7 @@ impl Observed {
 
 /// Reads one issue; none where it is gone and has no ledger.
 pub(super) async fn observe(worker: &Worker, number: IssueNumber) -> Result<Option<(Observed, IssueView)>, WorkError> {
+    let began = Instant::now();
     // The ledger first: whoever then wins it from this tip knows that no other worker has changed the issue since.
     let entry = match worker.forge.ledger().tip(number).await? {
         Some(tip) => Some(worker.forge.ledger().entry(&tip).await?),
@@ -153,7 +157,7 @@ pub(super) async fn observe(worker: &Worker, number: IssueNumber) -> Result<Opti
     }
     let issue = issue.unwrap_or_else(|| Issue::gone(number));
     let view = view(worker, &issue, entry.as_ref(), &BTreeSet::new()).await?;
-    Ok(Some((Observed { issue, entry }, view)))
+    Ok(Some((Observed { issue, entry, began }, view)))
 }
 
 /// The status comment of an issue, by the token's own account.
