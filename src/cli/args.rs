@@ -332,3 +332,255 @@ fn key_value(text: &str) -> Result<(String, String), String> {
         Some(_) | None => Err("write KEY=VALUE, for example `limits.attempts=1`".to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::too_many_lines, reason = "most of them are the help pages")]
+    fn every_command_has_its_help() {
+        let mut hob = command().term_width(100);
+        hob.build();
+        let page = |command: &clap::Command| {
+            let text = command.clone().term_width(100).render_help().to_string();
+            format!("== {}\n{}", command.get_name(), text.replace(GLOBAL, "").trim_end())
+        };
+        let pages: Vec<String> = hob
+            .get_subcommands()
+            .filter(|command| command.get_name() != "help" && !command.is_hide_set())
+            .map(page)
+            .collect();
+        insta::assert_snapshot!(pages.join("\n\n"), @r"
+        == rehearse
+        Run the whole loop on an embedded forge, without an account, token, key or network
+
+        Usage: hob rehearse [OPTIONS]
+
+        Options:
+              --issue <FILE>  Work on the issue in this Markdown file, whose first line is the title.
+                              Required with `--repo PATH`
+              --agent <NAME>  Use this agent
+              --keep          Keep the forge running after the rehearsal, to look at it in a browser, until
+                              Ctrl-C
+              --auto-approve  Approve every action that is not denied, without asking
+              --record <DIR>  Record the model replies of native agents in this folder, one file per
+                              session. The model `cassette/FILE` plays one back
+          -h, --help          Print help (see more with '--help')
+
+        == run
+        Poll for issues, claim them, run an agent and the checks, and open pull requests
+
+        Usage: hob run [OPTIONS]
+
+        Options:
+              --once                    Poll once, work on what is ready, and exit
+              --dry-run                 Show what would be done, without writing anything
+              --jobs <N>                Work on at most this many issues at a time, over all repositories
+                                        [default: the setting `limits.jobs`]
+              --max-issues <N>          Exit after this many issues
+              --max-runtime <DURATION>  Exit after this time, for example `50m`. As on SIGTERM, issues in
+                                        progress are requeued for the next run
+              --agent <NAME>            Use this agent, whatever labels and settings say
+              --auto-approve            Approve every action that is not denied, without asking
+              --record <DIR>            Record the model replies of native agents in this folder, one file
+                                        per session. The model `cassette/FILE` plays one back
+          -h, --help                    Print help
+
+        == work
+        Work on the given issues, one attempt each, and report the results
+
+        Usage: hob work [OPTIONS] <ISSUE>...
+
+        Arguments:
+          <ISSUE>...  The numbers of the issues, each of which needs the trigger label, as for `hob run`
+
+        Options:
+              --parallel <N>  Work on at most this many at a time [default: the setting `limits.jobs`]. A
+                              failure does not stop the others
+              --sequential    Work on one after the other, in the given order, and stop at the first that
+                              does not get a pull request
+              --dry-run       Show what would be done about each, without writing anything
+              --agent <NAME>  Use this agent, whatever labels and settings say
+              --auto-approve  Approve every action that is not denied, without asking
+              --record <DIR>  Record the model replies of native agents in this folder, one file per
+                              session. The model `cassette/FILE` plays one back
+          -h, --help          Print help (see more with '--help')
+
+        == list
+        List the issues that have the trigger label, in queue order
+
+        Usage: hob list
+
+        Options:
+          -h, --help  Print help
+
+        == explain
+        Explain what Hob would do about one issue, or why it would do nothing
+
+        Usage: hob explain <ISSUE>
+
+        Arguments:
+          <ISSUE>  The number of the issue
+
+        Options:
+          -h, --help  Print help
+
+        == status
+        Show the issues in progress: claims, leases, pull requests and spend
+
+        Usage: hob status
+
+        Options:
+          -h, --help  Print help
+
+        == history
+        Print the ledger of one issue
+
+        Usage: hob history <ISSUE>
+
+        Arguments:
+          <ISSUE>  The number of the issue
+
+        Options:
+          -h, --help  Print help
+
+        == unblock
+        Answer a blocked issue and requeue it
+
+        Usage: hob unblock [OPTIONS] <ISSUE>
+
+        Arguments:
+          <ISSUE>  The number of the issue
+
+        Options:
+          -m, --message <TEXT>  Answer this: the agent's next brief contains it beside the question. Without
+                                it, the issue is tried again as it is
+          -h, --help            Print help
+
+        == approve
+        Approve the action that a blocked issue asks for, as the comment `/hob approve` does
+
+        Usage: hob approve [OPTIONS] <ISSUE>
+
+        Arguments:
+          <ISSUE>  The number of the issue
+
+        Options:
+          -m, --message <TEXT>  Tell the agent this along with the approval
+          -h, --help            Print help
+
+        == pause
+        Pause an issue, on whichever machine it is worked on, or with `--all` the repository
+
+        Usage: hob pause [OPTIONS] <ISSUE|--all>
+
+        Arguments:
+          [ISSUE]  The number of the issue
+
+        Options:
+              --all             Pause the repository: no worker claims an issue until it is resumed
+          -m, --message <TEXT>  Give a reason, shown on the issue and by `hob explain`
+          -h, --help            Print help
+
+        == resume
+        Resume a paused issue, or with `--all` the repository
+
+        Usage: hob resume <ISSUE|--all>
+
+        Arguments:
+          [ISSUE]  The number of the issue
+
+        Options:
+              --all   Resume the repository: workers claim issues again. Issues that were paused by their
+                      number stay paused
+          -h, --help  Print help
+
+        == terminate
+        End the work on an issue for good, as the comment `/hob cancel` does
+
+        Usage: hob terminate <ISSUE>
+
+        Arguments:
+          <ISSUE>  The number of the issue
+
+        Options:
+          -h, --help  Print help
+
+        == sessions
+        List the agent sessions on this machine, latest first
+
+        Usage: hob sessions
+
+        Options:
+          -h, --help  Print help
+
+        == show
+        Show one session: state, limits, cost, time and outcome
+
+        Usage: hob show <SESSION>
+
+        Arguments:
+          <SESSION>  The id of a session or a unique prefix of it, or the number of an issue, for its latest
+                     session
+
+        Options:
+          -h, --help  Print help
+
+        == log
+        Print a session's transcript, one line per event
+
+        Usage: hob log [OPTIONS] <SESSION>
+
+        Arguments:
+          <SESSION>  The id of a session or a unique prefix of it, or the number of an issue, for its latest
+                     session
+
+        Options:
+          -f, --follow  Follow the transcript until the current run ends
+              --full    Print each event in full instead of on one line
+          -h, --help    Print help
+
+        == replay
+        Run a session's tool calls again, without a model, and report which results differ
+
+        Usage: hob replay --folder <DIR> <SESSION>
+
+        Arguments:
+          <SESSION>  The id of a session or a unique prefix of it, or the number of an issue, for its latest
+                     session
+
+        Options:
+              --folder <DIR>  Run the calls in this folder. They change it: use a fresh clone
+          -h, --help          Print help
+
+        == doctor
+        Check token, permissions, labels, git, agents and models, and say how to fix problems
+
+        Usage: hob doctor
+
+        Options:
+          -h, --help  Print help
+
+        == settings
+        Print every setting with its effective value
+
+        Usage: hob settings
+
+        Options:
+          -h, --help  Print help
+
+        == forge
+        Run the embedded forge by itself
+
+        Usage: hob forge <COMMAND>
+
+        Commands:
+          serve  Serve a GitHub-compatible forge until interrupted
+          help   Print this message or the help of the given subcommand(s)
+
+        Options:
+          -h, --help  Print help
+        ");
+    }
+}

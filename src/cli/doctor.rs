@@ -1,6 +1,6 @@
 //! `hob doctor`: checks what Hob needs, and says how to fix what is wrong.
 
-use hob_domain::terminal;
+use hob_domain::{count, terminal};
 use hob_forge::Access;
 use hob_worker::{
     WorkError, Worker,
@@ -13,7 +13,6 @@ use crate::cli::{
     json,
     layout::{width_of, wrapped},
     output::{self, BAD, GOOD, WARN, styled},
-    progress::count,
     setup::{Listen, Setup},
 };
 

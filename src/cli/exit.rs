@@ -8,7 +8,7 @@
 //! | 3 | the token is missing, is rejected, or lacks a permission |
 //! | 4 | the repository, issue or session was not found, or the repository is empty, archived or without issues |
 //! | 5 | the forge cannot be reached |
-//! | 6 | the worker lacks what only whoever runs it can supply: `hob doctor` shows what |
+//! | 6 | the worker lacks what only its operator can supply: `hob doctor` shows what |
 //! | 7 | the rehearsal did not end as expected |
 //! | 8 | `hob work`: at least one issue did not get a pull request |
 
@@ -30,7 +30,7 @@ pub(super) enum Exit {
     NotFound = 4,
     /// No connection.
     Unreachable = 5,
-    /// The worker lacks what only whoever runs it can supply.
+    /// The worker lacks what only its operator can supply.
     Unhealthy = 6,
     /// The rehearsal.
     Rehearsal = 7,

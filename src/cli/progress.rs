@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use hob_domain::{IssueNumber, RepoName, State, terminal};
+use hob_domain::{IssueNumber, RepoName, State, count, terminal};
 use hob_worker::{EventSink, Waiting, WaitsOn, WorkEvent};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -303,11 +303,6 @@ pub(super) fn held_back(waiting: &[Waiting]) -> BTreeMap<&str, Vec<IssueNumber>>
         held.entry(&one.why).or_default().push(one.issue);
     }
     held
-}
-
-/// A number of things.
-pub(super) fn count(number: usize, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Why an issue is in a state, without the state's name, which stands before it.

@@ -7,7 +7,7 @@ use hob_agent::{
     session::{Line, SessionEvent, Sessions},
 };
 use hob_config::child_environment;
-use hob_domain::{Outcome, RunRequest, terminal};
+use hob_domain::{Outcome, RunRequest, count, terminal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -15,7 +15,6 @@ use crate::cli::{
     args::{ReplayArgs, Shared},
     exit::{Exit, fatal},
     json, output,
-    progress::count,
     sessions::{find, of},
     setup::Setup,
 };
@@ -82,6 +81,7 @@ fn request(
         folder,
         checks: Vec::new(),
         time: TIME,
+        time_setting: "limits.attempt_time",
         usd_micros: None,
         tokens: None,
         approved: Vec::new(),

@@ -1,5 +1,6 @@
 //! `hob run`.
 
+use hob_domain::count;
 use hob_forge::Access;
 use hob_worker::{Repositories, RunLimits, RunSummary, WorkError};
 use tokio_util::sync::CancellationToken;
@@ -12,7 +13,7 @@ use crate::cli::{
     layout::{width_of, wrapped},
     list,
     output::{self, BOLD, DIM, styled},
-    progress::{self, Addresses, Show, Verbosity, View, Watch, count},
+    progress::{self, Addresses, Show, Verbosity, View, Watch},
     screen::Screen,
     setup::{Listen, Setup},
     summary::Report,
@@ -56,7 +57,11 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs, screen:
         return Err(WorkError::Shared(lacks).into());
     }
     if args.once && done.repositories_failed > 0 {
-        return Err(fatal(Exit::Failure, format!("{} repositories could not be polled", done.repositories_failed)));
+        let failed = match done.repositories_failed {
+            1 => "1 repository".to_owned(),
+            number => format!("{number} repositories"),
+        };
+        return Err(fatal(Exit::Failure, format!("{failed} could not be polled")));
     }
     if args.once && done.failed > 0 {
         let reason = format!("{} failed; the next run tries again", count(done.failed, "issue"));
@@ -76,13 +81,13 @@ fn naming(repositories: &Repositories) -> output::Naming {
 pub(super) fn tell_people(done: &RunSummary) {
     let calls = done.calls;
     let text = format!(
-        "{} worked on, {} reconciled, {} failed; API calls: {} reads, {} not modified (free), {} writes",
+        "{} worked on, {} reconciled, {} failed; API calls: {}, {} not modified (free), {}",
         count(done.worked, "issue"),
         done.reconciled,
         done.failed,
-        calls.reads,
+        count(calls.reads, "read"),
         calls.unchanged,
-        calls.writes
+        count(calls.writes, "write")
     );
     let width = width_of(std::io::stderr());
     output::note(wrapped(&styled(BOLD, &text), width, 0));

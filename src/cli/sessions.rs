@@ -1,7 +1,7 @@
 //! `hob sessions` and `hob show SESSION`: the agent sessions on this machine.
 
 use hob_agent::session::{SessionError, SessionRecord, SessionState, Sessions};
-use hob_domain::{Outcome, RunId, dollars, terminal};
+use hob_domain::{Outcome, RunId, count, dollars, terminal};
 
 use crate::cli::{
     args::{SessionArgs, Shared},
@@ -61,7 +61,7 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
     let limits = [
         Some(format!("{} s", record.limits.seconds)),
         record.limits.usd_micros.map(dollars),
-        record.limits.tokens.map(|limit| format!("{limit} tokens")),
+        record.limits.tokens.map(|limit| count(limit, "token")),
     ];
     let ran: Vec<_> = record.runs.iter().map(RunId::to_string).collect();
     let seconds = |ms: u64| format!("{}.{} s", ms / 1_000, ms % 1_000 / 100);
@@ -77,7 +77,7 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
         ("turns", metrics.turns.to_string()),
         ("actions", format!("{} ({} failed)", metrics.actions, metrics.errors)),
         ("cost", record.bill().to_string()),
-        ("cached", format!("{} tokens", metrics.cached_tokens)),
+        ("cached", count(metrics.cached_tokens, "token")),
         ("model", seconds(metrics.model_ms)),
         ("tools", seconds(metrics.tools_ms)),
         ("outcome", record.outcome.as_ref().map(outcome).unwrap_or_default()),
@@ -105,7 +105,8 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
 /// The outcome of a run as text.
 pub(super) fn outcome(outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Done { summary } => format!("done: {summary}"),
+        Outcome::Done { summary, title: None } => format!("done: {summary}"),
+        Outcome::Done { summary, title: Some(title) } => format!("done: {title}\n{summary}"),
         Outcome::NothingToDo { reason } => format!("nothing to do: {reason}"),
         Outcome::Question { question } => format!("asks: {question}"),
         Outcome::ApprovalNeeded { proposed } => format!("needs approval: {}", proposed.line),

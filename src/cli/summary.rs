@@ -10,13 +10,13 @@ use std::{
 };
 
 use anyhow::Context;
-use hob_domain::{IssueNumber, RepoName, State, clip, inert};
+use hob_domain::{IssueNumber, RepoName, State, clip, count, inert, inert_line};
 use hob_worker::{CheckedCommit, RunSummary, Waiting, WaitsOn, WorkEvent};
 
 use crate::cli::{
     actions::{self, Annotation, Level},
     output,
-    progress::{self, Grouping, Log, Timed, because, count, held_back},
+    progress::{self, Grouping, Log, Timed, because, held_back},
     setup::Setup,
 };
 
@@ -295,8 +295,10 @@ fn every_event(told: &Told<'_>, events: &[Timed]) -> String {
 fn counts(done: &RunSummary) -> String {
     let calls = done.calls;
     let mut text = format!(
-        "\nAPI calls: {} reads, {} not modified (free), {} writes.\n",
-        calls.reads, calls.unchanged, calls.writes
+        "\nAPI calls: {}, {} not modified (free), {}.\n",
+        count(calls.reads, "read"),
+        calls.unchanged,
+        count(calls.writes, "write")
     );
     for rate in &done.rates {
         text.push_str(&format!("\n{}\n", inert(&output::rate(rate))));
@@ -319,5 +321,109 @@ fn what(event: &WorkEvent) -> String {
 
 /// Untrusted text on one line, which may stand in a table.
 fn text(text: &str) -> String {
-    inert(&clip(text, TEXT_MAX)).replace('|', "\\|").replace('\n', " ")
+    inert_line(&clip(text, TEXT_MAX)).replace('|', "\\|")
+}
+
+#[cfg(test)]
+mod tests {
+    use hob_domain::{PullNumber, Spend};
+
+    use super::*;
+
+    fn timed(seconds: f64, event: WorkEvent) -> Timed {
+        Timed { seconds, repo: "acme/site".parse().unwrap(), event }
+    }
+
+    fn waiting(issue: u64, on: WaitsOn, why: &str) -> Waiting {
+        Waiting { issue: IssueNumber(issue), on, why: why.to_owned() }
+    }
+
+    #[test]
+    fn a_summary_says_what_was_done_what_held_it_back_and_what_waits() {
+        let [one, two, three, four] = [1, 2, 3, 4].map(IssueNumber);
+        let moved = |issue, state, why: &str| WorkEvent::Moved { issue, state, why: why.to_owned() };
+        let waits = vec![
+            waiting(5, WaitsOn::Repository, "ann paused the repository"),
+            waiting(6, WaitsOn::Person, "UTC or local?"),
+            waiting(7, WaitsOn::Issue, "its pull request #9 waits for a review"),
+        ];
+        let url = "https://example.org/acme/site/pull/9".to_owned();
+        let spend = Spend { usd_micros: 120_000, input_tokens: 900, output_tokens: 100, wall_seconds: 61 };
+        let events = [
+            timed(0.1, moved(one, State::Assigned, "claimed by w, generation 1")),
+            timed(0.2, WorkEvent::Checked { issue: one, on: CheckedCommit::Base, passed: 1, run: 2 }),
+            timed(9.0, WorkEvent::Checked { issue: one, on: CheckedCommit::Head, passed: 1, run: 2 }),
+            timed(9.5, WorkEvent::Published { issue: one, pull: PullNumber(9), url, spend }),
+            timed(9.6, moved(one, State::InReview, "opened the pull request 9")),
+            timed(
+                9.7,
+                moved(two, State::Blocked, "blocked: The agent needs an answer before it can continue. UTC | local?"),
+            ),
+            timed(9.8, WorkEvent::Refused { issue: three, reason: "`out` has read permission".to_owned() }),
+            timed(9.9, WorkEvent::Failed { issue: Some(four), reason: "no route to <host>".to_owned() }),
+            timed(10.0, WorkEvent::Polled { issues: 7, ready: 1, waiting: waits }),
+        ];
+        let told = Told::of(&events);
+        // What keeps a number from being a link shows nothing.
+        let summary = told.summary(&events, "code", Some(&RunSummary::default())).replace('\u{200b}', "");
+        insta::assert_snapshot!(summary, @r"
+        ## Hob
+
+        Hob opened or updated 1 pull request, blocked 1 issue, refused 1 issue, failed at 1 issue.
+
+        | issue | result |
+        |---|---|
+        | #1 | **in-review**: pull request #9 ($0.12, 1000 tokens, 1 min 1 s) |
+        | #2 | **blocked**: The agent needs an answer before it can continue. UTC \| local? |
+        | #3 | **refused**: `out` has read permission |
+        | #4 | **failed**: no route to &lt;host> |
+
+        ### Held back
+
+        - #5: ann paused the repository
+
+        ### The base is red
+
+        - #1: 1 of 2 checks pass on the base, before any change
+
+        ### Waiting
+
+        - #6, a person's answer: UTC or local?
+        - #7: its pull request #9 waits for a review
+
+        <details><summary>Every event</summary>
+
+        | time | issue | event |
+        |---|---|---|
+        | 0.1 s | #1 | **assigned**: claimed by w, generation 1 |
+        | 0.2 s | #1 | checks on the base: 1 of 2 pass |
+        | 9.0 s | #1 | checks on the head: 1 of 2 pass |
+        | 9.5 s | #1 | **in-review**: pull request #9 ($0.12, 1000 tokens, 1 min 1 s) |
+        | 9.6 s | #1 | **in-review**: opened the pull request 9 |
+        | 9.7 s | #2 | **blocked**: The agent needs an answer before it can continue. UTC \| local? |
+        | 9.8 s | #3 | **refused**: `out` has read permission |
+        | 9.9 s | #4 | **failed**: no route to &lt;host> |
+        | 10.0 s |  | polled: 7 issues, 1 ready |
+
+        </details>
+
+        API calls: 0 reads, 0 not modified (free), 0 writes.
+        ");
+        let annotations: Vec<_> =
+            told.annotations().into_iter().map(|one| format!("{:?} {}: {}", one.level, one.title, one.text)).collect();
+        insta::assert_snapshot!(annotations.join("\n"), @r"
+        Warning Hob: #2 is blocked: The agent needs an answer before it can continue. UTC | local?
+        Warning Hob: #3 is refused: `out` has read permission
+        Error Hob: #4 failed: no route to <host>
+        Warning Hob: issues are held back: #5: ann paused the repository
+        Warning Hob: the checks fail on the base: #1: 1 of 2 checks pass before any change
+        ");
+    }
+
+    #[test]
+    fn a_summary_of_nothing_says_so() {
+        let idle = [timed(0.1, WorkEvent::Polled { issues: 0, ready: 0, waiting: Vec::new() })];
+        let said = Told::of(&idle).summary(&[], "code", None);
+        assert_eq!(said, "## Hob\n\nNothing to do: no open issue has the label `code`.\n");
+    }
 }

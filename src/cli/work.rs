@@ -1,6 +1,6 @@
 //! `hob work ISSUE…`: one attempt at each of the given issues.
 
-use hob_domain::IssueNumber;
+use hob_domain::{IssueNumber, count};
 use hob_forge::Access;
 use hob_worker::{Concurrency, IssueResult, WorkedOn, explain, work_on};
 use tokio_util::sync::CancellationToken;
@@ -13,7 +13,7 @@ use crate::cli::{
     json,
     layout::Table,
     output::{self, Unwritable},
-    progress::{self, Addresses, Show, Verbosity, View, count},
+    progress::{self, Addresses, Show, Verbosity, View},
     run::{stop_on_signal, tell_people},
     screen::Screen,
     setup::{Listen, Setup},

@@ -49,6 +49,7 @@ impl Bench {
             folder: folder.path().to_owned(),
             checks: Vec::new(),
             time: Duration::from_secs(60),
+            time_setting: "limits.attempt_time",
             usd_micros: None,
             tokens: None,
             approved: Vec::new(),

@@ -518,7 +518,9 @@ async fn pages_show_issues_and_pull_requests_and_run_nothing() {
     fixture.branch("b", "a.txt", "new <i>\n").await;
     fixture.post("tw", "/repos/acme/site/pulls", json!({"title": "P", "head": "b", "base": "main"})).await;
     let mut pages = Vec::new();
-    for path in ["/", "/acme/site", "/acme/site/issues/1", "/acme/site/pull/2", "/acme/site/issues/2"] {
+    for path in
+        ["/", "/acme/site", "/acme/site/issues/1", "/acme/site/pull/2", "/acme/site/issues/2", "/acme/site/tree/b"]
+    {
         let page = fixture.client.get(format!("{}{path}", fixture.forge.server_url())).send().await.unwrap();
         assert_eq!(page.status(), 200, "{path}");
         let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
@@ -534,8 +536,11 @@ async fn pages_show_issues_and_pull_requests_and_run_nothing() {
     let diff =
         fixture.client.get(format!("{}/acme/site/pull/2.diff", fixture.forge.server_url())).send().await.unwrap();
     assert!(diff.text().await.unwrap().contains("+++ b/a.txt"));
-    let absent = fixture.client.get(format!("{}/acme/site/issues/9", fixture.forge.server_url())).send().await.unwrap();
-    assert_eq!(absent.status(), 404);
+    assert!(pages[5].contains("a.txt") && !pages[1].contains("a.txt"), "{}", pages[5]);
+    for path in ["issues/9", "tree/none"] {
+        let address = format!("{}/acme/site/{path}", fixture.forge.server_url());
+        assert_eq!(fixture.client.get(address).send().await.unwrap().status(), 404, "{path}");
+    }
 }
 
 #[tokio::test]

@@ -181,7 +181,7 @@ async fn a_run_on_a_real_server_falls_over_from_a_refused_key_and_ends_plainly()
     let (report, replies) = bench.run_heard(&agent).await;
     // The model draws its calls at random: any end is right that says what it is.
     let said = match &report.outcome {
-        Outcome::Done { summary } => summary,
+        Outcome::Done { summary, .. } => summary,
         Outcome::NothingToDo { reason } => reason,
         Outcome::Question { question } => question,
         Outcome::Failed { reason, failure: FailureClass::Permanent | FailureClass::NeedsHuman } => reason,

@@ -12,12 +12,13 @@ use hob_domain::{
 };
 use hob_process::{Exit, Program};
 use hob_workspace::{
-    BranchName, CheckLimits, Checkout, Identity, Leftover, Remote, Retention, UnfitWork, Workspace, WorkspaceError,
-    run_checks,
+    BranchName, CheckLimits, Checkout, Leftover, Remote, Retention, UnfitWork, Workspace, WorkspaceError, run_checks,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::script;
+
+mod update;
 
 /// A served repository and a workspace, both gone at the end.
 struct Yard {
@@ -99,7 +100,7 @@ async fn sh(folder: &Path, script: &str) -> String {
 }
 
 async fn commit(checkout: &Checkout) -> Result<Option<Sha>, WorkspaceError> {
-    let identity = Identity { name: "Hob".into(), email: "hob@example.com".into() };
+    let identity = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
     checkout.commit("Fix it\n\nFixes #7\n", &identity, Timestamp::from_timestamp(1_700_000_000, 0).unwrap()).await
 }
 

@@ -16,7 +16,7 @@ use axum::{
 use hob_config::{WorkspaceSettings, child_environment};
 use hob_domain::{FailureClass, IssueNumber, RepoName, Timestamp};
 use hob_process::Program;
-use hob_workspace::{BranchName, Identity, Leftover, Remote, Workspace, WorkspaceError};
+use hob_workspace::{BranchName, Leftover, Remote, Workspace, WorkspaceError};
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::script;
@@ -139,7 +139,7 @@ async fn the_token_opens_fetch_checkout_and_push_and_stays_out_of_every_file() {
         yard.workspace.prepare((&remote, IssueNumber(7)), &branch("hob/7"), &base, Leftover::Remove).await.unwrap();
     assert_eq!(fs::read_to_string(checkout.folder().join("a.txt")).unwrap(), "one\n");
     fs::write(checkout.folder().join("a.txt"), "two\n").unwrap();
-    let hob = Identity { name: "Hob".into(), email: "hob@example.com".into() };
+    let hob = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
     let head = checkout.commit("Fix", &hob, Timestamp::UNIX_EPOCH).await.unwrap().unwrap();
     yard.workspace.push(&checkout, &remote, &head, None).await.unwrap();
     assert_eq!(yard.workspace.remote_tip(&remote, checkout.branch()).await.unwrap(), Some(head.clone()));

@@ -125,7 +125,7 @@ pub struct Machine<'a> {
 
 /// An agent that could not be run at all.
 #[derive(Debug, thiserror::Error)]
-#[error("run the agent: {reason}")]
+#[error("{reason}")]
 pub struct AgentError {
     /// What is wrong and what to do.
     pub reason: String,

@@ -3,6 +3,9 @@
 use hob_domain::{FailureClass, Outcome, RunReport, Spend};
 use tokio::time::Instant;
 
+/// Bytes of a title that are kept; whoever shows it cuts it to what fits.
+pub(super) const TITLE_MAX: usize = 300;
+
 /// A run that may work when it is tried again.
 pub(super) fn transient(reason: impl Into<String>) -> Outcome {
     Outcome::Failed { reason: reason.into(), failure: FailureClass::Transient { retry_after: None } }
@@ -18,9 +21,23 @@ pub(super) fn needs_human(reason: impl Into<String>) -> Outcome {
     Outcome::Failed { reason: reason.into(), failure: FailureClass::NeedsHuman }
 }
 
-/// A run that lacked something which only whoever runs the worker can supply.
+/// A run that lacked something which only the worker's operator can supply.
 pub(super) fn misconfigured(reason: impl Into<String>) -> Outcome {
     Outcome::Failed { reason: reason.into(), failure: FailureClass::Misconfigured }
+}
+
+/// A run that is done, by an agent's closing words: a line `Title: …` names the change, and the summary follows it.
+pub(super) fn done(words: &str, max: usize) -> Outcome {
+    let bare = |line: &str| line.trim_matches(['*', '#', '_', ' ']).to_owned();
+    let lines: Vec<&str> = words.trim().lines().collect();
+    let named = lines.iter().enumerate().rev().find_map(|(at, line)| {
+        let title = bare(line).strip_prefix("Title:").map(bare).filter(|title| !title.is_empty());
+        title.map(|title| (at, clip(&title, TITLE_MAX)))
+    });
+    let Some((at, title)) = named else { return Outcome::done(clip(words.trim(), max)) };
+    let (before, after) = (lines[..at].join("\n"), lines[at + 1..].join("\n"));
+    let summary = if after.trim().is_empty() { before } else { after };
+    Outcome::Done { summary: clip(summary.trim(), max), title: Some(title) }
 }
 
 /// A run that was ended on purpose.
@@ -65,6 +82,23 @@ pub(super) fn first_line(text: &str, max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_of_the_closing_words_names_the_change() {
+        let done_as = |words: &str| match done(words, 100) {
+            Outcome::Done { summary, title } => (title.unwrap_or_default(), summary),
+            other => panic!("{other:?}"),
+        };
+        for (words, title, summary) in [
+            ("Title: Accept empty files\n\nThe parser did not.", "Accept empty files", "The parser did not."),
+            ("I am done.\n\n**Title:** Accept it\nIt was refused.", "Accept it", "It was refused."),
+            ("It was refused.\nTitle: Accept it", "Accept it", "It was refused."),
+            ("Title:\nNo title.", "", "Title:\nNo title."),
+            ("The title: x", "", "The title: x"),
+        ] {
+            assert_eq!(done_as(words), (title.to_owned(), summary.to_owned()), "{words}");
+        }
+    }
 
     #[test]
     fn a_clip_never_splits_a_character() {

@@ -61,6 +61,7 @@ async fn main() {
         folder: folder.path().to_owned(),
         checks: vec!["sh test.sh".into()],
         time: Duration::from_secs(3_600),
+        time_setting: "limits.attempt_time",
         usd_micros: None,
         tokens: None,
         approved: Vec::new(),

@@ -84,7 +84,7 @@ pub struct ForgeSettings {
 pub struct Identity {
     /// Author and committer.
     pub name: String,
-    /// Their address.
+    /// Their address. Empty: the one that the forge keeps for the account.
     pub email: String,
 }
 

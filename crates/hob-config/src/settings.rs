@@ -83,13 +83,14 @@ impl Settings {
         RepositoryRules { issues_per_hour: self.limits.issues_per_hour, day: self.limits.budgets().day }
     }
 
-    /// What the status comment shows besides the record.
-    pub fn status_rules(&self) -> StatusRules<'_> {
+    /// What the status comment shows besides the record; `repo_url` is the repository's page on the forge.
+    pub fn status_rules<'a>(&'a self, repo_url: &'a str) -> StatusRules<'a> {
         StatusRules {
             trigger: &self.labels.trigger,
             blocked: &self.labels.blocked,
             budget: self.limits.budgets().issue,
             soft: self.limits.soft,
+            repo_url,
         }
     }
 

@@ -2,10 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Exhausted, Proposed, PullNumber, Sha, Spend, Timestamp, Violation, terminal, title};
+use crate::{
+    Conflict, Exhausted, Proposed, PullNumber, Sha, Spend, Timestamp, Violation, count,
+    markup::{code_span, sentence},
+    title,
+};
 
 /// Policy violations that a blocked issue lists.
 const VIOLATIONS_SHOWN: usize = 20;
+
+/// Files in conflict that a blocked issue lists.
+const FILES_SHOWN: usize = 20;
 
 /// The kind of a [`BlockReason`], as the ledger has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +26,8 @@ pub enum BlockKind {
     ChecksFailed,
     /// The checks fail on the base already.
     RedBase,
+    /// The branch and its base changed the same lines, and the agent did not resolve that.
+    MergeConflict,
     /// The agent changed nothing.
     NoChanges,
     /// The agent failed in a way that a retry does not change.
@@ -58,6 +67,13 @@ pub struct Blocked {
     pub since: Timestamp,
 }
 
+impl Blocked {
+    /// What happened and what is asked, in one line.
+    pub fn in_a_line(&self) -> String {
+        format!("{} {}", sentence(self.text.lines().next().unwrap_or_default()), self.question)
+    }
+}
+
 /// Why an issue is handed to a person, with all that its text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockReason {
@@ -79,6 +95,13 @@ pub enum BlockReason {
     RedBase {
         /// The failed checks, rendered.
         failed: String,
+    },
+    /// The branch does not merge with today's base, and the agent left conflicts.
+    MergeConflict {
+        /// The base branch.
+        base: String,
+        /// The files that still have both sides.
+        files: Vec<Conflict>,
     },
     /// The agent changed no file.
     NoChanges {
@@ -106,6 +129,8 @@ pub enum BlockReason {
     AttemptBudget {
         /// The limit that is reached.
         exhausted: Exhausted,
+        /// The setting that it comes from.
+        setting: &'static str,
         /// What the attempt spent.
         spent: Spend,
         /// What the issue spent.
@@ -164,6 +189,7 @@ impl BlockReason {
             Self::ApprovalNeeded(_) => BlockKind::ApprovalNeeded,
             Self::ChecksFailed { .. } => BlockKind::ChecksFailed,
             Self::RedBase { .. } => BlockKind::RedBase,
+            Self::MergeConflict { .. } => BlockKind::MergeConflict,
             Self::NoChanges { .. } => BlockKind::NoChanges,
             Self::AgentFailed { .. } => BlockKind::AgentFailed,
             Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } | Self::AttemptBudget { .. } => {
@@ -189,28 +215,41 @@ impl BlockReason {
                 format!("The agent wants to run an action of {} impact, which needs approval here.", proposed.impact)
             }
             Self::ChecksFailed { rounds, failed } => {
-                format!("The checks still fail after {rounds} round(s) of work.\n\n{failed}")
+                format!("The checks still fail after {} of work.\n\n{failed}", count(*rounds, "round"))
             }
             Self::RedBase { failed } => {
                 format!("The base branch fails its own checks, so no agent was started.\n\n{failed}")
             }
-            Self::NoChanges { said } => format!("The agent changed no file. It said: {}", said.trim()),
-            Self::AgentFailed { failure } => format!("The agent failed: {failure}"),
-            Self::AttemptsUsedUp { attempts } => format!("All {attempts} attempts are used up."),
+            Self::MergeConflict { base, files } => {
+                let list = files.iter().take(FILES_SHOWN).map(|file| format!("\n- {file}"));
+                format!(
+                    "The branch conflicts with today's `{base}`, and the agent did not resolve that:\n{}",
+                    list.collect::<String>()
+                )
+            }
+            Self::NoChanges { said } => sentence(&format!("The agent changed no file. It said: {}", said.trim())),
+            Self::AgentFailed { failure } => sentence(&format!("The agent failed: {failure}")),
+            Self::AttemptsUsedUp { attempts } => {
+                format!("{} used up, as many as `limits.attempts` allows.", were(*attempts))
+            }
             Self::AttemptsFailed { attempts, failure } => {
-                format!("{attempts} attempts failed. The last failure: {failure}")
+                let attempts = count(*attempts, "attempt");
+                sentence(&format!(
+                    "{attempts} failed, as many as `limits.attempts` allows. The last failure: {failure}"
+                ))
             }
-            Self::AttemptBudget { exhausted, spent, bill } => {
-                format!("The attempt's {exhausted} is used up: {spent}. The issue has spent {bill} so far.")
-            }
-            Self::IssueBudget { exhausted, bill } => {
-                format!("The issue's {exhausted} is used up. It has spent {bill} so far.")
-            }
+            Self::AttemptBudget { exhausted, setting, spent, bill } => format!(
+                "The attempt's {exhausted} (`{setting}`) is used up: {spent}. The issue has spent {bill} so far."
+            ),
+            Self::IssueBudget { exhausted, bill } => format!(
+                "The issue's {exhausted} (`{}`) is used up. It has spent {bill} so far.",
+                exhausted.setting_of_issue()
+            ),
             Self::PolicyViolated(violations) => {
                 let list = violations.iter().take(VIOLATIONS_SHOWN).map(|violation| format!("\n- {violation}"));
                 format!("The change breaks rules and was not pushed:\n{}", list.collect::<String>())
             }
-            Self::PushRefused { failure } | Self::SetUpNeeded { failure } => failure.clone(),
+            Self::PushRefused { failure } | Self::SetUpNeeded { failure } => sentence(&capitalized(failure)),
             Self::LedgerLost => "The ledger of this issue was deleted, and with it the reason why it is blocked and \
                                  what it has cost so far."
                 .to_owned(),
@@ -221,7 +260,7 @@ impl BlockReason {
                 format!("The pull request of this issue, number {pull}, was closed without a merge.")
             }
             Self::NoProgress { failure } => {
-                format!("Two attempts in a row failed in the same way on the same work: {failure}")
+                sentence(&format!("Two attempts in a row failed in the same way on the same work: {failure}"))
             }
             Self::PersonPushed { author, commit, branch, .. } => {
                 format!("{} pushed the commit {} to `{branch}`, so Hob stops.", title(author, 80), commit.short())
@@ -235,19 +274,24 @@ impl BlockReason {
         match self {
             Self::Question { question } => return question.clone(),
             Self::ApprovalNeeded(proposed) => {
-                let action = terminal(&proposed.line).replace('`', "'").replace('\n', " ");
-                return format!("Do you approve this: `{action}`?");
+                return format!("Do you approve this: {}?", code_span(&proposed.line));
             }
             Self::ChecksFailed { .. } => "What should the agent do about this?",
-            Self::RedBase { .. } => "Can you mend the base branch? Then answer, and Hob starts from it.",
-            Self::NoChanges { .. } => "Is there something to change? Say what, or close the issue.",
+            Self::RedBase { .. } => "Can you mend the base branch?",
+            Self::MergeConflict { .. } => "Which side should win, and where?",
+            Self::NoChanges { .. } => "Should something change here?",
             Self::AgentFailed { .. } => "What should it do differently, or what does it lack?",
-            Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } | Self::AttemptBudget { .. } => {
+            Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } => {
                 "Should Hob try again? An answer resets the count."
+            }
+            Self::AttemptBudget { setting, .. } => {
+                return format!(
+                    "Should Hob make another attempt? If one needs more, raise `{setting}` in Hob's settings first."
+                );
             }
             Self::IssueBudget { exhausted, .. } => {
                 return format!(
-                    "Is it worth more? Then raise `{}` in Hob's settings and answer. Otherwise do the rest by hand.",
+                    "Is the issue worth more? Then raise `{}` in Hob's settings. Otherwise do the rest by hand.",
                     exhausted.setting_of_issue()
                 );
             }
@@ -258,7 +302,7 @@ impl BlockReason {
             Self::LedgerLost | Self::WorkerDied => "Should Hob continue?",
             Self::EditedMeanwhile => "Should Hob work on the text as it stands now?",
             Self::Rejected(_) | Self::NoProgress { .. } => "What should be done differently?",
-            Self::PersonPushed { .. } => "Should Hob continue from the branch as it stands? Any answer means yes.",
+            Self::PersonPushed { .. } => "Should Hob continue from the branch as it stands?",
         }
         .to_owned()
     }
@@ -269,10 +313,21 @@ impl BlockReason {
     }
 }
 
+/// Attempts with their verb.
+fn were(attempts: u32) -> String {
+    format!("{} {}", count(attempts, "attempt"), if attempts == 1 { "is" } else { "are" })
+}
+
+/// An error's text as a sentence of its own.
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::Impact;
+    use crate::{ConflictKind, Impact};
 
     /// One reason of each variant.
     pub(crate) fn every_reason() -> Vec<BlockReason> {
@@ -288,11 +343,20 @@ pub(super) mod tests {
             }),
             BlockReason::ChecksFailed { rounds: 2, failed: "`make test`: failed (exit code 1)".to_owned() },
             BlockReason::RedBase { failed: "`make test`: failed (exit code 1)".to_owned() },
+            BlockReason::MergeConflict {
+                base: "main".to_owned(),
+                files: vec![Conflict { path: "src/a.rs".to_owned(), kind: ConflictKind::Lines }],
+            },
             BlockReason::NoChanges { said: " It is fine. ".to_owned() },
             BlockReason::AgentFailed { failure: text() },
             BlockReason::AttemptsUsedUp { attempts: 3 },
             BlockReason::AttemptsFailed { attempts: 3, failure: text() },
-            BlockReason::AttemptBudget { exhausted: Exhausted::Money(5_000_000), spent: spend(1), bill: spend(2) },
+            BlockReason::AttemptBudget {
+                exhausted: Exhausted::Money(5_000_000),
+                setting: "limits.usd_per_attempt",
+                spent: spend(1),
+                bill: spend(2),
+            },
             BlockReason::IssueBudget { exhausted: Exhausted::Money(5_000_000), bill: spend(2) },
             BlockReason::PolicyViolated(vec![Violation::Protected { path: "Makefile".to_owned() }; 30]),
             BlockReason::PushRefused { failure: text() },
@@ -327,23 +391,24 @@ pub(super) mod tests {
             .collect();
         insta::assert_snapshot!(told.join("\n"), @r"
         Question | The agent needs an answer before it can continue. (1 lines) | UTC or local?
-        ApprovalNeeded | The agent wants to run an action of high impact, which needs approval here. (1 lines) | Do you approve this: `shell rm 'x' y`?
-        ChecksFailed | The checks still fail after 2 round(s) of work. (3 lines) | What should the agent do about this?
-        RedBase | The base branch fails its own checks, so no agent was started. (3 lines) | Can you mend the base branch? Then answer, and Hob starts from it.
-        NoChanges | The agent changed no file. It said: It is fine. (1 lines) | Is there something to change? Say what, or close the issue.
-        AgentFailed | The agent failed: no route to host (1 lines) | What should it do differently, or what does it lack?
-        LimitReached | All 3 attempts are used up. (1 lines) | Should Hob try again? An answer resets the count.
-        LimitReached | 3 attempts failed. The last failure: no route to host (1 lines) | Should Hob try again? An answer resets the count.
-        LimitReached | The attempt's budget of $5.00 is used up: 1 s. The issue has spent 2 s so far. (1 lines) | Should Hob try again? An answer resets the count.
-        BudgetSpent | The issue's budget of $5.00 is used up. It has spent 2 s so far. (1 lines) | Is it worth more? Then raise `limits.usd_per_issue` in Hob's settings and answer. Otherwise do the rest by hand.
+        ApprovalNeeded | The agent wants to run an action of high impact, which needs approval here. (1 lines) | Do you approve this: `` shell rm `x` y ``?
+        ChecksFailed | The checks still fail after 2 rounds of work. (3 lines) | What should the agent do about this?
+        RedBase | The base branch fails its own checks, so no agent was started. (3 lines) | Can you mend the base branch?
+        MergeConflict | The branch conflicts with today's `main`, and the agent did not resolve that: (3 lines) | Which side should win, and where?
+        NoChanges | The agent changed no file. It said: It is fine. (1 lines) | Should something change here?
+        AgentFailed | The agent failed: no route to host. (1 lines) | What should it do differently, or what does it lack?
+        LimitReached | 3 attempts are used up, as many as `limits.attempts` allows. (1 lines) | Should Hob try again? An answer resets the count.
+        LimitReached | 3 attempts failed, as many as `limits.attempts` allows. The last failure: no route to host. (1 lines) | Should Hob try again? An answer resets the count.
+        LimitReached | The attempt's budget of $5.00 (`limits.usd_per_attempt`) is used up: 1 s. The issue has spent 2 s so far. (1 lines) | Should Hob make another attempt? If one needs more, raise `limits.usd_per_attempt` in Hob's settings first.
+        BudgetSpent | The issue's budget of $5.00 (`limits.usd_per_issue`) is used up. It has spent 2 s so far. (1 lines) | Is the issue worth more? Then raise `limits.usd_per_issue` in Hob's settings. Otherwise do the rest by hand.
         PolicyViolated | The change breaks rules and was not pushed: (22 lines) | Should the issue be solved in another way? If the rule is wrong here, a person has to make this change.
-        PushRefused | no route to host (1 lines) | Can you fix this and then let Hob try again?
-        SetUpNeeded | no route to host (1 lines) | Can you fix this and then let Hob try again?
+        PushRefused | No route to host. (1 lines) | Can you fix this and then let Hob try again?
+        SetUpNeeded | No route to host. (1 lines) | Can you fix this and then let Hob try again?
         SetUpNeeded | The ledger of this issue was deleted, and with it the reason why it is blocked and what it has cost so far. (1 lines) | Should Hob continue?
         EditedMeanwhile | The issue's title or body was edited after the work on it was authorized. (1 lines) | Should Hob work on the text as it stands now?
         Rejected | The pull request of this issue, number 9, was closed without a merge. (1 lines) | What should be done differently?
-        NoProgress | Two attempts in a row failed in the same way on the same work: no route to host (1 lines) | What should be done differently?
-        PersonPushed | Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stops. (1 lines) | Should Hob continue from the branch as it stands? Any answer means yes.
+        NoProgress | Two attempts in a row failed in the same way on the same work: no route to host. (1 lines) | What should be done differently?
+        PersonPushed | Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stops. (1 lines) | Should Hob continue from the branch as it stands?
         WorkerDied | The worker that held this issue died. (1 lines) | Should Hob continue?
         ");
     }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::{Answer, CheckResult, IssueNumber, Login, Nonce, RepoName, Sha, clip, visible};
+use crate::{Answer, CheckResult, Conflict, IssueNumber, Login, Nonce, RepoName, Sha, clip, count, visible};
 
 /// What goes into a brief.
 #[derive(Debug, Clone)]
@@ -24,6 +24,8 @@ pub struct BriefParts<'a> {
     pub last_failure: Option<&'a str>,
     /// The commit of earlier work that the folder starts from.
     pub earlier_work: Option<&'a Sha>,
+    /// The files that the branch and today's base changed in ways that do not go together.
+    pub conflicts: &'a [Conflict],
     /// The checks that failed on the work so far.
     pub failed_checks: &'a [CheckResult],
     /// The checks that fail where the work starts.
@@ -46,7 +48,7 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
     let (body, hidden) = visible(parts.body);
     push_fenced(&mut text, parts.fence, "issue", &format!("{}\n\n{}", title.trim(), clip(&body, parts.text_bytes)));
     if hidden > 0 {
-        push(&mut text, &format!("({hidden} characters of the issue that show nothing were left out.)\n"));
+        push(&mut text, &format!("(Left out: {} of the issue that cannot be seen.)\n", count(hidden, "character")));
     }
     for (login, comment) in parts.comments {
         let (comment, _) = visible(comment);
@@ -68,6 +70,16 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
             &mut text,
             &format!("\nThe folder has earlier work on this issue, up to commit {}: go on from there.\n", tip.short()),
         );
+    }
+    if !parts.conflicts.is_empty() {
+        push(
+            &mut text,
+            "\nThe base branch has moved on since that work began, and the two do not merge by themselves. Resolve this \
+             first: keep what each side wants, and leave no line of a marker (`<<<<<<<`, `=======`, `>>>>>>>`). The \
+             base's version stands first between the markers.\n",
+        );
+        let list: Vec<String> = parts.conflicts.iter().map(|conflict| format!("- {conflict}")).collect();
+        push_fenced(&mut text, parts.fence, "conflicts", &clip(&list.join("\n"), parts.text_bytes));
     }
     let is_red = |check: &&String| parts.red_base.iter().any(|red| red.command == **check);
     if !parts.checks.is_empty() {
@@ -145,6 +157,7 @@ mod tests {
             answer,
             last_failure: None,
             earlier_work: None,
+            conflicts: &[],
             failed_checks: &[],
             red_base: &[],
             checks: &["./test.sh".to_owned()],

@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use crate::{Spend, spend::dollars};
+use crate::{Spend, count, spend::dollars};
 
 /// Limits of one kind of thing. None: not limited.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -64,13 +64,28 @@ impl Exhausted {
     }
 }
 
+impl Exhausted {
+    /// The setting that this limit of an attempt comes from: the attempt's own, or else the day's, of which less was left.
+    pub fn setting_of_attempt(&self, own: &Budget) -> &'static str {
+        match *self {
+            Self::Money(limit) if own.usd_micros == Some(limit) => "limits.usd_per_attempt",
+            Self::Money(_) => "limits.usd_per_day",
+            Self::Tokens(limit) if own.tokens == Some(limit) => "limits.tokens_per_attempt",
+            Self::Tokens(_) => "limits.tokens_per_day",
+            Self::Time(limit) if own.wall_seconds == Some(limit.as_secs()) => "limits.attempt_time",
+            Self::Time(_) => "limits.time_per_day",
+            Self::Attempts(_) => "limits.attempts",
+        }
+    }
+}
+
 impl fmt::Display for Exhausted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Money(micros) => write!(f, "budget of {}", dollars(*micros)),
-            Self::Tokens(tokens) => write!(f, "budget of {tokens} tokens"),
+            Self::Tokens(tokens) => write!(f, "budget of {}", count(*tokens, "token")),
             Self::Time(time) => write!(f, "budget of {} of work", humantime::format_duration(*time)),
-            Self::Attempts(attempts) => write!(f, "budget of {attempts} attempts"),
+            Self::Attempts(attempts) => write!(f, "budget of {}", count(*attempts, "attempt")),
         }
     }
 }
@@ -182,6 +197,20 @@ mod tests {
         let other = Allowance { usd_micros: Some(3), tokens: Some(7), time: None };
         let both = Allowance { usd_micros: Some(3), tokens: Some(7), time: Some(Duration::from_secs(9)) };
         assert_eq!((one.and(other), both.at_most()), (both, spent(3, 7, 9)));
+    }
+
+    #[test]
+    fn a_used_up_budget_of_an_attempt_names_its_setting() {
+        let own = Budget { usd_micros: Some(5), wall_seconds: Some(60), ..Budget::default() };
+        for (exhausted, setting) in [
+            (Exhausted::Money(5), "limits.usd_per_attempt"),
+            (Exhausted::Money(4), "limits.usd_per_day"),
+            (Exhausted::Tokens(4), "limits.tokens_per_day"),
+            (Exhausted::Time(Duration::from_secs(60)), "limits.attempt_time"),
+            (Exhausted::Time(Duration::from_secs(59)), "limits.time_per_day"),
+        ] {
+            assert_eq!(exhausted.setting_of_attempt(&own), setting);
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Transition {
             }
             Self::Publish { head, pull, checks } => {
                 (record.head_sha, record.pull_request, record.checks) = (Some(head), Some(pull), checks);
-                record.last_failure = None;
+                (record.pushed, record.last_failure) = (true, None);
                 format!("opened the pull request {pull}")
             }
             Self::Block(reason) => block(record, reason, now),
@@ -160,11 +160,12 @@ fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
     match reason {
         BlockReason::ApprovalNeeded(proposed) => record.proposed = Some(proposed),
         BlockReason::PersonPushed { branch, tip, .. } => {
-            (record.branch, record.accepted) = (Some(branch), Some(tip));
+            (record.branch, record.pushed, record.accepted) = (Some(branch), true, Some(tip));
         }
         BlockReason::Question { .. }
         | BlockReason::ChecksFailed { .. }
         | BlockReason::RedBase { .. }
+        | BlockReason::MergeConflict { .. }
         | BlockReason::NoChanges { .. }
         | BlockReason::AgentFailed { .. }
         | BlockReason::AttemptsUsedUp { .. }
@@ -180,7 +181,7 @@ fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
         | BlockReason::NoProgress { .. }
         | BlockReason::WorkerDied => {}
     }
-    let sentence = format!("blocked: {} {}", blocked.text.lines().next().unwrap_or_default(), blocked.question);
+    let sentence = format!("blocked: {}", blocked.in_a_line());
     record.blocked = Some(blocked);
     sentence
 }
@@ -194,7 +195,7 @@ fn requeue_until(record: &mut Record, what: &str, failure: String, until: Timest
 fn rebuild(record: &mut Record, traces: Traces, now: Timestamp) -> String {
     record.blocked = (traces.state() == State::Blocked).then(|| BlockReason::LedgerLost.blocked(now));
     record.status_comment = traces.comment;
-    record.branch = traces.branch;
+    (record.pushed, record.branch) = (traces.branch.is_some(), traces.branch);
     (record.pull_request, record.head_sha) = traces.pull.unzip();
     "rebuilt: the ledger was deleted".to_owned()
 }
@@ -224,6 +225,7 @@ fn asked_for_again(old: &Record) -> Record {
         approved: Vec::new(),
         answer: None,
         branch: None,
+        pushed: false,
         base_sha: None,
         head_sha: None,
         pull_request: None,

@@ -135,6 +135,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         answer: None,
         refused: None,
         branch: None,
+        pushed: false,
         base_sha: None,
         head_sha: None,
         accepted: None,

@@ -7,18 +7,24 @@ mod blocked;
 mod brief;
 mod budget;
 mod change;
+mod change_text;
 mod command;
+mod commit_identity;
+mod conflict;
 mod day_share;
 mod denied;
 mod effect;
 mod ending;
 mod evidence;
 mod ids;
+mod inert;
 mod labels;
 mod lease;
+mod markup;
 mod plan;
 mod policy;
 mod poll;
+mod pull_report;
 mod record;
 mod report;
 mod repository;
@@ -33,13 +39,17 @@ mod text;
 mod transition;
 mod trust;
 mod wait;
+mod ways;
 
 pub use approval::{Impact, Proposed};
 pub use blocked::{BlockKind, BlockReason, Blocked};
 pub use brief::{BriefParts, brief};
 pub use budget::{Allowance, Budget, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, shown_path};
+pub use change_text::ChangeText;
 pub use command::{Command, command_in, unknown_command};
+pub use commit_identity::{CommitIdentity, noreply_email};
+pub use conflict::{Conflict, ConflictKind};
 pub use denied::denied_advice;
 pub use ending::Ending;
 pub use evidence::{CheckExit, CheckResult, CheckRun, Evidence, Verdict};
@@ -47,19 +57,19 @@ pub use ids::{
     ActionMark, CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName,
     RunId, Sha, Timestamp, WorkerId,
 };
+pub use inert::{inert, inert_line};
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
+pub use markup::count;
 pub use plan::{Action, Decision, PlanRules, Planned, decide, plan, plan_chosen};
 pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use poll::{error_pause, poll_pause, until_due};
+pub use pull_report::{PullReport, evidence_table, failed_checks, pull_body};
 pub use record::{
     Answer, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,
     UnwritableRecord,
 };
-pub use report::{
-    OWN_MARK, PullReport, STATUS_MARK, StatusRules, evidence_table, failed_checks, pull_body, pull_title, replied_to,
-    reply_body, status_body,
-};
+pub use report::{OWN_MARK, STATUS_MARK, StatusRules, replied_to, reply_body, status_body};
 pub use repository::{
     DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left, headroom,
     hour_room, reserve,
@@ -71,7 +81,7 @@ pub use slug::branch_for;
 pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};
 pub use spend::{Spend, dollars};
 pub use state::{Recovery, State};
-pub use text::{clip, inert, quiet, terminal, title, visible};
+pub use text::{clip, quiet, terminal, title, visible};
 pub use transition::{ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply};
 pub use trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, approved_hash, latest};
 pub use wait::WaitReason;

@@ -248,7 +248,7 @@ fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) 
             if has_news(issue, record) {
                 return Decision::Act(Action::SeekCommand);
             }
-            WaitReason::RetryAfter { until, failure: record.last_failure.clone().unwrap_or_default() }
+            WaitReason::RetryAfter { until, why: record.last_failure.clone().unwrap_or_default() }
         }
         _ if !issue.blockers.is_empty() => WaitReason::BlockedBy(issue.blockers.clone()),
         _ => return Decision::Act(Action::Claim),

@@ -1,10 +1,10 @@
-//! What people read on the forge: the one status comment of an issue, and the pull request.
-
-use std::fmt::Write;
+//! The one status comment of an issue, and Hob's replies to other comments.
 
 use crate::{
-    BlockKind, Budget, CheckExit, CheckResult, CheckRun, CommentId, Diff, Evidence, Login, Record, State, Verdict,
-    clip, inert, quiet, terminal, title,
+    Blocked, Budget, CommentId, Record, Spend, State, clip, count, inert, inert_line,
+    markup::{code_span, folded, line, person},
+    pull_report::BODY_MAX,
+    ways::ways,
 };
 
 /// Marks the status comment, so that it is found again.
@@ -24,134 +24,6 @@ pub fn replied_to(body: &str) -> Option<CommentId> {
     id.parse().ok().map(CommentId)
 }
 
-/// Characters a body may have on the forge, with room to spare.
-const BODY_MAX: usize = 60_000;
-/// Bytes of one check's output that people see.
-const OUTPUT_MAX: usize = 3_000;
-
-/// Everything a pull request's body says.
-#[derive(Debug, Clone)]
-pub struct PullReport<'a> {
-    /// The issue's ledger.
-    pub record: &'a Record,
-    /// The issue's title.
-    pub issue_title: &'a str,
-    /// The agent's own words on what it did.
-    pub summary: &'a str,
-    /// The agent's name.
-    pub agent: &'a str,
-    /// The checks on base and head.
-    pub evidence: &'a Evidence,
-    /// What changed.
-    pub diff: &'a Diff,
-    /// What the limits were, one sentence.
-    pub limits: &'a str,
-}
-
-/// The pull request's title.
-pub fn pull_title(issue_title: &str) -> String {
-    let cleaned = quiet(&title(issue_title, 120));
-    if cleaned.is_empty() { "Work on an issue without a title".to_owned() } else { cleaned }
-}
-
-/// The pull request's body: what, why, evidence, cost, limits.
-pub fn pull_body(report: &PullReport<'_>) -> String {
-    let record = report.record;
-    let mut text = format!("Fixes #{}\n\n## What\n\n{}\n\n", record.issue, inert(&clip(report.summary.trim(), 8_000)));
-    let (plus, minus) = (report.diff.additions(), report.diff.deletions());
-    let files = count(report.diff.files.len() as u64, "file");
-    line(&mut text, &format!("{files} changed, {} added, {minus} removed:\n", count(plus, "line")));
-    for file in report.diff.files.iter().take(20) {
-        line(&mut text, &format!("- `{}` (+{} −{})", code(&file.path), file.additions, file.deletions));
-    }
-    if report.diff.files.len() > 20 {
-        line(&mut text, &format!("- and {} more", report.diff.files.len() - 20));
-    }
-    let actor = record.trigger.as_ref().map_or_else(|| "a maintainer".to_owned(), |trigger| person(&trigger.actor));
-    line(
-        &mut text,
-        &format!("\n## Why\n\n{actor} put the issue “{}” into Hob's hands.", inert(&title(report.issue_title, 200))),
-    );
-    if let Some(answer) = &record.answer {
-        line(&mut text, &format!("{} answered: {}", person(&answer.actor), quoted(&answer.text)));
-    }
-    line(&mut text, "\n## Evidence\n");
-    text.push_str(&evidence_table(report.evidence));
-    line(
-        &mut text,
-        &format!(
-            "\n## Cost\n\n{} over {}, by the agent `{}`.",
-            record.spend,
-            count(record.attempt.into(), "attempt"),
-            code(report.agent)
-        ),
-    );
-    line(&mut text, &format!("\n## Limits\n\n{}", report.limits));
-    line(&mut text, &format!("\nHob's ledger of this work: `hob history {}`.", record.issue));
-    clip(&text, BODY_MAX)
-}
-
-/// What the evidence says, one sentence, and a table of the checks before and after.
-pub fn evidence_table(evidence: &Evidence) -> String {
-    let commands = |commands: &[String]| {
-        commands.iter().map(|command| format!("`{}`", code(command))).collect::<Vec<_>>().join(", ")
-    };
-    let mut text = match evidence.verdict() {
-        Verdict::NoChecks => {
-            return "**Not verified**: `.github/hob.toml` on the base branch names no checks. Add \
-                    `checks = [\"…\"]` there, and Hob runs them on the base and on the head.\n"
-                .to_owned();
-        }
-        Verdict::Green => "Every check passes on the work; none failed on the base.\n".to_owned(),
-        Verdict::RedToGreen { repaired } => {
-            format!("**Red before, green after**: {} failed on the base and passes on the work.\n", commands(&repaired))
-        }
-        Verdict::Broken { commands: broken } => format!("**The work breaks** {}.\n", commands(&broken)),
-        Verdict::StillRed { commands: red } => format!(
-            "**Red before, red after**: {} failed on the base already. Nothing that passed there fails on the work.\n",
-            commands(&red)
-        ),
-        Verdict::Undecided { commands: open } => format!("{} gave no answer in time.\n", commands(&open)),
-    };
-    text.push_str("\n| check | base | head |\n|---|---|---|\n");
-    for head in &evidence.head {
-        let base =
-            evidence.base.iter().find(|base| base.command == head.command).map_or("not run".to_owned(), exit_word);
-        line(&mut text, &format!("| `{}` | {base} | {} |", code(&head.command).replace('|', "\\|"), exit_word(head)));
-    }
-    text
-}
-
-/// How the question of a blocked issue is answered.
-fn how_to_answer(kind: BlockKind, waits_for_approval: bool, label: &str) -> String {
-    let ways = match kind {
-        BlockKind::ApprovalNeeded if waits_for_approval => {
-            "- comment `/hob approve`: exactly this may run for this issue, now and later;\n\
-             - reply and say what to do instead;\n"
-        }
-        BlockKind::BudgetSpent => "- raise the limit, then reply here;\n",
-        BlockKind::Question
-        | BlockKind::ApprovalNeeded
-        | BlockKind::ChecksFailed
-        | BlockKind::RedBase
-        | BlockKind::NoChanges
-        | BlockKind::AgentFailed
-        | BlockKind::LimitReached
-        | BlockKind::PolicyViolated
-        | BlockKind::PushRefused
-        | BlockKind::EditedMeanwhile
-        | BlockKind::Rejected
-        | BlockKind::SetUpNeeded
-        | BlockKind::NoProgress
-        | BlockKind::PersonPushed
-        | BlockKind::WorkerDied => "- reply here: Hob goes on, and the agent reads what you write;\n",
-    };
-    format!(
-        "Somebody with write access to this repository can\n\n{ways}- comment `/hob retry`, or take the label `{label}` off, \
-         to try again as it is;\n- comment `/hob cancel` to end it. The work so far is kept.\n"
-    )
-}
-
 /// What the status comment says beside the record.
 #[derive(Debug, Clone)]
 pub struct StatusRules<'a> {
@@ -163,69 +35,102 @@ pub struct StatusRules<'a> {
     pub budget: Budget,
     /// The share of it at which people are warned.
     pub soft: f64,
+    /// The repository's page on the forge.
+    pub repo_url: &'a str,
 }
 
-/// The status comment: where the issue stands, why, and what to do next.
+/// The status comment: where the issue stands, why, and what to do next; and, folded, what is asked for now and then.
 pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
-    let (trigger_label, blocked_label) = (rules.trigger, rules.blocked);
     let mut text = format!("{STATUS_MARK}\n");
     if let Some(refusal) = record.refused.as_ref().filter(|_| record.state == State::Ready) {
-        line(&mut text, &format!("**Refused**: {}.\n", inert(&refusal.reason)));
+        line(&mut text, &inert(&format!("**Refused**: {}.", refusal.reason)));
         line(
             &mut text,
             &format!(
-                "Nothing was done. Somebody with write access to this repository can remove the label `{trigger_label}` and add it again."
+                "\nNothing was done. Somebody with write access to this repository can remove the label `{}` and add it \
+                 again.",
+                rules.trigger
             ),
         );
         return text;
     }
     line(&mut text, &headline(record));
-    if let Some(blocked) = record.blocked.as_ref().filter(|_| record.state == State::Blocked) {
-        line(
-            &mut text,
-            &format!(
-                "\n{}\n\n**Question**: {}\n",
-                inert(&clip(&blocked.text, 20_000)),
-                inert(&clip(&blocked.question, 4_000))
-            ),
-        );
-        let waiting = record.waiting_action();
-        if let Some(action) = waiting {
-            // Each of its lines stands behind a bar, so none ends the block.
-            line(
-                &mut text,
-                &format!("Exactly this, by the tool `{}`:\n\n```text\n{}```\n", code(&action.tool), action.shown()),
-            );
-        }
-        text.push_str(&how_to_answer(blocked.kind, waiting.is_some(), blocked_label));
+    let blocked = record.blocked.as_ref().filter(|_| record.state == State::Blocked);
+    let mut more = Vec::new();
+    if let Some(blocked) = blocked {
+        text.push_str(&asked(record, blocked));
+        let ways = ways(blocked.kind, record, rules.blocked);
+        line(&mut text, &format!("\n{}", ways.first));
+        more.push(ways.others);
     }
+    let facts = facts(record, rules);
+    if !facts.is_empty() {
+        line(&mut text, &format!("\n{facts}"));
+    }
+    if blocked.is_some() || record.attempt > 1 || record.spend != Spend::default() {
+        more.push(cost(record));
+        let heading = if blocked.is_some() { "Other answers, cost and history" } else { "Cost and history" };
+        line(&mut text, "");
+        text.push_str(&folded(heading, &more.join("\n\n")));
+    }
+    clip(&text, BODY_MAX)
+}
+
+/// Why a person is needed, and the question.
+fn asked(record: &Record, blocked: &Blocked) -> String {
+    let (reason, question) = (clip(&blocked.text, 10_000), clip(&blocked.question, 4_000));
+    let mut text = format!("\n{}\n\n{}\n", inert(&reason), inert(&format!("**Question**: {question}")));
+    if let Some(action) = record.waiting_action() {
+        // Each of its lines stands behind a bar, so none ends the block.
+        let tool = code_span(&action.tool);
+        line(&mut text, &format!("\nExactly this, by the tool {tool}:\n\n```text\n{}```", action.shown()));
+    }
+    text
+}
+
+/// Where the work is, and how it stands.
+fn facts(record: &Record, rules: &StatusRules<'_>) -> String {
     let mut facts = Vec::new();
-    if let Some(branch) = &record.branch {
-        facts.push(format!("branch `{}`", code(branch)));
+    if let Some(branch) = record.branch.as_ref().filter(|_| record.pushed) {
+        facts.push(format!("branch [{}]({})", code_span(branch), branch_url(rules.repo_url, branch)));
     }
     if let Some(checks) = record.checks {
-        facts.push(format!("{} of {} checks pass", checks.passed, checks.run));
-    }
-    if record.attempt > 0 {
-        facts.push(format!("attempt {}", record.attempt));
-    }
-    if record.spend != Default::default() {
-        facts.push(format!("spent {}", record.spend));
+        let verb = if checks.run == 1 { "passes" } else { "pass" };
+        facts.push(format!("{} of {} {verb}", checks.passed, count(checks.run, "check")));
     }
     let used = rules.budget.used(record.spend);
     if used >= rules.soft && used > 0.0 && record.state != State::Done {
         facts.push(format!("**{:.0}% of the issue's budget is used**", (used * 100.0).floor()));
     }
-    if !facts.is_empty() {
-        line(&mut text, &format!("\n{}", facts.join(" · ")));
+    facts.join(" · ")
+}
+
+/// The page of a branch on the forge.
+fn branch_url(repo_url: &str, branch: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/');
+    let mut url = format!("{repo_url}/tree/");
+    for byte in branch.bytes() {
+        if plain(byte) { url.push(char::from(byte)) } else { url.push_str(&format!("%{byte:02X}")) }
     }
-    clip(&text, BODY_MAX)
+    url
+}
+
+fn cost(record: &Record) -> String {
+    let mut facts = Vec::new();
+    if record.attempt > 0 {
+        facts.push(format!("attempt {}", record.attempt));
+    }
+    if record.spend != Spend::default() {
+        facts.push(format!("spent {}", record.spend));
+    }
+    facts.push(format!("`hob history {}` prints each step", record.issue));
+    facts.join(" · ")
 }
 
 fn headline(record: &Record) -> String {
     let pull = record.pull_request.map(|number| format!("#{number}")).unwrap_or_default();
     if let Some(pause) = record.paused.as_ref().filter(|_| record.state != State::Done) {
-        let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", inert(&pause.reason)) };
+        let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", inert_line(&pause.reason)) };
         return format!(
             "**Paused** by {}{why}: Hob leaves it alone until `hob resume {}`.",
             person(&pause.by),
@@ -235,7 +140,7 @@ fn headline(record: &Record) -> String {
     match record.state {
         State::Ready => match (&record.last_failure, record.retry_after) {
             (Some(failure), Some(until)) => {
-                format!("**Waiting** until {}: {}", until.format("%Y-%m-%d %H:%M UTC"), inert(&clip(failure, 2_000)),)
+                inert(&format!("**Waiting** until {}: {}", until.format("%Y-%m-%d %H:%M UTC"), clip(failure, 2_000)))
             }
             _ => "**Ready**: the next free worker takes it.".to_owned(),
         },
@@ -248,61 +153,12 @@ fn headline(record: &Record) -> String {
     }
 }
 
-/// The failed checks, for the reason of a blocked issue.
-pub fn failed_checks(results: &[CheckResult]) -> String {
-    let mut text = String::new();
-    for result in results.iter().filter(|result| !result.passed()) {
-        let output = terminal(&clip(result.output.trim_end(), OUTPUT_MAX)).replace("```", "'''");
-        line(&mut text, &format!("`{}`: {}\n\n```text\n{output}\n```", code(&result.command), exit_word(result)));
-    }
-    text
-}
-
-fn exit_word(result: &CheckResult) -> String {
-    match result.exit {
-        CheckExit::Passed => match result.run {
-            CheckRun::Now => format!("passed ({} s)", result.seconds),
-            CheckRun::Earlier => format!("passed earlier ({} s)", result.seconds),
-        },
-        CheckExit::Failed { code } => format!("failed (exit code {code})"),
-        CheckExit::Signal { signal } => format!("failed (signal {signal})"),
-        CheckExit::OutOfTime => "out of time".to_owned(),
-        CheckExit::Cancelled => "cancelled".to_owned(),
-    }
-}
-
-/// An account's name that notifies nobody.
-fn person(login: &Login) -> String {
-    format!("`{}`", code(login.as_str()))
-}
-
-/// A number with its noun.
-fn count(n: u64, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
-}
-
-/// Text that fits between two back-ticks.
-fn code(text: &str) -> String {
-    terminal(text).replace('`', "'").replace('\n', " ")
-}
-
-/// Words on one line: no line of theirs begins a block that what follows would be taken into.
-fn quoted(text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if text.trim().is_empty() { "(try again)".to_owned() } else { format!("“{}”", inert(&clip(&text, 2_000))) }
-}
-
-fn line(text: &mut String, part: &str) {
-    // Writing to a string cannot fail.
-    writeln!(text, "{part}").ok();
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        Answer, BlockKind, Blocked, CheckTally, Claimant, Impact, IssueNumber, Nonce, Pause, Proposed, PullNumber,
-        Refusal, Spend, Timestamp, WorkerId, acquire,
+        BlockKind, CheckTally, Claimant, Impact, IssueNumber, Nonce, Pause, Proposed, PullNumber, Refusal, Timestamp,
+        WorkerId, acquire, blocked::tests::every_reason,
     };
 
     fn record(state: State) -> Record {
@@ -320,7 +176,13 @@ mod tests {
 
     fn rules() -> StatusRules<'static> {
         let budget = Budget { usd_micros: Some(5_000_000), ..Budget::default() };
-        StatusRules { trigger: "code", blocked: "blocked", budget, soft: 0.8 }
+        StatusRules {
+            trigger: "code",
+            blocked: "blocked",
+            budget,
+            soft: 0.8,
+            repo_url: "https://example.org/acme/site",
+        }
     }
 
     #[test]
@@ -357,13 +219,18 @@ mod tests {
 
         **Question**: UTC or local?
 
-        Somebody with write access to this repository can
+        Reply here, and the agent goes on with your answer.
 
-        - reply here: Hob goes on, and the agent reads what you write;
-        - comment `/hob retry`, or take the label `blocked` off, to try again as it is;
-        - comment `/hob cancel` to end it. The work so far is kept.
+        <details><summary>Other answers, cost and history</summary>
 
-        branch `hob/7-x` · attempt 1 · spent 1 min 1 s
+        Answers of accounts with write access to this repository count.
+
+        - `/hob retry`, or taking the label `blocked` off, leaves the decision to the agent.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · spent 1 min 1 s · `hob history 7` prints each step
+
+        </details>
         ");
     }
 
@@ -396,19 +263,24 @@ mod tests {
         | /hob approve
         ```
 
-        Somebody with write access to this repository can
+        Comment `/hob approve` to allow exactly this for this issue, now and later. Or reply here and say what to do instead.
 
-        - comment `/hob approve`: exactly this may run for this issue, now and later;
-        - reply and say what to do instead;
-        - comment `/hob retry`, or take the label `blocked` off, to try again as it is;
-        - comment `/hob cancel` to end it. The work so far is kept.
+        <details><summary>Other answers, cost and history</summary>
 
-        attempt 1
+        Answers of accounts with write access to this repository count.
+
+        - `/hob retry`, or taking the label `blocked` off, lets the agent go on without it.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        </details>
         ");
     }
 
     /// The status comment of an issue in each state, and in each condition that changes what it says.
     #[test]
+    #[expect(clippy::too_many_lines, reason = "most of them are the texts")]
     fn the_status_comment_says_where_the_issue_stands() {
         let at = Timestamp::from_timestamp(1_700_000_000, 0).unwrap();
         let spend = Spend { usd_micros: 120_000, input_tokens: 900, output_tokens: 100, wall_seconds: 61 };
@@ -440,8 +312,6 @@ mod tests {
         <!-- hob:status -->
         **Ready**: the next free worker takes it.
 
-        attempt 1
-
         == refused
         <!-- hob:status -->
         **Refused**: `otto` has triage permission.
@@ -452,115 +322,432 @@ mod tests {
         <!-- hob:status -->
         **Waiting** until 2023-11-14 22:13 UTC: the model &lt;b>failed&lt;/b>
 
-        attempt 1
-
         == paused
         <!-- hob:status -->
         **Paused** by `ann` (after the release): Hob leaves it alone until `hob resume 7`.
-
-        attempt 1
 
         == assigned
         <!-- hob:status -->
         **Claimed**: the work is being prepared.
 
-        attempt 1
-
         == in progress
         <!-- hob:status -->
         **In progress**: an agent works on it.
-
-        attempt 1
 
         == in review
         <!-- hob:status -->
         **In review**: #9 is open. Review it, merge it, or close it.
 
-        branch `hob/7-x` · 2 of 2 checks pass · attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s
+        2 of 2 checks pass
+
+        <details><summary>Cost and history</summary>
+
+        attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s · `hob history 7` prints each step
+
+        </details>
 
         == blocked without a reason
         <!-- hob:status -->
         **Blocked**: a person is needed.
 
-        attempt 1
-
         == done
         <!-- hob:status -->
         **Done**: Hob no longer works on this issue; its pull request was #9.
 
-        branch `hob/7-x` · 2 of 2 checks pass · attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s
+        2 of 2 checks pass
+
+        <details><summary>Cost and history</summary>
+
+        attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s · `hob history 7` prints each step
+
+        </details>
 
         == done without a pull request
         <!-- hob:status -->
         **Done**: Hob no longer works on this issue.
+        ");
+    }
 
-        attempt 1
+    /// The status comment of an issue for each reason why it may be blocked.
+    #[test]
+    #[expect(clippy::too_many_lines, reason = "most of them are the texts")]
+    fn a_blocked_comment_offers_what_fits_its_reason() {
+        let told: Vec<String> = every_reason()
+            .into_iter()
+            .map(|reason| {
+                let mut record = Record { branch: Some("hob/7-x".to_owned()), ..record(State::Blocked) };
+                let blocked = reason.blocked(Timestamp::UNIX_EPOCH);
+                if let crate::BlockReason::ApprovalNeeded(proposed) = reason {
+                    record.proposed = Some(proposed);
+                }
+                record.pushed = blocked.kind == BlockKind::ChecksFailed;
+                let kind = blocked.kind;
+                record.blocked = Some(blocked);
+                let body = status_body(&record, &rules());
+                let body = body.split_once("needed.\n\n").unwrap().1;
+                format!("== {kind:?}\n{}", body.split("\n\n</details>").next().unwrap())
+            })
+            .collect();
+        insta::assert_snapshot!(told.join("\n\n"), @r"
+        == Question
+        The agent needs an answer before it can continue.
+
+        **Question**: UTC or local?
+
+        Reply here, and the agent goes on with your answer.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob retry`, or taking the label `blocked` off, leaves the decision to the agent.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == ApprovalNeeded
+        The agent wants to run an action of high impact, which needs approval here.
+
+        **Question**: Do you approve this: `` shell rm `x` y ``?
+
+        Exactly this, by the tool `shell`:
+
+        ```text
+        | no route to host
+        ```
+
+        Comment `/hob approve` to allow exactly this for this issue, now and later. Or reply here and say what to do instead.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob retry`, or taking the label `blocked` off, lets the agent go on without it.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == ChecksFailed
+        The checks still fail after 2 rounds of work.
+
+        `make test`: failed (exit code 1)
+
+        **Question**: What should the agent do about this?
+
+        Reply here with a hint, and the agent goes on from its work so far.
+
+        branch [`hob/7-x`](https://example.org/acme/site/tree/hob/7-x)
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob retry`, or taking the label `blocked` off, lets the agent try again as it is.
+        - `/hob cancel` ends the work on this issue. The work so far stays on `hob/7-x`.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == RedBase
+        The base branch fails its own checks, so no agent was started.
+
+        `make test`: failed (exit code 1)
+
+        **Question**: Can you mend the base branch?
+
+        Once it is mended, comment `/hob retry`: Hob starts from it.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == MergeConflict
+        The branch conflicts with today's `main`, and the agent did not resolve that:
+
+        - `src/a.rs`: both changed the same lines; both versions are in it, between markers
+
+        **Question**: Which side should win, and where?
+
+        Reply here with the answer. Or merge the base into the branch yourself, then comment `/hob retry`.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == NoChanges
+        The agent changed no file. It said: It is fine.
+
+        **Question**: Should something change here?
+
+        Reply here and say what, or close the issue.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == AgentFailed
+        The agent failed: no route to host.
+
+        **Question**: What should it do differently, or what does it lack?
+
+        Reply here with what the agent lacks, and it tries again.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob retry`, or taking the label `blocked` off, lets the agent try again as it is.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == LimitReached
+        3 attempts are used up, as many as `limits.attempts` allows.
+
+        **Question**: Should Hob try again? An answer resets the count.
+
+        Comment `/hob retry` for another attempt, or reply here with a hint for it.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == LimitReached
+        3 attempts failed, as many as `limits.attempts` allows. The last failure: no route to host.
+
+        **Question**: Should Hob try again? An answer resets the count.
+
+        Comment `/hob retry` for another attempt, or reply here with a hint for it.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == LimitReached
+        The attempt's budget of $5.00 (`limits.usd_per_attempt`) is used up: 1 s. The issue has spent 2 s so far.
+
+        **Question**: Should Hob make another attempt? If one needs more, raise `limits.usd_per_attempt` in Hob's settings first.
+
+        Comment `/hob retry` for another attempt, or reply here with a hint for it.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == BudgetSpent
+        The issue's budget of $5.00 (`limits.usd_per_issue`) is used up. It has spent 2 s so far.
+
+        **Question**: Is the issue worth more? Then raise `limits.usd_per_issue` in Hob's settings. Otherwise do the rest by hand.
+
+        Once the limit is raised, comment `/hob retry`. Before that, no answer helps.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == PolicyViolated
+        The change breaks rules and was not pushed:
+
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+
+        **Question**: Should the issue be solved in another way? If the rule is wrong here, a person has to make this change.
+
+        Reply here and say how to do without these changes, or make them yourself.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == PushRefused
+        No route to host.
+
+        **Question**: Can you fix this and then let Hob try again?
+
+        Comment `/hob retry` when Hob should try again.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == SetUpNeeded
+        No route to host.
+
+        **Question**: Can you fix this and then let Hob try again?
+
+        Comment `/hob retry` when Hob should try again.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == SetUpNeeded
+        The ledger of this issue was deleted, and with it the reason why it is blocked and what it has cost so far.
+
+        **Question**: Should Hob continue?
+
+        Comment `/hob retry` when Hob should try again.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == EditedMeanwhile
+        The issue's title or body was edited after the work on it was authorized.
+
+        **Question**: Should Hob work on the text as it stands now?
+
+        Comment `/hob retry`, or reply here with more: Hob goes on with the present text.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == Rejected
+        The pull request of this issue, number 9, was closed without a merge.
+
+        **Question**: What should be done differently?
+
+        Reply here and say what should be different: the agent works on it once more.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == NoProgress
+        Two attempts in a row failed in the same way on the same work: no route to host.
+
+        **Question**: What should be done differently?
+
+        Reply here and say what should be different: the agent works on it once more.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == PersonPushed
+        Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stops.
+
+        **Question**: Should Hob continue from the branch as it stands?
+
+        Any answer means yes: comment `/hob retry`, or reply here with a hint.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == WorkerDied
+        The worker that held this issue died.
+
+        **Question**: Should Hob continue?
+
+        Comment `/hob retry`, or reply here with a hint.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
         ");
     }
 
     #[test]
-    fn a_pull_request_says_what_why_evidence_cost_and_limits() {
-        let (command, output) = ("./test.sh".to_owned(), String::new());
-        let check = |exit| CheckResult {
-            command: command.clone(),
-            exit,
-            output: output.clone(),
-            seconds: 2,
-            run: CheckRun::Now,
-        };
-        let evidence =
-            Evidence { base: vec![check(CheckExit::Failed { code: 1 })], head: vec![check(CheckExit::Passed)] };
-        let mut record = record(State::InProgress);
-        record.answer = Some(Answer {
-            actor: "ann".into(),
-            text: "use UTC\n```\nfrom now on".to_owned(),
-            question: None,
-            comment: None,
-            event: None,
-        });
-        let body = pull_body(&PullReport {
-            record: &record,
-            issue_title: "Fix [it] @all",
-            summary: "Closes #1. ![beacon](http://x)",
-            agent: "native",
-            evidence: &evidence,
-            diff: &Diff { files: Vec::new(), patch: String::new(), patch_truncated: false },
-            limits: "An attempt may take 30m.",
-        });
-        assert!(body.contains("Closes #\u{200b}1. !\\[beacon]"), "{body}");
-        // What keeps text from notifying anybody shows nothing: a snapshot has to.
-        insta::assert_snapshot!(body.replace('\u{200b}', "<zwsp>"), @r"
-        Fixes #7
-
-        ## What
-
-        Closes #<zwsp>1. !\[beacon](http://x)
-
-        0 files changed, 0 lines added, 0 removed:
-
-
-        ## Why
-
-        a maintainer put the issue “Fix 'it' @<zwsp>all” into Hob's hands.
-        `ann` answered: “use UTC ``` from now on”
-
-        ## Evidence
-
-        **Red before, green after**: `./test.sh` failed on the base and passes on the work.
-
-        | check | base | head |
-        |---|---|---|
-        | `./test.sh` | failed (exit code 1) | passed (2 s) |
-
-        ## Cost
-
-        0 s over 1 attempt, by the agent `native`.
-
-        ## Limits
-
-        An attempt may take 30m.
-
-        Hob's ledger of this work: `hob history 7`.
-        ");
+    fn a_branch_is_linked_once_it_was_pushed() {
+        let mut record = Record { branch: Some("hob/7-größe".to_owned()), ..record(State::InProgress) };
+        assert!(!status_body(&record, &rules()).contains("hob/7"));
+        record.pushed = true;
+        let link = "branch [`hob/7-größe`](https://example.org/acme/site/tree/hob/7-gr%C3%B6%C3%9Fe)";
+        assert!(status_body(&record, &rules()).contains(link));
     }
 }

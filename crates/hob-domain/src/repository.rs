@@ -20,7 +20,7 @@ use std::{fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Allowance, Budget, Exhausted, IssueNumber, Nonce, Pause, RECORD_VERSION, Spend, Timestamp, UnreadableRecord,
+    Allowance, Budget, Exhausted, IssueNumber, Nonce, Pause, RECORD_VERSION, Spend, Timestamp, UnreadableRecord, count,
     day_share::ShareWire,
     record::{UnwritableRecord, from_message, to_message},
 };
@@ -144,7 +144,9 @@ impl fmt::Display for Full {
                 write!(f, "{} paused the repository{why}; `hob resume --all` resumes it", pause.by)
             }
             Self::Hour { limit, until } => {
-                write!(f, "{limit} issues were claimed within the hour, the limit; the next is claimed after {until}")
+                let claimed = format!("{} {}", count(*limit, "issue"), if *limit == 1 { "was" } else { "were" });
+                let limit = "the limit (`limits.issues_per_hour`)";
+                write!(f, "{claimed} claimed within the hour, {limit}; the next is claimed after {until}")
             }
             Self::Day { exhausted, spent, until } => write!(
                 f,

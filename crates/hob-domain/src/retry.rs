@@ -23,7 +23,7 @@ pub enum FailureClass {
     },
     /// A maintainer has to decide or to set something up: the issue asks them.
     NeedsHuman,
-    /// The worker lacks something that only whoever runs it can supply, such as a program, a model's key or a right of its
+    /// The worker lacks something that only its operator can supply, such as a program, a model's key or a right of its
     /// token. No issue is to blame, so none is blocked.
     Misconfigured,
     /// The run was ended on purpose.

@@ -29,6 +29,8 @@ pub struct RunRequest {
     pub checks: Vec<String>,
     /// Wall time left for this run.
     pub time: Duration,
+    /// The setting that this time comes from: it is named when the time is over.
+    pub time_setting: &'static str,
     /// Millionths of a US dollar left for this run; none: not limited.
     pub usd_micros: Option<u64>,
     /// Tokens left for this run, sent and produced; none: not limited.
@@ -45,6 +47,9 @@ pub enum Outcome {
     Done {
         /// What was done and why, for the pull request.
         summary: String,
+        /// What the change does, in a few words, for the commit and the pull request; none: the title says it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
     },
     /// The agent found that nothing has to change.
     NothingToDo {
@@ -68,6 +73,13 @@ pub enum Outcome {
         /// Whether trying again can help.
         failure: FailureClass,
     },
+}
+
+impl Outcome {
+    /// Done, without a title for the change.
+    pub fn done(summary: impl Into<String>) -> Self {
+        Self::Done { summary: summary.into(), title: None }
+    }
 }
 
 /// What comes back from a run.

@@ -4,6 +4,8 @@ use std::{iter::Sum, ops::Add};
 
 use serde::{Deserialize, Serialize};
 
+use crate::count;
+
 /// The cost of a run, or of all runs of an issue. Money is in millionths of a US dollar, so that sums are exact.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -73,7 +75,7 @@ impl std::fmt::Display for Spend {
             write!(f, "{}, ", dollars(self.usd_micros))?;
         }
         if self.tokens() > 0 {
-            write!(f, "{} tokens, ", self.tokens())?;
+            write!(f, "{}, ", count(self.tokens(), "token"))?;
         }
         match self.wall_seconds {
             seconds @ 0..60 => write!(f, "{seconds} s"),

@@ -1,4 +1,4 @@
-//! Hostile text made harmless: for a model, for a terminal, for a comment.
+//! Hostile text made harmless: for a model, for a terminal, for a title. `inert` has what goes into a comment.
 
 /// Cuts `text` at a character boundary near `max` bytes and says so.
 pub fn clip(text: &str, max: usize) -> String {
@@ -33,35 +33,42 @@ pub fn terminal(text: &str) -> String {
     shown
 }
 
-/// Text of a model or an agent for a comment or a pull request: it cannot mention, close, embed an image or open a tag.
-pub fn inert(text: &str) -> String {
-    let (text, _) = visible(text);
-    let mut safe = String::with_capacity(text.len() + 16);
-    let mut chars = text.chars().peekable();
-    let mut line_start = true;
-    while let Some(c) = chars.next() {
-        let next = chars.peek().copied().unwrap_or(' ');
-        match c {
-            '<' => safe.push_str("&lt;"),
-            '!' if next == '[' => safe.push_str("!\\"),
-            '@' if next.is_alphanumeric() => safe.push_str("@\u{200b}"),
-            '#' if next.is_ascii_digit() => safe.push_str("#\u{200b}"),
-            '-' if next.is_ascii_digit() && safe.to_ascii_lowercase().ends_with("gh") => safe.push_str("-\u{200b}"),
-            '/' if line_start => safe.push_str("\u{200b}/"),
-            '/' if safe.ends_with("/issues") || safe.ends_with("/pull") => safe.push_str("/\u{200b}"),
-            c => safe.push(c),
-        }
-        line_start = c == '\n' || (line_start && c.is_whitespace());
-    }
-    safe
-}
-
 /// A title for a commit or a pull request: one line, nothing hidden, no CI switch, no trailer, at most `max` characters.
 pub fn title(text: &str, max: usize) -> String {
     let (text, _) = visible(text);
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let plain = line.replace(['[', ']'], "'");
-    if plain.chars().count() <= max { plain } else { plain.chars().take(max - 1).chain(['…']).collect() }
+    let plain = without_switches(&line);
+    if plain.chars().count() <= max {
+        return plain;
+    }
+    let cut: String = plain.chars().take(max - 1).collect();
+    let kept = cut.rfind(' ').filter(|space| *space > cut.len() / 2).map_or(cut.as_str(), |space| &cut[..space]);
+    format!("{kept}…")
+}
+
+/// The text without what switches CI off, such as `[skip ci]`: the brackets become quotation marks.
+pub(crate) fn without_switches(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let text = text.replace("***", "");
+    let mut rest = text.as_str();
+    while let Some((before, after)) = rest.split_once('[') {
+        plain.push_str(before);
+        let Some((inner, after_it)) = after.split_once(']') else {
+            plain.push('[');
+            rest = after;
+            continue;
+        };
+        let letters: String = inner.chars().filter(|c| c.is_alphabetic()).collect::<String>().to_lowercase();
+        if letters.contains("skip") || letters.contains("noci") {
+            plain.extend(["'", inner, "'"]);
+            rest = after_it;
+        } else {
+            plain.push('[');
+            rest = after;
+        }
+    }
+    plain.push_str(rest);
+    plain
 }
 
 /// Text for a title or a commit message, which no renderer escapes: it calls nobody and closes nothing.
@@ -135,16 +142,6 @@ mod tests {
         assert_eq!(visible("a\u{200b}b").1, 1);
     }
 
-    /// Attack corpus G83, H87.
-    #[test]
-    fn an_agents_text_is_inert_in_a_comment() {
-        assert_eq!(inert("@team Fixes #9"), "@\u{200b}team Fixes #\u{200b}9");
-        assert_eq!(inert("closes GH-4 https://x/o/r/issues/5"), "closes GH-\u{200b}4 https://x/o/r/issues/\u{200b}5");
-        assert_eq!(inert("![x](http://beacon) <img>"), "!\\[x](http://beacon) &lt;img>");
-        assert_eq!(inert("/merge\n  /hob retry"), "\u{200b}/merge\n  \u{200b}/hob retry");
-        assert_eq!(inert("a/b, mail a@b.c"), "a/b, mail a@\u{200b}b.c");
-    }
-
     /// Attack corpus H87: a commit message closes issues as a pull request's body does.
     #[test]
     fn a_commit_message_calls_nobody_and_closes_nothing() {
@@ -157,8 +154,21 @@ mod tests {
     /// Attack corpus H84, H92.
     #[test]
     fn a_title_is_one_plain_line() {
-        assert_eq!(title("Fix [skip ci]\nSigned-off-by: x \u{1b}]52;c", 80), "Fix 'skip ci' Signed-off-by: x '52;c");
+        assert_eq!(title("Fix [skip ci]\nSigned-off-by: x \u{1b}]52;c", 80), "Fix 'skip ci' Signed-off-by: x ]52;c");
         assert_eq!(title(&"x".repeat(100), 10), format!("{}…", "x".repeat(9)));
+        assert_eq!(title("one two three", 11), "one two…");
+    }
+
+    /// Attack corpus H84: the switches of GitHub, Azure and those that people made up alike.
+    #[test]
+    fn no_title_switches_ci_off() {
+        for (text, plain) in [
+            ("[ci skip] [SKIP-CI] [No CI] [skip actions]", "'ci skip' 'SKIP-CI' 'No CI' 'skip actions'"),
+            ("a[0] [Bug] [x](y) [", "a[0] [Bug] [x](y) ["),
+            ("[[skip ci]] ***NO_CI***", "'[skip ci'] NO_CI"),
+        ] {
+            assert_eq!(without_switches(text), plain);
+        }
     }
 
     #[test]

@@ -166,6 +166,8 @@ pub enum Note {
     Proven(Sha),
     /// How the attempt failed and on what work, as one hash.
     Failure(String),
+    /// The branch is on the forge.
+    Pushed,
 }
 
 /// Makes a transition: the next record, and the sentence that tells it.
@@ -190,6 +192,7 @@ impl Record {
             Note::Spend(spend) => self.spend = self.spend + spend,
             Note::Proven(head) => self.head_sha = Some(head),
             Note::Failure(mark) => self.stalled = Some(mark),
+            Note::Pushed => self.pushed = true,
         }
     }
 
@@ -564,11 +567,13 @@ mod tests {
             Note::Proven(Sha("h".to_owned())),
             Note::Failure("f".to_owned()),
             Note::StatusComment(CommentId(3)),
+            Note::Pushed,
         ] {
             record.note(note);
         }
         let record = released(&record, Nonce::from("m"), now());
         assert_eq!((record.spend.usd_micros, record.stalled.as_deref()), (10, Some("f")));
         assert_eq!((record.status_comment, record.head_sha), (Some(CommentId(3)), Some(Sha("h".to_owned()))));
+        assert!(record.pushed);
     }
 }

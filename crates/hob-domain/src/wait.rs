@@ -13,8 +13,8 @@ pub enum WaitReason {
     RetryAfter {
         /// Not before.
         until: Timestamp,
-        /// Why the last attempt failed.
-        failure: String,
+        /// What it waits for: why the last attempt failed, or why it could not go on.
+        why: String,
     },
     /// The trigger was refused, and nothing has changed since.
     Refused(String),
@@ -84,9 +84,7 @@ impl std::fmt::Display for WaitReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Held(held) => write!(f, "worker {} works on it, its lease lasts until {}", held.holder, held.until),
-            Self::RetryAfter { until, failure } => {
-                write!(f, "the last attempt failed ({failure}); the next starts after {until}")
-            }
+            Self::RetryAfter { until, why } => write!(f, "it is tried again after {until}: {why}"),
             Self::Refused(reason) => {
                 write!(
                     f,

@@ -7,6 +7,7 @@ use crate::{Connection, ForgeError, TokenPermission::MetadataRead, pages::pages,
 
 #[derive(Serialize, Deserialize)]
 struct UserWire {
+    id: u64,
     login: Login,
 }
 
@@ -39,6 +40,20 @@ impl Connection {
         match self.get::<UserWire>("/user", Purpose::without_permission("ask whose token this is")).await {
             Ok(user) => Ok(Some(user.login)),
             Err(ForgeError::Forbidden { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The id of an account; none where the forge does not tell.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn account_id(&self, login: &Login) -> Result<Option<u64>, ForgeError> {
+        // A bot's login ends with `[bot]`, which no address holds.
+        let path = format!("/users/{}", login.as_str().replace('[', "%5B").replace(']', "%5D"));
+        match self.get::<UserWire>(&path, Purpose::without_permission("ask for the id of Hob's account")).await {
+            Ok(user) => Ok(Some(user.id)),
+            Err(ForgeError::Forbidden { .. } | ForgeError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
         }
     }

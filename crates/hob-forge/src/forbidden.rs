@@ -3,7 +3,7 @@
 use hob_domain::{clip, denied_advice};
 use http::HeaderMap;
 
-use crate::TokenPermission;
+use crate::{TokenPermission, purpose::permission_advice};
 
 /// What to do about a refused call; none: nothing is known.
 pub(super) fn advice(headers: &HeaderMap, message: &str, needs: Option<TokenPermission>) -> Option<String> {
@@ -14,8 +14,7 @@ pub(super) fn advice(headers: &HeaderMap, message: &str, needs: Option<TokenPerm
     };
     let permission = || {
         let named = header("x-accepted-github-permissions").and_then(accepted);
-        let named = named.or_else(|| needs.map(|permission| format!("`{permission}`")))?;
-        Some(format!("give it the permission {named}"))
+        named.map(|named| permission_advice(&named)).or_else(|| Some(needs?.advice()))
     };
     sign_on().or_else(|| denied_advice(message).map(str::to_owned)).or_else(permission)
 }

@@ -47,7 +47,7 @@ pub use labels::Labels;
 pub use lease::HeldLease;
 pub use ledger::{Ledger, LedgerEntry, fresh_nonce};
 pub use pulls::{Pull, PullDraft, Pulls};
-pub use purpose::TokenPermission;
+use purpose::TokenPermission;
 pub use rates::Rate;
 pub use repository::{BaseBranch, Repository, RepositoryDetails};
 pub use repository_ledger::{RepositoryChange, RepositoryLedger};

@@ -5,7 +5,7 @@ use std::fmt;
 /// A permission of a token, as GitHub's settings name it.
 /// <https://docs.github.com/rest/authentication/permissions-required-for-fine-grained-personal-access-tokens>
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TokenPermission {
+pub(super) enum TokenPermission {
     /// To read what a repository is and who may do what in it.
     MetadataRead,
     /// To read files, commits, branches and refs.
@@ -27,6 +27,11 @@ impl TokenPermission {
     pub(super) fn to(self, what: &str) -> Purpose<'_> {
         Purpose { what, needs: Some(self) }
     }
+
+    /// What to do where a token lacks it.
+    pub(super) fn advice(self) -> String {
+        permission_advice(&format!("`{self}`"))
+    }
 }
 
 impl fmt::Display for TokenPermission {
@@ -41,6 +46,11 @@ impl fmt::Display for TokenPermission {
             Self::PullRequestsWrite => "pull requests: write",
         })
     }
+}
+
+/// What to do where the token lacks a permission, which is named in backquotes.
+pub(super) fn permission_advice(named: &str) -> String {
+    format!("give it the permission {named}")
 }
 
 /// What a call is for.

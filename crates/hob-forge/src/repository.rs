@@ -1,11 +1,11 @@
 //! The repository itself: its branches, its settings file, and who may do what.
 
-use hob_domain::{Actor, Permission, Sha};
+use hob_domain::{Actor, Permission, RepoName, Sha};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Forge, ForgeError,
-    TokenPermission::{ContentsRead, MetadataRead},
+    TokenPermission::{ContentsRead, ContentsWrite, MetadataRead},
 };
 
 /// What Hob reads of a repository.
@@ -19,6 +19,26 @@ pub struct RepositoryDetails {
     pub archived: bool,
     /// Whether it has issues.
     pub has_issues: bool,
+}
+
+impl RepositoryDetails {
+    /// Whether work can be put on `repo`, which they describe.
+    ///
+    /// # Errors
+    /// [`ForgeError::Archived`], [`ForgeError::NoIssues`], or [`ForgeError::Forbidden`] where the token may not push.
+    pub fn fit(&self, repo: &RepoName) -> Result<(), ForgeError> {
+        if self.archived {
+            return Err(ForgeError::Archived(repo.clone()));
+        }
+        if !self.has_issues {
+            return Err(ForgeError::NoIssues { what: "work on them".to_owned() });
+        }
+        if self.may_push == Some(false) {
+            let (what, message) = ("push".to_owned(), "the forge says so of the repository".to_owned());
+            return Err(ForgeError::Forbidden { what, message, advice: Some(ContentsWrite.advice()) });
+        }
+        Ok(())
+    }
 }
 
 /// The base branch's tip.
@@ -124,14 +144,18 @@ impl Repository<'_> {
     /// The tip of the branch that work starts from.
     ///
     /// # Errors
-    /// [`ForgeError::EmptyRepository`] when the branch has no commit yet, [`ForgeError::Archived`] when no work can be put
-    /// on it.
+    /// As of [`RepositoryDetails::fit`] and [`Self::tip`].
     pub async fn base_branch(self) -> Result<BaseBranch, ForgeError> {
         let details = self.details().await?;
-        if details.archived {
-            return Err(ForgeError::Archived(self.forge.repo.clone()));
-        }
-        let name = details.default_branch;
+        details.fit(&self.forge.repo)?;
+        self.tip(details.default_branch).await
+    }
+
+    /// The tip of a branch that work starts from.
+    ///
+    /// # Errors
+    /// [`ForgeError::EmptyRepository`] when the branch has no commit yet.
+    pub async fn tip(self, name: String) -> Result<BaseBranch, ForgeError> {
         match self
             .forge
             .get::<BranchWire>(
@@ -205,4 +229,25 @@ impl Repository<'_> {
 /// A name as a part of a path.
 pub(super) fn encoded(name: &str) -> String {
     url::form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>().replace('+', "%20")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_that_cannot_be_worked_on_is_told() {
+        let fit =
+            RepositoryDetails { default_branch: "main".into(), may_push: None, archived: false, has_issues: true };
+        for (details, says) in [
+            (fit.clone(), ""),
+            (RepositoryDetails { archived: true, ..fit.clone() }, "is archived"),
+            (RepositoryDetails { has_issues: false, ..fit.clone() }, "issues disabled"),
+            (RepositoryDetails { may_push: Some(false), ..fit }, "`contents: write`"),
+        ] {
+            let said = details.fit(&"acme/site".parse().unwrap()).map_err(|error| error.to_string()).err();
+            let said = said.unwrap_or_default();
+            assert!(said.contains(says) && said.is_empty() == says.is_empty(), "{says}: {said}");
+        }
+    }
 }

@@ -36,7 +36,7 @@ pub enum WorkError {
     /// The shell of the checks could not be run.
     #[error("the checks could not be run: {0}")]
     Checks(#[source] ProcessError),
-    /// The worker lacks what only whoever runs it can supply: no issue is touched.
+    /// The worker lacks what only its operator can supply: no issue is touched.
     #[error("{0}")]
     Misconfigured(String),
     /// One that several are told of.

@@ -215,7 +215,7 @@ fn heard(response: Response) -> (String, bool) {
         Response::Nothing => ("it waits for a person's answer".to_owned(), false),
         Response::Impossible(comments) => {
             let why = comments.into_iter().next().map(|(_, why)| why).unwrap_or_default();
-            (format!("what was said cannot be followed: {why}"), false)
+            (format!("what was said cannot be followed ({})", why.trim_end_matches('.')), false)
         }
         Response::Continue(Unblocking { answer, grant, .. }) => {
             let what = match grant {

@@ -3,8 +3,8 @@
 
 use hob_agent::Machine;
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings, Settings};
-use hob_domain::{DiffPolicy, FailureClass, HobFiles, RepoName};
-use hob_forge::{BaseBranch, ForgeError, RepositoryDetails, TokenPermission};
+use hob_domain::{DiffPolicy, FailureClass, HobFiles};
+use hob_forge::BaseBranch;
 use hob_process::Program;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -105,9 +105,12 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
         format!("readable; its base branch is `{}`", repository.default_branch)
     })?;
     let Some(details) = details else { return Ok(findings) };
-    rights(worker.forge.repo(), &details, &mut findings)?;
+    let fit = details.fit(worker.forge.repo()).map_err(WorkError::from);
+    if fit.is_err() {
+        findings.look("repository", fit, |()| String::new())?;
+    }
     account(worker, &mut findings).await?;
-    let base = worker.forge.repository().base_branch().await.map_err(WorkError::from);
+    let base = worker.forge.repository().tip(details.default_branch).await.map_err(WorkError::from);
     let Some(base) = findings.look("base branch", base, |base| format!("at {}", base.sha.short()))? else {
         return Ok(findings);
     };
@@ -154,23 +157,6 @@ async fn machine(worker: &Worker, findings: &mut Findings) -> Result<bool, WorkE
 fn number_of(version: &str) -> Option<(u32, u32)> {
     let mut parts = version.split('.').map(|part| part.parse().ok());
     Some((parts.next()??, parts.next()??))
-}
-
-/// What the forge lets this token do with the repository.
-fn rights(repo: &RepoName, details: &RepositoryDetails, findings: &mut Findings) -> Result<(), WorkError> {
-    let lacks = if details.archived {
-        Some(("repository", ForgeError::Archived(repo.clone())))
-    } else if !details.has_issues {
-        Some(("repository", ForgeError::NoIssues { what: "work on them".to_owned() }))
-    } else if details.may_push == Some(false) {
-        let (what, message) = ("push".to_owned(), "the forge says so of the repository".to_owned());
-        let advice = Some(format!("give it the permission `{}`", TokenPermission::ContentsWrite));
-        Some(("permission", ForgeError::Forbidden { what, message, advice }))
-    } else {
-        None
-    };
-    let Some((about, error)) = lacks else { return Ok(()) };
-    findings.look(about, Err(error.into()), |()| String::new()).map(drop)
 }
 
 async fn account(worker: &Worker, findings: &mut Findings) -> Result<(), WorkError> {
@@ -272,23 +258,6 @@ fn counts_money(settings: &Settings) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_repository_that_cannot_be_worked_on_is_told() {
-        let fit =
-            RepositoryDetails { default_branch: "main".into(), may_push: None, archived: false, has_issues: true };
-        for (details, says) in [
-            (fit.clone(), ""),
-            (RepositoryDetails { archived: true, ..fit.clone() }, "is archived"),
-            (RepositoryDetails { has_issues: false, ..fit.clone() }, "issues disabled"),
-            (RepositoryDetails { may_push: Some(false), ..fit }, "`contents: write`"),
-        ] {
-            let mut findings = Findings::default();
-            rights(&"acme/site".parse().unwrap(), &details, &mut findings).unwrap();
-            let said = findings.error.map(|error| error.to_string()).unwrap_or_default();
-            assert!(said.contains(says) && said.is_empty() == says.is_empty(), "{says}: {said}");
-        }
-    }
 
     #[test]
     fn versions_of_git_are_compared_by_number() {

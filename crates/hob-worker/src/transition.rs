@@ -138,7 +138,7 @@ pub(super) async fn release(worker: &Worker, held: &HeldIssue) -> Result<(), Wor
 
 /// Writes the one status comment, or edits it. Its id goes into the ledger with the next transition.
 pub(super) async fn comment(worker: &Worker, lease: &HeldLease) -> Result<(), WorkError> {
-    let body = status_body(&lease.record(), &worker.settings.status_rules());
+    let body = status_body(&lease.record(), &worker.settings.status_rules(&worker.repo_url()));
     let mut tried = 0;
     let id = loop {
         let error = match comment_once(worker, lease, &body).await {

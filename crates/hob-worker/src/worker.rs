@@ -8,7 +8,7 @@ use std::{
 
 use hob_agent::{AgentParts, Approval, Executor, session::Sessions};
 use hob_config::Settings;
-use hob_domain::{Claimant, IssueNumber, IssueStatus, Login, WorkerId, has_label};
+use hob_domain::{Claimant, CommitIdentity, IssueNumber, IssueStatus, Login, WorkerId, has_label, noreply_email};
 use hob_forge::{Forge, Issue, fresh_nonce};
 use hob_workspace::{Remote, Workspace};
 use tokio_util::sync::CancellationToken;
@@ -73,6 +73,7 @@ pub struct Worker {
     pub(super) cancel: CancellationToken,
     pub(super) approval: Approval,
     pub(super) login: tokio::sync::OnceCell<Option<Login>>,
+    commit_identity: tokio::sync::OnceCell<CommitIdentity>,
     pub(super) spend_journal: SpendJournal,
     pub(super) finished: FinishedLedgers,
     /// Set when all that the worker needs was there.
@@ -110,6 +111,7 @@ impl Worker {
             cancel: parts.cancel,
             approval: parts.approval,
             login: tokio::sync::OnceCell::new(),
+            commit_identity: tokio::sync::OnceCell::new(),
             spend_journal,
             finished: FinishedLedgers::default(),
             is_ready: AtomicBool::new(parts.preflight == Preflight::Done),
@@ -130,6 +132,11 @@ impl Worker {
     pub(super) async fn remote(&self) -> Result<Remote, WorkError> {
         let token = self.forge.connection().token(self.settings.workspace.transfer_time).await?;
         Ok(Remote::server(self.forge.repo().clone(), &self.server_url, Some(token))?)
+    }
+
+    /// The repository's page on the forge.
+    pub(super) fn repo_url(&self) -> String {
+        format!("{}/{}", self.server_url.trim_end_matches('/'), self.forge.repo())
     }
 
     pub(super) fn emit(&self, event: &WorkEvent) {
@@ -159,6 +166,35 @@ impl Worker {
     /// The account the token belongs to, asked once.
     pub(super) async fn own_login(&self) -> Result<Option<&Login>, WorkError> {
         Ok(self.login.get_or_try_init(|| self.forge.connection().login()).await?.as_ref())
+    }
+
+    /// Who commits are by: the address of the settings, else that of the worker's account, asked once.
+    pub(super) async fn commit_identity(&self) -> CommitIdentity {
+        let named = &self.settings.identity;
+        let asked = self.commit_identity.get_or_try_init(|| async {
+            let email = match named.email.as_str() {
+                "" => self.account_email().await?,
+                given => Some(given.to_owned()),
+            };
+            let common = CommitIdentity::common(&named.name);
+            Ok::<_, WorkError>(CommitIdentity { email: email.unwrap_or(common.email), name: common.name })
+        });
+        match asked.await {
+            Ok(identity) => identity.clone(),
+            Err(error) => {
+                tracing::warn!(%error, "commits have Hob's common address: the forge did not tell which account it is: {error}");
+                CommitIdentity::common(&named.name)
+            }
+        }
+    }
+
+    /// The address that the forge keeps for the worker's account; none: it does not tell which account that is.
+    async fn account_email(&self) -> Result<Option<String>, WorkError> {
+        let Some(login) = self.own_login().await? else { return Ok(None) };
+        let Some(id) = self.forge.connection().account_id(login).await? else { return Ok(None) };
+        let url = self.server_url.split_once("://").map_or(self.server_url.as_str(), |(_, rest)| rest);
+        let host = url.split(['/', ':']).next().unwrap_or_default();
+        Ok(Some(noreply_email(id, login.as_str(), host)))
     }
 
     /// The account in whose name an operator's command is written.

@@ -6,16 +6,17 @@ use std::{
     sync::Arc,
 };
 
-use hob_domain::{Diff, Sha, Timestamp};
+use hob_domain::{CommitIdentity, Conflict, Diff, Sha, Timestamp};
 
 use crate::{
-    BranchName, Foreign, Identity, WorkspaceError, commit, diff,
+    BranchName, Foreign, WorkspaceError, commit, diff,
     error::library,
     git::{Before, Git, Tree},
     in_use::Use,
     layout::{IssueFolder, blocking, is_empty, make, remove, remove_git_folders, write},
     object_id::{checked, oid},
     skeleton,
+    update::Unresolved,
 };
 
 /// One issue's branch, checked out.
@@ -27,6 +28,7 @@ pub struct Checkout {
     branch: BranchName,
     sources: Sources,
     kept: bool,
+    unresolved: Option<Arc<Unresolved>>,
     _in_use: Arc<Use>,
 }
 
@@ -55,17 +57,18 @@ pub(super) async fn prepare(
     leftover: Leftover,
 ) -> Result<Checkout, WorkspaceError> {
     let tree = folder.tree();
-    let mut checkout = Checkout { git, folder, tree, branch, sources, kept: false, _in_use: Arc::new(in_use) };
+    let mut checkout =
+        Checkout { git, folder, tree, branch, sources, kept: false, unresolved: None, _in_use: Arc::new(in_use) };
     if leftover == Leftover::Keep && checkout.keep().await.unwrap_or(false) {
         checkout.kept = true;
         return Ok(checkout);
     }
-    if checkout.folder.index().exists() && checkout.lay().await.is_ok() {
-        return Ok(checkout);
+    if !checkout.folder.index().exists() || checkout.lay().await.is_err() {
+        let folder = checkout.folder.clone();
+        blocking("remove the damaged checkout", move || remove(&folder.0)).await?;
+        checkout.lay().await?;
     }
-    let folder = checkout.folder.clone();
-    blocking("remove the damaged checkout", move || remove(&folder.0)).await?;
-    checkout.lay().await?;
+    checkout.note_pushed(checkout.sources.pushed.as_ref()).await?;
     Ok(checkout)
 }
 
@@ -105,21 +108,38 @@ impl Checkout {
         self.sources.pushed.as_ref()
     }
 
-    /// Commits everything in the agent's folder that is not ignored; none when nothing changed.
+    /// What an update of the branch left for the agent to resolve.
+    pub fn conflicts(&self) -> &[Conflict] {
+        self.unresolved.as_ref().map_or(&[], |unresolved| &unresolved.conflicts)
+    }
+
+    /// The conflicts whose markers are in the branch's last commit: what is on no account to be published.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Library`] when the commit cannot be read.
+    pub async fn conflicts_left(&self) -> Result<Vec<Conflict>, WorkspaceError> {
+        let Some(unresolved) = self.unresolved.clone() else { return Ok(Vec::new()) };
+        let (git, tip) = (self.folder.git(), oid(&self.tip().await?)?);
+        blocking("look for conflicts that are left", move || unresolved.left(&git, tip)).await
+    }
+
+    /// Commits everything in the agent's folder that is not ignored; none when nothing changed. The commit of an update
+    /// that left conflicts is replaced, so that none has them in its history.
     ///
     /// # Errors
     /// [`WorkspaceError::Unfit`] names what cannot be committed.
     pub async fn commit(
         &self,
         message: &str,
-        identity: &Identity,
+        identity: &CommitIdentity,
         time: Timestamp,
     ) -> Result<Option<Sha>, WorkspaceError> {
         let (checkout, message, identity) = (self.clone(), message.to_owned(), identity.clone());
         blocking("commit", move || {
             let repo = commit::open(&checkout.folder.git(), checkout.folder())?;
             let paths = commit::stage(&repo, &checkout.tree, checkout.git.settings())?;
-            commit::record(&repo, &checkout.branch, &paths, &commit::Entry { message, identity, time })
+            let on = if checkout.unresolved.is_some() { commit::On::Parents } else { commit::On::Tip };
+            commit::record(&repo, &checkout.branch, &paths, &commit::Entry { message, identity, time, on })
         })
         .await
     }
@@ -158,8 +178,12 @@ impl Checkout {
     ///
     /// # Errors
     /// [`WorkspaceError::Library`] when the history cannot be read.
-    pub async fn foreign_commit(&self, own: &str, accepted: Option<&Sha>) -> Result<Option<Foreign>, WorkspaceError> {
-        let (git, own) = (self.folder.git(), own.to_owned());
+    pub async fn foreign_commit(
+        &self,
+        own: &CommitIdentity,
+        accepted: Option<&Sha>,
+    ) -> Result<Option<Foreign>, WorkspaceError> {
+        let (git, own) = (self.folder.git(), own.clone());
         let (start, base) = (oid(&self.sources.start)?, oid(&self.sources.base)?);
         let accepted = accepted.map(oid).transpose()?;
         blocking("read the branch's history", move || commit::foreign(&git, &own, start, (base, accepted))).await
@@ -203,42 +227,77 @@ impl Checkout {
     }
 
     /// Takes the folder as it is, where it goes out from the commit that the branch stands on; false: it does not.
-    async fn keep(&self) -> Result<bool, WorkspaceError> {
+    async fn keep(&mut self) -> Result<bool, WorkspaceError> {
         let (folder, branch, start) = (self.folder.clone(), self.branch.clone(), self.sources.start.clone());
         let pushed = self.sources.pushed.clone();
-        blocking("look at the folder that was left", move || {
+        let start = blocking("look at the folder that was left", move || {
             if !folder.index().exists() || !folder.tree().is_dir() || folder.tree().is_symlink() {
-                return Ok(false);
+                return Ok(None);
             }
             let repo = git2::Repository::open_bare(folder.git()).map_err(library("open the issue's git directory"))?;
-            let Ok(tip) = repo.refname_to_id(&branch.full()) else { return Ok(false) };
+            let Ok(tip) = repo.refname_to_id(&branch.full()) else { return Ok(None) };
+            // What was never pushed goes out from the base of its time.
+            let start = match &pushed {
+                Some(_) => start,
+                None => match repo.merge_base(tip, oid(&start)?) {
+                    Ok(fork) => Sha(fork.to_string()),
+                    Err(_unrelated) => return Ok(None),
+                },
+            };
             let start_id = oid(&start)?;
             // Whoever moved the branch meanwhile, or threw it away, is right.
             let now = pushed.as_ref().map_or("", Sha::as_str);
             let left = fs::read_to_string(folder.pushed()).unwrap_or_default();
             if now != left && now != tip.to_string() {
-                return Ok(false);
+                return Ok(None);
             }
             // A commit that was made and never pushed is in the folder, too.
             let is_onwards = tip == start_id
                 || repo.graph_descendant_of(tip, start_id).map_err(library("compare the branch with what was left"))?;
             if !is_onwards {
-                return Ok(false);
+                return Ok(None);
             }
             drop(repo);
             skeleton::own(&folder, &branch, &start)?;
             let tree = folder.tree();
             remove_git_folders(&tree)?;
             skeleton::snapshot(&folder, &tree, &folder.index(), &branch, &start)?;
-            Ok(true)
+            Ok(Some(start))
         })
-        .await
+        .await?;
+        let Some(start) = start else { return Ok(false) };
+        if self.sources.pushed.is_none() {
+            self.sources.base = start.clone();
+        }
+        self.sources.start = start;
+        Ok(true)
+    }
+
+    /// Goes out from other commits: `start` is the branch now, on top of `base`.
+    pub(super) async fn move_to(
+        &mut self,
+        base: Sha,
+        start: Sha,
+        unresolved: Option<Unresolved>,
+    ) -> Result<(), WorkspaceError> {
+        self.sources = Sources { base, start, pushed: self.sources.pushed.take() };
+        if unresolved.is_some() {
+            // No later run keeps a folder whose files have markers: it would take them for work.
+            let place = self.folder.pushed();
+            blocking("remember the conflicts", move || write(&place, "conflicts")).await?;
+        }
+        self.unresolved = unresolved.map(Arc::new);
+        if self.lay().await.is_ok() {
+            return Ok(());
+        }
+        let (tree, index) = (self.tree.clone(), self.folder.index());
+        blocking("remove the damaged checkout", move || remove(&tree).and_then(|()| remove(&index))).await?;
+        self.lay().await
     }
 
     async fn lay(&self) -> Result<(), WorkspaceError> {
         let (folder, branch, start) = (self.folder.clone(), self.branch.clone(), self.sources.start.clone());
         blocking("make the checkout", move || skeleton::own(&folder, &branch, &start)).await?;
-        self.note_pushed(self.sources.pushed.as_ref()).await?;
         self.fill(&self.tree, &self.folder.index(), &self.sources.start).await
     }
 

@@ -34,6 +34,7 @@ pub async fn run_checks(
     cancel: &CancellationToken,
 ) -> Result<Vec<CheckResult>, ProcessError> {
     let end = Instant::now() + limits.time;
+    let shown = folder.to_string_lossy();
     let mut results = Vec::with_capacity(commands.len());
     for command in commands {
         let started = Instant::now();
@@ -64,11 +65,33 @@ pub async fn run_checks(
             Exit::Deadline => CheckExit::OutOfTime,
             Exit::Cancelled => CheckExit::Cancelled,
         };
-        let output = format!("{}{}", finished.stdout.text(), finished.stderr.text());
+        let output = relative(&format!("{}{}", finished.stdout.text(), finished.stderr.text()), &shown);
         let seconds = started.elapsed().as_secs();
         results.push(CheckResult { command: command.clone(), exit, output, seconds, run: CheckRun::Now });
     }
     Ok(results)
+}
+
+/// The text with paths as they are in the checkout: where that is on the worker's disk is nobody's matter.
+fn relative(text: &str, folder: &str) -> String {
+    let is_named = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, after)) = rest.split_once(folder).filter(|_| folder.len() > 1) {
+        shown.push_str(before);
+        rest = match after.strip_prefix('/') {
+            Some(below) if below.starts_with(is_named) => below,
+            None if after.starts_with(is_named) => {
+                shown.push_str(folder);
+                after
+            }
+            Some(_) | None => {
+                shown.push('.');
+                after
+            }
+        };
+    }
+    shown.push_str(rest);
+    shown
 }
 
 #[cfg(test)]
@@ -110,6 +133,30 @@ mod tests {
         let cancel = CancellationToken::new();
         cancel.cancel();
         assert_eq!(results(&["true"], LIMITS, &cancel).await, [CheckExit::Cancelled]);
+    }
+
+    #[test]
+    fn paths_are_those_of_the_checkout() {
+        for (text, shown) in [
+            ("/w/proof/src/a.rs:3: no\n/w/proof/b", "src/a.rs:3: no\nb"),
+            ("in '/w/proof', '/w/proof/': /w/proof-2/a /w/proof2", "in '.', './': /w/proof-2/a /w/proof2"),
+            ("/w/proof", "."),
+            ("src/a.rs", "src/a.rs"),
+        ] {
+            assert_eq!(relative(text, "/w/proof"), shown);
+        }
+        assert_eq!(relative("/a/b", "/"), "/a/b");
+    }
+
+    #[tokio::test]
+    async fn a_check_does_not_tell_where_it_ran() {
+        let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
+
+        let folder = Path::new("/tmp").canonicalize().unwrap();
+        let command = ["echo $PWD/src/a.rs:3 >&2; pwd".to_owned()];
+        let cancel = CancellationToken::new();
+        let results = run_checks(&folder, &command, &environment, LIMITS, &cancel).await.unwrap();
+        assert_eq!(results[0].output, ".\nsrc/a.rs:3\n");
     }
 
     #[tokio::test]

@@ -12,7 +12,7 @@ use std::{
 
 use git2::{Delta, DiffOptions, FileMode, Oid, Repository, Sort};
 use hob_config::WorkspaceSettings;
-use hob_domain::{Sha, Timestamp, shown_path};
+use hob_domain::{CommitIdentity, Sha, Timestamp, shown_path};
 
 use crate::{
     BranchName, UnfitWork, WorkspaceError,
@@ -28,20 +28,28 @@ pub struct Foreign {
     pub author: String,
 }
 
-/// Who a commit is by.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
-    /// A name for people.
-    pub name: String,
-    /// An address; the forge links commits to accounts by it.
-    pub email: String,
+/// The signature of a commit made at `time`.
+pub(super) fn signature(identity: &CommitIdentity, time: Timestamp) -> Result<git2::Signature<'static>, git2::Error> {
+    // A name or address may come from a setting: what git's format cannot hold is left out.
+    let plain = |text: &str| text.replace(|c: char| c.is_control() || matches!(c, '<' | '>'), "");
+    git2::Signature::new(&plain(&identity.name), &plain(&identity.email), &git2::Time::new(time.timestamp(), 0))
 }
 
 /// What a commit records about itself.
 pub(super) struct Entry {
     pub(super) message: String,
-    pub(super) identity: Identity,
+    pub(super) identity: CommitIdentity,
     pub(super) time: Timestamp,
+    pub(super) on: On,
+}
+
+/// What a commit goes out from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum On {
+    /// The branch's tip.
+    Tip,
+    /// The parents of the tip, which it replaces.
+    Parents,
 }
 
 /// One path to stage.
@@ -147,20 +155,22 @@ pub(super) fn record(
     if parent.tree_id() == tree.id() {
         return Ok(None);
     }
-    let when = git2::Time::new(entry.time.timestamp(), 0);
-    // A name or address may come from a setting: what git's format cannot hold is left out.
-    let plain = |text: &str| text.replace(|c: char| c.is_control() || matches!(c, '<' | '>'), "");
-    let by =
-        git2::Signature::new(&plain(&entry.identity.name), &plain(&entry.identity.email), &when).map_err(&failed)?;
+    let by = signature(&entry.identity, entry.time).map_err(&failed)?;
     let message = entry.message.replace('\0', "");
-    let id = repo.commit(Some(&branch.full()), &by, &by, &message, &tree, &[&parent]).map_err(&failed)?;
+    let parents: Vec<git2::Commit<'_>> = match entry.on {
+        On::Tip => vec![parent],
+        On::Parents => parent.parents().collect(),
+    };
+    let parents: Vec<_> = parents.iter().collect();
+    let id = repo.commit(None, &by, &by, &message, &tree, &parents).map_err(&failed)?;
+    repo.reference(&branch.full(), id, true, "commit").map_err(&failed)?;
     Ok(Some(Sha(id.to_string())))
 }
 
-/// The first commit between `base`, or `accepted`, and `start` whose committer has not the address `own`.
+/// The first commit between `base`, or `accepted`, and `start` whose committer is not `own`.
 pub(super) fn foreign(
     git: &Path,
-    own: &str,
+    own: &CommitIdentity,
     start: Oid,
     (base, accepted): (Oid, Option<Oid>),
 ) -> Result<Option<Foreign>, WorkspaceError> {
@@ -175,7 +185,10 @@ pub(super) fn foreign(
     }
     for id in walk {
         let commit = id.and_then(|id| repo.find_commit(id)).map_err(&failed)?;
-        if commit.committer().email_bytes() != own.as_bytes() {
+        let committer = commit.committer();
+        if !own
+            .is_own(&String::from_utf8_lossy(committer.name_bytes()), &String::from_utf8_lossy(committer.email_bytes()))
+        {
             let author = shown_path(commit.author().name_bytes());
             return Ok(Some(Foreign { sha: Sha(commit.id().to_string()), author }));
         }

@@ -31,12 +31,14 @@ mod retention;
 mod skeleton;
 mod store;
 mod transport;
+mod update;
 
 pub use checkout::{Checkout, Leftover};
 pub use checks::{CheckLimits, run_checks};
-pub use commit::{Foreign, Identity};
+pub use commit::Foreign;
 pub use error::{LibraryError, TransportError, UnfitWork, WorkspaceError};
 pub use names::{BranchName, InvalidBranchName};
 pub use remote::{InvalidServer, Remote};
 pub use retention::Retention;
 pub use store::Workspace;
+pub use update::{BranchUpdate, Updater};

@@ -19,6 +19,7 @@ use crate::{
     messages,
     mirror::{self, MirrorLock},
     transport::exchange,
+    update::{self, BranchUpdate, Names, Updater, to_replay},
 };
 
 /// Hob's state folder, seen as mirrors and checkouts.
@@ -119,9 +120,40 @@ impl Workspace {
                 Some(fork) => (fork, tip.clone()),
             },
         };
-        let _turn = self.turn(remote.repo()).await?;
-        mirror::complete(&self.git, mirror, remote, &[&base, &start]).await?;
+        self.complete(remote, &[&base, &start]).await?;
         Ok(Sources { base, start, pushed })
+    }
+
+    /// Makes the branch of a checkout, with all that is committed on it, start from `base`, the tip of the branch `onto`,
+    /// and checks that out. Files that were not committed are gone afterwards. Nothing is pushed.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Busy`], or what the server, the git library and the disk say.
+    pub async fn update(
+        &self,
+        checkout: &mut Checkout,
+        remote: &Remote,
+        (onto, base): (&BranchName, &Sha),
+        updater: Updater,
+    ) -> Result<BranchUpdate, WorkspaceError> {
+        if checkout.base() == base {
+            return Ok(BranchUpdate::UpToDate);
+        }
+        let (fork, start, tip) = (checkout.base().clone(), checkout.start().clone(), checkout.tip().await?);
+        let commits = to_replay(checkout.git_dir(), (&fork, &start), &updater.identity.email).await?;
+        // What was committed here and never pushed has its files here.
+        let needed: Vec<&Sha> = commits.iter().chain([base, &fork, &start]).collect();
+        self.complete(remote, &needed).await?;
+        let names = Names { branch: checkout.branch().to_string(), base: onto.to_string() };
+        let updated = update::update(checkout.git_dir(), (&fork, base, &tip), names, updater).await?;
+        checkout.move_to(base.clone(), updated.tip, updated.unresolved).await?;
+        Ok(updated.update)
+    }
+
+    /// Has the server send the files of `commits` that the mirror lacks.
+    async fn complete(&self, remote: &Remote, commits: &[&Sha]) -> Result<(), WorkspaceError> {
+        let _turn = self.turn(remote.repo()).await?;
+        mirror::complete(&self.git, &mirror_folder(&self.root, remote.repo()), remote, commits).await
     }
 
     /// Asks git for its version, such as `2.47.3`: Hob needs 2.34 or later.

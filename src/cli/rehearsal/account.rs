@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::PoisonError};
 
 use anyhow::Context;
-use hob_domain::{BlockKind, IssueNumber, State, terminal};
+use hob_domain::{BlockKind, Blocked, IssueNumber, State, count, terminal};
 use hob_worker::WorkEvent;
 use serde::Serialize;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::cli::{
     json,
     layout::{width_of, wrapped},
     output::{self, BAD, BOLD, DIM, GOOD, Unwritable, styled},
-    progress::{Addresses, Show, Timed, count},
+    progress::{Addresses, Show, Timed},
     rehearsal::stage::{Desk, Stage},
 };
 
@@ -135,7 +135,7 @@ async fn complete(stage: &Stage, account: &mut Account) -> anyhow::Result<()> {
     account.address = issue["html_url"].as_str().map(str::to_owned);
     let history = stage.worker.forge().ledger().history(IssueNumber(account.issue)).await?;
     let blocked = history.iter().rev().find_map(|entry| entry.record.blocked.as_ref());
-    account.question = blocked.map(|blocked| format!("{} {}", blocked.text.trim(), blocked.question));
+    account.question = blocked.map(Blocked::in_a_line);
     let answer = history.last().and_then(|entry| entry.record.answer.as_ref());
     account.answer = answer.map(|answer| format!("{}: {}", answer.actor, answer.text));
     if let Some(number) = account.pull_request {

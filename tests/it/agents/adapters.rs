@@ -114,7 +114,7 @@ async fn does_the_work(name: AdapterName) {
     let script = Script::new([command]).edit("greeting.txt", "hello");
     let Some(real) = Real::new(name, script).await else { return };
     let report = real.bench.run(&real.agent).await;
-    let Outcome::Done { summary } = &report.outcome else { panic!("{name}: {:?}", report.outcome) };
+    let Outcome::Done { summary, .. } = &report.outcome else { panic!("{name}: {:?}", report.outcome) };
     assert!(!summary.is_empty(), "{name}");
     assert_eq!(real.bench.read("greeting.txt").trim(), "hello", "{name}");
     let replies = real.server.replies() as u64;

@@ -20,7 +20,7 @@ fn sh_with(script: &str, settings: &str, variables: &Environment) -> Arc<dyn Age
 async fn a_program_edits_the_folder_and_exits_well() {
     let mut bench = Bench::new(&[("a.txt", "hello")]);
     let report = bench.run(&sh("cat > prompt.txt; echo bye > a.txt; echo changed the greeting")).await;
-    assert_eq!(report.outcome, Outcome::Done { summary: "changed the greeting".into() });
+    assert_eq!(report.outcome, Outcome::done("changed the greeting"));
     assert_eq!((bench.read("prompt.txt"), bench.read("a.txt")), ("Change the greeting.".into(), "bye\n".into()));
     assert_eq!(bench.said(), ["sh works on issue 7", "changed the greeting"]);
 }
@@ -54,7 +54,7 @@ async fn a_program_that_never_ends_is_ended_with_its_children() {
     bench.request.time = Duration::from_secs(1);
     let report = bench.run(&sh("sleep 600 & echo $! > child; wait")).await;
     let (reason, class) = failure(&report.outcome);
-    assert!(reason.contains("was not done after"), "{reason}");
+    assert!(reason.contains("ran out of time after"), "{reason}");
     assert_eq!(class, &FailureClass::Transient { retry_after: None });
     let child = bench.read("child");
     // The signal is sent before the run returns; the kernel may still be at work on it.

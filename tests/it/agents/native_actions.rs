@@ -14,7 +14,7 @@ fn done() -> Value {
 }
 
 fn is_done(report: &RunReport) {
-    assert_eq!(report.outcome, Outcome::Done { summary: "ok".into() });
+    assert_eq!(report.outcome, Outcome::done("ok"));
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn an_approval_that_never_comes_ends_with_the_time_of_the_run() {
     let replies = json!([call("write", json!({ "path": "a", "text": "x" }))]);
     bench.context.approval = Approval::Asked(sender);
     let report = run(&bench, native_with(replies, settings)).await;
-    assert!(failure(&report.outcome).0.contains("time of the run"), "{report:?}");
+    assert!(failure(&report.outcome).0.contains("ran out of time"), "{report:?}");
 }
 
 /// Requirement S3.

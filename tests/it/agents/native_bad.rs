@@ -22,7 +22,7 @@ async fn commands(bench: &Bench, settings: AgentSettings, commands: &[(&str, &[&
     }
     replies.push(json!({ "expect": expected, "calls": [{ "name": "done", "arguments": { "summary": "ok" } }] }));
     let report = run(bench, native_with(replies.into(), settings)).await;
-    assert_eq!(report.outcome, Outcome::Done { summary: "ok".into() });
+    assert_eq!(report.outcome, Outcome::done("ok"));
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn huge_files_pipes_and_loops_of_links_are_plain_answers() {
           "calls": [{ "name": "done", "arguments": { "summary": "ok" } }] },
     ]);
     let report = run(&bench, native(replies)).await;
-    assert_eq!(report.outcome, Outcome::Done { summary: "ok".into() });
+    assert_eq!(report.outcome, Outcome::done("ok"));
     assert_eq!(bench.read("a.txt"), "needle\n");
 }
 
@@ -125,5 +125,5 @@ async fn arguments_of_the_wrong_kind_and_tools_that_are_not_there_are_errors_for
         { "expect": ["invalid type: integer", "invalid type: sequence", "no tool `sudo`", "zero byte", "no steps", "more than 262144 bytes"],
           "calls": [call("done", json!({ "summary": "ok" }))["calls"][0]] },
     ]);
-    assert_eq!(run(&bench, native(replies)).await.outcome, Outcome::Done { summary: "ok".into() });
+    assert_eq!(run(&bench, native(replies)).await.outcome, Outcome::done("ok"));
 }

@@ -106,7 +106,7 @@ async fn requests_stay_small_and_each_begins_with_the_one_before() {
     .await;
     let settings = AgentSettings { max_iterations: 200, ..AgentSettings::default() };
     let report = bench.run(&service.agent(settings)).await;
-    assert_eq!(report.outcome, Outcome::Done { summary: "ok".into() });
+    assert_eq!(report.outcome, Outcome::done("ok"));
     let requests = service.requests();
     assert_eq!(requests.len(), steps + 1);
     assert!(requests[0].len() <= 6_000, "{}", requests[0].len());
@@ -132,13 +132,13 @@ async fn a_reply_of_ten_megabytes_is_kept_short() {
     })
     .await;
     let report = bench.run(&service.agent(AgentSettings::default())).await;
-    assert_eq!(report.outcome, Outcome::Done { summary: "ok".into() });
+    assert_eq!(report.outcome, Outcome::done("ok"));
     assert!(service.requests()[1].len() < 100_000);
 }
 
 #[tokio::test]
 async fn an_endless_reply_a_silent_one_and_one_that_trickles_end_the_run() {
-    for (case, said) in [(0, "more than 16777216 bytes"), (1, "was silent"), (2, "the time of the run was over")] {
+    for (case, said) in [(0, "more than 16777216 bytes"), (1, "was silent"), (2, "ran out of time")] {
         let mut bench = Bench::new(&[]);
         let service = Service::start(move |_| match case {
             0 => endless(words(&"x".repeat(60_000))),
@@ -170,7 +170,7 @@ async fn a_request_that_is_too_long_for_the_model_is_sent_again_with_less() {
     })
     .await;
     let report = bench.run(&service.agent(AgentSettings::default())).await;
-    assert_eq!(report.outcome, Outcome::Done { summary: "ok".into() });
+    assert_eq!(report.outcome, Outcome::done("ok"));
     let sizes: Vec<_> = service.requests().iter().map(Bytes::len).collect();
     assert!(sizes[7] < sizes[6], "{sizes:?}");
 }

@@ -15,7 +15,7 @@ async fn cook(bench: &Bench, steps: &str) -> Outcome {
 
 fn summary(outcome: Outcome) -> String {
     match outcome {
-        Outcome::Done { summary } => summary,
+        Outcome::Done { summary, .. } => summary,
         other => panic!("{other:?}"),
     }
 }
@@ -56,7 +56,7 @@ async fn a_step_that_fails_or_changes_nothing_says_which_and_why() {
             "{ run = 'true' }, { run = 'echo broken >&2; exit 2' }",
             "step 2 of 2 (run `echo broken >&2; exit 2`) of recipe `r` failed: exit code 2: broken",
         ),
-        ("{ replace = 'y', with = 'z', in = 'a' }", "the text stands in none of the 1 files"),
+        ("{ replace = 'y', with = 'z', in = 'a' }", "the text is in no file that matches (1 file looked at)"),
         ("{ replace = 'x', with = 'x', in = 'a' }", "replaced by itself"),
         ("{ replace = 'x', with = 'z', in = '*.rs' }", "no file matches `*.rs`"),
         ("{ replace = '(', with = 'z', in = 'a', regex = true }", "not valid"),

@@ -162,7 +162,7 @@ async fn a_session_whose_process_was_killed_goes_on_after_its_last_whole_turn() 
 
     let model = Model::new([done()]);
     let report = sitting.run(&of(&model)).await;
-    assert_eq!(report.outcome, Outcome::Done { summary: "ok".into() });
+    assert_eq!(report.outcome, Outcome::done("ok"));
     assert_eq!(report.spend.input_tokens, 10, "the earlier run's bill is its own");
     let request = model.request(0);
     for part in [
@@ -201,7 +201,7 @@ async fn a_failure_that_may_pass_is_tried_again_in_place_and_the_conversation_co
     let lost = || Err(ModelError::Transport("the connection was lost".into()));
     let model = Model::new([calls("one", "read", json!({ "path": "a" })), lost(), done()]);
     let report = sitting.run(&of(&model)).await;
-    assert_eq!(report.outcome, Outcome::Done { summary: "ok".into() });
+    assert_eq!(report.outcome, Outcome::done("ok"));
     assert_eq!(report.spend.input_tokens, 20);
     assert!(model.request(2).contains("The previous run ended: ") && model.request(2).contains("x\\n"));
     let again = Model::new([lost(), lost()]);
@@ -219,7 +219,7 @@ async fn an_answer_reaches_the_conversation_that_asked_with_turns_of_its_own() {
     assert_eq!(sitting.run(&one_turn(&asks)).await.outcome, Outcome::Question { question: "Which?".into() });
     sitting.bench.request.brief = "Change the greeting. Answer: the left one.".into();
     let model = Model::new([done()]);
-    assert_eq!(sitting.run(&one_turn(&model)).await.outcome, Outcome::Done { summary: "ok".into() });
+    assert_eq!(sitting.run(&one_turn(&model)).await.outcome, Outcome::done("ok"));
     let request = model.request(0);
     assert!(
         request.contains("Which?") && request.contains("the left one") && request.contains("[turn 2 of 2"),
@@ -256,7 +256,7 @@ async fn a_session_that_another_process_writes_is_left_alone() {
     };
     tokio::select! {
         _ = sitting.run(&agent) => panic!("its model never answers"),
-        report = other => assert_eq!(report.outcome, Outcome::Done { summary: "ok".into() }),
+        report = other => assert_eq!(report.outcome, Outcome::done("ok")),
     }
     assert_eq!(sitting.sessions().record(&"run-2".into()).unwrap().state, SessionState::Completed);
     assert_eq!(second.request(0).matches("Change the greeting").count(), 1);

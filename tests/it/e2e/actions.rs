@@ -50,7 +50,7 @@ async fn a_kill_switch_is_what_the_summary_tells() {
 #[tokio::test]
 async fn the_limits_of_the_hour_and_of_open_pull_requests_are_told() {
     for (setting, why) in [
-        ("limits.issues_per_hour=1", "1 issues were claimed within the hour, the limit"),
+        ("limits.issues_per_hour=1", "1 issue was claimed within the hour, the limit"),
         ("limits.open_pulls=1", "1 pull requests are open or being made, the limit"),
     ] {
         let world = World::fixing().start().await;

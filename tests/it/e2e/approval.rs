@@ -79,8 +79,8 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
         "an action of high impact, which needs approval",
         "**Question**: Do you approve this: `shell rm x`?",
         "Exactly this, by the tool `shell`:\n\n```text\n| rm x\n```\n",
-        "- comment `/hob approve`: exactly this may run",
-        "- reply and say what to do instead",
+        "Comment `/hob approve` to allow exactly this for this issue, now and later.",
+        "Or reply here and say what to do instead.",
     ] {
         assert!(status.contains(part), "{part}\n{status}");
     }

@@ -26,7 +26,10 @@ async fn waiting() -> (World, u64) {
 async fn a_question_is_answered_and_the_work_goes_on_where_it_stood() {
     let (world, issue) = waiting().await;
     let status = world.status(issue).await;
-    assert!(status.contains("**Question**: Which colour?") && status.contains("- reply here:"), "{status}");
+    assert!(
+        status.contains("**Question**: Which colour?") && status.contains("\nReply here, and the agent"),
+        "{status}"
+    );
     let branch = format!("hob/{issue}-paint-it");
     assert_eq!(world.branches().await, std::slice::from_ref(&branch), "the work so far is kept");
     assert!(world.pulls().await.is_empty());

@@ -31,7 +31,7 @@ async fn an_issues_budget_holds_whatever_is_answered_and_whatever_label_is_put_o
     let spent = world.record(issue).await.unwrap().spend;
     assert_eq!(spent.usd_micros, 6_000_000, "the second round had what was left of five dollars");
     let status = world.status(issue).await;
-    assert!(status.contains("budget of $5.00 is used up. It has spent $6.00"), "{status}");
+    assert!(status.contains("budget of $5.00 (`limits.usd_per_issue`) is used up. It has spent $6.00"), "{status}");
 
     world.comments("ann", issue, "/hob retry").await;
     world.run().await;
@@ -48,8 +48,8 @@ async fn an_issues_budget_holds_whatever_is_answered_and_whatever_label_is_put_o
 #[tokio::test]
 async fn tokens_and_attempts_of_a_life_are_limited_too() {
     for (key, value, says) in [
-        ("limits.tokens_per_issue", "100", "budget of 100 tokens is used up"),
-        ("limits.attempts_per_issue", "1", "budget of 1 attempts is used up"),
+        ("limits.tokens_per_issue", "100", "budget of 100 tokens (`limits.tokens_per_issue`) is used up"),
+        ("limits.attempts_per_issue", "1", "budget of 1 attempt (`limits.attempts_per_issue`) is used up"),
     ] {
         let question = r#"echo '{"outcome":"question","question":"Which?","input_tokens":100}'"#;
         let world = World::with_agent(question).set(key, value).start().await;
@@ -76,7 +76,7 @@ async fn an_attempts_budget_ends_the_attempt_and_a_person_may_start_another() {
     world.run().await;
     let record = world.record(issue).await.unwrap();
     assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::LimitReached), "{record:?}");
-    assert!(world.status(issue).await.contains("The attempt's budget of $1.00 is used up"));
+    assert!(world.status(issue).await.contains("The attempt's budget of $1.00 (`limits.usd_per_attempt`) is used up"));
     world.comments("ann", issue, "/hob retry").await;
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
@@ -257,6 +257,6 @@ async fn a_round_that_changes_nothing_is_the_last() {
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
     assert_eq!((world.briefs(issue).len(), blocked_kind(&world, issue).await), (2, Some(BlockKind::ChecksFailed)));
-    assert!(world.status(issue).await.contains("after 2 round(s)"));
+    assert!(world.status(issue).await.contains("after 2 rounds of work"));
     world.finish().await;
 }

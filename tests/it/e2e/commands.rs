@@ -97,7 +97,7 @@ async fn the_doctor_finds_what_is_missing_and_writes_nothing_that_stays() {
     let settings = ["agent.default=native", "model.default=openai/a", "model.fallback=anthropic/b"];
     let args: Vec<_> = settings.iter().flat_map(|setting| ["--set", setting]).chain(["doctor"]).collect();
     let keyless = world.hob_with(&args, &[("OPENAI_API_KEY", "key")]).await;
-    let says = "bad  agent        run the agent: agent `native`: set ANTHROPIC_API_KEY";
+    let says = "bad  agent        agent `native`: set ANTHROPIC_API_KEY";
     assert!(keyless.code == 6 && keyless.stdout.contains(says), "{keyless:?}");
     let refs = world.call("watch", http::Method::GET, "/git/matching-refs/hob", Value::Null).await;
     assert_eq!(refs, serde_json::json!([]));

@@ -77,7 +77,7 @@ async fn an_agent_past_its_time_is_ended_with_its_children() {
     let issue = world.asks("Wait for ever", "").await;
     world.run().await;
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
-    assert!(world.status(issue).await.contains("was not done after"), "{}", world.status(issue).await);
+    assert!(world.status(issue).await.contains("ran out of time after"), "{}", world.status(issue).await);
     world.finish().await;
 }
 

@@ -14,7 +14,7 @@ async fn a_labelled_issue_becomes_a_proven_pull_request() {
     let pull = world.pull().await;
     let body = pull["body"].as_str().unwrap();
     assert!(body.starts_with(&format!("Fixes #{issue}\n")), "{body}");
-    for part in ["## What", "## Why", "## Evidence", "## Cost", "## Limits", "`done.txt`", "`ann` put the issue"] {
+    for part in ["## What changed", "## Evidence", "## Open", "<details>", "`done.txt`", "`ann` put the issue"] {
         assert!(body.contains(part), "{part}\n{body}");
     }
     assert!(body.contains("**Red before, green after**"), "{body}");
@@ -25,12 +25,16 @@ async fn a_labelled_issue_becomes_a_proven_pull_request() {
     assert_eq!(world.changed(number).await, ["done.txt"]);
     let commits = world.commits(number).await;
     assert_eq!(commits.len(), 1);
-    assert_eq!((commits[0].author.as_str(), commits[0].email.as_str()), ("Hob", "hob@users.noreply.github.com"));
+    assert_eq!(commits[0].author, "Hob");
+    let (id, account) = commits[0].email.split_once('+').unwrap();
+    assert!(id.parse::<u64>().is_ok() && account == "hob@users.noreply.127.0.0.1", "{}", commits[0].email);
     assert!(commits[0].message.starts_with("Make done.txt\n"), "{}", commits[0].message);
 
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
     let status = world.status(issue).await;
-    assert!(status.contains("**In review**") && status.contains("1 of 1 checks pass"), "{status}");
+    assert!(status.contains("**In review**") && status.contains("1 of 1 check passes"), "{status}");
+    let link = format!("/tree/hob/{issue}-make-done-txt)");
+    assert!(status.contains(&link), "{status}");
     let history = world.history(issue).await;
     let told = [
         "claimed by w1, generation 1".to_owned(),
@@ -39,6 +43,36 @@ async fn a_labelled_issue_becomes_a_proven_pull_request() {
         "released the lease".to_owned(),
     ];
     assert_eq!(history, told);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_change_has_the_title_that_the_agent_gives_it() {
+    let script = r#"echo done > done.txt; seq -f 'line %g of a log' 200
+        echo '{"outcome":"done","title":"Add done.txt, closes #99 for @team","summary":"It was missing."}'"#;
+    let world = World::with_agent(script).check("test -f done.txt").start().await;
+    world.asks("done.txt is missing", "").await;
+    world.run().await;
+    let pull = world.pull().await;
+    let title = "Add done.txt, closes #\u{200b}99 for @\u{200b}team";
+    assert_eq!(pull["title"], title, "{:?}", world.failures());
+    let commits = world.commits(pull["number"].as_u64().unwrap()).await;
+    assert_eq!(commits[0].message, format!("{title}\n\nIt was missing.\n\nIssue: 1\n"));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_chatty_agents_log_stays_out_of_commit_and_pull_request() {
+    let script = "echo done > done.txt; seq -f 'line %g of a log' 200";
+    let world = World::with_agent(script).check("test -f done.txt").start().await;
+    world.asks("done.txt is missing", "").await;
+    world.run().await;
+    let pull = world.pull().await;
+    let said = |text: &str| text.lines().filter(|line| line.contains("of a log")).count();
+    assert_eq!(said(pull["body"].as_str().unwrap()), 10, "{}", pull["body"]);
+    let commits = world.commits(pull["number"].as_u64().unwrap()).await;
+    assert_eq!(said(&commits[0].message), 10, "{}", commits[0].message);
+    assert!(commits[0].message.starts_with("done.txt is missing\n\nline 191 of a log\n"), "{}", commits[0].message);
     world.finish().await;
 }
 

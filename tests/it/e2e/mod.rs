@@ -6,6 +6,7 @@ mod app;
 mod approval;
 mod backends;
 mod bad_input;
+mod base_moves;
 mod blocked;
 mod budgets;
 mod chosen;

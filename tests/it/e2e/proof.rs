@@ -51,7 +51,7 @@ async fn checks_that_the_work_breaks_block_the_issue_with_their_output() {
     assert_eq!(world.briefs(issue).len(), 2);
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
     let status = world.status(issue).await;
-    for part in ["still fail after 2 round(s)", "the roof leaks", "failed (exit code 1)"] {
+    for part in ["still fail after 2 rounds of work", "the roof leaks", "failed (exit code 1)"] {
         assert!(status.contains(part), "{part}\n{status}");
     }
     assert!(world.pulls().await.is_empty());

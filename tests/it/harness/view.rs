@@ -6,7 +6,7 @@ use hob_forge::{Access, Forge};
 use http::Method;
 use serde_json::Value;
 
-use super::{World, inside};
+use super::{World, inside, world::repo};
 
 /// A comment.
 #[derive(Debug, Clone)]
@@ -48,6 +48,11 @@ impl World {
         let forge = self.watch();
         forge.ledger().tips().await.unwrap();
         forge.now()
+    }
+
+    /// The repository's page.
+    pub(crate) fn page(&self) -> String {
+        format!("{}/{}", self.forge.server_url(), repo())
     }
 
     /// The labels, sorted.

@@ -120,6 +120,7 @@ impl Rec {
             answer: (self.heard > 0).then(|| answer(self.heard)),
             refused: None,
             branch: (self.branch > 0).then(|| self.branch.to_string()),
+            pushed: self.branch > 0,
             base_sha: None,
             head_sha: None,
             pull_request: (self.pull > 0).then(|| PullNumber(self.pull.into())),

@@ -6,6 +6,7 @@ use super::{
     super::{
         call::{Answer, Call},
         markdown,
+        refusal::Refusal,
         state::IssueState,
         users::Role,
     },
@@ -29,11 +30,24 @@ pub(super) fn all(call: &Call) -> Answer {
     page("all.html", "Repositories", &[], &json!({"repositories": repositories}))
 }
 
-/// A repository.
+/// A repository, by its default branch.
 pub(super) fn show(call: &Call) -> Answer {
-    let git = call.read_git()?;
     let branch = call.repository(&call.state(), Role::Read)?.default_branch.clone();
-    let (files, readme) = tree(&git, &branch, &format!("/{}/{}", call.part("owner"), call.part("repo")));
+    shown(call, &branch)
+}
+
+/// A repository, by one of its branches.
+pub(super) fn branch(call: &Call) -> Answer {
+    let branch = call.part("branch");
+    if call.read_git()?.find_reference(&format!("refs/heads/{branch}")).is_err() {
+        return Err(Refusal::not_found());
+    }
+    shown(call, branch)
+}
+
+fn shown(call: &Call, branch: &str) -> Answer {
+    let git = call.read_git()?;
+    let (files, readme) = tree(&git, branch, &format!("/{}/{}", call.part("owner"), call.part("repo")));
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
     let newest = || repo.issues.values().rev();

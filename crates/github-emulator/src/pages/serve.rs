@@ -28,6 +28,7 @@ const POLICY: &str =
 const ROUTES: &[Route] = &[
     get("/", repository::all),
     get("/{owner}/{repo}", repository::show),
+    get("/{owner}/{repo}/tree/{*branch}", repository::branch),
     get("/{owner}/{repo}/issues", repository::show),
     get("/{owner}/{repo}/pulls", repository::show),
     get("/{owner}/{repo}/issues/{number}", issue::show),

@@ -182,10 +182,10 @@ pub(in super::super) fn wrapped_base64(bytes: &[u8]) -> String {
     wrapped
 }
 
-/// The account whose address signs a commit, `ID+LOGIN@users.noreply.github.com` or `LOGIN@…`; none otherwise.
+/// The account whose address signs a commit, `ID+LOGIN@users.noreply.HOST` or `LOGIN@…`; none otherwise.
 pub(in super::super) fn account_of(server: &str, accounts: &Accounts, who: &Signature<'_>) -> Value {
     let email = String::from_utf8_lossy(who.email_bytes()).into_owned();
-    let Some(local) = email.strip_suffix("@users.noreply.github.com") else { return Value::Null };
+    let Some((local, _host)) = email.split_once("@users.noreply.") else { return Value::Null };
     super::simple_account(server, accounts, local.split_once('+').map_or(local, |(_, login)| login))
 }
 

@@ -31,7 +31,8 @@ use crate::{
 };
 
 /// What every prompt ends with: how a program that knows nothing of Hob can ask, or report that nothing is to be done.
-const CLOSING: &str = "\n\nNobody can answer you while you work. When you are done, say in a few sentences what you \
+const CLOSING: &str = "\n\nNobody can answer you while you work. When you are done, write a line \
+`Title: …` with what the change does, as an imperative of at most 72 characters, and below it in a few sentences what you \
 changed and why. If nothing has to be changed, or you cannot continue without an answer, change nothing and end your last \
 message with one line of JSON: {\"outcome\":\"nothing_to_do\",\"reason\":\"…\"} or \
 {\"outcome\":\"question\",\"question\":\"…\"}.\n";
@@ -224,7 +225,8 @@ impl AgentBackend for AdapterAgent {
         let parsed = spawn_blocking(move || after(adapter, parsed, &home, (&folder, &litter_before)));
         let parsed = parsed.await.map_err(broken)?;
         run.home.remove().await;
-        let end = outcome(&End { name, parsed: &parsed, finished: &finished, time: request.time });
+        let end =
+            outcome(&End { name, parsed: &parsed, finished: &finished, time: (request.time, request.time_setting) });
         Ok(report(end, spend(&parsed, self.services.price.as_ref()), started))
     }
 

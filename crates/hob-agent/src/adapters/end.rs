@@ -11,7 +11,7 @@ use crate::{
         parsed_output::ParsedOutput,
     },
     command::ResultLine,
-    report::{cancelled, clip, misconfigured, needs_human, permanent, tail, transient},
+    report::{cancelled, done, misconfigured, needs_human, permanent, tail, transient},
 };
 
 /// Bytes of a complaint that are quoted.
@@ -27,17 +27,17 @@ pub(super) struct End<'a> {
     pub(super) parsed: &'a ParsedOutput,
     /// How its process ended.
     pub(super) finished: &'a Finished,
-    /// The time it had.
-    pub(super) time: Duration,
+    /// The time it had, and the setting that this comes from.
+    pub(super) time: (Duration, &'static str),
 }
 
 /// The outcome of a run.
 pub(super) fn outcome(end: &End<'_>) -> Outcome {
-    let End { name, parsed, finished, time } = end;
+    let End { name, parsed, finished, time: (time, setting) } = end;
     match finished.exit {
         Exit::Cancelled if !parsed.abort => return cancelled(),
         Exit::Deadline => {
-            return transient(format!("`{name}` was not done after {} s, the time of the run", time.as_secs()));
+            return transient(format!("`{name}` ran out of time after {} s (`{setting}`)", time.as_secs()));
         }
         Exit::Signal(signal) => return transient(format!("signal {signal} ended `{name}`{}", colon(&complaint(end)))),
         Exit::Code(_) | Exit::Cancelled => {}
@@ -69,8 +69,8 @@ fn ended_well(parsed: &ParsedOutput) -> Outcome {
     let words = parsed.summary.trim();
     let named = ResultLine::read(words).and_then(|said| said.outcome());
     named.unwrap_or_else(|| match words {
-        "" => Outcome::Done { summary: "the agent gave no summary".to_owned() },
-        words => Outcome::Done { summary: clip(words, SUMMARY_MAX) },
+        "" => Outcome::done("the agent gave no summary"),
+        words => done(words, SUMMARY_MAX),
     })
 }
 
@@ -104,7 +104,7 @@ mod tests {
 
     fn end(exit: Exit, parsed: &ParsedOutput) -> Outcome {
         let finished = Finished { exit, stdout: Captured::default(), stderr: Captured::default() };
-        outcome(&End { name: "x", parsed, finished: &finished, time: Duration::from_secs(9) })
+        outcome(&End { name: "x", parsed, finished: &finished, time: (Duration::from_secs(9), "limits.attempt_time") })
     }
 
     fn parsed(problem: Option<&str>, summary: &str) -> ParsedOutput {
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn each_end_is_told_apart() {
         let well = Exit::Code(0);
-        assert_eq!(end(well, &parsed(None, "Did it.")), Outcome::Done { summary: "Did it.".into() });
+        assert_eq!(end(well, &parsed(None, "Did it.")), Outcome::done("Did it."));
         let asks = "Hm.\n{\"outcome\":\"question\",\"question\":\"Which?\"}";
         assert_eq!(end(well, &parsed(None, asks)), Outcome::Question { question: "Which?".into() });
         let nothing = "{\"outcome\":\"nothing_to_do\",\"reason\":\"It is there.\"}";

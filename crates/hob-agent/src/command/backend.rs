@@ -18,6 +18,8 @@ use crate::{
 const PLACEHOLDER: &str = "{prompt}";
 /// Bytes of output quoted as the reason of a failure.
 const QUOTED: usize = 2_000;
+/// Lines of what a program printed that are taken for its summary.
+const CLOSING_LINES: usize = 10;
 
 /// A program that edits the folder.
 #[derive(Debug)]
@@ -129,7 +131,7 @@ impl AgentBackend for CommandAgent {
 fn outcome(name: &str, finished: &Finished, said: Option<ResultLine>, request: &RunRequest) -> Outcome {
     let said = said.and_then(|said| said.outcome());
     match finished.exit {
-        Exit::Code(0) => said.unwrap_or_else(|| Outcome::Done { summary: closing_words(finished) }),
+        Exit::Code(0) => said.unwrap_or_else(|| Outcome::done(closing_words(finished))),
         Exit::Code(code) => match said {
             Some(Outcome::Done { .. } | Outcome::NothingToDo { .. }) | None => {
                 permanent(format!("`{name}` ended with exit code {code}{}", complaint(finished)))
@@ -138,15 +140,21 @@ fn outcome(name: &str, finished: &Finished, said: Option<ResultLine>, request: &
         },
         Exit::Signal(signal) => transient(format!("signal {signal} ended `{name}`{}", complaint(finished))),
         Exit::Deadline => {
-            transient(format!("`{name}` was not done after {} s, the time of the run", request.time.as_secs()))
+            let RunRequest { time, time_setting, .. } = request;
+            transient(format!("`{name}` ran out of time after {} s (`{time_setting}`)", time.as_secs()))
         }
         Exit::Cancelled => cancelled(),
     }
 }
 
-/// The end of what a program printed that exited well and named no outcome.
+/// The last lines that a program printed which exited well and named no outcome.
 fn closing_words(finished: &Finished) -> String {
-    match tail(&finished.stdout.text(), QUOTED) {
+    let text = finished.stdout.text();
+    let (text, words) = (text.trim(), tail(&text, QUOTED));
+    // The first of them may have lost its beginning.
+    let whole = if words.len() < text.len() { words.split_once('\n').map_or(words, |(_, rest)| rest) } else { words };
+    let lines: Vec<&str> = whole.lines().collect();
+    match lines[lines.len().saturating_sub(CLOSING_LINES)..].join("\n").trim() {
         "" => "the agent gave no summary".to_owned(),
         words => words.to_owned(),
     }

@@ -5,12 +5,12 @@ use std::time::Duration;
 use hob_domain::{FailureClass, Outcome, Spend};
 use serde::Deserialize;
 
-use crate::report::clip;
+use crate::report::{TITLE_MAX, clip};
 
 /// Bytes of text that are kept of a report; the rest is cut.
 const TEXT_MAX: usize = 16 * 1024;
 
-/// The last line: `{"outcome": "done", "summary": "…", "usd": 0.12, "input_tokens": 900, "output_tokens": 80}`. Every
+/// The last line: `{"outcome": "done", "title": "…", "summary": "…", "usd": 0.12, "input_tokens": 900, "output_tokens": 80}`. Every
 /// field may be missing; unknown ones are ignored, because programs print JSON lines of their own.
 #[derive(Debug, Default, Clone, PartialEq, Deserialize)]
 #[serde(default)]
@@ -20,6 +20,8 @@ pub(crate) struct ResultLine {
     /// What was done. `result` is what Claude Code's `--output-format json` calls it.
     #[serde(alias = "result")]
     pub(crate) summary: String,
+    /// What the change does, in a few words.
+    pub(crate) title: String,
     /// Why it failed, or why nothing has to change.
     pub(crate) reason: String,
     /// What it asks a person.
@@ -67,9 +69,10 @@ impl ResultLine {
         };
         let unnamed = || (!self.summary.trim().is_empty()).then_some(NamedOutcome::Done);
         Some(match self.outcome.or_else(unnamed)? {
-            NamedOutcome::Done => {
-                Outcome::Done { summary: text(&self.summary, &self.reason, "the agent gave no summary") }
-            }
+            NamedOutcome::Done => Outcome::Done {
+                summary: text(&self.summary, &self.reason, "the agent gave no summary"),
+                title: Some(clip(self.title.trim(), TITLE_MAX)).filter(|title| !title.is_empty()),
+            },
             NamedOutcome::NothingToDo => {
                 Outcome::NothingToDo { reason: text(&self.reason, &self.summary, "the agent gave no reason") }
             }
@@ -106,7 +109,7 @@ mod tests {
         let said =
             ResultLine::read("{\"outcome\":\"failed\"}\ntext\n{\"outcome\":\"done\",\"summary\":\"did it\"}\n\n")
                 .unwrap();
-        assert_eq!(said.outcome(), Some(Outcome::Done { summary: "did it".into() }));
+        assert_eq!(said.outcome(), Some(Outcome::done("did it")));
         for none in
             ["", "plain", "{\"outcome\":\"done\"}\nbye", "{\"other\":1}", "{broken", "[]", "{\"outcome\":\"won\"}"]
         {
@@ -115,10 +118,17 @@ mod tests {
     }
 
     #[test]
+    fn a_report_may_name_the_change() {
+        let said = ResultLine::read(r#"{"outcome":"done","title":" Accept it ","summary":"It was refused."}"#).unwrap();
+        let (summary, title) = ("It was refused.".to_owned(), Some("Accept it".to_owned()));
+        assert_eq!(said.outcome(), Some(Outcome::Done { summary, title }));
+    }
+
+    #[test]
     fn another_agents_line_is_read_as_far_as_it_goes() {
         let line = r#"{"type":"result","is_error":false,"result":"Fixed it.","total_cost_usd":0.5,"usage":{"x":1}}"#;
         let said = ResultLine::read(line).unwrap();
-        assert_eq!(said.outcome(), Some(Outcome::Done { summary: "Fixed it.".into() }));
+        assert_eq!(said.outcome(), Some(Outcome::done("Fixed it.")));
         assert_eq!(said.spend().usd_micros, 500_000);
     }
 

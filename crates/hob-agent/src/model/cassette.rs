@@ -51,14 +51,14 @@ impl Cassette {
 impl ModelClient for Cassette {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
         let (turn, replies) = (request.turn, self.0.replies());
-        let count = replies.len();
+        let number = replies.len();
         let Some(reply) = replies.get((turn as usize).saturating_sub(1)) else {
-            return Err(ModelError::Cassette(format!("it has {count} replies and the run asks for one more")));
+            return Err(ModelError::Cassette(format!("it has no reply {turn}: the recording ends after {number}")));
         };
         let texts: Vec<&str> =
             std::iter::once(request.system).chain(request.messages.iter().flat_map(|message| texts(message))).collect();
         if let Some(missing) = reply.expect.iter().find(|text| !texts.iter().any(|sent| sent.contains(text.as_str()))) {
-            return Err(ModelError::Cassette(format!("reply {turn} of {count} expects `{missing}` in the request")));
+            return Err(ModelError::Cassette(format!("reply {turn} of {number} expects `{missing}` in the request")));
         }
         Ok(reply.reply(turn))
     }
@@ -98,7 +98,7 @@ mod tests {
             assert_eq!(ask(&cassette, turn, &messages).await.unwrap().text, text);
         }
         let error = ask(&cassette, 3, &messages).await.unwrap_err();
-        assert_eq!(error.to_string(), "cassette: it has 2 replies and the run asks for one more");
+        assert_eq!(error.to_string(), "cassette: it has no reply 3: the recording ends after 2");
     }
 
     #[tokio::test]

@@ -154,6 +154,7 @@ mod tests {
             folder: std::path::PathBuf::new(),
             checks: Vec::new(),
             time: Duration::from_secs(60),
+            time_setting: "limits.attempt_time",
             usd_micros: None,
             tokens: None,
             approved: approved.to_vec(),

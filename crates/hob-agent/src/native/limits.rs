@@ -1,7 +1,7 @@
 //! How far a run may go.
 
 use hob_config::AgentSettings;
-use hob_domain::{Outcome, RunRequest};
+use hob_domain::{Outcome, RunRequest, count};
 use tokio::time::Instant;
 
 use crate::report::transient;
@@ -29,11 +29,14 @@ pub(super) struct Limits {
     pub(super) started: Instant,
     /// When its time is over.
     pub(super) deadline: Instant,
+    /// The setting that this comes from.
+    pub(super) time_setting: &'static str,
 }
 
 impl Limits {
     /// The limits of one run that begins at `now`.
     pub(super) fn new(settings: &AgentSettings, request: &RunRequest, now: Instant) -> Self {
+        let own_time = settings.max_time.filter(|time| *time < request.time);
         Self {
             turns: settings.max_iterations,
             consecutive_errors: settings.consecutive_errors.max(1),
@@ -44,12 +47,13 @@ impl Limits {
             output: settings.max_output,
             soft: u64::from(settings.soft_limit),
             started: now,
-            deadline: now + settings.max_time.map_or(request.time, |time| time.min(request.time)),
+            deadline: now + own_time.unwrap_or(request.time),
+            time_setting: own_time.map_or(request.time_setting, |_own| "max_time"),
         }
     }
 }
 
 /// The end of a run whose time is over.
-pub(super) fn out_of_time(turns: u32) -> Outcome {
-    transient(format!("the time of the run was over after {turns} turns and the agent was not done"))
+pub(super) fn out_of_time(turns: u32, limits: &Limits) -> Outcome {
+    transient(format!("the agent ran out of time after {} (`{}`)", count(turns, "turn"), limits.time_setting))
 }

@@ -92,7 +92,7 @@ impl CallRunner<'_> {
                 return Err(cancelled());
             }
             if Instant::now() >= self.limits.deadline {
-                return Err(out_of_time(self.usage.turns));
+                return Err(out_of_time(self.usage.turns, self.limits));
             }
             let looks = planned.iter().take_while(|planned| effect(planned) == Some(Effect::Looks)).count();
             let batch: Vec<_> = planned.drain(..looks.max(1)).collect();

@@ -1,6 +1,6 @@
 //! The turns of one run.
 
-use hob_domain::{Outcome, Spend};
+use hob_domain::{Outcome, Spend, count};
 use tokio::time::Instant;
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
         tools::Plan,
         usage::{Actions, RunUsage},
     },
-    report::{cancelled, clip, first_line, needs_human, transient},
+    report::{cancelled, clip, done, first_line, needs_human, transient},
     session::SessionEvent,
 };
 
@@ -44,8 +44,10 @@ impl Run<'_> {
         loop {
             if let Err(outcome) = self.turn().await {
                 self.context.show(format!(
-                    "ended after {} turns, {} errors, {}",
-                    self.usage.turns, self.usage.total_errors, self.usage.spend
+                    "ended after {}, {}, {}",
+                    count(self.usage.turns, "turn"),
+                    count(self.usage.total_errors, "error"),
+                    self.usage.spend
                 ));
                 return self.with_standing(outcome);
             }
@@ -129,7 +131,7 @@ impl Run<'_> {
         let request = ModelRequest { system: self.dialect.system(), messages, tools: self.dialect.tools(), turn };
         tokio::select! {
             answer = self.model.ask(&request) => Ok(answer),
-            () = tokio::time::sleep_until(self.limits.deadline) => Err(out_of_time(turn)),
+            () = tokio::time::sleep_until(self.limits.deadline) => Err(out_of_time(turn, &self.limits)),
             () = self.context.cancel.cancelled() => Err(cancelled()),
         }
     }
@@ -151,7 +153,7 @@ impl Run<'_> {
         let words = clip(reply.text.trim(), self.executor.toolbox.output_cap);
         Err(match (words.as_str(), self.progress.changed) {
             ("", _) => transient("the model's reply had no text and no call, twice"),
-            (_, true) => Outcome::Done { summary: words },
+            (words, true) => done(words, usize::MAX),
             (_, false) => Outcome::Question { question: words },
         })
     }

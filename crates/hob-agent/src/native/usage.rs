@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use hob_domain::{Outcome, Spend};
+use hob_domain::{Outcome, Spend, count};
 use tokio::time::Instant;
 
 use crate::{
@@ -62,7 +62,7 @@ impl RunUsage {
     /// Counts a turn that begins. The error is the end of the run: a limit is reached.
     pub(super) fn begin_turn(&mut self, limits: &Limits, now: Instant) -> Result<(), Outcome> {
         if now >= limits.deadline {
-            return Err(out_of_time(self.turns));
+            return Err(out_of_time(self.turns, limits));
         }
         let spent = &self.spend;
         let over = |what: &str| needs_human(format!("{what} ({spent}) and the agent was not done"));
@@ -79,7 +79,10 @@ impl RunUsage {
             )));
         }
         if self.turns >= limits.turns {
-            return Err(permanent(format!("the agent was not done after {} turns, the most it may take", self.turns)));
+            return Err(permanent(format!(
+                "the agent was not done after {}, its limit (`max_iterations`)",
+                count(self.turns, "turn")
+            )));
         }
         self.turns += 1;
         Ok(())
@@ -113,12 +116,12 @@ impl RunUsage {
         let error = &actions.last_error;
         if self.consecutive_errors >= limits.consecutive_errors {
             return Err(permanent(format!(
-                "the actions of {} replies in a row failed, the last with: {error}",
-                self.consecutive_errors
+                "the actions of {} in a row failed, the last with: {error}",
+                replies(self.consecutive_errors)
             )));
         }
         if self.total_errors >= limits.total_errors {
-            return Err(permanent(format!("actions of {} replies failed, the last with: {error}", self.total_errors)));
+            return Err(permanent(format!("actions of {} failed, the last with: {error}", replies(self.total_errors))));
         }
         Ok(())
     }
@@ -182,6 +185,10 @@ fn span(time: Duration) -> String {
     }
 }
 
+fn replies(number: u32) -> String {
+    if number == 1 { "1 reply".to_owned() } else { format!("{number} replies") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,6 +205,7 @@ mod tests {
             soft: 80,
             started: now,
             deadline: now + Duration::from_secs(100),
+            time_setting: "limits.attempt_time",
         }
     }
 
@@ -214,7 +222,7 @@ mod tests {
         let now = Instant::now();
         let limits = limits(now);
         let mut usage = RunUsage::default();
-        assert!(said(usage.begin_turn(&limits, limits.deadline)).contains("time of the run"));
+        assert!(said(usage.begin_turn(&limits, limits.deadline)).contains("ran out of time"));
         usage.begin_turn(&limits, now).unwrap();
         usage.spend.usd_micros = 10;
         assert!(said(usage.begin_turn(&limits, now)).contains("budget"));

@@ -55,7 +55,7 @@ impl RecipeAgent {
                 return cancelled();
             }
             if Instant::now() >= deadline {
-                return transient(format!("the time of the run was over before {place}"));
+                return transient(format!("the recipe ran out of time before {place} (`{}`)", request.time_setting));
             }
             context.say(&place);
             let result = match step {
@@ -79,7 +79,7 @@ impl RecipeAgent {
             }
         }
         let what = self.recipe.description.clone().unwrap_or_else(|| format!("Ran the recipe `{}`.", self.name));
-        Outcome::Done { summary: format!("{what}\n\n{}", done.join("\n")) }
+        Outcome::done(format!("{what}\n\n{}", done.join("\n")))
     }
 
     async fn command(
@@ -107,7 +107,7 @@ impl RecipeAgent {
             Exit::Code(_) => Err(Ended::Wrong(format!("{}{said}", finished.exit))),
             Exit::Signal(_) => Err(Ended::Outcome(transient(format!("{} ended `{command}`{said}", finished.exit)))),
             Exit::Deadline => {
-                Err(Ended::Outcome(transient(format!("`{command}` was not done in the time of the run"))))
+                Err(Ended::Outcome(transient(format!("`{command}` ran out of time (`{}`)", request.time_setting))))
             }
             Exit::Cancelled => Err(Ended::Outcome(cancelled())),
         }

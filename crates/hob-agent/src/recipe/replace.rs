@@ -6,6 +6,8 @@ use globset::GlobBuilder;
 use hob_config::{Pattern, Replace};
 use regex::{NoExpand, Regex, RegexBuilder};
 
+use hob_domain::count;
+
 use crate::folder::{FileError, Folder, Kind, walk};
 
 /// Bytes of a file that is read.
@@ -23,8 +25,8 @@ pub(super) enum ReplaceError {
     #[error("it changes nothing: no file matches `{0}`")]
     NoFile(String),
     /// No file has the text.
-    #[error("it changes nothing: the text stands in none of the {0} files")]
-    NoText(usize),
+    #[error("it changes nothing: the text is in no file that matches ({0} looked at)")]
+    NoText(String),
     /// The text was replaced by itself.
     #[error("it changes nothing: the text is replaced by itself")]
     Same,
@@ -79,9 +81,11 @@ pub(super) fn replace(folder: &Folder, step: &Replace) -> Result<String, Replace
     match (looked, found, changed) {
         (0, _, _) => Err(ReplaceError::NoFile(step.files.clone())),
         (_, 0, _) if done_before => Ok(format!("`{}` is replaced already", step.find)),
-        (_, 0, _) => Err(ReplaceError::NoText(looked)),
+        (_, 0, _) => Err(ReplaceError::NoText(count(looked, "file"))),
         (_, _, 0) => Err(ReplaceError::Same),
-        (_, _, changed) => Ok(format!("replaced `{}` at {places} places in {changed} files", step.find)),
+        (_, _, changed) => {
+            Ok(format!("replaced `{}` at {} in {}", step.find, count(places, "place"), count(changed, "file")))
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! One run of the agent: its brief, its limits, what it spends, and the checkpoints of its work.
 
+use std::time::Duration;
+
 use hob_agent::RunContext;
 use hob_domain::{
-    Allowance, BriefParts, CheckResult, FailureClass, Note, Progress, RunId, RunReport, RunRequest, Spend, Transition,
-    brief, title, visible,
+    Allowance, BriefParts, CheckResult, Conflict, FailureClass, Note, Progress, RunId, RunReport, RunRequest, Spend,
+    Transition, brief, title, visible,
 };
 use hob_forge::fresh_nonce;
 use tokio::{sync::mpsc, time::Instant};
@@ -26,7 +28,8 @@ pub(super) async fn run_agent(
     failed: &[CheckResult],
     allowance: Allowance,
 ) -> Result<RunReport, WorkError> {
-    let request = request(worker, job, round, failed, allowance);
+    let conflicts = if round == 0 { job.checkout.conflicts().to_vec() } else { job.checkout.conflicts_left().await? };
+    let request = request(worker, job, round, (failed, &conflicts), allowance);
     worker.progress(job.number(), &format!("the agent `{}` works", job.agent_name));
     let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
     // Dropped with the run, so that a run that ends early ends its children too.
@@ -50,7 +53,13 @@ pub(super) async fn run_agent(
     Ok(report)
 }
 
-fn request(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckResult], allowance: Allowance) -> RunRequest {
+fn request(
+    worker: &Worker,
+    job: &Job<'_>,
+    round: u32,
+    (failed, conflicts): (&[CheckResult], &[Conflict]),
+    allowance: Allowance,
+) -> RunRequest {
     let (record, issue, fence) = (job.held.lease.record(), &job.held.issue, fresh_nonce());
     let text = brief(&BriefParts {
         repo: worker.forge.repo(),
@@ -61,13 +70,14 @@ fn request(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckResult], a
         answer: record.answer.as_ref(),
         last_failure: record.last_failure.as_deref(),
         earlier_work: Some(job.checkout.start()).filter(|start| *start != job.checkout.base()),
+        conflicts,
         failed_checks: failed,
         red_base: &job.red_base(),
         checks: &job.rules.checks,
         text_bytes: worker.settings.limits.body_bytes,
         fence: &fence,
     });
-    let left = job.limits.ends.saturating_duration_since(Instant::now());
+    let (time, time_setting) = time_of(worker, job, allowance);
     RunRequest {
         run: RunId(format!("{}-{round}", job.run)),
         session: job.session.clone(),
@@ -78,11 +88,28 @@ fn request(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckResult], a
         brief: text,
         folder: job.checkout.folder().to_owned(),
         checks: job.rules.checks.clone(),
-        time: allowance.time.map_or(left, |time| time.min(left)),
+        time,
+        time_setting,
         usd_micros: allowance.usd_micros,
         tokens: allowance.tokens,
         approved: record.approved,
     }
+}
+
+/// The time of a run, and the setting that it comes from.
+fn time_of(worker: &Worker, job: &Job<'_>, allowance: Allowance) -> (Duration, &'static str) {
+    const OF_ATTEMPT: &str = "limits.attempt_time";
+    let left = job.limits.ends.saturating_duration_since(Instant::now());
+    let Some(time) = allowance.time.filter(|time| *time < left) else { return (left, OF_ATTEMPT) };
+    let budgets = worker.settings.limits.budgets();
+    let whole = job.limits.allowance.time.map(|time| time.as_secs());
+    let of_issue = budgets.issue.left(job.limits.began).ok().and_then(|left| left.time).map(|time| time.as_secs());
+    let setting = match whole {
+        _ if whole == of_issue => "limits.time_per_issue",
+        _ if whole == budgets.attempt.wall_seconds => OF_ATTEMPT,
+        _ => "limits.time_per_day",
+    };
+    (time, setting)
 }
 
 /// Shows what the agent does, and notes what it spends as it spends it; what was noted in all.

@@ -10,7 +10,7 @@ use tracing::Instrument;
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{
-        branch::{keep_soon, step_aside},
+        branch::{keep_soon, step_aside, update_branch},
         end::{AttemptEnd, Attempted, Interrupt},
         finish::finish,
         heartbeat::heartbeat,
@@ -89,10 +89,11 @@ async fn work<'a>(
         why: format!("claimed, generation {}", held.lease.generation()),
     });
     let limits = AttemptLimits { allowance, ends, began };
-    let prepared = Box::pin(prepare(worker, held, limits)).await?;
+    let mut prepared = Box::pin(prepare(worker, held, limits)).await?;
     if let Some(reason) = step_aside(worker, &prepared).await? {
         return Ok(AttemptEnd::Blocked(reason));
     }
+    let moved = Box::pin(update_branch(worker, &mut prepared)).await?;
     let job = started.get_or_init(|| prepared);
     let start = Transition::StartAgent {
         agent: job.agent_name.clone(),
@@ -101,7 +102,7 @@ async fn work<'a>(
         session: job.session.clone(),
     };
     transition(worker, held, start).await?;
-    if job.checkout.is_kept() {
+    if moved || job.checkout.is_kept() {
         keep_soon(worker, job).await;
     }
     Box::pin(rounds(worker, job)).await

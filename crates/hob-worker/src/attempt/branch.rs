@@ -2,11 +2,17 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockReason, Diff, DiffPolicy, HobFiles, Sha, quiet, title};
+use hob_domain::{BlockReason, ChangeText, Diff, DiffPolicy, HobFiles, Note, Sha, count};
 use hob_forge::ForgeError;
-use hob_workspace::Identity;
+use hob_workspace::{BranchName, BranchUpdate, Updater, WorkspaceError};
 
-use crate::{WorkError, Worker, attempt::job::Job};
+use crate::{
+    WorkError, Worker,
+    attempt::{
+        job::Job,
+        prepare::{patience_of, wait_while_busy},
+    },
+};
 
 /// The longest time for keeping the work of an attempt that ends early; a worker that is stopped has 5 s in all.
 pub(super) const KEEP_TIME: Duration = Duration::from_secs(3);
@@ -14,7 +20,7 @@ pub(super) const KEEP_TIME: Duration = Duration::from_secs(3);
 /// The reason to stop where a person pushed to the branch: it is theirs until they say otherwise.
 pub(super) async fn step_aside(worker: &Worker, job: &Job<'_>) -> Result<Option<BlockReason>, WorkError> {
     let accepted = job.held.lease.record().accepted;
-    let foreign = job.checkout.foreign_commit(&worker.settings.identity.email, accepted.as_ref()).await?;
+    let foreign = job.checkout.foreign_commit(&worker.commit_identity().await, accepted.as_ref()).await?;
     Ok(foreign.map(|foreign| BlockReason::PersonPushed {
         author: foreign.author,
         commit: foreign.sha,
@@ -24,12 +30,9 @@ pub(super) async fn step_aside(worker: &Worker, job: &Job<'_>) -> Result<Option<
 }
 
 /// Commits what the agent left in its folder.
-pub(super) async fn commit(worker: &Worker, job: &Job<'_>, summary: &str) -> Result<(), WorkError> {
-    let identity =
-        Identity { name: worker.settings.identity.name.clone(), email: worker.settings.identity.email.clone() };
-    let subject = quiet(&title(&job.held.issue.title, 72));
-    let body = quiet(&title(summary, 500));
-    let message = format!("{subject}\n\n{body}\n\nIssue: {}\n", job.number());
+pub(super) async fn commit(worker: &Worker, job: &Job<'_>, change: &ChangeText) -> Result<(), WorkError> {
+    let identity = worker.commit_identity().await;
+    let message = change.commit_message(&job.held.issue.title, job.number());
     job.checkout.commit(&message, &identity, worker.forge.now()).await?;
     Ok(())
 }
@@ -50,19 +53,84 @@ pub(super) fn policy_violations(worker: &Worker, job: &Job<'_>, diff: &Diff) -> 
     Ok((!violations.is_empty()).then_some(BlockReason::PolicyViolated(violations)))
 }
 
+/// Makes the branch start from the base of today; whether that moved it. Work that may not be committed as it is stays
+/// where it is.
+pub(super) async fn update_branch(worker: &Worker, job: &mut Job<'_>) -> Result<bool, WorkError> {
+    if *job.checkout.base() == job.base_tip {
+        return Ok(false);
+    }
+    if job.checkout.is_kept() {
+        // What a run that was killed left behind.
+        match commit_in_progress(worker, job).await {
+            Ok(Kept::Nothing) => {}
+            // Before it is put on another base: if that leaves conflicts, the folder is no safe place.
+            Ok(Kept::Commit(head)) => push_new(worker, job, &head).await?,
+            Ok(Kept::Unfit) => return Ok(false),
+            Err(WorkError::Workspace(WorkspaceError::Unfit(unfit))) => {
+                tracing::warn!(issue = job.number().0, %unfit, "the branch is not updated: {unfit}");
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let (base, remote) = (job.held.base.name.parse::<BranchName>()?, worker.remote().await?);
+    let updater = Updater { identity: worker.commit_identity().await, time: worker.forge.now() };
+    let patience = patience_of(worker);
+    let update = loop {
+        match worker.workspace.update(&mut job.checkout, &remote, (&base, &job.base_tip), updater.clone()).await {
+            Ok(update) => break update,
+            Err(error) => wait_while_busy(error, patience).await?,
+        }
+    };
+    let done = match update {
+        BranchUpdate::UpToDate => return Ok(false),
+        BranchUpdate::Rebased(commits) => format!("the branch was rebased onto `{base}`: {}", count(commits, "commit")),
+        BranchUpdate::Merged => format!("`{base}` was merged into the branch"),
+        BranchUpdate::Conflicted(files) => {
+            format!("the branch conflicts with `{base}` in {}: the agent is to resolve that", count(files, "file"))
+        }
+    };
+    worker.progress(job.number(), &done);
+    Ok(true)
+}
+
+/// What became of work in progress.
+enum Kept {
+    /// There is none, or it has conflicts that are not resolved.
+    Nothing,
+    /// It breaks a rule, and is in the folder only.
+    Unfit,
+    /// It is committed.
+    Commit(Sha),
+}
+
+/// Commits the work so far, where it may be in the history of what comes later.
+async fn commit_in_progress(worker: &Worker, job: &Job<'_>) -> Result<Kept, WorkError> {
+    let before = job.checkout.tip().await?;
+    commit(worker, job, &ChangeText::untitled("Work in progress")).await?;
+    let Some((head, diff)) = work_so_far(job).await? else { return Ok(Kept::Nothing) };
+    if policy_violations(worker, job, &diff)?.is_some() {
+        job.checkout.unwind(&before).await?;
+        return Ok(Kept::Unfit);
+    }
+    Ok(if job.checkout.conflicts_left().await?.is_empty() { Kept::Commit(head) } else { Kept::Nothing })
+}
+
 /// Pushes what there is, so that whoever continues finds it; work that breaks the rules stays unpushed.
 pub(super) async fn keep(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError> {
-    let before = job.checkout.tip().await?;
-    commit(worker, job, "Work in progress").await?;
-    let Some((head, diff)) = work_so_far(job).await? else { return Ok(()) };
-    if policy_violations(worker, job, &diff)?.is_some() {
-        // Nothing that comes later may carry it in its history.
-        return Ok(job.checkout.unwind(&before).await?);
+    match commit_in_progress(worker, job).await? {
+        Kept::Commit(head) => push_new(worker, job, &head).await,
+        Kept::Nothing | Kept::Unfit => Ok(()),
     }
-    if job.pushed().as_ref() == Some(&head) {
+}
+
+/// Pushes a commit that is not on the server yet.
+async fn push_new(worker: &Worker, job: &Job<'_>, head: &Sha) -> Result<(), WorkError> {
+    if job.pushed().as_ref() == Some(head) {
+        job.held.lease.note(Note::Pushed).await;
         return Ok(());
     }
-    push(worker, job, &head).await
+    push(worker, job, head).await
 }
 
 /// Keeps the work of an attempt that ends early, where that can be done soon.
@@ -88,5 +156,6 @@ pub(super) async fn push(worker: &Worker, job: &Job<'_>, head: &Sha) -> Result<(
         Err(_elapsed) => return Err(ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into()),
     }
     job.note_pushed(head.clone());
+    job.held.lease.note(Note::Pushed).await;
     Ok(())
 }

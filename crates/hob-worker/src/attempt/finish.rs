@@ -90,7 +90,7 @@ async fn after_failure(worker: &Worker, held: &HeldIssue, error: WorkError) -> R
         }
         FailureClass::Misconfigured => {
             // The run says what: it is nobody's matter who reads the issue.
-            requeue(worker, held, "the worker lacks what only whoever runs it can supply".to_owned()).await?;
+            requeue(worker, held, "the worker lacks what only its operator can supply".to_owned()).await?;
             return Err(error);
         }
         FailureClass::Permanent | FailureClass::NeedsHuman => {

@@ -17,6 +17,8 @@ pub(super) struct Job<'a> {
     pub(super) agent_name: String,
     pub(super) agent: Arc<dyn AgentBackend>,
     pub(super) checkout: Checkout,
+    /// The tip of the base branch when the attempt began.
+    pub(super) base_tip: Sha,
     pub(super) comments: Vec<(Login, String)>,
     pub(super) run: RunId,
     /// The session of its runs: that of an earlier attempt where this machine has it, else their own.

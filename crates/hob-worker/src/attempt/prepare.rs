@@ -74,16 +74,17 @@ pub(super) async fn prepare<'a>(
     let pushed = Mutex::new(checkout.pushed().cloned());
     let limits = AttemptLimits { began: lease.record().spend, ..limits };
     let base_checks = OnceLock::new();
-    Ok(Job { held, rules, agent_name, agent, checkout, comments, run, session, limits, base_checks, pushed })
+    let base_tip = base_sha;
+    Ok(Job { held, rules, agent_name, agent, checkout, base_tip, comments, run, session, limits, base_checks, pushed })
 }
 
 /// How long a mirror that another process of Hob uses is waited for: as long as a transfer may take.
-fn patience_of(worker: &Worker) -> Instant {
+pub(super) fn patience_of(worker: &Worker) -> Instant {
     Instant::now() + worker.settings.workspace.transfer_time
 }
 
 /// Pauses before a mirror that is in use is tried again; any other error, or one after `patience`, is returned.
-async fn wait_while_busy(error: WorkspaceError, patience: Instant) -> Result<(), WorkspaceError> {
+pub(super) async fn wait_while_busy(error: WorkspaceError, patience: Instant) -> Result<(), WorkspaceError> {
     match error {
         WorkspaceError::Busy { .. } if Instant::now() < patience => tokio::time::sleep(BUSY_PAUSE).await,
         error => return Err(error),

@@ -1,7 +1,9 @@
 //! The proof of the work: the repository's rules and its checks, on the base and on the head.
 
 use hob_config::RedBase;
-use hob_domain::{BlockReason, CheckResult, CheckTally, Diff, Evidence, Sha, Verdict, failed_checks};
+use hob_domain::{
+    BlockReason, ChangeText, CheckResult, CheckTally, Conflict, Diff, Evidence, Sha, Verdict, failed_checks,
+};
 use hob_workspace::{CheckLimits, run_checks};
 
 use crate::{
@@ -18,7 +20,7 @@ pub(super) struct Proven {
     pub(super) head: Sha,
     pub(super) diff: Diff,
     pub(super) evidence: Evidence,
-    pub(super) summary: String,
+    pub(super) change: ChangeText,
 }
 
 /// What the proof of the work so far says.
@@ -26,24 +28,30 @@ pub(super) enum Proof {
     Passed(Box<Proven>),
     /// The checks that failed go back to the agent.
     Failed(Evidence),
+    /// The conflicts with the base that are left: the agent has to look again.
+    Conflicted(Vec<Conflict>),
     /// Nothing more can be done without a person.
     Blocked(BlockReason),
 }
 
 /// Holds the work so far to the rules and the checks.
-pub(super) async fn prove(worker: &Worker, job: &Job<'_>, summary: String) -> Result<Proof, WorkError> {
+pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) -> Result<Proof, WorkError> {
     let Some((head, diff)) = work_so_far(job).await? else {
-        return Ok(Proof::Blocked(BlockReason::NoChanges { said: summary }));
+        return Ok(Proof::Blocked(BlockReason::NoChanges { said: change.summary }));
     };
     if let Some(reason) = policy_violations(worker, job, &diff)? {
         return Ok(Proof::Blocked(reason));
+    }
+    let conflicts = job.checkout.conflicts_left().await?;
+    if !conflicts.is_empty() {
+        return Ok(Proof::Conflicted(conflicts));
     }
     let head_results = checks_on(worker, job, &head, CheckedCommit::Head).await?;
     let evidence = Evidence { base: job.base_checks.get().cloned().unwrap_or_default(), head: head_results };
     Ok(match evidence.verdict() {
         // What was red before is not the work's to answer for: on another policy no agent works on a red base.
         Verdict::NoChecks | Verdict::Green | Verdict::RedToGreen { .. } | Verdict::StillRed { .. } => {
-            Proof::Passed(Box::new(Proven { head, diff, evidence, summary }))
+            Proof::Passed(Box::new(Proven { head, diff, evidence, change }))
         }
         Verdict::Broken { .. } | Verdict::Undecided { .. } => Proof::Failed(evidence),
     })

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockReason, Note, PullReport, pull_body, pull_title};
+use hob_domain::{BlockReason, Note, PullReport, count, pull_body};
 use hob_forge::PullDraft;
 
 use crate::{
@@ -48,15 +48,15 @@ fn draft(worker: &Worker, job: &Job<'_>, proven: &Proven) -> PullDraft {
         None => "no limit of money".to_owned(),
     };
     let limits = format!(
-        "An attempt may take {}, an issue {money} and {} attempts.",
+        "An attempt may take {}, an issue {money} and {}.",
         words(limits.attempt_time),
-        limits.attempts
+        count(limits.attempts, "attempt")
     );
     let title = &job.held.issue.title;
     let body = pull_body(&PullReport {
         record: &record,
         issue_title: title,
-        summary: &proven.summary,
+        change: &proven.change,
         agent: &job.agent_name,
         evidence: &proven.evidence,
         diff: &proven.diff,
@@ -65,7 +65,7 @@ fn draft(worker: &Worker, job: &Job<'_>, proven: &Proven) -> PullDraft {
     PullDraft {
         head: job.checkout.branch().to_string(),
         base: job.held.base.name.clone(),
-        title: pull_title(title),
+        title: proven.change.pull_title(title),
         body,
         draft: worker.settings.publish.draft,
     }

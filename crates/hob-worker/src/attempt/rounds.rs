@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use hob_agent::AgentError;
 use hob_domain::{
-    Allowance, BlockReason, Budget, CheckResult, Evidence, FailureClass, Note, Outcome, failed_checks, failure_mark,
+    Allowance, BlockReason, Budget, ChangeText, CheckResult, Conflict, Evidence, FailureClass, Note, Outcome,
+    failed_checks, failure_mark,
 };
 
 use crate::{
@@ -28,6 +29,8 @@ enum Round {
     Proven(Box<Proven>),
     /// The checks that failed go back to the agent.
     Again(Evidence),
+    /// The conflicts with the base that are left go back to the agent.
+    Conflicted(Vec<Conflict>),
     /// Nothing more can be done without a person.
     Blocked(BlockReason),
     /// The agent failed for now.
@@ -41,6 +44,7 @@ impl From<Proof> for Round {
         match proof {
             Proof::Passed(proven) => Self::Proven(proven),
             Proof::Failed(evidence) => Self::Again(evidence),
+            Proof::Conflicted(files) => Self::Conflicted(files),
             Proof::Blocked(reason) => Self::Blocked(reason),
         }
     }
@@ -53,19 +57,21 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
     }
     if is_proven(job) {
         // Its way to a pull request was cut off: an agent that is asked again may find nothing left to do.
-        let summary = "The work of an earlier attempt, which could not be published then.".to_owned();
-        if let Proof::Passed(proven) = prove(worker, job, summary).await? {
+        let earlier = ChangeText::untitled("The work of an earlier attempt, which could not be published then.");
+        if let Proof::Passed(proven) = prove(worker, job, earlier).await? {
             return publish(worker, job, &proven).await;
         }
     }
     let mut failed: Vec<CheckResult> = Vec::new();
     let mut last = Evidence::default();
+    let mut conflicts: Vec<Conflict> = Vec::new();
     let mut worked = job.checkout.start().clone();
     let (mut rounds, limit) = (0, worker.settings.limits.check_rounds);
     for round in 0..=limit {
         rounds = round + 1;
         if round > 0 {
-            worker.progress(job.number(), &format!("the checks failed: back to the agent, {round} of {limit}"));
+            let why = if conflicts.is_empty() { "the checks failed" } else { "conflicts with the base are left" };
+            worker.progress(job.number(), &format!("{why}: back to the agent, {round} of {limit}"));
         }
         match run_round(worker, job, round, &failed).await? {
             // Once: whether the issue asks for what was red before is the agent's to say.
@@ -89,7 +95,16 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
                 keep_soon(worker, job).await;
                 return Ok(AttemptEnd::Postponed { failure, pause: reset_after.unwrap_or(QUOTA_PAUSE) });
             }
+            Round::Conflicted(left) => {
+                conflicts = left;
+                let tip = job.checkout.tip().await?;
+                if round > 0 && tip == worked {
+                    break;
+                }
+                worked = tip;
+            }
             Round::Again(evidence) => {
+                conflicts.clear();
                 let before = std::mem::take(&mut failed);
                 failed = evidence.worse();
                 last = evidence;
@@ -103,6 +118,10 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
         }
     }
     keep(worker, job).await?;
+    if !conflicts.is_empty() {
+        let base = job.held.base.name.clone();
+        return Ok(AttemptEnd::Blocked(BlockReason::MergeConflict { base, files: conflicts }));
+    }
     Ok(AttemptEnd::Blocked(BlockReason::ChecksFailed { rounds, failed: failed_checks(&last.worse()) }))
 }
 
@@ -112,10 +131,10 @@ async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckRe
         Err(reason) => return Ok(Round::Blocked(reason)),
     };
     let report = Box::pin(run_agent(worker, job, round, failed, allowance)).await?;
-    let summary = match report.outcome {
-        Outcome::Done { summary } => summary,
+    let change = match report.outcome {
+        Outcome::Done { summary, title } => ChangeText { title, summary },
         // An agent that continues from its own work may find it done: nobody has seen it yet.
-        Outcome::NothingToDo { reason } if has_unseen_work(job).await? => reason,
+        Outcome::NothingToDo { reason } if has_unseen_work(job).await? => ChangeText::untitled(reason),
         Outcome::NothingToDo { reason: said } => return Ok(Round::Blocked(BlockReason::NoChanges { said })),
         Outcome::Question { question } => return Ok(Round::Blocked(BlockReason::Question { question })),
         Outcome::ApprovalNeeded { proposed } => return Ok(Round::Blocked(BlockReason::ApprovalNeeded(proposed))),
@@ -134,8 +153,8 @@ async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckRe
             });
         }
     };
-    commit(worker, job, &summary).await?;
-    Ok(prove(worker, job, summary).await?.into())
+    commit(worker, job, &change).await?;
+    Ok(prove(worker, job, change).await?.into())
 }
 
 /// What the attempt may still take; the reason to stop where that is nothing.
@@ -151,7 +170,11 @@ fn left(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockReason> {
         attempts: None,
     };
     let spent = bill.since(job.limits.began);
-    attempt.left(spent).map_err(|exhausted| BlockReason::AttemptBudget { exhausted, spent, bill })
+    let own = worker.settings.limits.budgets().attempt;
+    attempt.left(spent).map_err(|exhausted| {
+        let setting = exhausted.setting_of_attempt(&own);
+        BlockReason::AttemptBudget { exhausted, setting, spent, bill }
+    })
 }
 
 /// Notes how the attempt failed and on what work; the reason to stop where the last one failed in the same way.
@@ -174,7 +197,7 @@ async fn has_unseen_work(job: &Job<'_>) -> Result<bool, WorkError> {
 /// Whether the branch has work that passed its checks in an attempt before, whose way to a pull request was cut off.
 fn is_proven(job: &Job<'_>) -> bool {
     let record = job.held.lease.record();
-    record.pull_request.is_none() && record.head_sha.as_ref() == Some(job.checkout.start())
+    record.pull_request.is_none() && record.head_sha.is_some() && record.head_sha.as_ref() == job.checkout.pushed()
 }
 
 /// What failed checks printed, without their times.

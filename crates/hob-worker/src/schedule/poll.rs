@@ -166,7 +166,7 @@ fn is_by_hand(worker: &Worker, issue: &IssueView) -> bool {
     worker.labelled_by_hand.has(issue.number, issue.updated_at)
 }
 
-/// Puts the checkouts that do not stay away, and lets them be removed while the poll goes on.
+/// Sets aside the checkouts that are not to stay, and lets them be removed while the poll goes on.
 async fn prune(worker: &Worker, snapshot: &Snapshot) {
     let is_worked_on = |issue: &&IssueView| {
         let state = issue.record.as_ref().map(|record| record.state);

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use hob_domain::{IssueNumber, PullNumber, Record, State, WaitReason};
+use hob_domain::{Blocked, IssueNumber, PullNumber, Record, State, WaitReason};
 use hob_forge::LedgerEntry;
 use serde::Serialize;
 
@@ -238,7 +238,5 @@ fn in_review(record: &Record) -> Option<String> {
 
 /// What a blocked issue asks, in the words of its status comment.
 fn asked(record: &Record) -> Option<String> {
-    let blocked = record.blocked.as_ref()?;
-    let text = blocked.text.lines().next().unwrap_or_default();
-    Some(format!("{text} {}", blocked.question))
+    record.blocked.as_ref().map(Blocked::in_a_line)
 }

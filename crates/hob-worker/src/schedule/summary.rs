@@ -27,7 +27,7 @@ pub struct RunSummary {
     pub failed: usize,
     /// Repositories that could not be asked when they were asked last, or whose worker lacks something.
     pub repositories_failed: usize,
-    /// What a worker lacks that only whoever runs it can supply: it works no more on its repository.
+    /// What a worker lacks that only its operator can supply: it works no more on its repository.
     #[serde(serialize_with = "as_text")]
     pub lacks: Option<Arc<WorkError>>,
     /// Calls to the forge.

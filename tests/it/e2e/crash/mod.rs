@@ -285,6 +285,7 @@ deaths! {
     a_worker_may_die_anywhere_before_a_retry: crash(Retried),
     a_worker_may_die_anywhere_while_it_is_stopped: crash(Stopped),
     a_worker_may_die_anywhere_when_it_is_asked_again: crash(AskedAgain),
+    a_worker_may_die_anywhere_when_the_base_has_moved: crash(BaseMoved),
     a_second_worker_may_die_over_what_the_first_left: crash_twice(Happy),
     a_second_worker_may_die_over_a_refusal: crash_twice(Refused),
     a_second_worker_may_die_over_a_merge: crash_twice(Merged),

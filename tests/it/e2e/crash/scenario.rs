@@ -32,6 +32,8 @@ pub(super) enum Scenario {
     Stopped,
     /// After its end the issue is opened and labelled again.
     AskedAgain,
+    /// With the answer comes a commit on the base that conflicts with the work so far.
+    BaseMoved,
 }
 
 /// How long a late write takes: long enough for the next worker to have looked.
@@ -64,6 +66,16 @@ impl Scenario {
                 );
                 World::with_agent(&script).check("grep -q done done.txt || { echo the roof leaks; false; }")
             }
+            Self::BaseMoved => {
+                let script = format!(
+                    "if grep -q 'Deep green' {{DIR}}/briefs/$HOB_ISSUE-$n\n\
+                    then ! grep -q '<<<<' half.txt || echo both > half.txt; echo done > done.txt; {DONE}\n\
+                    else echo half > half.txt; echo '{question}'; fi"
+                );
+                World::with_agent(&script)
+                    .file("half.txt", "nothing")
+                    .check("test -f done.txt || grep nothing half.txt")
+            }
             Self::Answered | Self::Cancelled => {
                 let script = format!(
                     "if grep -q 'Deep green' {{DIR}}/briefs/$HOB_ISSUE-$n\n\
@@ -81,7 +93,13 @@ impl Scenario {
     pub(super) fn turns(self) -> usize {
         match self {
             Self::Happy | Self::Late | Self::FixedInTheSecondRound | Self::Refused => 1,
-            Self::Answered | Self::Merged | Self::Rejected | Self::Cancelled | Self::Retried | Self::Stopped => 2,
+            Self::Answered
+            | Self::Merged
+            | Self::Rejected
+            | Self::Cancelled
+            | Self::Retried
+            | Self::Stopped
+            | Self::BaseMoved => 2,
             Self::AskedAgain => 3,
         }
     }
@@ -97,7 +115,7 @@ impl Scenario {
             | Self::Retried
             | Self::Stopped => 0,
             // Their first turns are those of others.
-            Self::Merged | Self::Rejected | Self::Cancelled => 1,
+            Self::Merged | Self::Rejected | Self::Cancelled | Self::BaseMoved => 1,
             Self::AskedAgain => 2,
         }
     }
@@ -138,6 +156,10 @@ impl Scenario {
                 assert_eq!(world.branches().await, ["hob/1-make-done-txt"], "the work so far is kept");
                 world.comments("ann", 1, "Deep green.").await;
             }
+            (Self::BaseMoved, _) => {
+                world.pushes_onto("ann", "main", "half.txt", "theirs").await;
+                world.comments("ann", 1, "Deep green.").await;
+            }
             // Time passes until the next attempt.
             (Self::Retried, _) => world.forge.advance(world.settings.limits.retry_delay * 2),
             (Self::Stopped, _) => {}
@@ -156,6 +178,7 @@ impl Scenario {
             | Self::Answered
             | Self::Retried
             | Self::Stopped
+            | Self::BaseMoved
             | Self::AskedAgain => (State::InReview, vec!["code", "in-review"]),
             Self::Refused => (State::Ready, vec!["code"]),
             Self::Merged => (State::Done, vec!["code"]),
@@ -190,15 +213,21 @@ impl Scenario {
             | Self::Merged
             | Self::Rejected
             | Self::Retried
-            | Self::Stopped => {
+            | Self::Stopped
+            | Self::BaseMoved => {
                 let pull = world.pull().await;
                 let open = if record.state == State::InReview { "open" } else { "closed" };
                 assert_eq!(pull["state"], open);
                 assert_eq!(record.pull_request.map(|number| number.0), pull["number"].as_u64());
                 let mut changed = world.changed(pull["number"].as_u64().unwrap()).await;
                 changed.sort();
-                let paths: &[&str] = if self == Self::Answered { &["done.txt", "half.txt"] } else { &["done.txt"] };
+                let two = matches!(self, Self::Answered | Self::BaseMoved);
+                let paths: &[&str] = if two { &["done.txt", "half.txt"] } else { &["done.txt"] };
                 assert_eq!(changed, paths, "work that was pushed is kept");
+                if self == Self::BaseMoved {
+                    let file = world.look("/contents/half.txt?ref=hob/1-make-done-txt").await;
+                    assert_eq!(file["content"].as_str().unwrap().trim(), "Ym90aAo=", "the conflict is resolved");
+                }
             }
         }
     }
@@ -208,7 +237,8 @@ impl Scenario {
 async fn agreed(world: &World) -> Record {
     let (record, names) = (world.record(1).await.unwrap(), &world.settings.labels);
     assert_eq!(names.changes(&world.labels(1).await, record.state), [], "the labels say what the ledger says");
-    let said = status_body(&record, &world.settings.status_rules());
+    let page = world.page();
+    let said = status_body(&record, &world.settings.status_rules(&page));
     assert_eq!(world.status(1).await.trim_end(), said.trim_end(), "the comment says what the ledger says");
     record
 }

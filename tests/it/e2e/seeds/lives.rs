@@ -42,6 +42,7 @@ pub(super) enum Deed {
     Cancel,
     Edit,
     Comment,
+    MoveBase,
 }
 
 /// One issue of a seed.
@@ -68,6 +69,7 @@ impl Life {
             Deed::Cancel,
             Deed::Edit,
             Deed::Comment,
+            Deed::MoveBase,
         ];
         let (kind, labels): (_, &[&str]) = match draw.below(5, &format!("kind of {n}")) {
             // A second one has nothing to do once the first is merged.
@@ -107,6 +109,7 @@ impl Life {
             Deed::Cancel => world.comments("ann", issue, "/hob cancel").await,
             Deed::Edit => world.edits("ann", issue, json!({"body": "With a second thought."})).await,
             Deed::Comment => world.comments("out", issue, "/hob cancel, please").await,
+            Deed::MoveBase => world.pushes_onto("ann", "main", &format!("beside-{issue}.txt"), "moved\n").await,
         }
     }
 
@@ -147,7 +150,9 @@ impl Life {
     /// Whether the issue is at its end, or waits for a review.
     pub(super) fn is_over(&self, record: Option<&Record>) -> bool {
         let ends: &[State] = match self.deed {
-            Deed::Nothing | Deed::Reject | Deed::LabelOffAndOn | Deed::Edit | Deed::Comment => &[State::InReview],
+            Deed::Nothing | Deed::Reject | Deed::LabelOffAndOn | Deed::Edit | Deed::Comment | Deed::MoveBase => {
+                &[State::InReview]
+            }
             Deed::Merge | Deed::Close | Deed::LabelOff => &[State::Done],
             Deed::Cancel => &[State::InReview, State::Done],
         };

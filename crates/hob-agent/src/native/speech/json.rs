@@ -3,7 +3,7 @@
 //! ```json
 //! {"thinking": "…", "action": {"type": "call", "command": "ls -l"}}
 //! {"thinking": "…", "action": {"type": "call", "tool": "read", "arguments": {"path": "a"}}}
-//! {"thinking": "…", "action": {"type": "done", "status": "success", "result": "…"}}
+//! {"thinking": "…", "action": {"type": "done", "status": "success", "title": "…", "result": "…"}}
 //! ```
 
 use serde_json::{Map, Value, json};
@@ -24,7 +24,7 @@ pub(super) fn instructions(tools: &[Tool]) -> String {
     let mut text = "Reply with one JSON object and nothing else, in one of these forms:\n\
          {\"thinking\": \"…\", \"action\": {\"type\": \"call\", \"tool\": \"NAME\", \"arguments\": {…}}}\n\
          {\"thinking\": \"…\", \"action\": {\"type\": \"call\", \"command\": \"a command line\"}}\n\
-         {\"thinking\": \"…\", \"action\": {\"type\": \"done\", \"status\": \"success\", \"result\": \"…\"}}\n\
+         {\"thinking\": \"…\", \"action\": {\"type\": \"done\", \"status\": \"success\", \"title\": \"what the change does\", \"result\": \"…\"}}\n\
          A status is `success`, `nothing_to_do` or `failed`. You get the result in the next message.\n\n\
          Tools, with their arguments (`?`: may be left out):\n"
         .to_owned();
@@ -133,7 +133,10 @@ fn done(action: &Value) -> (String, Value) {
         None => String::new(),
     };
     let arguments = match action.get("status").and_then(Value::as_str).unwrap_or("success") {
-        "success" | "done" | "ok" | "completed" => json!({ "summary": result }),
+        "success" | "done" | "ok" | "completed" => match action.get("title").and_then(Value::as_str) {
+            Some(title) => json!({ "title": title, "summary": result }),
+            None => json!({ "summary": result }),
+        },
         "nothing_to_do" => json!({ "summary": result, "nothing_to_do": true }),
         _ => json!({ "summary": result, "failed": true }),
     };
@@ -180,6 +183,8 @@ mod tests {
         }
         let done = calls(r#"{"action": {"type": "done", "status": "success", "result": "a{b}"}}"#, &all);
         assert_eq!(done, [("done".to_owned(), r#"{"summary":"a{b}"}"#.to_owned())]);
+        let titled = calls(r#"{"action": {"type": "done", "title": "Do it", "result": "a"}}"#, &all);
+        assert_eq!(titled, [("done".to_owned(), r#"{"summary":"a","title":"Do it"}"#.to_owned())]);
         let failed = calls(r#"{"action": {"type": "done", "status": "error", "result": {"x": 1}}}"#, &all);
         assert_eq!(failed, [("done".to_owned(), r#"{"failed":true,"summary":"{\"x\":1}"}"#.to_owned())]);
     }

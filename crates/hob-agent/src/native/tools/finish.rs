@@ -4,7 +4,11 @@ use hob_domain::{FailureClass, Outcome};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{model::Tool, native::tools::ToolError, report::clip};
+use crate::{
+    model::Tool,
+    native::tools::ToolError,
+    report::{TITLE_MAX, clip},
+};
 
 /// Bytes of a summary or a question; the rest is cut.
 const TEXT_MAX: usize = 16 * 1024;
@@ -47,7 +51,8 @@ pub(super) fn done_tool() -> Tool {
         schema: json!({
             "type": "object",
             "properties": {
-                "summary": { "type": "string" },
+                "title": { "type": "string", "description": "what the change does: imperative, at most 72 characters" },
+                "summary": { "type": "string", "description": "what changed and why, in a few sentences" },
                 "nothing_to_do": { "type": "boolean" },
             },
             "required": ["summary"],
@@ -78,6 +83,9 @@ pub(in crate::native) struct HandOff {
 /// The arguments of `done`.
 #[derive(Debug, Deserialize)]
 pub(in crate::native) struct Done {
+    /// What the change does, in a few words.
+    #[serde(default)]
+    title: String,
     /// What was done.
     pub(super) summary: String,
     /// Whether nothing has to change.
@@ -117,7 +125,10 @@ impl Done {
                 Outcome::Failed { reason: format!("the agent gave up: {summary}"), failure: FailureClass::NeedsHuman }
             }
             (false, true) => Outcome::NothingToDo { reason: summary },
-            (false, false) => Outcome::Done { summary },
+            (false, false) => {
+                let title = Some(clip(self.title.trim(), TITLE_MAX)).filter(|title| !title.is_empty());
+                Outcome::Done { summary, title }
+            }
         })
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     model::Tool,
     native::tools::{ToolError, toolbox::FILE_MAX},
 };
+use hob_domain::count;
 
 /// Bytes of a large file that are looked through for a line.
 const SCAN_MAX: u64 = 64 << 20;
@@ -62,9 +63,9 @@ impl Read {
         }
         if from > to {
             return Err(ToolError::Refused(format!(
-                "`{}` has {} lines: no line {from} to {to}",
+                "`{}` has {}: no line {from} to {to}",
                 self.path,
-                lines.len()
+                count(lines.len(), "line")
             )));
         }
         let mut shown = String::new();

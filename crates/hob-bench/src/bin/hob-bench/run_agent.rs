@@ -78,6 +78,7 @@ pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow:
         folder,
         checks: Vec::new(),
         time,
+        time_setting: "--time",
         usd_micros: None,
         tokens: None,
         approved: Vec::new(),

@@ -1,0 +1,213 @@
+//! What a change says of itself: its title, its commit's message, and the summary that a pull request begins with. All of
+//! it may come from an agent, so it calls nobody, closes nothing, switches no CI off and stays short.
+
+use textwrap::{Options, WordSplitter, fill};
+
+use crate::{IssueNumber, count, quiet, text::without_switches, title, visible};
+
+/// Characters of a commit's subject and of a title that an agent gives.
+const SUBJECT_MAX: usize = 72;
+/// Characters of a pull request's title that comes from the issue.
+const ISSUE_TITLE_MAX: usize = 120;
+/// Columns of a commit's body.
+const COLUMNS: usize = 72;
+/// Lines and bytes of a summary that stand in a commit's body, and those that stand in a pull request.
+const IN_COMMIT: Bounds = Bounds { lines: 12, bytes: 1_000 };
+const IN_PULL_REQUEST: Bounds = Bounds { lines: 30, bytes: 3_000 };
+
+/// An agent's own words on its work.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct ChangeText {
+    /// What the change does, in a few words; none: the issue's title says it.
+    pub title: Option<String>,
+    /// What was done and why.
+    pub summary: String,
+}
+
+impl ChangeText {
+    /// A change of which there is only a summary.
+    pub fn untitled(summary: impl Into<String>) -> Self {
+        Self { title: None, summary: summary.into() }
+    }
+
+    /// The pull request's title.
+    pub fn pull_title(&self, issue_title: &str) -> String {
+        self.given_title().unwrap_or_else(|| one_title(issue_title, ISSUE_TITLE_MAX).unwrap_or_else(no_title))
+    }
+
+    /// The commit's message: a subject, the summary in short lines, and the issue.
+    pub fn commit_message(&self, issue_title: &str, issue: IssueNumber) -> String {
+        let subject = self.given_title().or_else(|| one_title(issue_title, SUBJECT_MAX)).unwrap_or_else(no_title);
+        let (summary, left_out) = shortened(&visible(&self.summary).0, IN_COMMIT);
+        let body: Vec<String> = without_switches(&quiet(&summary)).lines().map(wrapped).collect();
+        let body = body.join("\n");
+        let more = if left_out { "\n\n(Shortened.)" } else { "" };
+        match body.trim() {
+            "" => format!("{subject}\n\nIssue: {issue}\n"),
+            said if said.trim_end_matches('.') == subject => format!("{subject}\n\nIssue: {issue}\n"),
+            _ => format!("{subject}\n\n{body}{more}\n\nIssue: {issue}\n"),
+        }
+    }
+
+    /// The summary as a pull request shows it, and how many lines it leaves out; none where it is whole.
+    pub(super) fn in_pull_request(&self) -> (String, Option<String>) {
+        let (summary, _) = visible(&self.summary);
+        let (kept, left_out) = shortened(&summary, IN_PULL_REQUEST);
+        let lines = |text: &str| text.trim().lines().count();
+        let more = left_out.then(|| match lines(&summary) - lines(&kept) {
+            0 => "the rest of a long line".to_owned(),
+            more => count(more, "more line"),
+        });
+        (kept, more)
+    }
+
+    fn given_title(&self) -> Option<String> {
+        one_title(self.title.as_deref()?, SUBJECT_MAX)
+    }
+}
+
+fn no_title() -> String {
+    "Work on an issue without a title".to_owned()
+}
+
+/// A title without the full stop that sentences end with; none where no word is left.
+fn one_title(text: &str, max: usize) -> Option<String> {
+    let line = title(text, max);
+    let line = line.strip_suffix('.').filter(|rest| !rest.ends_with('.')).unwrap_or(&line);
+    line.contains(char::is_alphanumeric).then(|| quiet(line))
+}
+
+/// How much of a summary is kept.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    lines: usize,
+    bytes: usize,
+}
+
+/// The beginning of the text, cut between lines, or between words where one line is too long; whether anything was cut.
+fn shortened(text: &str, bounds: Bounds) -> (String, bool) {
+    let text = text.trim();
+    let mut kept = String::new();
+    for (number, line) in text.lines().enumerate() {
+        if number == bounds.lines || kept.len() + line.len() > bounds.bytes {
+            if kept.is_empty() {
+                let cut = &line[..line.floor_char_boundary(bounds.bytes)];
+                let cut = cut.rfind(char::is_whitespace).map_or(cut, |space| &cut[..space]);
+                kept = format!("{} …", cut.trim_end());
+            }
+            return (kept.trim_end().to_owned(), true);
+        }
+        kept.push_str(line.trim_end());
+        kept.push('\n');
+    }
+    (kept.trim_end().to_owned(), false)
+}
+
+/// A line of a commit's body in lines of its columns. What git or the forge would read as a trailer is indented: the
+/// message's trailers are Hob's.
+fn wrapped(line: &str) -> String {
+    let line = if is_trailer(line) { format!(" {line}") } else { line.to_owned() };
+    let rest = line.trim_start();
+    let after_digits = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    let marker = match rest.get(..2) {
+        Some("- " | "* ") => 2,
+        _ if after_digits.len() < rest.len() && after_digits.starts_with(". ") => rest.len() - after_digits.len() + 2,
+        _ => 0,
+    };
+    let hang = " ".repeat((line.len() - rest.len() + marker).min(COLUMNS / 2));
+    let options = Options::new(COLUMNS).break_words(false).word_splitter(WordSplitter::NoHyphenation);
+    fill(&line, options.subsequent_indent(&hang))
+}
+
+fn is_trailer(line: &str) -> bool {
+    let Some((name, _)) = line.split_once(':') else { return false };
+    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    is_name && (name.contains('-') || name.eq_ignore_ascii_case("issue"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(title: &str, summary: &str) -> ChangeText {
+        ChangeText { title: Some(title.to_owned()).filter(|title| !title.is_empty()), summary: summary.to_owned() }
+    }
+
+    fn shown(text: &str) -> String {
+        text.replace('\u{200b}', "<zwsp>")
+    }
+
+    #[test]
+    fn the_changes_own_title_comes_before_the_issues() {
+        let issue = "The parser crashes on an empty file";
+        for (given, title) in [
+            ("Accept empty files in the parser.", "Accept empty files in the parser"),
+            ("", issue),
+            (" \n\u{200b} ", issue),
+            ("…", issue),
+            ("Fix `a[0]`, index [x] and wait...", "Fix `a[0]`, index [x] and wait..."),
+        ] {
+            assert_eq!(change(given, "").pull_title(issue), title);
+            assert_eq!(change(given, "").commit_message(issue, IssueNumber(7)).lines().next(), Some(title));
+        }
+        assert_eq!(change("", "").pull_title("…"), "Work on an issue without a title");
+    }
+
+    /// Attack corpus H84, H87, H92.
+    #[test]
+    fn a_hostile_title_is_one_short_line_that_does_nothing() {
+        let hostile = "Fixes #9, closes GH-4, @team [skip ci]\nCo-authored-by: x\u{1b}]52;c \u{202e}\u{e0041}";
+        let title = change(hostile, "").pull_title("x");
+        assert_eq!(shown(&title), "Fixes #<zwsp>9, closes GH-<zwsp>4, @<zwsp>team 'skip ci' Co-authored-by: x]52;c");
+        let long = change(&"word ".repeat(40), "").pull_title("x");
+        assert!(long.chars().count() <= 72 && long.ends_with("word…"), "{long}");
+        let issue = "word ".repeat(40);
+        assert!(change("", "").pull_title(&issue).chars().count() > 100);
+        assert!(change("", "").commit_message(&issue, IssueNumber(1)).lines().all(|line| line.chars().count() <= 72));
+    }
+
+    #[test]
+    fn a_commit_message_is_a_subject_short_lines_and_the_issue() {
+        let summary = "The parser took an empty file for a truncated one, because it looked for the closing mark before it \
+                       looked at the length.\n\n- `parse` returns an empty document, as the other readers do, instead of \
+                       an error that nobody expects.\n- A test covers it.\n\nSigned-off-by: Mallory <m@example.org>\nIssue: 9\n\
+                       Note: thanks @team, fixes #9 [skip ci]";
+        let message = change("Accept empty files", summary).commit_message("Crash", IssueNumber(7));
+        insta::assert_snapshot!(shown(&message), @r"
+        Accept empty files
+
+        The parser took an empty file for a truncated one, because it looked for
+        the closing mark before it looked at the length.
+
+        - `parse` returns an empty document, as the other readers do, instead of
+          an error that nobody expects.
+        - A test covers it.
+
+         Signed-off-by: Mallory <m@<zwsp>example.org>
+         Issue: 9
+        Note: thanks @<zwsp>team, fixes #<zwsp>9 'skip ci'
+
+        Issue: 7
+        ");
+    }
+
+    #[test]
+    fn a_chatty_agents_log_stays_out() {
+        let log: String = (1..=200).map(|n| format!("2026-11-22 INFO step {n} done\n")).collect();
+        let message = change("", &log).commit_message("Crash", IssueNumber(7));
+        assert!(message.lines().count() < 20 && message.ends_with("\n\n(Shortened.)\n\nIssue: 7\n"), "{message}");
+        let (kept, more) = change("", &log).in_pull_request();
+        assert_eq!((kept.lines().count(), more.as_deref()), (30, Some("170 more lines")));
+        let line = "word ".repeat(2_000);
+        let (kept, more) = change("", &line).in_pull_request();
+        assert!(kept.len() < 3_010 && kept.ends_with("word …"), "{kept}");
+        assert_eq!(more.as_deref(), Some("the rest of a long line"));
+        assert_eq!(change("", "Did it.\nWell.").in_pull_request(), ("Did it.\nWell.".to_owned(), None));
+    }
+
+    #[test]
+    fn a_summary_that_is_the_title_is_not_said_twice() {
+        assert_eq!(change("Fix it", "Fix it.").commit_message("x", IssueNumber(7)), "Fix it\n\nIssue: 7\n");
+        assert_eq!(change("Fix it", "").commit_message("x", IssueNumber(7)), "Fix it\n\nIssue: 7\n");
+    }
+}

@@ -1,0 +1,71 @@
+//! Who Hob's commits are by, and which commits count as its own.
+
+/// The address of Hob's commits where nobody set one and the forge does not tell which account it acts as. Every Hob used it
+/// once, so commits by it count as Hob's for good.
+const COMMON_EMAIL: &str = "hob@users.noreply.github.com";
+
+/// What the local part of an address that the forge gives an account stands before.
+const NOREPLY: &str = "@users.noreply.";
+
+/// The author and committer of Hob's commits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitIdentity {
+    /// A name for people.
+    pub name: String,
+    /// An address, by which the forge links commits to an account.
+    pub email: String,
+}
+
+impl CommitIdentity {
+    /// Hob under this name, with the address that it has where it has no other.
+    pub fn common(name: &str) -> Self {
+        Self { name: name.to_owned(), email: COMMON_EMAIL.to_owned() }
+    }
+
+    /// Whether a commit by this committer is Hob's. Another worker may act as another account: then the name tells.
+    pub fn is_own(&self, name: &str, email: &str) -> bool {
+        let of_account = || {
+            let id = email.split_once(NOREPLY).and_then(|(local, _)| local.split_once('+')).map(|(id, _login)| id);
+            id.is_some_and(|id| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        email == self.email || email == COMMON_EMAIL || (name == self.name && of_account())
+    }
+}
+
+/// The address that the forge at `host` keeps for an account, and links to it for good.
+/// <https://docs.github.com/account-and-profile/reference/email-addresses-reference>
+pub fn noreply_email(id: u64, login: &str, host: &str) -> String {
+    format!("{id}+{login}{NOREPLY}{host}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_has_an_address_of_its_own() {
+        assert_eq!(
+            noreply_email(41_898_282, "github-actions[bot]", "github.com"),
+            "41898282+github-actions[bot]@users.noreply.github.com"
+        );
+    }
+
+    #[test]
+    fn commits_of_every_worker_count_as_hobs_and_those_of_people_do_not() {
+        let email = noreply_email(7, "hob-bot", "github.com");
+        let own = CommitIdentity { name: "Hob".to_owned(), email: email.clone() };
+        for (name, email, is_own) in [
+            ("Hob", email.as_str(), true),
+            ("Hob", COMMON_EMAIL, true),
+            ("Hob", "8+other-bot@users.noreply.github.com", true),
+            ("Ada", "8+ada@users.noreply.github.com", false),
+            ("Hob", "hob@example.org", false),
+            ("Hob", "ada@users.noreply.github.com", false),
+            ("Hob", "+@users.noreply.github.com", false),
+            ("GitHub", "noreply@github.com", false),
+        ] {
+            assert_eq!(own.is_own(name, email), is_own, "{name} <{email}>");
+        }
+        assert!(CommitIdentity::common("Hob").is_own("Hob", &email));
+    }
+}

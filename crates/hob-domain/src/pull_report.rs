@@ -1,0 +1,416 @@
+//! What a pull request says: what changed, the proof, what is open; and, folded, why, cost and limits.
+
+use crate::{
+    ChangeText, CheckExit, CheckResult, CheckRun, Diff, Evidence, Record, Verdict, clip, count, inert, inert_line,
+    markup::{code_span, folded, line, person},
+    terminal, title,
+};
+
+/// Characters a body may have on the forge, with room to spare.
+pub(super) const BODY_MAX: usize = 60_000;
+/// Bytes of one check's output that people see.
+const OUTPUT_MAX: usize = 3_000;
+/// Changed files that are named.
+const FILES_SHOWN: usize = 20;
+/// Changed files that are named without being asked for.
+const FILES_OPEN: usize = 5;
+
+/// Everything a pull request's body says.
+#[derive(Debug, Clone)]
+pub struct PullReport<'a> {
+    /// The issue's ledger.
+    pub record: &'a Record,
+    /// The issue's title.
+    pub issue_title: &'a str,
+    /// The agent's own words on what it did.
+    pub change: &'a ChangeText,
+    /// The agent's name.
+    pub agent: &'a str,
+    /// The checks on base and head.
+    pub evidence: &'a Evidence,
+    /// What changed.
+    pub diff: &'a Diff,
+    /// What the limits were, one sentence.
+    pub limits: &'a str,
+}
+
+/// The pull request's body.
+pub fn pull_body(report: &PullReport<'_>) -> String {
+    let record = report.record;
+    let (summary, left_out) = report.change.in_pull_request();
+    let mut text = format!("Fixes #{}\n\n## What changed\n\n{}\n\n", record.issue, inert(&summary));
+    if let Some(left_out) = left_out {
+        line(
+            &mut text,
+            &format!("*Shortened: `hob show {}` has {left_out}, on the worker's machine.*\n", record.issue),
+        );
+    }
+    text.push_str(&files(report.diff));
+    line(&mut text, "\n## Evidence\n");
+    text.push_str(&evidence_table(report.evidence));
+    line(&mut text, &format!("\n## Open\n\n{}\n", open(report.evidence)));
+    text.push_str(&folded("Why, cost and limits", &background(report)));
+    clip(&text, BODY_MAX)
+}
+
+/// The changed files, folded where they are many.
+fn files(diff: &Diff) -> String {
+    let totals = format!(
+        "{} changed, {} added, {} removed",
+        count(diff.files.len(), "file"),
+        count(diff.additions(), "line"),
+        diff.deletions()
+    );
+    let mut list = String::new();
+    for file in diff.files.iter().take(FILES_SHOWN) {
+        line(&mut list, &format!("- {} (+{} −{})", code_span(&file.path), file.additions, file.deletions));
+    }
+    if diff.files.len() > FILES_SHOWN {
+        line(&mut list, &format!("- and {} more", diff.files.len() - FILES_SHOWN));
+    }
+    if diff.files.len() > FILES_OPEN { folded(&totals, &list) } else { format!("{totals}:\n\n{list}") }
+}
+
+/// What is left for a person to decide.
+fn open(evidence: &Evidence) -> String {
+    match evidence.verdict() {
+        Verdict::Green | Verdict::RedToGreen { .. } => "Only the review.".to_owned(),
+        Verdict::NoChecks => "No check has run this change: try it before you merge it.".to_owned(),
+        Verdict::StillRed { commands: red } => {
+            format!(
+                "{} failed before this change and still {}.",
+                commands(&red),
+                if red.len() == 1 { "does" } else { "do" }
+            )
+        }
+        // Such work is sent back or blocked, and not published.
+        Verdict::Broken { commands: red } => format!("This change breaks {}.", commands(&red)),
+        Verdict::Undecided { commands: open } => format!("Whether {} passes.", commands(&open)),
+    }
+}
+
+/// Why the work was done, what it cost and might have cost, and where its history is.
+fn background(report: &PullReport<'_>) -> String {
+    let record = report.record;
+    let actor = record.trigger.as_ref().map_or_else(|| "A maintainer".to_owned(), |trigger| person(&trigger.actor));
+    let mut text =
+        format!("{actor} put the issue “{}” into Hob's hands.\n", inert_line(&title(report.issue_title, 200)));
+    if let Some(answer) = &record.answer {
+        // A paragraph of its own: a back-tick of the title's has no partner here.
+        line(&mut text, &format!("\n{} answered: {}", person(&answer.actor), quoted(&answer.text)));
+    }
+    let attempts = count(record.attempt, "attempt");
+    let agent = code_span(report.agent);
+    line(&mut text, &format!("\nCost: {} over {attempts}, by the agent {agent}. {}", record.spend, report.limits));
+    line(&mut text, &format!("\n`hob history {}` prints each step.", record.issue));
+    text
+}
+
+/// What the evidence says, one sentence, and a table of the checks before and after.
+pub fn evidence_table(evidence: &Evidence) -> String {
+    let mut text = match evidence.verdict() {
+        Verdict::NoChecks => {
+            return "**Not verified**: `.github/hob.toml` on the base branch names no checks. Add \
+                    `checks = [\"…\"]` there, and Hob runs them on the base and on the head.\n"
+                .to_owned();
+        }
+        Verdict::Green => "**Green**: every check passes on the work, and none failed on the base.\n".to_owned(),
+        Verdict::RedToGreen { repaired } => {
+            let verb = if repaired.len() == 1 { "passes" } else { "pass" };
+            format!("**Red before, green after**: {} failed on the base and {verb} on the work.\n", commands(&repaired))
+        }
+        Verdict::Broken { commands: broken } => format!("**The work breaks** {}.\n", commands(&broken)),
+        Verdict::StillRed { commands: red } => format!(
+            "**Red before, red after**: {} failed on the base already. Nothing that passed there fails on the work.\n",
+            commands(&red)
+        ),
+        Verdict::Undecided { commands: open } => format!("**No answer in time** of {}.\n", commands(&open)),
+    };
+    text.push_str("\n| check | base | head |\n|---|---|---|\n");
+    for head in &evidence.head {
+        let base =
+            evidence.base.iter().find(|base| base.command == head.command).map_or("not run".to_owned(), exit_word);
+        line(
+            &mut text,
+            &format!("| {} | {base} | {} |", code_span(&head.command).replace('|', "\\|"), exit_word(head)),
+        );
+    }
+    text
+}
+
+fn commands(commands: &[String]) -> String {
+    commands.iter().map(|command| code_span(command)).collect::<Vec<_>>().join(", ")
+}
+
+/// The failed checks, for the reason of a blocked issue.
+pub fn failed_checks(results: &[CheckResult]) -> String {
+    let mut text = String::new();
+    for result in results.iter().filter(|result| !result.passed()) {
+        line(&mut text, &format!("{}: {}\n", code_span(&result.command), exit_word(result)));
+        let output = terminal(&clip(result.output.trim_end(), OUTPUT_MAX)).replace("```", "'''");
+        if !output.trim().is_empty() {
+            line(&mut text, &format!("```text\n{output}\n```\n"));
+        }
+    }
+    text.trim_end().to_owned()
+}
+
+fn exit_word(result: &CheckResult) -> String {
+    match result.exit {
+        CheckExit::Passed => match result.run {
+            CheckRun::Now => format!("passed ({} s)", result.seconds),
+            CheckRun::Earlier => format!("passed earlier ({} s)", result.seconds),
+        },
+        CheckExit::Failed { code } => format!("failed (exit code {code})"),
+        CheckExit::Signal { signal } => format!("failed (signal {signal})"),
+        CheckExit::OutOfTime => format!("out of time after {} s (`checks.time`)", result.seconds),
+        CheckExit::Cancelled => "cancelled".to_owned(),
+    }
+}
+
+/// Words on one line: no line of theirs begins a block that what follows would be taken into.
+fn quoted(text: &str) -> String {
+    if text.trim().is_empty() { "(try again)".to_owned() } else { format!("“{}”", inert_line(&clip(text, 2_000))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Answer, ChangeKind, FileChange, FileMode, Spend, State, lease::tests::record_at};
+
+    fn check(command: &str, exit: CheckExit) -> CheckResult {
+        CheckResult { command: command.to_owned(), exit, output: String::new(), seconds: 2, run: CheckRun::Now }
+    }
+
+    fn diff(files: usize) -> Diff {
+        let file = |n| FileChange {
+            path: format!("src/part{n}.rs"),
+            kind: ChangeKind::Modified,
+            mode: FileMode::File,
+            additions: 1,
+            deletions: 2,
+            size: 10,
+            link_target: None,
+            secrets: Vec::new(),
+        };
+        Diff { files: (1..=files).map(file).collect(), patch: String::new(), patch_truncated: false }
+    }
+
+    fn record() -> Record {
+        let answer = Answer {
+            actor: "ann".into(),
+            text: "use UTC\n```\nfrom now on".to_owned(),
+            question: None,
+            comment: None,
+            event: None,
+        };
+        let spend = Spend { usd_micros: 120_000, input_tokens: 900, output_tokens: 100, wall_seconds: 61 };
+        Record { answer: Some(answer), spend, ..record_at(State::InProgress) }
+    }
+
+    fn body(record: &Record, change: &ChangeText, evidence: &Evidence, files: usize) -> String {
+        let body = pull_body(&PullReport {
+            record,
+            issue_title: "Fix [it] @all",
+            change,
+            agent: "native",
+            evidence,
+            diff: &diff(files),
+            limits: "An attempt may take 30m.",
+        });
+        // What keeps text from notifying anybody shows nothing: a snapshot has to.
+        body.replace('\u{200b}', "<zwsp>")
+    }
+
+    fn red_to_green() -> Evidence {
+        let red = CheckExit::Failed { code: 1 };
+        Evidence { base: vec![check("./test.sh", red)], head: vec![check("./test.sh", CheckExit::Passed)] }
+    }
+
+    #[test]
+    fn a_pull_request_says_what_changed_its_proof_and_what_is_open() {
+        let change = ChangeText::untitled(
+            "Reads the zone from `TZ`, as `@scope/clock` does.\n\nCloses #1. ![beacon](http://x) <b>",
+        );
+        insta::assert_snapshot!(body(&record(), &change, &red_to_green(), 1), @r"
+        Fixes #1
+
+        ## What changed
+
+        Reads the zone from `TZ`, as `@scope/clock` does.
+
+        Closes #<zwsp>1. !\[beacon](http://x) &lt;b>
+
+        1 file changed, 1 line added, 2 removed:
+
+        - `src/part1.rs` (+1 −2)
+
+        ## Evidence
+
+        **Red before, green after**: `./test.sh` failed on the base and passes on the work.
+
+        | check | base | head |
+        |---|---|---|
+        | `./test.sh` | failed (exit code 1) | passed (2 s) |
+
+        ## Open
+
+        Only the review.
+
+        <details><summary>Why, cost and limits</summary>
+
+        A maintainer put the issue “Fix [it] @<zwsp>all” into Hob's hands.
+
+        `ann` answered: “use UTC ``` from now on”
+
+        Cost: $0.12, 1000 tokens, 1 min 1 s over 1 attempt, by the agent `native`. An attempt may take 30m.
+
+        `hob history 1` prints each step.
+
+        </details>
+        ");
+    }
+
+    #[test]
+    fn a_long_summary_and_a_long_list_of_files_are_shortened() {
+        let log: String = (1..=200).map(|n| format!("step {n}\n")).collect();
+        let body = body(&record(), &ChangeText::untitled(log), &red_to_green(), 25);
+        let what = body.split("## Evidence").next().unwrap();
+        assert!(what.lines().filter(|line| line.starts_with("step")).count() == 30, "{what}");
+        insta::assert_snapshot!(what.split("step 30\n").last().unwrap(), @r"
+        *Shortened: `hob show 1` has 170 more lines, on the worker's machine.*
+
+        <details><summary>25 files changed, 25 lines added, 50 removed</summary>
+
+        - `src/part1.rs` (+1 −2)
+        - `src/part2.rs` (+1 −2)
+        - `src/part3.rs` (+1 −2)
+        - `src/part4.rs` (+1 −2)
+        - `src/part5.rs` (+1 −2)
+        - `src/part6.rs` (+1 −2)
+        - `src/part7.rs` (+1 −2)
+        - `src/part8.rs` (+1 −2)
+        - `src/part9.rs` (+1 −2)
+        - `src/part10.rs` (+1 −2)
+        - `src/part11.rs` (+1 −2)
+        - `src/part12.rs` (+1 −2)
+        - `src/part13.rs` (+1 −2)
+        - `src/part14.rs` (+1 −2)
+        - `src/part15.rs` (+1 −2)
+        - `src/part16.rs` (+1 −2)
+        - `src/part17.rs` (+1 −2)
+        - `src/part18.rs` (+1 −2)
+        - `src/part19.rs` (+1 −2)
+        - `src/part20.rs` (+1 −2)
+        - and 5 more
+
+        </details>
+        ");
+    }
+
+    #[test]
+    fn what_is_open_follows_from_the_checks() {
+        let red = CheckExit::Failed { code: 1 };
+        let green = CheckExit::Passed;
+        let told: Vec<String> = [
+            ("no checks", Evidence::default()),
+            ("green", Evidence { base: vec![check("make", green)], head: vec![check("make", green)] }),
+            ("green, with no run on the base", Evidence { base: Vec::new(), head: vec![check("a | b", green)] }),
+            ("red on the base", Evidence { base: vec![check("make", red)], head: vec![check("make", red)] }),
+            ("broken", Evidence { base: vec![check("make", green)], head: vec![check("make", red)] }),
+            ("out of time", Evidence { base: Vec::new(), head: vec![check("make", CheckExit::OutOfTime)] }),
+        ]
+        .into_iter()
+        .map(|(name, evidence)| {
+            let body = body(&record(), &ChangeText::default(), &evidence, 1);
+            let (_, rest) = body.split_once("## Evidence\n\n").unwrap();
+            format!("== {name}\n{}", rest.split("<details>").next().unwrap())
+        })
+        .collect();
+        insta::assert_snapshot!(told.join("\n"), @r#"
+        == no checks
+        **Not verified**: `.github/hob.toml` on the base branch names no checks. Add `checks = ["…"]` there, and Hob runs them on the base and on the head.
+
+        ## Open
+
+        No check has run this change: try it before you merge it.
+
+
+        == green
+        **Green**: every check passes on the work, and none failed on the base.
+
+        | check | base | head |
+        |---|---|---|
+        | `make` | passed (2 s) | passed (2 s) |
+
+        ## Open
+
+        Only the review.
+
+
+        == green, with no run on the base
+        **Green**: every check passes on the work, and none failed on the base.
+
+        | check | base | head |
+        |---|---|---|
+        | `a \| b` | not run | passed (2 s) |
+
+        ## Open
+
+        Only the review.
+
+
+        == red on the base
+        **Red before, red after**: `make` failed on the base already. Nothing that passed there fails on the work.
+
+        | check | base | head |
+        |---|---|---|
+        | `make` | failed (exit code 1) | failed (exit code 1) |
+
+        ## Open
+
+        `make` failed before this change and still does.
+
+
+        == broken
+        **The work breaks** `make`.
+
+        | check | base | head |
+        |---|---|---|
+        | `make` | passed (2 s) | failed (exit code 1) |
+
+        ## Open
+
+        This change breaks `make`.
+
+
+        == out of time
+        **No answer in time** of `make`.
+
+        | check | base | head |
+        |---|---|---|
+        | `make` | not run | out of time after 2 s (`checks.time`) |
+
+        ## Open
+
+        Whether `make` passes.
+        "#);
+    }
+
+    #[test]
+    fn a_failed_check_shows_its_output() {
+        let mut failed = check("make test", CheckExit::Failed { code: 2 });
+        failed.output = "tests/parse.rs:3: @team ``` #1\n\u{1b}[31m".to_owned();
+        let results = [failed, check("true", CheckExit::Passed), check("slow", CheckExit::OutOfTime)];
+        insta::assert_snapshot!(failed_checks(&results), @r"
+        `make test`: failed (exit code 2)
+
+        ```text
+        tests/parse.rs:3: @team ''' #1
+        \u{1b}[31m
+        ```
+
+        `slow`: out of time after 2 s (`checks.time`)
+        ");
+    }
+}

@@ -1,0 +1,246 @@
+//! Brings an issue's branch up to date with its base: a rebase where all of its commits are Hob's own, a merge where some
+//! are a person's, and where neither works by itself a commit with both sides in the files, for the agent to resolve.
+
+use std::{
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
+
+use git2::{
+    Commit, FileMode, Index, IndexConflict, IndexEntry, MergeFileInput, MergeFileOptions, Oid, Repository, Sort,
+};
+use hob_domain::{CommitIdentity, Conflict, ConflictKind, Sha, Timestamp, shown_path};
+
+use crate::{WorkspaceError, commit::signature, error::library, layout::blocking, object_id::oid};
+
+/// Bytes from which on a file in conflict counts as binary: nobody reads markers in it.
+const LARGEST_TEXT: usize = 8 << 20;
+
+/// How a branch came to go out from the base of today.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BranchUpdate {
+    /// It did already.
+    UpToDate,
+    /// So many commits of Hob's were put on top of the base.
+    Rebased(usize),
+    /// The base was merged into it.
+    Merged,
+    /// Its files have both sides of so many conflicts.
+    Conflicted(usize),
+}
+
+/// The conflicts that an update left in the files, and the lines that only their markers are.
+#[derive(Debug)]
+pub(super) struct Unresolved {
+    pub(super) conflicts: Vec<Conflict>,
+    /// The files, as git names them.
+    paths: Vec<Vec<u8>>,
+    markers: [String; 2],
+}
+
+/// Who brings a branch up to date, and when.
+#[derive(Debug, Clone)]
+pub struct Updater {
+    /// Whose commits may be rebased, and who makes a merge.
+    pub identity: CommitIdentity,
+    /// The time of a commit that is made.
+    pub time: Timestamp,
+}
+
+/// The branch and its base, by name.
+pub(super) struct Names {
+    pub(super) branch: String,
+    pub(super) base: String,
+}
+
+/// The commits that an update is made of.
+struct Sides<'repo> {
+    fork: Commit<'repo>,
+    base: Commit<'repo>,
+    tip: Commit<'repo>,
+}
+
+/// What an update leads to: the branch's new tip, and what is left to resolve.
+pub(super) struct Updated {
+    pub(super) tip: Sha,
+    pub(super) update: BranchUpdate,
+    pub(super) unresolved: Option<Unresolved>,
+}
+
+/// The commits after `fork` up to `start` whose files an update needs: those that are rebased one by one.
+pub(super) async fn to_replay(
+    git: PathBuf,
+    (fork, start): (&Sha, &Sha),
+    own: &str,
+) -> Result<Vec<Sha>, WorkspaceError> {
+    let (fork, start, own) = (oid(fork)?, oid(start)?, own.to_owned());
+    blocking("read the branch's history", move || {
+        let failed = library("read the branch's history");
+        let repo = Repository::open_bare(&git).map_err(&failed)?;
+        let commits = own_commits(&repo, (fork, start), &own).map_err(&failed)?;
+        Ok(commits.into_iter().flatten().map(|commit| Sha(commit.id().to_string())).collect())
+    })
+    .await
+}
+
+/// Makes what is committed up to `tip` start from `base` and no longer from `fork`, in the git directory alone.
+pub(super) async fn update(
+    git: PathBuf,
+    (fork, base, tip): (&Sha, &Sha, &Sha),
+    names: Names,
+    updater: Updater,
+) -> Result<Updated, WorkspaceError> {
+    let (fork, base, tip) = (oid(fork)?, oid(base)?, oid(tip)?);
+    blocking("update the branch", move || {
+        let failed = library("update the branch");
+        let repo = Repository::open_bare(&git).map_err(&failed)?;
+        let find = |id| repo.find_commit(id).map_err(&failed);
+        let sides = Sides { fork: find(fork)?, base: find(base)?, tip: find(tip)? };
+        combine(&repo, &sides, &names, &updater).map_err(&failed)
+    })
+    .await
+}
+
+fn combine(repo: &Repository, sides: &Sides<'_>, names: &Names, updater: &Updater) -> Result<Updated, git2::Error> {
+    let own = own_commits(repo, (sides.fork.id(), sides.tip.id()), &updater.identity.email)?;
+    if let Some(own) = &own
+        && let Some(tip) = replay(repo, &sides.base, own)?
+    {
+        return Ok(Updated { tip: Sha(tip.to_string()), update: BranchUpdate::Rebased(own.len()), unresolved: None });
+    }
+    let mut index = repo.merge_trees(&sides.fork.tree()?, &sides.base.tree()?, &sides.tip.tree()?, None)?;
+    let unresolved = resolve(repo, &mut index, names)?;
+    let tree = repo.find_tree(index.write_tree_to(repo)?)?;
+    let by = signature(&updater.identity, updater.time)?;
+    let (message, parents) = if own.is_some() {
+        (String::from_utf8_lossy(sides.tip.message_bytes()).into_owned(), vec![&sides.base])
+    } else {
+        (format!("Merge branch '{}' into {}\n", names.base, names.branch), vec![&sides.tip, &sides.base])
+    };
+    let tip = repo.commit(None, &by, &by, &message, &tree, &parents)?;
+    let update = match (unresolved.conflicts.len(), &own) {
+        (0, None) => BranchUpdate::Merged,
+        (0, Some(own)) => BranchUpdate::Rebased(own.len()),
+        (count, _) => BranchUpdate::Conflicted(count),
+    };
+    Ok(Updated {
+        tip: Sha(tip.to_string()),
+        update,
+        unresolved: (!unresolved.conflicts.is_empty()).then_some(unresolved),
+    })
+}
+
+/// The commits after `fork` up to `tip`, the oldest first, where each is Hob's own and none is a merge.
+fn own_commits<'repo>(
+    repo: &'repo Repository,
+    (fork, tip): (Oid, Oid),
+    own: &str,
+) -> Result<Option<Vec<Commit<'repo>>>, git2::Error> {
+    let mut walk = repo.revwalk()?;
+    walk.set_sorting(Sort::TOPOLOGICAL | Sort::REVERSE)?;
+    walk.push(tip)?;
+    walk.hide(fork)?;
+    let commits: Vec<Commit<'_>> = walk.map(|id| repo.find_commit(id?)).collect::<Result<_, _>>()?;
+    let is_own = |commit: &Commit<'_>| commit.committer().email_bytes() == own.as_bytes() && commit.parent_count() == 1;
+    Ok(commits.iter().all(is_own).then_some(commits))
+}
+
+/// Puts the commits on top of `base` one by one, as they are but for their parents; none where one has a conflict.
+fn replay(repo: &Repository, base: &Commit<'_>, commits: &[Commit<'_>]) -> Result<Option<Oid>, git2::Error> {
+    let mut tip = base.clone();
+    for commit in commits {
+        let mut index = repo.cherrypick_commit(commit, &tip, 0, None)?;
+        if index.has_conflicts() {
+            return Ok(None);
+        }
+        let tree = repo.find_tree(index.write_tree_to(repo)?)?;
+        // The base may have the change by now.
+        if tree.id() != tip.tree_id() {
+            let message = String::from_utf8_lossy(commit.message_bytes()).into_owned();
+            let id = repo.commit(None, &commit.author(), &commit.committer(), &message, &tree, &[&tip])?;
+            tip = repo.find_commit(id)?;
+        }
+    }
+    Ok(Some(tip.id()))
+}
+
+/// Makes an index with conflicts one that can be written: each file has what its kind of conflict says.
+fn resolve(repo: &Repository, index: &mut Index, names: &Names) -> Result<Unresolved, git2::Error> {
+    let found: Vec<IndexConflict> = index.conflicts()?.collect::<Result<_, _>>()?;
+    let markers = [format!("<<<<<<< {}", names.base), format!(">>>>>>> {}", names.branch)];
+    let mut unresolved = Unresolved { conflicts: Vec::new(), paths: Vec::new(), markers };
+    for IndexConflict { ancestor, our, their } in found {
+        let Some(path) = [&our, &their, &ancestor].into_iter().flatten().next().map(|entry| entry.path.clone()) else {
+            continue;
+        };
+        let (entry, kind) = match (our, their) {
+            (Some(our), Some(their)) => both(repo, (ancestor, our, their), names)?,
+            (Some(our), None) => (our, ConflictKind::GoneFromBranch),
+            (None, Some(their)) => (their, ConflictKind::GoneFromBase),
+            (None, None) => {
+                // Both moved it, each to another place.
+                index.conflict_remove(as_path(&path))?;
+                continue;
+            }
+        };
+        index.conflict_remove(as_path(&path))?;
+        // Without the flags of a stage, which say that it is one side of a conflict.
+        index.add(&IndexEntry { flags: 0, flags_extended: 0, ..entry })?;
+        unresolved.conflicts.push(Conflict { path: shown_path(&path), kind });
+        unresolved.paths.push(path);
+    }
+    Ok(unresolved)
+}
+
+/// A file that both sides have: with both versions of the lines that they disagree on, where it is text.
+fn both(
+    repo: &Repository,
+    (ancestor, base, branch): (Option<IndexEntry>, IndexEntry, IndexEntry),
+    names: &Names,
+) -> Result<(IndexEntry, ConflictKind), git2::Error> {
+    let is_file = |entry: &IndexEntry| [FileMode::Blob, FileMode::BlobExecutable].map(u32::from).contains(&entry.mode);
+    if !is_file(&base) || !is_file(&branch) {
+        return Ok((branch, ConflictKind::Binary));
+    }
+    let old = ancestor.filter(is_file).map(|entry| repo.find_blob(entry.id)).transpose()?;
+    let (ours, theirs) = (repo.find_blob(base.id)?, repo.find_blob(branch.id)?);
+    let contents = [old.as_ref().map_or(&[][..], git2::Blob::content), ours.content(), theirs.content()];
+    if contents.iter().any(|content| content.len() > LARGEST_TEXT || content.contains(&0)) {
+        return Ok((branch, ConflictKind::Binary));
+    }
+    let [old, ours, theirs] = contents.map(|content| {
+        let mut input = MergeFileInput::new();
+        input.content(content);
+        input
+    });
+    let mut options = MergeFileOptions::new();
+    options.our_label(names.base.as_str()).their_label(names.branch.as_str());
+    let merged = git2::merge_file(&old, &ours, &theirs, Some(&mut options))?;
+    let id = repo.blob(merged.content())?;
+    Ok((IndexEntry { id, ..branch }, ConflictKind::Lines))
+}
+
+impl Unresolved {
+    /// The files that still have a marker at the commit.
+    pub(super) fn left(&self, git: &Path, tip: Oid) -> Result<Vec<Conflict>, WorkspaceError> {
+        let failed = library("look for conflicts that are left");
+        let repo = Repository::open_bare(git).map_err(&failed)?;
+        let tree = repo.find_commit(tip).and_then(|commit| commit.tree()).map_err(&failed)?;
+        let mut left = Vec::new();
+        for (path, conflict) in self.paths.iter().zip(&self.conflicts) {
+            let Ok(entry) = tree.get_path(as_path(path)) else { continue };
+            let file = entry.to_object(&repo).map_err(&failed)?;
+            let content = file.as_blob().map_or(&[][..], git2::Blob::content);
+            let is_marker = |line: &[u8]| self.markers.iter().any(|marker| line.trim_ascii_end() == marker.as_bytes());
+            if content.split(|byte| *byte == b'\n').any(is_marker) {
+                left.push(conflict.clone());
+            }
+        }
+        Ok(left)
+    }
+}
+
+fn as_path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
