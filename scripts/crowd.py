@@ -20,14 +20,15 @@ import collections
 import json
 import os
 import pathlib
-import platform
 import random
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
+
+from embedded_forge import Forge, machine, print_table
 
 SETTINGS = """
 [agent]
@@ -69,37 +70,17 @@ def arguments():
     parser.add_argument("--work", type=float, default=0, help="how long an agent works, in seconds")
     parser.add_argument("--acquisitions", type=float, help="most acquisitions of a lease an issue, on average")
     parser.add_argument("--calls", type=float, help="most API calls that count an issue, on average")
-    parser.add_argument("--minutes", type=float, default=20, help="give up after this time")
+    parser.add_argument("--minutes", type=float, default=10, help="give up after this time")
+    parser.add_argument("--kinds", action="store_true", help="print which calls they were; the workers log each one")
     return parser.parse_args()
 
 
-class Forge:
+class Site(Forge):
     """The embedded forge with one repository."""
 
     def __init__(self, hob, folder):
-        flags = ["--user", "ann:ann:admin", "--user", "hob:hob:write:bot", "--rate-limit", "100000000"]
-        self.child = subprocess.Popen([hob, "forge", "serve", *flags], stdout=subprocess.PIPE, cwd=folder)
-        where = json.loads(self.child.stdout.readline())
-        self.api, self.server = where["api_url"], where["server_url"]
-        self.call("POST", "/user/repos", {"name": "site"})
-        clone = folder / "seed"
-        git = ["git", "-C", str(clone), "-c", "user.name=ann", "-c", "user.email=ann@example.org"]
-        subprocess.run(["git", "init", "-q", "-b", "main", str(clone)], check=True)
-        (clone / ".github").mkdir()
-        (clone / ".github/hob.toml").write_text('checks = ["true"]\n')
-        subprocess.run([*git, "add", "-A"], check=True)
-        subprocess.run([*git, "commit", "-qm", "first"], check=True)
-        address = self.server.replace("http://", "http://x:ann@") + "/ann/site.git"
-        subprocess.run([*git, "push", "-q", address, "main"], check=True)
-        self.call("POST", REPOSITORY + "/labels", {"name": "code", "color": "5319e7"})
-
-    def call(self, method, path, body=None, token="ann"):
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.api + path, data, method=method)
-        request.add_header("Authorization", f"Bearer {token}")
-        request.add_header("Content-Type", "application/json")
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)
+        super().__init__(hob, folder, "--rate-limit", "100000000")
+        self.repository("site")
 
     def list(self, path):
         """All pages of a list."""
@@ -114,14 +95,6 @@ class Forge:
 
     def count(self, label):
         return len([issue for issue in self.list(f"/issues?state=open&labels={label}") if "pull_request" not in issue])
-
-    def requests(self):
-        """Requests of Hob's account that counted against the rate limit."""
-        return self.call("GET", "/rate_limit", token="hob")["resources"]["core"]["used"]
-
-    def close(self):
-        self.child.send_signal(signal.SIGINT)
-        self.child.wait(60)
 
 
 class Crowd:
@@ -138,15 +111,11 @@ class Crowd:
         self.started += 1
         home = self.folder / f"worker-{self.started}"
         home.mkdir()
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(home),
-            "GITHUB_TOKEN": "hob",
-            "GITHUB_REPOSITORY": "ann/site",
-            "GITHUB_API_URL": self.forge.api,
-            "GITHUB_SERVER_URL": self.forge.server,
-        }
-        command = [self.options.hob, "--config", str(self.folder / "hob.toml"), "--state-dir", str(home / "state")]
+        environment = self.forge.environment(home) | {"GITHUB_REPOSITORY": "ann/site"}
+        if self.options.kinds:
+            environment["RUST_LOG"] = "hob=warn,hob_forge=debug"
+        command = [self.options.hob, "--log-json", "--config", str(self.folder / "hob.toml")]
+        command += ["--state-dir", str(home / "state")]
         with open(home / "out.jsonl", "w") as out, open(home / "err.txt", "w") as err:
             child = subprocess.Popen([*command, "--json", "run"], env=environment, stdout=out, stderr=err)
         self.alive.append(child)
@@ -168,9 +137,10 @@ class Crowd:
     def close(self):
         for child in self.alive:
             child.send_signal(signal.SIGTERM)
+        ends = time.monotonic() + 30
         for child in self.alive:
             try:
-                child.wait(30)
+                child.wait(max(0, ends - time.monotonic()))
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()
@@ -187,6 +157,24 @@ class Crowd:
                 if event.get("event") == "failed":
                     told["".join("N" if c.isdigit() else c for c in event["reason"])[:160]] += 1
         return told.most_common(5)
+
+
+def kinds(folder):
+    """How often each kind of call counted, the most frequent first, with numbers, names and commits left out."""
+    counted = collections.Counter()
+    for file in folder.glob("worker-*/err.txt"):
+        for line in file.read_text().splitlines():
+            try:
+                event = json.loads(line)
+            except ValueError:
+                continue  # the last line of a worker that was killed
+            call = next((span for span in event.get("spans", []) if span["name"] == "forge_call"), None)
+            status = event.get("fields", {}).get("status")
+            if call and status and status != 304:
+                path = call["path"].removeprefix(REPOSITORY)
+                path = re.sub(r"[0-9a-f]{40}", "SHA", path)
+                counted[f"{call['method']} {re.sub(r'[0-9]+', 'N', path)} {status}"] += 1
+    return counted.most_common()
 
 
 def work(options, forge, crowd, numbers):
@@ -222,7 +210,7 @@ def holders(forge):
 
 
 def rest(forge, seconds):
-    """Waits until no ledger is held: the last label comes before the release."""
+    """Waits at most so long until no ledger is held: the last label comes before the release."""
     ends = time.monotonic() + seconds
     while True:
         held, generations = holders(forge)
@@ -253,7 +241,7 @@ def main():
     options.hob = os.path.abspath(options.hob)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        forge = Forge(options.hob, folder)
+        forge = Site(options.hob, folder)
         numbers = []
         for _ in range(options.issues):
             number = forge.call("POST", REPOSITORY + "/issues", {"title": "Write a file", "body": "Please."})["number"]
@@ -262,7 +250,8 @@ def main():
         crowd = Crowd(options, forge, folder)
         try:
             seconds, killed = work(options, forge, crowd, numbers)
-            held, generations = rest(forge, 3 * options.lease + 30)
+            # What did not end in time is told as it is.
+            held, generations = rest(forge, min(3 * options.lease + 30, max(0, options.minutes * 60 - seconds)))
             requests = forge.requests()
         finally:
             crowd.close()
@@ -279,7 +268,7 @@ def main():
             for figure, most, what in [(acquired, options.acquisitions, "acquisitions"), (called, options.calls, "calls")]
             if most is not None and figure > most
         ]
-        failures = crowd.failures()
+        failures, calls = crowd.failures(), kinds(folder) if options.kinds else []
         forge.close()
     rows = [
         ("workers; killed and replaced", f"{options.workers}; {killed} (seed {options.seed})"),
@@ -291,10 +280,12 @@ def main():
         ("wall time", f"{seconds:.0f} s"),
         ("API calls that count, an issue, idle polls included", f"{called:.0f}"),
     ]
-    print(f"{platform.system()} {platform.release()}, {os.cpu_count()} cores; lease {options.lease} s.\n")
-    print("| figure | value |\n|---|---|")
-    for figure, value in rows:
-        print(f"| {figure} | {value} |")
+    print(f"{machine()}; lease {options.lease} s, agents of {options.work:g} s.\n")
+    print_table(rows)
+    if calls:
+        print("\n| call that counts | an issue |\n|---|---|")
+        for kind, count in calls[:40]:
+            print(f"| {kind} | {count / options.issues:.2f} |")
     if failures:
         print("\nWhat workers told of failures, by frequency:")
         for reason, count in failures:

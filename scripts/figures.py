@@ -11,14 +11,14 @@ import datetime
 import json
 import os
 import pathlib
-import platform
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
+
+from embedded_forge import Forge, machine, print_table
 
 HOB = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "target/release/hob")
 ROUNDS = 5
@@ -37,34 +37,12 @@ max_interval = "200ms"
 """
 
 
-class Forge:
+class Site(Forge):
     """The embedded forge with one repository."""
 
     def __init__(self, folder):
-        users = ["ann:ann:admin", "hob:hob:write:bot"]
-        flags = [part for user in users for part in ("--user", user)]
-        self.child = subprocess.Popen([HOB, "forge", "serve", *flags], stdout=subprocess.PIPE, cwd=folder)
-        where = json.loads(self.child.stdout.readline())
-        self.api, self.server = where["api_url"], where["server_url"]
-        self.call("POST", "/user/repos", {"name": "site"})
-        clone = folder / "seed"
-        git = ["git", "-C", str(clone), "-c", "user.name=ann", "-c", "user.email=ann@example.org"]
-        subprocess.run(["git", "init", "-q", "-b", "main", str(clone)], check=True)
-        (clone / ".github").mkdir()
-        (clone / ".github/hob.toml").write_text('checks = ["true"]\n')
-        subprocess.run([*git, "add", "-A"], check=True)
-        subprocess.run([*git, "commit", "-qm", "first"], check=True)
-        address = self.server.replace("http://", "http://x:ann@") + "/ann/site.git"
-        subprocess.run([*git, "push", "-q", address, "main"], check=True)
-        self.call("POST", "/repos/ann/site/labels", {"name": "code", "color": "5319e7"})
-
-    def call(self, method, path, body=None):
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.api + path, data, method=method)
-        request.add_header("Authorization", "Bearer ann")
-        request.add_header("Content-Type", "application/json")
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return json.load(answer)
+        super().__init__(HOB, folder)
+        self.repository("site")
 
     def issue(self):
         return self.call("POST", "/repos/ann/site/issues", {"title": "Write a file", "body": "Please."})["number"]
@@ -72,21 +50,12 @@ class Forge:
     def label(self, number):
         self.call("POST", f"/repos/ann/site/issues/{number}/labels", {"labels": ["code"]})
 
-    def close(self):
-        self.child.send_signal(signal.SIGINT)
-        self.child.wait(30)
-
 
 def hob(forge, folder, *arguments, pause_ms=0):
     """The command and its environment, for a worker on the forge."""
     (folder / "hob.toml").write_text(SETTINGS)
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(folder),
-        "GITHUB_TOKEN": "hob",
+    environment = forge.environment(folder) | {
         "GITHUB_REPOSITORY": "ann/site",
-        "GITHUB_API_URL": forge.api,
-        "GITHUB_SERVER_URL": forge.server,
         "HOB__FORGE__WRITE_INTERVAL_MS": str(pause_ms),
     }
     command = [HOB, "--config", str(folder / "hob.toml"), "--state-dir", str(folder / "state"), "--json", *arguments]
@@ -113,7 +82,7 @@ def calls():
     """Calls of one run over one issue, and of a poll of a worker that runs on and finds nothing new."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        forge = Forge(folder)
+        forge = Site(folder)
         command, environment = hob(forge, folder, "run", "--once")
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
         # The labels are made once a repository, by the first run that finds work.
@@ -137,7 +106,7 @@ def latency(pause_ms):
     claims, pulls = [], []
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        forge = Forge(folder)
+        forge = Site(folder)
         command, environment = hob(forge, folder, "run", pause_ms=pause_ms)
         worker = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         read_until(worker, lambda event: event["event"] == "polled")
@@ -165,7 +134,7 @@ def takeover():
     worker polls as it does by default. Worker and agent are ended by SIGKILL."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        forge = Forge(folder)
+        forge = Site(folder)
         lease = {"lease.duration": "9s", "lease.skew": "1s", "forge.timeout": "3s"}
         lease |= {"poll.interval": "30s", "poll.max_interval": "5m"}
         flags = [part for key, value in lease.items() for part in ("--set", f"{key}={value}")]
@@ -198,7 +167,7 @@ def long_past(finished):
     """Calls of a process that knows nothing on a repository with so many finished issues, and the seconds it takes."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        forge = Forge(folder)
+        forge = Site(folder)
         command, environment = hob(forge, folder, "run", "--once")
         number = forge.issue()
         forge.label(number)
@@ -230,10 +199,6 @@ def read_until(worker, wanted):
 
 
 def main():
-    model = next(
-        (line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown CPU"
-    )
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     issue, idle, polls = calls()
     fast_claim, fast_pull, idle_mb, peak_mb = latency(0)
     claim, pull, _, _ = latency(1000)
@@ -261,10 +226,8 @@ def main():
             f"{past['reads']}, {past_seconds:.2f} s",
         ),
     ]
-    print(f"{platform.system()} {platform.release()}, {model}, {os.cpu_count()} cores, {memory:.0f} GiB; workers poll every 0.2 s.\n")
-    print("| figure | value |\n|---|---|")
-    for name, value in rows:
-        print(f"| {name} | {value} |")
+    print(f"{machine()}; workers poll every 0.2 s.\n")
+    print_table(rows)
 
 
 main()

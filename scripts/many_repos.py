@@ -19,7 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
+
+from embedded_forge import Forge, machine, print_table
 
 # Rounds after which everything was read once: issues are looked at beside the polls, one after the other.
 WARM_UP = 8
@@ -48,61 +49,24 @@ def arguments():
     return parser.parse_args()
 
 
-class Forge:
-    """The embedded forge."""
-
-    def __init__(self, hob, folder):
-        flags = ["--user", "ann:ann:admin", "--user", "hob:hob:write:bot", "--rate-limit", "100000000"]
-        self.child = subprocess.Popen([hob, "forge", "serve", *flags], stdout=subprocess.PIPE, cwd=folder)
-        where = json.loads(self.child.stdout.readline())
-        self.api, self.server = where["api_url"], where["server_url"]
-
-    def call(self, method, path, body=None, token="ann"):
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.api + path, data, method=method)
-        request.add_header("Authorization", f"Bearer {token}")
-        request.add_header("Content-Type", "application/json")
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)
-
-    def repository(self, name):
-        self.call("POST", "/user/repos", {"name": name, "auto_init": True})
-        self.call("POST", f"/repos/ann/{name}/labels", {"name": "code", "color": "5319e7"})
-        return f"/repos/ann/{name}"
-
-    def issue(self, repository, labels):
-        # As long as a real one, and as hard to compress.
-        body = "\n".join(hashlib.sha256(f"{repository} {line}".encode()).hexdigest() for line in range(40))
-        issue = {"title": "Paint the shed", "body": body, "labels": labels}
-        return self.call("POST", f"{repository}/issues", issue)["number"]
-
-    def requests(self):
-        """Requests of Hob's account that counted against the rate limit."""
-        return self.call("GET", "/rate_limit", token="hob")["resources"]["core"]["used"]
-
-    def close(self):
-        self.child.send_signal(signal.SIGINT)
-        self.child.wait(60)
+def open_issue(forge, repository, labels):
+    # As long as a real one, and as hard to compress.
+    body = "\n".join(hashlib.sha256(f"{repository} {line}".encode()).hexdigest() for line in range(40))
+    issue = {"title": "Paint the shed", "body": body, "labels": labels}
+    return forge.call("POST", f"{repository}/issues", issue)["number"]
 
 
 def command(hob, forge, folder, names):
     (folder / "hob.toml").write_text(SETTINGS)
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(folder),
-        "GITHUB_TOKEN": "hob",
-        "GITHUB_API_URL": forge.api,
-        "GITHUB_SERVER_URL": forge.server,
-    }
     repositories = [part for name in names for part in ("--repo", f"ann/{name}")]
     options = ["--config", str(folder / "hob.toml"), "--state-dir", str(folder / "state"), "--json"]
-    return [hob, *options, *repositories, "run"], environment
+    return [hob, *options, *repositories, "run"], forge.environment(folder)
 
 
 def blocked(hob, forge, folder):
     """An issue that Hob itself has blocked: its record, and its status comment."""
     repository = forge.repository("model")
-    number = forge.issue(repository, ["code"])
+    number = open_issue(forge, repository, ["code"])
     line, environment = command(hob, forge, folder, ["model"])
     subprocess.run([*line, "--once"], env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     tip = forge.call("GET", f"{repository}/git/ref/hob/issues/{number}")["object"]["sha"]
@@ -117,7 +81,7 @@ def fill(forge, name, issues, record, comment):
     repository = forge.repository(name)
     tree = forge.call("GET", f"{repository}/commits/main")["commit"]["tree"]["sha"]
     for _ in range(issues):
-        number = forge.issue(repository, ["code", "blocked"])
+        number = open_issue(forge, repository, ["code", "blocked"])
         told = forge.call("POST", f"{repository}/issues/{number}/comments", {"body": comment}, token="hob")
         own = record | {"issue": number, "status_comment": told["id"]}
         message = "blocked\n\n" + json.dumps(own) + "\n"
@@ -150,7 +114,7 @@ def main():
     options.hob = os.path.abspath(options.hob)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        forge = Forge(options.hob, folder)
+        forge = Forge(options.hob, folder, "--rate-limit", "100000000")
         record, comment = blocked(options.hob, forge, folder)
         names = [f"site{n}" for n in range(options.repositories)]
         for each in names:
@@ -171,11 +135,15 @@ def main():
         worker.send_signal(signal.SIGTERM)
         worker.communicate(timeout=60)
         forge.close()
-    print("| figure | value |\n|---|---|")
-    print(f"| repositories; blocked issues in each | {options.repositories}; {options.issues} |")
-    print(f"| reads that count in a round of idle polls | {each:.1f} |")
-    print(f"| time of a round | {seconds:.1f} s |")
-    print(f"| the worker's own memory | {memory:.1f} MB |")
+    print(f"{machine()}.\n")
+    print_table(
+        [
+            ("repositories; blocked issues in each", f"{options.repositories}; {options.issues}"),
+            ("reads that count in a round of idle polls", f"{each:.1f}"),
+            ("time of a round", f"{seconds:.1f} s"),
+            ("the worker's own memory", f"{memory:.1f} MB"),
+        ]
+    )
     sys.exit(each > options.reads)
 
 

@@ -5,9 +5,11 @@
 //! them. The embedded forge runs in this process, so that the worker's memory can be measured alone. At the end every issue
 //! has to be closed by its one pull request, with at most 25 counted reads per issue, and the worker's memory has to be what
 //! it was after a quarter of the day, when its cache is full. Over one repository it also has to poll at least every 10 s
-//! of real time, and no more checkouts may lie on the disk than are kept.
-//! Arguments: the program, the number of issues (5000), the number of repositories (50), of files in each (2). Exits with 1
-//! on a failure.
+//! of real time, and no more checkouts may lie on the disk than are kept, nor may their room grow after that quarter.
+//! Arguments: the program, the number of issues (5000), the number of repositories (50), of files in each (2), and the
+//! minutes after which it gives up (60). Exits with 1 on a failure.
+//!
+//! One repository of some size, as a project has it: `… --example soak target/release/hob 500 1 1500 40`.
 
 #![expect(
     clippy::unwrap_used,
@@ -48,6 +50,9 @@ const READS: f64 = 25.0;
 const SETTLED: usize = 6;
 /// Memory may grow by this much from then to the end.
 const GROWTH_PERCENT: u64 = 10;
+/// What lies on the disk may be so many times what lay there then: how many checkouts there are depends on the hour, and
+/// a mirror grows between two times of packing it.
+const DISK_TIMES: u64 = 2;
 /// The longest real time between two polls of one repository.
 const POLL_GAP: Duration = Duration::from_secs(10);
 /// Issues worked on at a time.
@@ -234,6 +239,7 @@ async fn main() -> ExitCode {
     let number = |at: usize, usual: usize| arguments.get(at).map_or(usual, |text| text.parse().unwrap());
     let program = arguments.get(1).map_or("target/release/hob", String::as_str);
     let (issues, repos, files) = (number(2, 5_000), number(3, 50), number(4, 2));
+    let limit = Duration::from_secs(60 * number(5, 60) as u64);
     let folder = tempfile::tempdir().unwrap();
     let site = Site::start(repos, files).await;
     let mut child = worker(program, &site, folder.path());
@@ -243,6 +249,7 @@ async fn main() -> ExitCode {
     let steps = usize::try_from(DAY.as_secs() / STEP.as_secs()).unwrap();
     let an_hour = steps / 24;
     let (mut opened, mut merged, mut first, mut settled, mut most) = (0, 0, 0, 0, 0);
+    let (mut settled_disk, mut most_disk) = (0, 0);
     for step in 1..=steps {
         let upto = issues * step / steps;
         site.opens(opened..upto).await;
@@ -259,6 +266,7 @@ async fn main() -> ExitCode {
                 moved = Instant::now();
             }
             assert!(since.elapsed() < PATIENCE, "{} issues do not come to a pull request", opened - merged);
+            assert!(begun.elapsed() < limit, "{merged} of {issues} issues in {} minutes", limit.as_secs() / 60);
             tokio::time::sleep(LOOK).await;
         }
         site.forge.advance(STEP);
@@ -267,7 +275,8 @@ async fn main() -> ExitCode {
             first = if first == 0 { now } else { first };
             settled = if step / an_hour == SETTLED { now } else { settled };
             let (checkouts, disk) = on_disk(&site, &folder.path().join("state"));
-            most = most.max(checkouts);
+            (most, most_disk) = (most.max(checkouts), most_disk.max(disk));
+            settled_disk = if step / an_hour <= SETTLED { most_disk } else { settled_disk };
             let (hour, seconds) = (step / an_hour, begun.elapsed().as_secs());
             println!("hour {hour:2}: {merged} issues, {now} kB, {checkouts} checkouts, disk {disk} kB, {seconds} s");
         }
@@ -296,10 +305,12 @@ async fn main() -> ExitCode {
     );
     println!("own memory after the first hour {first} kB, after {SETTLED} hours {settled} kB, at the end {end} kB");
     println!("longest time without a poll {:.1} s; checkouts at most {most}", gap.as_secs_f64());
+    println!("disk at most {settled_disk} kB in the first {SETTLED} hours, {most_disk} kB in all");
     wrong.iter().take(20).for_each(|line| println!("wrong: {line}"));
     let flat = end <= settled + settled * GROWTH_PERCENT / 100;
     let polled = repos > 1 || gap <= POLL_GAP;
-    if wrong.is_empty() && flat && polled && most <= CHECKOUTS && each("reads") <= READS {
+    let bounded = most <= CHECKOUTS && most_disk <= settled_disk * DISK_TIMES;
+    if wrong.is_empty() && flat && polled && bounded && each("reads") <= READS {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

@@ -118,6 +118,11 @@ impl Cache {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path, now)
     }
 
+    /// Whether there is an answer of `path`, which this does not use.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).entries.contains_key(path)
+    }
+
     /// Keeps no answer of `path` any more.
     pub(super) fn forget(&self, path: &str) {
         drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take(path));

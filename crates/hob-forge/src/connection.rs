@@ -57,12 +57,13 @@ pub struct CallCounts {
 pub struct Connection {
     pub(super) transport: Transport,
     pub(super) authentication: Authentication,
-    base_path: String,
     access: Access,
     pub(super) cache: Cache,
     /// Whether a 401 was given twice in a row, and no other answer came since: then it is believed at once.
     unauthorized: AtomicBool,
-    reads: AtomicU64,
+    /// Whether the forge was found to answer no GraphQL: everything is read over REST then.
+    pub(super) lacks_graphql: AtomicBool,
+    pub(super) reads: AtomicU64,
     unchanged: AtomicU64,
     writes: AtomicU64,
 }
@@ -82,12 +83,13 @@ impl Connection {
         // octocrab panics at an address without a scheme.
         let url = web_address(api_url)?;
         let unusable = |error: octocrab::Error| unreachable(&format!("use `{api_url}`"), error);
-        let builder = Octocrab::builder().base_uri(url.as_str().trim_end_matches('/')).map_err(unusable)?;
+        // Without the path: not all addresses are below it.
+        let builder = Octocrab::builder().base_uri(url.origin().ascii_serialization()).map_err(unusable)?;
         Ok(Self::over(builder.build().map_err(unusable)?, url.path(), authentication, settings, access))
     }
 
-    /// A connection over a ready `octocrab`, such as one that has its forge in the same process; `base_path` is what the
-    /// addresses in the forge's links have before `/repos`.
+    /// A connection over a ready `octocrab` whose base has no path, such as one that has its forge in the same process;
+    /// `base_path` is what the forge's addresses have before `/repos`.
     pub fn over(
         octocrab: Octocrab,
         base_path: &str,
@@ -96,12 +98,12 @@ impl Connection {
         access: Access,
     ) -> Arc<Self> {
         Arc::new(Self {
-            transport: Transport::new(octocrab, settings),
+            transport: Transport::new(octocrab, base_path, settings),
             authentication,
-            base_path: base_path.trim_end_matches('/').to_owned(),
             access,
             cache: Cache::default(),
             unauthorized: AtomicBool::default(),
+            lacks_graphql: AtomicBool::default(),
             reads: AtomicU64::default(),
             unchanged: AtomicU64::default(),
             writes: AtomicU64::default(),
@@ -172,6 +174,14 @@ impl Connection {
         }
     }
 
+    /// Keeps what was learned otherwise of what never changes under its address, for [`get_once`](Self::get_once).
+    pub(super) fn know(&self, path: &str, thing: &impl Serialize) {
+        if let Ok(body) = serde_json::to_vec(thing) {
+            // No tag: such an address is not asked again.
+            self.cache.put(path, Cached { etag: String::new(), body, links: Links::default() }, self.now());
+        }
+    }
+
     /// Waits for the turn to write.
     ///
     /// # Errors
@@ -236,7 +246,7 @@ impl Connection {
         if !reply.status.is_success() {
             return Err(self.transport.failure(&reply, path, purpose));
         }
-        let (read, links): (T, _) = (decode(&reply.body, purpose.what)?, reply.links(&self.base_path));
+        let (read, links): (T, _) = (decode(&reply.body, purpose.what)?, reply.links(self.transport.base_path()));
         if let (Some(etag), Ok(body)) = (reply.text(header::ETAG.as_str()), serde_json::to_vec(&read)) {
             self.cache.put(path, Cached { etag: etag.to_owned(), body, links: links.clone() }, self.now());
         }
@@ -251,13 +261,13 @@ impl Connection {
         }
         let purpose = Purpose::without_permission("learn the repository's new name");
         let moved = self.send(Call::get(path, purpose)).await.ok()?;
-        let now_at = moved.moved_repository(&self.base_path)?;
+        let now_at = moved.moved_repository(self.transport.base_path())?;
         let named = self.send(Call::get(&now_at, purpose)).await.ok()?;
         decode::<Named>(&named.body, purpose.what).ok().map(|named| named.full_name)
     }
 
     /// Sends a request as this identity, where the gate is open.
-    async fn send(&self, call: Call<'_>) -> Result<Reply, ForgeError> {
+    pub(super) async fn send(&self, call: Call<'_>) -> Result<Reply, ForgeError> {
         let resource = resource_of(call.path);
         if let Some(retry_after) = self.transport.closed_for(resource) {
             return Err(ForgeError::Limited { what: call.purpose.what.to_owned(), retry_after });

@@ -1,7 +1,7 @@
 //! The ledger on the forge: one ref an issue, one commit a transition.
 //!
 //! # Flow
-//! [`Ledger::tips`] lists the refs; [`Ledger::acquire`] creates a ref or fast-forwards it from the tip that was read;
+//! [`Ledger::tips`] lists the refs, and [`Ledger::read_ahead`] reads many of their commits at once; [`Ledger::acquire`] creates a ref or fast-forwards it from the tip that was read;
 //! [`Ledger::transition`], [`Ledger::renew`] and [`Ledger::release`] fast-forward it from the tip the holder wrote last.
 //!
 //! # Guarantees
@@ -47,18 +47,18 @@ pub struct LedgerEntry {
 }
 
 #[derive(Serialize, Deserialize)]
-struct CommitWire {
-    sha: Sha,
-    message: String,
-    author: AuthorWire,
-    tree: ObjectWire,
+pub(super) struct CommitWire {
+    pub(super) sha: Sha,
+    pub(super) message: String,
+    pub(super) author: AuthorWire,
+    pub(super) tree: ObjectWire,
     #[serde(default)]
-    parents: Vec<ObjectWire>,
+    pub(super) parents: Vec<ObjectWire>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct AuthorWire {
-    date: Timestamp,
+pub(super) struct AuthorWire {
+    pub(super) date: Timestamp,
 }
 
 /// The ledgers of a repository's issues.
@@ -111,12 +111,16 @@ impl Ledger<'_> {
     /// # Errors
     /// [`ForgeError::Record`] when the commit has no readable record.
     pub async fn entry(self, tip: &Tip) -> Result<LedgerEntry, ForgeError> {
-        let path = self.forge.path(&format!("/git/commits/{}", tip.commit));
+        let path = self.commit_path(&tip.commit);
         let commit: CommitWire = self.forge.get_once(&path, ContentsRead.to("read the ledger")).await?;
         let (sentence, record) = Record::from_message(&commit.message)
             .map_err(|source| ForgeError::Record { issue: tip.issue.0, source })?;
         let parent = commit.parents.into_iter().next().map(|parent| parent.sha);
         Ok(LedgerEntry { commit: commit.sha, sentence, at: commit.author.date, record, tree: commit.tree.sha, parent })
+    }
+
+    pub(super) fn commit_path(self, commit: &Sha) -> String {
+        self.forge.path(&format!("/git/commits/{commit}"))
     }
 
     /// The issue's life, the first transition first.
@@ -315,9 +319,10 @@ impl Ledger<'_> {
         let holding = Holding { tip: commit, tree: tree.clone(), record };
         match move_ref(self.forge, &format!("issues/{issue}"), from, &holding.tip, "move the ledger's ref").await {
             Ok(()) => Ok(holding),
-            Err(error) if error.outcome_is_unknown() || is_conflict(&error) => match self.tip(issue).await? {
+            // A write is sent once, so this one was another's, of this generation at least. Who holds the lease looks whose.
+            Err(error) if is_conflict(&error) => Err(Lost { tip: holding.record.generation }.into()),
+            Err(error) if error.outcome_is_unknown() => match self.tip(issue).await? {
                 Some(tip) if tip.commit == holding.tip => Ok(holding),
-                Some(tip) if is_conflict(&error) => Err(Lost { tip: self.entry(&tip).await?.record.generation }.into()),
                 Some(_) | None => Err(error),
             },
             Err(error) => Err(error),

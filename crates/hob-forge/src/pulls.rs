@@ -1,6 +1,8 @@
 //! Pull requests: one an issue, opened once and updated after.
 
-use hob_domain::{PullNumber, PullStatus, Sha};
+use std::collections::BTreeSet;
+
+use hob_domain::{Login, PullNumber, PullStatus, Sha};
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -9,6 +11,7 @@ use crate::{
     Forge, ForgeError, HeldLease,
     TokenPermission::{PullRequestsRead, PullRequestsWrite},
     issues::PullFate,
+    pages::oldest,
     repository::encoded,
 };
 
@@ -49,6 +52,17 @@ struct PullWire {
     html_url: String,
 }
 
+/// An entry of the list of issues, where pull requests stand among them.
+#[derive(Serialize, Deserialize)]
+struct OpenWire {
+    number: PullNumber,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pull_request: Option<PartWire>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PartWire {}
+
 #[derive(Serialize, Deserialize)]
 struct HeadWire {
     sha: Sha,
@@ -82,6 +96,20 @@ impl Pulls<'_> {
             PullFate::ClosedOrMerged => Ok(self.get(number).await?.map(|pull| pull.status)),
             PullFate::Gone => Ok(None),
         }
+    }
+
+    /// The open pull requests of an account: many of them are one list, which is a free 304 while none changes.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn open_by(self, author: &Login) -> Result<BTreeSet<PullNumber>, ForgeError> {
+        let query =
+            format!("/issues?state=open&creator={}&sort=created&direction=asc&per_page=100", encoded(author.as_str()));
+        let purpose = PullRequestsRead.to("list the open pull requests");
+        // Those beyond what is read of a list are asked for by their numbers, like those of other accounts.
+        let listed = oldest::<OpenWire>(self.forge.connection(), &self.forge.path(&query), purpose).await?;
+        let pulls = listed.entries.into_iter().filter(|entry| entry.pull_request.is_some());
+        Ok(pulls.map(|entry| entry.number).collect())
     }
 
     async fn get(self, number: PullNumber) -> Result<Option<Pull>, ForgeError> {

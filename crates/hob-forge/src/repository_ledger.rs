@@ -12,6 +12,7 @@ use std::sync::{PoisonError, atomic::Ordering};
 
 use hob_domain::{Full, Nonce, RepositoryRecord, Sha, Timestamp};
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 
 use crate::{
     Forge, ForgeError, RepositoryEntry,
@@ -85,7 +86,7 @@ impl RepositoryLedger<'_> {
         let shared = &self.forge.repository_is_shared;
         let (mut fresh, mut tried) = (shared.load(Ordering::Relaxed), 0);
         for round in 0..ROUNDS_MAX {
-            let known = self.known_entry();
+            let (known, began) = (self.known_entry(), Instant::now());
             let before = if fresh { self.read_tip().await? } else { known.clone() };
             if fresh && round == 0 {
                 let commit = |entry: &Option<RepositoryEntry>| entry.as_ref().map(|entry| entry.commit.clone());
@@ -106,7 +107,8 @@ impl RepositoryLedger<'_> {
                 Ok(true) => return Ok(Ok(answer)),
                 Ok(false) => {
                     shared.store(true, Ordering::Relaxed);
-                    tokio::time::sleep(self.forge.connection().transport.pause_of_round(round)).await;
+                    let pause = self.forge.connection().transport.pause_of_round(round, began.elapsed());
+                    tokio::time::sleep(pause).await;
                 }
                 Err(error) => {
                     let Some(pause) = self.forge.pause_after(&error, tried) else { return Err(error) };

@@ -34,6 +34,9 @@ use crate::{
 /// The largest answer that is read.
 const BODY_MAX: usize = 16 << 20;
 
+/// The path of GraphQL among those of [`Call`].
+pub(super) const GRAPHQL: &str = "/graphql";
+
 /// A request as it is sent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call<'a> {
@@ -55,6 +58,8 @@ impl<'a> Call<'a> {
 #[derive(Debug)]
 pub(super) struct Transport {
     octocrab: Octocrab,
+    /// What the addresses of the REST API have before `/repos`.
+    base_path: String,
     settings: ForgeSettings,
     clock: ForgeClock,
     throttle: Throttle,
@@ -63,9 +68,10 @@ pub(super) struct Transport {
 }
 
 impl Transport {
-    pub(super) fn new(octocrab: Octocrab, settings: &ForgeSettings) -> Self {
+    pub(super) fn new(octocrab: Octocrab, base_path: &str, settings: &ForgeSettings) -> Self {
         Self {
             octocrab,
+            base_path: base_path.trim_end_matches('/').to_owned(),
             settings: settings.clone(),
             clock: ForgeClock::default(),
             throttle: Throttle::new(settings),
@@ -76,6 +82,10 @@ impl Transport {
 
     pub(super) fn settings(&self) -> &ForgeSettings {
         &self.settings
+    }
+
+    pub(super) fn base_path(&self) -> &str {
+        &self.base_path
     }
 
     /// The forge's time now; the epoch before its first answer.
@@ -127,7 +137,7 @@ impl Transport {
 
     async fn answer(&self, call: Call<'_>, token: Option<&SecretString>) -> Result<Reply, ForgeError> {
         let what = call.purpose.what;
-        let mut builder = http::request::Builder::new().method(call.method).uri(call.path);
+        let mut builder = http::request::Builder::new().method(call.method).uri(address(&self.base_path, call.path));
         builder = builder.header(header::ACCEPT, "application/vnd.github+json");
         builder = builder.header("x-github-api-version", "2022-11-28");
         if let Some(token) = token {
@@ -200,10 +210,18 @@ impl Transport {
         (tried < self.settings.retries && wait <= self.settings.patience).then_some(wait)
     }
 
-    /// A pause before another round against others who write the same.
-    pub(super) fn pause_of_round(&self, round: u32) -> Duration {
-        jittered(self.settings.retry_base, round.min(4))
+    /// A pause before another round against others who write the same. Within less time than a round takes here, all who
+    /// lost this one would only meet again.
+    pub(super) fn pause_of_round(&self, round: u32, took: Duration) -> Duration {
+        jittered(self.settings.retry_base.max(took), round.min(4))
     }
+}
+
+/// Where a path of [`Call`] stands on the server. GraphQL is beside the REST API, and its path names no version.
+/// <https://docs.github.com/enterprise-server/graphql/guides/forming-calls-with-graphql>
+fn address(base_path: &str, path: &str) -> String {
+    let base = if path == GRAPHQL { base_path.strip_suffix("/v3").unwrap_or(base_path) } else { base_path };
+    format!("{base}{path}")
 }
 
 /// What the network said: the innermost cause. Those around it name octocrab's own parts, and may have a backtrace.
@@ -245,6 +263,18 @@ fn jittered(base: Duration, tried: u32) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn graphql_stands_beside_the_rest_api() {
+        for (base, path, at) in [
+            ("", "/user", "/user"),
+            ("", "/graphql", "/graphql"),
+            ("/api/v3", "/user", "/api/v3/user"),
+            ("/api/v3", "/graphql", "/api/graphql"),
+        ] {
+            assert_eq!(address(base, path), at);
+        }
+    }
 
     /// As octocrab's errors are: its own words, the cause's and a backtrace.
     #[derive(Debug, thiserror::Error)]

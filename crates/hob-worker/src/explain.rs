@@ -94,11 +94,11 @@ pub async fn absent(worker: &Worker, number: IssueNumber) -> Result<Option<Expla
     };
     Ok(match observe(worker, number).await {
         Ok(None) => None,
-        Ok(Some((Observed { issue, entry: None }, _))) => {
+        Ok(Some((Observed { issue, entry: None, .. }, _))) => {
             let why = not_asked_for(&issue, &worker.settings.labels.trigger);
             Some(nothing(issue.title, why))
         }
-        Ok(Some((Observed { issue, entry: Some(entry) }, view))) => {
+        Ok(Some((Observed { issue, entry: Some(entry), .. }, view))) => {
             let decision = decide(&view, &worker.settings.plan_rules(), worker.forge.now());
             let (why, _) = told(worker, &decision, &issue, &view).await?;
             Some(Explained {

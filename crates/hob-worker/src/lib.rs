@@ -27,6 +27,7 @@ mod finished;
 mod labelled_by_hand;
 mod observe;
 pub mod preflight;
+mod races;
 mod reconcile;
 mod schedule;
 mod settlement;

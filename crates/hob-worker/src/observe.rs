@@ -1,15 +1,17 @@
 //! Observation: what the forge says about all issues, or about one, with as few calls as it takes.
 //!
-//! One list of issues and one list of refs, both conditional; each ledger tip once, since a commit never changes. Many
-//! that are not known come through git, which costs no quota: a scheduled job knows none, and a forge gives it a thousand
-//! calls an hour.
+//! One list of issues, one of refs and one of open pull requests, all conditional; each ledger tip once, since a commit
+//! never changes, and several in one query. Many old ones that are not known come through git, which costs no quota: a
+//! scheduled job knows none, and a forge gives it a thousand calls an hour.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hob_domain::{
-    CommentId, IssueNumber, IssueView, LabelEventKind, PullNumber, Record, STATUS_MARK, Snapshot, State, has_label,
+    CommentId, FailureClass, IssueNumber, IssueView, LabelEventKind, PullNumber, PullStatus, Record, STATUS_MARK,
+    Snapshot, State, has_label,
 };
 use hob_forge::{Issue, LedgerEntry, Tip};
+use tokio::time::Instant;
 
 use crate::{WorkError, WorkEvent, Worker};
 
@@ -46,6 +48,8 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
     if unknown.len() > FEW && worker.finished.may_be_fetched() {
         learn(worker, &unknown).await;
     }
+    let unfinished = tips.issues.iter().filter(|tip| open.contains(&tip.issue) || !worker.finished.has(tip));
+    worker.forge.ledger().read_ahead(unfinished.map(|tip| &tip.commit).chain(&tips.repository)).await;
     let mut entries = BTreeMap::new();
     for tip in &tips.issues {
         let number = tip.issue;
@@ -75,9 +79,10 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
         }
         entries.insert(number, entry);
     }
+    let open_pulls = open_pulls(worker, entries.values()).await?;
     let mut views = Vec::new();
     for issue in issues.values() {
-        match view(worker, issue, entries.get(&issue.number)).await {
+        match view(worker, issue, entries.get(&issue.number), &open_pulls).await {
             Ok(view) => views.push(view),
             Err(error) => {
                 unreadable.insert(issue.number, unread(worker, issue.number, &issue.title, error)?);
@@ -127,6 +132,8 @@ async fn learn(worker: &Worker, tips: &[&Tip]) {
 pub(super) struct Observed {
     pub(super) issue: Issue,
     pub(super) entry: Option<LedgerEntry>,
+    /// When the first read began.
+    pub(super) began: Instant,
 }
 
 impl Observed {
@@ -138,6 +145,7 @@ impl Observed {
 
 /// Reads one issue; none where it is gone and has no ledger.
 pub(super) async fn observe(worker: &Worker, number: IssueNumber) -> Result<Option<(Observed, IssueView)>, WorkError> {
+    let began = Instant::now();
     // The ledger first: whoever then wins it from this tip knows that no other worker has changed the issue since.
     let entry = match worker.forge.ledger().tip(number).await? {
         Some(tip) => Some(worker.forge.ledger().entry(&tip).await?),
@@ -148,8 +156,8 @@ pub(super) async fn observe(worker: &Worker, number: IssueNumber) -> Result<Opti
         return Ok(None);
     }
     let issue = issue.unwrap_or_else(|| Issue::gone(number));
-    let view = view(worker, &issue, entry.as_ref()).await?;
-    Ok(Some((Observed { issue, entry }, view)))
+    let view = view(worker, &issue, entry.as_ref(), &BTreeSet::new()).await?;
+    Ok(Some((Observed { issue, entry, began }, view)))
 }
 
 /// The status comment of an issue, by the token's own account.
@@ -172,9 +180,32 @@ pub(super) async fn is_own_claim(worker: &Worker, issue: IssueNumber, labels: &[
     Ok(latest.and_then(|event| event.actor).is_some_and(|actor| actor.login.is(own)))
 }
 
-async fn view(worker: &Worker, issue: &Issue, entry: Option<&LedgerEntry>) -> Result<IssueView, WorkError> {
+/// Of the pull requests that these ledgers follow, those that one list shows to be open; the others are asked for by their
+/// numbers.
+async fn open_pulls(
+    worker: &Worker,
+    entries: impl Iterator<Item = &LedgerEntry>,
+) -> Result<BTreeSet<PullNumber>, WorkError> {
+    if entries.filter(|entry| followed_pull(&entry.record).is_some()).nth(1).is_none() {
+        return Ok(BTreeSet::new());
+    }
+    let Some(own) = worker.own_login().await? else { return Ok(BTreeSet::new()) };
+    match worker.forge.pulls().open_by(own).await {
+        // Not every forge lists what every kind of account has opened.
+        Err(error) if error.class() == FailureClass::Permanent => Ok(BTreeSet::new()),
+        found => Ok(found?),
+    }
+}
+
+async fn view(
+    worker: &Worker,
+    issue: &Issue,
+    entry: Option<&LedgerEntry>,
+    open_pulls: &BTreeSet<PullNumber>,
+) -> Result<IssueView, WorkError> {
     let record: Option<Record> = entry.map(|entry| entry.record.clone());
     let pull = match record.as_ref().and_then(followed_pull) {
+        Some(number) if open_pulls.contains(&number) => Some((number, PullStatus::Open)),
         Some(number) => worker.forge.pulls().status(number).await?.map(|status| (number, status)),
         None => None,
     };

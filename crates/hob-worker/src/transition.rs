@@ -63,7 +63,7 @@ pub(super) async fn acquire(
     base: &Arc<BaseBranch>,
     transition: Transition,
 ) -> Result<HeldIssue, WorkError> {
-    let Observed { issue, entry } = observed;
+    let Observed { issue, entry, .. } = observed;
     let claimant = worker.claimant();
     let lease = worker.forge.ledger().acquire(issue.number, entry.as_ref(), &claimant, &base.tree, transition).await?;
     let labels = Labels(Mutex::new(issue.labels.clone()));

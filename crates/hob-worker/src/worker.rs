@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     EventSink, WorkError, WorkEvent, base_checks::BaseChecks, finished::FinishedLedgers,
-    labelled_by_hand::LabelledByHand, spend_journal::SpendJournal,
+    labelled_by_hand::LabelledByHand, races::Races, spend_journal::SpendJournal,
 };
 
 /// Environment of the children: agents, checks, git.
@@ -80,6 +80,7 @@ pub struct Worker {
     pub(super) is_ready: AtomicBool,
     pub(super) labelled_by_hand: LabelledByHand,
     pub(super) base_checks: BaseChecks,
+    pub(super) races: Races,
     /// Held while old checkouts are removed.
     pub(super) sweep: Arc<tokio::sync::Mutex<()>>,
     events: EventSink,
@@ -116,6 +117,7 @@ impl Worker {
             is_ready: AtomicBool::new(parts.preflight == Preflight::Done),
             labelled_by_hand: LabelledByHand::default(),
             base_checks: BaseChecks::default(),
+            races: Races::default(),
             sweep: Arc::default(),
             events: parts.events,
         })

@@ -1,6 +1,8 @@
 //! Reading: commands that only read send no write, and a long past costs few calls.
 
-use github_emulator::LoggedRequest;
+use std::collections::BTreeMap;
+
+use github_emulator::{Fault, LoggedRequest, What, When};
 use hob_domain::{IssueNumber, Record, State};
 use hob_forge::Access;
 use hob_worker::RunLimits;
@@ -136,14 +138,48 @@ async fn pull_requests_that_wait_cost_nothing_while_the_repository_moves() {
 }
 
 #[tokio::test]
-async fn a_long_past_that_git_cannot_fetch_is_read_one_by_one() {
+async fn a_long_past_that_git_cannot_fetch_is_asked_for_and_else_read_one_by_one() {
     let world = with_a_long_past(30).await;
     let mut settings = world.settings.clone();
     settings.workspace.git = "/nowhere/git".into();
-    let fresh = world.worker_with("fresh", settings, Access::ReadOnly).await;
-    let before = calls(&world).len();
-    let said = hob_worker::explain::all(&fresh).await.unwrap();
-    assert!(said.iter().map(|said| said.issue.0).eq([101]), "{said:?}");
-    assert!((calls(&world).len() - before) > 30);
+    for (graphql, at_least, at_most) in [("answers", 3, 10), ("is missing", 30, 45)] {
+        if graphql == "is missing" {
+            let what = What::Answer { status: 404, headers: BTreeMap::new(), message: "Not Found".to_owned() };
+            let path = "/api/graphql".to_owned();
+            world.forge.inject(Fault { method: None, path, login: None, when: When::Always, what });
+        }
+        let fresh = world.worker_with("fresh", settings.clone(), Access::ReadOnly).await;
+        let before = calls(&world).len();
+        let said = hob_worker::explain::all(&fresh).await.unwrap();
+        assert!(said.iter().map(|said| said.issue.0).eq([101]), "{said:?}");
+        let made = calls(&world).len() - before;
+        assert!((at_least..=at_most).contains(&made), "GraphQL {graphql}: {made} calls");
+    }
     world.leave();
+}
+
+#[tokio::test]
+async fn what_another_worker_did_costs_hardly_more_calls_for_nine_issues_than_for_one() {
+    let world = World::with_agent("echo $HOB_ISSUE > done-$HOB_ISSUE.txt").start().await;
+    let (one, other) = (world.worker("one").await, world.worker("other").await);
+    let mut learned = Vec::new();
+    for issues in [1, 9] {
+        for _ in 0..issues {
+            world.asks("A chore", "").await;
+        }
+        run(&one).await;
+        let before = calls(&world).len();
+        let counted = other.forge().connection().call_counts().reads;
+        run(&other).await;
+        let made: Vec<_> = calls(&world).split_off(before);
+        let alone = |call: &&LoggedRequest| call.path.contains("/git/commits/");
+        assert_eq!(made.iter().filter(alone).count(), 0, "{made:?}");
+        learned.push(other.forge().connection().call_counts().reads - counted);
+        let again = other.forge().connection().call_counts().reads;
+        run(&other).await;
+        assert_eq!(other.forge().connection().call_counts().reads, again, "what was read once is free");
+    }
+    // The issues, the refs, their commits, and the pull request; from the second one on the list of them, and whose they are.
+    assert_eq!(learned, [4, 5]);
+    world.finish().await;
 }

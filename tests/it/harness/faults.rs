@@ -10,7 +10,7 @@ use axum::{
 use http::StatusCode;
 use tokio::task::JoinHandle;
 
-use super::World;
+use super::{World, inside::is_write};
 
 /// What gets lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Drop for Faulty {
 }
 
 async fn pass(State(plan): State<Arc<Mutex<Plan>>>, request: Request, next: Next) -> Response {
-    let lost = if request.method() == http::Method::GET { None } else { count(&mut plan.lock().unwrap()) };
+    let lost = if !is_write(request.method(), request.uri().path()) { None } else { count(&mut plan.lock().unwrap()) };
     match lost {
         Some(Lost::Request) => StatusCode::BAD_GATEWAY.into_response(),
         Some(Lost::Answer) => {

@@ -54,10 +54,9 @@ fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>) -> Octocrab {
             let mut late = None;
             if let Some(turnstile) = turnstile {
                 turnstile.pass(request.method(), request.uri().path()).await;
-                late = turnstile.late.filter(|_| request.method() != Method::GET);
+                late = turnstile.late.filter(|_| is_write(request.method(), request.uri().path()));
             }
-            let (mut parts, body) = request.into_parts();
-            parts.uri = format!("/api/v3{}", parts.uri).parse()?;
+            let (parts, body) = request.into_parts();
             let body = Body::new(body.map_err(axum::Error::new));
             let request = Request::from_parts(parts, body);
             let answer = match late {
@@ -79,6 +78,11 @@ fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>) -> Octocrab {
     });
     let built = OctocrabBuilder::new_empty().with_service(service).with_auth(AuthState::None).build();
     built.unwrap_or_else(|never| match never {})
+}
+
+/// Whether a request changes anything on the forge: the client asks GraphQL nothing but queries.
+pub(super) fn is_write(method: &Method, path: &str) -> bool {
+    method != Method::GET && !path.ends_with("/graphql")
 }
 
 /// Where each request of a client passes, and one may be made to wait while people do something.
@@ -147,7 +151,7 @@ impl Turnstile {
     async fn pass(&self, method: &Method, path: &str) {
         let stopped = {
             let mut gate = self.gate.lock().unwrap();
-            let (passed, writes, is_write) = (gate.passed, gate.writes, method != Method::GET);
+            let (passed, writes, is_write) = (gate.passed, gate.writes, is_write(method, path));
             gate.passed += 1;
             gate.writes += usize::from(is_write);
             gate.stop.take_if(|(at, _)| match at {

@@ -145,6 +145,7 @@ impl World {
             request.login.as_ref().is_some_and(|login| login.as_str() == "hob")
                 && request.method != "GET"
                 && !request.path.ends_with("/git-upload-pack")
+                && !request.path.ends_with("/graphql")
         };
         self.forge.requests().into_iter().filter(write).collect()
     }

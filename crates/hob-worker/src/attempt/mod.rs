@@ -26,4 +26,4 @@ mod rounds;
 pub(super) use attempt::attempt;
 pub(super) use end::Attempted;
 pub(super) use reservation::issue_allowance;
-pub(super) use room::{known_room_for, room_for};
+pub(super) use room::{known_room_for, room_after_pause, room_for};

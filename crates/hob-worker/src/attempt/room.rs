@@ -21,6 +21,17 @@ pub(crate) async fn room_for(
     }
 }
 
+/// As [`room_for`], before anything is read of the issue: where there is little and others were faster lately, after a
+/// pause in which one of them may take it. None for a worker that was stopped meanwhile.
+pub(crate) async fn room_after_pause(worker: &Worker, issue: IssueNumber) -> Result<Headroom, WorkError> {
+    let known = known_room_for(worker, issue, None);
+    let Some(pause) = worker.races.pause(rand::random()).filter(|_| known != Headroom::Ample) else { return Ok(known) };
+    match worker.cancel.run_until_cancelled(tokio::time::sleep(pause)).await {
+        Some(()) => room_for(worker, issue, None).await,
+        None => Ok(Headroom::None),
+    }
+}
+
 /// The same, as far as the record tells that was read or written last.
 pub(crate) fn known_room_for(worker: &Worker, issue: IssueNumber, record: Option<&Record>) -> Headroom {
     room_in(worker, worker.forge.repository_ledger().known().as_ref(), issue, record)

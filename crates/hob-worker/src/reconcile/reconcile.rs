@@ -10,7 +10,7 @@ use hob_forge::{BaseBranch, ForgeError};
 
 use crate::{
     WorkError, WorkEvent, Worker,
-    attempt::{attempt, known_room_for, room_for},
+    attempt::{Attempted, attempt, known_room_for, room_for},
     authorize::{Vetted, vet},
     observe::{Observed, observe},
     reconcile::{
@@ -106,14 +106,21 @@ async fn attempt_where_room(
     if room == Headroom::None {
         return Ok(Reconciled::NoRoom);
     }
+    let began = observed.began;
     let held = match acquire(worker, observed, base, begin).await {
-        // Whoever was faster takes the last room, too: the next issue would be claimed and put back.
-        Err(WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) if room == Headroom::Last => {
-            return Ok(Reconciled::NoRoom);
+        Err(error @ WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => {
+            worker.races.lost(began.elapsed());
+            // Whoever was faster takes the last room, too: the next issue would be claimed and put back.
+            return if room == Headroom::Last { Ok(Reconciled::NoRoom) } else { Err(error) };
         }
         held => held?,
     };
-    Ok(attempt(worker, &held).await?.into())
+    let attempted = attempt(worker, &held).await?;
+    match attempted {
+        Attempted::Worked => worker.races.won(),
+        Attempted::NoRoom => worker.races.lost(began.elapsed()),
+    }
+    Ok(attempted.into())
 }
 
 async fn recover(

@@ -5,12 +5,15 @@ use std::{
     time::Duration,
 };
 
-use hob_domain::{Action, Decision, FailureClass, IssueNumber, IssueView, Planned, Snapshot, State, plan, plan_chosen};
+use hob_domain::{
+    Action, Decision, FailureClass, Headroom, IssueNumber, IssueView, Planned, Snapshot, State, plan, plan_chosen,
+};
 use hob_forge::BaseBranch;
 use hob_workspace::Retention;
 
 use crate::{
     RunSummary, Waiting, WaitsOn, WorkError, WorkEvent, Worker,
+    attempt::room_after_pause,
     observe::discover,
     preflight::preflight,
     reconcile::{Reconciled, reconcile, write_journal},
@@ -190,8 +193,17 @@ async fn prune(worker: &Worker, snapshot: &Snapshot) {
     });
 }
 
+/// Does the work on an issue, where there still is room for it.
+pub(super) async fn take_up(worker: &Worker, work: Work, base: &Arc<BaseBranch>) -> Result<Reconciled, WorkError> {
+    // An error is the issue's, too, and told by whoever reads it next.
+    if work.waits_for_room() && matches!(room_after_pause(worker, work.issue()).await, Ok(Headroom::None)) {
+        return Ok(Reconciled::NoRoom);
+    }
+    reconcile_and_report(worker, work.issue(), base).await
+}
+
 /// Reconciles one issue; what fails is an event too.
-pub(super) async fn reconcile_and_report(
+async fn reconcile_and_report(
     worker: &Worker,
     number: IssueNumber,
     base: &Arc<BaseBranch>,

@@ -8,7 +8,7 @@ use crate::{
     RunLimits, RunSummary, WorkError, Worker,
     reconcile::Reconciled,
     schedule::{
-        poll::{Poll, Scope, poll, reconcile_and_report},
+        poll::{Poll, Scope, poll, take_up},
         scheduler::{Mode, Scheduler, within_stop_time},
     },
 };
@@ -53,7 +53,7 @@ pub(super) async fn work_through(
                 continue;
             }
             let number = work.issue();
-            let work = reconcile_and_report(worker, number, &base);
+            let work = take_up(worker, work, &base);
             let Some(result) = within_stop_time(&worker.cancel, connection, work).await else { break };
             summary.add(&result);
             is_full |= matches!(result, Ok(Reconciled::NoRoom));

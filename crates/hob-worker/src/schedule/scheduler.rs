@@ -32,7 +32,7 @@ use crate::{
     RunLimits, RunSummary, WorkError, WorkEvent, Worker,
     reconcile::Reconciled,
     schedule::{
-        poll::{Poll, Scope, poll, reconcile_and_report},
+        poll::{Poll, Scope, Work, poll, take_up},
         repository_queue::{LastPoll, PollState, RepositoryQueue},
         source::{RepositoryChanges, RepositorySource},
     },
@@ -205,14 +205,14 @@ impl Scheduler {
             let task = async move { poll(&worker, &scope).await };
             self.tasks.spawn(unwound(task.instrument(span)).map(|found| Completed::Poll(repo, found)));
         }
-        while let Some((repo, worker, number, base)) = self.next_issue() {
-            let task = async move { reconcile_and_report(&worker, number, &base).await };
-            self.tasks.spawn(unwound(task).map(move |result| Completed::Issue(repo, number, result)));
+        while let Some((repo, worker, work, base)) = self.next_issue() {
+            let task = async move { take_up(&worker, work, &base).await };
+            self.tasks.spawn(unwound(task).map(move |result| Completed::Issue(repo, work.issue(), result)));
         }
     }
 
     /// The issue whose turn it is, where a job is free: now it is in progress.
-    fn next_issue(&mut self) -> Option<(RepoName, Arc<Worker>, IssueNumber, Arc<BaseBranch>)> {
+    fn next_issue(&mut self) -> Option<(RepoName, Arc<Worker>, Work, Arc<BaseBranch>)> {
         let in_progress = self.in_progress();
         let room = self.limits.max_issues.is_none_or(|max| self.summary.worked + in_progress < max);
         if in_progress >= self.jobs || !room {
@@ -223,9 +223,9 @@ impl Scheduler {
             whose_turn(waiting.map(|(repo, queue)| (repo, queue.in_progress.len())), self.served.as_ref())?.clone();
         self.served = Some(repo.clone());
         let queue = self.queues.get_mut(&repo)?;
-        let (number, base) = (queue.waiting.pop_front()?.issue(), queue.base.clone()?);
-        queue.in_progress.insert(number);
-        Some((repo, Arc::clone(&queue.worker), number, base))
+        let (work, base) = (queue.waiting.pop_front()?, queue.base.clone()?);
+        queue.in_progress.insert(work.issue());
+        Some((repo, Arc::clone(&queue.worker), work, base))
     }
 
     fn in_progress(&self) -> usize {

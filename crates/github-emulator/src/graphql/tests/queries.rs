@@ -1,6 +1,6 @@
 //! Single queries: actors, search, and the order of an answer.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::fixture::Fixture;
 
@@ -55,4 +55,28 @@ async fn fields_are_left_out_and_renamed_as_the_query_says() {
     let answer = fixture.ask_with("ta", query, json!({"no": false})).await;
     let keys: Vec<_> = answer["data"]["viewer"].as_object().unwrap().keys().collect();
     assert_eq!(keys, ["id", "me"]);
+}
+
+#[tokio::test]
+async fn a_commit_by_its_id_says_what_the_rest_api_says_of_it() {
+    let fixture = Fixture::start().await;
+    let first =
+        fixture.rest("ta", "GET /repos/ada/site/git/ref/heads/main", Value::Null).await["object"]["sha"].clone();
+    let tree =
+        fixture.rest("ta", "GET /repos/ada/site/commits/main", Value::Null).await["commit"]["tree"]["sha"].clone();
+    let commit = json!({"message": "Two\n\n{}", "tree": tree, "parents": [first]});
+    let made = fixture.rest("ta", "POST /repos/ada/site/git/commits", commit).await;
+    let query = "query($a: GitObjectID!, $b: GitObjectID!) { repository(owner: \"ada\", name: \"site\") {
+        a: object(oid: $a) { ...commit } b: object(oid: $b) { ...commit } } }
+        fragment commit on Commit { oid message authoredDate tree { oid } parents(first: 1) { nodes { oid } } }";
+    let unknown = "0".repeat(40);
+    let answer = fixture.ask_with("tw", query, json!({"a": made["sha"], "b": unknown})).await;
+    let wanted = json!({
+        "oid": made["sha"],
+        "message": "Two\n\n{}",
+        "authoredDate": made["author"]["date"],
+        "tree": {"oid": tree},
+        "parents": {"nodes": [{"oid": first}]},
+    });
+    assert_eq!(answer["data"]["repository"], json!({"a": wanted, "b": null}), "{answer}");
 }

@@ -33,8 +33,10 @@ type Commit implements GitObject & Node & UniformResourceLocatable {
     repository: Repository!
     resourcePath: URI!
     statusCheckRollup: StatusCheckRollup
+    tree: Tree!
     url: URI!
 }
+type Tree implements GitObject { abbreviatedOid: String! id: ID! oid: GitObjectID! repository: Repository! }
 type GitActor { avatarUrl(size: Int): URI! date: GitTimestamp email: String name: String user: User }
 type Ref { branchProtectionRule: BranchProtectionRule name: String! prefix: String! repository: Repository! target: GitObject }
 type BranchProtectionRule { requiresStrictStatusChecks: Boolean! }
@@ -48,6 +50,7 @@ struct CommitNode<'s> {
     author: Person,
     committer: Person,
     parents: Vec<Oid>,
+    tree: Oid,
 }
 
 /// Who made a commit.
@@ -112,6 +115,7 @@ pub(super) fn commit<'s>(at: &At<'s>, repo: &'s Repository, oid: Oid) -> Resolve
         author: Person::of(&found.author()),
         committer: Person::of(&found.committer()),
         parents: found.parent_ids().collect(),
+        tree: found.tree_id(),
     }))
 }
 
@@ -137,6 +141,22 @@ pub(super) fn reference<'s>(at: &At<'s>, repo: &'s Repository, name: &str) -> Ou
             ("target", commit(at, repo, target).unwrap_or(Out::Null)),
         ],
     )
+}
+
+impl<'s> CommitNode<'s> {
+    /// Its tree, without the entries.
+    fn shown_tree(&self) -> Out<'s> {
+        let sha = self.tree.to_string();
+        made(
+            "Tree",
+            [
+                ("abbreviatedOid", Out::leaf(&sha[..7])),
+                ("id", Out::leaf(node_id("Tree", &sha))),
+                ("oid", Out::leaf(sha.as_str())),
+                ("repository", Out::Node(node_id("Repository", self.repo.id))),
+            ],
+        )
+    }
 }
 
 impl<'s> Object<'s> for CommitNode<'s> {
@@ -167,6 +187,7 @@ impl<'s> Object<'s> for CommitNode<'s> {
             }
             "repository" => Out::Node(node_id("Repository", repo.id)),
             "resourcePath" => Out::leaf(format!("/{}{below}", repo.name)),
+            "tree" => self.shown_tree(),
             "statusCheckRollup" => rollup(repo, &sha),
             "url" => Out::leaf(at.page(repo, &below)),
             _ => return unresolved("Commit", name),

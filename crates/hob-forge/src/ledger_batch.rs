@@ -1,0 +1,110 @@
+//! Many ledgers at once: each commit of a ledger is one request of the REST API, and a hundred are one of GraphQL's.
+//!
+//! # Caveats
+//! It only fills the cache from which [`Ledger::entry`] and [`RepositoryLedger::entry`](crate::RepositoryLedger::entry)
+//! read: what a forge does not answer in this way, they read one by one.
+
+use std::sync::atomic::Ordering;
+
+use hob_domain::{FailureClass, Sha, Timestamp};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::{
+    ForgeError, Ledger,
+    TokenPermission::ContentsRead,
+    ledger::{AuthorWire, CommitWire},
+    refs::ObjectWire,
+};
+
+/// Commits of one query. A record is a few kilobytes, and an answer has to come within `forge.timeout`.
+const BATCH: usize = 100;
+
+/// What GraphQL says of a commit.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NodeWire {
+    oid: Sha,
+    message: String,
+    authored_date: Timestamp,
+    tree: OidWire,
+    parents: ParentsWire,
+}
+
+#[derive(Deserialize)]
+struct OidWire {
+    oid: Sha,
+}
+
+#[derive(Deserialize)]
+struct ParentsWire {
+    nodes: Vec<OidWire>,
+}
+
+impl From<OidWire> for ObjectWire {
+    fn from(wire: OidWire) -> Self {
+        Self { sha: wire.oid }
+    }
+}
+
+impl From<NodeWire> for CommitWire {
+    fn from(node: NodeWire) -> Self {
+        Self {
+            sha: node.oid,
+            message: node.message,
+            author: AuthorWire { date: node.authored_date },
+            tree: node.tree.into(),
+            parents: node.parents.nodes.into_iter().map(ObjectWire::from).collect(),
+        }
+    }
+}
+
+impl Ledger<'_> {
+    /// Reads those of these commits that are not known, where they are more than one.
+    pub async fn read_ahead(self, commits: impl IntoIterator<Item = &Sha>) {
+        let connection = self.forge.connection();
+        let is_unknown = |commit: &&Sha| !connection.cache.has(&self.commit_path(commit));
+        let unknown: Vec<&Sha> = commits.into_iter().filter(is_unknown).collect();
+        if unknown.len() < 2 || connection.lacks_graphql.load(Ordering::Relaxed) {
+            return;
+        }
+        for commits in unknown.chunks(BATCH) {
+            let Err(error) = self.read_batch(commits).await else { continue };
+            if !matches!(error.class(), FailureClass::Transient { .. }) {
+                connection.lacks_graphql.store(true, Ordering::Relaxed);
+            }
+            tracing::debug!(%error, "the ledgers are read one by one: {error}");
+            return;
+        }
+    }
+
+    async fn read_batch(self, commits: &[&Sha]) -> Result<(), ForgeError> {
+        let name = |index: usize| format!("c{index}");
+        let (mut parameters, mut fields, mut variables) = (String::new(), String::new(), Map::new());
+        for (index, commit) in commits.iter().enumerate() {
+            let name = name(index);
+            parameters.push_str(&format!(", ${name}: GitObjectID!"));
+            fields.push_str(&format!(" {name}: object(oid: ${name}) {{ ...ledger }}"));
+            variables.insert(name, commit.as_str().into());
+        }
+        let repo = &self.forge.repo;
+        variables.insert("owner".to_owned(), repo.owner().into());
+        variables.insert("name".to_owned(), repo.name().into());
+        let query = format!(
+            "query($owner: String!, $name: String!{parameters}) {{ repository(owner: $owner, name: $name) {{{fields} }} }} \
+             fragment ledger on Commit {{ oid message authoredDate tree {{ oid }} parents(first: 1) {{ nodes {{ oid }} }} }}"
+        );
+        let connection = self.forge.connection();
+        let data = connection.query(&query, Value::Object(variables), ContentsRead.to("read the ledgers")).await?;
+        for (index, commit) in commits.iter().enumerate() {
+            let node = NodeWire::deserialize(&data["repository"][name(index)]);
+            // What is no commit, or another one, is left to who asks for it alone.
+            if let Ok(node) = node
+                && node.oid == **commit
+            {
+                connection.know(&self.commit_path(commit), &CommitWire::from(node));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! The races for issues: where one place is left and many workers see it, all but one ask in vain. Who lost lately waits a
+//! moment before it tries, and then looks whether the place is still there, which is one call or none.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+/// Races lost in a row that lengthen the pause: the longest is eight times as long as a race takes.
+const LOST_MAX: u32 = 3;
+/// What a race counts for at most: one that waited for a rate limit says nothing of the others.
+const TOOK_MAX: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Default)]
+struct Lately {
+    lost: u32,
+    took: Duration,
+}
+
+/// How the last races of a worker ended.
+#[derive(Debug, Default)]
+pub(super) struct Races(Mutex<Lately>);
+
+impl Races {
+    /// Takes in that another worker was faster, after so long.
+    pub(super) fn lost(&self, took: Duration) {
+        let mut lately = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *lately = Lately { lost: (lately.lost + 1).min(LOST_MAX), took: took.min(TOOK_MAX) };
+    }
+
+    /// Takes in that this worker was the fastest: there may be fewer of them.
+    pub(super) fn won(&self) {
+        let mut lately = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lately.lost = lately.lost.saturating_sub(1);
+    }
+
+    /// How long to wait before the next race, where `chance` is drawn from 0 to 1; none: no race was lost lately.
+    pub(super) fn pause(&self, chance: f64) -> Option<Duration> {
+        let lately = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (lately.lost > 0).then(|| (lately.took * (1 << lately.lost)).mul_f64(chance))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_lost_waits_longer_each_time_and_who_won_shorter() {
+        let races = Races::default();
+        let second = Duration::from_secs(1);
+        assert_eq!(races.pause(1.0), None);
+        for seconds in [2, 4, 8, 8] {
+            races.lost(second);
+            assert_eq!(races.pause(1.0), Some(second * seconds));
+        }
+        assert_eq!(races.pause(0.25), Some(second * 2));
+        for seconds in [Some(4), Some(2), None, None] {
+            races.won();
+            assert_eq!(races.pause(1.0), seconds.map(|seconds| second * seconds));
+        }
+        races.lost(second * 60);
+        assert_eq!(races.pause(1.0), Some(TOOK_MAX * 2));
+    }
+}
