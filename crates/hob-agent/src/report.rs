@@ -4,7 +4,7 @@ use hob_domain::{FailureClass, Outcome, RunReport, Spend};
 use tokio::time::Instant;
 
 /// Bytes of a title that are kept; whoever shows it cuts it to what fits.
-pub(super) const TITLE_MAX: usize = 300;
+const TITLE_MAX: usize = 300;
 
 /// A run that may work when it is tried again.
 pub(super) fn transient(reason: impl Into<String>) -> Outcome {
@@ -26,13 +26,18 @@ pub(super) fn misconfigured(reason: impl Into<String>) -> Outcome {
     Outcome::Failed { reason: reason.into(), failure: FailureClass::Misconfigured }
 }
 
+/// The title that an agent gave its change; none where it is empty.
+pub(super) fn given_title(title: &str) -> Option<String> {
+    Some(clip(title.trim(), TITLE_MAX)).filter(|title| !title.is_empty())
+}
+
 /// A run that is done, by an agent's closing words: a line `Title: …` names the change, and the summary follows it.
 pub(super) fn done(words: &str, max: usize) -> Outcome {
     let bare = |line: &str| line.trim_matches(['*', '#', '_', ' ']).to_owned();
     let lines: Vec<&str> = words.trim().lines().collect();
     let named = lines.iter().enumerate().rev().find_map(|(at, line)| {
-        let title = bare(line).strip_prefix("Title:").map(bare).filter(|title| !title.is_empty());
-        title.map(|title| (at, clip(&title, TITLE_MAX)))
+        let title = bare(line).strip_prefix("Title:").map(bare);
+        title.and_then(|title| Some((at, given_title(&title)?)))
     });
     let Some((at, title)) = named else { return Outcome::done(clip(words.trim(), max)) };
     let (before, after) = (lines[..at].join("\n"), lines[at + 1..].join("\n"));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hob_domain::{FailureClass, Outcome, Spend};
 use serde::Deserialize;
 
-use crate::report::{TITLE_MAX, clip};
+use crate::report::{clip, given_title};
 
 /// Bytes of text that are kept of a report; the rest is cut.
 const TEXT_MAX: usize = 16 * 1024;
@@ -71,7 +71,7 @@ impl ResultLine {
         Some(match self.outcome.or_else(unnamed)? {
             NamedOutcome::Done => Outcome::Done {
                 summary: text(&self.summary, &self.reason, "the agent gave no summary"),
-                title: Some(clip(self.title.trim(), TITLE_MAX)).filter(|title| !title.is_empty()),
+                title: given_title(&self.title),
             },
             NamedOutcome::NothingToDo => {
                 Outcome::NothingToDo { reason: text(&self.reason, &self.summary, "the agent gave no reason") }

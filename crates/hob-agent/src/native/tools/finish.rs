@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     model::Tool,
     native::tools::ToolError,
-    report::{TITLE_MAX, clip},
+    report::{clip, given_title},
 };
 
 /// Bytes of a summary or a question; the rest is cut.
@@ -125,10 +125,7 @@ impl Done {
                 Outcome::Failed { reason: format!("the agent gave up: {summary}"), failure: FailureClass::NeedsHuman }
             }
             (false, true) => Outcome::NothingToDo { reason: summary },
-            (false, false) => {
-                let title = Some(clip(self.title.trim(), TITLE_MAX)).filter(|title| !title.is_empty());
-                Outcome::Done { summary, title }
-            }
+            (false, false) => Outcome::Done { summary, title: given_title(&self.title) },
         })
     }
 }
