@@ -1,5 +1,5 @@
-//! The races for issues: where one place is left and many workers see it, all but one ask in vain. Who lost lately waits a
-//! moment before it tries, and then looks whether the place is still there, which is one call or none.
+//! Races for issues: where there is room for one attempt and many workers see it, all but one ask in vain. A worker that
+//! lost lately waits a moment before it tries, and then looks whether there still is room: one call, or none.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -22,13 +22,13 @@ struct Lately {
 pub(super) struct Races(Mutex<Lately>);
 
 impl Races {
-    /// Takes in that another worker was faster, after so long.
+    /// Notes that another worker was faster, and how long the race took.
     pub(super) fn lost(&self, took: Duration) {
         let mut lately = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *lately = Lately { lost: (lately.lost + 1).min(LOST_MAX), took: took.min(TOOK_MAX) };
     }
 
-    /// Takes in that this worker was the fastest: there may be fewer of them.
+    /// Notes that this worker was the fastest: there may be fewer of them now.
     pub(super) fn won(&self) {
         let mut lately = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lately.lost = lately.lost.saturating_sub(1);

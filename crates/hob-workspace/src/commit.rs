@@ -43,7 +43,7 @@ pub(super) struct Entry {
     pub(super) on: On,
 }
 
-/// What a commit goes out from.
+/// What a commit is made on top of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum On {
     /// The branch's tip.

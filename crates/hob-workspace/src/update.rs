@@ -23,16 +23,16 @@ use crate::{
 /// Bytes from which on a file in conflict counts as binary: nobody reads markers in it.
 const LARGEST_TEXT: usize = 8 << 20;
 
-/// How a branch came to go out from the base of today.
+/// How a branch came to start from its base's current tip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BranchUpdate {
     /// It did already.
     UpToDate,
-    /// So many commits of Hob's were put on top of the base.
+    /// This many commits of Hob's were put on top of the base.
     Rebased(usize),
     /// The base was merged into it.
     Merged,
-    /// Its files have both sides of so many conflicts.
+    /// This many of its files are in conflict.
     Conflicted(usize),
 }
 
