@@ -77,8 +77,14 @@ struct Open {
     base: u64,
     /// Lines that could not be written yet.
     pending: Vec<u8>,
-    /// Locked as long as this is open.
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        // Closing the file would not do: a child that is just being started may still hold a copy of it.
+        self.lock.unlock().ok();
+    }
 }
 
 impl StateFile {
@@ -105,7 +111,7 @@ impl StateFile {
         };
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
         file.set_len(length)?;
-        let mut open = Open { path, file, length, base: length, pending: Vec::new(), _lock: lock };
+        let mut open = Open { path, file, length, base: length, pending: Vec::new(), lock };
         if length == 0 {
             open.pending = line(&Header { version: VERSION })?;
             open.flush()?;
@@ -293,8 +299,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (file, _) = StateFile::open(folder.path(), || Ok(())).unwrap();
         assert!(matches!(StateFile::open(folder.path(), || Ok(())), Err(StateFileError::InUse)));
+        // As a child has it between its fork and its exec.
+        let copy = file.0.lock().unwrap().as_ref().unwrap().lock.try_clone().unwrap();
         file.close();
         assert!(StateFile::open(folder.path(), || Ok(())).is_ok());
+        drop(copy);
         fs::write(folder.path().join("state.json"), "{}").unwrap();
         assert!(matches!(StateFile::open(folder.path(), || Ok(())), Err(StateFileError::Version(1))));
     }
