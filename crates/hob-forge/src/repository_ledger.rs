@@ -45,18 +45,22 @@ impl RepositoryLedger<'_> {
     /// # Errors
     /// [`ForgeError::RepositoryRecord`] when it cannot be read.
     pub async fn entry(self, tip: Option<&Sha>) -> Result<Option<RepositoryEntry>, ForgeError> {
-        let entry = match tip {
-            None => None,
-            Some(commit) => {
-                let known = self.known_entry().filter(|known| known.commit == *commit);
-                Some(match known {
-                    Some(known) => known,
-                    None => self.read_entry(commit).await?,
-                })
-            }
+        let known = self.known_entry();
+        if known.as_ref().is_some_and(|known| tip != Some(&known.commit)) {
+            self.forge.repository_is_shared.store(true, Ordering::Relaxed);
+        }
+        let entry = match (tip, known) {
+            (None, _) => None,
+            (Some(commit), Some(known)) if known.commit == *commit => Some(known),
+            (Some(commit), _) => Some(self.read_entry(commit).await?),
         };
         self.remember(entry.clone());
         Ok(entry)
+    }
+
+    /// Whether others write the record, too: once it was not as this process had left it.
+    pub fn is_shared(self) -> bool {
+        self.forge.repository_is_shared.load(Ordering::Relaxed)
     }
 
     /// The record as it was read or written last, which others may have followed meanwhile.
@@ -83,15 +87,10 @@ impl RepositoryLedger<'_> {
         change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T>,
     ) -> Result<Result<T, Full>, ForgeError> {
         // A round that is lost costs two writes and two reads: where others write too, a look comes first.
-        let shared = &self.forge.repository_is_shared;
-        let (mut fresh, mut tried) = (shared.load(Ordering::Relaxed), 0);
+        let (mut fresh, mut tried) = (self.is_shared(), 0);
         for round in 0..ROUNDS_MAX {
-            let (known, began) = (self.known_entry(), Instant::now());
-            let before = if fresh { self.read_tip().await? } else { known.clone() };
-            if fresh && round == 0 {
-                let commit = |entry: &Option<RepositoryEntry>| entry.as_ref().map(|entry| entry.commit.clone());
-                shared.store(commit(&before) != commit(&known), Ordering::Relaxed);
-            }
+            let began = Instant::now();
+            let before = if fresh { self.read_tip().await? } else { self.known_entry() };
             let record = before.as_ref().map(|entry| &entry.record);
             let (record, sentence, answer) = match change(record, fresh_nonce(), self.forge.now()) {
                 Ok(next) => next,
@@ -106,7 +105,6 @@ impl RepositoryLedger<'_> {
             match self.follow(before.as_ref(), tree, record, &sentence).await {
                 Ok(true) => return Ok(Ok(answer)),
                 Ok(false) => {
-                    shared.store(true, Ordering::Relaxed);
                     let pause = self.forge.connection().transport.pause_of_round(round, began.elapsed());
                     tokio::time::sleep(pause).await;
                 }

@@ -5,20 +5,20 @@ use hob_domain::{Headroom, IssueNumber, Record, RepositoryRecord, Reservation, S
 
 use crate::{WorkError, Worker};
 
-/// How much room hour and day have for an attempt at the issue. Only where the record that is known leaves room for this
-/// one alone, or for none, is it read anew: that is where workers compete, and the call costs nothing elsewhere.
+/// How much room hour and day have for an attempt at the issue. The record is read anew where others write it too, or
+/// where it leaves room for this attempt alone, or for none: a lone worker with ample room saves the call.
 pub(crate) async fn room_for(
     worker: &Worker,
     issue: IssueNumber,
     record: Option<&Record>,
 ) -> Result<Headroom, WorkError> {
-    match known_room_for(worker, issue, record) {
-        Headroom::Ample => Ok(Headroom::Ample),
-        Headroom::Last | Headroom::None => {
-            let latest = worker.forge.repository_ledger().latest().await?;
-            Ok(room_in(worker, latest.as_ref(), issue, record))
-        }
+    let ledger = worker.forge.repository_ledger();
+    // Without a record nobody knows who else begins right now.
+    let alone = !ledger.is_shared() && ledger.known().is_some();
+    if alone && known_room_for(worker, issue, record) == Headroom::Ample {
+        return Ok(Headroom::Ample);
     }
+    Ok(room_in(worker, ledger.latest().await?.as_ref(), issue, record))
 }
 
 /// As [`room_for`], before anything is read of the issue: where there is little and others were faster lately, after a
