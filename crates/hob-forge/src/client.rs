@@ -2,7 +2,7 @@
 //! this client; `resources.rs` lists them.
 
 use std::{
-    sync::{Arc, Mutex, atomic::AtomicBool},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -23,22 +23,22 @@ pub struct Forge {
     pub(super) repo: RepoName,
     /// Where the ledger's refs stand.
     pub(super) prefix: String,
-    /// The repository's ledger as it was read or written last.
-    pub(super) repository: Arc<Mutex<Option<RepositoryEntry>>>,
-    /// Whether others were found to write that ledger too.
-    pub(super) repository_is_shared: Arc<AtomicBool>,
+    pub(super) repository: Arc<Mutex<KnownRepository>>,
+}
+
+/// What is known of the repository's ledger.
+#[derive(Debug, Default)]
+pub(super) struct KnownRepository {
+    /// The record as it was read or written last.
+    pub(super) entry: Option<RepositoryEntry>,
+    /// When it was last found to be written by another worker.
+    pub(super) others_wrote: Option<Timestamp>,
 }
 
 impl Forge {
     /// A client of `repo`; `prefix` is where the ledger's refs stand.
     pub fn new(connection: Arc<Connection>, repo: RepoName, prefix: &str) -> Self {
-        Self {
-            connection,
-            repo,
-            prefix: prefix.to_owned(),
-            repository: Arc::default(),
-            repository_is_shared: Arc::default(),
-        }
+        Self { connection, repo, prefix: prefix.to_owned(), repository: Arc::default() }
     }
 
     /// The repository.

@@ -8,7 +8,10 @@
 //! Each record follows from the one before it: of any number of workers that write at once, one wins a round, and the
 //! others decide again with its record before them.
 
-use std::sync::{PoisonError, atomic::Ordering};
+use std::{
+    sync::{MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use hob_domain::{Full, Nonce, RepositoryRecord, Sha, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -17,12 +20,15 @@ use tokio::time::Instant;
 use crate::{
     Forge, ForgeError, RepositoryEntry,
     TokenPermission::ContentsRead,
+    client::KnownRepository,
     fresh_nonce,
     refs::{RefWire, is_conflict, move_ref, write_commit},
 };
 
 /// Rounds that a worker may lose before it gives up for now.
 const ROUNDS_MAX: u32 = 40;
+/// How long the record counts as shared after another worker wrote it.
+const SHARED_FOR: Duration = Duration::from_secs(3_600);
 
 /// What a change makes of the record before: the next one, a sentence for people, and an answer for the caller.
 pub type RepositoryChange<T> = Result<(RepositoryRecord, String, T), Full>;
@@ -47,7 +53,7 @@ impl RepositoryLedger<'_> {
     pub async fn entry(self, tip: Option<&Sha>) -> Result<Option<RepositoryEntry>, ForgeError> {
         let known = self.known_entry();
         if known.as_ref().is_some_and(|known| tip != Some(&known.commit)) {
-            self.forge.repository_is_shared.store(true, Ordering::Relaxed);
+            self.state().others_wrote = Some(self.forge.now());
         }
         let entry = match (tip, known) {
             (None, _) => None,
@@ -58,9 +64,9 @@ impl RepositoryLedger<'_> {
         Ok(entry)
     }
 
-    /// Whether others write the record, too: once it was not as this process had left it.
+    /// Whether another worker has written the record within the last hour.
     pub fn is_shared(self) -> bool {
-        self.forge.repository_is_shared.load(Ordering::Relaxed)
+        self.state().others_wrote.is_some_and(|at| self.forge.now() < at + SHARED_FOR)
     }
 
     /// The record as it was read or written last, which others may have followed meanwhile.
@@ -105,6 +111,7 @@ impl RepositoryLedger<'_> {
             match self.follow(before.as_ref(), tree, record, &sentence).await {
                 Ok(true) => return Ok(Ok(answer)),
                 Ok(false) => {
+                    self.state().others_wrote = Some(self.forge.now());
                     let pause = self.forge.connection().transport.pause_of_round(round, began.elapsed());
                     tokio::time::sleep(pause).await;
                 }
@@ -163,10 +170,14 @@ impl RepositoryLedger<'_> {
     }
 
     fn known_entry(self) -> Option<RepositoryEntry> {
-        self.forge.repository.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.state().entry.clone()
     }
 
     fn remember(self, entry: Option<RepositoryEntry>) {
-        *self.forge.repository.lock().unwrap_or_else(PoisonError::into_inner) = entry;
+        self.state().entry = entry;
+    }
+
+    fn state(&self) -> MutexGuard<'_, KnownRepository> {
+        self.forge.repository.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

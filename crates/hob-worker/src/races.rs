@@ -1,5 +1,5 @@
-//! Races for issues: where there is room for one attempt and many workers see it, all but one ask in vain. A worker that
-//! lost lately waits a moment before it tries, and then looks whether there still is room: one call, or none.
+//! Races for issues: workers that poll at the same moment see the same issue first, and all but one ask for it in vain. A
+//! worker that lost lately waits a moment before it tries, and then looks whether there still is room.
 
 use std::{
     sync::{Mutex, PoisonError},

@@ -115,14 +115,14 @@ async fn a_days_budget_is_shared_by_all_workers_and_ends_at_midnight() {
     world.finish().await;
 }
 
-/// Another worker takes all that is left of the day, for an issue of its own.
-async fn another_takes_the_day(world: &World) {
+/// Another worker takes that many US dollars of the day for an issue of its own, or all that is left.
+async fn another_takes(world: &World, issue: u64, usd: Option<u64>) {
     let (forge, rules) = (world.bot(Access::ReadWrite), world.settings.repository_rules());
     let base = forge.repository().base_branch().await.unwrap();
     let taken = forge.repository_ledger().change(&base.tree, |before, nonce, now| {
         let until = now + Duration::from_secs(3_600);
-        let (bill, allowance) = (Spend::default(), Allowance::default());
-        let ask = Reservation { issue: IssueNumber(99), bill, allowance, until };
+        let allowance = Allowance { usd_micros: usd.map(|usd| usd * 1_000_000), ..Allowance::default() };
+        let ask = Reservation { issue: IssueNumber(issue), bill: Spend::default(), allowance, until };
         let (record, _) = reserve(before, &ask, &rules, nonce, now)?;
         Ok((record, "another begins".to_owned(), ()))
     });
@@ -144,7 +144,7 @@ async fn the_day_is_taken_at(path: &str) -> (World, hob_worker::RunSummary) {
     let stopped = turnstile.stop_at_path(path);
     let meanwhile = async {
         let go = stopped.await.unwrap();
-        another_takes_the_day(&world).await;
+        another_takes(&world, 99, None).await;
         go.send(()).unwrap();
     };
     let worker = world.worker("w1").await;
@@ -179,6 +179,33 @@ async fn room_that_is_gone_after_the_claim_costs_one_requeue_and_no_work() {
 }
 
 #[tokio::test]
+async fn ample_room_is_looked_at_again_where_others_take_of_it() {
+    let turnstile = Arc::new(Turnstile::default());
+    let world = World::fixing()
+        .set("limits.usd_per_issue", "2.0")
+        .set("limits.usd_per_day", "20.0")
+        .inside(&turnstile)
+        .start()
+        .await;
+    let worker = world.worker("w1").await;
+    another_takes(&world, 98, Some(2)).await;
+    run(&worker).await;
+    // The next poll finds a record that this worker did not write.
+    another_takes(&world, 99, Some(2)).await;
+    let issue = world.asks("An issue", "").await;
+    let stopped = turnstile.stop_at_path("/events");
+    let meanwhile = async {
+        let go = stopped.await.unwrap();
+        another_takes(&world, 100, None).await;
+        go.send(()).unwrap();
+    };
+    let (summary, ()) = tokio::join!(hob_worker::run_once(&worker, RunLimits::default()), meanwhile);
+    assert_eq!(summary.unwrap().worked, 0, "{:?}", world.failures());
+    assert!(world.record(issue).await.is_none(), "it was claimed without room");
+    world.leave();
+}
+
+#[tokio::test]
 async fn a_worker_that_found_others_at_the_record_looks_before_it_writes() {
     let world = World::fixing().start().await;
     let (one, two) = (world.bot(Access::ReadWrite), world.bot(Access::ReadWrite));
@@ -196,8 +223,11 @@ async fn a_worker_that_found_others_at_the_record_looks_before_it_writes() {
     assert_eq!((writes(&two).await, writes(&one).await), (2, 2), "both look first");
     let reads = |forge: &Forge| forge.connection().call_counts().reads;
     assert_eq!(writes(&one).await, 2);
+    world.forge.advance(Duration::from_secs(3_601));
+    // The forge's answers tell the time.
+    assert_eq!(writes(&one).await, 2);
     let before = reads(&one);
-    assert_eq!((writes(&one).await, reads(&one) - before), (2, 0), "whoever is alone again looks no more");
+    assert_eq!((writes(&one).await, reads(&one) - before), (2, 0), "whoever was alone for an hour looks no more");
     world.finish().await;
 }
 

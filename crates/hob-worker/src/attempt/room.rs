@@ -21,11 +21,10 @@ pub(crate) async fn room_for(
     Ok(room_in(worker, ledger.latest().await?.as_ref(), issue, record))
 }
 
-/// As [`room_for`], before anything is read of the issue: where there is little and others were faster lately, after a
-/// pause in which one of them may take it. None for a worker that was stopped meanwhile.
+/// As [`room_for`], before anything is read of the issue: where others were faster lately, after a pause in which one of
+/// them may take it. None for a worker that was stopped meanwhile.
 pub(crate) async fn room_after_pause(worker: &Worker, issue: IssueNumber) -> Result<Headroom, WorkError> {
-    let known = known_room_for(worker, issue, None);
-    let Some(pause) = worker.races.pause(rand::random()).filter(|_| known != Headroom::Ample) else { return Ok(known) };
+    let Some(pause) = worker.races.pause(rand::random()) else { return Ok(known_room_for(worker, issue, None)) };
     match worker.cancel.run_until_cancelled(tokio::time::sleep(pause)).await {
         Some(()) => room_for(worker, issue, None).await,
         None => Ok(Headroom::None),

@@ -77,7 +77,7 @@ impl RepositoryQueue {
         self.waiting = found.work.into_iter().filter(|work| !self.in_progress.contains(&work.issue())).collect();
         self.base = found.base;
         // Whether what waits is work shows only when it is taken up: a blocked issue may wait for months.
-        let active = found.reconciled.reconciled > 0 || !self.in_progress.is_empty();
+        let active = found.reconciled.reconciled > 0;
         self.idle_polls = if active { 0 } else { self.idle_polls.saturating_add(1) };
         until_due(poll_pause(self.idle_polls, poll.interval, poll.max_interval), found.due)
     }
