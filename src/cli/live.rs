@@ -26,7 +26,9 @@ impl Live {
             }
             | WorkEvent::Refused { issue, .. }
             | WorkEvent::Failed { issue: Some(issue), .. } => (*issue, false),
-            WorkEvent::Polled { .. } | WorkEvent::Failed { issue: None, .. } => return,
+            WorkEvent::Polled { .. } | WorkEvent::CreatesLabels { .. } | WorkEvent::Failed { issue: None, .. } => {
+                return;
+            }
         };
         let key = (repo.clone(), issue);
         if under_way {

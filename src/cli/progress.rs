@@ -165,7 +165,7 @@ fn write(repo: &RepoName, event: &WorkEvent) -> Result<(), Unwritable> {
 /// Keeps what changes an issue's standing, and of the polls of a repository the last.
 fn keep(log: &mut Vec<Timed>, keeps: usize, timed: Timed) {
     match timed.event {
-        WorkEvent::Progress { .. } | WorkEvent::Activity { .. } => return,
+        WorkEvent::CreatesLabels { .. } | WorkEvent::Progress { .. } | WorkEvent::Activity { .. } => return,
         WorkEvent::Polled { .. } => {
             log.retain(|kept| kept.repo != timed.repo || !matches!(kept.event, WorkEvent::Polled { .. }));
         }
@@ -241,7 +241,10 @@ impl Lines {
             WorkEvent::Moved { issue, state, .. } => {
                 !(self.published.remove(&(repo.clone(), *issue)) && *state == State::InReview)
             }
-            WorkEvent::Refused { .. } | WorkEvent::Progress { .. } | WorkEvent::Checked { .. } => true,
+            WorkEvent::CreatesLabels { .. }
+            | WorkEvent::Refused { .. }
+            | WorkEvent::Progress { .. }
+            | WorkEvent::Checked { .. } => true,
         };
         told && verbosity != Verbosity::Quiet
     }
@@ -262,6 +265,7 @@ fn line(event: &WorkEvent, addresses: Addresses) -> (Option<IssueNumber>, String
     let stage = |text: &str| format!("            {}", plain(text));
     match event {
         WorkEvent::Polled { issues, ready, waiting } => (None, polled(*issues, *ready, waiting)),
+        WorkEvent::CreatesLabels { labels } => (None, styled(DIM, &lacked_labels(labels))),
         WorkEvent::Moved { issue, state: to, why } => (Some(*issue), format!("{} {}", state(*to), because(*to, why))),
         WorkEvent::Refused { issue, reason } => {
             (Some(*issue), format!("{} {}", styled(BAD, "refused    "), plain(reason)))
@@ -285,6 +289,11 @@ fn line(event: &WorkEvent, addresses: Addresses) -> (Option<IssueNumber>, String
             (None, format!("{} {}", styled(BAD, "poll failed:"), plain(reason)))
         }
     }
+}
+
+/// The labels that are created.
+pub(super) fn lacked_labels(labels: &[String]) -> String {
+    format!("creates {} that the repository lacks", count(labels.len(), "label"))
 }
 
 /// How many issues a poll found, and what holds all of them back.
@@ -343,6 +352,7 @@ mod tests {
         let url = "https://example.org/acme/site/pull/9".to_owned();
         vec![
             WorkEvent::Polled { issues: 1, ready: 1, waiting: Vec::new() },
+            WorkEvent::CreatesLabels { labels: vec!["assigned".to_owned(), "blocked".to_owned()] },
             moved(State::Assigned, "claimed, generation 1"),
             activity("fetching the repository"),
             WorkEvent::Progress { issue: ISSUE, text: "the agent `native` works".to_owned() },
@@ -359,12 +369,13 @@ mod tests {
     fn a_stage_is_one_line_and_turns_are_shown_on_request() {
         insta::assert_snapshot!(shown(&an_attempt(), Verbosity::Stages).join("\n"), @r"
         polled: 1 issue, 1 ready
+        creates 2 labels that the repository lacks
         assigned    claimed, generation 1
                     the agent `native` works
         published   pull request #9: https://example.org/acme/site/pull/9 (0 s)
         failed      no route
         ");
-        assert_eq!(shown(&an_attempt(), Verbosity::Everything).len(), 9);
+        assert_eq!(shown(&an_attempt(), Verbosity::Everything).len(), 10);
         assert_eq!(shown(&an_attempt(), Verbosity::Quiet), ["failed      no route"]);
     }
 

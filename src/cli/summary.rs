@@ -16,7 +16,7 @@ use hob_worker::{CheckedCommit, RunSummary, Waiting, WaitsOn, WorkEvent};
 use crate::cli::{
     actions::{self, Annotation, Level},
     output,
-    progress::{self, Grouping, Log, Timed, because, held_back},
+    progress::{self, Grouping, Log, Timed, because, held_back, lacked_labels},
     setup::Setup,
 };
 
@@ -114,7 +114,10 @@ impl<'a> Told<'a> {
                     red_heads.insert((repo, *issue));
                     continue;
                 }
-                WorkEvent::Checked { .. } | WorkEvent::Progress { .. } | WorkEvent::Activity { .. } => continue,
+                WorkEvent::CreatesLabels { .. }
+                | WorkEvent::Checked { .. }
+                | WorkEvent::Progress { .. }
+                | WorkEvent::Activity { .. } => continue,
                 WorkEvent::Published { issue, .. } => {
                     told.opened += 1;
                     *issue
@@ -178,6 +181,7 @@ impl<'a> Told<'a> {
                 WorkEvent::Moved { .. }
                 | WorkEvent::Published { .. }
                 | WorkEvent::Polled { .. }
+                | WorkEvent::CreatesLabels { .. }
                 | WorkEvent::Progress { .. }
                 | WorkEvent::Activity { .. }
                 | WorkEvent::Checked { .. } => {}
@@ -218,8 +222,8 @@ impl<'a> Told<'a> {
         });
         section(&mut summary, "The base is red", red);
         let waits = self.waits().map(|(repo, one)| {
-            let on = if one.on == WaitsOn::Person { ", a person's answer" } else { "" };
-            format!("- {}{on}: {}\n", self.name(repo, one.issue), text(&one.why))
+            let asks = if one.on == WaitsOn::Person { "a person has to answer: " } else { "" };
+            format!("- {}: {asks}{}\n", self.name(repo, one.issue), text(&one.why))
         });
         section(&mut summary, "Waiting", waits);
         let failed = self.failed_polls.iter().map(|(repo, reason)| format!("- {repo}: {}\n", text(reason)));
@@ -266,7 +270,7 @@ fn section(summary: &mut String, heading: &str, lines: impl Iterator<Item = Stri
 fn every_event(told: &Told<'_>, events: &[Timed]) -> String {
     let row = |Timed { seconds, repo, event }: &Timed| {
         let issue = match event {
-            WorkEvent::Polled { .. } | WorkEvent::Failed { issue: None, .. } => None,
+            WorkEvent::Polled { .. } | WorkEvent::CreatesLabels { .. } | WorkEvent::Failed { issue: None, .. } => None,
             WorkEvent::Moved { issue, .. }
             | WorkEvent::Refused { issue, .. }
             | WorkEvent::Progress { issue, .. }
@@ -315,6 +319,7 @@ fn what(event: &WorkEvent) -> String {
         WorkEvent::Failed { reason, .. } => format!("**failed**: {}", text(reason)),
         WorkEvent::Checked { on, passed, run, .. } => format!("checks on the {on}: {passed} of {run} pass"),
         WorkEvent::Progress { text: what, .. } | WorkEvent::Activity { text: what, .. } => text(what),
+        WorkEvent::CreatesLabels { labels } => lacked_labels(labels),
         WorkEvent::Polled { issues, ready, .. } => format!("polled: {}, {ready} ready", count(*issues, "issue")),
     }
 }
@@ -388,7 +393,7 @@ mod tests {
 
         ### Waiting
 
-        - #6, a person's answer: UTC or local?
+        - #6: a person has to answer: UTC or local?
         - #7: its pull request #9 waits for a review
 
         <details><summary>Every event</summary>

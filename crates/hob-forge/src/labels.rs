@@ -39,8 +39,8 @@ impl Labels<'_> {
     ///
     /// # Errors
     /// [`ForgeError`] of a call.
-    pub async fn ensure(self, specs: &[LabelSpec]) -> Result<(), ForgeError> {
-        for spec in self.missing(specs).await? {
+    pub async fn create(self, specs: &[LabelSpec]) -> Result<(), ForgeError> {
+        for spec in specs {
             let body = json!({ "name": spec.name, "color": spec.color, "description": spec.description });
             let what = format!("make the label `{}`", spec.name);
             match self

@@ -18,6 +18,11 @@ pub enum WorkEvent {
         /// Issues that nothing is done about now.
         waiting: Vec<Waiting>,
     },
+    /// The repository lacks labels, which are created now, one write each.
+    CreatesLabels {
+        /// Their names.
+        labels: Vec<String>,
+    },
     /// An issue has a new state.
     Moved {
         /// The issue.

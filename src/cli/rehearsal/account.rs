@@ -117,6 +117,7 @@ fn collect(stage: &Stage) -> BTreeMap<u64, Account> {
             WorkEvent::Failed { issue: Some(issue), reason } => (issue.0, Some(format!("failed ({reason})"))),
             WorkEvent::Failed { issue: None, .. }
             | WorkEvent::Polled { .. }
+            | WorkEvent::CreatesLabels { .. }
             | WorkEvent::Progress { .. }
             | WorkEvent::Activity { .. }
             | WorkEvent::Checked { .. } => continue,

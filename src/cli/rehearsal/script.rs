@@ -110,6 +110,7 @@ fn verify(stage: &Stage) -> anyhow::Result<()> {
             WorkEvent::Moved { issue, state, .. } => drop(ends.insert(issue.0, state.to_string())),
             WorkEvent::Refused { issue, .. } => drop(ends.insert(issue.0, "refused".to_owned())),
             WorkEvent::Polled { .. }
+            | WorkEvent::CreatesLabels { .. }
             | WorkEvent::Progress { .. }
             | WorkEvent::Activity { .. }
             | WorkEvent::Checked { .. }
@@ -142,6 +143,7 @@ fn published(stage: &Stage) -> Vec<u64> {
     let number = |Timed { event, .. }: &Timed| match event {
         WorkEvent::Published { pull, .. } => Some(pull.0),
         WorkEvent::Polled { .. }
+        | WorkEvent::CreatesLabels { .. }
         | WorkEvent::Moved { .. }
         | WorkEvent::Refused { .. }
         | WorkEvent::Progress { .. }

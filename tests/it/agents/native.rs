@@ -122,7 +122,7 @@ async fn each_limit_ends_the_run_inside_the_loop() {
     let report = run(&bench, native(json!([bad(1), bad(2), bad(3)]))).await;
     assert_eq!(
         failure(&report.outcome).0,
-        "the actions of 3 replies in a row failed, the last with: `none3` does not exist"
+        "the actions of 3 replies in a row failed (`consecutive_errors`), the last with: `none3` does not exist"
     );
     let mixed = json!([bad(1), read(1), bad(2), read(1), bad(3), read(1), bad(4), read(1), bad(5)]);
     assert!(failure(&run(&bench, native(mixed)).await.outcome).0.starts_with("actions of 5 replies failed"));

@@ -21,6 +21,8 @@ pub(super) struct Limits {
     pub(super) usd_micros: Option<u64>,
     /// Tokens sent and produced.
     pub(super) tokens: u64,
+    /// Whose tokens these are.
+    pub(super) tokens_of: &'static str,
     /// Bytes that commands write.
     pub(super) output: u64,
     /// Per cent of a limit after which the model is asked to finish.
@@ -36,6 +38,7 @@ pub(super) struct Limits {
 impl Limits {
     /// The limits of one run that begins at `now`.
     pub(super) fn new(settings: &AgentSettings, request: &RunRequest, now: Instant) -> Self {
+        let tokens = request.tokens.filter(|left| *left < settings.max_tokens);
         let own_time = settings.max_time.filter(|time| *time < request.time);
         Self {
             turns: settings.max_iterations,
@@ -43,7 +46,8 @@ impl Limits {
             total_errors: settings.total_errors.max(1),
             identical_calls: settings.identical_calls.max(2),
             usd_micros: request.usd_micros,
-            tokens: request.tokens.map_or(settings.max_tokens, |left| left.min(settings.max_tokens)),
+            tokens: tokens.unwrap_or(settings.max_tokens),
+            tokens_of: tokens.map_or("the run (`max_tokens`)", |_left| "the attempt"),
             output: settings.max_output,
             soft: u64::from(settings.soft_limit),
             started: now,

@@ -70,12 +70,12 @@ impl RunUsage {
             return Err(over("the budget of the run is spent"));
         }
         if spent.tokens() >= limits.tokens {
-            return Err(over("the tokens of the run are used up"));
+            return Err(over(&format!("the tokens of {} are used up", limits.tokens_of)));
         }
         if self.written > limits.output {
             return Err(permanent(format!(
-                "the commands of the run wrote {} bytes, more than they may, and the agent was not done",
-                self.written
+                "the commands of the run wrote {} bytes, more than they may (`max_output` is {}), and the agent was not done",
+                self.written, limits.output
             )));
         }
         if self.turns >= limits.turns {
@@ -94,7 +94,7 @@ impl RunUsage {
         self.identical_calls = if same { self.identical_calls + 1 } else { 1 };
         if self.identical_calls >= limits.identical_calls {
             return Err(permanent(format!(
-                "the agent made the same `{tool}` call {} times in a row",
+                "the agent made the same `{tool}` call {} times in a row (`identical_calls`)",
                 self.identical_calls
             )));
         }
@@ -116,12 +116,15 @@ impl RunUsage {
         let error = &actions.last_error;
         if self.consecutive_errors >= limits.consecutive_errors {
             return Err(permanent(format!(
-                "the actions of {} in a row failed, the last with: {error}",
+                "the actions of {} in a row failed (`consecutive_errors`), the last with: {error}",
                 replies(self.consecutive_errors)
             )));
         }
         if self.total_errors >= limits.total_errors {
-            return Err(permanent(format!("actions of {} failed, the last with: {error}", replies(self.total_errors))));
+            return Err(permanent(format!(
+                "actions of {} failed (`total_errors`), the last with: {error}",
+                replies(self.total_errors)
+            )));
         }
         Ok(())
     }
@@ -201,6 +204,7 @@ mod tests {
             identical_calls: 3,
             usd_micros: Some(10),
             tokens: 1_000,
+            tokens_of: "the run (`max_tokens`)",
             output: 100,
             soft: 80,
             started: now,
@@ -228,10 +232,15 @@ mod tests {
         assert!(said(usage.begin_turn(&limits, now)).contains("budget"));
         usage.spend.usd_micros = 9;
         usage.spend.input_tokens = 1_000;
-        assert!(said(usage.begin_turn(&limits, now)).contains("tokens of the run are used up ($0.0001, 1000 tokens"));
+        assert!(
+            said(usage.begin_turn(&limits, now))
+                .contains("tokens of the run (`max_tokens`) are used up ($0.0001, 1000 tokens")
+        );
         usage.spend.input_tokens = 999;
         usage.written = 101;
-        assert!(said(usage.begin_turn(&limits, now)).contains("wrote 101 bytes"));
+        assert!(
+            said(usage.begin_turn(&limits, now)).contains("wrote 101 bytes, more than they may (`max_output` is 100)")
+        );
         usage.written = 100;
         usage.begin_turn(&limits, now).unwrap();
         assert!(said(usage.begin_turn(&limits, now)).contains("2 turns"));
@@ -247,13 +256,16 @@ mod tests {
         usage.count_actions(&limits, &wrong("a")).unwrap();
         assert_eq!(
             said(usage.count_actions(&limits, &wrong("b"))),
-            "the actions of 2 replies in a row failed, the last with: b"
+            "the actions of 2 replies in a row failed (`consecutive_errors`), the last with: b"
         );
         let mut usage = RunUsage::default();
         for actions in [wrong("a"), well, some("b")] {
             usage.count_actions(&limits, &actions).unwrap();
         }
-        assert_eq!(said(usage.count_actions(&limits, &wrong("d"))), "actions of 3 replies failed, the last with: d");
+        assert_eq!(
+            said(usage.count_actions(&limits, &wrong("d"))),
+            "actions of 3 replies failed (`total_errors`), the last with: d"
+        );
     }
 
     #[test]
@@ -265,7 +277,10 @@ mod tests {
         }
         usage.count_call(&limits, "list", "1").unwrap();
         usage.count_call(&limits, "list", "1").unwrap();
-        assert!(said(usage.count_call(&limits, "list", "1")).contains("same `list` call 3 times"));
+        assert!(
+            said(usage.count_call(&limits, "list", "1"))
+                .contains("same `list` call 3 times in a row (`identical_calls`)")
+        );
     }
 
     /// Requirement S4.

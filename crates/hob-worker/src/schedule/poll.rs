@@ -112,9 +112,19 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
         reconciled.add(&reconcile_and_report(worker, number, &base).await);
     }
     if !work.is_empty() {
-        worker.forge.labels().ensure(&worker.settings.labels.specs()).await?;
+        create_missing_labels(worker).await?;
     }
     Ok(Some(Poll { reconciled, work, base: Some(base), due }))
+}
+
+async fn create_missing_labels(worker: &Worker) -> Result<(), WorkError> {
+    let missing = worker.forge.labels().missing(&worker.settings.labels.specs()).await?;
+    if !missing.is_empty() {
+        // Writes are spaced: without a word there would be seconds of silence.
+        let labels = missing.iter().map(|label| label.name.clone()).collect();
+        worker.emit(&WorkEvent::CreatesLabels { labels });
+    }
+    Ok(worker.forge.labels().create(&missing).await?)
 }
 
 fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
