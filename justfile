@@ -77,9 +77,9 @@ crowd:
     cargo build --release
     python3 scripts/crowd.py target/release/hob
 
-# A simulated day of 5,000 issues over 50 repositories; `just soak 500 10` is a small one
+# A simulated day of 5,000 issues over 50 repositories; `just soak 500 1 1500` is one repository of 1,500 files
 soak *args:
-    cargo build --release
+    cargo build --release --features jemalloc --bin hob
     cargo run --release -p hob-bench --example soak -- target/release/hob {{args}}
 
 # Seconds of an incremental build after one file of the worker, the agent, the emulator and the domain changed

@@ -35,7 +35,7 @@ impl Labels<'_> {
         Ok(specs.iter().filter(|spec| !has_label(&names, &spec.name)).cloned().collect())
     }
 
-    /// Makes the labels that the repository lacks. Another worker may make them at the same time.
+    /// Creates labels. Another worker may make them at the same time.
     ///
     /// # Errors
     /// [`ForgeError`] of a call.
