@@ -298,7 +298,9 @@ pub(super) fn lacked_labels(labels: &[String]) -> String {
 
 /// How many issues a poll found, and what holds all of them back.
 fn polled(issues: usize, ready: usize, waiting: &[Waiting]) -> String {
-    let mut text = styled(DIM, &format!("polled: {}, {ready} ready", count(issues, "issue")));
+    let asked = waiting.iter().filter(|one| one.on == WaitsOn::Person).count();
+    let asked = if asked > 0 { format!(", {asked} waiting for an answer") } else { String::new() };
+    let mut text = styled(DIM, &format!("polled: {}, {ready} ready{asked}", count(issues, "issue")));
     for (why, held) in held_back(waiting) {
         text.push_str(&styled(WARN, &format!("; {} held back: {}", held.len(), plain(why))));
     }
@@ -393,9 +395,10 @@ mod tests {
             waiting(1, WaitsOn::Repository, paused),
             waiting(2, WaitsOn::Issue, "its pull request #9 waits for a review"),
             waiting(3, WaitsOn::Repository, paused),
+            waiting(4, WaitsOn::Person, "UTC or local?"),
         ];
-        let polled = WorkEvent::Polled { issues: 3, ready: 0, waiting };
-        let text = "polled: 3 issues, 0 ready; 2 held back: ann paused the repository";
+        let polled = WorkEvent::Polled { issues: 4, ready: 0, waiting };
+        let text = "polled: 4 issues, 0 ready, 1 waiting for an answer; 2 held back: ann paused the repository";
         assert_eq!(shown(&[polled], Verbosity::Stages), [text]);
     }
 }

@@ -1,7 +1,7 @@
 //! The one status comment of an issue, and Hob's replies to other comments.
 
 use crate::{
-    Blocked, Budget, CommentId, Record, Spend, State, clip, count, inert, inert_line,
+    BlockKind, Blocked, Budget, CommentId, Record, Spend, State, clip, count, inert, inert_line,
     markup::{code_span, folded, line, person},
     pull_report::BODY_MAX,
     ways::ways,
@@ -59,6 +59,11 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
     let mut more = Vec::new();
     if let Some(blocked) = blocked {
         text.push_str(&asked(record, blocked));
+        let used_up = rules.budget.left(record.spend).err().filter(|_| blocked.kind != BlockKind::BudgetSpent);
+        if let Some(exhausted) = used_up {
+            let setting = exhausted.setting_of_issue();
+            line(&mut text, &format!("\nThe issue's budget is used up: before an answer can help, raise `{setting}`."));
+        }
         let ways = ways(blocked.kind, record, rules.blocked);
         line(&mut text, &format!("\n{}", ways.first));
         more.push(ways.others);
@@ -157,8 +162,8 @@ fn headline(record: &Record) -> String {
 mod tests {
     use super::*;
     use crate::{
-        BlockKind, CheckTally, Claimant, Impact, IssueNumber, Nonce, Pause, Proposed, PullNumber, Refusal, Timestamp,
-        WorkerId, acquire, blocked::tests::every_reason,
+        CheckTally, Claimant, Impact, IssueNumber, Nonce, Pause, Proposed, PullNumber, Refusal, Timestamp, WorkerId,
+        acquire, blocked::tests::every_reason,
     };
 
     fn record(state: State) -> Record {
@@ -191,6 +196,21 @@ mod tests {
             |usd_micros| Record { spend: Spend { usd_micros, ..Spend::default() }, ..record(State::InProgress) };
         assert!(!status_body(&spent(3_990_000), &rules()).contains("budget"));
         assert!(status_body(&spent(4_500_000), &rules()).contains("**90% of the issue's budget is used**"));
+    }
+
+    #[test]
+    fn a_block_on_a_used_up_budget_names_what_to_raise_before_the_answer() {
+        let blocked = |reason: crate::BlockReason| Record {
+            spend: Spend { usd_micros: 5_200_000, ..Spend::default() },
+            blocked: Some(reason.blocked(Timestamp::UNIX_EPOCH)),
+            ..record(State::Blocked)
+        };
+        let says = "The issue's budget is used up: before an answer can help, raise `limits.usd_per_issue`.";
+        let failed = crate::BlockReason::AgentFailed { failure: "out of ideas".to_owned() };
+        assert!(status_body(&blocked(failed), &rules()).contains(says));
+        let exhausted = crate::Exhausted::Money(5_000_000);
+        let spent = crate::BlockReason::IssueBudget { exhausted, bill: Spend::default() };
+        assert!(!status_body(&blocked(spent), &rules()).contains(says), "its reason says so");
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub enum WorkEvent {
     Polled {
         /// Issues that were looked at.
         issues: usize,
-        /// Issues to work on.
+        /// Issues that an attempt can begin on.
         ready: usize,
         /// Issues that nothing is done about now.
         waiting: Vec<Waiting>,

@@ -81,7 +81,8 @@ pub(super) async fn try_base(worker: &Worker, job: &Job<'_>) -> Result<Option<At
 async fn checks_on_base(worker: &Worker, job: &Job<'_>) -> Result<Vec<CheckResult>, WorkError> {
     let (base, checks, now) = (job.checkout.base(), &job.rules.checks, worker.forge.now());
     if let Some(passed) = worker.base_checks.get(base, checks, now) {
-        worker.progress(job.number(), &format!("checks on the base: all {} passed earlier", passed.len()));
+        let all = passed.len();
+        worker.progress(job.number(), &format!("checks on the base: {all} of {all} passed earlier"));
         return Ok(passed);
     }
     let results = checks_on(worker, job, base, CheckedCommit::Base).await?;

@@ -93,7 +93,8 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
     };
     let Sorted { reconcile, work, due } = sorted(worker, &planned);
     let waiting = planned.iter().filter_map(waiting).collect();
-    worker.emit(&WorkEvent::Polled { issues: planned.len(), ready: work.len(), waiting });
+    let ready = work.iter().filter(|work| matches!(work, Work::Attempt(_))).count();
+    worker.emit(&WorkEvent::Polled { issues: planned.len(), ready, waiting });
     let journaled = worker.spend_journal.issues().await.unwrap_or_else(|error| {
         tracing::error!(%error, "the journal of spend cannot be read: {error}");
         Vec::new()
