@@ -2,7 +2,7 @@
 //! issues back, and what they wait for.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fs::OpenOptions,
     io::Write,
     path::{Path, PathBuf},
@@ -94,7 +94,8 @@ struct Told<'a> {
 impl<'a> Told<'a> {
     fn of(events: &'a [Timed]) -> Self {
         let mut told = Self { several: events.windows(2).any(|two| two[0].repo != two[1].repo), ..Self::default() };
-        let mut red_heads = BTreeSet::new();
+        // Whether all checks passed on an issue's work, the last time that they ran on it.
+        let mut heads = BTreeMap::new();
         for Timed { repo, event, .. } in events {
             let end = match event {
                 WorkEvent::Polled { waiting, .. } => {
@@ -110,8 +111,8 @@ impl<'a> Told<'a> {
                     told.red_bases.push((repo, *issue, *passed, *run));
                     continue;
                 }
-                WorkEvent::Checked { issue, on: CheckedCommit::Head, passed, run } if passed < run => {
-                    red_heads.insert((repo, *issue));
+                WorkEvent::Checked { issue, on: CheckedCommit::Head, passed, run } => {
+                    heads.insert((repo, *issue), passed == run);
                     continue;
                 }
                 WorkEvent::CreatesLabels { .. }
@@ -135,7 +136,7 @@ impl<'a> Told<'a> {
             told.ends.insert((repo, end), event);
         }
         // Red on the base and green on the work is what a fix is.
-        told.red_bases.retain(|(repo, issue, ..)| red_heads.contains(&(*repo, *issue)));
+        told.red_bases.retain(|(repo, issue, ..)| heads.get(&(*repo, *issue)) != Some(&true));
         told
     }
 
@@ -237,11 +238,15 @@ impl<'a> Told<'a> {
     fn headline(&self, trigger: &str) -> String {
         let of = |is: fn(&WorkEvent) -> bool| self.ends.values().filter(|event| is(event)).count();
         let blocked = of(|event| matches!(event, WorkEvent::Moved { state: State::Blocked, .. }));
+        let requeued = of(|event| matches!(event, WorkEvent::Moved { state: State::Ready, .. }));
+        let finished = of(|event| matches!(event, WorkEvent::Moved { state: State::Done, .. }));
         let refused = of(|event| matches!(event, WorkEvent::Refused { .. }));
         let failed = of(|event| matches!(event, WorkEvent::Failed { .. }));
         let parts = [
             (self.opened, format!("opened or updated {}", count(self.opened, "pull request"))),
+            (finished, format!("finished {}", count(finished, "issue"))),
             (blocked, format!("blocked {}", count(blocked, "issue"))),
+            (requeued, format!("requeued {}", count(requeued, "issue"))),
             (refused, format!("refused {}", count(refused, "issue"))),
             (failed, format!("failed at {}", count(failed, "issue"))),
         ];
@@ -341,6 +346,21 @@ mod tests {
 
     fn waiting(issue: u64, on: WaitsOn, why: &str) -> Waiting {
         Waiting { issue: IssueNumber(issue), on, why: why.to_owned() }
+    }
+
+    #[test]
+    fn a_red_base_is_told_unless_the_work_turned_it_green() {
+        let issue = IssueNumber(1);
+        let checked = |on, passed| timed(0.1, WorkEvent::Checked { issue, on, passed, run: 1 });
+        let moved = |state| timed(0.2, WorkEvent::Moved { issue, state, why: "the base fails".to_owned() });
+        let summary = |events: &[Timed]| Told::of(events).summary(events, "code", None);
+        let waits = summary(&[checked(CheckedCommit::Base, 0), moved(State::Ready)]);
+        assert!(waits.contains("Hob requeued 1 issue.") && waits.contains("### The base is red"), "{waits}");
+        let mended =
+            [checked(CheckedCommit::Base, 0), checked(CheckedCommit::Head, 0), checked(CheckedCommit::Head, 1)];
+        assert!(!summary(&mended).contains("### The base is red"));
+        let finished = summary(&[moved(State::Done)]);
+        assert!(finished.contains("Hob finished 1 issue."), "{finished}");
     }
 
     #[test]
