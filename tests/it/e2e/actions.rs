@@ -135,8 +135,9 @@ async fn hostile_text_is_no_workflow_command() {
     assert_eq!(commands[0], &"::group::#1");
     assert_eq!(commands[2], &format!("::{token}::"));
     assert_eq!(commands[3], &"::endgroup::");
-    assert_eq!(commands.len(), 5, "{commands:?}");
+    assert_eq!(commands.len(), 6, "{commands:?}");
     assert!(commands[4].starts_with("::warning title=Hob%3A #1 is blocked::"), "{commands:?}");
+    assert!(commands[5].starts_with("::warning title=Hob%3A the checks fail on the base::"), "{commands:?}");
     assert!(lines.iter().all(|line| !line.contains("##[")), "{lines:?}");
     assert!(summary.contains("**blocked**"), "{summary}");
     let asked = world.hob_with(&["explain", "1"], &[("GITHUB_ACTIONS", "true")]).await;
