@@ -11,10 +11,9 @@ use hob_domain::{FailureClass, RepoName, Timestamp, remaining};
 use http::Method;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{Connection, ForgeError, HeldLease, RepositoryEntry, pages::all, purpose::Purpose, throttle::WriteTurn};
-
-/// A wait that people notice, and want explained.
-const NOTICEABLE: Duration = Duration::from_secs(5);
+use crate::{
+    Connection, ForgeError, HeldLease, RepositoryEntry, pages::all, purpose::Purpose, throttle::WriteTurn, wait::wait,
+};
 
 /// The client of one repository. Clones share the connection.
 #[derive(Debug, Clone)]
@@ -214,12 +213,7 @@ impl Forge {
 
     /// Waits before another try, and tells of a wait that people would notice.
     pub async fn wait(&self, error: &ForgeError, pause: Duration) {
-        if pause < NOTICEABLE {
-            tracing::debug!(%error, wait_ms = pause.as_millis(), "another try follows: {error}");
-        } else {
-            tracing::warn!(%error, wait_seconds = pause.as_secs(), "waiting {} s: {error}", pause.as_secs());
-        }
-        tokio::time::sleep(pause).await;
+        wait(error, pause).await;
     }
 
     /// The ledger's prefix without `refs/`, as the API's paths have it.

@@ -27,6 +27,7 @@ use crate::{
     reply::{Links, Reply, decode},
     throttle::WriteTurn,
     transport::{Call, Transport, unreachable},
+    wait::wait,
 };
 
 /// The pause before a token that was refused is tried again.
@@ -223,10 +224,9 @@ impl Connection {
                 Ok(read) => return Ok(read),
                 Err(error) => error,
             };
-            let Some(wait) = self.transport.pause_after(&error, tried) else { return Err(error) };
+            let Some(pause) = self.transport.pause_after(&error, tried) else { return Err(error) };
             tried += 1;
-            tracing::debug!(%error, wait_ms = wait.as_millis(), "a read is tried again");
-            tokio::time::sleep(wait).await;
+            wait(&error, pause).await;
         }
     }
 

@@ -33,6 +33,7 @@ mod resources;
 mod throttle;
 mod tips;
 mod transport;
+mod wait;
 mod window;
 mod wrong_server;
 

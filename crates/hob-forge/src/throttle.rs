@@ -19,7 +19,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::window::Window;
+use crate::{wait::wait_for_turn, window::Window};
 
 /// Resources whose gates are kept; a forge has about a dozen.
 const GATES: usize = 50;
@@ -71,7 +71,7 @@ impl Throttle {
         if wait > ends.saturating_duration_since(now) {
             return Err(wait);
         }
-        tokio::time::sleep(wait).await;
+        wait_for_turn(wait).await;
         if let Some(pace) = &self.pace {
             let paced = self.skip_spacing.run_until_cancelled(pace.until_ready());
             if timeout_at(ends, paced).await.is_err() {
