@@ -27,7 +27,7 @@ mod fallback;
 mod openai;
 
 /// What the server answers to one request.
-enum Answer {
+pub(crate) enum Answer {
     Stream(String),
     Status(u16, &'static [(&'static str, &'static str)], &'static str),
     /// These bytes, then the connection breaks.
@@ -51,14 +51,14 @@ struct Script {
 }
 
 /// A server that answers from a script, in order; it is gone with this.
-struct Server {
+pub(crate) struct Server {
     script: Script,
-    base: String,
+    pub(crate) base: String,
     task: tokio::task::JoinHandle<()>,
 }
 
 impl Server {
-    async fn start(answers: impl IntoIterator<Item = Answer>) -> Self {
+    pub(crate) async fn start(answers: impl IntoIterator<Item = Answer>) -> Self {
         let script = Script { answers: Arc::new(Mutex::new(answers.into_iter().collect())), seen: Arc::default() };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());

@@ -376,6 +376,24 @@ async fn a_submodule_of_the_repository_stays_as_it_is() {
     checkout.proof(&head).await.unwrap();
 }
 
+/// As `docs/operations.md` says: whatever filter the attributes name, no program of it runs, and the pointer is the file.
+#[tokio::test]
+async fn a_file_in_git_lfs_is_its_pointer() {
+    let yard = Yard::new().await;
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n";
+    let work = yard.source();
+    fs::write(work.join(".gitattributes"), "*.bin filter=lfs diff=lfs merge=lfs -text\n").unwrap();
+    fs::write(work.join("big.bin"), pointer).unwrap();
+    yard.git("add -A && git commit -qm lfs && git push -q origin main").await;
+    let checkout = yard.prepare().await;
+    assert_eq!(fs::read_to_string(checkout.folder().join("big.bin")).unwrap(), pointer);
+    assert_eq!(commit(&checkout).await.unwrap(), None);
+    fs::write(checkout.folder().join("new"), "x").unwrap();
+    let head = commit(&checkout).await.unwrap().unwrap();
+    let proof = checkout.proof(&head).await.unwrap();
+    assert_eq!(fs::read_to_string(proof.join("big.bin")).unwrap(), pointer);
+}
+
 #[tokio::test]
 async fn issues_of_one_repository_are_prepared_at_the_same_time() {
     let yard = Yard::new().await;

@@ -3,8 +3,8 @@
 
 use hob_agent::Machine;
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings, Settings};
-use hob_domain::{DiffPolicy, FailureClass, HobFiles};
-use hob_forge::BaseBranch;
+use hob_domain::{DiffPolicy, FailureClass, HobFiles, count};
+use hob_forge::{BaseBranch, OpenIssues, Tips};
 use hob_process::Program;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -110,6 +110,7 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
         findings.look("repository", fit, |()| String::new())?;
     }
     account(worker, &mut findings).await?;
+    lists(worker, &mut findings).await?;
     let base = worker.forge.repository().tip(details.default_branch).await.map_err(WorkError::from);
     let Some(base) = findings.look("base branch", base, |base| format!("at {}", base.sha.short()))? else {
         return Ok(findings);
@@ -181,6 +182,20 @@ async fn account(worker: &Worker, findings: &mut Findings) -> Result<(), WorkErr
         let names: Vec<_> = missing.into_iter().map(|spec| spec.name).collect();
         findings.add(Health::Note, "labels", format!("Hob will create: {}", names.join(", ")));
     }
+    Ok(())
+}
+
+/// What a poll begins with. The poll that follows asks for the same again, and the forge answers that nothing has changed,
+/// which costs no quota.
+async fn lists(worker: &Worker, findings: &mut Findings) -> Result<(), WorkError> {
+    let issues = worker.forge.issues().open_with(&worker.settings.labels.trigger).await.map_err(WorkError::from);
+    let open = |found: &OpenIssues| count(found.issues.len() + found.unreadable.len(), "open issue");
+    findings.look("issues", issues, |found| {
+        format!("{} with the label `{}`", open(found), worker.settings.labels.trigger)
+    })?;
+    let ledgers = worker.forge.ledger().tips().await.map_err(WorkError::from);
+    let has = |found: &Tips| count(found.issues.len(), "issue");
+    findings.look("ledgers", ledgers, |found| format!("{} known to Hob", has(found)))?;
     Ok(())
 }
 

@@ -5,7 +5,7 @@
 //! says: an issue's lease is released only after its share is settled. A worker that dies in between leaves the lease, and
 //! whoever takes it over settles the share.
 
-use hob_domain::{Budget, Spend, close_reservation};
+use hob_domain::{Spend, close_reservation};
 use hob_forge::{BaseBranch, HeldLease};
 
 use crate::{WorkError, Worker};
@@ -20,10 +20,6 @@ pub(super) async fn settle(
     base: &BaseBranch,
     began: Spend,
 ) -> Result<(), WorkError> {
-    let Budget { usd_micros, tokens, wall_seconds, attempts: _ } = worker.settings.limits.budgets().day;
-    if usd_micros.is_none() && tokens.is_none() && wall_seconds.is_none() {
-        return Ok(());
-    }
     let (issue, bills) = (lease.issue(), (began, lease.record().spend));
     let settled = worker.forge.repository_ledger().change(&base.tree, |before, nonce, now| {
         let record = close_reservation(before, issue, bills, nonce, now);

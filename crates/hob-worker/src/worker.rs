@@ -96,8 +96,9 @@ impl Worker {
         let sessions = Sessions::new(parts.state_dir.join("sessions"), parts.settings.sessions.clone());
         let executor = Executor::new(sessions, parts.settings.agent.clone());
         let spend_journal = SpendJournal::of(&parts.state_dir, parts.forge.repo());
-        let workspace =
-            Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone()).await?;
+        let workspace = Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone())
+            .await
+            .map_err(|error| WorkError::Misconfigured(format!("state folder: {error}")))?;
         Ok(Self {
             forge: parts.forge,
             settings: parts.settings,

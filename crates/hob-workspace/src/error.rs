@@ -210,5 +210,9 @@ mod tests {
         let text = missing.to_string();
         assert!(text.starts_with("open the mirror: ") && text.contains("/no/such/folder"), "{text}");
         assert!(!text.contains("class="), "{text}");
+        let gone = io::Error::from(io::ErrorKind::NotFound);
+        let start = ProcessError::Start { program: "git".into(), source: gone };
+        let text = WorkspaceError::from(start).to_string();
+        assert_eq!(text, "start `git`: entity not found");
     }
 }

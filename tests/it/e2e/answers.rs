@@ -1,14 +1,14 @@
 //! What the program makes of answers that it did not ask for: each ends in one sentence that says what to do, and what is
 //! wrong with one issue stops no other.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fs::File, sync::Arc};
 
 use github_emulator::{Fault, What, When};
 use hob_forge::{Access, Authentication, Connection};
 use http::Method;
 use serde_json::json;
 
-use crate::harness::World;
+use crate::harness::{World, in_virtual_time};
 
 const LIST: &str = "/repos/acme/site/issues";
 
@@ -166,6 +166,38 @@ async fn a_pause_that_the_forge_asks_for_with_a_failure_is_obeyed() {
     assert_eq!(asked, 1, "it was asked again although it said when");
     world.forge.heal();
     world.finish_after_faults().await;
+}
+
+/// A program that says nothing for a minute looks as if it hung: the log names what is waited for, of reads, writes, and
+/// the limit of writes.
+#[test]
+fn a_wait_that_people_would_notice_is_told() {
+    in_virtual_time(Box::pin(async {
+        let world = World::fixing().set("forge.write_interval_ms", "1").set("forge.writes_per_minute", "3");
+        let world = world.inside(&Arc::default()).start().await;
+        let log = world.dir().join("log");
+        let to_the_log = tracing_subscriber::fmt().with_writer(Arc::new(File::create(&log).unwrap())).finish();
+        let _logs = tracing::subscriber::set_default(to_the_log);
+        let issue = world.asks("Make done.txt", "").await;
+        for (method, path, seconds) in
+            [("GET", format!("{LIST}/{issue}/events"), "20"), ("POST", format!("{LIST}/{issue}/comments"), "40")]
+        {
+            world.forge.inject(Fault {
+                method: Some(method.to_owned()),
+                path,
+                login: Some("hob".into()),
+                when: When::Call(1),
+                what: says(429, ("retry-after", seconds), "You have exceeded a secondary rate limit."),
+            });
+        }
+        world.run().await;
+        assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+        let log = std::fs::read_to_string(log).unwrap();
+        for part in ["waiting 20 s: ", "waiting 40 s: ", "s: the writes of this minute or hour are used up"] {
+            assert!(log.contains(part), "{part}: {log}");
+        }
+        world.finish().await;
+    }));
 }
 
 #[tokio::test]

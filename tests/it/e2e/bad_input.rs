@@ -118,18 +118,6 @@ async fn a_body_of_200_kilobytes_works() {
 }
 
 #[tokio::test]
-async fn a_state_folder_that_cannot_be_made_is_told() {
-    let world = World::fixing().start().await;
-    let issue = world.asks("Make done.txt", "").await;
-    let file = world.dir().join("a-file");
-    std::fs::write(&file, "").unwrap();
-    let ended = world.hob(&["run", "--once", "--state-dir", file.to_str().unwrap()]).await;
-    says(&ended, 1, &["a-file"]);
-    assert_eq!((world.writes(), world.labels(issue).await), (vec![], vec!["code".to_owned()]));
-    world.finish().await;
-}
-
-#[tokio::test]
 async fn a_disk_that_is_full_while_cloning_is_told_and_the_next_run_goes_on() {
     // Text that does not shrink: a pack of it is larger than any file may be.
     let mut seed = 1_u64;

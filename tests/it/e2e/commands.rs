@@ -88,6 +88,39 @@ async fn an_operator_answers_from_the_command_line() {
 }
 
 #[tokio::test]
+async fn an_issue_is_requeued_without_words_and_told_so() {
+    let world = World::with_agent("test $n = 0 || echo done > done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"]);
+    let ended = world.hob(&["unblock", &issue.to_string()]).await;
+    let says = "is requeued without an answer: the next free worker tries it again as it is.";
+    assert!(ended.code == 0 && ended.stdout.replace('\n', " ").contains(says), "{ended:?}");
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_clone_of_another_forges_repository_is_not_looked_for_here() {
+    let world = World::fixing().start().await;
+    let here = |remote: &str| {
+        let origin = "git init -q . && git remote remove origin 2>/dev/null; git remote add origin";
+        format!("{origin} {remote} && exec \"$@\"")
+    };
+    let list = ["--set", "forge.retries=0", "list"];
+    let foreign = here("https://git.example.com/acme/site.git");
+    let ended = world.hob_in_shell(&format!("unset GITHUB_REPOSITORY; {foreign}"), &list).await;
+    let says = "the git remote `origin` is on git.example.com, and GITHUB_API_URL is `http://127.0.0.1:";
+    assert!(ended.code == 2 && ended.stderr.contains(says), "{ended:?}");
+    let own = here(&format!("{}/acme/site.git", world.forge.server_url()));
+    let ended = world.hob_in_shell(&format!("unset GITHUB_REPOSITORY; {own}"), &list).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(world.writes(), []);
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn the_doctor_finds_what_is_missing_and_writes_nothing_that_stays() {
     let world = World::fixing().start().await;
     let well = world.hob(&["doctor"]).await;

@@ -143,7 +143,7 @@ fn a_limit_longer_than_our_patience_does_not_lose_the_bill() {
     }));
 }
 
-/// Once each on a comment, a label and the pull request.
+/// Once each on a comment, a label and the pull request, and several times one after the other.
 #[test]
 fn a_limit_or_a_failure_that_passes_costs_no_attempt() {
     let limit = What::Answer {
@@ -153,19 +153,22 @@ fn a_limit_or_a_failure_that_passes_costs_no_attempt() {
     };
     let broken = What::Answer { status: 502, headers: Default::default(), message: String::new() };
     for what in [limit, broken, What::DropBefore, What::DropAfter] {
-        for (method, path) in [
-            ("POST", "/repos/acme/site/issues/1/comments"),
-            ("PATCH", "/repos/acme/site/issues/comments/*"),
-            ("POST", "/repos/acme/site/issues/1/labels"),
-            ("DELETE", "/repos/acme/site/issues/1/labels/*"),
-            ("POST", "/repos/acme/site/pulls"),
+        for (method, path, when) in [
+            ("POST", "/repos/acme/site/issues/1/comments", When::Call(1)),
+            ("POST", "/repos/acme/site/issues/1/comments", When::First(3)),
+            ("PATCH", "/repos/acme/site/issues/comments/*", When::Call(1)),
+            ("POST", "/repos/acme/site/issues/1/labels", When::Call(1)),
+            ("DELETE", "/repos/acme/site/issues/1/labels/*", When::Call(1)),
+            ("POST", "/repos/acme/site/pulls", When::Call(1)),
+            ("POST", "/repos/acme/site/pulls", When::First(3)),
         ] {
             let what = what.clone();
             in_virtual_time(Box::pin(async move {
                 let world = World::with_agent("echo done > done.txt").inside(&Arc::default()).start().await;
                 let issue = world.asks("Make done.txt", "").await;
-                let (method, path, name) = (Some(method.to_owned()), path.to_owned(), format!("{what:?} {path}"));
-                world.forge.inject(Fault { method, path, login: None, when: When::Call(1), what });
+                let name = format!("{what:?} {path} {when:?}");
+                let (method, path) = (Some(method.to_owned()), path.to_owned());
+                world.forge.inject(Fault { method, path, login: None, when, what });
                 world.run().await;
                 let record = world.record(issue).await.unwrap();
                 assert_eq!(
@@ -178,6 +181,23 @@ fn a_limit_or_a_failure_that_passes_costs_no_attempt() {
             }));
         }
     }
+}
+
+/// The day's budget has room for one issue: what is put back after a failed write holds none of it.
+#[tokio::test]
+async fn a_write_that_failed_for_good_leaves_no_reservation_behind() {
+    let world = World::fixing().set("limits.usd_per_day", "5").start().await;
+    let (failed, next) = (world.asks("One", "").await, world.asks("Two", "").await);
+    let (method, path) = (Some("POST".to_owned()), format!("/repos/acme/site/issues/{failed}/comments"));
+    let what = What::Answer { status: 502, headers: Default::default(), message: String::new() };
+    world.forge.inject(Fault { method, path, login: None, when: When::Always, what });
+    run_once(&world.worker("w").await, RunLimits::default()).await.unwrap();
+    let listed = world.hob(&["list"]).await;
+    assert!(listed.code == 0 && !listed.stdout.contains("midnight"), "{listed:?}");
+    world.forge.heal();
+    world.run().await;
+    assert_eq!(world.labels(next).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish_after_faults().await;
 }
 
 #[tokio::test]
@@ -219,6 +239,11 @@ async fn a_refusal_that_is_about_no_permission_says_what_it_is_about() {
             "the organization's single sign-on, at https://github.com/orgs/acme/sso?authorization_request=A",
         ),
         (header("x-some", "thing"), "Repository was archived so is read-only.", "the repository is archived"),
+        (
+            header("x-some", "thing"),
+            "Sorry, this repository has been disabled for a violation of our terms of service.",
+            "the forge has closed the repository: its owner has to ask the forge's support",
+        ),
         (
             header("x-accepted-github-permissions", "issues=read; pull_requests=read"),
             "Resource not accessible by personal access token",

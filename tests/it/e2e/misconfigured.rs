@@ -7,10 +7,23 @@ use hob_config::{AgentSettings, BackendKind};
 use hob_domain::State;
 use hob_worker::{RunLimits, run_once};
 
-use crate::harness::{Ended, World, script};
+use crate::{
+    harness::{Builder, Ended, World, script},
+    models,
+};
 
 /// `hob doctor` and a run over the same world: both end with 6 and say `says`, and the run writes nothing.
 async fn both_say(world: &World, flags: &[&str], changes: &[(&str, &str)], says: &str) {
+    both_say_and_the_run_ends_with(6, world, flags, changes, says).await;
+}
+
+async fn both_say_and_the_run_ends_with(
+    code: i32,
+    world: &World,
+    flags: &[&str],
+    changes: &[(&str, &str)],
+    says: &str,
+) {
     let issue = world.asks("Make done.txt", "").await;
     let doctor = world.hob_with(&[flags, &["doctor"]].concat(), changes).await;
     let told =
@@ -19,13 +32,18 @@ async fn both_say(world: &World, flags: &[&str], changes: &[(&str, &str)], says:
     assert_eq!(doctor.code, 6, "{doctor:?}");
     let run = world.hob_with(&[flags, &["run", "--once"]].concat(), changes).await;
     assert_eq!(told(&run).matches(says).count(), 1, "{says}: {run:?}");
-    assert_eq!(run.code, 6, "{run:?}");
+    assert_eq!(run.code, code, "{run:?}");
     assert_eq!(world.writes(), [], "{says}");
     assert_eq!((world.labels(issue).await, world.record(issue).await), (vec!["code".to_owned()], None));
 }
 
 fn ghost() -> AgentSettings {
     AgentSettings { backend: BackendKind::Command, command: vec!["no-such-agent".to_owned()], ..Default::default() }
+}
+
+/// A world whose agent asks a model of a service.
+fn native() -> Builder {
+    World::fixing().set("agent.default", "native").set("model.default", "openai/scripted")
 }
 
 #[tokio::test]
@@ -49,6 +67,53 @@ async fn what_is_missing_is_found_before_the_first_write_by_the_same_looks_as_th
         let world = world.start().await;
         both_say(&world, &[], &[], says).await;
         world.leave();
+    }
+    let world = native().start().await;
+    let key = ("OPENAI_API_KEY", "key");
+    both_say(&world, &[], &[key], "the price of `openai/scripted` is not known").await;
+    world.leave();
+}
+
+/// What the machine refuses, and the repository.
+#[tokio::test]
+async fn a_state_folder_and_a_repository_that_cannot_be_used_are_found_before_the_first_write() {
+    let world = World::fixing().start().await;
+    std::fs::write(world.dir().join("file"), "").unwrap();
+    let state = world.dir().join("file").join("state").display().to_string();
+    both_say(&world, &["--state-dir", &state], &[], "Not a directory").await;
+    for (status, message, code, says) in [
+        (410, "Issues has been disabled in this repository.", 4, "the repository has its issues disabled: enable them"),
+        (403, "Resource not accessible by integration", 3, "give it the permission `issues: read`"),
+    ] {
+        world.forge.inject(Fault {
+            method: Some("GET".to_owned()),
+            path: "/repos/acme/site/issues".to_owned(),
+            login: Some("hob".into()),
+            when: When::Always,
+            what: What::Answer { status, headers: Default::default(), message: message.to_owned() },
+        });
+        both_say_and_the_run_ends_with(code, &world, &[], &[], says).await;
+        world.forge.heal();
+    }
+    world.finish().await;
+}
+
+/// A key that was revoked, and a model that there is not: both show at the first request only.
+#[tokio::test]
+async fn a_model_that_refuses_ends_the_claims_and_counts_no_attempt() {
+    for status in [401, 404] {
+        let world = native().set("limits.usd_per_issue", "0").set("limits.usd_per_day", "0").start().await;
+        let (first, second) = (world.asks("One", "").await, world.asks("Two", "").await);
+        let refusals = std::iter::repeat_with(|| models::Answer::Status(status, &[], "we do not serve you")).take(9);
+        let models = models::Server::start(refusals).await;
+        let ended = world.hob_with(&["run", "--once"], &[("OPENAI_BASE_URL", &models.base)]).await;
+        assert_eq!(ended.code, 6, "{ended:?}");
+        assert_eq!(ended.stderr.matches("we do not serve you").count(), 1, "said once: {}", ended.stderr);
+        let record = world.record(first).await.unwrap();
+        assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
+        assert_eq!(world.labels(first).await, ["code"]);
+        assert_eq!((world.record(second).await, world.said(second).await.len()), (None, 0));
+        world.finish().await;
     }
 }
 
