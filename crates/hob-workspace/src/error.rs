@@ -213,6 +213,6 @@ mod tests {
         let gone = io::Error::from(io::ErrorKind::NotFound);
         let start = ProcessError::Start { program: "git".into(), source: gone };
         let text = WorkspaceError::from(start).to_string();
-        assert_eq!(text, "start `git`: entity not found");
+        assert_eq!(text, "run git: start `git`: entity not found");
     }
 }
