@@ -152,7 +152,13 @@ fn headline(record: &Record) -> String {
         State::Assigned => "**Claimed**: the work is being prepared.".to_owned(),
         State::InProgress => "**In progress**: an agent works on it.".to_owned(),
         State::InReview => format!("**In review**: {pull} is open. Review it, merge it, or close it."),
-        State::Blocked => "**Blocked**: a person is needed.".to_owned(),
+        // Without a new word the comment would look as if the answer had not been read.
+        State::Blocked => match &record.answer {
+            Some(answer) => {
+                format!("**Blocked** again, after {} requeued it: a person is needed.", person(&answer.actor))
+            }
+            None => "**Blocked**: a person is needed.".to_owned(),
+        },
         State::Done if pull.is_empty() => "**Done**: Hob no longer works on this issue.".to_owned(),
         State::Done => format!("**Done**: Hob no longer works on this issue; its pull request was {pull}."),
     }
@@ -162,8 +168,8 @@ fn headline(record: &Record) -> String {
 mod tests {
     use super::*;
     use crate::{
-        CheckTally, Claimant, Impact, IssueNumber, Nonce, Pause, Proposed, PullNumber, Refusal, Timestamp, WorkerId,
-        acquire, blocked::tests::every_reason,
+        Answer, CheckTally, Claimant, Impact, IssueNumber, Nonce, Pause, Proposed, PullNumber, Refusal, Timestamp,
+        WorkerId, acquire, blocked::tests::every_reason,
     };
 
     fn record(state: State) -> Record {
@@ -196,6 +202,16 @@ mod tests {
             |usd_micros| Record { spend: Spend { usd_micros, ..Spend::default() }, ..record(State::InProgress) };
         assert!(!status_body(&spent(3_990_000), &rules()).contains("budget"));
         assert!(status_body(&spent(4_500_000), &rules()).contains("**90% of the issue's budget is used**"));
+    }
+
+    #[test]
+    fn a_block_that_follows_an_answer_says_so() {
+        let answer =
+            Answer { actor: "ann".into(), text: "Go on.".to_owned(), question: None, comment: None, event: None };
+        let reason = crate::BlockReason::AgentFailed { failure: "out of ideas".to_owned() };
+        let blocked = Some(reason.blocked(Timestamp::UNIX_EPOCH));
+        let text = status_body(&Record { blocked, answer: Some(answer), ..record(State::Blocked) }, &rules());
+        assert!(text.contains("\n**Blocked** again, after `ann` requeued it: a person is needed.\n"), "{text}");
     }
 
     #[test]
