@@ -100,7 +100,7 @@ fn in_order<'a>(
                 Ok(()) => Decision::Act(action),
                 Err(reason) => Decision::Wait(reason),
             },
-            wait @ Decision::Wait(_) => wait,
+            Decision::Wait(reason) => Decision::Wait(room.longest(reason)),
         };
         Planned { issue, decision }
     };
@@ -126,6 +126,14 @@ impl Room {
                 Some(limit) if open < limit => Ok(limit - open),
                 Some(limit) => Err(WaitReason::OpenPulls(limit)),
             },
+        }
+    }
+
+    /// A pause is over before the kill switch is: who reads why an issue waits is told of the switch.
+    fn longest(&self, reason: WaitReason) -> WaitReason {
+        match (reason, &self.day) {
+            (WaitReason::RetryAfter { .. }, Err(full @ Full::Paused(_))) => WaitReason::Full(full.clone()),
+            (reason, _) => reason,
         }
     }
 
@@ -539,12 +547,14 @@ mod tests {
         let working = IssueView { record: Some(record(State::InProgress)), ..numbered(2, &["code"], 0) };
         let blocked = IssueView { record: Some(record(State::Blocked)), ..numbered(3, &["code", "blocked"], 0) };
         let done = IssueView { status: IssueStatus::Closed, record: Some(record(State::Ready)), ..numbered(4, &[], 9) };
-        let snapshot =
-            Snapshot { issues: vec![numbered(1, &["code"], 0), working, blocked, done], repository: Some(repository) };
+        let later = Record { retry_after: Some(at(NOW + 60)), ..record(State::Ready) };
+        let later = IssueView { record: Some(later), ..numbered(5, &["code"], 0) };
+        let issues = vec![numbered(1, &["code"], 0), working, blocked, later, done];
+        let snapshot = Snapshot { issues, repository: Some(repository) };
         let decisions: Vec<_> =
             plan(&snapshot, &rules(), at(NOW)).into_iter().map(|planned| planned.decision).collect();
-        assert_eq!(decisions[..3], [paused.clone(), paused.clone(), paused]);
-        assert_eq!(decisions[3], Decision::Act(Action::Finish(Ending::Closed)), "what is at its end is still ended");
+        assert_eq!(decisions[..4], [paused.clone(), paused.clone(), paused.clone(), paused]);
+        assert_eq!(decisions[4], Decision::Act(Action::Finish(Ending::Closed)), "what is at its end is still ended");
     }
 
     #[test]
