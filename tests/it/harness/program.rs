@@ -1,6 +1,6 @@
 //! The real binary, with an environment of its own.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use hob_process::{Environment, Exit, Finished, Program};
 use rustix::process::{Pid, Signal, kill_process};
@@ -8,6 +8,9 @@ use tokio::process::Child;
 use tokio_util::sync::CancellationToken;
 
 use super::World;
+
+/// No end takes so long unless the signal does nothing.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How the program ended.
 #[derive(Debug)]
@@ -104,7 +107,10 @@ impl Started {
     /// Sends the signal to the program alone and waits for its end. A signal's end has the code -1.
     pub(crate) async fn ends_by(self, signal: Signal) -> Ended {
         kill_process(self.pid(), signal).unwrap();
-        let output = self.0.wait_with_output().await.unwrap();
+        let ended = tokio::time::timeout(PATIENCE, self.0.wait_with_output()).await;
+        let output = ended
+            .unwrap_or_else(|_| panic!("{signal:?} ended nothing; is it ignored here, as below `nohup`?"))
+            .unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Ended { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
