@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::harness::script;
 
+mod attacks;
 mod update;
 
 /// A served repository and a workspace, both gone at the end.

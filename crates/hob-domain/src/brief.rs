@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::{Answer, CheckResult, Conflict, IssueNumber, Login, Nonce, RepoName, Sha, clip, count, visible};
+use crate::{Answer, CheckResult, Conflict, IssueNumber, Login, Nonce, RepoName, Sha, clip, count, rendered, visible};
 
 /// What goes into a brief.
 #[derive(Debug, Clone)]
@@ -45,20 +45,20 @@ const CHECK_OUTPUT: usize = 8 * 1024;
 pub fn brief(parts: &BriefParts<'_>) -> String {
     let mut text = format!("Work on issue {} of {}.\n", parts.issue, parts.repo);
     let (title, _) = visible(parts.title);
-    let (body, hidden) = visible(parts.body);
+    let (body, hidden) = rendered(parts.body);
     push_fenced(&mut text, parts.fence, "issue", &format!("{}\n\n{}", title.trim(), clip(&body, parts.text_bytes)));
     if hidden > 0 {
         push(&mut text, &format!("(Left out: {} of the issue that cannot be seen.)\n", count(hidden, "character")));
     }
     for (login, comment) in parts.comments {
-        let (comment, _) = visible(comment);
+        let (comment, _) = rendered(comment);
         push_fenced(&mut text, parts.fence, &format!("comment of {login}"), &clip(&comment, parts.text_bytes));
     }
     if let Some(answer) = parts.answer {
         if let Some(question) = &answer.question {
             push(&mut text, &format!("\nEarlier work stopped with this question: {question}\n"));
         }
-        let (said, _) = visible(&answer.text);
+        let (said, _) = rendered(&answer.text);
         let said = if said.trim().is_empty() { "(no words: try again)" } else { said.trim() };
         push_fenced(&mut text, parts.fence, &format!("answer of {}", answer.actor), &clip(said, parts.text_bytes));
     }

@@ -1,6 +1,6 @@
 //! What a piece of work changes: files, counts, patch. Where it is read from is `workspace`'s matter.
 
-use crate::SecretKind;
+use crate::{SecretKind, Sha};
 
 /// The difference between two commits.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -9,8 +9,32 @@ pub struct Diff {
     pub files: Vec<FileChange>,
     /// The unified diff as text, capped; bytes that are not UTF-8 are U+FFFD, control characters are as they are.
     pub patch: String,
-    /// Whether the cap cut the patch short. The counts and the findings of `files` are complete all the same.
+    /// Whether the cap cut the patch short. All else is complete all the same.
     pub patch_truncated: bool,
+    /// Links that lead out of the repository since this change.
+    pub links_out: Vec<LinkOut>,
+    /// Secrets that the commits bring in, also those that a later commit takes away again.
+    pub secrets: Vec<SecretFound>,
+}
+
+/// A symbolic link that leads out of the repository, by itself or through other links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkOut {
+    /// Its path, as [`shown_path`] writes it.
+    pub path: String,
+    /// Where it points, as [`shown_path`] writes it.
+    pub target: String,
+}
+
+/// A secret in a commit; its value is kept nowhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretFound {
+    /// The path of the file that holds it, or whose name it is, as [`shown_path`] writes it; without the secret.
+    pub path: String,
+    /// What kind.
+    pub kind: SecretKind,
+    /// The commit, where it is not the last one.
+    pub commit: Option<Sha>,
 }
 
 impl Diff {
@@ -40,10 +64,6 @@ pub struct FileChange {
     pub deletions: u64,
     /// Size in bytes after the change.
     pub size: u64,
-    /// Where a symbolic link points, as [`shown_path`] writes it.
-    pub link_target: Option<String>,
-    /// Kinds of secret found in added lines, each once; the values are kept nowhere.
-    pub secrets: Vec<SecretKind>,
 }
 
 /// What happened to a file.

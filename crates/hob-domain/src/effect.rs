@@ -104,7 +104,7 @@ impl Unblocking {
                 format!("approved by {}", answer.actor)
             }
         };
-        record.attempt = 0;
+        (record.attempt, record.quota_pauses) = (0, 0);
         (record.last_failure, record.blocked, record.proposed) = (None, None, None);
         if record.pull_request.is_none() {
             // Work that passed its checks before the answer is not what is asked for now.
@@ -234,6 +234,7 @@ fn asked_for_again(old: &Record) -> Record {
         checks: None,
         accepted: None,
         stalled: None,
+        quota_pauses: 0,
         paused: None,
         request: None,
         ..old.clone()

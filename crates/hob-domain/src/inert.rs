@@ -157,6 +157,8 @@ fn push_text(written: &mut String, text: &str) {
         let after_gh = || written.len() >= 2 && written.as_bytes()[written.len() - 2..].eq_ignore_ascii_case(b"gh");
         match c {
             '<' => written.push_str("&lt;"),
+            // `&commat;` would call as `@` does.
+            '&' if next == '#' || next.is_ascii_alphanumeric() => written.push_str("&amp;"),
             '!' if next == '[' => written.push_str("!\\"),
             '@' if next.is_alphanumeric() => written.extend(['@', BREAK]),
             '#' if next.is_ascii_digit() => written.extend(['#', BREAK]),
@@ -176,7 +178,13 @@ fn open_fence(text: &str) -> Option<String> {
     let opening = lines.first()?.trim_start();
     let mark = opening.chars().next()?;
     let fence: String = opening.chars().take_while(|c| *c == mark).collect();
-    let closes = |line: &str| line.trim().len() >= fence.len() && line.trim().chars().all(|c| c == mark);
+    let closes = |line: &str| {
+        let words = line.trim_start_matches(' ');
+        // Four blanks make it a line of the code.
+        line.len() - words.len() < 4
+            && words.trim_end().len() >= fence.len()
+            && words.trim_end().chars().all(|c| c == mark)
+    };
     let is_closed = lines.len() > 1 && lines.last().is_some_and(|line| closes(line));
     (!is_closed).then_some(fence)
 }
@@ -221,6 +229,8 @@ mod tests {
         assert_eq!(inert("closes GH-4 https://x/o/r/issues/5"), "closes GH-\u{200b}4 https://x/o/r/issues/\u{200b}5");
         assert_eq!(inert("![x](http://beacon) <img>"), "!\\[x](http://beacon) &lt;img>");
         assert_eq!(inert("/merge\n  /hob retry"), "\u{200b}/merge\n  \u{200b}/hob retry");
+        // Attack corpus J118.
+        assert_eq!(inert("&commat;team &#x40;x &num;9 a && b"), "&amp;commat;team &amp;#x40;x &amp;num;9 a && b");
         assert_eq!(inert("a/b, mail a@b.c"), "a/b, mail a@\u{200b}b.c");
     }
 
@@ -265,6 +275,7 @@ mod tests {
         assert_eq!(inert("```\n@a"), "```\n@a\n```");
         assert_eq!(inert("~~~~ x\n```\n"), "~~~~ x\n```\n~~~~");
         assert_eq!(inert("```"), "```\n```");
+        assert_eq!(inert("~~~\n    ~~~"), "~~~\n    ~~~\n~~~");
         assert_eq!(inert("- ```\n  @a"), "- ```\n  @a", "the list's end closes it");
         assert_eq!(inert("```\n@a\n```"), "```\n@a\n```");
     }

@@ -140,6 +140,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         head_sha: None,
         accepted: None,
         stalled: None,
+        quota_pauses: 0,
         request: None,
         paused: None,
         pull_request: None,

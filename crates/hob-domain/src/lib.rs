@@ -26,6 +26,7 @@ mod policy;
 mod poll;
 mod pull_report;
 mod record;
+mod rendered;
 mod report;
 mod repository;
 mod retry;
@@ -45,7 +46,7 @@ pub use approval::{Impact, Proposed};
 pub use blocked::{BlockKind, BlockReason, Blocked};
 pub use brief::{BriefParts, brief};
 pub use budget::{Allowance, Budget, Budgets, Exhausted};
-pub use change::{ChangeKind, Diff, FileChange, FileMode, shown_path};
+pub use change::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound, shown_path};
 pub use change_text::ChangeText;
 pub use command::{Command, command_in, unknown_command};
 pub use commit_identity::{CommitIdentity, noreply_email};
@@ -69,6 +70,7 @@ pub use record::{
     Answer, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,
     UnwritableRecord,
 };
+pub use rendered::rendered;
 pub use report::{OWN_MARK, STATUS_MARK, StatusRules, replied_to, reply_body, status_body};
 pub use repository::{
     DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left, headroom,
@@ -76,7 +78,7 @@ pub use repository::{
 };
 pub use retry::{FailureClass, failure_mark};
 pub use run::{Outcome, Progress, RunReport, RunRequest};
-pub use secrets::{SecretKind, secret_in};
+pub use secrets::{SecretKind, secrets_in, without_tokens};
 pub use slug::branch_for;
 pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};
 pub use spend::{Spend, dollars};

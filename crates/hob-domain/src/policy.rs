@@ -4,7 +4,7 @@ use std::fmt;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::{ChangeKind, Diff, FileChange, FileMode, SecretKind};
+use crate::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound};
 
 /// Always protected unless [`HobFiles::Allowed`]: who may write these runs code with the repository's rights, or, by
 /// `.gitmodules`, in the git of whoever clones it.
@@ -77,6 +77,9 @@ impl DiffPolicy {
         for file in &diff.files {
             self.check(file, &mut found);
         }
+        let links = diff.links_out.iter().cloned();
+        found.extend(links.map(|LinkOut { path, target }| Violation::LinkOut { path, target }));
+        found.extend(diff.secrets.iter().cloned().map(Violation::Secret));
         found
     }
 
@@ -97,16 +100,12 @@ impl DiffPolicy {
         if file.kind == ChangeKind::Deleted {
             return;
         }
-        if let Some(target) = file.link_target.as_ref().filter(|target| leaves_the_tree(&file.path, target)) {
-            found.push(Violation::LinkOut { path: path(), target: target.clone() });
-        }
         if file.size > self.max_file_bytes {
             found.push(Violation::TooLarge { path: path(), bytes: file.size, limit: self.max_file_bytes });
         }
         if self.env_files.is_match(&file.path) && !self.env_examples.is_match(&file.path) {
             found.push(Violation::SecretFile { path: path() });
         }
-        found.extend(file.secrets.iter().map(|kind| Violation::Secret { path: path(), kind: *kind }));
     }
 }
 
@@ -125,23 +124,6 @@ fn compile<'a>(globs: impl IntoIterator<Item = &'a str>) -> Result<GlobSet, Inva
         set.add(compiled.map_err(invalid(glob))?);
     }
     set.build().map_err(invalid("all together"))
-}
-
-/// Whether a link at `path` to `target` points above the tree's root, or anywhere by an absolute path.
-fn leaves_the_tree(path: &str, target: &str) -> bool {
-    if target.starts_with('/') {
-        return true;
-    }
-    let mut depth = path.matches('/').count();
-    for part in target.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if depth == 0 => return true,
-            ".." => depth -= 1,
-            _name => depth += 1,
-        }
-    }
-    false
 }
 
 /// A rule that a diff breaks. Its text never holds a secret's value.
@@ -185,13 +167,8 @@ pub enum Violation {
         /// The path.
         path: String,
     },
-    /// An added line holds a secret.
-    Secret {
-        /// The path.
-        path: String,
-        /// What kind.
-        kind: SecretKind,
-    },
+    /// A file, its name or an earlier commit holds a secret.
+    Secret(SecretFound),
 }
 
 impl fmt::Display for Violation {
@@ -205,7 +182,10 @@ impl fmt::Display for Violation {
             }
             Self::TooManyFiles { count, limit } => write!(f, "{count} files are changed, the limit is {limit}"),
             Self::SecretFile { path } => write!(f, "`{path}` is a file that holds secrets"),
-            Self::Secret { path, kind } => write!(f, "`{path}` holds {kind}"),
+            Self::Secret(SecretFound { path, kind, commit: None }) => write!(f, "`{path}` holds {kind}"),
+            Self::Secret(SecretFound { path, kind, commit: Some(commit) }) => {
+                write!(f, "`{path}` holds {kind} in the commit {}", commit.short())
+            }
         }
     }
 }
@@ -213,6 +193,7 @@ impl fmt::Display for Violation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{SecretKind, Sha};
 
     fn file(path: &str) -> FileChange {
         FileChange {
@@ -222,8 +203,6 @@ mod tests {
             additions: 1,
             deletions: 0,
             size: 10,
-            link_target: None,
-            secrets: Vec::new(),
         }
     }
 
@@ -255,22 +234,33 @@ mod tests {
 
     #[test]
     fn what_must_not_be_in_a_tree_is_named_without_its_value() {
-        let secret = FileChange { secrets: vec![SecretKind::GitHubToken], ..file("a") };
-        let link = |path, target: &str| FileChange { link_target: Some(target.into()), ..file(path) };
         for (change, said) in [
-            (secret, "`a` holds a GitHub token"),
             (FileChange { mode: FileMode::Gitlink, ..file("a") }, "`a` is a link to another repository's commit"),
             (FileChange { size: 101, ..file("a") }, "`a` has 101 bytes, the limit is 100"),
             (file("x/.env"), "`x/.env` is a file that holds secrets"),
-            (link("a", "/etc/passwd"), "`a` is a link out of the repository, to `/etc/passwd`"),
-            (link("a/b", "../../x"), "`a/b` is a link out of the repository, to `../../x`"),
         ] {
             assert_eq!(judged(change, HobFiles::Protected), [said]);
         }
-        for fine in [file(".env.example"), link("a/b", "../x"), link("a/b", "c/../../x")] {
-            assert!(judged(fine, HobFiles::Protected).is_empty());
-        }
+        assert!(judged(file(".env.example"), HobFiles::Protected).is_empty());
         assert!(judged(FileChange { kind: ChangeKind::Deleted, ..file(".env") }, HobFiles::Protected).is_empty());
+    }
+
+    #[test]
+    fn links_and_secrets_are_named_without_their_value() {
+        let secret = |commit| SecretFound { path: "a".into(), kind: SecretKind::GitHubToken, commit };
+        let diff = Diff {
+            links_out: vec![LinkOut { path: "a".into(), target: "/etc".into() }],
+            secrets: vec![secret(None), secret(Some(Sha::from("0123456789abcdef")))],
+            ..Diff::default()
+        };
+        let policy = DiffPolicy::new(&[], HobFiles::Protected, 1, 100).unwrap();
+        let said: Vec<_> = policy.violations(&diff).iter().map(Violation::to_string).collect();
+        let wanted = [
+            "`a` is a link out of the repository, to `/etc`",
+            "`a` holds a GitHub token",
+            "`a` holds a GitHub token in the commit 0123456789",
+        ];
+        assert_eq!(said, wanted);
     }
 
     #[test]

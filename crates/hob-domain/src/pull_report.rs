@@ -202,10 +202,8 @@ mod tests {
             additions: 1,
             deletions: 2,
             size: 10,
-            link_target: None,
-            secrets: Vec::new(),
         };
-        Diff { files: (1..=files).map(file).collect(), patch: String::new(), patch_truncated: false }
+        Diff { files: (1..=files).map(file).collect(), ..Diff::default() }
     }
 
     fn record() -> Record {

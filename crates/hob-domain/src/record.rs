@@ -196,6 +196,9 @@ pub struct Record {
     /// How the last attempt failed and on what work, as one hash: the same again is no progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalled: Option<String>,
+    /// How often an agent said since the last answer that the model's quota is used up.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub quota_pauses: u32,
     /// What is asked of whoever holds the lease.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Request>,
@@ -311,6 +314,10 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(200).collect()
 }
 
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -379,6 +386,7 @@ mod tests {
             head_sha: Some(Sha(text())),
             accepted: Some(Sha(text())),
             stalled: Some(text()),
+            quota_pauses: 3,
             request: Some(Request { control: Control::Pause, by: ann(), at, reason: text() }),
             paused: Some(pause),
             pull_request: Some(PullNumber(5)),
@@ -393,7 +401,7 @@ mod tests {
         insta::assert_snapshot!(message, @r#"
         a sentence
 
-        {"version":1,"issue":1,"nonce":"1","generation":1,"holder":{"worker":"w","nonce":"1"},"renewed_at":"1970-01-01T00:00:00Z","duration_seconds":60,"state":"blocked","claimed_at":"1970-01-01T00:00:00Z","attempt":1,"attempts_ever":1,"round":0,"retry_after":"1970-01-01T00:00:00Z","last_failure":"x","blocked":{"kind":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"branch":"x","pushed":true,"base_sha":"x","head_sha":"x","accepted":"x","stalled":"x","request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull_request":5,"status_comment":6,"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"checks":{"passed":1,"run":2}}
+        {"version":1,"issue":1,"nonce":"1","generation":1,"holder":{"worker":"w","nonce":"1"},"renewed_at":"1970-01-01T00:00:00Z","duration_seconds":60,"state":"blocked","claimed_at":"1970-01-01T00:00:00Z","attempt":1,"attempts_ever":1,"round":0,"retry_after":"1970-01-01T00:00:00Z","last_failure":"x","blocked":{"kind":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"branch":"x","pushed":true,"base_sha":"x","head_sha":"x","accepted":"x","stalled":"x","quota_pauses":3,"request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull_request":5,"status_comment":6,"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"checks":{"passed":1,"run":2}}
         "#);
     }
 

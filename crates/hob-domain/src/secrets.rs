@@ -1,6 +1,6 @@
 //! Secrets in text, by their well-known forms. The value itself is never kept or shown.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 /// What kind of secret a text holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,19 +49,65 @@ const TOKENS: [(&str, usize, SecretKind); 15] = [
     ("xapp-", 20, SecretKind::SlackToken),
 ];
 
-/// Finds the first secret in `text`, in time linear in its length.
-pub fn secret_in(text: &str) -> Option<SecretKind> {
-    if text.contains("-----BEGIN ") && text.contains("PRIVATE KEY") {
-        return Some(SecretKind::PrivateKey);
+/// The secrets in `bytes`, each with what tells it from others of its kind, in time linear in their number. Text in UTF-16
+/// and text with NUL bytes in between is read, too.
+pub fn secrets_in(bytes: &[u8]) -> BTreeSet<(SecretKind, Vec<u8>)> {
+    let mut found = BTreeSet::new();
+    find(bytes, &mut found);
+    if bytes.contains(&0) {
+        let without: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+        find(&without, &mut found);
     }
-    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    text.split(|c| !word(c)).find_map(|candidate| {
-        TOKENS.iter().find_map(|(prefix, fewest, kind)| {
-            let rest = candidate.strip_prefix(prefix)?;
-            let exact = *kind != SecretKind::AwsKey
-                || rest.len() == 16 && rest.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
-            (rest.len() >= *fewest && exact).then_some(*kind)
-        })
+    found
+}
+
+fn find(bytes: &[u8], found: &mut BTreeSet<(SecretKind, Vec<u8>)>) {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let mut at = 0;
+    for word in bytes.split(|byte| !is_word(byte)) {
+        let end = at + word.len();
+        if let Some(kind) = token(word) {
+            found.insert((kind, word.to_vec()));
+        } else if word.ends_with(KEY_BEGINS) && is_private_key(&bytes[end..]) {
+            // What stands behind the heading is the key's own.
+            let own = &bytes[end..bytes.len().min(end + KEY_OWN)];
+            found.insert((SecretKind::PrivateKey, own.to_vec()));
+        }
+        at = end + 1;
+    }
+}
+
+/// The text with each token replaced by its kind.
+pub fn without_tokens(text: &str) -> String {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let shown = |part: &str| {
+        let (word, end) = part.split_at(part.trim_end_matches(|c| !is_word(c)).len());
+        token(word.as_bytes()).map_or_else(|| part.to_owned(), |kind| format!("[{kind}]{end}"))
+    };
+    text.split_inclusive(|c| !is_word(c)).map(shown).collect()
+}
+
+/// The heading of a key in PEM, without its kind.
+const KEY_BEGINS: &[u8] = b"-----BEGIN";
+/// Bytes behind the heading that tell one key from another.
+const KEY_OWN: usize = 200;
+
+/// Whether ` RSA PRIVATE KEY-----`, with any kind, follows.
+fn is_private_key(rest: &[u8]) -> bool {
+    let line = &rest[..rest.len().min(80)];
+    let line = line.split(|byte| matches!(byte, b'\n' | b'\r' | b'\\')).next().unwrap_or_default();
+    line.windows(KEY_ENDS.len()).any(|part| part == KEY_ENDS)
+}
+
+/// How the heading of every kind of private key ends.
+const KEY_ENDS: &[u8] = b" PRIVATE KEY";
+
+fn token(word: &[u8]) -> Option<SecretKind> {
+    TOKENS.iter().find_map(|(prefix, fewest, kind)| {
+        let rest = word.strip_prefix(prefix.as_bytes())?;
+        let exact = *kind != SecretKind::AwsKey
+            || rest.len() == 16 && rest.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+        (rest.len() >= *fewest && exact).then_some(*kind)
     })
 }
 
@@ -83,7 +129,28 @@ mod tests {
             ("tokens start with ghp_ or github_pat_".to_owned(), None),
             (String::new(), None),
         ] {
-            assert_eq!(secret_in(&text), found, "{text}");
+            assert_eq!(secrets_in(text.as_bytes()).first().map(|(kind, _)| *kind), found, "{text}");
+            // Attack corpus J107.
+            for encoded in [text.encode_utf16().flat_map(u16::to_le_bytes).collect(), format!("\0{text}").into_bytes()]
+            {
+                assert_eq!(secrets_in(&encoded).first().map(|(kind, _)| *kind), found, "{text}: {encoded:?}");
+            }
         }
+    }
+
+    #[test]
+    fn a_token_is_shown_as_its_kind() {
+        let text = format!("a/ghp_{}.txt b ghp_x", "a1B2".repeat(10));
+        assert_eq!(without_tokens(&text), "a/[a GitHub token].txt b ghp_x");
+    }
+
+    #[test]
+    fn each_secret_is_told_from_others_of_its_kind() {
+        let (one, other) = ("ghp_".to_owned() + &"a".repeat(36), "ghp_".to_owned() + &"b".repeat(36));
+        let key = |body: &str| format!("-----BEGIN {} PRIVATE KEY-----\n{body}\n", "EC");
+        let text = format!("{one} {other} {one}\n{}{}", key("AAAA"), key("BBBB"));
+        let found: Vec<_> = secrets_in(text.as_bytes()).into_iter().map(|(kind, _)| kind).collect();
+        let (key, token) = (SecretKind::PrivateKey, SecretKind::GitHubToken);
+        assert_eq!(found, [key, key, token, token]);
     }
 }

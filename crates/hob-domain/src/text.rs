@@ -102,6 +102,11 @@ fn is_hidden(c: char) -> bool {
         || (c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
 }
 
+/// Where two dashes stand, also within a longer row of them.
+fn dashes(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.as_bytes().windows(2).enumerate().filter(|(_, two)| *two == b"--").map(move |(at, _)| (at, &text[at..at + 2]))
+}
+
 /// Takes HTML comments out, as a browser reads them: `<!--` to `-->` or `--!>`, and to the end where none closes it.
 fn without_comments(text: &str) -> (String, usize) {
     let mut shown = String::with_capacity(text.len());
@@ -109,12 +114,13 @@ fn without_comments(text: &str) -> (String, usize) {
     while let Some(start) = rest.find("<!--") {
         shown.push_str(&rest[..start]);
         let comment = &rest[start + 4..];
-        let close = |mark: &str| comment.find(mark).map(|at| at + mark.len());
-        let end = match (close("-->"), close("--!>")) {
-            (Some(one), Some(other)) => one.min(other),
-            (Some(one), None) | (None, Some(one)) => one,
-            (None, None) => comment.len(),
+        // One look at each place: many comments must not each look for what only the end of the text has, or nothing has.
+        let ends = |(at, _): (usize, &str)| {
+            let after = &comment[at + 2..];
+            let mark = ["!>", ">"].iter().find(|mark| after.starts_with(**mark))?;
+            Some(at + 2 + mark.len())
         };
+        let end = dashes(comment).find_map(ends).unwrap_or(comment.len());
         hidden += comment[..end].chars().count() + 4;
         rest = &comment[end..];
     }
@@ -138,6 +144,10 @@ mod tests {
         ] {
             assert_eq!(visible(text).0, seen, "{text:?}");
         }
+        // Attack corpus J120: each of them is looked at once.
+        assert_eq!(visible(&"<!--a-->".repeat(8_192)).0, "");
+        assert_eq!(visible(&"<!--a--".repeat(8_192)).0, "");
+        assert_eq!(visible("a<!---->b<!--->c--->d"), ("abd".to_owned(), 18));
         assert_eq!(visible("plain").1, 0);
         assert_eq!(visible("a\u{200b}b").1, 1);
     }

@@ -168,6 +168,8 @@ pub enum Note {
     Failure(String),
     /// The branch is on the forge.
     Pushed,
+    /// The agent said that the model's quota is used up.
+    QuotaPause,
 }
 
 /// Makes a transition: the next record, and the sentence that tells it.
@@ -192,6 +194,7 @@ impl Record {
             Note::Spend(spend) => self.spend = self.spend + spend,
             Note::Proven(head) => self.head_sha = Some(head),
             Note::Failure(mark) => self.stalled = Some(mark),
+            Note::QuotaPause => self.quota_pauses = self.quota_pauses.saturating_add(1),
             Note::Pushed => self.pushed = true,
         }
     }

@@ -12,6 +12,7 @@ mod lines;
 mod owner;
 mod process_tag;
 mod program;
+mod removal;
 mod shell;
 mod watchdog;
 
@@ -21,5 +22,6 @@ pub use environment::Environment;
 pub use hide::hide_from_children;
 pub use process_tag::TaggedProcesses;
 pub use program::{Exit, Finished, ProcessError, Program};
+pub use removal::{remove_tree, remove_tree_until};
 pub use shell::{CommandEnd, CommandLimits, Ran, Shell};
 pub use watchdog::{start_watchdog, was_watchdog};

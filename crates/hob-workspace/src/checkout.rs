@@ -12,6 +12,7 @@ use crate::{
     BranchName, Foreign, WorkspaceError, commit, diff,
     error::library,
     git::{Before, Git, Tree},
+    git_dir,
     in_use::Use,
     layout::{IssueFolder, blocking, is_empty, make, remove, remove_git_folders, write},
     object_id::{checked, oid},
@@ -151,7 +152,7 @@ impl Checkout {
     pub async fn tip(&self) -> Result<Sha, WorkspaceError> {
         let (git, name) = (self.folder.git(), self.branch.full());
         blocking("read the branch's tip", move || {
-            let repo = git2::Repository::open_bare(&git).map_err(library("open the issue's git directory"))?;
+            let repo = git_dir::open(&git, "open the issue's git directory")?;
             let id = repo.refname_to_id(&name).map_err(library("read the branch's tip"))?;
             Ok(Sha(id.to_string()))
         })
@@ -167,7 +168,7 @@ impl Checkout {
         let (git, name, to) = (self.folder.git(), self.branch.full(), oid(to)?);
         blocking("move the branch", move || {
             let failed = library("move the branch");
-            let repo = git2::Repository::open_bare(&git).map_err(&failed)?;
+            let repo = git_dir::open(&git, "move the branch")?;
             repo.reference(&name, to, true, "unwound").map(drop).map_err(&failed)
         })
         .await
@@ -234,7 +235,7 @@ impl Checkout {
             if !folder.index().exists() || !folder.tree().is_dir() || folder.tree().is_symlink() {
                 return Ok(None);
             }
-            let repo = git2::Repository::open_bare(folder.git()).map_err(library("open the issue's git directory"))?;
+            let repo = git_dir::open(&folder.git(), "open the issue's git directory")?;
             let Ok(tip) = repo.refname_to_id(&branch.full()) else { return Ok(None) };
             // What was never pushed goes out from the base of its time.
             let start = match &pushed {

@@ -17,6 +17,8 @@ use hob_domain::{CommitIdentity, Sha, Timestamp, shown_path};
 use crate::{
     BranchName, UnfitWork, WorkspaceError,
     error::{disk, library},
+    git_dir,
+    survey::survey,
 };
 
 /// A commit on Hob's branch that is not Hob's.
@@ -65,12 +67,15 @@ pub(super) fn open(git: &Path, tree: &Path) -> Result<Repository, WorkspaceError
     if !fs::symlink_metadata(tree).is_ok_and(|found| found.is_dir()) {
         return Err(UnfitWork::NoFolder.into());
     }
-    let opened = Repository::open_bare(git).and_then(|repo| repo.set_workdir(tree, false).map(|()| repo));
-    opened.map_err(library("open the issue's git directory"))
+    let doing = "open the issue's git directory";
+    let repo = git_dir::open(git, doing)?;
+    repo.set_workdir(tree, false).map_err(library(doing))?;
+    Ok(repo)
 }
 
 /// Finds what changed in the folder and refuses what cannot be committed.
 pub(super) fn stage(repo: &Repository, tree: &Path, limits: &WorkspaceSettings) -> Result<Vec<Change>, WorkspaceError> {
+    survey(tree)?;
     let mut options = DiffOptions::new();
     options.include_untracked(true).recurse_untracked_dirs(true).include_typechange(true).skip_binary_check(true);
     let diff = repo.diff_index_to_workdir(None, Some(&mut options)).map_err(library("compare the folder"))?;
@@ -181,7 +186,7 @@ pub(super) fn foreign(
     (base, accepted): (Oid, Option<Oid>),
 ) -> Result<Option<Foreign>, WorkspaceError> {
     let failed = library("read the branch's history");
-    let repo = Repository::open_bare(git).map_err(&failed)?;
+    let repo = git_dir::open(git, "read the branch's history")?;
     let mut walk = repo.revwalk().map_err(&failed)?;
     walk.set_sorting(Sort::TOPOLOGICAL | Sort::REVERSE).and_then(|()| walk.push(start)).map_err(&failed)?;
     walk.hide(base).map_err(&failed)?;

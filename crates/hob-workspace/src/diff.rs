@@ -2,18 +2,20 @@
 
 use std::path::Path;
 
-use git2::{Delta, DiffDelta, DiffFormat, DiffOptions, Oid, Repository};
-use hob_domain::{ChangeKind, Diff, FileChange, FileMode, secret_in, shown_path};
+use git2::{Delta, DiffDelta, DiffFormat, DiffOptions, Index, Oid, Repository};
+use hob_domain::{ChangeKind, Diff, FileChange, FileMode, shown_path};
 
-use crate::{WorkspaceError, error::library};
+use crate::{WorkspaceError, error::library, git_dir, links::links_out, secrets::secrets};
 
 /// Above this many bytes a file's content is not compared line by line, only as a whole.
 const LARGEST_TEXT: i64 = 64 << 20;
 
-/// Reads the difference. Every added line is searched for secrets, also beyond the patch's cap.
+/// Reads the difference; what it says of links and secrets does not depend on the patch.
 pub(super) fn read(git: &Path, base: Oid, head: Oid, cap: usize) -> Result<Diff, WorkspaceError> {
     let failed = library("read the diff");
-    let repo = Repository::open_bare(git).map_err(&failed)?;
+    let repo = git_dir::open(git, "read the diff")?;
+    // Without an index there are no attributes: a repository's own must not hide what it changes.
+    Index::new().and_then(|mut none| repo.set_index(&mut none)).map_err(&failed)?;
     let tree = |id| repo.find_commit(id).and_then(|commit| commit.tree());
     let (old, new) = (tree(base).map_err(&failed)?, tree(head).map_err(&failed)?);
     let mut options = DiffOptions::new();
@@ -29,22 +31,24 @@ pub(super) fn read(git: &Path, base: Oid, head: Oid, cap: usize) -> Result<Diff,
             at = (at..files.len()).find(|n| files[*n].path == path).unwrap_or(at);
         }
         if let Some(file) = files.get_mut(at) {
-            count(file, line.origin(), line.content());
+            count(file, line.origin());
         }
         patch.push(line.origin(), line.content());
         true
     })
     .map_err(&failed)?;
-    Ok(Diff { files, patch: patch.text, patch_truncated: patch.truncated })
+    let has_links = |delta: DiffDelta<'_>| {
+        [delta.old_file(), delta.new_file()].iter().any(|file| file.mode() == git2::FileMode::Link)
+    };
+    let links_out =
+        if diff.deltas().any(has_links) { links_out(&repo, &old, &new).map_err(&failed)? } else { Vec::new() };
+    let secrets = secrets(&repo, base, head).map_err(&failed)?;
+    Ok(Diff { files, patch: patch.text, patch_truncated: patch.truncated, links_out, secrets })
 }
 
-fn count(file: &mut FileChange, origin: char, content: &[u8]) {
+fn count(file: &mut FileChange, origin: char) {
     match origin {
-        '+' => {
-            file.additions += 1;
-            let found = secret_in(&String::from_utf8_lossy(content));
-            file.secrets.extend(found.filter(|kind| !file.secrets.contains(kind)));
-        }
+        '+' => file.additions += 1,
         '-' => file.deletions += 1,
         _context_or_header => {}
     }
@@ -79,17 +83,7 @@ fn change(repo: &Repository, delta: &DiffDelta<'_>) -> FileChange {
     };
     let gone = kind == ChangeKind::Deleted;
     let size = if gone || mode == FileMode::Gitlink { 0 } else { size(repo, side.id()) };
-    let link = (mode == FileMode::Link && !gone).then(|| repo.find_blob(side.id()).ok()).flatten();
-    FileChange {
-        path: shown(delta),
-        kind,
-        mode,
-        additions: 0,
-        deletions: 0,
-        size,
-        link_target: link.map(|blob| shown_path(blob.content())),
-        secrets: Vec::new(),
-    }
+    FileChange { path: shown(delta), kind, mode, additions: 0, deletions: 0, size }
 }
 
 fn size(repo: &Repository, id: Oid) -> u64 {

@@ -151,6 +151,22 @@ pub enum UnfitWork {
         /// The setting `workspace.max_files`.
         limit: usize,
     },
+    /// A file of git's rules that is none.
+    #[error("`{path}` is no file of at most {limit} bytes, so git cannot read its rules")]
+    Rules {
+        /// Where.
+        path: String,
+        /// The most bytes.
+        limit: u64,
+    },
+    /// Folders in folders without end.
+    #[error("folders are nested more than {limit} deep in `{path}`")]
+    TooDeep {
+        /// The folder at the top that holds them.
+        path: String,
+        /// How many.
+        limit: usize,
+    },
     /// A file that is too large.
     #[error("`{path}` has {bytes} bytes, the limit is {limit}")]
     TooLarge {

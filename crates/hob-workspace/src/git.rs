@@ -14,7 +14,7 @@ use hob_domain::Sha;
 use hob_process::{Environment, Exit, Finished, Program};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Remote, WorkspaceError, object_id::checked};
+use crate::{Remote, WorkspaceError, git_dir::GitDir, object_id::checked};
 
 /// Settings of every command. They come by environment, where they outweigh every file.
 ///
@@ -87,16 +87,24 @@ impl Git {
     }
 
     /// A command on a git directory of Hob's that talks to nobody: not even for objects that are missing.
-    pub(super) fn local(&self, git_dir: &Path) -> Program {
-        self.program(git_dir, "none", Vec::new()).env("GIT_NO_LAZY_FETCH", "1").deadline(self.settings.local_time)
+    pub(super) fn local(&self, git_dir: GitDir<'_>) -> Result<Program, WorkspaceError> {
+        let program = self.program(git_dir, "none", Vec::new())?;
+        Ok(program.env("GIT_NO_LAZY_FETCH", "1").deadline(self.settings.local_time))
     }
 
     /// A command that talks to `remote`.
-    pub(super) fn remote(&self, git_dir: &Path, remote: &Remote) -> Program {
-        self.program(git_dir, remote.protocols(), remote.settings()).deadline(self.settings.transfer_time)
+    pub(super) fn remote(&self, git_dir: GitDir<'_>, remote: &Remote) -> Result<Program, WorkspaceError> {
+        Ok(self.program(git_dir, remote.protocols(), remote.settings())?.deadline(self.settings.transfer_time))
     }
 
-    fn program(&self, git_dir: &Path, protocols: &str, more: Vec<(String, String)>) -> Program {
+    fn program(
+        &self,
+        git_dir: GitDir<'_>,
+        protocols: &str,
+        more: Vec<(String, String)>,
+    ) -> Result<Program, WorkspaceError> {
+        git_dir.renew()?;
+        let git_dir = git_dir.path();
         let own = SETTINGS.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         let settings: Vec<_> = own.chain(more).collect();
         let mut program = Program::new(&self.settings.git, &self.environment)
@@ -107,19 +115,21 @@ impl Git {
             program = program.env(format!("GIT_CONFIG_KEY_{n}"), key).env(format!("GIT_CONFIG_VALUE_{n}"), value);
         }
         // A folder of Hob's: the agent's could hold programs that a relative path in `PATH` would find.
-        program.dir(git_dir).arg(option("--git-dir=", git_dir))
+        Ok(program.dir(git_dir).arg(option("--git-dir=", git_dir)))
     }
 
     /// Makes `folder` hold exactly the commit: changed, new and ignored files of before are gone.
     pub(super) async fn materialise(&self, tree: &Tree<'_>, sha: &Sha) -> Result<(), WorkspaceError> {
-        let command =
-            || self.local(tree.git_dir).arg(option("--work-tree=", tree.folder)).env("GIT_INDEX_FILE", tree.index);
+        let command = || {
+            let local = self.local(GitDir::Issue(tree.git_dir))?;
+            Ok::<_, WorkspaceError>(local.arg(option("--work-tree=", tree.folder)).env("GIT_INDEX_FILE", tree.index))
+        };
         let sha = checked(sha)?;
-        done("check the files out", command().args(["read-tree", "--reset", "-u", sha])).await?;
+        done("check the files out", command()?.args(["read-tree", "--reset", "-u", sha])).await?;
         match tree.before {
             Before::Nothing => {}
             Before::Anything => {
-                done("clean the checkout", command().args(["clean", "-ffdxq"]).dir(tree.folder)).await?;
+                done("clean the checkout", command()?.args(["clean", "-ffdxq"]).dir(tree.folder)).await?;
             }
         }
         Ok(())

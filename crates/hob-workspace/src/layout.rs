@@ -11,12 +11,13 @@
 //! ```
 
 use std::{
-    fs, io,
-    os::unix::fs::{DirBuilderExt, PermissionsExt},
+    fs,
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
 };
 
 use hob_domain::{IssueNumber, RepoName};
+use hob_process::remove_tree;
 
 use crate::{WorkspaceError, error::disk};
 
@@ -97,56 +98,21 @@ pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Worksp
 
 /// Removes whatever is at `path`, links themselves and not what they point to; nothing there is fine.
 pub(super) fn remove(path: &Path) -> Result<(), WorkspaceError> {
-    let gone = match remove_once(path) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            // Package caches make folders read-only; an agent may, too.
-            unlock(path).and_then(|()| remove_once(path))
-        }
-        other => other,
-    };
-    match gone {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(disk("remove", path)(error)),
-        Ok(()) | Err(_) => Ok(()),
-    }
-}
-
-/// Removes a folder file by file, until `stop` says so.
-pub(super) fn remove_until(folder: &Path, stop: &dyn Fn() -> bool) -> Result<(), WorkspaceError> {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if stop() {
-            return Ok(());
-        }
-        match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            true => remove_until(&entry.path(), stop)?,
-            false => drop(fs::remove_file(entry.path())),
-        }
-    }
-    // What is still there was not to be read or written.
-    if stop() { Ok(()) } else { remove(folder) }
-}
-
-fn remove_once(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
-}
-
-/// Makes every folder below `path` writable, without following links.
-fn unlock(path: &Path) -> io::Result<()> {
-    if !fs::symlink_metadata(path)?.is_dir() {
-        return Ok(());
-    }
-    fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
-    fs::read_dir(path)?.try_for_each(|entry| unlock(&entry?.path()))
+    remove_tree(path).map_err(disk("remove", path))
 }
 
 /// Removes every `.git` below `folder`, which git's own cleaning leaves in folders that hold tracked files. What a git
 /// directory says is a program to run; one that an earlier run left must not reach the next.
 pub(super) fn remove_git_folders(folder: &Path) -> Result<(), WorkspaceError> {
-    for entry in fs::read_dir(folder).map_err(disk("read", folder))? {
-        let entry = entry.map_err(disk("read", folder))?;
-        if entry.file_name().eq_ignore_ascii_case(".git") {
-            remove(&entry.path())?;
-        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            remove_git_folders(&entry.path())?;
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(disk("read", &folder))? {
+            let entry = entry.map_err(disk("read", &folder))?;
+            if entry.file_name().eq_ignore_ascii_case(".git") {
+                remove(&entry.path())?;
+            } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(entry.path());
+            }
         }
     }
     Ok(())

@@ -7,6 +7,7 @@ use hob_domain::Sha;
 use crate::{
     Remote, WorkspaceError,
     git::{Git, done},
+    git_dir::GitDir,
     layout::{blocking, ledgers, remove},
     mirror::{fetching, lay},
     transport::exchange,
@@ -21,11 +22,15 @@ pub(super) async fn messages(
 ) -> Result<HashMap<Sha, String>, WorkspaceError> {
     let place = ledgers(root, remote.repo());
     lay(&place).await?;
-    let command = fetching(git, &place, remote)
+    let command = fetching(git, &place, remote)?
         .args(["--depth=1", "--filter=tree:0", "origin"])
         .arg(format!("+{prefix}*:refs/fetched/*"));
     exchange("fetch the ledgers of", remote, &place, command).await?;
-    let list = git.local(&place).args(["for-each-ref", "--format=%(objectname)%00%(contents)%00", "refs/fetched/"]);
+    let list = git.local(GitDir::Mirror(&place))?.args([
+        "for-each-ref",
+        "--format=%(objectname)%00%(contents)%00",
+        "refs/fetched/",
+    ]);
     let said = done("read the ledgers", list).await?;
     blocking("remove the ledgers", move || remove(&place)).await?;
     let mut parts = said.split('\0');

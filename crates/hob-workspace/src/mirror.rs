@@ -15,6 +15,7 @@ use crate::{
     BranchName, Remote, WorkspaceError,
     error::disk,
     git::{Git, done, said},
+    git_dir::GitDir,
     layout::{blocking, make, mirror, remove, repo_folder, write},
     object_id::checked,
     transport::exchange,
@@ -77,36 +78,30 @@ pub(super) async fn update(git: &Git, root: &Path, remote: &Remote, base: &Branc
     Ok(tip)
 }
 
-/// Makes an empty bare repository that may leave objects out. The address stands in no file: each command brings it, so a server may move.
+/// Makes an empty bare repository that may leave objects out.
 pub(super) async fn lay(fresh: &Path) -> Result<(), WorkspaceError> {
-    const CONFIG: &str = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tpartialClone = origin\n\
-        [remote \"origin\"]\n\tpromisor = true\n\tpartialclonefilter = blob:none\n";
     let fresh = fresh.to_owned();
     blocking("make the mirror", move || {
         remove(&fresh)?;
         for folder in ["objects/info", "objects/pack", "refs/remotes/origin"] {
             make(&fresh.join(folder))?;
         }
-        write(&fresh.join("config"), CONFIG)?;
+        GitDir::Mirror(&fresh).renew()?;
         write(&fresh.join("HEAD"), "ref: refs/heads/none\n")
     })
     .await
 }
 
 /// A fetch into a repository that [`lay`] made; what of `origin` is to be fetched comes after it.
-pub(super) fn fetching(git: &Git, place: &Path, remote: &Remote) -> Program {
-    git.remote(place, remote).args(["-c", &format!("remote.origin.url={}", remote.url())]).args([
-        "fetch",
-        "--quiet",
-        "--no-tags",
-        "--no-write-fetch-head",
-        "--no-auto-maintenance",
-    ])
+pub(super) fn fetching(git: &Git, place: &Path, remote: &Remote) -> Result<Program, WorkspaceError> {
+    let program = git.remote(GitDir::Mirror(place), remote)?;
+    let fetch = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];
+    Ok(program.args(["-c", &format!("remote.origin.url={}", remote.url())]).args(fetch))
 }
 
 async fn fetch(git: &Git, place: &Path, remote: &Remote, base: &BranchName) -> Result<Sha, WorkspaceError> {
     let prefix = &git.settings().branch_prefix;
-    let command = fetching(git, place, remote)
+    let command = fetching(git, place, remote)?
         .args(["--prune", "origin"])
         .arg(format!("+{}:{}", base.full(), tracking(base.as_str())))
         .arg(format!("+refs/heads/{prefix}*:{}*", tracking(prefix)));
@@ -140,7 +135,9 @@ async fn repack(git: &Git, place: &Path) -> Result<(), WorkspaceError> {
     if count < PACKS_MAX || count % PACKS_MAX > 1 {
         return Ok(());
     }
-    if let Err(error) = done("repack the mirror", git.local(place).args(["repack", "-a", "-d", "--quiet"])).await {
+    if let Err(error) =
+        done("repack the mirror", git.local(GitDir::Mirror(place))?.args(["repack", "-a", "-d", "--quiet"])).await
+    {
         // It is as usable as before.
         tracing::warn!(%error, "the mirror could not be repacked: {error}");
     }
@@ -152,7 +149,7 @@ async fn heads(git: &Git, place: &Path, remote: &Remote) -> Result<String, Works
         "list the branches of",
         remote,
         place,
-        git.remote(place, remote).args(["ls-remote", "--heads", &remote.url()]),
+        git.remote(GitDir::Mirror(place), remote)?.args(["ls-remote", "--heads", &remote.url()]),
     )
     .await
 }
@@ -191,8 +188,8 @@ fn read_where_there(path: &Path) -> Result<Option<String>, WorkspaceError> {
 
 /// The youngest commit that both have in their history; none: they have nothing in common.
 pub(super) async fn merge_base(git: &Git, place: &Path, one: &Sha, two: &Sha) -> Result<Option<Sha>, WorkspaceError> {
-    let finished =
-        git.local(place).args(["merge-base", checked(one)?, checked(two)?]).run(&CancellationToken::new()).await?;
+    let program = git.local(GitDir::Mirror(place))?.args(["merge-base", checked(one)?, checked(two)?]);
+    let finished = program.run(&CancellationToken::new()).await?;
     match finished.exit {
         Exit::Code(0) => Ok(finished.stdout.text().lines().next().map(Sha::from)),
         Exit::Code(1) => Ok(None),
@@ -204,7 +201,8 @@ pub(super) async fn merge_base(git: &Git, place: &Path, one: &Sha, two: &Sha) ->
 
 /// Fetches the file contents of `commits` that the mirror lacks, all of them in one request.
 pub(super) async fn complete(git: &Git, place: &Path, remote: &Remote, commits: &[&Sha]) -> Result<(), WorkspaceError> {
-    let mut list = git.local(place).args(["rev-list", "--objects", "--missing=print", "--no-object-names"]);
+    let mut list =
+        git.local(GitDir::Mirror(place))?.args(["rev-list", "--objects", "--missing=print", "--no-object-names"]);
     for commit in commits {
         list = list.arg(format!("{}^{{tree}}", checked(commit)?));
     }
@@ -215,7 +213,7 @@ pub(super) async fn complete(git: &Git, place: &Path, remote: &Remote, commits: 
     }
     // The options are those git itself uses when it fetches missing objects.
     let command = git
-        .remote(place, remote)
+        .remote(GitDir::Mirror(place), remote)?
         .args(["-c", "fetch.negotiationAlgorithm=noop", "-c", &format!("remote.origin.url={}", remote.url())])
         .args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"])
         .args(["--filter=blob:none", "--stdin", "origin"])

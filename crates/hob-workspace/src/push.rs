@@ -5,6 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     BranchName, Checkout, Remote, Workspace, WorkspaceError,
+    git_dir::GitDir,
     layout::make,
     object_id::checked,
     transport::{exchange, failure},
@@ -32,7 +33,7 @@ impl Workspace {
         let full = branch.full();
         let program = self
             .git()
-            .remote(&checkout.git_dir(), remote)
+            .remote(GitDir::Issue(&checkout.git_dir()), remote)?
             .args(["push", "--porcelain", "--no-verify", "--no-follow-tags"])
             .arg(format!("--force-with-lease={full}:{expected}"))
             .args([&remote.url(), &format!("{head}:{full}")]);
@@ -56,7 +57,7 @@ impl Workspace {
     pub async fn remote_tip(&self, remote: &Remote, branch: &BranchName) -> Result<Option<Sha>, WorkspaceError> {
         let full = branch.full();
         make(self.root())?;
-        let command = self.git().remote(self.root(), remote).args(["ls-remote", &remote.url(), &full]);
+        let command = self.git().remote(GitDir::None(self.root()), remote)?.args(["ls-remote", &remote.url(), &full]);
         let listed = exchange("read a branch of", remote, self.root(), command).await?;
         let tip = listed.lines().filter_map(|line| line.split_once('\t')).find(|(_, name)| *name == full);
         Ok(tip.map(|(sha, _)| Sha::from(sha)))

@@ -5,12 +5,13 @@
 use std::{fs, path::Path, time::SystemTime};
 
 use hob_domain::{IssueNumber, RepoName, Timestamp};
+use hob_process::remove_tree_until;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     Workspace, WorkspaceError,
     error::disk,
-    layout::{IssueFolder, blocking, make, remove, remove_until, repo_folder, trash},
+    layout::{IssueFolder, blocking, make, remove, repo_folder, trash},
 };
 
 /// Which checkouts stay.
@@ -77,7 +78,10 @@ impl Workspace {
     /// [`WorkspaceError::Disk`] when something cannot be removed.
     pub async fn empty_trash(&self, repo: &RepoName, stop: &CancellationToken) -> Result<(), WorkspaceError> {
         let (trash, stop) = (trash(self.root(), repo), stop.clone());
-        blocking("empty the trash", move || remove_until(&trash, &|| stop.is_cancelled())).await
+        blocking("empty the trash", move || {
+            remove_tree_until(&trash, &|| stop.is_cancelled()).map_err(disk("remove", &trash))
+        })
+        .await
     }
 }
 

@@ -13,25 +13,13 @@ use hob_domain::Sha;
 use crate::{
     BranchName, WorkspaceError,
     error::disk,
+    git_dir::GitDir,
     layout::{IssueFolder, make, remove, write},
 };
-
-/// Settings of Hob's git directory for the git library, which reads the user's own files besides: these outweigh them.
-const OWN_CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tsymlinks = true\n\t\
-    autocrlf = false\n\tignorecase = false\n\tprecomposeunicode = false\n\tprotectNTFS = true\n\tprotectHFS = true\n\t\
-    excludesFile = /dev/null\n\tattributesFile = /dev/null\n\tlogallrefupdates = false\n[gc]\n\tauto = 0\n";
 
 /// Settings of the agent's git directory; the identity lets it commit for itself.
 const AGENT_CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\
     [user]\n\tname = agent\n\temail = agent@localhost\n[gc]\n\tauto = 0\n";
-
-fn lay(git: &Path, config: &str, alternates: &str) -> Result<(), WorkspaceError> {
-    for folder in ["objects/info", "refs/heads", "info"] {
-        make(&git.join(folder))?;
-    }
-    write(&git.join("config"), config)?;
-    write(&git.join("objects/info/alternates"), alternates)
-}
 
 fn point(git: &Path, branch: &BranchName, sha: &Sha) -> Result<(), WorkspaceError> {
     let reference = git.join(branch.full());
@@ -50,8 +38,8 @@ pub(super) fn own(folder: &IssueFolder, branch: &BranchName, sha: &Sha) -> Resul
         remove(&git.join(lock))?;
     }
     remove(&git.join("refs"))?;
-    // Relative, so that the state folder may be moved.
-    lay(&git, OWN_CONFIG, "../../../../mirror.git/objects\n")?;
+    make(&git.join("refs/heads"))?;
+    GitDir::Issue(&git).renew()?;
     point(&git, branch, sha)
 }
 
@@ -66,7 +54,11 @@ pub(super) fn snapshot(
     let git = tree.join(".git");
     remove(&git)?;
     let alternates = format!("{}\n{}\n", folder.git().join("objects").display(), folder.mirror_objects().display());
-    lay(&git, AGENT_CONFIG, &alternates)?;
+    for folder in ["objects/info", "refs/heads", "info"] {
+        make(&git.join(folder))?;
+    }
+    write(&git.join("config"), AGENT_CONFIG)?;
+    write(&git.join("objects/info/alternates"), alternates)?;
     point(&git, branch, sha)?;
     fs::copy(index, git.join("index")).map(drop).map_err(disk("copy", index))
 }

@@ -14,6 +14,7 @@ use crate::{
     BranchName, Checkout, Leftover, Remote, WorkspaceError,
     checkout::{self, Sources},
     git::{Git, done},
+    git_dir::GitDir,
     in_use::InUse,
     layout::{IssueFolder, blocking, make, mirror as mirror_folder, remove, write},
     messages,
@@ -161,7 +162,7 @@ impl Workspace {
     /// # Errors
     /// [`WorkspaceError::Process`] when there is no git.
     pub async fn git_version(&self) -> Result<String, WorkspaceError> {
-        let said = done("ask git for its version", self.git.local(&self.root).arg("version")).await?;
+        let said = done("ask git for its version", self.git.local(GitDir::None(&self.root))?.arg("version")).await?;
         Ok(said.split_whitespace().nth(2).unwrap_or_default().to_owned())
     }
 
@@ -170,7 +171,11 @@ impl Workspace {
     /// # Errors
     /// What the server says.
     pub async fn reach(&self, remote: &Remote) -> Result<(), WorkspaceError> {
-        let command = self.git.remote(&self.root, remote).args(["ls-remote", "--quiet", "--heads"]).arg(remote.url());
+        let command = self
+            .git
+            .remote(GitDir::None(&self.root), remote)?
+            .args(["ls-remote", "--quiet", "--heads"])
+            .arg(remote.url());
         exchange("reach the repository", remote, &self.root, command.arg("refs/heads/none")).await.map(drop)
     }
 

@@ -16,6 +16,7 @@ use crate::{
     WorkspaceError,
     commit::{is_own, signature},
     error::library,
+    git_dir,
     layout::blocking,
     object_id::oid,
 };
@@ -83,7 +84,7 @@ pub(super) async fn to_replay(
     let (fork, start, own) = (oid(fork)?, oid(start)?, own.clone());
     blocking("read the branch's history", move || {
         let failed = library("read the branch's history");
-        let repo = Repository::open_bare(&git).map_err(&failed)?;
+        let repo = git_dir::open(&git, "read the branch's history")?;
         let commits = own_commits(&repo, (fork, start), &own).map_err(&failed)?;
         Ok(commits.into_iter().flatten().map(|commit| Sha(commit.id().to_string())).collect())
     })
@@ -100,7 +101,7 @@ pub(super) async fn update(
     let (fork, base, tip) = (oid(fork)?, oid(base)?, oid(tip)?);
     blocking("update the branch", move || {
         let failed = library("update the branch");
-        let repo = Repository::open_bare(&git).map_err(&failed)?;
+        let repo = git_dir::open(&git, "update the branch")?;
         let find = |id| repo.find_commit(id).map_err(&failed);
         let sides = Sides { fork: find(fork)?, base: find(base)?, tip: find(tip)? };
         combine(&repo, &sides, &names, &updater).map_err(&failed)
@@ -231,7 +232,7 @@ impl Unresolved {
     /// The files that still have a marker at the commit.
     pub(super) fn left(&self, git: &Path, tip: Oid) -> Result<Vec<Conflict>, WorkspaceError> {
         let failed = library("look for conflicts that are left");
-        let repo = Repository::open_bare(git).map_err(&failed)?;
+        let repo = git_dir::open(git, "look for conflicts that are left")?;
         let tree = repo.find_commit(tip).and_then(|commit| commit.tree()).map_err(&failed)?;
         let mut left = Vec::new();
         for (path, conflict) in self.paths.iter().zip(&self.conflicts) {

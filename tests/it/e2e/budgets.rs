@@ -290,3 +290,19 @@ async fn a_round_that_changes_nothing_is_the_last() {
     assert!(world.status(issue).await.contains("after 2 rounds of work"));
     world.finish().await;
 }
+
+/// Attack corpus J115: an agent that says again and again that there is no quota is neither run in a circle nor for ever.
+#[tokio::test]
+async fn an_agent_that_never_has_a_quota_is_paused_and_in_the_end_handed_to_a_person() {
+    let world = World::with_agent(r#"echo '{"outcome":"quota","reset_after":0}'"#).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    for run in 1..=25 {
+        world.run().await;
+        world.run().await;
+        assert_eq!(world.briefs(issue).len(), run, "no two runs without a pause");
+        world.forge.advance(world.settings.limits.retry_delay + Duration::from_secs(2));
+    }
+    assert_eq!(world.labels(issue).await, ["blocked", "code"]);
+    assert!(world.status(issue).await.contains("(for the 25th time)"), "{}", world.status(issue).await);
+    world.finish().await;
+}

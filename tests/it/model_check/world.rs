@@ -109,6 +109,7 @@ impl Rec {
             attempts_ever: self.attempt.into(),
             accepted: None,
             stalled: None,
+            quota_pauses: 0,
             request: None,
             paused: None,
             round: 0,

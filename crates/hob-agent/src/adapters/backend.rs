@@ -278,9 +278,7 @@ fn litter(adapter: &Adapter, folder: &Path) -> BTreeSet<PathBuf> {
 /// Removes what the program left in the folder for itself, and was not there before.
 fn sweep(adapter: &Adapter, folder: &Path, before: &BTreeSet<PathBuf>) {
     for path in litter(adapter, folder).difference(before) {
-        let is_folder = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
-        let removed = if is_folder { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
-        if let Err(error) = removed {
+        if let Err(error) = hob_process::remove_tree(path) {
             tracing::warn!(path = %path.display(), %error, "what an agent left could not be removed: {error}");
         }
     }

@@ -6,8 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use hob_process::drop_in_background;
-use tempfile::TempDir;
+use hob_process::{drop_in_background, remove_tree};
 use tokio::task::spawn_blocking;
 
 /// Who commits, for an agent that does: its commits do not count, but git refuses to make them without a name.
@@ -17,7 +16,19 @@ const GIT: &str = "[user]\n\tname = agent\n\temail = agent@localhost\n";
 #[derive(Debug)]
 pub(super) struct Home {
     path: PathBuf,
-    folder: Option<TempDir>,
+    folder: Option<Folder>,
+}
+
+/// What the program may have filled in any way, so that no library removes it.
+#[derive(Debug)]
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Err(error) = remove_tree(&self.0) {
+            tracing::warn!(%error, "the home of a run could not be removed: {error}");
+        }
+    }
 }
 
 impl Home {
@@ -39,7 +50,8 @@ impl Home {
             }
             None => builder.tempdir()?,
         };
-        let home = Self { path: made.path().to_owned(), folder: Some(made) };
+        let path = made.keep();
+        let home = Self { folder: Some(Folder(path.clone())), path };
         std::fs::create_dir(home.temporary())?;
         write(&home.path, Path::new(".gitconfig"), GIT)?;
         Ok(home)
@@ -65,11 +77,8 @@ impl Home {
 
     /// Removes it. What cannot be removed is left to the system's own clean-up of temporary files.
     pub(super) async fn remove(mut self) {
-        let Some(folder) = self.folder.take() else { return };
-        let removed = spawn_blocking(move || folder.close()).await;
-        if let Ok(Err(error)) = removed {
-            tracing::warn!(%error, "the home of a run could not be removed: {error}");
-        }
+        let folder = self.folder.take();
+        spawn_blocking(move || drop(folder)).await.ok();
     }
 }
 

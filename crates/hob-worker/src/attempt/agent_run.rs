@@ -5,7 +5,7 @@ use std::time::Duration;
 use hob_agent::RunContext;
 use hob_domain::{
     Allowance, BriefParts, CheckResult, Conflict, FailureClass, Note, Progress, RunId, RunReport, RunRequest, Spend,
-    Transition, brief, title, visible,
+    Transition, brief, rendered, title,
 };
 use hob_forge::fresh_nonce;
 use tokio::{sync::mpsc, time::Instant};
@@ -84,7 +84,7 @@ fn request(
         repo: worker.forge.repo().clone(),
         issue: issue.number,
         title: title(&issue.title, 200),
-        body: visible(&issue.body).0,
+        body: rendered(&issue.body).0,
         brief: text,
         folder: job.checkout.folder().to_owned(),
         checks: job.rules.checks.clone(),

@@ -23,6 +23,8 @@ use crate::{
 
 /// The wait for a model's quota whose reset is not known.
 const QUOTA_PAUSE: Duration = Duration::from_secs(3_600);
+/// Pauses for a quota before a person is asked: a day of the pauses above.
+const QUOTA_PAUSES: u32 = 24;
 
 /// What one round led to.
 enum Round {
@@ -93,7 +95,15 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
             }
             Round::Quota(failure, reset_after) => {
                 keep_soon(worker, job).await;
-                return Ok(AttemptEnd::Postponed { failure, pause: reset_after.unwrap_or(QUOTA_PAUSE) });
+                // It is the agent that says so, and a pause costs it no attempt.
+                let pauses = job.held.lease.record().quota_pauses;
+                if pauses >= QUOTA_PAUSES {
+                    let failure = format!("{failure} (for the {}th time)", pauses + 1);
+                    return Ok(AttemptEnd::Blocked(BlockReason::AgentFailed { failure }));
+                }
+                job.held.lease.note(Note::QuotaPause).await;
+                let pause = reset_after.unwrap_or(QUOTA_PAUSE).max(worker.settings.limits.retry_delay);
+                return Ok(AttemptEnd::Postponed { failure, pause });
             }
             Round::Conflicted(left) => {
                 conflicts = left;

@@ -1,0 +1,212 @@
+//! Removal of what a child wrote, whatever it wrote.
+//!
+//! - Flow: a folder loses its files, and those of its folders that are not empty move up to the top. So each is emptied while
+//!   it is one level deep, and no path grows.
+//! - Guarantees: no recursion, three descriptors and short names however deep the folders are; no link is followed; a
+//!   folder that is not to be read or written is made so.
+//! - Assumptions: nobody goes on writing there.
+
+use std::{
+    ffi::CStr,
+    fs, io,
+    os::{
+        fd::{AsFd, AsRawFd, OwnedFd},
+        unix::fs::PermissionsExt,
+    },
+    path::Path,
+};
+
+use rustix::{
+    fs::{
+        AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, RenameFlags, fchmod, fstat, openat, renameat_with, statat,
+        unlinkat,
+    },
+    io::Errno,
+    path::Arg,
+};
+
+/// What a folder is called while it waits at the top for its turn.
+const WAITING: &str = ".removed-";
+/// What the owner needs to empty a folder.
+const OWN: RawMode = 0o700;
+
+/// Removes whatever is at `path`, links themselves and not what they point to; nothing there is fine.
+///
+/// # Errors
+/// The system's, for what cannot be removed.
+pub fn remove_tree(path: &Path) -> io::Result<()> {
+    remove_tree_until(path, &|| false)
+}
+
+/// As [`remove_tree`]; once `stop` says so, the rest stays.
+///
+/// # Errors
+/// The system's, for what cannot be removed.
+pub fn remove_tree_until(path: &Path, stop: &dyn Fn() -> bool) -> io::Result<()> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => remove_folder(path, stop),
+        Ok(_file_or_link) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+fn remove_folder(path: &Path, stop: &dyn Fn() -> bool) -> io::Result<()> {
+    let mut top = Top { folder: open(CWD, path)?, waiting: 0 };
+    while top.empty_a_level(stop)? {
+        if stop() {
+            return Ok(());
+        }
+    }
+    fs::remove_dir(path)
+}
+
+/// The folder that is removed.
+struct Top {
+    folder: OwnedFd,
+    /// How many folders moved up so far.
+    waiting: u64,
+}
+
+impl Top {
+    /// Removes what is in the folder, and moves up what is in its folders; false: there was nothing.
+    fn empty_a_level(&mut self, stop: &dyn Fn() -> bool) -> io::Result<bool> {
+        let mut found = false;
+        for entry in Dir::read_from(&self.folder)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if is_itself(name) {
+                continue;
+            }
+            if stop() {
+                return Ok(true);
+            }
+            found = true;
+            if !remove_entry(&self.folder, name, entry.file_type())? {
+                self.move_up(name)?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Empties the folder `name`, whose folders move up where they are not empty.
+    fn move_up(&mut self, name: &CStr) -> io::Result<()> {
+        let folder = open(&self.folder, name)?;
+        for entry in Dir::read_from(&folder)? {
+            let entry = entry?;
+            let inner = entry.file_name();
+            if is_itself(inner) || remove_entry(&folder, inner, entry.file_type())? {
+                continue;
+            }
+            // A folder that is moved is written to: its entry `..` changes.
+            drop(open(&folder, inner)?);
+            loop {
+                let free = format!("{WAITING}{}", self.waiting);
+                self.waiting += 1;
+                match renameat_with(&folder, inner, &self.folder, &free, RenameFlags::NOREPLACE) {
+                    Err(Errno::EXIST | Errno::NOTEMPTY) => {}
+                    moved => break moved?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_itself(name: &CStr) -> bool {
+    matches!(name.to_bytes(), b"." | b"..")
+}
+
+/// Removes a file, a link or an empty folder; false: it is a folder that is not empty.
+fn remove_entry(folder: &OwnedFd, name: &CStr, kind: FileType) -> io::Result<bool> {
+    let kind = match kind {
+        FileType::Unknown => {
+            FileType::from_raw_mode(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode as RawMode)
+        }
+        known => known,
+    };
+    let flags = if kind == FileType::Directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+    match unlinkat(folder, name, flags) {
+        Ok(()) | Err(Errno::NOENT) => Ok(true),
+        Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Opens a folder, and lets its owner read and write it.
+fn open(place: impl AsFd + Copy, name: impl Arg + Copy) -> io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = match openat(place, name, flags | OFlags::RDONLY, Mode::empty()) {
+        Err(Errno::ACCESS) => {
+            // A handle of the folder itself: between two looks at a name a link could take its place.
+            let handle = openat(place, name, flags | OFlags::PATH, Mode::empty())?;
+            let permissions = fs::Permissions::from_mode(OWN);
+            fs::set_permissions(format!("/proc/self/fd/{}", handle.as_raw_fd()), permissions)?;
+            openat(place, name, flags | OFlags::RDONLY, Mode::empty())?
+        }
+        opened => opened?,
+    };
+    if fstat(&folder)?.st_mode as RawMode & OWN != OWN {
+        fchmod(&folder, Mode::from_raw_mode(OWN))?;
+    }
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use rustix::fs::mkdirat;
+
+    use super::*;
+
+    /// Folders in folders, deeper than any path may be long.
+    fn nest(place: &Path, depth: usize) {
+        let mut at = open(CWD, place).unwrap();
+        for _ in 0..depth {
+            mkdirat(&at, "a", Mode::RWXU).unwrap();
+            at = open(&at, "a").unwrap();
+        }
+    }
+
+    /// Attack corpus J106.
+    #[test]
+    fn folders_are_removed_however_deep_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("deep");
+        fs::create_dir(&place).unwrap();
+        nest(&place, 40_000);
+        fs::create_dir(place.join(".removed-0")).unwrap();
+        fs::write(place.join(".removed-0/x"), "").unwrap();
+        remove_tree(&place).unwrap();
+        assert!(!place.exists());
+    }
+
+    #[test]
+    fn whatever_stands_there_goes_and_what_links_point_to_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (place, kept) = (folder.path().join("place"), folder.path().join("kept"));
+        fs::create_dir(&kept).unwrap();
+        fs::write(kept.join("file"), "").unwrap();
+        for sub in ["a/b/c", "a/d", "locked/inner"] {
+            fs::create_dir_all(place.join(sub)).unwrap();
+            fs::write(place.join(sub).join("file"), "").unwrap();
+            symlink(&kept, place.join(sub).join("link")).unwrap();
+        }
+        for sub in ["locked/inner", "locked"] {
+            fs::set_permissions(place.join(sub), fs::Permissions::from_mode(0o000)).unwrap();
+        }
+        let link = folder.path().join("link");
+        symlink(&kept, &link).unwrap();
+        remove_tree_until(&place, &|| true).unwrap();
+        assert!(place.exists(), "it was to stop");
+        for gone in [&place, &link, &folder.path().join("nothing")] {
+            remove_tree(gone).unwrap();
+            assert!(gone.symlink_metadata().is_err(), "{}", gone.display());
+        }
+        assert!(kept.join("file").exists());
+    }
+}

@@ -1,0 +1,90 @@
+//! Secrets that commits bring in: in the content of files, whatever git takes it for, and in their names.
+//!
+//! Every commit is looked at, for a push brings all of them; what a file held before is nobody's doing now.
+
+use std::collections::BTreeSet;
+
+use git2::{Commit, Delta, DiffOptions, ErrorCode, Oid, Repository, Sort};
+use hob_domain::{SecretFound, SecretKind, Sha, secrets_in, shown_path, without_tokens};
+
+/// What is found in the commits from `base` to `head`.
+pub(super) fn secrets(repo: &Repository, base: Oid, head: Oid) -> Result<Vec<SecretFound>, git2::Error> {
+    let mut walk = repo.revwalk()?;
+    walk.set_sorting(Sort::TOPOLOGICAL)?;
+    walk.push(head)?;
+    walk.hide(base)?;
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for id in walk {
+        let commit = repo.find_commit(id?)?;
+        let sha = (commit.id() != head).then(|| Sha(commit.id().to_string()));
+        for (path, kind) in brought_in(repo, &commit)? {
+            if seen.insert((path.clone(), kind)) {
+                found.push(SecretFound { path, kind, commit: sha.clone() });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// One file of a commit: its path, and its content before and after.
+type Change = (Vec<u8>, Oid, Oid);
+
+/// What a commit holds and none of its parents does.
+fn brought_in(repo: &Repository, commit: &Commit<'_>) -> Result<Vec<(String, SecretKind)>, git2::Error> {
+    let mut changes: Option<Vec<Change>> = None;
+    for parent in commit.parents() {
+        let against = changed(repo, Some(&parent), commit)?;
+        // What a merge takes from one of its parents as it is was there before.
+        changes = Some(match changes {
+            None => against,
+            Some(mut known) => {
+                let new: BTreeSet<_> = against.iter().map(|(path, _, after)| (path, after)).collect();
+                known.retain(|(path, _, after)| new.contains(&(path, after)));
+                known
+            }
+        });
+    }
+    let changes = match changes {
+        Some(changes) => changes,
+        None => changed(repo, None, commit)?,
+    };
+    let mut found = Vec::new();
+    for (path, before, after) in changes {
+        let content = |id: Oid| if id.is_zero() { Ok(BTreeSet::new()) } else { held_by(repo, id) };
+        let now = content(after)?;
+        let new = if now.is_empty() { now } else { now.difference(&content(before)?).cloned().collect() };
+        let named = secrets_in(&path);
+        let shown = without_tokens(&shown_path(&path));
+        let kinds: BTreeSet<_> = new.into_iter().chain(named).map(|(kind, _)| kind).collect();
+        found.extend(kinds.into_iter().map(|kind| (shown.clone(), kind)));
+    }
+    Ok(found)
+}
+
+fn changed(repo: &Repository, from: Option<&Commit<'_>>, to: &Commit<'_>) -> Result<Vec<Change>, git2::Error> {
+    let (old, new) = (from.map(Commit::tree).transpose()?, to.tree()?);
+    let mut options = DiffOptions::new();
+    options.include_typechange(true).skip_binary_check(true);
+    let mut diff = repo.diff_tree_to_tree(old.as_ref(), Some(&new), Some(&mut options))?;
+    match diff.find_similar(None) {
+        // As in `held_by`: then a file that moved counts as a new one.
+        Err(error) if error.code() == ErrorCode::NotFound => {}
+        compared => compared?,
+    }
+    let here = diff.deltas().filter(|delta| delta.status() != Delta::Deleted);
+    let change = |delta: git2::DiffDelta<'_>| {
+        let path = delta.new_file().path_bytes().unwrap_or_default().to_vec();
+        (path, delta.old_file().id(), delta.new_file().id())
+    };
+    Ok(here.map(change).collect())
+}
+
+/// Nothing of what is not here: the commit of a submodule, and files of commits that were on the server before.
+fn held_by(repo: &Repository, id: Oid) -> Result<BTreeSet<(SecretKind, Vec<u8>)>, git2::Error> {
+    match repo.find_blob(id) {
+        Ok(blob) => Ok(secrets_in(blob.content())),
+        Err(error) if error.code() == ErrorCode::NotFound => Ok(BTreeSet::new()),
+        Err(error) => Err(error),
+    }
+}

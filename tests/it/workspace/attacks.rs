@@ -1,0 +1,197 @@
+//! What a hostile agent leaves in its folder, and in Hob's own where it can reach them. Each test names its attack.
+
+use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+
+use super::*;
+
+async fn findings(checkout: &Checkout) -> Vec<String> {
+    let head = commit(checkout).await.unwrap().unwrap();
+    let diff = checkout.diff(checkout.base(), &head).await.unwrap();
+    let policy = DiffPolicy::new(&[], HobFiles::Protected, 100, 1 << 30).unwrap();
+    policy.violations(&diff).iter().map(ToString::to_string).collect()
+}
+
+/// Attack corpus J105: git's library would wait for a writer for ever, or read without end.
+#[tokio::test]
+async fn rules_that_are_no_file_are_refused_before_they_are_opened() {
+    for (script, path) in [
+        ("mkfifo .gitignore.new; mv -f .gitignore.new .gitignore", ".gitignore"),
+        ("mkdir s; mkfifo s/.gitattributes", "s/.gitattributes"),
+        ("mkfifo pipe; mkdir s; ln -s ../pipe s/.gitignore", "s/.gitignore"),
+        ("ln -sf /dev/zero .gitignore", ".gitignore"),
+        ("head -c 1048577 /dev/zero > .gitignore", ".gitignore"),
+    ] {
+        let yard = Yard::new().await;
+        let checkout = yard.prepare().await;
+        sh(checkout.folder(), script).await;
+        let error = commit(&checkout).await.expect_err(script);
+        let WorkspaceError::Unfit(UnfitWork::Rules { path: found, .. }) = &error else { panic!("{script}: {error}") };
+        assert_eq!(found, path);
+        // The next attempt begins all the same.
+        let checkout = yard.prepare().await;
+        assert_eq!(commit(&checkout).await.unwrap(), None);
+    }
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    sh(checkout.folder(), "mkdir s; ln -s ../.gitignore s/.gitignore; ln -s nowhere s/.gitattributes").await;
+    assert!(commit(&checkout).await.unwrap().is_some(), "links to files, and to nothing, are fine");
+}
+
+/// Attack corpus J106: a recursive walk would overflow its stack, now or whenever the folder is removed.
+#[tokio::test]
+async fn folders_without_end_are_refused_and_removed() {
+    let yard = Yard::new().await;
+    for kept in [Leftover::Remove, Leftover::Keep] {
+        let checkout = yard.prepare().await;
+        let mut at = openat(CWD, checkout.folder(), OFlags::DIRECTORY, Mode::empty()).unwrap();
+        for _ in 0..40_000 {
+            mkdirat(&at, "a", Mode::RWXU).unwrap();
+            at = openat(&at, "a", OFlags::DIRECTORY, Mode::empty()).unwrap();
+        }
+        let refused = commit(&checkout).await;
+        let base = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
+        let place = (&yard.remote, IssueNumber(7));
+        let checkout = yard.workspace.prepare(place, &work_branch(), &base, kept).await.unwrap();
+        // Only now: a test that fails before would end in the removal of its own folder.
+        let error = refused.unwrap_err();
+        assert_eq!(error.to_string(), "commit the work: folders are nested more than 200 deep in `a`");
+        assert!(!checkout.folder().join("a").exists(), "{kept:?}");
+    }
+    let repo: RepoName = "acme/site".parse().unwrap();
+    yard.workspace.remove(&repo, IssueNumber(7)).await.unwrap();
+    assert!(!yard.issue().exists());
+}
+
+/// Attack corpus J107: whatever git is told about a file, and however it is written, a secret in it is found.
+#[tokio::test]
+async fn a_secret_is_found_whatever_git_takes_the_file_for() {
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let utf16: Vec<u8> = format!("token {token}\n").encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let plain = format!("token {token}\n").into_bytes();
+    let large = [vec![b'x'; 65 << 20], vec![b'\n'], plain.clone()].concat();
+    for (attributes, content) in [
+        ("* -diff\n", plain.clone()),
+        ("*.txt binary\n", plain.clone()),
+        ("", [b"\0".as_slice(), &plain].concat()),
+        ("", utf16),
+        ("", large),
+    ] {
+        let yard = Yard::new().await;
+        let checkout = yard.prepare().await;
+        fs::write(checkout.folder().join(".gitattributes"), attributes).unwrap();
+        fs::write(checkout.folder().join("a.txt"), content).unwrap();
+        assert_eq!(findings(&checkout).await, ["`a.txt` holds a GitHub token"], "{attributes}");
+    }
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    fs::write(checkout.folder().join(format!("{token}.txt")), "").unwrap();
+    assert_eq!(findings(&checkout).await, ["`[a GitHub token].txt` holds a GitHub token"]);
+}
+
+/// Attack corpus J107: what a maintainer committed is no finding when an agent changes the file around it.
+#[tokio::test]
+async fn a_secret_that_was_there_before_is_nobodys_doing() {
+    let yard = Yard::new().await;
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    fs::write(yard.source().join("test.txt"), format!("{token}\n")).unwrap();
+    yard.git("add -A && git commit -qm token && git push -q origin main").await;
+    let checkout = yard.prepare().await;
+    sh(checkout.folder(), "echo more >> test.txt; mkdir moved; mv test.txt moved").await;
+    assert_eq!(findings(&checkout).await, [""; 0]);
+    fs::write(checkout.folder().join("other.txt"), format!("{token}\n")).unwrap();
+    assert_eq!(findings(&checkout).await, ["`other.txt` holds a GitHub token"]);
+}
+
+/// Attack corpus J107: attributes hide no change from whoever reads the pull request.
+#[tokio::test]
+async fn attributes_hide_no_lines() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    fs::write(checkout.folder().join(".gitattributes"), "* -diff\n").unwrap();
+    fs::write(checkout.folder().join("src/a.txt"), "one\n2\n").unwrap();
+    let head = commit(&checkout).await.unwrap().unwrap();
+    let diff = checkout.diff(checkout.base(), &head).await.unwrap();
+    assert!(diff.patch.contains("-two\n+2\n"), "{}", diff.patch);
+    assert_eq!((diff.additions(), diff.deletions()), (2, 1));
+}
+
+/// Attack corpus J108: each link by itself stays in the tree.
+#[tokio::test]
+async fn a_link_that_leaves_by_way_of_another_is_refused() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    sh(checkout.folder(), "mkdir -p a/b/c; ln -s ../../.. a/b/c/x; ln -s a/b/c/x/../../etc/passwd y").await;
+    assert_eq!(findings(&checkout).await, ["`y` is a link out of the repository, to `a/b/c/x/../../etc/passwd`"]);
+    // A later commit that only changes where the first one leads.
+    let yard = Yard::new().await;
+    yard.sh("cd source && mkdir -p d/e && ln -s d/e l && ln -s l/../../src z && git add -A && git commit -qm links")
+        .await;
+    yard.git("push -q origin main").await;
+    let checkout = yard.prepare().await;
+    sh(checkout.folder(), "rm l; mkdir l; echo x > l/x").await;
+    assert_eq!(findings(&checkout).await, ["`z` is a link out of the repository, to `l/../../src`"]);
+}
+
+/// Attack corpus J123: a server, or a proxy on the way to it, that the git directory names.
+#[tokio::test]
+async fn a_push_goes_where_hob_says_whatever_the_git_directory_says() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    yard.sh("git init -q --bare -b main elsewhere.git").await;
+    let (served, elsewhere) = (yard.home.path().join("served.git"), yard.home.path().join("elsewhere.git"));
+    let redirect = format!("url.{}.insteadOf", elsewhere.display());
+    sh(&yard.issue(), &format!("git config -f git/config {redirect} {}", served.display())).await;
+    fs::write(checkout.folder().join("new.txt"), "new\n").unwrap();
+    let head = commit(&checkout).await.unwrap().unwrap();
+    sh(&yard.issue(), &format!("git config -f git/config {redirect} {}", served.display())).await;
+    yard.push(&checkout, &head, None).await.unwrap();
+    assert_eq!(yard.sh("git -C elsewhere.git for-each-ref").await, "");
+    assert!(yard.sh("git -C served.git for-each-ref").await.contains("refs/heads/hob/7-fix"));
+}
+
+/// Attack corpus J124, J125: programs that the settings of mirror and git directory name.
+#[tokio::test]
+async fn no_program_that_a_git_directory_names_is_run() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    let canary = yard.home.path().join("canary");
+    let program = format!("touch {}; cat", canary.display());
+    let mirror = yard.home.path().join("state/acme/site/mirror.git");
+    yard.sh("git init -q --bare -b main borrowed.git && git -C source push -q ../borrowed.git main").await;
+    sh(
+        &mirror,
+        &format!("git config -f config core.alternateRefsCommand '{program}'; mkdir -p hooks info; printf '#!/bin/sh\\ntouch {}\\n' > hooks/reference-transaction; chmod +x hooks/reference-transaction; echo {}/borrowed.git/objects > objects/info/alternates", canary.display(), yard.home.path().display()),
+    )
+    .await;
+    yard.git("commit -q --allow-empty -m next && git push -q origin main").await;
+    yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
+    assert!(!canary.exists(), "the fetch ran it");
+    sh(
+        &yard.issue(),
+        &format!("git config -f git/config filter.x.smudge '{program}'; git config -f git/config filter.x.clean '{program}'; mkdir -p git/info; echo '* filter=x' > git/info/attributes"),
+    )
+    .await;
+    fs::write(checkout.folder().join("new.txt"), "new\n").unwrap();
+    let head = commit(&checkout).await.unwrap().unwrap();
+    checkout.proof(&head).await.unwrap();
+    assert!(!canary.exists(), "the checkout of the proof ran it");
+}
+
+/// Attack corpus J127: the last commit is clean, and one below it brings a secret along.
+#[tokio::test]
+async fn a_secret_in_a_commit_below_a_clean_one_is_found() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let git = format!("git --git-dir={} --work-tree=.", yard.issue().join("git").display());
+    sh(
+        checkout.folder(),
+        &format!(
+            "echo {token} > s; {git} add s; {git} commit -qm s; rm s; {git} rm -q --cached s; {git} commit -qm gone"
+        ),
+    )
+    .await;
+    fs::write(checkout.folder().join("new.txt"), "new\n").unwrap();
+    let found = findings(&checkout).await;
+    assert!(found.len() == 1 && found[0].starts_with("`s` holds a GitHub token in the commit "), "{found:?}");
+}
