@@ -1,6 +1,6 @@
 //! From the command line to a command, and from its result to an exit code.
 
-use std::{ffi::OsString, process::ExitCode};
+use std::{ffi::OsString, process::ExitCode, time::Duration};
 
 use clap::FromArgMatches;
 use hob_config::Standard;
@@ -25,6 +25,9 @@ use crate::{
     telemetry::{LogFormat, start_logs},
 };
 
+/// How long work on the disk that has begun may take at the end.
+const LAST_WRITES: Duration = Duration::from_secs(2);
+
 /// Runs the command of this process.
 pub fn main() -> ExitCode {
     let args = global_flags_first(std::env::args_os());
@@ -37,7 +40,12 @@ pub fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let done = runtime
         .map_err(|error| fatal(Exit::Failure, format!("cannot start the async runtime: {error}")))
-        .and_then(|runtime| runtime.block_on(dispatch(cli)));
+        .and_then(|runtime| {
+            let done = runtime.block_on(dispatch(cli));
+            // Work on the disk that hangs must not keep a process that was asked to end.
+            runtime.shutdown_timeout(LAST_WRITES);
+            done
+        });
     done.map_or_else(|error| ExitCode::from(failed(&error, as_json)), |()| ExitCode::SUCCESS)
 }
 

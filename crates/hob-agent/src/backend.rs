@@ -16,6 +16,31 @@ use crate::{
     session::{Session, SessionEvent},
 };
 
+/// Lines that a run may say at once; what a busy agent says in minutes.
+const LINES_AT_ONCE: u64 = 1_000;
+/// Lines a second that it may say beyond these, over its whole time.
+const LINES_A_SECOND: u64 = 20;
+
+/// What a run said so far: a program that floods its output must fill neither the disk nor the log.
+#[derive(Debug)]
+struct Lines {
+    began: Instant,
+    said: u64,
+    left_out: u64,
+}
+
+impl Lines {
+    /// How many were left out before this one; none: it is left out, too.
+    fn admit(&mut self) -> Option<u64> {
+        if self.said >= LINES_AT_ONCE + self.began.elapsed().as_secs() * LINES_A_SECOND {
+            self.left_out += 1;
+            return None;
+        }
+        self.said += 1;
+        Some(std::mem::take(&mut self.left_out))
+    }
+}
+
 /// What surrounds a run.
 #[derive(Debug, Clone)]
 pub struct RunContext {
@@ -32,6 +57,7 @@ pub struct RunContext {
     /// What was spent before, where the run is tried again.
     before: Spend,
     alive: Arc<Mutex<Instant>>,
+    lines: Arc<Mutex<Lines>>,
 }
 
 impl RunContext {
@@ -39,7 +65,8 @@ impl RunContext {
     pub fn new(cancel: CancellationToken, progress: mpsc::Sender<Progress>, environment: Environment) -> Self {
         let alive = Arc::new(Mutex::new(Instant::now()));
         let (approval, session, before) = (Approval::Nobody, Session::default(), Spend::default());
-        Self { cancel, progress, environment, approval, session, before, alive }
+        let lines = Arc::new(Mutex::new(Lines { began: Instant::now(), said: 0, left_out: 0 }));
+        Self { cancel, progress, environment, approval, session, before, alive, lines }
     }
 
     /// The same, with somebody who approves actions with more impact than run by themselves.
@@ -60,8 +87,17 @@ impl RunContext {
         Self { cancel, before, alive, ..self.clone() }
     }
 
-    /// Tells whoever watches what happens now, and writes it down.
+    /// Tells whoever watches what happens now, and writes it down. Of a flood of lines only the beginning is told, and how
+    /// many are left out.
     pub fn say(&self, text: impl Into<String>) {
+        let Some(left_out) = self.lines.lock().unwrap_or_else(PoisonError::into_inner).admit() else {
+            return self.alive();
+        };
+        if left_out > 0 {
+            let text = format!("{left_out} lines were left out: more than {LINES_A_SECOND} a second are not kept");
+            self.session.add(SessionEvent::Noted { text: text.clone() });
+            self.show(text);
+        }
         let text = text.into();
         self.session.add(SessionEvent::Progress { text: text.clone() });
         self.show(text);

@@ -81,12 +81,12 @@ impl LabelNames {
         labels.extend(self.of(state).filter(|name| !has_label(labels, name)).map(str::to_owned));
     }
 
-    /// The agent that the labels choose.
-    pub fn agent<'a>(&self, labels: &'a [String]) -> Option<&'a str> {
+    /// The label that chooses an agent, and the agent's name.
+    pub fn agent<'a>(&self, labels: &'a [String]) -> Option<(&'a str, &'a str)> {
         if self.agent_prefix.is_empty() {
             return None;
         }
-        labels.iter().find_map(|label| label.strip_prefix(self.agent_prefix.as_str())).map(str::trim)
+        labels.iter().find_map(|label| Some((label.as_str(), label.strip_prefix(self.agent_prefix.as_str())?.trim())))
     }
 
     /// Where an issue with these labels stands in the order: 0 is the most urgent.
@@ -148,7 +148,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_label_chooses_an_agent_and_an_order() {
-        assert_eq!(names().agent(&labels(&["code", "agent:fixer"])), Some("fixer"));
+        assert_eq!(names().agent(&labels(&["code", "agent:fixer"])), Some(("agent:fixer", "fixer")));
         assert_eq!(names().priority_rank(&labels(&["urgent"])), 0);
         assert_eq!(names().priority_rank(&labels(&["code"])), 1);
     }

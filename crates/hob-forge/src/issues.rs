@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::{
     Forge, ForgeError,
     TokenPermission::IssuesRead,
-    pages::{Extent, newest, oldest, too_long},
+    pages::{Extent, Listed, newest, oldest, too_long},
     repository::encoded,
 };
 
@@ -120,16 +120,25 @@ struct EventLabelWire {
     name: String,
 }
 
-/// An event; none where it is about no label. New kinds of events come without notice: one that cannot be read is none of
+/// What completes "asked to …" for the list of an issue's events.
+const EVENTS: &str = "read the issue's events";
+/// The kind of event that says that the title was changed.
+const RENAMED: &str = "renamed";
+
+/// An event; none where it is about neither a label nor the title. New kinds of events come without notice: one that cannot be read is none of
 /// ours.
 #[derive(Serialize)]
 #[serde(transparent)]
-struct LabelEventWire(Option<EventWire>);
+struct KeptEventWire(Option<EventWire>);
 
-impl<'de> Deserialize<'de> for LabelEventWire {
+impl<'de> Deserialize<'de> for KeptEventWire {
     fn deserialize<D: Deserializer<'de>>(event: D) -> Result<Self, D::Error> {
         let event = serde_json::Value::deserialize(event)?;
-        Ok(Self(serde_json::from_value(event).ok().filter(|event: &EventWire| event.label.is_some())))
+        Ok(Self(
+            serde_json::from_value(event)
+                .ok()
+                .filter(|event: &EventWire| event.label.is_some() || event.event == RENAMED),
+        ))
     }
 }
 
@@ -293,6 +302,23 @@ impl Issues<'_> {
         Ok(found.into_iter().filter(|blocker| blocker.state == "open").map(|blocker| blocker.number).collect())
     }
 
+    /// Who changed the title at `since` or later.
+    pub(super) async fn renamers_since(
+        self,
+        number: IssueNumber,
+        since: Timestamp,
+    ) -> Result<Vec<Option<Actor>>, ForgeError> {
+        let renames = self.events(number).await?.entries.into_iter().filter_map(|event| event.0);
+        let renames = renames.filter(|event| event.event == RENAMED && event.created_at >= since);
+        Ok(renames.map(|event| event.actor.map(Actor::from)).collect())
+    }
+
+    /// The newest events.
+    async fn events(self, number: IssueNumber) -> Result<Listed<KeptEventWire>, ForgeError> {
+        let path = self.forge.path(&format!("/issues/{number}/events?per_page=100"));
+        newest(self.forge.connection(), &path, IssuesRead.to(EVENTS)).await
+    }
+
     /// The latest event that put a label on the issue or took it off, by its id; none where there is none.
     ///
     /// # Errors
@@ -303,13 +329,11 @@ impl Issues<'_> {
         kind: LabelEventKind,
         label: &str,
     ) -> Result<Option<LabelEvent>, ForgeError> {
-        let path = self.forge.path(&format!("/issues/{number}/events?per_page=100"));
-        let purpose = IssuesRead.to("read the issue's events");
-        let newest = newest::<LabelEventWire>(self.forge.connection(), &path, purpose).await?;
+        let newest = self.events(number).await?;
         let events: Vec<LabelEvent> =
             newest.entries.into_iter().filter_map(|event| event.0).filter_map(label_event).collect();
         match (latest(&events, kind, label), newest.extent) {
-            (None, Extent::Part) => Err(too_long(purpose, &anew(kind, label))),
+            (None, Extent::Part) => Err(too_long(IssuesRead.to(EVENTS), &anew(kind, label))),
             (found, Extent::Whole | Extent::Part) => Ok(found.cloned()),
         }
     }
@@ -378,14 +402,14 @@ mod tests {
     }
 
     #[test]
-    fn of_events_those_about_labels_are_kept() {
+    fn of_events_those_about_labels_and_the_title_are_kept() {
         let events = r#"[{"id":1,"event":"labeled","actor":null,"label":{"name":"code"},"created_at":"2026-01-01T00:00:00Z"},
-            {"id":2,"event":"renamed","created_at":"2026-01-01T00:00:00Z"},{"event":"of next year"},null]"#;
-        let read: Vec<LabelEventWire> = serde_json::from_str(events).unwrap();
+            {"id":2,"event":"renamed","actor":null,"created_at":"2026-01-01T00:00:00Z"},{"event":"of next year"},null]"#;
+        let read: Vec<KeptEventWire> = serde_json::from_str(events).unwrap();
         let kept = serde_json::to_string(&read).unwrap();
-        assert!(kept.ends_with(",null,null,null]"), "{kept}");
-        let again: Vec<LabelEventWire> = serde_json::from_str(&kept).unwrap();
+        assert!(kept.ends_with(",null,null]"), "{kept}");
+        let again: Vec<KeptEventWire> = serde_json::from_str(&kept).unwrap();
         let ids: Vec<_> = again.iter().map(|event| event.0.as_ref().map(|event| event.id)).collect();
-        assert_eq!(ids, [Some(EventId(1)), None, None, None]);
+        assert_eq!(ids, [Some(EventId(1)), Some(EventId(2)), None, None]);
     }
 }

@@ -13,6 +13,7 @@ mod client;
 mod clock;
 mod comments;
 mod connection;
+mod edits;
 mod error;
 mod forbidden;
 mod graphql;

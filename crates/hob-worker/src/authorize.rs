@@ -8,8 +8,8 @@ use crate::{WorkError, Worker};
 
 /// What the trigger label's last event means.
 pub(super) enum Vetted {
-    /// Its actor is authorized.
-    Authorized(Trigger),
+    /// Its actor is authorized, and put it on then. What the issue said at that time is not looked at yet.
+    Authorized(Trigger, Timestamp),
     /// Its actor is not.
     Refused(Refusal),
 }
@@ -41,7 +41,8 @@ pub(super) async fn vet(worker: &Worker, issue: &Issue) -> Result<Vetted, WorkEr
     };
     Ok(match authorize(worker, actor).await? {
         Ok(()) => {
-            Vetted::Authorized(Trigger { event: event.id, actor: actor.login.clone(), approved: approved_hash(issue) })
+            let approved = approved_hash(issue);
+            Vetted::Authorized(Trigger { event: event.id, actor: actor.login.clone(), approved }, event.at)
         }
         Err(reason) => refused(reason),
     })
@@ -89,6 +90,35 @@ pub(super) async fn authorized_comments(worker: &Worker, issue: &Issue) -> Resul
         }
     }
     Ok(authorized)
+}
+
+/// What an authorized account approved by its word at `since`: the issue as it stands, and nothing where somebody who is not
+/// authorized changed it in that second or later.
+pub(super) async fn approved_since(worker: &Worker, issue: &Issue, since: Timestamp) -> Result<String, WorkError> {
+    for editor in worker.forge.issues().editors_since(issue.number, since).await? {
+        let is_authorized = match &editor {
+            Some(editor) => authorize(worker, editor).await?.is_ok(),
+            None => false,
+        };
+        if !is_authorized {
+            return Ok(String::new());
+        }
+    }
+    Ok(approved_hash(issue))
+}
+
+/// The agent that a label chooses, and that an authorized account put on. Why another label is passed over, else.
+pub(super) async fn chosen_by_label<'a>(
+    worker: &Worker,
+    issue: &'a Issue,
+) -> Result<Option<Result<&'a str, String>>, WorkError> {
+    let Some((label, agent)) = worker.settings.labels.agent(&issue.labels) else { return Ok(None) };
+    let latest = worker.forge.issues().latest_label_event(issue.number, LabelEventKind::Labeled, label).await?;
+    let Some(actor) = latest.and_then(|event| event.actor) else {
+        return Ok(Some(Err(format!("nobody can be found who put the label `{label}` on"))));
+    };
+    let judged = authorize(worker, &actor).await?;
+    Ok(Some(judged.map(|()| agent).map_err(|why| format!("the label `{label}` does not count: {why}"))))
 }
 
 /// What is approved with the issue as it stands.

@@ -146,7 +146,7 @@ async fn explained(
         }
         if planned.decision == Decision::Act(Action::Claim) {
             let hindrance = match vet(worker, issue).await {
-                Ok(Vetted::Authorized(_)) => None,
+                Ok(Vetted::Authorized(..)) => None,
                 Ok(Vetted::Refused(refusal)) => Some(format!("it would be refused: {}", refusal.reason)),
                 Err(error) if error.is_of_one_thing() => Some(format!("it is left alone: {error}")),
                 Err(error) => return Err(error),

@@ -22,37 +22,63 @@ pub(super) struct HeldIssue {
 }
 
 /// The issue's labels as they were read or written last.
-pub(super) struct Labels(Mutex<Vec<String>>);
+pub(super) struct Labels(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    read: Vec<String>,
+    /// States whose labels may be on, though no read shows them: they have to be taken off, and cannot be relied on.
+    presumed: Vec<State>,
+}
 
 impl Labels {
-    fn names(&self) -> MutexGuard<'_, Vec<String>> {
+    fn of(read: Vec<String>) -> Self {
+        Self(Mutex::new(Known { read, presumed: Vec::new() }))
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes in what was read anew.
     pub(super) fn set(&self, labels: Vec<String>) {
-        *self.names() = labels;
+        *self.known() = Known { read: labels, presumed: Vec::new() };
     }
 
-    /// Whether the label is on.
-    pub(super) fn has(&self, name: &str) -> bool {
-        hob_domain::has_label(&self.names(), name)
+    /// Whether the label is on, or may be.
+    pub(super) fn has(&self, names: &LabelNames, name: &str) -> bool {
+        hob_domain::has_label(&self.known().all(names), name)
     }
 
-    /// Counts the label of `state` as on: it was being written, or a read that lags does not show it.
-    pub(super) fn presume(&self, names: &LabelNames, state: State) {
-        names.presume(&mut self.names(), state);
+    /// Counts the label of `state` as one to take off: it was being written, or a read that lags does not show it.
+    pub(super) fn presume(&self, state: State) {
+        self.known().presumed.push(state);
     }
 
     fn changes(&self, names: &LabelNames, state: State) -> Vec<LabelChange> {
-        names.changes(&self.names(), state)
+        let known = self.known();
+        let is_add = |change: &LabelChange| matches!(change, LabelChange::Add(_));
+        let add = names.changes(&known.read, state).into_iter().filter(is_add);
+        add.chain(names.changes(&known.all(names), state).into_iter().filter(|change| !is_add(change))).collect()
     }
 
-    fn apply(&self, change: LabelChange) {
+    fn apply(&self, change: LabelChange, names: &LabelNames) {
+        let mut known = self.known();
         match change {
-            LabelChange::Add(name) => self.names().push(name),
-            LabelChange::Remove(name) => self.names().retain(|label| !label.eq_ignore_ascii_case(&name)),
+            LabelChange::Add(name) => known.read.push(name),
+            LabelChange::Remove(name) => {
+                known.read.retain(|label| !label.eq_ignore_ascii_case(&name));
+                known.presumed.retain(|state| !names.of(*state).is_some_and(|label| label.eq_ignore_ascii_case(&name)));
+            }
         }
+    }
+}
+
+impl Known {
+    fn all(&self, names: &LabelNames) -> Vec<String> {
+        let mut all = self.read.clone();
+        self.presumed.iter().for_each(|state| names.presume(&mut all, *state));
+        all
     }
 }
 
@@ -66,10 +92,10 @@ pub(super) async fn acquire(
     let Observed { issue, entry, .. } = observed;
     let claimant = worker.claimant();
     let lease = worker.forge.ledger().acquire(issue.number, entry.as_ref(), &claimant, &base.tree, transition).await?;
-    let labels = Labels(Mutex::new(issue.labels.clone()));
+    let labels = Labels::of(issue.labels.clone());
     // A read that lags may not show the label of the state that the issue leaves; nobody else would remove it.
     if let Some(left) = entry.map(|entry| entry.record.state).filter(|left| *left != lease.record().state) {
-        labels.presume(&worker.settings.labels, left);
+        labels.presume(left);
     }
     Ok(HeldIssue { lease, issue, base: Arc::clone(base), labels })
 }
@@ -103,7 +129,7 @@ pub(super) async fn show_and_release(worker: &Worker, held: &HeldIssue, why: &st
 pub(super) async fn label(worker: &Worker, held: &HeldIssue, state: State) -> Result<(), WorkError> {
     for change in held.labels.changes(&worker.settings.labels, state) {
         worker.forge.labels().change(&held.lease, &change).await?;
-        held.labels.apply(change);
+        held.labels.apply(change, &worker.settings.labels);
     }
     Ok(())
 }
@@ -126,7 +152,7 @@ pub(super) async fn acquire_and_end(
 ) -> Result<(), WorkError> {
     let what = format!("finishing: {ending}");
     let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
-    held.labels.presume(&worker.settings.labels, held.lease.record().state);
+    held.labels.presume(held.lease.record().state);
     end(worker, &held, ending).await
 }
 
@@ -195,7 +221,7 @@ mod tests {
     use super::*;
 
     fn labels(names: &[&str]) -> Labels {
-        Labels(Mutex::new(names.iter().map(|name| (*name).to_owned()).collect()))
+        Labels::of(names.iter().map(|name| (*name).to_owned()).collect())
     }
 
     #[test]
@@ -203,14 +229,17 @@ mod tests {
         let names = hob_config::Settings::load(None, std::collections::HashMap::new(), &[]).unwrap().labels;
         let issue = labels(&["bug", "code", "assigned"]);
         for change in issue.changes(&names, State::InProgress) {
-            issue.apply(change);
+            issue.apply(change, &names);
         }
-        assert!(issue.has("IN-PROGRESS") && !issue.has("assigned") && issue.has("bug"));
+        assert!(issue.has(&names, "IN-PROGRESS") && !issue.has(&names, "assigned") && issue.has(&names, "bug"));
         // A label that was on its way when the work was cut short is removed too.
-        issue.presume(&names, State::Blocked);
+        issue.presume(State::Blocked);
         let removed = issue.changes(&names, State::Ready);
         assert_eq!(removed, ["in-progress", "blocked"].map(|name| LabelChange::Remove(name.to_owned())));
         issue.set(vec!["code".to_owned()]);
         assert_eq!(issue.changes(&names, State::Ready), []);
+        // It may be off just as well: where it has to be on, it is put on.
+        issue.presume(State::Blocked);
+        assert_eq!(issue.changes(&names, State::Blocked), [LabelChange::Add("blocked".to_owned())]);
     }
 }

@@ -260,3 +260,17 @@ async fn a_refusal_that_is_about_no_permission_says_what_it_is_about() {
     }
     world.finish().await;
 }
+
+/// Attack corpus J116: the transcript of an agent that floods its output is bounded, and the work goes on.
+#[tokio::test]
+async fn a_flood_of_lines_fills_no_disk() {
+    let world = World::fixing().script("fixer", "yes flood | head -n 100000; echo done > done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    run_once(&world.worker("w").await, RunLimits::default()).await.unwrap();
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    let sessions = std::fs::read_dir(world.state_dir("w").join("sessions")).unwrap();
+    let transcripts = sessions.map(|session| session.unwrap().path().join("transcript.jsonl"));
+    let lines = transcripts.map(|path| std::fs::read_to_string(path).unwrap().lines().count()).max();
+    assert!(lines.is_some_and(|lines| (1_000..10_000).contains(&lines)), "{lines:?}");
+    world.finish().await;
+}

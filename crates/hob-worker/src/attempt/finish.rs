@@ -74,7 +74,9 @@ async fn after_failure(worker: &Worker, held: &HeldIssue, error: WorkError) -> R
         FailureClass::Cancelled => return Err(error),
         _ if record.has_ended() => return show_again(worker, held).await,
         // On a free issue the label would count as a person's: the lease expires, and who takes over removes it.
-        FailureClass::Transient { .. } if held.labels.has(&worker.settings.labels.blocked) => return Err(error),
+        FailureClass::Transient { .. } if held.labels.has(&worker.settings.labels, &worker.settings.labels.blocked) => {
+            return Err(error);
+        }
         FailureClass::Transient { retry_after } => {
             let pause = worker.settings.limits.retry_delay.max(retry_after.unwrap_or_default());
             if is_excused(held, &failure, retry_after).await {
@@ -157,7 +159,7 @@ async fn interrupted(
     interrupt: Interrupt,
 ) -> Result<(), WorkError> {
     // The label of the present state may have been on its way.
-    held.labels.presume(&worker.settings.labels, held.lease.record().state);
+    held.labels.presume(held.lease.record().state);
     if let Some(job) = job {
         keep_soon(worker, job).await;
     }

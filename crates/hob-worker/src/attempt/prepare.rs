@@ -16,7 +16,7 @@ use crate::{
     WorkError, Worker,
     agent::{agent_name, build_agent},
     attempt::job::{AttemptLimits, Job},
-    authorize::authorized_comments,
+    authorize::{authorized_comments, chosen_by_label},
     transition::HeldIssue,
 };
 
@@ -97,8 +97,15 @@ async fn choose_agent(
     worker: &Worker,
     issue: &Issue,
     rules: &RepositorySettings,
-) -> Result<(String, Arc<dyn AgentBackend>), AgentError> {
-    let label = worker.settings.labels.agent(&issue.labels);
+) -> Result<(String, Arc<dyn AgentBackend>), WorkError> {
+    let label = match chosen_by_label(worker, issue).await? {
+        Some(Ok(agent)) => Some(agent),
+        Some(Err(why)) => {
+            worker.progress(issue.number, &why);
+            None
+        }
+        None => None,
+    };
     let name = agent_name(worker, label, rules).to_owned();
     let built = build_agent(worker, rules, name.clone()).await;
     let agent = built.map_err(|error| match (label, error.failure) {

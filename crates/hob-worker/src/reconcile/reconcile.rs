@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use hob_domain::{
-    Action, Decision, Ending, Headroom, IssueNumber, LabelChange, PullNumber, Recovery, Refusal, State, Transition,
-    Trigger, WaitReason, decide,
+    Action, Decision, Ending, Headroom, IssueNumber, LabelChange, PullNumber, Recovery, Refusal, State, Timestamp,
+    Transition, Trigger, WaitReason, decide,
 };
 use hob_forge::{BaseBranch, ForgeError};
 
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{Attempted, attempt, known_room_for, room_for},
-    authorize::{Vetted, vet},
+    authorize::{Vetted, approved_since, vet},
     observe::{Observed, observe},
     reconcile::{
         control::{carry_out, seek_command},
@@ -53,7 +53,7 @@ async fn act(
 ) -> Result<Reconciled, WorkError> {
     match action {
         Action::Claim => match vet(worker, &observed.issue).await? {
-            Vetted::Authorized(trigger) => claim(worker, observed, trigger, base).await,
+            Vetted::Authorized(trigger, since) => claim(worker, observed, (trigger, since), base).await,
             Vetted::Refused(refusal) => refuse(worker, observed, refusal, base).await,
         },
         Action::Recover(recovery) => recover(worker, observed, recovery, base).await,
@@ -83,7 +83,7 @@ async fn act(
 async fn claim(
     worker: &Worker,
     observed: Observed,
-    trigger: Trigger,
+    (trigger, since): (Trigger, Timestamp),
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
     // A status comment without a ledger: the ledger was deleted, and the work may still be there.
@@ -92,7 +92,13 @@ async fn claim(
     {
         return rebuild(worker, observed, traces, base).await;
     }
-    attempt_where_room(worker, observed, Transition::Claim { trigger }, base).await
+    let room = room_for(worker, observed.issue.number, observed.record()).await?;
+    if room == Headroom::None {
+        return Ok(Reconciled::NoRoom);
+    }
+    let approved = approved_since(worker, &observed.issue, since).await?;
+    let begin = Transition::Claim { trigger: Trigger { approved, ..trigger } };
+    attempt_with_room(worker, observed, begin, room, base).await
 }
 
 /// Begins an attempt with this transition, where hour and day have room for it.
@@ -106,6 +112,16 @@ async fn attempt_where_room(
     if room == Headroom::None {
         return Ok(Reconciled::NoRoom);
     }
+    attempt_with_room(worker, observed, begin, room, base).await
+}
+
+async fn attempt_with_room(
+    worker: &Worker,
+    observed: Observed,
+    begin: Transition,
+    room: Headroom,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
     let began = observed.began;
     let held = match acquire(worker, observed, base, begin).await {
         Err(error @ WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => {

@@ -12,7 +12,7 @@ use hob_forge::{BaseBranch, Comment, Issue, Reaction};
 use crate::{
     OperatorError, WorkError, Worker,
     attempt::{attempt, issue_allowance},
-    authorize::{approved_hash, authorize},
+    authorize::{approved_hash, approved_since, authorize},
     observe::{Observed, observe},
     reconcile::outcome::Reconciled,
     transition::{HeldIssue, acquire, acquire_and_end, show_and_release},
@@ -36,7 +36,10 @@ pub(super) async fn seek_answer(
     let Some(blocked) = observed.record().and_then(|record| record.blocked.clone()) else {
         // A blocked record without a reason can only be resumed.
         let empty = Answer { actor: "hob".into(), text: String::new(), question: None, comment: None, event: None };
-        let unblocking = unblocking(&observed.issue, empty, ApprovalGrant::Nothing);
+        // Nobody said anything new: what was approved stays so.
+        let trigger = observed.record().and_then(|record| record.trigger.as_ref());
+        let approved = trigger.map(|trigger| trigger.approved.clone()).unwrap_or_default();
+        let unblocking = Unblocking { answer: empty, grant: ApprovalGrant::Nothing, approved };
         return continue_with(worker, observed, unblocking, base).await;
     };
     match response(worker, &observed.issue, observed.record(), &blocked).await? {
@@ -73,10 +76,6 @@ pub(crate) async fn response(
 fn shows_blocked(worker: &Worker, observed: &Observed) -> bool {
     let released = observed.record().is_none_or(|record| record.holder.is_none());
     released && worker.settings.labels.changes(&observed.issue.labels, State::Blocked).is_empty()
-}
-
-fn unblocking(issue: &Issue, answer: Answer, grant: ApprovalGrant) -> Unblocking {
-    Unblocking { answer, grant, approved: approved_hash(issue) }
 }
 
 /// The first response in a comment.
@@ -129,7 +128,8 @@ pub(super) async fn response_since(
         };
         let question = Some(blocked.question.clone());
         let answer = Answer { actor: author.login.clone(), text, question, comment: Some(comment.id), event: None };
-        return Ok(Response::Continue(unblocking(issue, answer, grant)));
+        let approved = approved_since(worker, issue, comment.created_at).await?;
+        return Ok(Response::Continue(Unblocking { answer, grant, approved }));
     }
     Ok(if impossible.is_empty() { Response::Nothing } else { Response::Impossible(impossible) })
 }
@@ -173,9 +173,10 @@ async fn label_removed(
         return Ok(Response::Nothing);
     }
     let question = Some(blocked.question.clone());
-    let (actor, event) = (actor.login.clone(), Some(event.id));
+    let (actor, at, event) = (actor.login.clone(), event.at, Some(event.id));
     let answer = Answer { actor, text: String::new(), question, comment: None, event };
-    Ok(Response::Continue(unblocking(issue, answer, ApprovalGrant::Nothing)))
+    let approved = approved_since(worker, issue, at).await?;
+    Ok(Response::Continue(Unblocking { answer, grant: ApprovalGrant::Nothing, approved }))
 }
 
 /// Begins the next attempt at an issue that was unblocked.
@@ -227,7 +228,8 @@ async fn free(worker: &Worker, observed: Observed, text: String, grant: Approval
     let actor = worker.operator().await?;
     let question = observed.record().and_then(|record| record.blocked.as_ref()).map(|blocked| blocked.question.clone());
     let answer = Answer { actor, text, question, comment: None, event: None };
-    let unblocking = unblocking(&observed.issue, answer, grant);
+    // Whoever runs the command has the issue before them as it stands.
+    let unblocking = Unblocking { answer, grant, approved: approved_hash(&observed.issue) };
     let held = acquire(worker, observed, &base, Transition::Unblock(unblocking)).await?;
     show_and_release(worker, &held, "unblocked from the command line").await
 }

@@ -1,0 +1,55 @@
+//! Who changed the text of an issue, by the forge's own history: the body's by GraphQL, which alone has it, and the title's
+//! among the issue's events.
+
+use hob_domain::{AccountKind, Actor, IssueNumber, Login, Timestamp};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{ForgeError, Issues, TokenPermission::IssuesRead};
+
+/// The newest edits of the body; whoever wants to hide one behind others would have to make as many.
+const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
+    issue(number: $number) { userContentEdits(first: 100) { nodes { editedAt editor { login __typename } } } } } }";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct EditWire {
+    edited_at: Timestamp,
+    editor: Option<EditorWire>,
+}
+
+#[derive(Deserialize)]
+struct EditorWire {
+    login: String,
+    #[serde(rename = "__typename")]
+    kind: String,
+}
+
+impl From<EditorWire> for Actor {
+    fn from(wire: EditorWire) -> Self {
+        match wire.kind.as_str() {
+            "User" => Self { login: wire.login.into(), kind: AccountKind::User },
+            // GraphQL leaves out what the REST API ends such a name with.
+            _program => Self { login: Login(format!("{}[bot]", wire.login)), kind: AccountKind::Bot },
+        }
+    }
+}
+
+impl Issues<'_> {
+    /// Who edited the title or the body in the second `since` or later; none stands for an account that is gone.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the reads: what cannot be read proves nothing.
+    pub async fn editors_since(self, number: IssueNumber, since: Timestamp) -> Result<Vec<Option<Actor>>, ForgeError> {
+        let repo = self.forge.repo();
+        let variables = json!({ "owner": repo.owner(), "name": repo.name(), "number": number.0 });
+        let purpose = IssuesRead.to("read who edited the issue");
+        let data = self.forge.connection().query(QUERY, variables, purpose).await?;
+        let edits = &data["repository"]["issue"]["userContentEdits"]["nodes"];
+        let edits = Vec::<EditWire>::deserialize(edits)
+            .map_err(|error| ForgeError::Unreadable { what: purpose.what.to_owned(), source: error.into() })?;
+        let of_body = edits.into_iter().filter(|edit| edit.edited_at >= since).map(|edit| edit.editor.map(Actor::from));
+        let of_title = self.renamers_since(number, since).await?;
+        Ok(of_body.chain(of_title).collect())
+    }
+}
