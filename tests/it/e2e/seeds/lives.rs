@@ -56,6 +56,14 @@ pub(super) struct Life {
 }
 
 impl Life {
+    /// Whether its deed makes Hob end the agent that works on it at that moment.
+    pub(super) fn ends_an_agent(&self) -> bool {
+        match self.deed {
+            Deed::Close | Deed::LabelOff | Deed::LabelOffAndOn | Deed::Cancel => self.done,
+            Deed::Nothing | Deed::Merge | Deed::Reject | Deed::Edit | Deed::Comment | Deed::MoveBase => false,
+        }
+    }
+
     /// Opens the `n`th issue of a seed. Issues have different moments, so that deeds do not meet.
     pub(super) async fn begin(world: &World, draw: Draw, n: u64) -> Self {
         let deeds = [

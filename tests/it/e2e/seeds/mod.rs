@@ -174,8 +174,10 @@ impl Stage {
             let said = self.world.said(life.issue).await;
             let own = said.iter().filter(|said| said.author == "hob").count();
             let runs = u64::try_from(self.world.briefs(life.issue).len()).unwrap();
-            // A worker that dies before it can write what its last run cost takes that much with it.
-            let paid = runs.saturating_sub(self.deaths) * TOKENS_A_RUN;
+            // A worker that dies before it can write what its last run cost takes that much with it, and an agent that
+            // is ended before it tells what it took tells nothing.
+            let untold = self.deaths + u64::from(life.ends_an_agent());
+            let paid = runs.saturating_sub(untold) * TOKENS_A_RUN;
             let its_pull = record.pull_request.map(|pull| pull.0);
             let wrong = if !life.is_over(Some(&record)) {
                 format!("it is {:?}", record.state)
