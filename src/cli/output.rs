@@ -1,13 +1,18 @@
 //! What commands write: results on standard output, everything else on standard error. A standard output that takes no
 //! more is an error of the command; a standard error that does is nobody's.
+//!
+//! Both streams are the process's, and so is the gate before them: no line holds a secret that Hob knows.
 
 use std::{
+    backtrace::{Backtrace, BacktraceStatus},
     fmt::Display,
     io::{ErrorKind, Write},
+    panic::PanicHookInfo,
+    sync::OnceLock,
 };
 
 use anstyle::{AnsiColor, Style};
-use hob_domain::{RepoName, terminal};
+use hob_domain::{KnownSecrets, RepoName, terminal};
 use hob_forge::Rate;
 
 /// Whether a line names its repository.
@@ -54,20 +59,47 @@ impl Unwritable {
     }
 }
 
+/// What no line holds. It is the process's, as the streams are: a panic has no other way to it.
+static WITHHELD: OnceLock<KnownSecrets> = OnceLock::new();
+
+/// From now on nothing that is written holds these secrets, the message of a panic included.
+pub(super) fn withhold(secrets: &KnownSecrets) {
+    // A second start, as in a test, has no effect and is not an error.
+    if WITHHELD.set(secrets.clone()).is_ok() {
+        std::panic::set_hook(Box::new(|panic| note(told(panic))));
+    }
+}
+
+/// The text without the secrets that are withheld.
+pub(super) fn redacted(text: &str) -> String {
+    WITHHELD.get().map_or_else(|| text.to_owned(), |secrets| secrets.redaction().text(text).into_owned())
+}
+
+/// What is said of a panic: as the standard library says it.
+fn told(panic: &PanicHookInfo<'_>) -> String {
+    let thread = std::thread::current();
+    let name = thread.name().unwrap_or("<unnamed>");
+    let trace = Backtrace::capture();
+    match trace.status() {
+        BacktraceStatus::Captured => format!("hob: thread `{name}` {panic}\n{trace}"),
+        _not_asked_for => format!("hob: thread `{name}` {panic}"),
+    }
+}
+
 /// Writes a line of the result to standard output.
 ///
 /// # Errors
 /// [`Unwritable`]: the disk is full, or nobody reads.
 pub(super) fn line(text: impl Display) -> Result<(), Unwritable> {
     let mut stdout = anstream::stdout().lock();
-    writeln!(stdout, "{text}")?;
+    writeln!(stdout, "{}", redacted(&text.to_string()))?;
     Ok(stdout.flush()?)
 }
 
 /// Writes a line for people to standard error.
 pub(super) fn note(text: impl Display) {
     // Whoever closed standard error does not want to know.
-    writeln!(anstream::stderr().lock(), "{text}").ok();
+    writeln!(anstream::stderr().lock(), "{}", redacted(&text.to_string())).ok();
 }
 
 /// What is left of a rate limit, on one line.

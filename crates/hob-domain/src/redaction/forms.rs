@@ -24,6 +24,8 @@ pub(super) struct Form {
 /// itself, because a log and a terminal show it line by line.
 pub(super) fn forms(secret: &str) -> Vec<Form> {
     let secret = secret.trim();
+    // A key in a variable may have its line ends written out.
+    let secret = if secret.starts_with("-----BEGIN") { &secret.replace("\\n", "\n") } else { secret };
     let lines: Vec<&str> = secret.lines().map(str::trim).collect();
     match lines.as_slice() {
         [] | [_] => of_line(secret, SHORTEST),

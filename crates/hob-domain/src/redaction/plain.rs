@@ -109,7 +109,9 @@ fn escape(text: &[u8]) -> (Unit, usize) {
         [b'\\', other, ..] if other.is_ascii_punctuation() => Some((Unit::Byte(*other), 2)),
         [b'&', b'#', b'x' | b'X', rest @ ..] => numbered(rest, 16, b';').map(|(unit, length)| (unit, length + 3)),
         [b'&', b'#', rest @ ..] => numbered(rest, 10, b';').map(|(unit, length)| (unit, length + 2)),
-        _other => NAMED.iter().find_map(|(name, byte)| text.starts_with(name).then_some((Unit::Byte(*byte), name.len()))),
+        _other => {
+            NAMED.iter().find_map(|(name, byte)| text.starts_with(name).then_some((Unit::Byte(*byte), name.len())))
+        }
     };
     escape.unwrap_or((Unit::Byte(text[0]), 1))
 }
@@ -126,9 +128,9 @@ fn unit(text: &[u8]) -> (Unit, usize) {
         // The soft hyphen; zero-width characters and marks of direction; the word joiner and what follows; the byte
         // order mark.
         [0xc2, 0xad, ..] => (Unit::Invisible, 2),
-        [0xe2, 0x80, 0x8b..=0x8f | 0xaa..=0xae, ..]
-        | [0xe2, 0x81, 0xa0..=0xaf, ..]
-        | [0xef, 0xbb, 0xbf, ..] => (Unit::Invisible, 3),
+        [0xe2, 0x80, 0x8b..=0x8f | 0xaa..=0xae, ..] | [0xe2, 0x81, 0xa0..=0xaf, ..] | [0xef, 0xbb, 0xbf, ..] => {
+            (Unit::Invisible, 3)
+        }
         [byte, ..] if byte.is_ascii_whitespace() => (Unit::Blank, 1),
         [byte, ..] => (Unit::Byte(*byte), 1),
         [] => (Unit::Invisible, 0),

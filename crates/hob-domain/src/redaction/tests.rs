@@ -22,8 +22,7 @@ fn hexadecimal(text: &str) -> String {
 
 /// The secret in each encoding that leaves no trace of it but itself.
 fn encodings(secret: &str) -> Vec<(&'static str, String)> {
-    let reserved =
-        |c: char| if c.is_ascii_alphanumeric() { c.to_string() } else { format!("%{:02X}", u32::from(c)) };
+    let reserved = |c: char| if c.is_ascii_alphanumeric() { c.to_string() } else { format!("%{:02X}", u32::from(c)) };
     let json = Value::from(secret).to_string();
     vec![
         ("raw", secret.to_owned()),
