@@ -128,3 +128,49 @@ pub(super) fn sentence(error: &anyhow::Error) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use hob_process::{Environment, Program};
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+
+    /// Set where this test runs as the process that panics.
+    const PANICS: &str = "HOB_TEST_PANICS";
+
+    /// Attack corpus G79: in a process of its own, because the hook and the secrets are the process's.
+    #[tokio::test]
+    async fn a_panic_and_what_is_printed_hold_no_secret() {
+        #[derive(Debug)]
+        struct Holder(#[expect(dead_code, reason = "it is printed")] &'static str);
+        #[expect(clippy::disallowed_methods, reason = "the test tells its own child what to do")]
+        let panics = std::env::var_os(PANICS).is_some();
+        if panics {
+            let secrets = KnownSecrets::default();
+            secrets.add(["canary-1234567890".to_owned().into()]);
+            withhold(&secrets);
+            note(format!("{:?}", Holder("canary-1234567890")));
+            line("in base64: Y2FuYXJ5LTEyMzQ1Njc4OTA=").unwrap();
+            panic!("{:?}", Holder("canary-1234567890"));
+        }
+        let this = std::env::current_exe().unwrap();
+        let test = "cli::output::tests::a_panic_and_what_is_printed_hold_no_secret";
+        let child = Program::new(&this.display().to_string(), &Environment::new())
+            .args(["--exact", test, "--nocapture"])
+            .env(PANICS, "1");
+        let ended = child.run(&CancellationToken::new()).await.unwrap();
+        let (printed, said) = (ended.stdout.text(), ended.stderr.text());
+        let mark = "(redacted: a secret of Hob)";
+        assert!(
+            said.contains(&format!("Holder(\"{mark}\")\n")) && said.contains(" panicked at src/cli/output.rs"),
+            "{said}"
+        );
+        assert_eq!(said.matches(mark).count(), 2, "{said}");
+        assert!(printed.contains(&format!("in base64: {mark}")), "{printed}");
+        assert!(
+            !printed.contains("1234567890") && !said.contains("1234567890") && !printed.contains("Y2FuYXJ5"),
+            "{said}"
+        );
+    }
+}

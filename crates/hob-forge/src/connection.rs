@@ -383,6 +383,45 @@ mod tests {
         (connection, move || left.lock().unwrap().len())
     }
 
+    /// Attack corpus G77, G81.
+    #[tokio::test]
+    async fn a_secret_is_sent_in_no_body_and_no_path_but_in_its_header() {
+        let sent = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&sent);
+        let service = tower::service_fn(move |request: Request<OctoBody>| {
+            let seen = Arc::clone(&seen);
+            async move {
+                let (parts, body) = request.into_parts();
+                let body = http_body_util::BodyExt::collect(body).await.unwrap().to_bytes();
+                seen.lock().unwrap().push((parts.uri, parts.headers, String::from_utf8(body.to_vec()).unwrap()));
+                Ok::<_, Infallible>(Response::new(Full::from("7")))
+            }
+        });
+        let built = OctocrabBuilder::new_empty().with_service(service).with_auth(AuthState::None).build();
+        let octocrab = built.unwrap_or_else(|never| match never {});
+        let settings = Settings::load(None, HashMap::new(), &[]).unwrap().forge;
+        let (identity, key) = (Authentication::Token("token-of-hob".to_owned().into()), "key of a model");
+        let secrets = KnownSecrets::default();
+        secrets.add([key.to_owned().into()]);
+        let connection = Connection::over(octocrab, "", identity, (&settings, Access::ReadWrite, secrets));
+        let write = async |path: &str, text: &str| {
+            let purpose = Purpose::without_permission("write");
+            let turn = connection.write_turn("write").await.unwrap();
+            connection.write_in::<u32>(&turn, (Method::POST, path), &serde_json::json!({ "a": [text] }), purpose).await
+        };
+        for text in [key, "token-of-hob", "dG9rZW4tb2YtaG9i", "746f6b656e2d6f662d686f62", "token%2Dof%2Dhob"] {
+            write("/n", &format!("it is {text}, and \"more\"")).await.unwrap();
+            let (_, headers, body) = sent.lock().unwrap().pop().unwrap();
+            assert_eq!(body, r#"{"a":["it is (redacted: a secret of Hob), and \"more\""]}"#);
+            assert_eq!(headers[header::AUTHORIZATION], "Bearer token-of-hob");
+        }
+        for path in ["/git/refs/heads/token-of-hob", "/labels/key%20of%20a%20model?page=1"] {
+            let refused = write(path, "").await.unwrap_err();
+            assert!(matches!(refused, ForgeError::HoldsSecret { .. }), "{refused}");
+        }
+        assert!(sent.lock().unwrap().is_empty());
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_401_is_believed_when_it_comes_twice() {
         let (connection, left) = answering(&[401, 200, 200, 401, 200, 401, 401, 401, 200]);

@@ -193,3 +193,23 @@ async fn nothing_is_recorded_over_what_is_there_nor_from_the_middle_and_the_work
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
+
+/// Attack corpus G77: what a model says of a key goes into no recording.
+#[tokio::test]
+async fn no_secret_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start([first(), first()]).await;
+    let text = {
+        let models = server.models(|_| {});
+        let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[]).unwrap();
+        say(&mut Conversation::begin(&chain, "a"), 1).await.unwrap().reply.text
+    };
+    let secrets = KnownSecrets::default();
+    secrets.add([text.clone().into()]);
+    let models = server.models(|_| {}).recording(Some(folder.path().to_owned()), secrets);
+    let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[]).unwrap();
+    say(&mut Conversation::begin(&chain, "b"), 1).await.unwrap();
+    let recorded = fs::read_to_string(folder.path().join("b.json")).unwrap();
+    assert!(!recorded.contains(&text) && recorded.contains("(redacted: a secret of Hob)"), "{recorded}");
+    Cassette::load(&folder.path().join("b.json")).unwrap();
+}

@@ -45,7 +45,7 @@ fn encodings(secret: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Attack corpus 77.
+/// Attack corpus G77.
 #[test]
 fn a_secret_is_held_back_in_every_encoding() {
     let redaction = Redaction::of([KEY]);
@@ -154,7 +154,7 @@ fn a_file_tells_which_secrets_it_holds_wherever_they_stand() {
     assert!(redaction.found_in(b"the-first-secret-2").is_empty());
 }
 
-/// Attack corpus 79.
+/// Attack corpus G79.
 #[test]
 fn what_holds_secrets_shows_none_when_it_is_printed() {
     let known = KnownSecrets::default();
