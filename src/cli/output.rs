@@ -135,6 +135,7 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::*;
+    use crate::cli::screen::Screen;
 
     /// Set where this test runs as the process that panics.
     const PANICS: &str = "HOB_TEST_PANICS";
@@ -151,6 +152,7 @@ mod tests {
             secrets.add(["canary-1234567890".to_owned().into()]);
             withhold(&secrets);
             note(format!("{:?}", Holder("canary-1234567890")));
+            Screen::default().write_all(b"a log event with canary-1234567890\n").unwrap();
             line("in base64: Y2FuYXJ5LTEyMzQ1Njc4OTA=").unwrap();
             panic!("{:?}", Holder("canary-1234567890"));
         }
@@ -166,7 +168,8 @@ mod tests {
             said.contains(&format!("Holder(\"{mark}\")\n")) && said.contains(" panicked at src/cli/output.rs"),
             "{said}"
         );
-        assert_eq!(said.matches(mark).count(), 2, "{said}");
+        assert!(said.contains(&format!("a log event with {mark}\n")), "{said}");
+        assert_eq!(said.matches(mark).count(), 3, "{said}");
         assert!(printed.contains(&format!("in base64: {mark}")), "{printed}");
         assert!(
             !printed.contains("1234567890") && !said.contains("1234567890") && !printed.contains("Y2FuYXJ5"),
