@@ -84,14 +84,14 @@ impl Redaction {
             },
             Value::Array(items) => {
                 let kept: Vec<_> = items.iter().map(|item| self.value(item)).collect();
-                match kept.iter().any(is_owned) {
+                match kept.iter().any(|item| matches!(item, Cow::Owned(_))) {
                     true => Cow::Owned(kept.into_iter().map(Cow::into_owned).collect()),
                     false => Cow::Borrowed(value),
                 }
             }
             Value::Object(fields) => {
                 let kept: Vec<_> = fields.iter().map(|(name, item)| (self.text(name), self.value(item))).collect();
-                match kept.iter().any(|(name, item)| matches!(name, Cow::Owned(_)) || is_owned(item)) {
+                match kept.iter().any(|one| matches!(one, (Cow::Owned(_), _) | (_, Cow::Owned(_)))) {
                     true => {
                         let owned = kept.into_iter().map(|(name, item)| (name.into_owned(), item.into_owned()));
                         Cow::Owned(Value::Object(owned.collect()))
@@ -133,8 +133,4 @@ impl Redaction {
         }
         stretches
     }
-}
-
-fn is_owned(value: &Cow<'_, Value>) -> bool {
-    matches!(value, Cow::Owned(_))
 }
