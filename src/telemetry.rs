@@ -1,5 +1,5 @@
 //! Logs on standard error, as text for people or as JSON for programs. Secrets are `SecretString`s and cannot be formatted
-//! into one.
+//! into one; what another program or a server repeats of them is held back by the writer that is given.
 
 use std::io::Write;
 

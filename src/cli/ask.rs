@@ -12,7 +12,7 @@ use hob_domain::{ActionMark, IssueNumber, Proposed, RepoName, terminal};
 use tokio::sync::mpsc;
 
 use crate::cli::{
-    output::{BOLD, DIM, WARN, styled},
+    output::{self, BOLD, DIM, WARN, styled},
     screen::Screen,
 };
 
@@ -193,6 +193,7 @@ impl<W: Write + Send> Person<W> {
 
     fn write(&mut self, text: &str) {
         // A terminal that is gone gives no answer, which refuses.
+        let text = output::redacted(text);
         self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()).ok();
     }
 }

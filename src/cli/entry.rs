@@ -99,6 +99,7 @@ fn failed(error: &anyhow::Error, as_json: bool) -> u8 {
 async fn dispatch(cli: Cli) -> anyhow::Result<()> {
     let shared = cli.shared;
     let setup = Setup::read(&shared)?;
+    output::withhold(&setup.secrets);
     let screen = Screen::default();
     start(&setup, &shared, &screen);
     if runs_agents(&cli.command)

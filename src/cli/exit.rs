@@ -112,6 +112,7 @@ fn of_forge(error: &ForgeError) -> Exit {
         ForgeError::Limited { .. }
         | ForgeError::Server { .. }
         | ForgeError::Refused { .. }
+        | ForgeError::HoldsSecret { .. }
         | ForgeError::TooLong { .. }
         | ForgeError::Unreadable { .. }
         | ForgeError::Record { .. }

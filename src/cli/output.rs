@@ -1,13 +1,18 @@
 //! What commands write: results on standard output, everything else on standard error. A standard output that takes no
 //! more is an error of the command; a standard error that does is nobody's.
+//!
+//! Both streams are the process's, and so is the gate before them: no line holds a secret that Hob knows.
 
 use std::{
+    backtrace::{Backtrace, BacktraceStatus},
     fmt::Display,
     io::{ErrorKind, Write},
+    panic::PanicHookInfo,
+    sync::OnceLock,
 };
 
 use anstyle::{AnsiColor, Style};
-use hob_domain::{RepoName, terminal};
+use hob_domain::{KnownSecrets, RepoName, terminal};
 use hob_forge::Rate;
 
 /// Whether a line names its repository.
@@ -54,20 +59,47 @@ impl Unwritable {
     }
 }
 
+/// What no line holds. It is the process's, as the streams are: a panic has no other way to it.
+static WITHHELD: OnceLock<KnownSecrets> = OnceLock::new();
+
+/// From now on nothing that is written holds these secrets, the message of a panic included.
+pub(super) fn withhold(secrets: &KnownSecrets) {
+    // A second start, as in a test, has no effect and is not an error.
+    if WITHHELD.set(secrets.clone()).is_ok() {
+        std::panic::set_hook(Box::new(|panic| note(told(panic))));
+    }
+}
+
+/// The text without the secrets that are withheld.
+pub(super) fn redacted(text: &str) -> String {
+    WITHHELD.get().map_or_else(|| text.to_owned(), |secrets| secrets.redaction().text(text).into_owned())
+}
+
+/// What is said of a panic: as the standard library says it.
+fn told(panic: &PanicHookInfo<'_>) -> String {
+    let thread = std::thread::current();
+    let name = thread.name().unwrap_or("<unnamed>");
+    let trace = Backtrace::capture();
+    match trace.status() {
+        BacktraceStatus::Captured => format!("hob: thread `{name}` {panic}\n{trace}"),
+        _not_asked_for => format!("hob: thread `{name}` {panic}"),
+    }
+}
+
 /// Writes a line of the result to standard output.
 ///
 /// # Errors
 /// [`Unwritable`]: the disk is full, or nobody reads.
 pub(super) fn line(text: impl Display) -> Result<(), Unwritable> {
     let mut stdout = anstream::stdout().lock();
-    writeln!(stdout, "{text}")?;
+    writeln!(stdout, "{}", redacted(&text.to_string()))?;
     Ok(stdout.flush()?)
 }
 
 /// Writes a line for people to standard error.
 pub(super) fn note(text: impl Display) {
     // Whoever closed standard error does not want to know.
-    writeln!(anstream::stderr().lock(), "{text}").ok();
+    writeln!(anstream::stderr().lock(), "{}", redacted(&text.to_string())).ok();
 }
 
 /// What is left of a rate limit, on one line.
@@ -95,4 +127,51 @@ pub(super) fn sentence(error: &anyhow::Error) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use hob_process::{Environment, Program};
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::cli::screen::Screen;
+
+    /// Set where this test runs as the process that panics.
+    const PANICS: &str = "HOB_TEST_PANICS";
+
+    /// Attack corpus G79: in a process of its own, because the hook and the secrets are the process's.
+    #[tokio::test]
+    async fn a_panic_and_what_is_printed_hold_no_secret() {
+        #[derive(Debug)]
+        struct Holder(#[expect(dead_code, reason = "it is printed")] &'static str);
+        #[expect(clippy::disallowed_methods, reason = "the test tells its own child what to do")]
+        let panics = std::env::var_os(PANICS).is_some();
+        if panics {
+            let secrets = KnownSecrets::default();
+            secrets.add(["canary-1234567890".to_owned().into()]);
+            withhold(&secrets);
+            note(format!("{:?}", Holder("canary-1234567890")));
+            Screen::default().write_all(b"a log event with canary-1234567890\n").unwrap();
+            line("in base64: Y2FuYXJ5LTEyMzQ1Njc4OTA=").unwrap();
+            panic!("{:?}", Holder("canary-1234567890"));
+        }
+        let this = std::env::current_exe().unwrap();
+        let test = "cli::output::tests::a_panic_and_what_is_printed_hold_no_secret";
+        let child = Program::new(this, &Environment::new()).args(["--exact", test, "--nocapture"]).env(PANICS, "1");
+        let ended = child.run(&CancellationToken::new()).await.unwrap();
+        let (printed, said) = (ended.stdout.text(), ended.stderr.text());
+        let mark = "(redacted: a secret of Hob)";
+        assert!(
+            said.contains(&format!("Holder(\"{mark}\")\n")) && said.contains(" panicked at src/cli/output.rs"),
+            "{said}"
+        );
+        assert!(said.contains(&format!("a log event with {mark}\n")), "{said}");
+        assert_eq!(said.matches(mark).count(), 3, "{said}");
+        assert!(printed.contains(&format!("in base64: {mark}")), "{printed}");
+        assert!(
+            !printed.contains("1234567890") && !said.contains("1234567890") && !printed.contains("Y2FuYXJ5"),
+            "{said}"
+        );
+    }
 }

@@ -62,7 +62,7 @@ impl Screen {
             return;
         }
         if let (Some(text), Some(width)) = (text, width_of(std::io::stderr())) {
-            let text = styled(DIM, &shortened(text, width.saturating_sub(3)));
+            let text = styled(DIM, &shortened(&output::redacted(text), width.saturating_sub(3)));
             let mut stderr = anstream::stderr().lock();
             held.status = write!(stderr, "{text}").and_then(|()| stderr.flush()).is_ok();
         }
@@ -111,13 +111,14 @@ impl Held {
     }
 }
 
-/// Log events are lines too, one each, whatever the text of an error holds: a job's log takes some for commands.
+/// Log events are lines too, one each, whatever the text of an error holds: a job's log takes some for commands. An event
+/// comes here as a whole, so that no secret in it is in two pieces.
 impl Write for Screen {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
         let event = text.trim_end_matches('\n').replace('\n', "\\n").replace("##[", "##\\u005b");
         self.held().clear();
-        writeln!(std::io::stderr(), "{event}")?;
+        writeln!(std::io::stderr(), "{}", output::redacted(&event))?;
         Ok(bytes.len())
     }
 

@@ -14,7 +14,7 @@ use crate::cli::{
 
 /// The sessions of this machine.
 pub(super) fn of(setup: &Setup) -> Sessions {
-    Sessions::new(setup.state_dir.join("sessions"), setup.settings.sessions.clone())
+    Sessions::new(setup.state_dir.join("sessions"), setup.settings.sessions.clone()).without(setup.secrets.clone())
 }
 
 /// The session that `args` means.

@@ -3,8 +3,8 @@
 use std::{path::PathBuf, sync::Arc};
 
 use hob_agent::{AgentParts, Approval};
-use hob_config::{Settings, Standard, child_environment, hob_variables};
-use hob_domain::RepoName;
+use hob_config::{Settings, Standard, child_environment, hob_variables, own_secrets};
+use hob_domain::{KnownSecrets, RepoName};
 use hob_forge::{Access, Connection, Forge};
 use hob_worker::{EventSink, Preflight, Repositories, WorkEvent, Worker, WorkerParts, WorkerPool, worker_id};
 use tokio_util::sync::CancellationToken;
@@ -22,6 +22,8 @@ pub(super) struct Setup {
     pub(super) state_dir: PathBuf,
     /// Where replies are recorded.
     pub(super) record: Option<PathBuf>,
+    /// What nothing that leaves this process may hold.
+    pub(super) secrets: KnownSecrets,
 }
 
 impl Setup {
@@ -30,7 +32,10 @@ impl Setup {
         let settings = Settings::load(shared.config.as_deref(), hob_variables(), &shared.set)?;
         let standard = Standard::read();
         let state_dir = shared.state_dir.clone().unwrap_or_else(|| standard.state_dir.clone());
-        Ok(Self { settings, standard, state_dir, record: None })
+        let secrets = KnownSecrets::default();
+        secrets.add(own_secrets());
+        secrets.add(AgentParts::of(&settings, &state_dir).given_secrets());
+        Ok(Self { settings, standard, state_dir, record: None, secrets })
     }
 
     /// The repositories given by flags, else by GITHUB_REPOSITORY.
@@ -92,8 +97,9 @@ impl Setup {
     }
 
     fn connection(&self, access: Access, repo: Option<&RepoName>) -> anyhow::Result<Arc<Connection>> {
-        let identity = sign_in::identity(&self.settings.app, &self.standard, repo)?;
-        Ok(Connection::new(&self.standard.api_url, identity, &self.settings.forge, access)?)
+        let identity = sign_in::identity(&self.settings.app, &self.standard, repo, &self.secrets)?;
+        let secrets = self.secrets.clone();
+        Ok(Connection::new(&self.standard.api_url, identity, &self.settings.forge, access, secrets)?)
     }
 
     /// A worker for the one repository.

@@ -3,7 +3,7 @@
 use std::{io::Read, path::Path};
 
 use hob_config::{AppSettings, Standard};
-use hob_domain::RepoName;
+use hob_domain::{KnownSecrets, RepoName};
 use hob_forge::{App, AppKey, Authentication};
 use secrecy::SecretString;
 
@@ -12,11 +12,13 @@ use crate::cli::exit::{Exit, fatal};
 /// Maximum bytes read from a key file; a 4096-bit key has about 3,300.
 const KEY_MAX: u64 = 64 * 1024;
 
-/// Hob's identity on the forge; `repo` is used to find the App's installation if none is configured.
+/// Hob's identity on the forge; `repo` is used to find the App's installation if none is configured. A key that is read from
+/// a file is added to `secrets`.
 pub(super) fn identity(
     app: &AppSettings,
     standard: &Standard,
     repo: Option<&RepoName>,
+    secrets: &KnownSecrets,
 ) -> anyhow::Result<Authentication> {
     if app.id == 0 {
         let help = "no token: set GITHUB_TOKEN to a token with write permission for contents, issues and pull requests, or \
@@ -32,6 +34,7 @@ pub(super) fn identity(
         }
         None => read(Path::new(&app.private_key))?,
     };
+    secrets.add([pem.clone()]);
     let installation = (app.installation > 0).then_some(app.installation);
     Ok(Authentication::App(Box::new(App::new(app.id, AppKey::from_pem(&pem)?, installation, repo.cloned()))))
 }

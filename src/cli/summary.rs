@@ -75,7 +75,7 @@ pub(super) fn append_failure(path: &Path, sentence: &str) -> anyhow::Result<()> 
 fn append(path: &Path, text: &str) -> anyhow::Result<()> {
     let file = OpenOptions::new().append(true).create(true).open(path);
     let mut file = file.with_context(|| format!("the step summary `{}` cannot be opened", path.display()))?;
-    file.write_all(clip(text, SUMMARY_MAX).as_bytes()).context("the step summary cannot be written")
+    file.write_all(clip(&output::redacted(text), SUMMARY_MAX).as_bytes()).context("the step summary cannot be written")
 }
 
 /// The events of a run, by what they are about.

@@ -8,7 +8,8 @@ use std::{
 
 use hob_config::{WorkspaceSettings, child_environment};
 use hob_domain::{
-    ChangeKind, DiffPolicy, Evidence, FailureClass, FileMode, HobFiles, IssueNumber, RepoName, Sha, Timestamp, Verdict,
+    ChangeKind, DiffPolicy, Evidence, FailureClass, FileMode, HobFiles, IssueNumber, KnownSecrets, RepoName, Sha,
+    Timestamp, Verdict,
 };
 use hob_process::{Exit, Program};
 use hob_workspace::{
@@ -58,6 +59,12 @@ impl Yard {
         yard.sh("git -C served.git config uploadpack.allowFilter true").await;
         yard.git("remote add origin ../served.git").await;
         yard
+    }
+
+    /// The same one, whose workspace knows these secrets.
+    fn without(mut self, secrets: KnownSecrets) -> Self {
+        self.workspace = self.workspace.without(secrets);
+        self
     }
 
     fn source(&self) -> PathBuf {

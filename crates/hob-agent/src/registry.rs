@@ -9,10 +9,12 @@ use std::{
 
 use hob_config::{
     AdapterName, AgentSettings, BackendKind, InvalidModelName, ModelAccess, ModelName, ModelSettings, PriceSettings,
-    RecipeSettings, Settings, ToolSettings, model_access, named_environment,
+    RecipeSettings, Settings, ToolSettings, model_access, named_environment, secrets_among,
 };
-use hob_domain::FailureClass;
+use hob_domain::{FailureClass, KnownSecrets};
 use hob_process::Environment;
+
+use secrecy::SecretString;
 
 use crate::{
     AgentBackend, AgentError, CommandAgent, NativeAgent, RecipeAgent, adapter_variables,
@@ -44,6 +46,8 @@ pub struct AgentParts {
     /// Values of the variables that any agent's `env` names, and of those that known command lines get, see
     /// [`adapter_variables`]; each agent gets only its own.
     pub variables: Environment,
+    /// What recordings must not hold.
+    pub secrets: KnownSecrets,
 }
 
 impl AgentParts {
@@ -59,7 +63,13 @@ impl AgentParts {
             record: None,
             homes: Some(state_dir.join("homes")),
             variables: named_environment(named.chain(adapter_variables())),
+            secrets: KnownSecrets::default(),
         }
+    }
+
+    /// The secrets that agents may get, or that are sent in their name: no text of theirs may tell them.
+    pub fn given_secrets(&self) -> Vec<SecretString> {
+        self.access.secrets().into_iter().chain(secrets_among(&self.variables)).collect()
     }
 }
 
@@ -82,7 +92,8 @@ impl Registry {
         match parts.agents.keys().find(|name| !is_name(name)) {
             Some(bad) => Err(setup(format!("`{bad}` is no name for an agent: use a-z, 0-9, `_`, `-`, a letter first"))),
             None => {
-                let models = Models::new(parts.model.clone(), parts.access.clone()).recording(parts.record.clone());
+                let models = Models::new(parts.model.clone(), parts.access.clone())
+                    .recording(parts.record.clone(), parts.secrets.clone());
                 let mut tools = ready_tools();
                 tools.extend(parts.tools.clone());
                 let ready = match parts.model.default {

@@ -34,7 +34,7 @@ pub fn child_environment() -> BTreeMap<OsString, OsString> {
 }
 
 /// Variables that no child gets, named or not: they open the forge, or are Hob's own settings.
-const WITHHELD: [&str; 7] = [
+pub(super) const WITHHELD: [&str; 7] = [
     "HOB_APP_PRIVATE_KEY",
     "GITHUB_TOKEN",
     "GH_TOKEN",

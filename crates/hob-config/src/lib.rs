@@ -8,6 +8,7 @@ mod load;
 mod models;
 mod renamed;
 mod repository;
+mod secrets;
 mod sections;
 mod sensible;
 mod settings;
@@ -23,6 +24,7 @@ pub use environment::{ModelAccess, child_environment, may_pass, model_access, na
 pub use models::{InvalidModelName, ModelName, ModelSettings, PriceSettings};
 pub use renamed::Renamed;
 pub use repository::{REPOSITORY_SETTINGS_PATH, RepositorySettings, RepositorySettingsError};
+pub use secrets::{own_secrets, secrets_among};
 pub use sections::{
     AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
     PollSettings, PublishSettings, RedBase, SessionSettings, TrustSettings,

@@ -26,6 +26,7 @@ mod policy;
 mod poll;
 mod pull_report;
 mod record;
+mod redaction;
 mod rendered;
 mod report;
 mod repository;
@@ -70,6 +71,7 @@ pub use record::{
     Answer, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,
     UnwritableRecord,
 };
+pub use redaction::{KnownSecrets, Redaction};
 pub use rendered::rendered;
 pub use report::{OWN_MARK, STATUS_MARK, StatusRules, replied_to, reply_body, status_body};
 pub use repository::{

@@ -15,6 +15,8 @@ pub enum SecretKind {
     ModelKey,
     /// A Slack token.
     SlackToken,
+    /// One that Hob was given, whatever its form.
+    Own,
 }
 
 impl fmt::Display for SecretKind {
@@ -25,6 +27,7 @@ impl fmt::Display for SecretKind {
             Self::AwsKey => "an AWS access key",
             Self::ModelKey => "a model provider's key",
             Self::SlackToken => "a Slack token",
+            Self::Own => "a secret of Hob itself",
         })
     }
 }

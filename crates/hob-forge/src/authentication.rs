@@ -209,9 +209,11 @@ impl Authentication {
         };
         let path = format!("/app/installations/{installation}/access_tokens");
         let made: TokenWire = app.call(transport, &Method::POST, &path, "sign in as the App's installation").await?;
+        let token = SecretString::from(made.token);
+        transport.secrets().rotate(&token);
         tracing::debug!(installation, expires_at = %made.expires_at, "a token was made");
         let accepted = AtomicBool::new(false);
-        let issued = Arc::new(IssuedToken { token: made.token.into(), expires_at: Some(made.expires_at), accepted });
+        let issued = Arc::new(IssuedToken { token, expires_at: Some(made.expires_at), accepted });
         state.issued = Some(Arc::clone(&issued));
         Ok(issued)
     }

@@ -13,7 +13,7 @@ use std::{
 };
 
 use hob_config::ForgeSettings;
-use hob_domain::{RepoName, Timestamp, clip};
+use hob_domain::{KnownSecrets, RepoName, Timestamp, clip};
 use http::{Method, StatusCode, header};
 use octocrab::Octocrab;
 use secrecy::SecretString;
@@ -70,7 +70,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection to `api_url`, for example `https://api.github.com`.
+    /// A connection to `api_url`, for example `https://api.github.com`. Its tokens are added to `secrets`, none of which it
+    /// sends but in the header that is for them.
     ///
     /// # Errors
     /// [`ForgeError::NoAddress`] when the address is none, [`ForgeError::Unreachable`] when the machine's certificates
@@ -80,13 +81,14 @@ impl Connection {
         authentication: Authentication,
         settings: &ForgeSettings,
         access: Access,
+        secrets: KnownSecrets,
     ) -> Result<Arc<Self>, ForgeError> {
         // octocrab panics at an address without a scheme.
         let url = web_address(api_url)?;
         let unusable = |error: octocrab::Error| unreachable(&format!("use `{api_url}`"), error);
         // Without the path: not all addresses are below it.
         let builder = Octocrab::builder().base_uri(url.origin().ascii_serialization()).map_err(unusable)?;
-        Ok(Self::over(builder.build().map_err(unusable)?, url.path(), authentication, settings, access))
+        Ok(Self::over(builder.build().map_err(unusable)?, url.path(), authentication, (settings, access, secrets)))
     }
 
     /// A connection over a ready `octocrab` whose base has no path, such as one that has its forge in the same process;
@@ -95,11 +97,13 @@ impl Connection {
         octocrab: Octocrab,
         base_path: &str,
         authentication: Authentication,
-        settings: &ForgeSettings,
-        access: Access,
+        (settings, access, secrets): (&ForgeSettings, Access, KnownSecrets),
     ) -> Arc<Self> {
+        if let Authentication::Token(token) = &authentication {
+            secrets.add([token.clone()]);
+        }
         Arc::new(Self {
-            transport: Transport::new(octocrab, base_path, settings),
+            transport: Transport::new(octocrab, base_path, settings, secrets),
             authentication,
             access,
             cache: Cache::default(),
@@ -109,6 +113,11 @@ impl Connection {
             unchanged: AtomicU64::default(),
             writes: AtomicU64::default(),
         })
+    }
+
+    /// The secrets that are known in this process, the connection's own tokens among them.
+    pub fn secrets(&self) -> &KnownSecrets {
+        self.transport.secrets()
     }
 
     /// The forge's time now; the epoch before its first answer.
@@ -369,8 +378,49 @@ mod tests {
         let octocrab = built.unwrap_or_else(|never| match never {});
         let settings = Settings::load(None, HashMap::new(), &[]).unwrap().forge;
         let identity = Authentication::Token("t".to_owned().into());
-        let connection = Connection::over(octocrab, "", identity, &settings, Access::ReadOnly);
+        let connection =
+            Connection::over(octocrab, "", identity, (&settings, Access::ReadOnly, KnownSecrets::default()));
         (connection, move || left.lock().unwrap().len())
+    }
+
+    /// Attack corpus G77, G81.
+    #[tokio::test]
+    async fn a_secret_is_sent_in_no_body_and_no_path_but_in_its_header() {
+        let sent = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&sent);
+        let service = tower::service_fn(move |request: Request<OctoBody>| {
+            let seen = Arc::clone(&seen);
+            async move {
+                let (parts, body) = request.into_parts();
+                let body = http_body_util::BodyExt::collect(body).await.unwrap().to_bytes();
+                seen.lock().unwrap().push((parts.uri, parts.headers, String::from_utf8(body.to_vec()).unwrap()));
+                Ok::<_, Infallible>(Response::new(Full::from("7")))
+            }
+        });
+        let built = OctocrabBuilder::new_empty().with_service(service).with_auth(AuthState::None).build();
+        let octocrab = built.unwrap_or_else(|never| match never {});
+        let settings = Settings::load(None, HashMap::new(), &[]).unwrap().forge;
+        let (identity, key) = (Authentication::Token("token-of-hob".to_owned().into()), "key of a model");
+        let secrets = KnownSecrets::default();
+        secrets.add([key.to_owned().into()]);
+        let connection = Connection::over(octocrab, "", identity, (&settings, Access::ReadWrite, secrets));
+        connection.skip_spacing();
+        let write = async |path: &str, text: &str| {
+            let purpose = Purpose::without_permission("write");
+            let turn = connection.write_turn("write").await.unwrap();
+            connection.write_in::<u32>(&turn, (Method::POST, path), &serde_json::json!({ "a": [text] }), purpose).await
+        };
+        for text in [key, "token-of-hob", "dG9rZW4tb2YtaG9i", "746f6b656e2d6f662d686f62", "token%2Dof%2Dhob"] {
+            write("/n", &format!("it is {text}, and \"more\"")).await.unwrap();
+            let (_, headers, body) = sent.lock().unwrap().pop().unwrap();
+            assert_eq!(body, r#"{"a":["it is (redacted: a secret of Hob), and \"more\""]}"#);
+            assert_eq!(headers[header::AUTHORIZATION], "Bearer token-of-hob");
+        }
+        for path in ["/git/refs/heads/token-of-hob", "/labels/key%20of%20a%20model?page=1"] {
+            let refused = write(path, "").await.unwrap_err();
+            assert!(matches!(refused, ForgeError::HoldsSecret { .. }), "{refused}");
+        }
+        assert!(sent.lock().unwrap().is_empty());
     }
 
     #[tokio::test(start_paused = true)]

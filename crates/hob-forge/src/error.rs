@@ -86,6 +86,12 @@ pub enum ForgeError {
     /// The repository has no commit yet.
     #[error("the repository {0} is empty: push a first commit to its default branch")]
     EmptyRepository(RepoName),
+    /// A path that holds a secret: nothing was sent.
+    #[error("a name in the request holds a secret of Hob, so the forge was not asked to {what}: change the name")]
+    HoldsSecret {
+        /// What was tried.
+        what: String,
+    },
     /// 409, 422 and other refusals.
     #[error("the forge refused to {what} with status {status}: {message}")]
     Refused {
@@ -180,7 +186,7 @@ impl ForgeError {
             | Self::Archived(_)
             | Self::EmptyRepository(_)
             | Self::Moved { .. } => FailureClass::Misconfigured,
-            Self::Record { .. } | Self::RepositoryRecord(_) => FailureClass::NeedsHuman,
+            Self::Record { .. } | Self::RepositoryRecord(_) | Self::HoldsSecret { .. } => FailureClass::NeedsHuman,
             Self::NotFound { .. }
             | Self::Refused { .. }
             | Self::TooLong { .. }

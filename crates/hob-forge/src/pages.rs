@@ -172,7 +172,7 @@ mod tests {
     };
 
     use hob_config::Settings;
-    use hob_domain::FailureClass;
+    use hob_domain::{FailureClass, KnownSecrets};
     use http::{Request, Response, header};
     use http_body_util::Full;
     use octocrab::{AuthState, OctoBody, OctocrabBuilder};
@@ -237,7 +237,7 @@ mod tests {
             let octocrab = built.unwrap_or_else(|never| match never {});
             let settings = Settings::load(None, HashMap::new(), &[]).unwrap().forge;
             let identity = Authentication::Token("t".to_owned().into());
-            Connection::over(octocrab, "", identity, &settings, Access::ReadOnly)
+            Connection::over(octocrab, "", identity, (&settings, Access::ReadOnly, KnownSecrets::default()))
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! # Guarantees
 //! - Every call has a deadline; every body a cap; every wait in the queue an end.
+//! - No path and no body holds a secret that is known: a body is sent without it, a path is refused.
 //! - A limit that is used up closes the gate for all callers of its resource until it opens again, and a secondary limit
 //!   for all callers.
 
@@ -13,7 +14,7 @@ use std::{
 };
 
 use hob_config::ForgeSettings;
-use hob_domain::{FailureClass, Timestamp};
+use hob_domain::{FailureClass, KnownSecrets, Timestamp};
 use http::{HeaderValue, Method, header};
 use http_body_util::{BodyExt, Limited};
 use octocrab::Octocrab;
@@ -65,10 +66,11 @@ pub(super) struct Transport {
     throttle: Throttle,
     rates: Rates,
     secondary_in_a_row: AtomicU32,
+    secrets: KnownSecrets,
 }
 
 impl Transport {
-    pub(super) fn new(octocrab: Octocrab, base_path: &str, settings: &ForgeSettings) -> Self {
+    pub(super) fn new(octocrab: Octocrab, base_path: &str, settings: &ForgeSettings, secrets: KnownSecrets) -> Self {
         Self {
             octocrab,
             base_path: base_path.trim_end_matches('/').to_owned(),
@@ -77,11 +79,17 @@ impl Transport {
             throttle: Throttle::new(settings),
             rates: Rates::default(),
             secondary_in_a_row: AtomicU32::default(),
+            secrets,
         }
     }
 
     pub(super) fn settings(&self) -> &ForgeSettings {
         &self.settings
+    }
+
+    /// What no call may tell, beside its token.
+    pub(super) fn secrets(&self) -> &KnownSecrets {
+        &self.secrets
     }
 
     pub(super) fn base_path(&self) -> &str {
@@ -137,6 +145,12 @@ impl Transport {
 
     async fn answer(&self, call: Call<'_>, token: Option<&SecretString>) -> Result<Reply, ForgeError> {
         let what = call.purpose.what;
+        // The one gate for all that is sent: the token goes into a header, and nothing else may hold a secret.
+        let redaction = self.secrets.redaction();
+        if redaction.holds(call.path) {
+            return Err(ForgeError::HoldsSecret { what: what.to_owned() });
+        }
+        let body = call.body.map(|body| redaction.value(body));
         let mut builder = http::request::Builder::new().method(call.method).uri(address(&self.base_path, call.path));
         builder = builder.header(header::ACCEPT, "application/vnd.github+json");
         builder = builder.header("x-github-api-version", "2022-11-28");
@@ -150,7 +164,8 @@ impl Transport {
         if let Some(tag) = call.etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
             builder = builder.header(header::IF_NONE_MATCH, tag);
         }
-        let request = self.octocrab.build_request(builder, call.body).map_err(|error| unreachable(what, error))?;
+        let request =
+            self.octocrab.build_request(builder, body.as_deref()).map_err(|error| unreachable(what, error))?;
         let exchange = async {
             let answer = self.octocrab.execute(request).await.map_err(|error| unreachable(what, error))?;
             let (parts, body) = answer.into_parts();

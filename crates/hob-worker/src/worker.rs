@@ -93,7 +93,12 @@ impl Worker {
     /// When the forge's address is none or the folder cannot be made.
     pub async fn new(parts: WorkerParts) -> Result<Self, WorkError> {
         Remote::server(parts.forge.repo().clone(), &parts.server_url, None)?;
+        // The connection's secrets are the process's; what agents get is added to them.
+        let secrets = parts.forge.connection().secrets().clone();
+        secrets.add(parts.agents.given_secrets());
+        let agents = AgentParts { secrets: secrets.clone(), ..parts.agents };
         let sessions = Sessions::new(parts.state_dir.join("sessions"), parts.settings.sessions.clone());
+        let sessions = sessions.without(secrets.clone());
         let executor = Executor::new(sessions, parts.settings.agent.clone());
         let spend_journal = SpendJournal::of(&parts.state_dir, parts.forge.repo());
         let workspace = Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone())
@@ -103,8 +108,8 @@ impl Worker {
             forge: parts.forge,
             settings: parts.settings,
             server_url: parts.server_url,
-            workspace,
-            agents: parts.agents,
+            workspace: workspace.without(secrets),
+            agents,
             executor,
             environment: parts.environment,
             agent: parts.agent,

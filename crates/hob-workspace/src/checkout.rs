@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use hob_domain::{CommitIdentity, Conflict, Diff, Sha, Timestamp};
+use hob_domain::{CommitIdentity, Conflict, Diff, KnownSecrets, Sha, Timestamp};
 
 use crate::{
     BranchName, Foreign, WorkspaceError, commit, diff,
@@ -24,6 +24,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Checkout {
     git: Git,
+    secrets: KnownSecrets,
     folder: IssueFolder,
     tree: PathBuf,
     branch: BranchName,
@@ -52,14 +53,15 @@ pub(super) struct Sources {
 
 /// Makes the checkout; one that cannot be made clean is made anew, once.
 pub(super) async fn prepare(
-    git: Git,
+    (git, secrets): (Git, KnownSecrets),
     (folder, in_use): (IssueFolder, Use),
     (branch, sources): (BranchName, Sources),
     leftover: Leftover,
 ) -> Result<Checkout, WorkspaceError> {
     let tree = folder.tree();
+    let (unresolved, in_use) = (None, Arc::new(in_use));
     let mut checkout =
-        Checkout { git, folder, tree, branch, sources, kept: false, unresolved: None, _in_use: Arc::new(in_use) };
+        Checkout { git, secrets, folder, tree, branch, sources, kept: false, unresolved, _in_use: in_use };
     if leftover == Leftover::Keep && checkout.keep().await.unwrap_or(false) {
         checkout.kept = true;
         return Ok(checkout);
@@ -124,7 +126,8 @@ impl Checkout {
         blocking("look for conflicts that are left", move || unresolved.left(&git, tip)).await
     }
 
-    /// Commits everything in the agent's folder that is not ignored; none when nothing changed. The commit of an update
+    /// Commits everything in the agent's folder that is not ignored; none when nothing changed. Known secrets are left out of
+    /// the message. The commit of an update
     /// that left conflicts is replaced, so that none has them in its history.
     ///
     /// # Errors
@@ -135,7 +138,8 @@ impl Checkout {
         identity: &CommitIdentity,
         time: Timestamp,
     ) -> Result<Option<Sha>, WorkspaceError> {
-        let (checkout, message, identity) = (self.clone(), message.to_owned(), identity.clone());
+        let message = self.secrets.redaction().text(message).into_owned();
+        let (checkout, identity) = (self.clone(), identity.clone());
         blocking("commit", move || {
             let repo = commit::open(&checkout.folder.git(), checkout.folder())?;
             let paths = commit::stage(&repo, &checkout.tree, checkout.git.settings())?;
@@ -195,9 +199,9 @@ impl Checkout {
     /// # Errors
     /// [`WorkspaceError::Library`] when a commit is not there.
     pub async fn diff(&self, base: &Sha, head: &Sha) -> Result<Diff, WorkspaceError> {
-        let (git, base, head) = (self.folder.git(), oid(base)?, oid(head)?);
+        let (git, commits, own) = (self.folder.git(), (oid(base)?, oid(head)?), self.secrets.redaction());
         let cap = self.git.settings().max_patch_kib << 10;
-        blocking("read the diff", move || diff::read(&git, base, head, cap)).await
+        blocking("read the diff", move || diff::read(&git, commits, cap, &own)).await
     }
 
     /// Checks a commit out into the clean folder where the checks run; the folder, with a throwaway `.git` of its own.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use git2::{Delta, DiffDelta, DiffFormat, DiffOptions, Index, Oid, Repository};
-use hob_domain::{ChangeKind, Diff, FileChange, FileMode, shown_path};
+use hob_domain::{ChangeKind, Diff, FileChange, FileMode, Redaction, shown_path};
 
 use crate::{WorkspaceError, error::library, git_dir, links::links_out, secrets::secrets};
 
@@ -11,7 +11,7 @@ use crate::{WorkspaceError, error::library, git_dir, links::links_out, secrets::
 const LARGEST_TEXT: i64 = 64 << 20;
 
 /// Reads the difference; what it says of links and secrets does not depend on the patch.
-pub(super) fn read(git: &Path, base: Oid, head: Oid, cap: usize) -> Result<Diff, WorkspaceError> {
+pub(super) fn read(git: &Path, (base, head): (Oid, Oid), cap: usize, own: &Redaction) -> Result<Diff, WorkspaceError> {
     let failed = library("read the diff");
     let repo = git_dir::open(git, "read the diff")?;
     // Without an index there are no attributes: a repository's own must not hide what it changes.
@@ -42,7 +42,7 @@ pub(super) fn read(git: &Path, base: Oid, head: Oid, cap: usize) -> Result<Diff,
     };
     let links_out =
         if diff.deltas().any(has_links) { links_out(&repo, &old, &new).map_err(&failed)? } else { Vec::new() };
-    let secrets = secrets(&repo, base, head).map_err(&failed)?;
+    let secrets = secrets(&repo, base, head, own).map_err(&failed)?;
     Ok(Diff { files, patch: patch.text, patch_truncated: patch.truncated, links_out, secrets })
 }
 

@@ -31,6 +31,10 @@ impl Workspace {
         let (sha, head) = (head, checked(head)?);
         let expected = expected.map(checked).transpose()?.unwrap_or_default();
         let full = branch.full();
+        if self.secrets().redaction().holds(&full) {
+            let reason = "the branch's name holds a secret of Hob".to_owned();
+            return Err(WorkspaceError::PushRefused { branch: branch.clone(), reason });
+        }
         let program = self
             .git()
             .remote(GitDir::Issue(&checkout.git_dir()), remote)?

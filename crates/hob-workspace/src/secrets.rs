@@ -1,14 +1,20 @@
-//! Secrets that commits bring in: in the content of files, whatever git takes it for, and in their names.
+//! Secrets that commits bring in: in the content of files, whatever git takes it for, in their names, and in messages. Hob
+//! knows most by their form, and its own by themselves.
 //!
 //! Every commit is looked at, for a push brings all of them; what a file held before is nobody's doing now.
 
 use std::collections::BTreeSet;
 
 use git2::{Commit, Delta, DiffOptions, ErrorCode, Oid, Repository, Sort};
-use hob_domain::{SecretFound, SecretKind, Sha, secrets_in, shown_path, without_tokens};
+use hob_domain::{Redaction, SecretFound, SecretKind, Sha, secrets_in, shown_path, without_tokens};
 
 /// What is found in the commits from `base` to `head`.
-pub(super) fn secrets(repo: &Repository, base: Oid, head: Oid) -> Result<Vec<SecretFound>, git2::Error> {
+pub(super) fn secrets(
+    repo: &Repository,
+    base: Oid,
+    head: Oid,
+    own: &Redaction,
+) -> Result<Vec<SecretFound>, git2::Error> {
     let mut walk = repo.revwalk()?;
     walk.set_sorting(Sort::TOPOLOGICAL)?;
     walk.push(head)?;
@@ -18,7 +24,7 @@ pub(super) fn secrets(repo: &Repository, base: Oid, head: Oid) -> Result<Vec<Sec
     for id in walk {
         let commit = repo.find_commit(id?)?;
         let sha = (commit.id() != head).then(|| Sha(commit.id().to_string()));
-        for (path, kind) in brought_in(repo, &commit)? {
+        for (path, kind) in brought_in(repo, &commit, own)? {
             if seen.insert((path.clone(), kind)) {
                 found.push(SecretFound { path, kind, commit: sha.clone() });
             }
@@ -31,7 +37,11 @@ pub(super) fn secrets(repo: &Repository, base: Oid, head: Oid) -> Result<Vec<Sec
 type Change = (Vec<u8>, Oid, Oid);
 
 /// What a commit holds and none of its parents does.
-fn brought_in(repo: &Repository, commit: &Commit<'_>) -> Result<Vec<(String, SecretKind)>, git2::Error> {
+fn brought_in(
+    repo: &Repository,
+    commit: &Commit<'_>,
+    own: &Redaction,
+) -> Result<Vec<(String, SecretKind)>, git2::Error> {
     let mut changes: Option<Vec<Change>> = None;
     for parent in commit.parents() {
         let against = changed(repo, Some(&parent), commit)?;
@@ -50,12 +60,15 @@ fn brought_in(repo: &Repository, commit: &Commit<'_>) -> Result<Vec<(String, Sec
         None => changed(repo, None, commit)?,
     };
     let mut found = Vec::new();
+    if !own.found_in(commit.raw_header_bytes()).is_empty() || !own.found_in(commit.message_raw_bytes()).is_empty() {
+        found.push(("the commit's message".to_owned(), SecretKind::Own));
+    }
     for (path, before, after) in changes {
-        let content = |id: Oid| if id.is_zero() { Ok(BTreeSet::new()) } else { held_by(repo, id) };
+        let content = |id: Oid| if id.is_zero() { Ok(BTreeSet::new()) } else { held_by(repo, id, own) };
         let now = content(after)?;
         let new = if now.is_empty() { now } else { now.difference(&content(before)?).cloned().collect() };
-        let named = secrets_in(&path);
-        let shown = without_tokens(&shown_path(&path));
+        let named = all_in(&path, own);
+        let shown = without_tokens(&own.text(&shown_path(&path)));
         let kinds: BTreeSet<_> = new.into_iter().chain(named).map(|(kind, _)| kind).collect();
         found.extend(kinds.into_iter().map(|kind| (shown.clone(), kind)));
     }
@@ -81,10 +94,16 @@ fn changed(repo: &Repository, from: Option<&Commit<'_>>, to: &Commit<'_>) -> Res
 }
 
 /// Nothing of what is not here: the commit of a submodule, and files of commits that were on the server before.
-fn held_by(repo: &Repository, id: Oid) -> Result<BTreeSet<(SecretKind, Vec<u8>)>, git2::Error> {
+fn held_by(repo: &Repository, id: Oid, own: &Redaction) -> Result<BTreeSet<(SecretKind, Vec<u8>)>, git2::Error> {
     match repo.find_blob(id) {
-        Ok(blob) => Ok(secrets_in(blob.content())),
+        Ok(blob) => Ok(all_in(blob.content(), own)),
         Err(error) if error.code() == ErrorCode::NotFound => Ok(BTreeSet::new()),
         Err(error) => Err(error),
     }
+}
+
+/// Secrets of well-known forms, and Hob's own, which are told apart by their numbers.
+fn all_in(content: &[u8], own: &Redaction) -> BTreeSet<(SecretKind, Vec<u8>)> {
+    let numbered = |number: usize| (SecretKind::Own, number.to_be_bytes().to_vec());
+    secrets_in(content).into_iter().chain(own.found_in(content).into_iter().map(numbered)).collect()
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use hob_config::WorkspaceSettings;
-use hob_domain::{IssueNumber, RepoName, Sha};
+use hob_domain::{IssueNumber, KnownSecrets, RepoName, Sha};
 use hob_process::Environment;
 
 use crate::{
@@ -30,6 +30,7 @@ pub struct Workspace {
     git: Git,
     queues: Arc<Mutex<HashMap<RepoName, Arc<tokio::sync::Mutex<()>>>>>,
     in_use: InUse,
+    secrets: KnownSecrets,
 }
 
 impl Workspace {
@@ -46,7 +47,14 @@ impl Workspace {
         let folder = root.clone();
         blocking("open the workspace", move || make(&folder)).await?;
         let git = Git::new(settings, environment, &root);
-        Ok(Self { root, git, queues: Arc::default(), in_use: InUse::default() })
+        let (queues, in_use, secrets) = (Arc::default(), InUse::default(), KnownSecrets::default());
+        Ok(Self { root, git, queues, in_use, secrets })
+    }
+
+    /// The same workspace, from which these secrets do not leave: in no message of a commit, no file and no branch's name.
+    #[must_use]
+    pub fn without(self, secrets: KnownSecrets) -> Self {
+        Self { secrets, ..self }
     }
 
     /// Brings the mirror of a repository up to date, making it on first use; the tip of `base`.
@@ -98,7 +106,8 @@ impl Workspace {
         let in_use = self.in_use.begin(folder.0.clone());
         let sources = self.sources(&place, remote, branch, base).await;
         let sources = mirror::condemned(&place, sources).await?;
-        checkout::prepare(self.git.clone(), (folder, in_use), (branch.clone(), sources), leftover).await
+        let git = (self.git.clone(), self.secrets.clone());
+        checkout::prepare(git, (folder, in_use), (branch.clone(), sources), leftover).await
     }
 
     /// Finds the commits the checkout goes out from and starts at, and has the server send what they lack.
@@ -198,6 +207,10 @@ impl Workspace {
 
     pub(super) fn git(&self) -> &Git {
         &self.git
+    }
+
+    pub(super) fn secrets(&self) -> &KnownSecrets {
+        &self.secrets
     }
 
     pub(super) fn in_use(&self) -> &InUse {

@@ -6,7 +6,7 @@ use anyhow::Context;
 use github_emulator::{AccountKind, Options, Role, Running, SeedFile, User};
 use hob_agent::{AgentParts, Approval};
 use hob_config::{Settings, child_environment};
-use hob_domain::RepoName;
+use hob_domain::{KnownSecrets, RepoName};
 use hob_forge::{Access, Authentication, Connection, Forge};
 use hob_worker::{Preflight, Worker, WorkerParts, worker_id};
 use tempfile::TempDir;
@@ -79,7 +79,8 @@ impl Stage {
         let (events, watch) = progress::sink(view, &desk.screen, &cancel);
         let address = format!("{}/repos/{repo}", forge.api_url());
         let identity = Authentication::Token(WORKER.into());
-        let connection = Connection::new(&forge.api_url(), identity, &settings.forge, Access::ReadWrite)?;
+        let connection =
+            Connection::new(&forge.api_url(), identity, &settings.forge, Access::ReadWrite, KnownSecrets::default())?;
         let client = Forge::new(connection, repo, &settings.ledger.prefix);
         let parts = WorkerParts {
             forge: client,

@@ -155,8 +155,16 @@ async fn an_address_that_leads_elsewhere_is_told_in_plain_words() {
 async fn a_pause_that_the_forge_asks_for_with_a_failure_is_obeyed() {
     let world = World::fixing().set("forge.patience", "0s").set("forge.retries", "3").start().await;
     let identity = || Authentication::Token("token-of-hob".to_owned().into());
-    let connection =
-        |settings| Connection::new(&world.forge.api_url(), identity(), settings, Access::ReadOnly).unwrap();
+    let connection = |settings| {
+        Connection::new(
+            &world.forge.api_url(),
+            identity(),
+            settings,
+            Access::ReadOnly,
+            hob_domain::KnownSecrets::default(),
+        )
+        .unwrap()
+    };
     // A pause beyond the patience ends the call at once: it was asked for, and none of our own was taken for it.
     inject(&world, "/user", says(503, ("retry-after", "30"), "busy"));
     let error = connection(&world.settings.forge).login().await.unwrap_err();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hob_config::Settings;
-use hob_domain::RepoName;
+use hob_domain::{KnownSecrets, RepoName};
 use hob_forge::{Access, App, AppKey, Authentication, Connection, Forge};
 use hob_worker::{EventSink, Repositories, WorkerParts, WorkerPool};
 use tokio_util::sync::CancellationToken;
@@ -63,7 +63,8 @@ impl World {
     }
 
     fn connected(&self, identity: Authentication, settings: &Settings) -> Arc<Connection> {
-        Connection::new(&self.forge.api_url(), identity, &settings.forge, Access::ReadWrite).unwrap()
+        Connection::new(&self.forge.api_url(), identity, &settings.forge, Access::ReadWrite, KnownSecrets::default())
+            .unwrap()
     }
 
     /// The workers of several repositories on one connection.

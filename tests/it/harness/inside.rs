@@ -9,6 +9,7 @@ use std::{
 use axum::{Router, body::Body};
 use bytes::Bytes;
 use hob_config::Settings;
+use hob_domain::KnownSecrets;
 use hob_forge::{Access, Authentication, Connection, Forge};
 use http::{Method, Request, Response, header};
 use http_body_util::{BodyExt, Full};
@@ -43,7 +44,8 @@ pub(super) fn client(
 ) -> Forge {
     let identity = Authentication::Token(format!("token-of-{login}").into());
     let octocrab = octocrab(router, turnstile);
-    let connection = Connection::over(octocrab, "/api/v3", identity, &settings.forge, access);
+    let connection =
+        Connection::over(octocrab, "/api/v3", identity, (&settings.forge, access, KnownSecrets::default()));
     Forge::new(connection, repo(), &settings.ledger.prefix)
 }
 

@@ -9,7 +9,7 @@ use std::{
 use github_emulator::{Options, Running, serve};
 use hob_agent::{AgentParts, Approval};
 use hob_config::{AgentSettings, BackendKind, RecipeSettings, Settings, child_environment};
-use hob_domain::{Claimant, EventId, RepoName, State, Transition, Trigger};
+use hob_domain::{Claimant, EventId, KnownSecrets, RepoName, State, Transition, Trigger};
 use hob_forge::{Access, Authentication, Connection, Forge};
 use hob_worker::{Preflight, RunLimits, RunSummary, WorkEvent, Worker, WorkerParts, run_once};
 use http::Method;
@@ -318,7 +318,7 @@ impl World {
 
 fn client(api_url: &str, login: &str, settings: &Settings, access: Access) -> Forge {
     let identity = Authentication::Token(format!("token-of-{login}").into());
-    let connection = Connection::new(api_url, identity, &settings.forge, access).unwrap();
+    let connection = Connection::new(api_url, identity, &settings.forge, access, KnownSecrets::default()).unwrap();
     Forge::new(connection, repo(), &settings.ledger.prefix)
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 
 use hob_agent::model::{Answer, Cassette, Conversation, FallbackChain};
 use hob_config::PriceSettings;
+use hob_domain::KnownSecrets;
 
 use super::{Answer as Reaction, *};
 
@@ -146,7 +147,7 @@ async fn a_conversation_is_recorded_as_a_cassette_that_only_its_owner_can_read()
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("new");
     let server = Server::start([first(), first(), first()]).await;
-    let models = server.models(|_| {}).recording(Some(place.clone()));
+    let models = server.models(|_| {}).recording(Some(place.clone()), KnownSecrets::default());
     let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[]).unwrap();
     let mut conversation = Conversation::begin(&chain, "a-1");
     let mut replies = Vec::new();
@@ -177,7 +178,7 @@ async fn a_conversation_is_recorded_as_a_cassette_that_only_its_owner_can_read()
 async fn nothing_is_recorded_over_what_is_there_nor_from_the_middle_and_the_work_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start((0..5).map(|_| first())).await;
-    let models = server.models(|_| {}).recording(Some(folder.path().to_owned()));
+    let models = server.models(|_| {}).recording(Some(folder.path().to_owned()), KnownSecrets::default());
     let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[]).unwrap();
     let others = [("text", "mine"), ("foreign", r#"{"cassette":1,"note":"mine","replies":[]}"#)];
     for (name, text) in others {
@@ -191,4 +192,24 @@ async fn nothing_is_recorded_over_what_is_there_nor_from_the_middle_and_the_work
         assert_eq!(fs::read_to_string(folder.path().join(format!("{name}.json"))).unwrap(), text);
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+/// Attack corpus G77: what a model says of a key goes into no recording.
+#[tokio::test]
+async fn no_secret_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start([first(), first()]).await;
+    let text = {
+        let models = server.models(|_| {});
+        let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[]).unwrap();
+        say(&mut Conversation::begin(&chain, "a"), 1).await.unwrap().reply.text
+    };
+    let secrets = KnownSecrets::default();
+    secrets.add([text.clone().into()]);
+    let models = server.models(|_| {}).recording(Some(folder.path().to_owned()), secrets);
+    let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[]).unwrap();
+    say(&mut Conversation::begin(&chain, "b"), 1).await.unwrap();
+    let recorded = fs::read_to_string(folder.path().join("b.json")).unwrap();
+    assert!(!recorded.contains(&text) && recorded.contains("(redacted: a secret of Hob)"), "{recorded}");
+    Cassette::load(&folder.path().join("b.json")).unwrap();
 }

@@ -115,6 +115,68 @@ async fn attributes_hide_no_lines() {
     assert_eq!((diff.additions(), diff.deletions()), (2, 1));
 }
 
+/// Attack corpus J111: a secret of Hob's own has no form that tells it, and an agent that has read it can encode it.
+#[tokio::test]
+async fn hobs_own_secret_is_found_in_any_encoding_and_in_an_earlier_commit() {
+    const SECRET: &str = "plain words, and 1 number";
+    let known = || {
+        let secrets = KnownSecrets::default();
+        secrets.add([SECRET.to_owned().into(), "another-secret-of-Hob-2".to_owned().into()]);
+        secrets
+    };
+    let own = |place: &str| format!("`{place}` holds a secret of Hob itself");
+    for script in [
+        format!("echo 'it is {SECRET}' > a.txt"),
+        format!("printf 'some text before it: {SECRET}' | base64 -w 20 > a.txt"),
+        format!("printf '{SECRET}' | od -An -tx1 > a.txt"),
+        format!("printf '\\000\\001{SECRET}' > a.txt"),
+        format!("ln -s '{SECRET}' a.txt"),
+    ] {
+        let yard = Yard::new().await.without(known());
+        let checkout = yard.prepare().await;
+        sh(checkout.folder(), &script).await;
+        let found = findings(&checkout).await;
+        assert!(found.contains(&own("a.txt")), "{script}: {found:?}");
+    }
+    let yard = Yard::new().await.without(known());
+    fs::write(yard.source().join("known.txt"), "another-secret-of-Hob-2\n").unwrap();
+    yard.git("add -A && git commit -qm known && git push -q origin main").await;
+    let checkout = yard.prepare().await;
+    fs::write(checkout.folder().join(format!("{SECRET}.txt")), "").unwrap();
+    sh(checkout.folder(), "echo more >> known.txt").await;
+    let shown = own("(redacted: a secret of Hob).txt");
+    assert_eq!(findings(&checkout).await, [shown.as_str()], "what was there before is nobody's doing");
+    // The next commit takes it away, and a push brings both.
+    sh(checkout.folder(), "rm plain*").await;
+    let found = findings(&checkout).await;
+    assert!(matches!(found.as_slice(), [one] if one.starts_with(&format!("{shown} in the commit "))), "{found:?}");
+}
+
+/// Attack corpus G81.
+#[tokio::test]
+async fn no_message_and_no_branch_name_holds_a_secret_of_hobs() {
+    let secrets = KnownSecrets::default();
+    secrets.add(["#7 is a secret".to_owned().into(), "hob/7-fix".to_owned().into()]);
+    let yard = Yard::new().await.without(secrets);
+    let checkout = yard.prepare().await;
+    fs::write(checkout.folder().join("new.txt"), "x\n").unwrap();
+    let identity = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
+    let time = Timestamp::from_timestamp(1_700_000_000, 0).unwrap();
+    let head = checkout.commit("Say that #7 is a secret\n", &identity, time).await.unwrap().unwrap();
+    let git_dir = yard.issue().join("git");
+    let message = yard.sh(&format!("git --git-dir {} log -1 --format=%B {head}", git_dir.display())).await;
+    assert_eq!(message.trim(), "Say that (redacted: a secret of Hob)");
+    let refused = yard.push(&checkout, &head, None).await.unwrap_err();
+    assert!(matches!(refused, WorkspaceError::PushRefused { .. }), "{refused}");
+    // A message that was not made here is found before the push.
+    let forged = yard
+        .sh(&format!("git --git-dir {} commit-tree -p {head} -m '#7 is a secret' {head}^{{tree}}", git_dir.display()))
+        .await;
+    let diff = checkout.diff(checkout.base(), &Sha(forged.trim().to_owned())).await.unwrap();
+    let found: Vec<_> = diff.secrets.iter().map(|found| found.path.as_str()).collect();
+    assert_eq!(found, ["the commit's message"]);
+}
+
 /// Attack corpus J108: each link by itself stays in the tree.
 #[tokio::test]
 async fn a_link_that_leaves_by_way_of_another_is_refused() {

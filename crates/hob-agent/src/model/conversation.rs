@@ -36,7 +36,7 @@ pub struct Answer {
 impl<'a> Conversation<'a> {
     /// Begins a conversation with the first model of `chain`; a recording of it gets the name `session`.
     pub fn begin(chain: &'a FallbackChain, session: &str) -> Self {
-        Self { chain, place: 0, recording: chain.records().map(|folder| Recording::new(folder, session)) }
+        Self { chain, place: 0, recording: chain.records().map(|records| Recording::new(records, session)) }
     }
 
     /// Asks for the next reply. Dropping the future ends the request.

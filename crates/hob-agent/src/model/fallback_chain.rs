@@ -1,19 +1,16 @@
 //! The models of one agent, in the order in which they are asked, each with what it costs.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use hob_config::PriceSettings;
 
-use crate::model::ModelClient;
+use crate::model::{ModelClient, recording::Records};
 
 /// The models of one agent. Never empty.
 pub struct FallbackChain {
     first: Member,
     others: Vec<Member>,
-    records: Option<PathBuf>,
+    records: Option<Records>,
 }
 
 /// One model of a list.
@@ -30,8 +27,8 @@ impl FallbackChain {
         Self::of(Member { name: name.to_owned(), client, price: Some(price) }, Vec::new(), None)
     }
 
-    /// `first`, and `others` to fall over to; recordings of what they reply go to the folder `records`.
-    pub(super) fn of(first: Member, others: Vec<Member>, records: Option<PathBuf>) -> Self {
+    /// `first`, and `others` to fall over to; recordings of what they reply go to `records`.
+    pub(super) fn of(first: Member, others: Vec<Member>, records: Option<Records>) -> Self {
         Self { first, others, records }
     }
 
@@ -42,8 +39,8 @@ impl FallbackChain {
     }
 
     /// Where recordings of replies go; none: nothing is recorded.
-    pub(super) fn records(&self) -> Option<&Path> {
-        self.records.as_deref()
+    pub(super) fn records(&self) -> Option<&Records> {
+        self.records.as_ref()
     }
 
     pub(super) fn count(&self) -> usize {

@@ -7,12 +7,14 @@ use std::{
 };
 
 use hob_config::{ModelAccess, ModelName, ModelSettings, PriceSettings};
+use hob_domain::KnownSecrets;
 use url::{Host, Url};
 
 use crate::model::{
     Anthropic, Cassette, FallbackChain, ModelClient, ModelError, OpenAi,
     fallback_chain::Member,
     http::{Http, Reach},
+    recording::Records,
 };
 
 /// Where OpenAI's interface is, with its version.
@@ -36,7 +38,7 @@ pub struct Models {
     access: ModelAccess,
     network: OnceLock<Http>,
     this_machine: OnceLock<Http>,
-    records: Option<PathBuf>,
+    records: Option<Records>,
 }
 
 impl Models {
@@ -45,10 +47,10 @@ impl Models {
         Self { settings, access, network: OnceLock::new(), this_machine: OnceLock::new(), records: None }
     }
 
-    /// Records what is replied in each conversation, in a file of its own in `folder`.
+    /// Records what is replied in each conversation, without these secrets, in a file of its own in `folder`.
     #[must_use]
-    pub fn recording(self, folder: Option<PathBuf>) -> Self {
-        Self { records: folder, ..self }
+    pub fn recording(self, folder: Option<PathBuf>, secrets: KnownSecrets) -> Self {
+        Self { records: folder.map(|folder| Records { folder, secrets }), ..self }
     }
 
     /// The models `first` and `others`, in the order in which they are asked.

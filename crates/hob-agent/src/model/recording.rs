@@ -3,7 +3,7 @@
 //! - Flow: a conversation has a file of its own, named after its session; each reply is added at its turn and the whole file
 //!   written anew beside the old one, which it then replaces.
 //! - Guarantees: a process that dies at any moment leaves the replies so far as a valid cassette; only its owner can read
-//!   it; a file that is not a recording of the same session is never written over.
+//!   it; it holds no secret that is known; a file that is not a recording of the same session is never written over.
 //! - Caveats: only the replies are recorded and no `expect`: requests have paths, times and random marks in them. Where a
 //!   reply cannot be written, the recording ends there with a warning: the work is worth more than its record.
 
@@ -14,14 +14,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use hob_domain::KnownSecrets;
+
 use crate::model::{ModelError, ModelReply, tape::Tape};
 
 /// Bytes of a session's name.
 const NAME_MAX: usize = 200;
 
+/// Where recordings go, and the secrets that they must not hold.
+#[derive(Debug, Clone)]
+pub(super) struct Records {
+    pub(super) folder: PathBuf,
+    pub(super) secrets: KnownSecrets,
+}
+
 /// The recording of one conversation.
 pub(super) struct Recording {
-    folder: PathBuf,
+    records: Records,
     session: String,
     state: State,
 }
@@ -54,9 +63,9 @@ enum RecordError {
 }
 
 impl Recording {
-    /// The recording of `session`, in `folder`.
-    pub(super) fn new(folder: &Path, session: &str) -> Self {
-        Self { folder: folder.to_owned(), session: session.to_owned(), state: State::New }
+    /// The recording of `session`, among `records`.
+    pub(super) fn new(records: &Records, session: &str) -> Self {
+        Self { records: records.clone(), session: session.to_owned(), state: State::New }
     }
 
     /// Adds the reply of a turn.
@@ -112,11 +121,12 @@ impl Recording {
 
     fn write(&self, json: &str, found: Found) -> Result<(), RecordError> {
         let path = self.path();
-        replace(&self.folder, &path, json, found).map_err(|source| RecordError::File { path, source })
+        let json = self.records.secrets.redaction().text(json);
+        replace(&self.records.folder, &path, &json, found).map_err(|source| RecordError::File { path, source })
     }
 
     fn path(&self) -> PathBuf {
-        self.folder.join(format!("{}.json", self.session))
+        self.records.folder.join(format!("{}.json", self.session))
     }
 }
 

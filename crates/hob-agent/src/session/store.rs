@@ -8,7 +8,7 @@ use std::{
 };
 
 use hob_config::SessionSettings;
-use hob_domain::{IssueNumber, RepoName, RunId};
+use hob_domain::{IssueNumber, KnownSecrets, RepoName, RunId};
 
 use crate::session::{
     Header, Session, SessionError, SessionRecord, Transcript,
@@ -26,6 +26,8 @@ const PRUNES_EVERY: Duration = Duration::from_secs(3_600);
 pub struct Sessions {
     folder: PathBuf,
     keep: SessionSettings,
+    /// What no session may hold.
+    secrets: KnownSecrets,
     /// When old ones were last looked for.
     pruned: Arc<Mutex<Option<Instant>>>,
 }
@@ -33,7 +35,13 @@ pub struct Sessions {
 impl Sessions {
     /// Those in `folder`, which must be outside of what an agent can write; `keep` sets how long they are kept.
     pub fn new(folder: PathBuf, keep: SessionSettings) -> Self {
-        Self { folder, keep, pruned: Arc::default() }
+        Self { folder, keep, secrets: KnownSecrets::default(), pruned: Arc::default() }
+    }
+
+    /// The same sessions, which are written without these secrets.
+    #[must_use]
+    pub fn without(self, secrets: KnownSecrets) -> Self {
+        Self { secrets, ..self }
     }
 
     /// Makes the session `header.session`, or resumes it; a damaged tail is cut off. Removes what is too old,
@@ -42,7 +50,7 @@ impl Sessions {
     /// # Errors
     /// [`SessionError`] when it belongs to something else, another process has it, or the disk fails.
     pub fn open(&self, header: &Header) -> Result<Session, SessionError> {
-        let session = Session::open(&self.place(&header.session)?, header)?;
+        let session = Session::open(&self.place(&header.session)?, header, &self.secrets)?;
         let mut pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
         if pruned.is_none_or(|last| last.elapsed() >= PRUNES_EVERY) {
             *pruned = Some(Instant::now());

@@ -4,7 +4,7 @@
 //!   [`Session::flush`] waits until all of it is written.
 //! - Guarantees: adding an event never waits for the disk, and the queue is bounded. What was added is written also when
 //!   the session is dropped right afterwards: a runtime that is shutting down does the work where it is handed over.
-//! - Caveats: a process that is killed loses what was added in its last moments.
+//! - Caveats: a secret that is known is left out, so a session that is resumed does not have it. A process that is killed loses what was added in its last moments.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -15,6 +15,7 @@ use std::{
     time::SystemTime,
 };
 
+use hob_domain::KnownSecrets;
 use serde::Serialize;
 use tokio::{
     runtime::Handle,
@@ -65,6 +66,7 @@ struct Writer {
     file: Option<File>,
     folder: PathBuf,
     record: SessionRecord,
+    secrets: KnownSecrets,
 }
 
 impl Session {
@@ -73,7 +75,7 @@ impl Session {
     /// # Errors
     /// [`SessionError::InUse`] when another process writes it, [`SessionError::Another`] when it is about something
     /// else, [`SessionError::TooLarge`], or an error of the disk.
-    pub(super) fn open(folder: &Path, header: &Header) -> Result<Self, SessionError> {
+    pub(super) fn open(folder: &Path, header: &Header, secrets: &KnownSecrets) -> Result<Self, SessionError> {
         let path = folder.join(TRANSCRIPT);
         let failed = |source| SessionError::File { path: path.clone(), source };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
@@ -86,7 +88,8 @@ impl Session {
             return Err(SessionError::TooLarge { session: header.session.clone(), bytes: size });
         }
         let record = SessionRecord::new(header, now_ms());
-        let mut writer = Writer { file: Some(file), folder: folder.to_owned(), record };
+        let (folder, secrets) = (folder.to_owned(), secrets.clone());
+        let mut writer = Writer { file: Some(file), folder, record, secrets };
         if size == 0 {
             writer.append(header).and_then(|()| writer.save()).map_err(failed)?;
             return Ok(Self::of(writer));
@@ -204,17 +207,18 @@ impl Writer {
     }
 
     fn append(&mut self, line: &impl Serialize) -> io::Result<()> {
-        let mut bytes = serde_json::to_vec(line)?;
-        bytes.push(b'\n');
+        let mut text = self.secrets.redaction().text(&serde_json::to_string(line)?).into_owned();
+        text.push('\n');
         // One call a line: a process that dies leaves whole lines and one cut tail at most.
-        self.file.as_mut().map_or(Ok(()), |file| file.write_all(&bytes))
+        self.file.as_mut().map_or(Ok(()), |file| file.write_all(text.as_bytes()))
     }
 
     /// Replaces the record as a whole: a reader sees the old one or the new one.
     fn save(&self) -> io::Result<()> {
         let new = self.folder.join("session.json.new");
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-        file.write_all(&serde_json::to_vec_pretty(&self.record)?)?;
+        let text = serde_json::to_string_pretty(&self.record)?;
+        file.write_all(self.secrets.redaction().text(&text).as_bytes())?;
         fs::rename(new, self.folder.join(RECORD))
     }
 }
@@ -251,7 +255,7 @@ mod tests {
             issue: "7".parse().unwrap(),
             agent: "native".to_owned(),
         };
-        Session::open(folder, &header).unwrap()
+        Session::open(folder, &header, &KnownSecrets::default()).unwrap()
     }
 
     fn noted(folder: &Path) -> usize {

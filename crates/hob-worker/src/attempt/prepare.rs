@@ -124,7 +124,11 @@ async fn choose_branch(worker: &Worker, held: &HeldIssue, remote: &Remote) -> Re
         return Ok(known.parse()?);
     }
     let issue = &held.issue;
-    let wanted = branch_for(&worker.settings.workspace.branch_prefix, issue.number, &issue.title);
+    let prefix = &worker.settings.workspace.branch_prefix;
+    let redaction = worker.forge.connection().secrets().redaction();
+    // Also where the words of a title become a secret only in the branch's name, which would not be pushed.
+    let named = Some(branch_for(prefix, issue.number, &issue.title)).filter(|_| !redaction.holds(&issue.title));
+    let wanted = named.filter(|name| !redaction.holds(name)).unwrap_or_else(|| branch_for(prefix, issue.number, ""));
     let mut name = wanted.clone();
     for n in 2..100 {
         let branch: BranchName = name.parse()?;

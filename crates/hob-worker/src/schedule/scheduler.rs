@@ -481,8 +481,14 @@ mod tests {
     async fn work_of_a_stopped_run_has_little_time_and_that_of_any_other_as_much_as_it_takes() {
         let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
         let token = hob_forge::Authentication::Token("none".into());
-        let connection =
-            Connection::new("http://127.0.0.1:1", token, &settings.forge, hob_forge::Access::ReadOnly).unwrap();
+        let connection = Connection::new(
+            "http://127.0.0.1:1",
+            token,
+            &settings.forge,
+            hob_forge::Access::ReadOnly,
+            hob_domain::KnownSecrets::default(),
+        )
+        .unwrap();
         let hour = Duration::from_secs(3_600);
         for (stopped_after, takes, result) in [
             (None, hour, Some(hour)),

@@ -1,0 +1,99 @@
+//! Which values of the environment are secrets that no text of Hob's may hold.
+
+use std::{collections::BTreeMap, ffi::OsString};
+
+use secrecy::SecretString;
+
+use crate::{ModelAccess, environment::WITHHELD};
+
+/// Variables with an address that may have a password in it.
+const PROXIES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
+/// Parts of the names of variables whose values are secrets.
+const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+/// Letters and dashes alone are no key below this length: `not-needed` is what people set for a server without keys, and it
+/// stands in many texts.
+const PLACEHOLDER_BELOW: usize = 20;
+
+/// The secrets of this process itself: what opens the forge, and passwords of proxies.
+pub fn own_secrets() -> Vec<SecretString> {
+    #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
+    let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    let withheld = WITHHELD.iter().filter_map(set);
+    let passwords = PROXIES.iter().filter_map(set).filter_map(|address| password_in(&address));
+    withheld.chain(passwords).map(SecretString::from).collect()
+}
+
+/// Those of these variables that are secrets by their names.
+pub fn secrets_among(variables: &BTreeMap<OsString, OsString>) -> Vec<SecretString> {
+    let of = |(name, value): (&OsString, &OsString)| {
+        let name = name.to_str()?.to_ascii_uppercase();
+        let value = value.to_str().filter(|value| !is_placeholder(value))?;
+        SECRET_NAMES.iter().any(|part| name.contains(part)).then(|| value.to_owned().into())
+    };
+    variables.iter().filter_map(of).collect()
+}
+
+impl ModelAccess {
+    /// The keys of the models' services, and passwords in their addresses.
+    pub fn secrets(&self) -> Vec<SecretString> {
+        use secrecy::ExposeSecret;
+        let keys = [&self.anthropic_key, &self.openai_key].into_iter().flatten();
+        let addresses = [&self.anthropic_base_url, &self.openai_base_url].into_iter().flatten();
+        let passwords = addresses.filter_map(|address| password_in(address)).map(SecretString::from);
+        keys.filter(|key| !is_placeholder(key.expose_secret())).cloned().chain(passwords).collect()
+    }
+}
+
+fn is_placeholder(value: &str) -> bool {
+    value.len() < PLACEHOLDER_BELOW
+        && value.bytes().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_'))
+}
+
+/// The password in `scheme://name:password@host`.
+fn password_in(address: &str) -> Option<String> {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let (_name, password) = authority.rsplit_once('@')?.0.split_once(':')?;
+    Some(password.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret;
+
+    use super::*;
+
+    #[test]
+    fn a_variable_is_a_secret_by_its_name_unless_its_value_is_a_placeholder() {
+        for (name, value, is_secret) in [
+            ("OPENAI_API_KEY", "sk-1234567890", true),
+            ("claude_code_oauth_token", "abcdefghijklmnopqrstuvwxyz", true),
+            ("DB_PASSWORD", "hunter2-hunter2", true),
+            ("OPENAI_API_KEY", "not-needed", false),
+            ("HF_HOME", "/home/a1", false),
+        ] {
+            let found = secrets_among(&BTreeMap::from([(name.into(), value.into())]));
+            assert_eq!(found.iter().any(|secret| secret.expose_secret() == value), is_secret, "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn a_password_in_an_address_is_a_secret() {
+        for (address, password) in [
+            ("http://me:pass:word@proxy:3128/x@y", Some("pass:word")),
+            ("me:password@proxy", Some("password")),
+            ("http://me@proxy", None),
+            ("http://proxy:3128", None),
+        ] {
+            assert_eq!(password_in(address).as_deref(), password, "{address}");
+        }
+        let access = ModelAccess {
+            anthropic_key: Some("sk-ant-12345678".to_owned().into()),
+            openai_key: Some("placeholder".to_owned().into()),
+            openai_base_url: Some("http://me:password@host/v1".to_owned()),
+            ..ModelAccess::default()
+        };
+        let secrets: Vec<_> = access.secrets().iter().map(|secret| secret.expose_secret().to_owned()).collect();
+        assert_eq!(secrets, ["sk-ant-12345678", "password"]);
+    }
+}
