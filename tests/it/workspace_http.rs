@@ -17,9 +17,12 @@ use hob_config::{WorkspaceSettings, child_environment};
 use hob_domain::{FailureClass, IssueNumber, RepoName, Timestamp};
 use hob_process::Program;
 use hob_workspace::{BranchName, Leftover, Remote, Workspace, WorkspaceError};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::script;
+
+mod attacks;
 
 /// `x-access-token:s3cret` in base64.
 const CREDENTIALS: &str = "Basic eC1hY2Nlc3MtdG9rZW46czNjcmV0";
@@ -30,7 +33,12 @@ enum Mood {
     Serve,
     Answer(u16),
     Redirect(String),
+    /// The first request whose path ends so waits at the gate, and is served then.
+    Hold(&'static str, Arc<Mutex<Option<Arrival>>>),
 }
+
+/// Told when a request waits; what it gets lets the request go on.
+type Arrival = oneshot::Sender<oneshot::Sender<()>>;
 
 #[derive(Clone)]
 struct Served {
@@ -45,8 +53,18 @@ async fn answer(State(served): State<Served>, method: Method, uri: Uri, headers:
     served.seen.lock().unwrap().push(headers.get("authorization").map(|value| value.to_str().unwrap().to_owned()));
     let mood = served.mood.lock().unwrap().clone();
     match mood {
-        Mood::Serve if header("authorization") != CREDENTIALS => return StatusCode::UNAUTHORIZED.into_response(),
+        Mood::Serve | Mood::Hold(..) if header("authorization") != CREDENTIALS => {
+            return StatusCode::UNAUTHORIZED.into_response();
+        }
         Mood::Serve => {}
+        Mood::Hold(end, gate) => {
+            let arrival = if uri.path().ends_with(end) { gate.lock().unwrap().take() } else { None };
+            if let Some(arrival) = arrival {
+                let (go, wait) = oneshot::channel();
+                arrival.send(go).unwrap();
+                wait.await.ok();
+            }
+        }
         Mood::Answer(status) => return StatusCode::from_u16(status).unwrap().into_response(),
         Mood::Redirect(to) => return (StatusCode::MOVED_PERMANENTLY, [("location", to)]).into_response(),
     }
@@ -110,6 +128,13 @@ impl Yard {
 
     fn feel(&self, mood: Mood) {
         *self.served.mood.lock().unwrap() = mood;
+    }
+
+    /// Has the next request whose path ends so wait; whoever awaits the answer is told that it is there.
+    fn hold(&self, end: &'static str) -> oneshot::Receiver<oneshot::Sender<()>> {
+        let (arrival, arrived) = oneshot::channel();
+        self.feel(Mood::Hold(end, Arc::new(Mutex::new(Some(arrival)))));
+        arrived
     }
 
     async fn failure(&self, remote: &Remote) -> (FailureClass, String) {

@@ -26,7 +26,7 @@ use crate::{
 ///
 /// `transfer.fsckObjects` is left off: old, harmless flaws would shut out real repositories, and what it guards
 /// against (hostile names in trees, hostile `.gitmodules`) is refused at checkout or never read here.
-const SETTINGS: [(&str, &str); 26] = [
+const SETTINGS: [(&str, &str); 27] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
     ("core.excludesFile", "/dev/null"),
@@ -46,6 +46,7 @@ const SETTINGS: [(&str, &str); 26] = [
     ("http.followRedirects", "false"),
     // Git talks to the forwarder, on this machine.
     ("http.proxy", ""),
+    ("remote.origin.proxy", ""),
     ("http.sslVerify", "true"),
     ("http.saveCookies", "false"),
     // A program that is run where objects are borrowed; this one does nothing.

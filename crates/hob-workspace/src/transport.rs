@@ -125,7 +125,10 @@ mod tests {
                 operator.clone(),
                 "no such",
             ),
-            ("fatal: … The requested URL returned error: 301", operator, "moved"),
+            ("fatal: … The requested URL returned error: 301", operator.clone(), "moved"),
+            ("unable to access 'https://h/': client error: invalid peer certificate: UnknownIssuer", operator, ""),
+            ("unable to access 'https://h/': client error: tcp connect error", later(), ""),
+            ("Hob let a request of git not through: another repository", later(), ""),
             ("error: file write error: No space left on device; fatal: index-pack failed", later(), "full"),
         ] {
             let (found, text) = classify(said);
