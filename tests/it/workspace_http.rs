@@ -9,7 +9,7 @@ use std::{
 use axum::{
     Router,
     body::Bytes,
-    extract::State,
+    extract::{DefaultBodyLimit, State},
     http::{HeaderMap, Method, StatusCode, Uri},
     response::{IntoResponse, Response},
 };
@@ -116,7 +116,7 @@ impl Yard {
             Served { folder: home.path().to_owned(), mood: Arc::new(Mutex::new(Mood::Serve)), seen: Arc::default() };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let router = Router::new().fallback(answer).with_state(served.clone());
+        let router = Router::new().fallback(answer).layer(DefaultBodyLimit::disable()).with_state(served.clone());
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         let workspace = open(&home, WorkspaceSettings::default()).await;
         Self { home, address, served, workspace }
@@ -177,6 +177,31 @@ async fn the_token_opens_fetch_checkout_and_push_and_stays_out_of_every_file() {
     assert_eq!(found.run(&CancellationToken::new()).await.unwrap().stdout.text(), "");
 }
 
+/// Git asks with an empty list first, and sends such a push in chunks.
+#[tokio::test]
+async fn a_push_that_is_sent_in_chunks_arrives_whole() {
+    let yard = Yard::new().await;
+    let remote = yard.remote(Some("s3cret"));
+    let base = yard.workspace.fetch(&remote, &branch("main")).await.unwrap();
+    let place = (&remote, IssueNumber(7));
+    let checkout = yard.workspace.prepare(place, &branch("hob/7"), &base, Leftover::Remove).await.unwrap();
+    // Not to be compressed below the size from which git does so.
+    let mut noise = Vec::new();
+    let mut number = 1_u64;
+    while noise.len() < 3 << 20 {
+        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        noise.extend_from_slice(&(number >> 32).to_le_bytes()[..4]);
+    }
+    fs::write(checkout.folder().join("noise.bin"), &noise).unwrap();
+    let hob = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
+    let head = checkout.commit("Fix", &hob, Timestamp::UNIX_EPOCH).await.unwrap().unwrap();
+    yard.workspace.push(&checkout, &remote, &head, None).await.unwrap();
+    let show = Program::new("git", &child_environment()).args(["-C", "acme/site.git", "cat-file", "-s"]);
+    let size =
+        show.arg(format!("{head}:noise.bin")).dir(yard.home.path()).run(&CancellationToken::new()).await.unwrap();
+    assert_eq!(size.stdout.text().trim(), noise.len().to_string());
+}
+
 #[tokio::test]
 async fn each_refusal_has_its_class_and_its_advice() {
     let yard = Yard::new().await;
@@ -197,7 +222,9 @@ async fn each_refusal_has_its_class_and_its_advice() {
     yard.feel(Mood::Serve);
     assert_eq!(yard.failure(&yard.remote(None)).await.0, FailureClass::Misconfigured);
     let nobody = Remote::server(repo(), "http://127.0.0.1:1", None).unwrap();
-    assert_eq!(yard.failure(&nobody).await.0, later);
+    let (class, text) = yard.failure(&nobody).await;
+    assert!(class == later && text.contains("'http://127.0.0.1:1/acme/site.git'"), "{text}");
+    assert!(text.contains("Connection refused"), "the cause is told: {text}");
 }
 
 #[tokio::test]
@@ -249,4 +276,17 @@ async fn git_gets_a_nonce_by_environment_and_inherits_nothing_else() {
         !known.iter().any(|known| line.starts_with(known)) && !inherited.contains_key(std::ffi::OsStr::new(name))
     });
     assert_eq!(strange.collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
+#[tokio::test]
+async fn the_way_to_a_server_leads_through_the_proxy_of_the_environment() {
+    let yard = Yard::new().await;
+    let remote = Remote::server(repo(), "https://forge.test", Some("s3cret".into())).unwrap();
+    let mut environment = child_environment();
+    environment.insert("HTTPS_PROXY".into(), yard.address.clone().into());
+    let place = yard.home.path().join("other");
+    let through = Workspace::open(place, WorkspaceSettings::default(), environment).await.unwrap();
+    let error = through.remote_tip(&remote, &branch("main")).await.unwrap_err();
+    assert!(error.to_string().contains("unable to access 'https://forge.test/acme/site.git'"), "{error}");
+    assert_eq!(*yard.served.seen.lock().unwrap(), [None], "it was asked for a tunnel, and not told the token");
 }
