@@ -2,7 +2,7 @@
 //!
 //! Every command has an explicit git directory of Hob's, so that git looks for none by itself and none that an agent
 //! wrote is ever opened. No system or user configuration, no hooks, no prompts, no automatic maintenance, no
-//! recursion into submodules, no background children.
+//! recursion into submodules, no background children. No token: the forwarder has it.
 
 use std::{
     ffi::OsStr,
