@@ -9,7 +9,7 @@ use std::{
 use axum::{
     Router,
     body::Bytes,
-    extract::State,
+    extract::{DefaultBodyLimit, State},
     http::{HeaderMap, Method, StatusCode, Uri},
     response::{IntoResponse, Response},
 };
@@ -17,9 +17,12 @@ use hob_config::{WorkspaceSettings, child_environment};
 use hob_domain::{FailureClass, IssueNumber, RepoName, Timestamp};
 use hob_process::Program;
 use hob_workspace::{BranchName, Leftover, Remote, Workspace, WorkspaceError};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::script;
+
+mod attacks;
 
 /// `x-access-token:s3cret` in base64.
 const CREDENTIALS: &str = "Basic eC1hY2Nlc3MtdG9rZW46czNjcmV0";
@@ -30,7 +33,12 @@ enum Mood {
     Serve,
     Answer(u16),
     Redirect(String),
+    /// The first request whose path ends so waits at the gate, and is served then.
+    Hold(&'static str, Arc<Mutex<Option<Arrival>>>),
 }
+
+/// Told when a request waits; what it gets lets the request go on.
+type Arrival = oneshot::Sender<oneshot::Sender<()>>;
 
 #[derive(Clone)]
 struct Served {
@@ -45,8 +53,18 @@ async fn answer(State(served): State<Served>, method: Method, uri: Uri, headers:
     served.seen.lock().unwrap().push(headers.get("authorization").map(|value| value.to_str().unwrap().to_owned()));
     let mood = served.mood.lock().unwrap().clone();
     match mood {
-        Mood::Serve if header("authorization") != CREDENTIALS => return StatusCode::UNAUTHORIZED.into_response(),
+        Mood::Serve | Mood::Hold(..) if header("authorization") != CREDENTIALS => {
+            return StatusCode::UNAUTHORIZED.into_response();
+        }
         Mood::Serve => {}
+        Mood::Hold(end, gate) => {
+            let arrival = if uri.path().ends_with(end) { gate.lock().unwrap().take() } else { None };
+            if let Some(arrival) = arrival {
+                let (go, wait) = oneshot::channel();
+                arrival.send(go).unwrap();
+                wait.await.ok();
+            }
+        }
         Mood::Answer(status) => return StatusCode::from_u16(status).unwrap().into_response(),
         Mood::Redirect(to) => return (StatusCode::MOVED_PERMANENTLY, [("location", to)]).into_response(),
     }
@@ -98,7 +116,7 @@ impl Yard {
             Served { folder: home.path().to_owned(), mood: Arc::new(Mutex::new(Mood::Serve)), seen: Arc::default() };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let router = Router::new().fallback(answer).with_state(served.clone());
+        let router = Router::new().fallback(answer).layer(DefaultBodyLimit::disable()).with_state(served.clone());
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         let workspace = open(&home, WorkspaceSettings::default()).await;
         Self { home, address, served, workspace }
@@ -110,6 +128,13 @@ impl Yard {
 
     fn feel(&self, mood: Mood) {
         *self.served.mood.lock().unwrap() = mood;
+    }
+
+    /// Has the next request whose path ends so wait; whoever awaits the answer is told that it is there.
+    fn hold(&self, end: &'static str) -> oneshot::Receiver<oneshot::Sender<()>> {
+        let (arrival, arrived) = oneshot::channel();
+        self.feel(Mood::Hold(end, Arc::new(Mutex::new(Some(arrival)))));
+        arrived
     }
 
     async fn failure(&self, remote: &Remote) -> (FailureClass, String) {
@@ -152,6 +177,31 @@ async fn the_token_opens_fetch_checkout_and_push_and_stays_out_of_every_file() {
     assert_eq!(found.run(&CancellationToken::new()).await.unwrap().stdout.text(), "");
 }
 
+/// Git asks with an empty list first, and sends such a push in chunks.
+#[tokio::test]
+async fn a_push_that_is_sent_in_chunks_arrives_whole() {
+    let yard = Yard::new().await;
+    let remote = yard.remote(Some("s3cret"));
+    let base = yard.workspace.fetch(&remote, &branch("main")).await.unwrap();
+    let place = (&remote, IssueNumber(7));
+    let checkout = yard.workspace.prepare(place, &branch("hob/7"), &base, Leftover::Remove).await.unwrap();
+    // Not to be compressed below the size from which git does so.
+    let mut noise = Vec::new();
+    let mut number = 1_u64;
+    while noise.len() < 3 << 20 {
+        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        noise.extend_from_slice(&(number >> 32).to_le_bytes()[..4]);
+    }
+    fs::write(checkout.folder().join("noise.bin"), &noise).unwrap();
+    let hob = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
+    let head = checkout.commit("Fix", &hob, Timestamp::UNIX_EPOCH).await.unwrap().unwrap();
+    yard.workspace.push(&checkout, &remote, &head, None).await.unwrap();
+    let show = Program::new("git", &child_environment()).args(["-C", "acme/site.git", "cat-file", "-s"]);
+    let size =
+        show.arg(format!("{head}:noise.bin")).dir(yard.home.path()).run(&CancellationToken::new()).await.unwrap();
+    assert_eq!(size.stdout.text().trim(), noise.len().to_string());
+}
+
 #[tokio::test]
 async fn each_refusal_has_its_class_and_its_advice() {
     let yard = Yard::new().await;
@@ -172,7 +222,9 @@ async fn each_refusal_has_its_class_and_its_advice() {
     yard.feel(Mood::Serve);
     assert_eq!(yard.failure(&yard.remote(None)).await.0, FailureClass::Misconfigured);
     let nobody = Remote::server(repo(), "http://127.0.0.1:1", None).unwrap();
-    assert_eq!(yard.failure(&nobody).await.0, later);
+    let (class, text) = yard.failure(&nobody).await;
+    assert!(class == later && text.contains("'http://127.0.0.1:1/acme/site.git'"), "{text}");
+    assert!(text.contains("Connection refused"), "the cause is told: {text}");
 }
 
 #[tokio::test]
@@ -198,7 +250,7 @@ async fn a_full_disk_is_named_with_the_folder() {
 }
 
 #[tokio::test]
-async fn git_gets_the_token_by_environment_and_inherits_nothing_else() {
+async fn git_gets_a_nonce_by_environment_and_inherits_nothing_else() {
     let home = tempfile::tempdir().unwrap();
     let git = home.path().join("git");
     script(&git, "printf '%s\\n' \"$@\" > \"${0%git}arguments\"; env > \"${0%git}environment\"; exit 1");
@@ -207,15 +259,34 @@ async fn git_gets_the_token_by_environment_and_inherits_nothing_else() {
     open(&home, settings).await.remote_tip(&remote, &branch("main")).await.unwrap_err();
 
     let arguments = fs::read_to_string(home.path().join("arguments")).unwrap();
-    assert!(arguments.ends_with("ls-remote\nhttps://forge.test/acme/site.git\nrefs/heads/main\n"), "{arguments}");
+    assert!(arguments.contains("ls-remote\nhttp://127.0.0.1:"), "{arguments}");
+    assert!(arguments.ends_with("/acme/site.git\nrefs/heads/main\n"), "{arguments}");
     let environment = fs::read_to_string(home.path().join("environment")).unwrap();
-    let with_token: Vec<_> = environment.lines().filter(|line| line.contains(CREDENTIALS)).collect();
-    assert!(with_token.len() == 1 && with_token[0].starts_with("GIT_CONFIG_VALUE_"), "{with_token:?}");
-    let known = ["GIT_", "LC_ALL=C", "SSH_ASKPASS=false", "HOME=", "PWD=", "SHLVL=", "_="];
+    for text in [&arguments, &environment] {
+        assert!(!text.contains("s3cret") && !text.contains(CREDENTIALS.strip_prefix("Basic ").unwrap()), "{text}");
+    }
+    let nonces: Vec<_> = environment.lines().filter(|line| line.contains("Bearer ")).collect();
+    assert!(nonces.len() == 1 && nonces[0].starts_with("GIT_CONFIG_VALUE_"), "{nonces:?}");
+    let nonce = nonces[0].rsplit_once(' ').unwrap().1;
+    assert!(nonce.len() == 32 && !arguments.contains(nonce), "others may read arguments: {arguments}");
+    let known = ["GIT_", "LC_ALL=C", "SSH_ASKPASS=false", "HOME=", "NO_PROXY=*", "PWD=", "SHLVL=", "_="];
     let inherited = child_environment();
     let strange = environment.lines().filter(|line| {
         let name = line.split('=').next().unwrap();
         !known.iter().any(|known| line.starts_with(known)) && !inherited.contains_key(std::ffi::OsStr::new(name))
     });
     assert_eq!(strange.collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
+#[tokio::test]
+async fn the_way_to_a_server_leads_through_the_proxy_of_the_environment() {
+    let yard = Yard::new().await;
+    let remote = Remote::server(repo(), "https://forge.test", Some("s3cret".into())).unwrap();
+    let mut environment = child_environment();
+    environment.insert("HTTPS_PROXY".into(), yard.address.clone().into());
+    let place = yard.home.path().join("other");
+    let through = Workspace::open(place, WorkspaceSettings::default(), environment).await.unwrap();
+    let error = through.remote_tip(&remote, &branch("main")).await.unwrap_err();
+    assert!(error.to_string().contains("unable to access 'https://forge.test/acme/site.git'"), "{error}");
+    assert_eq!(*yard.served.seen.lock().unwrap(), [None], "it was asked for a tunnel, and not told the token");
 }

@@ -2,7 +2,7 @@
 //!
 //! Every command has an explicit git directory of Hob's, so that git looks for none by itself and none that an agent
 //! wrote is ever opened. No system or user configuration, no hooks, no prompts, no automatic maintenance, no
-//! recursion into submodules, no background children.
+//! recursion into submodules, no background children. No token: the forwarder has it.
 
 use std::{
     ffi::OsStr,
@@ -14,13 +14,19 @@ use hob_domain::Sha;
 use hob_process::{Environment, Exit, Finished, Program};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Remote, WorkspaceError, git_dir::GitDir, object_id::checked};
+use crate::{
+    Remote, WorkspaceError,
+    forwarder::{Clients, Right},
+    git_dir::GitDir,
+    object_id::checked,
+    route::Route,
+};
 
 /// Settings of every command. They come by environment, where they outweigh every file.
 ///
 /// `transfer.fsckObjects` is left off: old, harmless flaws would shut out real repositories, and what it guards
 /// against (hostile names in trees, hostile `.gitmodules`) is refused at checkout or never read here.
-const SETTINGS: [(&str, &str); 20] = [
+const SETTINGS: [(&str, &str); 27] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
     ("core.excludesFile", "/dev/null"),
@@ -36,8 +42,17 @@ const SETTINGS: [(&str, &str); 20] = [
     ("diff.ignoreSubmodules", "all"),
     // As many workers as there are processors; a checkout of 20,000 files gains, a small one is not slowed.
     ("checkout.workers", "0"),
-    // The token must not follow a redirect.
+    // What a server names as the place to go to instead is nobody's to decide but the operator's.
     ("http.followRedirects", "false"),
+    // Git talks to the forwarder, on this machine.
+    ("http.proxy", ""),
+    ("remote.origin.proxy", ""),
+    ("http.sslVerify", "true"),
+    ("http.saveCookies", "false"),
+    // A program that is run where objects are borrowed; this one does nothing.
+    ("core.alternateRefsCommand", "true"),
+    ("transfer.bundleURI", "false"),
+    ("push.gpgSign", "false"),
     // Below 1,000 bytes a second for 30 s: the connection is dead.
     ("http.lowSpeedLimit", "1000"),
     ("http.lowSpeedTime", "30"),
@@ -55,6 +70,7 @@ const OUTPUT_CAP: usize = 64 << 20;
 pub(super) struct Git {
     settings: WorkspaceSettings,
     environment: Environment,
+    clients: Clients,
 }
 
 impl Git {
@@ -73,13 +89,14 @@ impl Git {
             environment.insert(name.into(), value.into());
         }
         environment.insert("HOME".into(), home.into());
-        // The standard names of OpenSSL, which git built with another library does not know.
-        for (from, to) in [("SSL_CERT_FILE", "GIT_SSL_CAINFO"), ("SSL_CERT_DIR", "GIT_SSL_CAPATH")] {
-            if let Some(place) = environment.get(OsStr::new(from)).cloned() {
-                environment.insert(to.into(), place);
-            }
+        let clients = Clients::new(&environment);
+        // The proxies are the forwarder's to go through, and their addresses may hold passwords.
+        for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
+            environment.remove(OsStr::new(name));
+            environment.remove(OsStr::new(&name.to_ascii_lowercase()));
         }
-        Self { settings, environment }
+        environment.insert("NO_PROXY".into(), "*".into());
+        Self { settings, environment, clients }
     }
 
     pub(super) fn settings(&self) -> &WorkspaceSettings {
@@ -92,9 +109,14 @@ impl Git {
         Ok(program.env("GIT_NO_LAZY_FETCH", "1").deadline(self.settings.local_time))
     }
 
-    /// A command that talks to `remote`.
-    pub(super) fn remote(&self, git_dir: GitDir<'_>, remote: &Remote) -> Result<Program, WorkspaceError> {
-        Ok(self.program(git_dir, remote.protocols(), remote.settings())?.deadline(self.settings.transfer_time))
+    /// Opens a way to `remote` for one command.
+    pub(super) fn route(&self, remote: &Remote, right: Right) -> Result<Route, WorkspaceError> {
+        Ok(Route::open(remote, right, &self.clients)?)
+    }
+
+    /// A command that talks to a remote, by a way that is open until it has ended.
+    pub(super) fn remote(&self, git_dir: GitDir<'_>, route: &Route) -> Result<Program, WorkspaceError> {
+        Ok(self.program(git_dir, route.protocols(), route.settings())?.deadline(self.settings.transfer_time))
     }
 
     fn program(
@@ -104,7 +126,6 @@ impl Git {
         more: Vec<(String, String)>,
     ) -> Result<Program, WorkspaceError> {
         git_dir.renew()?;
-        let git_dir = git_dir.path();
         let own = SETTINGS.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         let settings: Vec<_> = own.chain(more).collect();
         let mut program = Program::new(&self.settings.git, &self.environment)
@@ -115,7 +136,7 @@ impl Git {
             program = program.env(format!("GIT_CONFIG_KEY_{n}"), key).env(format!("GIT_CONFIG_VALUE_{n}"), value);
         }
         // A folder of Hob's: the agent's could hold programs that a relative path in `PATH` would find.
-        Ok(program.dir(git_dir).arg(option("--git-dir=", git_dir)))
+        Ok(program.dir(git_dir.path()).arg(option("--git-dir=", git_dir.opened())))
     }
 
     /// Makes `folder` hold exactly the commit: changed, new and ignored files of before are gone.

@@ -59,6 +59,14 @@ impl<'a> GitDir<'a> {
         }
     }
 
+    /// What git is told to open. Where there is none, that is what nobody can make one of.
+    pub(super) fn opened(self) -> &'a Path {
+        match self {
+            Self::Issue(path) | Self::Mirror(path) => path,
+            Self::None(_) => Path::new("/dev/null"),
+        }
+    }
+
     /// Writes what Hob wrote there once more, where it is no longer so.
     pub(super) fn renew(self) -> Result<(), WorkspaceError> {
         let (git, config, alternates) = match self {

@@ -4,7 +4,7 @@
 //! [`Checkout::diff`] → [`Checkout::proof`] and [`run_checks`] → [`Workspace::push`].
 //!
 //! Guarantees: Hob never runs git in, or opens, a git directory that an agent can write; it follows no link out of a
-//! checkout; no token is in an argument, a file, an address or an error; a push moves a branch only from where it was
+//! checkout; no child has the token, and it is in no file, address or error; a push moves a branch only from where it was
 //! expected; whatever was cut short is taken up or made anew by the next call.
 //!
 //! Assumptions: one holder an issue at a time (the ledger's lease); when [`Checkout::commit`] is called, the agent's
@@ -18,6 +18,7 @@ mod checks;
 mod commit;
 mod diff;
 mod error;
+mod forwarder;
 mod git;
 mod git_dir;
 mod in_use;
@@ -30,6 +31,7 @@ mod object_id;
 mod push;
 mod remote;
 mod retention;
+mod route;
 mod secrets;
 mod skeleton;
 mod store;

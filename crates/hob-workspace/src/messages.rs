@@ -6,6 +6,7 @@ use hob_domain::Sha;
 
 use crate::{
     Remote, WorkspaceError,
+    forwarder::Right,
     git::{Git, done},
     git_dir::GitDir,
     layout::{blocking, ledgers, remove},
@@ -22,10 +23,11 @@ pub(super) async fn messages(
 ) -> Result<HashMap<Sha, String>, WorkspaceError> {
     let place = ledgers(root, remote.repo());
     lay(&place).await?;
-    let command = fetching(git, &place, remote)?
+    let route = git.route(remote, Right::Fetch)?;
+    let command = fetching(git, &place, &route)?
         .args(["--depth=1", "--filter=tree:0", "origin"])
         .arg(format!("+{prefix}*:refs/fetched/*"));
-    exchange("fetch the ledgers of", remote, &place, command).await?;
+    exchange("fetch the ledgers of", &route, &place, command).await?;
     let list = git.local(GitDir::Mirror(&place))?.args([
         "for-each-ref",
         "--format=%(objectname)%00%(contents)%00",

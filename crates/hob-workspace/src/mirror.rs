@@ -14,10 +14,12 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     BranchName, Remote, WorkspaceError,
     error::disk,
+    forwarder::Right,
     git::{Git, done, said},
     git_dir::GitDir,
     layout::{blocking, make, mirror, remove, repo_folder, write},
     object_id::checked,
+    route::Route,
     transport::exchange,
 };
 
@@ -93,19 +95,20 @@ pub(super) async fn lay(fresh: &Path) -> Result<(), WorkspaceError> {
 }
 
 /// A fetch into a repository that [`lay`] made; what of `origin` is to be fetched comes after it.
-pub(super) fn fetching(git: &Git, place: &Path, remote: &Remote) -> Result<Program, WorkspaceError> {
-    let program = git.remote(GitDir::Mirror(place), remote)?;
+pub(super) fn fetching(git: &Git, place: &Path, route: &Route) -> Result<Program, WorkspaceError> {
+    let program = git.remote(GitDir::Mirror(place), route)?;
     let fetch = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];
-    Ok(program.args(["-c", &format!("remote.origin.url={}", remote.url())]).args(fetch))
+    Ok(program.args(["-c", &format!("remote.origin.url={}", route.url())]).args(fetch))
 }
 
 async fn fetch(git: &Git, place: &Path, remote: &Remote, base: &BranchName) -> Result<Sha, WorkspaceError> {
     let prefix = &git.settings().branch_prefix;
-    let command = fetching(git, place, remote)?
+    let route = git.route(remote, Right::Fetch)?;
+    let command = fetching(git, place, &route)?
         .args(["--prune", "origin"])
         .arg(format!("+{}:{}", base.full(), tracking(base.as_str())))
         .arg(format!("+refs/heads/{prefix}*:{}*", tracking(prefix)));
-    match exchange("fetch", remote, place, command).await {
+    match exchange("fetch", &route, place, command).await {
         Ok(_) => {}
         Err(WorkspaceError::Transport(error)) if error.reason.contains("couldn't find remote ref") => {
             let empty = heads(git, place, remote).await?.is_empty();
@@ -145,13 +148,9 @@ async fn repack(git: &Git, place: &Path) -> Result<(), WorkspaceError> {
 }
 
 async fn heads(git: &Git, place: &Path, remote: &Remote) -> Result<String, WorkspaceError> {
-    exchange(
-        "list the branches of",
-        remote,
-        place,
-        git.remote(GitDir::Mirror(place), remote)?.args(["ls-remote", "--heads", &remote.url()]),
-    )
-    .await
+    let route = git.route(remote, Right::Fetch)?;
+    let command = git.remote(GitDir::Mirror(place), &route)?.args(["ls-remote", "--heads", &route.url()]);
+    exchange("list the branches of", &route, place, command).await
 }
 
 fn tracking(branch: &str) -> String {
@@ -212,13 +211,14 @@ pub(super) async fn complete(git: &Git, place: &Path, remote: &Remote, commits: 
         return Ok(());
     }
     // The options are those git itself uses when it fetches missing objects.
+    let route = git.route(remote, Right::Fetch)?;
     let command = git
-        .remote(GitDir::Mirror(place), remote)?
-        .args(["-c", "fetch.negotiationAlgorithm=noop", "-c", &format!("remote.origin.url={}", remote.url())])
+        .remote(GitDir::Mirror(place), &route)?
+        .args(["-c", "fetch.negotiationAlgorithm=noop", "-c", &format!("remote.origin.url={}", route.url())])
         .args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"])
         .args(["--filter=blob:none", "--stdin", "origin"])
         .stdin(missing.join("\n") + "\n");
-    exchange("fetch the files of", remote, place, command).await.map(drop)
+    exchange("fetch the files of", &route, place, command).await.map(drop)
 }
 
 /// Passes `result` on; where it shows that the mirror is damaged, the next fetch makes the mirror anew.

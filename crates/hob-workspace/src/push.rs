@@ -5,6 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     BranchName, Checkout, Remote, Workspace, WorkspaceError,
+    forwarder::{RefUpdate, Right},
     git_dir::GitDir,
     layout::make,
     object_id::checked,
@@ -29,28 +30,30 @@ impl Workspace {
     ) -> Result<(), WorkspaceError> {
         let branch = checkout.branch();
         let (sha, head) = (head, checked(head)?);
+        let update = RefUpdate { name: branch.full(), old: expected.cloned(), new: sha.clone() };
         let expected = expected.map(checked).transpose()?.unwrap_or_default();
         let full = branch.full();
         if self.secrets().redaction().holds(&full) {
             let reason = "the branch's name holds a secret of Hob".to_owned();
             return Err(WorkspaceError::PushRefused { branch: branch.clone(), reason });
         }
+        let route = self.git().route(remote, Right::Push(update))?;
         let program = self
             .git()
-            .remote(GitDir::Issue(&checkout.git_dir()), remote)?
+            .remote(GitDir::Issue(&checkout.git_dir()), &route)?
             .args(["push", "--porcelain", "--no-verify", "--no-follow-tags"])
             .arg(format!("--force-with-lease={full}:{expected}"))
-            .args([&remote.url(), &format!("{head}:{full}")]);
+            .args([&route.url(), &format!("{head}:{full}")]);
         let finished = program.run(&CancellationToken::new()).await?;
         match reading(&finished.stdout.text(), &full) {
             Some(Reading::Done) if finished.exit.is_success() => checkout.note_pushed(Some(sha)).await,
             Some(Reading::Stale) => Err(WorkspaceError::LeaseLost { branch: branch.clone() }),
             Some(Reading::Refused(reason)) => {
-                let said = remote.scrubbed(&crate::git::said(&finished));
-                let reason = format!("{} ({said})", remote.scrubbed(&reason));
+                let said = route.scrubbed(&crate::git::said(&finished));
+                let reason = format!("{} ({said})", route.scrubbed(&reason));
                 Err(WorkspaceError::PushRefused { branch: branch.clone(), reason })
             }
-            Some(Reading::Done) | None => Err(failure("push to", remote, &checkout.git_dir(), &finished).into()),
+            Some(Reading::Done) | None => Err(failure("push to", &route, &checkout.git_dir(), &finished).into()),
         }
     }
 
@@ -61,8 +64,9 @@ impl Workspace {
     pub async fn remote_tip(&self, remote: &Remote, branch: &BranchName) -> Result<Option<Sha>, WorkspaceError> {
         let full = branch.full();
         make(self.root())?;
-        let command = self.git().remote(GitDir::None(self.root()), remote)?.args(["ls-remote", &remote.url(), &full]);
-        let listed = exchange("read a branch of", remote, self.root(), command).await?;
+        let route = self.git().route(remote, Right::Fetch)?;
+        let command = self.git().remote(GitDir::None(self.root()), &route)?.args(["ls-remote", &route.url(), &full]);
+        let listed = exchange("read a branch of", &route, self.root(), command).await?;
         let tip = listed.lines().filter_map(|line| line.split_once('\t')).find(|(_, name)| *name == full);
         Ok(tip.map(|(sha, _)| Sha::from(sha)))
     }

@@ -1,8 +1,6 @@
-//! Where a repository is fetched from and pushed to, and how the token gets there.
+//! Where a repository is fetched from and pushed to, and the token for it.
 //!
-//! The token is handed to git by an environment variable that holds one setting, `http.<address>.extraHeader`: it is
-//! in no argument, no file and no address, and git sends it to that repository's address only. Redirects are not
-//! followed, so it cannot be carried away by one.
+//! Git does not get the token: the forwarder sends it, to this repository's address only.
 
 use std::{fmt, path::PathBuf};
 
@@ -69,22 +67,25 @@ impl Remote {
         }
     }
 
-    /// The protocols git may use.
-    pub(super) fn protocols(&self) -> &'static str {
+    /// The repository's address on its server; none: it is in a folder.
+    pub(super) fn server_url(&self) -> Option<&str> {
         match &self.address {
-            Address::Server { .. } => "https:http",
-            Address::Folder(_) => "file",
+            Address::Server { url, .. } => Some(url),
+            Address::Folder(_) => None,
         }
     }
 
-    /// Settings that only commands which talk to this remote get.
-    pub(super) fn settings(&self) -> Vec<(String, String)> {
+    /// The server's address, without the repository; empty for a folder.
+    pub(super) fn server_root(&self) -> &str {
+        let repository = format!("/{}/{}.git", self.repo.owner(), self.repo.name());
+        self.server_url().and_then(|url| url.strip_suffix(repository.as_str())).unwrap_or_default()
+    }
+
+    /// What the server wants to see; none: nothing.
+    pub(super) fn authorization(&self) -> Option<String> {
         match &self.address {
-            Address::Server { url, token: Some(token) } => {
-                let header = format!("Authorization: Basic {}", credentials(token));
-                vec![(format!("http.{url}.extraHeader"), header)]
-            }
-            Address::Server { token: None, .. } | Address::Folder(_) => Vec::new(),
+            Address::Server { token: Some(token), .. } => Some(format!("Basic {}", credentials(token))),
+            Address::Server { token: None, .. } | Address::Folder(_) => None,
         }
     }
 
@@ -119,16 +120,16 @@ mod tests {
     }
 
     #[test]
-    fn the_token_is_in_one_setting_scoped_to_the_repository() {
+    fn the_token_is_in_no_address_and_no_text() {
         let remote = Remote::server(repo(), "https://forge.test/", Some("s3cret".into())).unwrap();
-        assert_eq!(remote.url(), "https://forge.test/acme/site.git");
-        let header = "Authorization: Basic eC1hY2Nlc3MtdG9rZW46czNjcmV0".to_owned();
         assert_eq!(
-            remote.settings(),
-            [("http.https://forge.test/acme/site.git.extraHeader".to_owned(), header.clone())]
+            (remote.url().as_str(), remote.server_root()),
+            ("https://forge.test/acme/site.git", "https://forge.test")
         );
+        let header = remote.authorization().unwrap();
+        assert_eq!(header, "Basic eC1hY2Nlc3MtdG9rZW46czNjcmV0");
         assert!(!format!("{remote:?}").contains("s3cret"));
-        assert_eq!(remote.scrubbed(&format!("s3cret {header}")), "[token] Authorization: Basic [token]");
+        assert_eq!(remote.scrubbed(&format!("s3cret {header}")), "[token] Basic [token]");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use hob_process::Environment;
 use crate::{
     BranchName, Checkout, Leftover, Remote, WorkspaceError,
     checkout::{self, Sources},
+    forwarder::Right,
     git::{Git, done},
     git_dir::GitDir,
     in_use::InUse,
@@ -180,12 +181,13 @@ impl Workspace {
     /// # Errors
     /// What the server says.
     pub async fn reach(&self, remote: &Remote) -> Result<(), WorkspaceError> {
+        let route = self.git.route(remote, Right::Fetch)?;
         let command = self
             .git
-            .remote(GitDir::None(&self.root), remote)?
+            .remote(GitDir::None(&self.root), &route)?
             .args(["ls-remote", "--quiet", "--heads"])
-            .arg(remote.url());
-        exchange("reach the repository", remote, &self.root, command.arg("refs/heads/none")).await.map(drop)
+            .arg(route.url());
+        exchange("reach the repository", &route, &self.root, command.arg("refs/heads/none")).await.map(drop)
     }
 
     /// Whether the state folder can be written to.

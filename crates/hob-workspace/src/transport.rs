@@ -7,14 +7,15 @@ use hob_process::{Exit, Finished, Program};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Remote, TransportError, WorkspaceError,
+    TransportError, WorkspaceError,
     git::{is_full_disk, said},
+    route::Route,
 };
 
-/// Runs a command that talks to `remote` and keeps its data below `place`; its standard output.
+/// Runs a command that goes by `route` and keeps its data below `place`; its standard output.
 pub(super) async fn exchange(
     doing: &'static str,
-    remote: &Remote,
+    route: &Route,
     place: &Path,
     program: Program,
 ) -> Result<String, WorkspaceError> {
@@ -22,12 +23,12 @@ pub(super) async fn exchange(
     if finished.exit.is_success() {
         return Ok(finished.stdout.text());
     }
-    Err(failure(doing, remote, place, &finished).into())
+    Err(failure(doing, route, place, &finished).into())
 }
 
-/// What a failed command means.
-pub(super) fn failure(doing: &'static str, remote: &Remote, place: &Path, finished: &Finished) -> TransportError {
-    let said = remote.scrubbed(&said(finished));
+/// What a failed command means. What kept it from its server says more than git, who knows only that there was no answer.
+pub(super) fn failure(doing: &'static str, route: &Route, place: &Path, finished: &Finished) -> TransportError {
+    let said = route.fault().unwrap_or_else(|| route.scrubbed(&said(finished)));
     let (class, advice) = match finished.exit {
         Exit::Deadline => (later(), Some("it took longer than `workspace.transfer_time`")),
         Exit::Cancelled => (FailureClass::Cancelled, None),
@@ -38,7 +39,7 @@ pub(super) fn failure(doing: &'static str, remote: &Remote, place: &Path, finish
         Some(advice) => format!("{advice} ({said})"),
         None => said,
     };
-    TransportError { doing, repo: remote.repo().to_string(), reason, class }
+    TransportError { doing, repo: route.remote().repo().to_string(), reason, class }
 }
 
 fn later() -> FailureClass {
@@ -83,7 +84,7 @@ fn classify(said: &str) -> (FailureClass, Option<&'static str>) {
             Some(MOVED),
         ),
         (
-            &["transport 'file' not allowed", "ssl certificate problem", "server certificate"],
+            &["transport 'file' not allowed", "ssl certificate problem", "server certificate", "peer certificate"],
             FailureClass::Misconfigured,
             None,
         ),
@@ -124,7 +125,10 @@ mod tests {
                 operator.clone(),
                 "no such",
             ),
-            ("fatal: … The requested URL returned error: 301", operator, "moved"),
+            ("fatal: … The requested URL returned error: 301", operator.clone(), "moved"),
+            ("unable to access 'https://h/': client error: invalid peer certificate: UnknownIssuer", operator, ""),
+            ("unable to access 'https://h/': client error: tcp connect error", later(), ""),
+            ("Hob let a request of git not through: another repository", later(), ""),
             ("error: file write error: No space left on device; fatal: index-pack failed", later(), "full"),
         ] {
             let (found, text) = classify(said);

@@ -1,0 +1,34 @@
+//! Git's way to its server: through this process, which alone holds the token.
+//!
+//! # Flow
+//! [`Forwarder::open`] for one command → git asks `http://127.0.0.1:PORT/OWNER/NAME.git` and shows its nonce → the gate
+//! looks at the request → the upstream sends it to the real server with the token → the answer streams back → the
+//! command has ended, the forwarder is dropped.
+//!
+//! # Guarantees
+//! - No child has the token: not in an argument, its environment, a file or its memory. It has a nonce that one listener
+//!   takes, for one command, one repository and one [`Right`]. When the forwarder is dropped, the port is closed and every
+//!   request that is on its way is ended.
+//! - The nonce comes by environment, as a header: whoever has another account on this machine can read arguments.
+//! - Of a push not one byte is sent on before its whole list of updates was read. It holds the one update that Hob
+//!   means, from where Hob expects the branch to where Hob wants it, or nothing.
+//! - Redirects are answered as the failures they are, without where they lead to. No request goes to another host.
+//!
+//! # Assumptions
+//! This process cannot be read by the others of its user (`hide_from_children` of `hob-process`). The command has a
+//! deadline: nothing here waits longer than it.
+//!
+//! # Caveats
+//! As long as a command runs, a process of the same user can read the nonce from its environment. Then it can do what the
+//! command may do: read the repository, and make the very update that Hob is making.
+
+mod gate;
+mod headers;
+mod serve;
+mod updates;
+mod upstream;
+
+pub(super) use gate::Right;
+pub(super) use serve::Forwarder;
+pub(super) use updates::RefUpdate;
+pub(super) use upstream::Clients;

@@ -1,0 +1,101 @@
+//! The real server: the client that reaches it, and one request to it in Hob's name.
+
+use std::{
+    ffi::OsStr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use hob_process::Environment;
+use http::{HeaderMap, HeaderValue, Method, header};
+
+/// How long a connection to the server is waited for: less than git's own patience, so that the cause is told.
+const CONNECT: Duration = Duration::from_secs(20);
+/// How long a connection is kept for the next command. Servers keep them longer: none is closed while it is used.
+const IDLE: Duration = Duration::from_secs(5);
+
+/// The HTTP clients of a workspace, made when they are first needed: reading the machine's certificates takes a while.
+#[derive(Debug, Clone)]
+pub(crate) struct Clients {
+    proxy: Option<String>,
+    no_proxy: Option<String>,
+    plain: Arc<OnceLock<reqwest::Client>>,
+    secure: Arc<OnceLock<reqwest::Client>>,
+}
+
+impl Clients {
+    /// Clients that go through the proxy that `environment` names, for https only: so does git.
+    pub(crate) fn new(environment: &Environment) -> Self {
+        let named = |name: &str| environment.get(OsStr::new(name)).and_then(|value| value.to_str()).map(str::to_owned);
+        let proxy = named("HTTPS_PROXY").filter(|address| !address.is_empty());
+        Self { proxy, no_proxy: named("NO_PROXY"), plain: Arc::default(), secure: Arc::default() }
+    }
+
+    /// The client for an address.
+    ///
+    /// # Errors
+    /// Why there is none: the machine's certificates or the proxy's address are unusable.
+    pub(super) fn client(&self, url: &str) -> Result<reqwest::Client, String> {
+        let is_secure = url.starts_with("https:");
+        let kept = if is_secure { &self.secure } else { &self.plain };
+        if let Some(client) = kept.get() {
+            return Ok(client.clone());
+        }
+        let client = if is_secure { self.secure() } else { Self::builder().tls_certs_only([]).build() };
+        let client = client.map_err(|error| format!("make the HTTP client: {}", chain(&error)))?;
+        Ok(kept.get_or_init(|| client).clone())
+    }
+
+    fn secure(&self) -> reqwest::Result<reqwest::Client> {
+        let builder = Self::builder();
+        let Some(address) = &self.proxy else { return builder.build() };
+        let beside = self.no_proxy.as_deref().and_then(reqwest::NoProxy::from_string);
+        builder.proxy(reqwest::Proxy::https(address)?.no_proxy(beside)).build()
+    }
+
+    fn builder() -> reqwest::ClientBuilder {
+        // Twice is fine: the one that came first stays, and it is this one.
+        rustls::crypto::ring::default_provider().install_default().ok();
+        let builder = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
+        builder.connect_timeout(CONNECT).pool_idle_timeout(IDLE)
+    }
+}
+
+/// One repository at its server, with the right to use it.
+pub(super) struct Upstream {
+    pub(super) client: reqwest::Client,
+    /// The repository's address.
+    pub(super) url: String,
+    pub(super) authorization: Option<HeaderValue>,
+}
+
+impl Upstream {
+    /// Sends a request on, and its answer's beginning back.
+    ///
+    /// # Errors
+    /// What kept the server from answering, as one line.
+    pub(super) async fn send(
+        &self,
+        (method, service): (Method, &str),
+        mut headers: HeaderMap,
+        body: Option<reqwest::Body>,
+    ) -> Result<reqwest::Response, String> {
+        if let Some(authorization) = &self.authorization {
+            headers.insert(header::AUTHORIZATION, authorization.clone());
+        }
+        let mut request = self.client.request(method, format!("{}{service}", self.url)).headers(headers);
+        if let Some(body) = body {
+            request = request.body(body);
+        }
+        request
+            .send()
+            .await
+            .map_err(|error| format!("unable to access '{}': {}", self.url, chain(&error.without_url())))
+    }
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}

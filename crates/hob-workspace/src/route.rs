@@ -1,0 +1,70 @@
+//! One git command's way to a remote: the address and the settings it gets, open for as long as it runs.
+
+use hob_domain::FailureClass;
+
+use crate::{
+    Remote, TransportError,
+    forwarder::{Clients, Forwarder, Right},
+};
+
+/// The way of one command. It has to outlive the command: dropped, it is closed.
+pub(super) struct Route {
+    remote: Remote,
+    forwarder: Option<Forwarder>,
+}
+
+impl Route {
+    /// Opens the way to `remote`. A folder needs none.
+    ///
+    /// # Errors
+    /// Why it cannot be opened.
+    pub(super) fn open(remote: &Remote, right: Right, clients: &Clients) -> Result<Self, TransportError> {
+        let opened = remote.server_url().map(|url| Forwarder::open(remote, url, right, clients));
+        let forwarder = opened.transpose().map_err(|reason| TransportError {
+            doing: "open a way to",
+            repo: remote.repo().to_string(),
+            reason,
+            class: FailureClass::Misconfigured,
+        })?;
+        Ok(Self { remote: remote.clone(), forwarder })
+    }
+
+    pub(super) fn remote(&self) -> &Remote {
+        &self.remote
+    }
+
+    /// The address as git's argument; it holds no secret.
+    pub(super) fn url(&self) -> String {
+        self.forwarder.as_ref().map_or_else(|| self.remote.url(), Forwarder::url)
+    }
+
+    /// The protocols git may use.
+    pub(super) fn protocols(&self) -> &'static str {
+        if self.forwarder.is_some() { "http" } else { "file" }
+    }
+
+    /// Settings that only this command gets. The most specific setting counts: these name the whole address, and an
+    /// empty header throws away those before it.
+    pub(super) fn settings(&self) -> Vec<(String, String)> {
+        let Some(forwarder) = &self.forwarder else { return Vec::new() };
+        let url = forwarder.url();
+        vec![
+            (format!("http.{url}.proxy"), String::new()),
+            (format!("http.{url}.extraHeader"), String::new()),
+            (format!("http.{url}.extraHeader"), format!("Authorization: Bearer {}", forwarder.nonce())),
+        ]
+    }
+
+    /// What kept the command from its server, where it was not the server that said so.
+    pub(super) fn fault(&self) -> Option<String> {
+        self.forwarder.as_ref()?.fault().map(|fault| self.scrubbed(&fault))
+    }
+
+    /// What git said, with the server's address for ours, and without secrets.
+    pub(super) fn scrubbed(&self, text: &str) -> String {
+        let Some(forwarder) = &self.forwarder else { return self.remote.scrubbed(text) };
+        let text =
+            text.replace(&forwarder.url(), &self.remote.url()).replace(forwarder.origin(), self.remote.server_root());
+        self.remote.scrubbed(&text.replace(forwarder.nonce(), "[nonce]"))
+    }
+}
