@@ -7,6 +7,10 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 #[expect(clippy::print_stderr, reason = "before the command line is read nothing else can say it")]
 fn main() -> std::process::ExitCode {
+    // A child of Hob begins as Hob's own program; it has no command line but its own either.
+    if let Some(end) = hob_sandbox::was_launched(std::env::args_os()) {
+        return end;
+    }
     // The watchdog has nothing to hide, and no command line but its own.
     if hob_process::was_watchdog(std::env::args_os()) {
         return std::process::ExitCode::SUCCESS;

@@ -158,7 +158,7 @@ mod tests {
         }
         let this = std::env::current_exe().unwrap();
         let test = "cli::output::tests::a_panic_and_what_is_printed_hold_no_secret";
-        let child = Program::new(this, &Environment::new()).args(["--exact", test, "--nocapture"]).env(PANICS, "1");
+        let child = Program::of_hob(this, &Environment::new()).args(["--exact", test, "--nocapture"]).env(PANICS, "1");
         let ended = child.run(&CancellationToken::new()).await.unwrap();
         let (printed, said) = (ended.stdout.text(), ended.stderr.text());
         let mark = "(redacted: a secret of Hob)";

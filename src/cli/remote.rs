@@ -16,7 +16,7 @@ pub(super) struct Origin {
 
 /// The repository that `origin` points to; none if there is no such remote or it is not on a forge.
 pub(super) async fn origin() -> Option<Origin> {
-    let git = Program::new("git", &child_environment()).args(["config", "--get", "remote.origin.url"]);
+    let git = Program::of_hob("git", &child_environment()).args(["config", "--get", "remote.origin.url"]);
     let finished = git.run(&CancellationToken::new()).await.ok()?;
     parse(finished.stdout.text().trim())
 }

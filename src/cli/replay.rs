@@ -16,7 +16,7 @@ use crate::cli::{
     exit::{Exit, fatal},
     json, output,
     sessions::{find, of},
-    setup::Setup,
+    setup::{Setup, sandbox_of},
 };
 
 /// The wall time a replay may take.
@@ -37,7 +37,12 @@ pub(super) async fn replay(setup: Setup, shared: Shared, args: ReplayArgs) -> an
     let executor = Executor::new(sessions.clone(), setup.settings.agent.clone());
     let request = request(&record.id, &record.repo, record.issue, brief(&before), args.folder);
     let (sender, mut progress) = mpsc::channel(64);
-    let context = RunContext::new(CancellationToken::new(), sender, child_environment());
+    let context = RunContext::new(
+        CancellationToken::new(),
+        sender,
+        child_environment(),
+        sandbox_of(&setup.settings, &setup.state_dir),
+    );
     let run = async {
         let report = executor.run(&record.agent, &agent, &request, &context).await;
         drop(context);

@@ -1,12 +1,16 @@
 //! From settings and variables to a client or a worker.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use hob_agent::{AgentParts, Approval};
 use hob_config::{Settings, Standard, child_environment, hob_variables, own_secrets};
 use hob_domain::{KnownSecrets, RepoName};
 use hob_forge::{Access, Connection, Forge};
-use hob_worker::{EventSink, Preflight, Repositories, WorkEvent, Worker, WorkerParts, WorkerPool, worker_id};
+use hob_sandbox::Sandbox;
+use hob_worker::{EventSink, Preflight, Repositories, WorkEvent, Worker, WorkerParts, WorkerPool, sandbox, worker_id};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
@@ -144,12 +148,14 @@ impl Setup {
     ) -> impl Fn(RepoName) -> WorkerParts + Send + Sync + 'static {
         let (connection, id) = (Arc::clone(connection), worker_id(&self.standard.host));
         let agents = AgentParts { record: self.record.clone(), ..AgentParts::of(&self.settings, &self.state_dir) };
+        let sandbox = sandbox_of(&self.settings, &self.state_dir);
         move |repo| WorkerParts {
             forge: Forge::new(Arc::clone(&connection), repo, &self.settings.ledger.prefix),
             agents: agents.clone(),
             server_url: self.standard.server_url.clone(),
             state_dir: self.state_dir.clone(),
             environment: child_environment(),
+            sandbox: sandbox.clone(),
             agent: agent.clone(),
             id: id.clone(),
             events: Arc::clone(&listen.events),
@@ -159,6 +165,12 @@ impl Setup {
             settings: self.settings.clone(),
         }
     }
+}
+
+/// What agents and checks may reach; they are started by this program.
+pub(super) fn sandbox_of(settings: &Settings, state_dir: &Path) -> Sandbox {
+    let launcher = hob_process::own_program().unwrap_or_else(|_| PathBuf::from("hob"));
+    sandbox(settings, state_dir, launcher)
 }
 
 /// The observer, the cancellation and the approval of a worker.

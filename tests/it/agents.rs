@@ -56,7 +56,7 @@ impl Bench {
         };
         let (sender, progress) = mpsc::channel(256);
         let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
-        let context = RunContext::new(CancellationToken::new(), sender, environment);
+        let context = RunContext::new(CancellationToken::new(), sender, environment, crate::harness::sandbox());
         Self { folder, request, context, progress }
     }
 

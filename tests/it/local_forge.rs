@@ -101,7 +101,7 @@ impl Fixture {
 
     /// Runs git in `dir`; answers whether it succeeded and what it said.
     pub(crate) async fn git(&self, dir: &std::path::Path, args: &[&str]) -> (bool, String) {
-        let done = Program::new("git", &child_environment())
+        let done = Program::of_hob("git", &child_environment())
             .args(args)
             .dir(dir)
             .env("GIT_CONFIG_GLOBAL", "/dev/null")

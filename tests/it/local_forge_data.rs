@@ -29,7 +29,7 @@ impl Process {
     async fn start(data: &Path) -> Self {
         let data = data.display().to_string();
         let args = ["forge", "serve", "--data", &data, "--user", "ada:ta:admin", "--rate-limit", "100000"];
-        let mut child = Program::new(env!("CARGO_BIN_EXE_hob"), &child_environment()).args(args).spawn().unwrap();
+        let mut child = Program::of_hob(env!("CARGO_BIN_EXE_hob"), &child_environment()).args(args).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).await.unwrap();
         let ready: Value = serde_json::from_str(&line).unwrap();

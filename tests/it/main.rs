@@ -17,5 +17,6 @@ mod model_check;
 mod model_server;
 mod models;
 mod rehearsal;
+mod sandbox;
 mod workspace;
 mod workspace_http;

@@ -51,7 +51,7 @@ impl Server {
     async fn start(context: u32) -> Option<Self> {
         let folder = installed()?;
         let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("scripts/model_server.py");
-        let python = Program::new(folder.join("bin/python"), &hob_config::child_environment());
+        let python = Program::of_hob(folder.join("bin/python"), &hob_config::child_environment());
         let python = python.env("MODEL_SERVER_KEY", KEY).arg(script).arg("serve").arg(&folder);
         let mut process = python.arg("--context").arg(context.to_string()).spawn().unwrap();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();

@@ -15,13 +15,13 @@ fn environment(home: &Path) -> Environment {
 }
 
 async fn hob(home: &Path, args: &[&str]) -> Finished {
-    let program = Program::new(env!("CARGO_BIN_EXE_hob"), &environment(home)).dir(home).args(args);
+    let program = Program::of_hob(env!("CARGO_BIN_EXE_hob"), &environment(home)).dir(home).args(args);
     program.run(&CancellationToken::new()).await.unwrap()
 }
 
 async fn git(folder: &Path, args: &[&str]) -> String {
     let identity = ["-c", "user.name=ann", "-c", "user.email=ann@example.org"];
-    let git = Program::new("git", &environment(folder)).dir(folder).args(identity).args(args);
+    let git = Program::of_hob("git", &environment(folder)).dir(folder).args(identity).args(args);
     let finished = git.run(&CancellationToken::new()).await.unwrap();
     assert!(finished.exit.is_success(), "{args:?}: {}", finished.stderr.text());
     finished.stdout.text()

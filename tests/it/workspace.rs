@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use hob_agent::Confined;
 use hob_config::{WorkspaceSettings, child_environment};
 use hob_domain::{
     ChangeKind, DiffPolicy, Evidence, FailureClass, FileMode, HobFiles, IssueNumber, KnownSecrets, RepoName, Sha,
@@ -101,7 +102,7 @@ async fn sh(folder: &Path, script: &str) -> String {
         environment.insert(format!("GIT_{role}_EMAIL").into(), "ada@example.com".into());
     }
     environment.insert("GIT_CONFIG_GLOBAL".into(), "/dev/null".into());
-    let program = Program::new("sh", &environment).args(["-ec", script]).dir(folder);
+    let program = Program::of_hob("sh", &environment).args(["-ec", script]).dir(folder);
     let finished = program.run(&CancellationToken::new()).await.unwrap();
     assert_eq!(finished.exit, Exit::Code(0), "{script}: {}", finished.stderr.text());
     finished.stdout.text()
@@ -451,10 +452,13 @@ async fn the_checks_run_in_a_clean_folder_each_time() {
     let limits = CheckLimits { time: std::time::Duration::from_secs(60), output_bytes: 10_000 };
     let run = async |sha: &Sha| {
         let folder = checkout.proof(sha).await.unwrap();
-        run_checks(&folder, &commands, &child_environment(), limits, &CancellationToken::new()).await.unwrap()
+        let sandbox = crate::harness::sandbox();
+        let (confined, _home) = Confined::to(&folder, &sandbox, child_environment()).await.unwrap();
+        let confined = (&confined.plan, &confined.environment);
+        run_checks(&folder, &commands, confined, limits, &CancellationToken::new()).await.unwrap()
     };
     let evidence = Evidence { base: run(checkout.base()).await, head: run(&head).await };
-    assert_eq!(evidence.verdict(), Verdict::RedToGreen { repaired: vec![commands[0].clone()] });
+    assert_eq!(evidence.verdict(), Verdict::RedToGreen { repaired: vec![commands[0].clone()] }, "{evidence:?}");
     assert!(evidence.head[1].output.contains("modified:   src/a.txt"), "{}", evidence.head[1].output);
 }
 

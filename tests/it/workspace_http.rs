@@ -68,7 +68,7 @@ async fn answer(State(served): State<Served>, method: Method, uri: Uri, headers:
         Mood::Answer(status) => return StatusCode::from_u16(status).unwrap().into_response(),
         Mood::Redirect(to) => return (StatusCode::MOVED_PERMANENTLY, [("location", to)]).into_response(),
     }
-    let finished = Program::new("git", &child_environment())
+    let finished = Program::of_hob("git", &child_environment())
         .args(["-c", "http.receivepack=true", "http-backend"])
         .env("GIT_PROJECT_ROOT", &served.folder)
         .env("GIT_HTTP_EXPORT_ALL", "1")
@@ -110,7 +110,7 @@ impl Yard {
         let script = "git init -q --bare -b main acme/site.git && cd acme/site.git && git config uploadpack.allowFilter true
             tree=$(printf '100644 blob %s\\ta.txt\\n' $(echo one | git hash-object -w --stdin) | git mktree)
             commit=$(git -c user.name=Ada -c user.email=a@b commit-tree -m first $tree) && git update-ref refs/heads/main $commit";
-        let made = Program::new("sh", &child_environment()).args(["-ec", script]).dir(home.path());
+        let made = Program::of_hob("sh", &child_environment()).args(["-ec", script]).dir(home.path());
         assert!(made.run(&CancellationToken::new()).await.unwrap().exit.is_success());
         let served =
             Served { folder: home.path().to_owned(), mood: Arc::new(Mutex::new(Mood::Serve)), seen: Arc::default() };
@@ -173,7 +173,7 @@ async fn the_token_opens_fetch_checkout_and_push_and_stays_out_of_every_file() {
 
     assert!(yard.served.seen.lock().unwrap().iter().all(|seen| seen.as_deref() == Some(CREDENTIALS)));
     let search = "grep -rlaE 's3cret|eC1hY2Nlc3MtdG9rZW46czNjcmV0' state || true";
-    let found = Program::new("sh", &child_environment()).args(["-c", search]).dir(yard.home.path());
+    let found = Program::of_hob("sh", &child_environment()).args(["-c", search]).dir(yard.home.path());
     assert_eq!(found.run(&CancellationToken::new()).await.unwrap().stdout.text(), "");
 }
 
@@ -196,7 +196,7 @@ async fn a_push_that_is_sent_in_chunks_arrives_whole() {
     let hob = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
     let head = checkout.commit("Fix", &hob, Timestamp::UNIX_EPOCH).await.unwrap().unwrap();
     yard.workspace.push(&checkout, &remote, &head, None).await.unwrap();
-    let show = Program::new("git", &child_environment()).args(["-C", "acme/site.git", "cat-file", "-s"]);
+    let show = Program::of_hob("git", &child_environment()).args(["-C", "acme/site.git", "cat-file", "-s"]);
     let size =
         show.arg(format!("{head}:noise.bin")).dir(yard.home.path()).run(&CancellationToken::new()).await.unwrap();
     assert_eq!(size.stdout.text().trim(), noise.len().to_string());

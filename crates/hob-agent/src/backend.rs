@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hob_domain::{FailureClass, Progress, RunReport, RunRequest, Spend};
 use hob_process::Environment;
+use hob_sandbox::Sandbox;
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -50,6 +51,8 @@ pub struct RunContext {
     pub progress: mpsc::Sender<Progress>,
     /// The environment the agent's children start from.
     pub environment: Environment,
+    /// What they may reach.
+    pub sandbox: Sandbox,
     /// Who approves an action with more impact than runs by itself.
     pub approval: Approval,
     /// Where the run is written down.
@@ -62,11 +65,16 @@ pub struct RunContext {
 
 impl RunContext {
     /// A run that is written down nowhere, and that can ask nobody.
-    pub fn new(cancel: CancellationToken, progress: mpsc::Sender<Progress>, environment: Environment) -> Self {
+    pub fn new(
+        cancel: CancellationToken,
+        progress: mpsc::Sender<Progress>,
+        environment: Environment,
+        sandbox: Sandbox,
+    ) -> Self {
         let alive = Arc::new(Mutex::new(Instant::now()));
         let (approval, session, before) = (Approval::Nobody, Session::default(), Spend::default());
         let lines = Arc::new(Mutex::new(Lines { began: Instant::now(), said: 0, left_out: 0 }));
-        Self { cancel, progress, environment, approval, session, before, alive, lines }
+        Self { cancel, progress, environment, sandbox, approval, session, before, alive, lines }
     }
 
     /// The same, with somebody who approves actions with more impact than run by themselves.
@@ -155,6 +163,8 @@ pub trait AgentBackend: Send + Sync {
 pub struct Machine<'a> {
     /// The environment of the children.
     pub environment: &'a Environment,
+    /// What they may reach.
+    pub sandbox: &'a Sandbox,
     /// Whether runs have a budget of money.
     pub costs_count: bool,
 }

@@ -69,7 +69,7 @@ async fn main() {
     let (progress, mut lines) = mpsc::channel(64);
     tokio::spawn(async move { while lines.recv().await.is_some() {} });
     let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
-    let context = RunContext::new(CancellationToken::new(), progress, environment);
+    let context = RunContext::new(CancellationToken::new(), progress, environment, hob_sandbox::Sandbox::none());
     let report = agent.run(&request, &context).await.unwrap();
 
     let seen = seen.lock().unwrap();

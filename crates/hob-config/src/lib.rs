@@ -8,6 +8,7 @@ mod load;
 mod models;
 mod renamed;
 mod repository;
+mod sandbox;
 mod secrets;
 mod sections;
 mod sensible;
@@ -20,10 +21,11 @@ mod workspace;
 pub use agents::{AgentSettings, Ask, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings};
 pub use backends::{AdapterName, BackendKind, UnknownBackend};
 pub use duration::parse_duration;
-pub use environment::{ModelAccess, child_environment, may_pass, model_access, named_environment};
+pub use environment::{ModelAccess, child_environment, may_pass, model_access, named_environment, toolchain_folders};
 pub use models::{InvalidModelName, ModelName, ModelSettings, PriceSettings};
 pub use renamed::Renamed;
 pub use repository::{REPOSITORY_SETTINGS_PATH, RepositorySettings, RepositorySettingsError};
+pub use sandbox::{NetworkSetting, SandboxSettings};
 pub use secrets::{own_secrets, secrets_among};
 pub use sections::{
     AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentSettings, AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings,
-    LedgerSettings, Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, Renamed, SessionSettings,
-    ToolSettings, TrustSettings, WorkspaceSettings,
+    LedgerSettings, Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, Renamed, SandboxSettings,
+    SessionSettings, ToolSettings, TrustSettings, WorkspaceSettings,
 };
 
 /// The defaults, as they are printed in the documentation.
@@ -54,6 +54,8 @@ pub struct Settings {
     pub poll: PollSettings,
     /// How work is shown.
     pub publish: PublishSettings,
+    /// What the code of a repository may reach.
+    pub sandbox: SandboxSettings,
     /// How long sessions are kept.
     pub sessions: SessionSettings,
     /// Who is authorized.

@@ -24,4 +24,4 @@ pub use process_tag::TaggedProcesses;
 pub use program::{Exit, Finished, ProcessError, Program};
 pub use removal::{remove_tree, remove_tree_until};
 pub use shell::{CommandEnd, CommandLimits, Ran, Shell};
-pub use watchdog::{start_watchdog, was_watchdog};
+pub use watchdog::{own_program, start_watchdog, was_watchdog};

@@ -10,7 +10,8 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use hob_sandbox::{Launch, Plan, REFUSED, REFUSED_BECAUSE, Tier};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::{io::AsyncWriteExt, process::Child};
 use tokio_util::sync::CancellationToken;
 
@@ -42,6 +43,14 @@ pub enum ProcessError {
         program: String,
         /// The system's error.
         source: io::Error,
+    },
+    /// It could not be held to its plan, and was not started.
+    #[error("start `{program}` in a sandbox: {reason}")]
+    Sandbox {
+        /// The program's name or path.
+        program: String,
+        /// What failed.
+        reason: String,
     },
 }
 
@@ -87,10 +96,14 @@ pub struct Finished {
     pub stderr: Captured,
 }
 
-/// A program to run. Nothing of Hob's own environment reaches it but what [`Program::new`] is given.
+/// A program to run. Nothing of Hob's own environment reaches it but what it is given.
 pub struct Program {
-    name: String,
-    command: tokio::process::Command,
+    name: OsString,
+    arguments: Vec<OsString>,
+    environment: Environment,
+    folder: Option<PathBuf>,
+    plan: Option<Plan>,
+    own_session: bool,
     stdin: Vec<u8>,
     deadline: Duration,
     output_cap: usize,
@@ -99,30 +112,22 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program with exactly this environment, a deadline of one minute and one MiB of output a stream.
-    pub fn new(program: impl AsRef<OsStr>, environment: &Environment) -> Self {
-        let name = program.as_ref();
-        let found = found_in(environment.get(OsStr::new("PATH")), name);
-        #[expect(clippy::disallowed_methods, reason = "this is the one place that starts children")]
-        let mut command = tokio::process::Command::new(found.as_deref().unwrap_or_else(|| Path::new(name)));
-        command.arg0(name).process_group(0);
-        Self::of(name, command, environment)
+    /// A program that runs the code of a repository, an issue or a model: it reaches what `plan` says. It has exactly this
+    /// environment, a deadline of one minute and one MiB of output a stream.
+    pub fn inside(plan: &Plan, program: impl AsRef<OsStr>, environment: &Environment) -> Self {
+        let plan = Some(plan.clone()).filter(|plan| plan.tier() != Tier::None);
+        Self { plan, ..Self::of_hob(program, environment) }
     }
 
-    /// The same, in a session of its own, so that it has no terminal to read from or to write to. The program `setsid`
-    /// has to be on the path; it makes the session, whose group has the child's id, and becomes the program.
-    pub(super) fn in_session(program: &str, environment: &Environment) -> Self {
-        #[expect(clippy::disallowed_methods, reason = "this is the one place that starts children")]
-        let mut command = tokio::process::Command::new("setsid");
-        command.arg(program);
-        Self::of(program.as_ref(), command, environment)
-    }
-
-    fn of(program: &OsStr, mut command: tokio::process::Command, environment: &Environment) -> Self {
-        command.env_clear().envs(environment).envs(watchdog::variable()).kill_on_drop(true);
+    /// A program that Hob needs for itself, such as git, and that runs nobody's code: it may reach what Hob may.
+    pub fn of_hob(program: impl AsRef<OsStr>, environment: &Environment) -> Self {
         Self {
-            name: program.to_string_lossy().into_owned(),
-            command,
+            name: program.as_ref().to_owned(),
+            arguments: Vec::new(),
+            environment: environment.clone(),
+            folder: None,
+            plan: None,
+            own_session: false,
             stdin: Vec::new(),
             deadline: Duration::from_secs(60),
             output_cap: 1 << 20,
@@ -131,27 +136,34 @@ impl Program {
         }
     }
 
+    /// Gives it a session of its own, so that it has no terminal to read from or to write to. Where there is no sandbox,
+    /// the program `setsid` has to be on the path; it makes the session, whose group has the child's id, and becomes the
+    /// program. In a sandbox every child has one.
+    pub(super) fn in_own_session(self) -> Self {
+        Self { own_session: true, ..self }
+    }
+
     /// Adds one argument.
     pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
-        self.command.arg(arg);
+        self.arguments.push(arg.as_ref().to_owned());
         self
     }
 
     /// Adds arguments.
     pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
-        self.command.args(args);
+        self.arguments.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
     /// Sets the folder it runs in.
     pub fn dir(mut self, dir: impl AsRef<Path>) -> Self {
-        self.command.current_dir(dir);
+        self.folder = Some(dir.as_ref().to_owned());
         self
     }
 
     /// Sets one more variable.
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        self.command.env(name, value);
+        self.environment.insert(name.as_ref().to_owned(), value.as_ref().to_owned());
         self
     }
 
@@ -190,8 +202,9 @@ impl Program {
     /// Sets the variable `name` to `value`, and takes every process that has it for one of this program's: at the end of
     /// [`Program::run`] those are killed too, in whatever group or session they are. `value` must be used once only.
     pub fn tag(mut self, name: &str, value: &str) -> Self {
-        self.command.env(name, value);
-        self.tagged = Some(TaggedProcesses::with(name, value));
+        self.environment.insert(name.into(), value.into());
+        // A supervisor finds all that came from its child by itself.
+        self.tagged = self.plan.is_none().then(|| TaggedProcesses::with(name, value));
         self
     }
 
@@ -200,18 +213,16 @@ impl Program {
         self.tag(name, &format!("{:016x}", rand::random::<u64>()))
     }
 
-    /// Starts it with piped standard streams, for a caller that talks to it. The caller owns its deadline; dropping the child kills it.
+    /// Starts it with piped standard streams, for a caller that talks to it. The caller owns its deadline; dropping the
+    /// child kills it.
     ///
     /// # Errors
-    /// [`ProcessError::Start`] when the program cannot be started.
-    pub fn spawn(mut self) -> Result<Child, ProcessError> {
-        self.start()
-    }
-
-    /// Starts it likewise, with `stderr` as its standard error.
-    pub(super) fn spawn_with(mut self, stderr: Stdio) -> Result<Child, ProcessError> {
-        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
-        self.command.spawn().map_err(|source| ProcessError::Start { program: self.name.clone(), source })
+    /// [`ProcessError::Start`] when the program cannot be started, and where it would have to be in a sandbox.
+    pub fn spawn(self) -> Result<Child, ProcessError> {
+        if self.plan.is_some() {
+            return Err(self.cannot_start(io::ErrorKind::Unsupported.into()));
+        }
+        self.command().spawn().map_err(|source| self.cannot_start(source))
     }
 
     /// Runs it to its end, its deadline or `cancel`, whichever comes first; then its whole process group is gone.
@@ -219,12 +230,11 @@ impl Program {
     /// # Errors
     /// [`ProcessError::Start`] when the program cannot be started, [`ProcessError::Pipe`] when its output cannot be read.
     pub async fn run(mut self, cancel: &CancellationToken) -> Result<Finished, ProcessError> {
-        let mut child = self.start()?;
+        let Started { mut child, mut group, before } = self.start(Stdio::piped())?;
         // Dropped last of the two: what is killed with its group need not be looked for.
         let tagged = self.tagged.take();
-        let mut group = Group::of(&child);
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let input = std::mem::take(&mut self.stdin);
+        let input = [before, std::mem::take(&mut self.stdin)].concat();
         let feed = tokio::spawn(async move {
             if let Some(mut pipe) = stdin {
                 // A child may exit without reading its input: a broken pipe is its choice, not a failure.
@@ -234,13 +244,14 @@ impl Program {
         let cap = self.output_cap;
         let (stdout, stderr) =
             (Capture::start(stdout, cap, self.watchers.clone()), Capture::start(stderr, cap, self.watchers));
-        let pipe = |source| ProcessError::Pipe { program: self.name.clone(), source };
+        let name = self.name.to_string_lossy().into_owned();
+        let pipe = |source| ProcessError::Pipe { program: name.clone(), source };
         let exit = tokio::select! {
             status = child.wait() => exit_of(status.map_err(pipe)?),
             () = tokio::time::sleep(self.deadline) => Exit::Deadline,
             () = cancel.cancelled() => Exit::Cancelled,
         };
-        group.kill();
+        group.end(exit);
         if let Some(tagged) = tagged {
             tagged.end().await;
         }
@@ -249,13 +260,84 @@ impl Program {
         }
         feed.abort();
         let (stdout, stderr) = tokio::join!(stdout.finish(DRAIN), stderr.finish(DRAIN));
-        Ok(Finished { exit, stdout: stdout.map_err(pipe)?, stderr: stderr.map_err(pipe)? })
+        let (stdout, stderr) = (stdout.map_err(pipe)?, stderr.map_err(pipe)?);
+        if group.is_supervised() && exit == Exit::Code(i32::from(REFUSED)) {
+            let said = stderr.text();
+            if let Some((_, reason)) = said.split_once(REFUSED_BECAUSE) {
+                return Err(ProcessError::Sandbox { program: name, reason: reason.trim().to_owned() });
+            }
+        }
+        Ok(Finished { exit, stdout, stderr })
     }
 
-    fn start(&mut self) -> Result<Child, ProcessError> {
-        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        self.command.spawn().map_err(|source| ProcessError::Start { program: self.name.clone(), source })
+    /// Starts it, with this as its standard error.
+    pub(super) fn start(&self, stderr: Stdio) -> Result<Started, ProcessError> {
+        let mut command = self.command();
+        command.stderr(stderr);
+        let before = match &self.plan {
+            None => Vec::new(),
+            Some(plan) => self.launch(plan).map_err(|source| self.cannot_start(source))?,
+        };
+        let child = command.spawn().map_err(|source| self.cannot_start(source))?;
+        let group = Group::of(&child, self.plan.is_some());
+        Ok(Started { child, group, before })
     }
+
+    /// What the supervisor reads before what is the child's own.
+    fn launch(&self, plan: &Plan) -> io::Result<Vec<u8>> {
+        let folder = self.folder.clone().map_or_else(std::env::current_dir, Ok)?;
+        let program = match found_in(self.environment.get(OsStr::new("PATH")), &self.name) {
+            Some(found) => found,
+            None if self.name.as_encoded_bytes().contains(&b'/') => folder.join(&self.name),
+            None => return Err(rustix::io::Errno::NOENT.into()),
+        };
+        std::fs::metadata(&program)?;
+        let arguments = std::iter::once(&self.name).chain(&self.arguments).cloned().collect();
+        let environment = self.environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        let owner = rustix::process::getpid().as_raw_nonzero().get();
+        // Whoever names a program by its path wants it to run.
+        let named = program.canonicalize().unwrap_or_else(|_| program.clone());
+        let plan = plan.clone().reads(&program).reads(named);
+        let launch = Launch { owner, plan, program, arguments, environment, folder };
+        launch.encode().map_err(io::Error::other)
+    }
+
+    fn command(&self) -> tokio::process::Command {
+        let found = found_in(self.environment.get(OsStr::new("PATH")), &self.name);
+        let path = match (&self.plan, self.own_session) {
+            (Some(plan), _) => plan.launcher(),
+            (None, true) => Path::new("setsid"),
+            (None, false) => found.as_deref().unwrap_or(Path::new(&self.name)),
+        };
+        #[expect(clippy::disallowed_methods, reason = "this is the one place that starts children")]
+        let mut command = tokio::process::Command::new(path);
+        command.env_clear().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if self.plan.is_some() {
+            command.arg0("hob").arg(Launch::argument()).process_group(0);
+            return command;
+        }
+        match self.own_session {
+            true => command.arg(&self.name),
+            false => command.arg0(&self.name).process_group(0),
+        };
+        command.args(&self.arguments).envs(&self.environment).envs(watchdog::variable()).kill_on_drop(true);
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        command
+    }
+
+    fn cannot_start(&self, source: io::Error) -> ProcessError {
+        ProcessError::Start { program: self.name.to_string_lossy().into_owned(), source }
+    }
+}
+
+/// A child that runs.
+pub(super) struct Started {
+    pub(super) child: Child,
+    pub(super) group: Group,
+    /// What has to be written to its standard input first.
+    pub(super) before: Vec<u8>,
 }
 
 /// The program's file, by the `PATH` that the child gets. A child whose file is known is started without a copy of this
@@ -272,29 +354,48 @@ fn found_in(path: Option<&OsString>, name: &OsStr) -> Option<PathBuf> {
     )
 }
 
-/// Kills a process group when dropped, so that a run cut short by a dropped future leaves no child either. As long as it
-/// is not killed, the watchdog knows of it.
+/// Ends a child and its process group when dropped, so that a run cut short by a dropped future leaves no child either. As
+/// long as it is not ended, the watchdog knows of it. A supervised child is ended by its supervisor, which finds more than
+/// a group, and which needs no watchdog.
 #[derive(Debug)]
 pub(super) struct Group {
     leader: Option<Pid>,
+    supervised: bool,
 }
 
 impl Group {
     /// The group that `child` leads.
-    pub(super) fn of(child: &Child) -> Self {
+    fn of(child: &Child, supervised: bool) -> Self {
         let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        if let Some(group) = leader {
+        if let Some(group) = leader.filter(|_| !supervised) {
             watchdog::announce(group);
         }
-        Self { leader }
+        Self { leader, supervised }
     }
 
-    /// Kills it now. Once only: later its id may be another group's.
+    /// Whether a supervisor ends it.
+    pub(super) fn is_supervised(&self) -> bool {
+        self.supervised
+    }
+
+    /// Ends what is left of a child that ended like this. Once only: later its id may be another's.
+    pub(super) fn end(&mut self, exit: Exit) {
+        match exit {
+            // A supervisor leaves nothing behind, and its id may be another's by now.
+            Exit::Code(_) | Exit::Signal(_) if self.supervised => self.leader = None,
+            Exit::Code(_) | Exit::Signal(_) | Exit::Deadline | Exit::Cancelled => self.kill(),
+        }
+    }
+
+    /// Ends it now.
     pub(super) fn kill(&mut self) {
-        if let Some(group) = self.leader.take() {
-            // The group may be gone already: there is nothing to do about that, and nothing is lost.
-            kill_process_group(group, Signal::KILL).ok();
-            watchdog::withdraw(group);
+        let Some(leader) = self.leader.take() else { return };
+        // It may be gone already: there is nothing to do about that, and nothing is lost.
+        if self.supervised {
+            kill_process(leader, Signal::TERM).ok();
+        } else {
+            kill_process_group(leader, Signal::KILL).ok();
+            watchdog::withdraw(leader);
         }
     }
 }
@@ -317,7 +418,7 @@ mod tests {
 
     fn sh(script: &str) -> Program {
         let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
-        Program::new("sh", &environment).args(["-c", script])
+        Program::of_hob("sh", &environment).args(["-c", script])
     }
 
     #[tokio::test]
@@ -418,13 +519,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("sh"), "not executable").unwrap();
         let environment = Environment::from([("PATH".into(), format!("{}:/bin", folder.path().display()).into())]);
-        let finished = Program::new("sh", &environment).args(["-c", "echo $0"]).run(&CancellationToken::new()).await;
+        let finished = Program::of_hob("sh", &environment).args(["-c", "echo $0"]).run(&CancellationToken::new()).await;
         assert_eq!(finished.unwrap().stdout.text(), "sh\n");
     }
 
     #[tokio::test]
     async fn a_program_that_is_missing_is_named() {
-        let error = Program::new("no-such-program", &Environment::new()).run(&CancellationToken::new()).await;
+        let error = Program::of_hob("no-such-program", &Environment::new()).run(&CancellationToken::new()).await;
         assert_eq!(error.unwrap_err().to_string(), "start `no-such-program`: No such file or directory (os error 2)");
     }
 }

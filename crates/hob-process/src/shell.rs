@@ -18,6 +18,7 @@ use std::{
     time::Duration,
 };
 
+use hob_sandbox::Plan;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::{Child, ChildStdin, ChildStdout},
@@ -28,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Captured, Environment, Exit, ProcessError, Program,
     end_marker::{EndMarker, MarkedOutput},
-    program::{Group, exit_of},
+    program::{Group, Started, exit_of},
 };
 
 /// How long the output of a shell that is dead is read on: a process that left the group may hold the pipe open.
@@ -76,6 +77,7 @@ pub enum CommandEnd {
 /// A shell. It is started with the first command; dropping it kills its process group.
 #[derive(Debug)]
 pub struct Shell {
+    plan: Plan,
     environment: Environment,
     home: PathBuf,
     folder: PathBuf,
@@ -91,12 +93,15 @@ struct Running {
     output: ChildStdout,
     marker: EndMarker,
     buffer: Vec<u8>,
+    /// What was not written to it yet, and comes before all commands.
+    before: Vec<u8>,
 }
 
 impl Shell {
     /// A shell that begins in `home` with exactly this environment: bash where there is one on the path, else sh.
-    pub fn new(environment: Environment, home: &Path) -> Self {
-        Self { environment, home: home.to_owned(), folder: home.to_owned(), running: None }
+    /// It and all its commands reach what `plan` says.
+    pub fn new(plan: Plan, environment: Environment, home: &Path) -> Self {
+        Self { plan, environment, home: home.to_owned(), folder: home.to_owned(), running: None }
     }
 
     /// The folder the next command runs in.
@@ -152,17 +157,14 @@ impl Shell {
             self.folder.clone_from(&self.home);
         }
         let name = if self.has("bash") { "bash" } else { "sh" };
-        let program = match self.has("setsid") {
-            true => Program::in_session(name, &self.environment),
-            false => Program::new(name, &self.environment),
-        };
+        let program = Program::inside(&self.plan, name, &self.environment);
+        let program = if self.has("setsid") { program.in_own_session() } else { program };
         let program = if name == "bash" { program.args(["--noprofile", "--norc"]) } else { program };
-        let mut child = program.dir(&self.folder).spawn_with(Stdio::null())?;
-        let group = Group::of(&child);
+        let Started { mut child, group, before } = program.dir(&self.folder).start(Stdio::null())?;
         let (Some(stdin), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(pipe(io::Error::other("no pipe")));
         };
-        Ok(Running { group, child, stdin, output, marker: EndMarker::new(), buffer: vec![0; PIECE] })
+        Ok(Running { group, child, stdin, output, marker: EndMarker::new(), buffer: vec![0; PIECE], before })
     }
 
     fn has(&self, program: &str) -> bool {
@@ -174,9 +176,10 @@ impl Shell {
 impl Running {
     /// Sends a command and reads until its marker, or the end of the shell, or more than `most` bytes.
     async fn command(&mut self, script: &str, said: &mut MarkedOutput, most: u64) -> io::Result<CommandEnd> {
-        let Self { child, stdin, output, marker, buffer, .. } = self;
+        let Self { child, stdin, output, marker, buffer, before, .. } = self;
+        before.extend_from_slice(script.as_bytes());
         // A shell that died since the last command breaks this pipe: then its exit shows it below.
-        let written = stdin.write_all(script.as_bytes()).await;
+        let written = stdin.write_all(&std::mem::take(before)).await;
         loop {
             tokio::select! {
                 biased;
@@ -201,9 +204,14 @@ impl Running {
 
     /// Kills the group, waits for the shell, and reads what is left where somebody wants it.
     async fn end(mut self, said: Option<&mut MarkedOutput>) {
-        self.group.kill();
-        // The group is there only once the session is.
-        self.child.start_kill().ok();
+        match self.child.try_wait() {
+            Ok(Some(status)) => self.group.end(exit_of(status)),
+            Ok(None) | Err(_) => self.group.kill(),
+        }
+        if !self.group.is_supervised() {
+            // The group is there only once the session is.
+            self.child.start_kill().ok();
+        }
         // Killed or dead already: there is nothing else to report.
         self.child.wait().await.ok();
         let Some(said) = said else { return };
@@ -223,6 +231,8 @@ fn pipe(source: io::Error) -> ProcessError {
 
 #[cfg(test)]
 mod tests {
+    use hob_sandbox::Sandbox;
+
     use super::*;
 
     const LIMITS: CommandLimits = CommandLimits { time: Duration::from_secs(60), kept: 4096, written: 1 << 30 };
@@ -230,7 +240,7 @@ mod tests {
     fn shell() -> (tempfile::TempDir, Shell) {
         let folder = tempfile::tempdir().unwrap();
         let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
-        let shell = Shell::new(environment, folder.path());
+        let shell = Shell::new(Sandbox::none().plan(), environment, folder.path());
         (folder, shell)
     }
 

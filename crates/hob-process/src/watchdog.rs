@@ -71,7 +71,10 @@ pub fn start_watchdog() -> io::Result<()> {
 }
 
 /// The file of this program, also where another version has taken its place since.
-fn own_program() -> io::Result<PathBuf> {
+///
+/// # Errors
+/// The system's, where it does not tell.
+pub fn own_program() -> io::Result<PathBuf> {
     let link = Path::new("/proc/self/exe");
     if link.exists() { Ok(link.to_owned()) } else { std::env::current_exe() }
 }

@@ -29,6 +29,7 @@ mod observe;
 pub mod preflight;
 mod races;
 mod reconcile;
+mod sandbox;
 mod schedule;
 mod settlement;
 mod spend_journal;
@@ -39,6 +40,7 @@ pub use error::{OperatorError, WorkError};
 pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};
 pub use explain::Explained;
 pub use reconcile::{Requested, approve, kill_switch, pause, repository_record, resume, terminate, unblock};
+pub use sandbox::sandbox;
 pub use schedule::{
     Concurrency, IssueResult, Repositories, RunLimits, RunSummary, WorkedOn, WorkerFactory, WorkerPool, run_forever,
     run_once, run_sequentially, work_on,

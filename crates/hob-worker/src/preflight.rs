@@ -6,12 +6,14 @@ use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings, Settings};
 use hob_domain::{DiffPolicy, FailureClass, HobFiles, count};
 use hob_forge::{BaseBranch, OpenIssues, Tips};
 use hob_process::Program;
+use hob_sandbox::Tier;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     WorkError, Worker,
     agent::{agent_name, build_agent},
+    sandbox::try_sandbox,
 };
 
 /// The oldest git that has what Hob uses: `--no-write-fetch-head` with `push.negotiate`.
@@ -148,6 +150,11 @@ async fn machine(worker: &Worker, findings: &mut Findings) -> Result<bool, WorkE
         let (major, minor) = GIT_NEEDED;
         findings.add(Health::Bad, "git", format!("git {version} is too old: install git {major}.{minor} or later"));
     }
+    match try_sandbox(&worker.sandbox, &worker.environment).await {
+        Ok(says) if worker.sandbox.tier() == Tier::None => findings.add(Health::Note, "sandbox", says),
+        Ok(says) => findings.add(Health::Ok, "sandbox", says),
+        Err(says) => findings.add(Health::Bad, "sandbox", says),
+    }
     if let Err(error) = worker.workspace.try_writing().await {
         findings.add(Health::Bad, "state folder", error.to_string());
     }
@@ -245,7 +252,7 @@ async fn missing_programs(worker: &Worker, checks: &[String]) -> Vec<String> {
     words.sort();
     words.dedup();
     for word in words {
-        let look = Program::new("sh", &worker.environment).args(["-c", "command -v -- \"$1\"", "sh", &word]);
+        let look = Program::of_hob("sh", &worker.environment).args(["-c", "command -v -- \"$1\"", "sh", &word]);
         let found = look.deadline(worker.settings.workspace.local_time).run(&CancellationToken::new()).await;
         if found.is_ok_and(|found| !found.exit.is_success()) {
             missing.push(word);
@@ -260,7 +267,7 @@ async fn agent(worker: &Worker, rules: &RepositorySettings, findings: &mut Findi
     let ready = async {
         let agent = build_agent(worker, rules, name.clone()).await?;
         let costs_count = counts_money(&worker.settings);
-        agent.ready(&Machine { environment: &worker.environment, costs_count }).await
+        agent.ready(&Machine { environment: &worker.environment, sandbox: &worker.sandbox, costs_count }).await
     };
     findings.look("agent", ready.await.map_err(WorkError::from), |()| format!("`{name}` is ready")).map(drop)
 }

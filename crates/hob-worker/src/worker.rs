@@ -10,6 +10,7 @@ use hob_agent::{AgentParts, Approval, Executor, session::Sessions};
 use hob_config::Settings;
 use hob_domain::{Claimant, CommitIdentity, IssueNumber, IssueStatus, Login, WorkerId, has_label, noreply_email};
 use hob_forge::{Forge, Issue, fresh_nonce};
+use hob_sandbox::Sandbox;
 use hob_workspace::{Remote, Workspace};
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +37,8 @@ pub struct WorkerParts {
     pub agents: AgentParts,
     /// What children inherit.
     pub environment: ChildEnvironment,
+    /// What they may reach.
+    pub sandbox: Sandbox,
     /// The agent that `--agent` names: it wins over labels and settings.
     pub agent: Option<String>,
     /// This process.
@@ -68,6 +71,7 @@ pub struct Worker {
     pub(super) agents: AgentParts,
     pub(super) executor: Executor,
     pub(super) environment: ChildEnvironment,
+    pub(super) sandbox: Sandbox,
     pub(super) agent: Option<String>,
     pub(super) id: WorkerId,
     pub(super) cancel: CancellationToken,
@@ -112,6 +116,7 @@ impl Worker {
             agents,
             executor,
             environment: parts.environment,
+            sandbox: parts.sandbox,
             agent: parts.agent,
             id: parts.id,
             cancel: parts.cancel,

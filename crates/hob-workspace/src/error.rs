@@ -193,7 +193,7 @@ impl WorkspaceError {
             Self::LeaseLost { .. } | Self::Busy { .. } | Self::Git { .. } | Self::Task { .. } => later(),
             Self::Unfit(_) | Self::InvalidSha(_) => FailureClass::Permanent,
             Self::Library { .. } | Self::Disk { .. } => later(),
-            Self::Process(ProcessError::Start { .. }) => FailureClass::Misconfigured,
+            Self::Process(ProcessError::Start { .. } | ProcessError::Sandbox { .. }) => FailureClass::Misconfigured,
             Self::Process(ProcessError::Pipe { .. }) => later(),
         }
     }

@@ -128,7 +128,7 @@ impl Git {
         git_dir.renew()?;
         let own = SETTINGS.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         let settings: Vec<_> = own.chain(more).collect();
-        let mut program = Program::new(&self.settings.git, &self.environment)
+        let mut program = Program::of_hob(&self.settings.git, &self.environment)
             .env("GIT_ALLOW_PROTOCOL", protocols)
             .env("GIT_CONFIG_COUNT", settings.len().to_string())
             .output_cap(OUTPUT_CAP);

@@ -17,6 +17,7 @@ use crate::cli::{
     progress::{self, Addresses, Grouping, Show, View, Watch},
     rehearsal::people::Person,
     screen::Screen,
+    setup::sandbox_of,
 };
 
 /// Tokens of the people; they open this forge alone, which only this machine can reach.
@@ -88,6 +89,7 @@ impl Stage {
             state_dir: state.path().join("state"),
             agents,
             environment: child_environment(),
+            sandbox: sandbox_of(&settings, state.path()),
             agent,
             id: worker_id("rehearsal"),
             events,

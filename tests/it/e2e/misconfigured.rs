@@ -142,7 +142,8 @@ async fn what_goes_missing_in_the_middle_ends_the_claims_and_counts_no_attempt()
     let program = folder.path().join("mayfly");
     script(&program, "echo done > done-$HOB_ISSUE.txt; rm -- \"$0\"");
     let mayfly = AgentSettings { command: vec![program.display().to_string()], ..ghost() };
-    let world = World::with_agent("").agent("mayfly", mayfly).set("agent.default", "mayfly").start().await;
+    let world = World::with_agent("").agent("mayfly", mayfly).set("agent.default", "mayfly");
+    let world = world.set("sandbox.write", &folder.path().display().to_string()).start().await;
     let (first, second, third) =
         (world.asks("One", "").await, world.asks("Two", "").await, world.asks("Three", "").await);
     let ended = world.hob(&["run", "--once"]).await;

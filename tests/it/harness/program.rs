@@ -44,14 +44,14 @@ impl World {
     /// Runs `hob` where no file can grow past `blocks` of 512 bytes: to whoever writes, the disk is full.
     pub(crate) async fn hob_on_a_full_disk(&self, blocks: u32, args: &[&str]) -> Ended {
         let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
-        let shell = Program::new("sh", &self.environment(&[])).dir(self.dir());
+        let shell = Program::of_hob("sh", &self.environment(&[])).dir(self.dir());
         let program = shell.args(["-c", &limited, env!("CARGO_BIN_EXE_hob")]).args(self.arguments(args));
         ended(&program.run(&CancellationToken::new()).await.unwrap())
     }
 
     /// Runs a shell script in which `"$@"` is `hob` with these arguments.
     pub(crate) async fn hob_in_shell(&self, script: &str, args: &[&str]) -> Ended {
-        let shell = Program::new("sh", &self.environment(&[])).dir(self.dir());
+        let shell = Program::of_hob("sh", &self.environment(&[])).dir(self.dir());
         let program = shell.args(["-c", script, "sh", env!("CARGO_BIN_EXE_hob")]).args(self.arguments(args));
         ended(&program.run(&CancellationToken::new()).await.unwrap())
     }
@@ -62,7 +62,7 @@ impl World {
     }
 
     fn program(&self, args: &[&str], changes: &[(&str, &str)]) -> Program {
-        let program = Program::new(env!("CARGO_BIN_EXE_hob"), &self.environment(changes)).dir(self.dir());
+        let program = Program::of_hob(env!("CARGO_BIN_EXE_hob"), &self.environment(changes)).dir(self.dir());
         program.args(self.arguments(args))
     }
 

@@ -100,7 +100,7 @@ impl World {
 }
 
 impl Builder {
-    /// A file of the repository's first commit.
+    /// A file of the repository's first commit. `{DIR}` in it is the world's folder.
     pub(crate) fn file(mut self, path: &str, content: &str) -> Self {
         self.files.retain(|(known, _)| known != path);
         self.files.push((path.to_owned(), content.as_bytes().to_vec()));
@@ -142,10 +142,16 @@ impl Builder {
     }
 
     /// Starts the forge and makes the repository and the trigger label.
-    pub(crate) async fn start(self) -> World {
+    pub(crate) async fn start(mut self) -> World {
         // Another test may have been first; there is one provider a process.
         rustls::crypto::ring::default_provider().install_default().ok();
         let folder = tempfile::Builder::new().prefix("hob-e2e-").tempdir().unwrap();
+        let here = folder.path().display().to_string();
+        for (_, content) in &mut self.files {
+            if let Ok(text) = std::str::from_utf8(content) {
+                *content = text.replace("{DIR}", &here).into_bytes();
+            }
+        }
         std::fs::create_dir(folder.path().join("briefs")).unwrap();
         let users = ACCOUNTS.iter().map(|(login, role)| format!("{login}:token-of-{login}:{role}").parse().unwrap());
         let options = Options {
@@ -158,6 +164,8 @@ impl Builder {
         forge.create_repository(&repo_on_forge(), &seeds(&self.files)).unwrap();
         let set_here = |key: &str| (key.to_owned(), "0".to_owned());
         let mut set = ["forge.write_interval_ms", "limits.open_pulls", "agent.retries"].map(set_here).to_vec();
+        // Scripts of agents leave their signs in the world's folder.
+        set.push(("sandbox.write".to_owned(), folder.path().display().to_string()));
         set.extend(self.set);
         let mut settings = Settings::load(None, HashMap::new(), &set).unwrap();
         for (name, script) in &self.scripts {
@@ -168,7 +176,7 @@ impl Builder {
         }
         settings.agents.extend(self.agents);
         settings.recipes.extend(self.recipes);
-        let files = self.files;
+        let files = std::mem::take(&mut self.files);
         let world =
             World { forge, files, settings, notices: Arc::default(), folder, finished: false, set, line: self.line };
         world.call("ann", Method::POST, "/labels", json!({"name": "code", "color": "5319e7"})).await;
@@ -286,10 +294,9 @@ impl World {
                 model: settings.model.clone(),
                 ..AgentParts::default()
             },
-            settings,
             server_url: self.forge.server_url(),
-            state_dir,
             environment: child_environment(),
+            sandbox: hob_worker::sandbox(&settings, &state_dir, super::launcher()),
             agent: None,
             id: name.into(),
             events: Arc::new(move |_: &RepoName, notice: &WorkEvent| notices.lock().unwrap().push(notice.clone())),
@@ -297,6 +304,8 @@ impl World {
             approval: Approval::Nobody,
             // Through the program it is wanted.
             preflight: Preflight::Done,
+            settings,
+            state_dir,
         }
     }
 

@@ -222,7 +222,7 @@ async fn a_git_directory_in_the_place_of_none_is_not_opened() {
     let place = yard.home.path().join("state");
     let lead = format!("url.{}.insteadOf", elsewhere.address);
     let make = format!("git init -q --bare . && git config -f config {lead} http://127.0.0.1:");
-    let made = Program::new("sh", &child_environment()).args(["-ec", &make]).dir(&place);
+    let made = Program::of_hob("sh", &child_environment()).args(["-ec", &make]).dir(&place);
     assert!(made.run(&CancellationToken::new()).await.unwrap().exit.is_success());
     assert!(yard.workspace.remote_tip(&remote, &branch("main")).await.unwrap().is_some());
     yard.workspace.reach(&remote).await.unwrap();

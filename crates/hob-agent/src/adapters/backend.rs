@@ -22,11 +22,12 @@ use crate::{
         adapter::{Adapter, PROMPT, Plan, Prompt, Services, Situation},
         catalog::adapter,
         end::{End, outcome},
-        home::Home,
         parsed_output::ParsedOutput,
         version::check,
     },
+    confined::Confined,
     environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, named, of_child},
+    home::Home,
     report::{cancelled, report},
 };
 
@@ -90,12 +91,11 @@ impl AdapterAgent {
         adapter(name).prices
     }
 
-    fn environment(&self, context: &RunContext, home: &Home) -> Environment {
+    /// What the program may reach, and its environment.
+    fn confined(&self, context: &RunContext, home: &Home, folder: &Path) -> Confined {
         let mut environment = of_child(context, &self.variables);
-        environment.insert("HOME".into(), home.path().into());
-        environment.insert("TMPDIR".into(), home.temporary().into());
         environment.insert("NO_COLOR".into(), "1".into());
-        environment
+        Confined { plan: context.sandbox.plan().writes(folder), environment }.at(home)
     }
 
     fn plan(&self, request: &RunRequest, home: &Home, prompt: &str) -> Result<Plan, AgentError> {
@@ -135,11 +135,12 @@ impl AdapterAgent {
         (path, plan): (PathBuf, Plan),
         prompt: &str,
     ) -> Program {
-        let environment = self.environment(context, &run.home);
         let (read, parsed, end, watcher) =
             (self.adapter.read, Arc::clone(&run.parsed), run.end.clone(), context.clone());
         let price = self.services.price;
-        let mut program = Program::new(path, &environment)
+        let mut program = self
+            .confined(context, &run.home, &request.folder)
+            .program(path)
             .args(&self.before)
             .args(plan.arguments)
             .dir(&request.folder)
@@ -202,8 +203,8 @@ struct Run {
 impl AgentBackend for AdapterAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
         let home = Home::create(self.homes.clone()).await.map_err(no_home)?;
-        let environment = self.environment(context, &home);
-        let version = check(self.adapter, &self.program, &environment, &context.cancel).await;
+        let confined = self.confined(context, &home, &request.folder);
+        let version = check(self.adapter, &self.program, &confined, &context.cancel).await;
         if context.cancel.is_cancelled() {
             return Ok(report(cancelled(), Spend::default(), Instant::now()));
         }
@@ -232,7 +233,7 @@ impl AgentBackend for AdapterAgent {
 
     async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError> {
         let never = CancellationToken::new();
-        let found = check(self.adapter, &self.program, machine.environment, &never).await;
+        let found = check(self.adapter, &self.program, &Confined::of_look(machine), &never).await;
         found.map(drop).map_err(|error| setup(error.to_string()))
     }
 }

@@ -21,7 +21,7 @@ mod copilot;
 mod end;
 mod gemini;
 mod goose;
-mod home;
+
 mod limit;
 mod mini_swe_agent;
 mod opencode;

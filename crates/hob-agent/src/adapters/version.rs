@@ -8,13 +8,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use hob_process::{Environment, Program};
 use regex::Regex;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     adapters::adapter::{Adapter, Version},
+    confined::Confined,
     environment::find_program,
 };
 
@@ -74,11 +74,11 @@ static KNOWN: LazyLock<Mutex<BTreeMap<Identity, Version>>> = LazyLock::new(Mutex
 pub(super) async fn check(
     adapter: &Adapter,
     program: &str,
-    environment: &Environment,
+    confined: &Confined,
     cancel: &CancellationToken,
 ) -> Result<(PathBuf, Version), Unusable> {
     let install = adapter.install;
-    let (name, folders) = (program.to_owned(), environment.get(OsStr::new("PATH")).cloned());
+    let (name, folders) = (program.to_owned(), confined.environment.get(OsStr::new("PATH")).cloned());
     let found = spawn_blocking(move || {
         let path = find_program(&name, folders.as_deref())?;
         let identity = std::fs::metadata(&path).map(|file| (path.clone(), file.modified().ok(), file.len())).ok();
@@ -91,7 +91,7 @@ pub(super) async fn check(
     let found = match known {
         Some(version) => version,
         None => {
-            let version = ask(adapter, &path, environment, cancel).await?;
+            let version = ask(adapter, &path, confined, cancel).await?;
             if let Some(identity) = identity {
                 remember(identity, version);
             }
@@ -115,7 +115,7 @@ fn remember(identity: Identity, version: Version) {
 async fn ask(
     adapter: &Adapter,
     path: &Path,
-    environment: &Environment,
+    confined: &Confined,
     cancel: &CancellationToken,
 ) -> Result<Version, Unusable> {
     let unclear = |said: String| Unusable::Unclear {
@@ -124,7 +124,7 @@ async fn ask(
         said,
         install: adapter.install,
     };
-    let asked = Program::new(path, environment).arg(adapter.version).deadline(PATIENCE).run(cancel).await;
+    let asked = confined.program(path).arg(adapter.version).deadline(PATIENCE).run(cancel).await;
     let finished = asked.map_err(|error| unclear(error.to_string()))?;
     let said = format!("{}\n{}", finished.stdout.text(), finished.stderr.text());
     read(&said).ok_or_else(|| unclear(finished.exit.to_string()))

@@ -10,7 +10,8 @@ use tokio::{task::spawn_blocking, time::Instant};
 use crate::{
     AgentBackend, AgentError, Machine, RunContext,
     command::ResultLine,
-    environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, find_program, named, of_child},
+    confined::Confined,
+    environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, find_program, named},
     report::{cancelled, permanent, report, tail, transient},
 };
 
@@ -62,10 +63,10 @@ impl CommandAgent {
         })
     }
 
-    fn program(&self, request: &RunRequest, context: &RunContext) -> Result<Program, AgentError> {
-        let environment = of_child(context, &self.extras);
+    fn program(&self, request: &RunRequest, context: &RunContext, confined: &Confined) -> Result<Program, AgentError> {
         let watcher = context.clone();
-        let program = Program::new(&self.program, &environment)
+        let program = confined
+            .program(&self.program)
             // The report of its end is for Hob, which tells the outcome in words.
             .watch(move |line| match ResultLine::read(line) {
                 Some(_report) => watcher.alive(),
@@ -110,7 +111,8 @@ impl AgentBackend for CommandAgent {
         let started = Instant::now();
         let name = Path::new(&self.program).file_name().unwrap_or_default().to_string_lossy();
         context.say(format!("{name} works on issue {}", request.issue));
-        let finished = self.program(request, context)?.run(&context.cancel).await.map_err(cannot_run)?;
+        let (confined, _home) = Confined::of_run(context, &request.folder, &self.extras).await?;
+        let finished = self.program(request, context, &confined)?.run(&context.cancel).await.map_err(cannot_run)?;
         let said = ResultLine::read(&finished.stdout.text());
         let spend = said.as_ref().map_or_else(Spend::default, ResultLine::spend);
         Ok(report(outcome(&name, &finished, said, request), spend, started))
@@ -174,6 +176,7 @@ fn not_installed(program: &str, why: impl std::fmt::Display) -> AgentError {
 fn cannot_run(error: ProcessError) -> AgentError {
     match error {
         ProcessError::Start { program, source } => not_installed(&program, source),
+        ProcessError::Sandbox { .. } => AgentError { reason: error.to_string(), failure: FailureClass::Misconfigured },
         ProcessError::Pipe { .. } => {
             AgentError { reason: error.to_string(), failure: FailureClass::Transient { retry_after: None } }
         }

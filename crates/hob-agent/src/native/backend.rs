@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use hob_config::{AgentSettings, ToolSettings};
 use hob_domain::{FailureClass, RunReport, RunRequest};
-use hob_process::{Environment, Shell, TaggedProcesses};
+use hob_process::{Environment, TaggedProcesses};
 use tokio::{sync::Mutex, time::Instant};
 
 use crate::{
     AgentBackend, AgentError, Machine, RunContext,
-    environment::{RUN_TAG, RUN_VARIABLE, named, of_child},
+    confined::Confined,
+    environment::{RUN_TAG, RUN_VARIABLE, named},
     folder::Folder,
     model::{Conversation, FallbackChain},
     native::{
@@ -68,10 +69,10 @@ impl NativeAgent {
         }
     }
 
-    async fn toolset(&self, environment: &Environment) -> Result<Toolset, AgentError> {
+    async fn toolset(&self, confined: &Confined) -> Result<Toolset, AgentError> {
         let wanted = self.settings.tools.iter();
         let programs = wanted.filter_map(|name| Some((name.as_str(), self.programs.get(name)?)));
-        let helps = self.helps.of(programs, environment).await;
+        let helps = self.helps.of(programs, confined).await;
         Toolset::new(&self.settings.tools, &self.programs, &helps).map_err(setup)
     }
 }
@@ -90,11 +91,12 @@ impl AgentBackend for NativeAgent {
         let mut limits = Limits::new(&self.settings, request, started);
         // Each wait of this agent has a limit of its own: the model's, the commands', the run's.
         context.alive_until(limits.deadline);
-        let mut environment = of_child(context, &self.extras);
-        environment.insert(RUN_VARIABLE.into(), request.run.as_str().into());
+        let (mut confined, home) = Confined::of_run(context, &request.folder, &self.extras).await?;
+        confined.environment.insert(RUN_VARIABLE.into(), request.run.as_str().into());
         // Declared before the shell, and so dropped after it: what is killed with its group need not be looked for.
-        let children = TaggedProcesses::tag(&mut environment, RUN_TAG, &format!("{:016x}", rand::random::<u64>()));
-        let toolset = self.toolset(&environment).await?;
+        let children =
+            TaggedProcesses::tag(&mut confined.environment, RUN_TAG, &format!("{:016x}", rand::random::<u64>()));
+        let toolset = self.toolset(&confined).await?;
         let guard =
             Guard::new(&self.settings, request, context.approval.clone()).map_err(|error| setup(error.to_string()))?;
         let dialect = Dialect::new(self.settings.speech, &toolset);
@@ -110,9 +112,9 @@ impl AgentBackend for NativeAgent {
         limits.turns = limits.turns.saturating_add(turns_before);
         history.tell(&usage.status(&limits, started));
         let toolbox = Toolbox {
-            shell: Mutex::new(Shell::new(environment.clone(), folder.path())),
+            shell: Mutex::new(confined.shell(folder.path())),
             folder,
-            environment,
+            confined,
             written: Written::new(usage.written, limits.output),
             output_cap: self.settings.output_cap,
             shell_time: self.settings.shell_time,
@@ -133,6 +135,7 @@ impl AgentBackend for NativeAgent {
         let outcome = run.drive().await;
         run.executor.toolbox.shell.lock().await.end().await;
         children.end().await;
+        drop(home);
         Ok(report(outcome, run.usage.spend, started))
     }
 

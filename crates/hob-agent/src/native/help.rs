@@ -3,11 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use hob_config::ToolSettings;
-use hob_process::{Environment, Program};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::native::tools::program_of;
+use crate::{confined::Confined, native::tools::program_of};
 
 /// How long a program may take to print its help.
 const TIME: Duration = Duration::from_secs(5);
@@ -23,7 +22,7 @@ impl Helps {
     pub(super) async fn of<'a>(
         &self,
         programs: impl Iterator<Item = (&'a str, &'a ToolSettings)>,
-        environment: &Environment,
+        confined: &Confined,
     ) -> BTreeMap<String, String> {
         let mut known = self.0.lock().await;
         let mut found = BTreeMap::new();
@@ -34,7 +33,7 @@ impl Helps {
             let help = match known.get(&command) {
                 Some(help) => Arc::clone(help),
                 None => {
-                    let help: Arc<str> = ask(&command, environment).await.into();
+                    let help: Arc<str> = ask(&command, confined).await.into();
                     known.insert(command, Arc::clone(&help));
                     help
                 }
@@ -45,9 +44,9 @@ impl Helps {
     }
 }
 
-async fn ask(command: &[String], environment: &Environment) -> String {
+async fn ask(command: &[String], confined: &Confined) -> String {
     let Some((program, rest)) = command.split_first() else { return String::new() };
-    let asked = Program::new(program, environment).args(rest).arg("--help").deadline(TIME).output_cap(HELP_MAX);
+    let asked = confined.program(program).args(rest).arg("--help").deadline(TIME).output_cap(HELP_MAX);
     match asked.run(&CancellationToken::new()).await {
         Ok(finished) if finished.stdout.text().trim().is_empty() => finished.stderr.text(),
         Ok(finished) => finished.stdout.text(),
@@ -75,11 +74,12 @@ mod tests {
         let command = vec![program.to_str().unwrap().to_owned()];
         let asked = ToolSettings { command, auto_help: true, ..ToolSettings::default() };
         let silent = ToolSettings::default();
-        let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
+        let environment = hob_process::Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
+        let confined = Confined { plan: hob_sandbox::Sandbox::none().plan(), environment };
         let helps = Helps::default();
         for _ in 0..2 {
             let programs = [("tool", &asked), ("silent", &silent)].into_iter();
-            let found = helps.clone().of(programs, &environment).await;
+            let found = helps.clone().of(programs, &confined).await;
             assert_eq!(found, [("tool".to_owned(), "usage: tool --help\n".to_owned())].into());
         }
         assert_eq!(std::fs::read_to_string(folder.path().join("log")).unwrap(), "asked\n");

@@ -2,12 +2,13 @@
 
 use hob_config::{AgentSettings, RecipeSettings, Step};
 use hob_domain::{FailureClass, Outcome, RunReport, RunRequest, Spend};
-use hob_process::{Environment, Exit, Program};
+use hob_process::{Environment, Exit};
 use tokio::time::Instant;
 
 use crate::{
     AgentBackend, AgentError, Machine, RunContext,
-    environment::{RUN_TAG, named, of_child},
+    confined::Confined,
+    environment::{RUN_TAG, named},
     folder::Folder,
     recipe::{diff, replace},
     report::{cancelled, first_line, permanent, report, tail, transient},
@@ -89,8 +90,10 @@ impl RecipeAgent {
         context: &RunContext,
         deadline: Instant,
     ) -> Result<String, Ended> {
-        let environment = of_child(context, &self.extras);
-        let finished = Program::new("sh", &environment)
+        let confined = Confined::of_run(context, &request.folder, &self.extras).await;
+        let (confined, _home) = confined.map_err(|error| Ended::Wrong(error.reason))?;
+        let finished = confined
+            .program("sh")
             .args(["-c", command])
             .dir(&request.folder)
             .tag_uniquely(RUN_TAG)

@@ -34,7 +34,10 @@ pub(super) async fn run_agent(
     let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
     // Dropped with the run, so that a run that ends early ends its children too.
     let cancel = worker.cancel.child_token();
-    let context = RunContext::new(cancel.clone(), sender, worker.environment.clone()).asking(worker.approval.clone());
+    // `git` in the agent's folder reads objects that are Hob's.
+    let sandbox = worker.sandbox.clone().reading(job.checkout.borrowed_folders());
+    let context =
+        RunContext::new(cancel.clone(), sender, worker.environment.clone(), sandbox).asking(worker.approval.clone());
     let _ends_with_run = cancel.drop_guard();
     let ended = CancellationToken::new();
     let span = tracing::error_span!("agent_run", run = %request.run, agent = job.agent_name, round);

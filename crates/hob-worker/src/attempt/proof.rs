@@ -1,9 +1,11 @@
 //! The proof of the work: the repository's rules and its checks, on the base and on the head.
 
+use hob_agent::Confined;
 use hob_config::RedBase;
 use hob_domain::{
     BlockReason, ChangeText, CheckResult, CheckTally, Conflict, Diff, Evidence, Sha, Verdict, failed_checks,
 };
+use hob_process::ProcessError;
 use hob_workspace::{CheckLimits, run_checks};
 
 use crate::{
@@ -108,7 +110,12 @@ async fn checks_on(
         time: settings.time.saturating_mul(u32::try_from(checks.len()).unwrap_or(u32::MAX)),
         output_bytes: settings.output_bytes,
     };
-    let run = run_checks(&folder, checks, &worker.environment, limits, &worker.cancel);
+    // Nothing that an agent or another check left in a home reaches it.
+    let sandbox = worker.sandbox.clone().reading(job.checkout.borrowed_folders());
+    let confined = Confined::to(&folder, &sandbox, worker.environment.clone()).await;
+    let (confined, _home) =
+        confined.map_err(|source| WorkError::Checks(ProcessError::Start { program: "sh".into(), source }))?;
+    let run = run_checks(&folder, checks, (&confined.plan, &confined.environment), limits, &worker.cancel);
     let results = run.await.map_err(WorkError::Checks)?;
     let passed = results.iter().filter(|check| check.passed()).count();
     worker.emit(&WorkEvent::Checked { issue: job.number(), on, passed, run: results.len() });

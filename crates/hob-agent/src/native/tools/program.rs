@@ -1,7 +1,7 @@
 //! A configured program, `[tools.NAME]`: run directly, without a shell.
 
 use hob_config::{Impact, ToolSettings};
-use hob_process::{Exit, Program};
+use hob_process::Exit;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::Instant;
@@ -91,7 +91,9 @@ impl Run {
         }
         let left = toolbox.deadline.saturating_duration_since(Instant::now());
         let time = toolbox.shell_time.min(left);
-        let finished = Program::new(&self.words[0], &toolbox.environment)
+        let finished = toolbox
+            .confined
+            .program(&self.words[0])
             .args(&self.words[1..])
             .dir(toolbox.folder.path())
             .deadline(time)

@@ -5,11 +5,11 @@ use std::{
     time::Duration,
 };
 
-use hob_process::{Environment, Shell};
+use hob_process::Shell;
 use tokio::{sync::Mutex, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::folder::Folder;
+use crate::{confined::Confined, folder::Folder};
 
 /// Bytes of a file that the tools read, and of a text they write.
 pub(super) const FILE_MAX: u64 = 2 << 20;
@@ -19,8 +19,8 @@ pub(super) const FILE_MAX: u64 = 2 << 20;
 pub(in crate::native) struct Toolbox {
     /// The folder.
     pub(in crate::native) folder: Folder,
-    /// The whole environment of a command.
-    pub(in crate::native) environment: Environment,
+    /// What a command may reach.
+    pub(in crate::native) confined: Confined,
     /// The run's one shell.
     pub(in crate::native) shell: Mutex<Shell>,
     /// What commands wrote so far.

@@ -41,7 +41,7 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
         let arguments = call.pointer("/function/arguments").and_then(Value::as_str).context("no arguments")?;
         let arguments: Value = serde_json::from_str(arguments)?;
         let Some(command) = arguments["command"].as_str() else { bail!("no command") };
-        let program = Program::new("sh", &child_environment()).args(["-c", command]).dir(&args.folder);
+        let program = Program::of_hob("sh", &child_environment()).args(["-c", command]).dir(&args.folder);
         let output = program.run(&CancellationToken::new()).await?.stdout.text();
         messages.push(json!({ "role": "tool", "tool_call_id": call["id"], "content": output }));
     }

@@ -136,7 +136,7 @@ pub(super) async fn warm(subject: &Subject, time: Duration) -> anyhow::Result<()
 pub(super) async fn version(subject: &Subject) -> Option<String> {
     let Subject::Peer(_, program) = subject else { return None };
     let flag = if program.ends_with("mini") { "--help" } else { "--version" };
-    let asked = Program::new(program, &hob_config::child_environment()).arg(flag);
+    let asked = Program::of_hob(program, &hob_config::child_environment()).arg(flag);
     let said = asked.run(&tokio_util::sync::CancellationToken::new()).await.ok()?;
     let said = said.stdout.text();
     let is_version = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && word.matches('.').count() >= 2;

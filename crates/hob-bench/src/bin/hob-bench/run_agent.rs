@@ -40,7 +40,7 @@ pub(super) async fn run(settings: Settings, state_dir: &Path, args: Args) -> any
     let run = RunId(format!("bench-{}", std::process::id()));
     let request = RunRequest { session: run.clone(), run, ..request(brief, args.folder, args.time)? };
     let (sender, mut lines) = mpsc::channel::<Progress>(256);
-    let context = RunContext::new(CancellationToken::new(), sender, child_environment());
+    let context = RunContext::new(CancellationToken::new(), sender, child_environment(), hob_sandbox::Sandbox::none());
     let work = async move {
         let report = executor.run(&args.name, agent.as_ref(), &request, &context).await;
         drop(context);

@@ -78,7 +78,7 @@ impl Subject {
 /// Runs this program itself with `arguments` and the folder.
 async fn own<const N: usize>(place: &Place<'_>, arguments: [&str; N]) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let finished = Program::new(program, &child_environment())
+    let finished = Program::of_hob(program, &child_environment())
         .arg("--state-dir")
         .arg(place.state)
         .args(arguments)
@@ -122,7 +122,8 @@ async fn peer(name: AdapterName, program: &Path, place: &Place<'_>) -> Result<()
     let request = request(BRIEF.to_owned(), place.folder.to_owned(), place.time).map_err(|error| error.to_string())?;
     // Nobody watches the progress.
     let (progress, _) = mpsc::channel(1);
-    let context = RunContext::new(CancellationToken::new(), progress, child_environment());
+    let context =
+        RunContext::new(CancellationToken::new(), progress, child_environment(), hob_sandbox::Sandbox::none());
     match agent.run(&request, &context).await.map_err(|error| error.reason)?.outcome {
         Outcome::Done { .. } => Ok(()),
         Outcome::NothingToDo { reason } | Outcome::Failed { reason, .. } => Err(reason),

@@ -14,7 +14,7 @@ const GIT: &str = "[user]\n\tname = agent\n\temail = agent@localhost\n";
 
 /// A home. Dropping it removes it, without holding the runtime.
 #[derive(Debug)]
-pub(super) struct Home {
+pub struct Home {
     path: PathBuf,
     folder: Option<Folder>,
 }
@@ -36,7 +36,7 @@ impl Home {
     ///
     /// # Errors
     /// The system's error.
-    pub(super) async fn create(homes: Option<PathBuf>) -> io::Result<Self> {
+    pub(crate) async fn create(homes: Option<PathBuf>) -> io::Result<Self> {
         spawn_blocking(move || Self::create_now(homes.as_deref())).await?
     }
 
@@ -57,12 +57,12 @@ impl Home {
         Ok(home)
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The program's `TMPDIR`.
-    pub(super) fn temporary(&self) -> PathBuf {
+    pub(crate) fn temporary(&self) -> PathBuf {
         self.path().join("tmp")
     }
 
@@ -70,13 +70,13 @@ impl Home {
     ///
     /// # Errors
     /// The system's error.
-    pub(super) async fn write(&self, files: Vec<(PathBuf, String)>) -> io::Result<()> {
+    pub(crate) async fn write(&self, files: Vec<(PathBuf, String)>) -> io::Result<()> {
         let home = self.path.clone();
         spawn_blocking(move || files.iter().try_for_each(|(path, text)| write(&home, path, text))).await?
     }
 
     /// Removes it. What cannot be removed is left to the system's own clean-up of temporary files.
-    pub(super) async fn remove(mut self) {
+    pub(crate) async fn remove(mut self) {
         let folder = self.folder.take();
         spawn_blocking(move || drop(folder)).await.ok();
     }

@@ -1,0 +1,70 @@
+//! What the children of a run may reach, and what they find in their environment.
+
+use std::{ffi::OsStr, io, path::Path};
+
+use hob_domain::FailureClass;
+use hob_process::{Environment, Program, Shell};
+use hob_sandbox::{Plan, Sandbox, Tier};
+
+use crate::{AgentError, Machine, RunContext, environment::of_child, home::Home};
+
+/// Both, for all children that work in one folder.
+#[derive(Debug, Clone)]
+pub struct Confined {
+    /// What they may reach.
+    pub plan: Plan,
+    /// Their whole environment.
+    pub environment: Environment,
+}
+
+impl Confined {
+    /// Those that work in `folder`. In a sandbox they get a home of their own, which is gone when it is dropped.
+    ///
+    /// # Errors
+    /// The system's, when the home cannot be made.
+    pub async fn to(folder: &Path, sandbox: &Sandbox, environment: Environment) -> io::Result<(Self, Option<Home>)> {
+        let confined = Self { plan: sandbox.plan().writes(folder), environment };
+        if confined.plan.tier() == Tier::None {
+            return Ok((confined, None));
+        }
+        let home = Home::create(sandbox.homes().map(Path::to_owned)).await?;
+        Ok((confined.at(&home), Some(home)))
+    }
+
+    /// Those of a run that works in `folder`, with `extras` in their environment.
+    ///
+    /// # Errors
+    /// [`AgentError`] when their home cannot be made.
+    pub(crate) async fn of_run(
+        context: &RunContext,
+        folder: &Path,
+        extras: &Environment,
+    ) -> Result<(Self, Option<Home>), AgentError> {
+        Self::to(folder, &context.sandbox, of_child(context, extras)).await.map_err(|error| AgentError {
+            reason: format!("make a home for the agent: {error}"),
+            failure: FailureClass::Transient { retry_after: None },
+        })
+    }
+
+    /// Those of a look at a program, which needs neither a folder nor a home.
+    pub(crate) fn of_look(machine: &Machine<'_>) -> Self {
+        Self { plan: machine.sandbox.plan(), environment: machine.environment.clone() }
+    }
+
+    /// The same with this home.
+    pub(crate) fn at(mut self, home: &Home) -> Self {
+        self.environment.insert("HOME".into(), home.path().into());
+        self.environment.insert("TMPDIR".into(), home.temporary().into());
+        Self { plan: self.plan.writes(home.path()), ..self }
+    }
+
+    /// A child.
+    pub(crate) fn program(&self, program: impl AsRef<OsStr>) -> Program {
+        Program::inside(&self.plan, program, &self.environment)
+    }
+
+    /// A shell that begins in `folder`.
+    pub(crate) fn shell(&self, folder: &Path) -> Shell {
+        Shell::new(self.plan.clone(), self.environment.clone(), folder)
+    }
+}

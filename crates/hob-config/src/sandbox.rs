@@ -1,0 +1,59 @@
+//! `[sandbox]`: what agents, checks and other code of a repository may reach.
+
+use std::path::PathBuf;
+
+use hob_sandbox::{Limits, Network, Tier};
+use serde::{Deserialize, Serialize};
+
+/// `[sandbox]`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SandboxSettings {
+    /// How children are held to what they may reach.
+    pub tier: Tier,
+    /// Whether they reach the network.
+    pub network: NetworkSetting,
+    /// Paths beside the system's that they may read and execute.
+    pub read: Vec<PathBuf>,
+    /// Paths that they may write, too.
+    pub write: Vec<PathBuf>,
+    /// MiB of memory of all processes of one child together; 0: not limited.
+    pub memory_mib: u64,
+    /// Processes of one child at once; 0: not limited.
+    pub processes: u64,
+    /// MiB of one file; 0: not limited.
+    pub file_mib: u64,
+    /// MiB that one child may write in all; 0: not limited.
+    pub disk_mib: u64,
+}
+
+/// Whether children reach the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NetworkSetting {
+    /// As Hob itself does, over TCP and UDP.
+    Open,
+    /// Not at all.
+    None,
+}
+
+impl SandboxSettings {
+    /// What one child may take.
+    pub fn limits(&self) -> Limits {
+        let bytes = |mib: u64| mib.saturating_mul(1 << 20);
+        Limits {
+            memory: bytes(self.memory_mib),
+            processes: self.processes,
+            file: bytes(self.file_mib),
+            disk: bytes(self.disk_mib),
+        }
+    }
+
+    /// The network that a child gets.
+    pub fn network(&self) -> Network {
+        match self.network {
+            NetworkSetting::Open => Network::Open,
+            NetworkSetting::None => Network::None,
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Where Hob's own program begins as the supervisor of a child, or as what becomes the child.
+
+use std::{ffi::OsString, process::ExitCode};
+
+#[cfg(target_os = "linux")]
+use crate::{
+    launch::{BRIDGE, CONFINE, SUPERVISE},
+    linux::{bridge, confine, supervise},
+};
+
+/// Is a child's supervisor, or becomes the child, where this process was started for that; else nothing is done.
+#[cfg(target_os = "linux")]
+pub fn was_launched(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+    let mut arguments = arguments.into_iter().skip(1);
+    let first = arguments.next()?;
+    if first == SUPERVISE {
+        return Some(supervise());
+    }
+    if first == CONFINE {
+        return Some(confine(arguments));
+    }
+    (first == BRIDGE).then(|| bridge(arguments))
+}
+
+/// No other system has a tier that starts children this way.
+#[cfg(not(target_os = "linux"))]
+pub fn was_launched(_arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+    None
+}

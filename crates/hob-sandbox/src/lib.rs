@@ -1,0 +1,27 @@
+//! What a child of Hob may reach.
+//!
+//! - Flow: the settings make a [`Sandbox`]; a caller takes a [`Plan`] from it for each child that runs the code of a
+//!   repository, an issue or a model, and names the folders that this child works in. `hob-process` starts Hob's own
+//!   program in the child's place and sends it a [`Launch`]; [`was_launched`] is that program's beginning: it supervises
+//!   the child, and the child restricts itself before it becomes the program.
+//! - Guarantees: a plan is applied whole, or the program is not started and [`REFUSED`] is the exit code. When the child
+//!   ends, or Hob does, however that happens, no process that came from the child is left.
+//! - Assumptions: Linux, with what the tier needs; [`probe`] shows whether a machine has it.
+//! - Caveats: a bug of the kernel lets a child out of every tier. [`Tier::None`] restricts nothing.
+//!
+//! Leaves out: how children are started and their output is read (`hob-process`), and the network's own end (`hob-egress`).
+
+mod entry;
+mod launch;
+#[cfg(target_os = "linux")]
+mod linux;
+mod machine;
+mod plan;
+mod probe;
+mod tier;
+
+pub use entry::was_launched;
+pub use launch::{Launch, LaunchError, REFUSED, REFUSED_BECAUSE};
+pub use plan::{Limits, Network, Plan, Sandbox};
+pub use probe::{Finding, probe};
+pub use tier::Tier;

@@ -1,0 +1,68 @@
+//! The box: namespaces of its own, made by bubblewrap, with nothing in them but what the plan names.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use super::RefusedError;
+use crate::{Network, Plan, machine::READABLE};
+
+/// Where bubblewrap is looked for: not on a path that a settings file or a repository could change.
+const PLACES: [&str; 4] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
+/// Where Hob's program is in the box.
+const LAUNCHER: &str = "/run/hob/hob";
+/// Bytes of each temporary file system in the box, which are memory.
+const TEMPORARY: &str = "1073741824";
+
+/// Where bubblewrap is.
+pub(crate) fn installed() -> Option<PathBuf> {
+    PLACES.into_iter().map(PathBuf::from).find(|place| place.is_file())
+}
+
+/// The program and the arguments that lead to Hob's program in the box.
+pub(super) fn command(plan: &Plan, folder: &Path) -> Result<(PathBuf, Vec<OsString>), RefusedError> {
+    let missing = || RefusedError::at("find `bwrap`")(std::io::Error::from(std::io::ErrorKind::NotFound));
+    let program = installed().ok_or_else(missing)?;
+    let launcher = std::fs::read_link("/proc/self/exe").map_err(RefusedError::at("find Hob's program"))?;
+    let mut words = Words::default();
+    words.flags("--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try");
+    if plan.network != Network::Open {
+        words.flags("--unshare-net");
+    }
+    words.flags("--die-with-parent --cap-drop ALL --hostname box --proc /proc --dev /dev");
+    words.flags(&format!("--size {TEMPORARY} --tmpfs /dev/shm --size {TEMPORARY} --tmpfs /tmp"));
+    for path in READABLE.map(Path::new) {
+        // In most distributions some of these are links to others of them.
+        match std::fs::read_link(path) {
+            Ok(target) => words.two("--symlink", &target, path),
+            Err(_) => words.two("--ro-bind-try", path, path),
+        }
+    }
+    let mut bound: Vec<_> = plan.read.iter().map(|path| ("--ro-bind-try", path)).collect();
+    bound.extend(plan.write.iter().map(|path| ("--bind", path)));
+    if let Network::Proxy { socket, .. } = &plan.network {
+        bound.push(("--bind", socket));
+    }
+    // What is mounted later hides what was there: an inner folder has to come after the outer one.
+    bound.sort_by_key(|(_, path)| path.components().count());
+    for (flag, path) in bound {
+        words.two(flag, path, path);
+    }
+    words.two("--ro-bind", &launcher, Path::new(LAUNCHER));
+    words.0.extend(["--chdir".into(), folder.into(), "--".into(), LAUNCHER.into()]);
+    Ok((program, words.0))
+}
+
+#[derive(Default)]
+struct Words(Vec<OsString>);
+
+impl Words {
+    fn flags(&mut self, flags: &str) {
+        self.0.extend(flags.split(' ').map(OsString::from));
+    }
+
+    fn two(&mut self, flag: &str, from: &Path, to: &Path) {
+        self.0.extend([flag.into(), from.into(), to.into()]);
+    }
+}

@@ -1,0 +1,57 @@
+//! The tiers as Linux makes them.
+
+mod bridge;
+mod bubblewrap;
+mod confine;
+mod filter;
+mod landlock;
+mod supervise;
+mod tree;
+
+pub(crate) use bridge::bridge;
+pub(crate) use bubblewrap::installed as bubblewrap_installed;
+pub(crate) use confine::confine;
+pub(crate) use landlock::version as landlock_version;
+pub(crate) use supervise::supervise;
+
+/// Why a plan could not be applied.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RefusedError {
+    /// A step of it failed.
+    #[error("{step}: {source}")]
+    Step {
+        /// What was tried.
+        step: &'static str,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// Landlock's rules could not be made.
+    #[error("restrict files with Landlock: {0}")]
+    Landlock(#[from] ::landlock::RulesetError),
+    /// Landlock did not take all of them.
+    #[error("restrict files with Landlock: the kernel enforces only a part of the rules")]
+    Partly,
+    /// The filter of system calls could not be made.
+    #[error("filter system calls: {0}")]
+    Filter(#[from] seccompiler::BackendError),
+    /// It could not be installed.
+    #[error("filter system calls: {0}")]
+    Install(#[from] seccompiler::Error),
+    /// What was to be done could not be read.
+    #[error("read what to start: {0}")]
+    Message(#[from] postcard::Error),
+}
+
+impl RefusedError {
+    /// For an error of the system at one step.
+    pub(crate) fn at<E: Into<std::io::Error>>(step: &'static str) -> impl FnOnce(E) -> Self {
+        move |source| Self::Step { step, source: source.into() }
+    }
+}
+
+/// Tells on standard error why the program was not started, in the one form that Hob knows.
+#[expect(clippy::print_stderr, reason = "standard error is all that this process shares with Hob")]
+pub(crate) fn refused(error: &RefusedError) -> std::process::ExitCode {
+    eprintln!("{}{error}", crate::REFUSED_BECAUSE);
+    std::process::ExitCode::from(crate::REFUSED)
+}

@@ -1,0 +1,225 @@
+//! The supervisor of one child: it starts it, and stays until nothing that came from it is left.
+//!
+//! - Flow: it reads a [`Launch`] from its standard input, starts Hob's program again, which restricts itself and becomes the
+//!   child, and waits. When the child ends, or Hob asks for the end with `SIGTERM`, or Hob is gone, it kills all that is
+//!   left and ends as the child did.
+//! - Guarantees: a process cannot leave it by a session, a group, an environment or a parent that ends: it is made the
+//!   parent of all of them. Hob's death is seen by the kernel's own handle of the process, whoever killed it.
+//! - Assumptions: nobody but Hob kills it; Landlock keeps the child from that.
+
+use std::{
+    fs, io,
+    os::unix::{net::UnixStream, process::CommandExt},
+    path::PathBuf,
+    process::{Command, ExitCode},
+    time::Duration,
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{DumpableBehavior, Pid, PidfdFlags, WaitStatus, getppid, pidfd_open},
+};
+
+use super::{RefusedError, bubblewrap, refused, tree};
+use crate::{Launch, Plan, Tier};
+
+/// How often what the child takes is looked at.
+const WATCH: Duration = Duration::from_secs(1);
+/// The exit code where Hob asked for the end: that of a shell whose program `SIGTERM` ended.
+const TERMINATED: u8 = 128 + 15;
+/// Launches longer than this are not Hob's: an argument may have 128 KiB, an environment as much again.
+const LONGEST: usize = 16 << 20;
+
+/// Supervises the child that standard input describes.
+pub(crate) fn supervise() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(error) => {
+            tree::end();
+            refused(&error)
+        }
+    }
+}
+
+fn run() -> Result<ExitCode, RefusedError> {
+    // Neither the terminal nor anybody who may not trace it is told what the child gets.
+    rustix::process::setsid().ok();
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(RefusedError::at("hide"))?;
+    let launch = read_launch()?;
+    let owner = owner(launch.owner)?;
+    tree::adopt().map_err(RefusedError::at("adopt what the child leaves"))?;
+    let (asked, ask) = UnixStream::pair().map_err(RefusedError::at("listen for signals"))?;
+    signal_hook::low_level::pipe::register(signal_hook::consts::SIGTERM, ask)
+        .map_err(RefusedError::at("listen for signals"))?;
+    fs::write("/proc/self/oom_score_adj", "800").ok();
+    let disk = Disk::of(&launch.plan);
+    let child = start(&launch)?;
+    let child_handle = pidfd_open(child, PidfdFlags::empty()).map_err(RefusedError::at("watch the child"))?;
+    loop {
+        let ready = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
+        let mut watched = [
+            ready(std::os::fd::AsFd::as_fd(&owner)),
+            ready(std::os::fd::AsFd::as_fd(&asked)),
+            ready(std::os::fd::AsFd::as_fd(&child_handle)),
+        ];
+        let wait = Timespec { tv_sec: WATCH.as_secs() as i64, tv_nsec: 0 };
+        match poll(&mut watched, Some(&wait)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(RefusedError::at("watch the child")(error)),
+        }
+        let [owner_ended, end_wanted, _] = watched.map(|one| !one.revents().is_empty());
+        if owner_ended || end_wanted {
+            tree::end();
+            return Ok(ExitCode::from(TERMINATED));
+        }
+        if let Some(status) = tree::reap(child) {
+            tree::end();
+            return Ok(ending(status));
+        }
+        if let Some(reason) = excess(&launch.plan, &disk) {
+            tree::end();
+            return Ok(over_limit(&reason));
+        }
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "standard error is all that this process shares with Hob")]
+fn over_limit(reason: &str) -> ExitCode {
+    eprintln!("hob: the sandbox ended the program: {reason}");
+    ExitCode::from(crate::REFUSED)
+}
+
+/// Reads exactly the launch, so that what follows is left to the child.
+fn read_launch() -> Result<Launch, RefusedError> {
+    let mut length = [0; 4];
+    read_exactly(&mut length)?;
+    let length = u32::from_be_bytes(length) as usize;
+    if length > LONGEST {
+        return Err(RefusedError::at("read what to start")(io::Error::from(io::ErrorKind::FileTooLarge)));
+    }
+    let mut bytes = vec![0; length];
+    read_exactly(&mut bytes)?;
+    Ok(postcard::from_bytes(&bytes)?)
+}
+
+fn read_exactly(mut buffer: &mut [u8]) -> Result<(), RefusedError> {
+    while !buffer.is_empty() {
+        match rustix::io::read(rustix::stdio::stdin(), &mut *buffer) {
+            Ok(0) => return Err(RefusedError::at("read what to start")(io::Error::from(io::ErrorKind::UnexpectedEof))),
+            Ok(count) => buffer = &mut buffer[count..],
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(RefusedError::at("read what to start")(error)),
+        }
+    }
+    Ok(())
+}
+
+/// The kernel's handle of the process that the child must not outlive.
+fn owner(id: i32) -> Result<std::os::fd::OwnedFd, RefusedError> {
+    let gone = || RefusedError::at("find Hob")(io::Error::from(io::ErrorKind::NotFound));
+    let owner = Pid::from_raw(id).ok_or_else(gone)?;
+    let handle = pidfd_open(owner, PidfdFlags::empty()).map_err(RefusedError::at("find Hob"))?;
+    // Its id may have been given to another since; what is the parent now was it all the time.
+    if getppid() == Some(owner) { Ok(handle) } else { Err(gone()) }
+}
+
+/// Starts Hob's program as what becomes the child.
+#[expect(clippy::disallowed_methods, reason = "the supervisor is what `hob-process` starts children by")]
+fn start(launch: &Launch) -> Result<Pid, RefusedError> {
+    let itself = PathBuf::from("/proc/self/exe");
+    let (program, before) = match launch.plan.tier {
+        Tier::Box => bubblewrap::command(&launch.plan, &launch.folder)?,
+        Tier::Fence | Tier::None => (itself, Vec::new()),
+    };
+    let mut command = Command::new(&program);
+    if launch.plan.tier != Tier::Box {
+        command.arg0("hob");
+    }
+    command
+        .args(before)
+        .args(super::confine::arguments(&launch.plan, &launch.program)?)
+        .args(&launch.arguments)
+        .env_clear()
+        .envs(launch.environment.iter().map(|(name, value)| (name, value)))
+        .current_dir(&launch.folder)
+        .process_group(0);
+    let child = command.spawn().map_err(|source| RefusedError::Step {
+        step: if launch.plan.tier == Tier::Box { "start `bwrap`" } else { "start the child" },
+        source,
+    })?;
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    id.ok_or_else(|| RefusedError::at("start the child")(io::Error::other("it has no id")))
+}
+
+/// Ends as the child did.
+fn ending(status: WaitStatus) -> ExitCode {
+    if let Some(signal) = status.terminating_signal() {
+        // It was not dumped, and neither is this one.
+        signal_hook::low_level::emulate_default_handler(signal).ok();
+        return ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX));
+    }
+    ExitCode::from(status.exit_status().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX))
+}
+
+/// Which limit is passed.
+fn excess(plan: &Plan, disk: &Disk) -> Option<String> {
+    let limits = plan.limits;
+    let taken = tree::taken();
+    let past = |taken: u64, limit: u64| limit > 0 && taken > limit;
+    if past(taken.memory, limits.memory) {
+        return Some(format!("it used more than {} MiB of memory (`sandbox.memory_mib`)", limits.memory >> 20));
+    }
+    if past(taken.processes, limits.processes) {
+        return Some(format!("it ran more than {} processes (`sandbox.processes`)", limits.processes));
+    }
+    if limits.disk > 0 && disk.grew() > limits.disk {
+        return Some(format!("it wrote more than {} MiB (`sandbox.disk_mib`)", limits.disk >> 20));
+    }
+    None
+}
+
+/// The file system that the child writes to: how much less is free than at the start. Others write to it too, so that the
+/// folders themselves are measured before anything follows from it.
+struct Disk {
+    folders: Vec<PathBuf>,
+    free: u64,
+    size: u64,
+    limit: u64,
+}
+
+impl Disk {
+    fn of(plan: &Plan) -> Self {
+        let folders: Vec<_> = plan.write.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let size = if plan.limits.disk > 0 { folders.iter().map(|folder| size(folder)).sum() } else { 0 };
+        Self { free: free(&folders), folders, size, limit: plan.limits.disk }
+    }
+
+    fn grew(&self) -> u64 {
+        if self.free.saturating_sub(free(&self.folders)) <= self.limit {
+            return 0;
+        }
+        self.folders.iter().map(|folder| size(folder)).sum::<u64>().saturating_sub(self.size)
+    }
+}
+
+fn free(folders: &[PathBuf]) -> u64 {
+    let one = |folder: &PathBuf| rustix::fs::statvfs(folder).map(|found| found.f_bfree * found.f_frsize);
+    folders.iter().filter_map(|folder| one(folder).ok()).min().unwrap_or(u64::MAX)
+}
+
+/// Bytes on the disk below `folder`; no link is followed, and what cannot be read counts nothing.
+fn size(folder: &std::path::Path) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let mut sum = 0;
+    let mut next = vec![folder.to_owned()];
+    while let Some(path) = next.pop() {
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            let Ok(found) = entry.metadata() else { continue };
+            sum += found.blocks() * 512;
+            if found.is_dir() {
+                next.push(entry.path());
+            }
+        }
+    }
+    sum
+}

@@ -1,0 +1,186 @@
+//! What a child may reach: the part that all children share, and the plan of one.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Tier, machine};
+
+/// What children may reach on this machine by its settings; a plan of one child begins here.
+#[derive(Debug, Clone)]
+pub struct Sandbox(Arc<Shared>);
+
+#[derive(Debug, Clone)]
+struct Shared {
+    tier: Tier,
+    launcher: PathBuf,
+    read: Vec<PathBuf>,
+    write: Vec<PathBuf>,
+    homes: Option<PathBuf>,
+    network: Network,
+    limits: Limits,
+}
+
+impl Sandbox {
+    /// No restriction at all.
+    pub fn none() -> Self {
+        Self::new(Tier::None, PathBuf::new(), Limits::default())
+    }
+
+    /// The least tier that children get. `launcher` is Hob's program, which begins with [`was_launched`](crate::was_launched).
+    pub fn new(tier: Tier, launcher: PathBuf, limits: Limits) -> Self {
+        let (read, write, homes, network) = (Vec::new(), Vec::new(), None, Network::None);
+        Self(Arc::new(Shared { tier, launcher, read, write, homes, network, limits }))
+    }
+
+    /// Lets every child read and execute what is below these paths, and write below those.
+    #[must_use]
+    pub fn sharing(self, read: Vec<PathBuf>, write: Vec<PathBuf>) -> Self {
+        Self(Arc::new(Shared { read, write, ..(*self.0).clone() }))
+    }
+
+    /// Lets every child read and execute what is below these paths, too.
+    #[must_use]
+    pub fn reading(self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        let read = self.0.read.iter().cloned().chain(paths).collect();
+        Self(Arc::new(Shared { read, ..(*self.0).clone() }))
+    }
+
+    /// Makes the homes of children in this folder.
+    #[must_use]
+    pub fn homes_in(self, homes: PathBuf) -> Self {
+        Self(Arc::new(Shared { homes: Some(homes), ..(*self.0).clone() }))
+    }
+
+    /// Gives every child this network, where its own plan names no other.
+    #[must_use]
+    pub fn with_network(self, network: Network) -> Self {
+        Self(Arc::new(Shared { network, ..(*self.0).clone() }))
+    }
+
+    /// The least tier that children get.
+    pub fn tier(&self) -> Tier {
+        self.0.tier
+    }
+
+    /// Hob's program.
+    pub fn launcher(&self) -> &Path {
+        &self.0.launcher
+    }
+
+    /// Where homes of children are made; none: where temporary files are.
+    pub fn homes(&self) -> Option<&Path> {
+        self.0.homes.as_deref()
+    }
+
+    /// The plan of a child, which may use what the system's folders have and what all children share.
+    pub fn plan(&self) -> Plan {
+        Plan {
+            tier: self.0.tier,
+            read: self.0.read.clone(),
+            write: self.0.write.clone(),
+            network: self.0.network.clone(),
+            limits: self.0.limits,
+            launcher: self.0.launcher.clone(),
+        }
+    }
+}
+
+/// What one child may reach.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Plan {
+    pub(crate) tier: Tier,
+    pub(crate) read: Vec<PathBuf>,
+    pub(crate) write: Vec<PathBuf>,
+    pub(crate) network: Network,
+    pub(crate) limits: Limits,
+    pub(crate) launcher: PathBuf,
+}
+
+impl Plan {
+    /// Lets the child read and execute what is below `path`.
+    #[must_use]
+    pub fn reads(mut self, path: impl Into<PathBuf>) -> Self {
+        self.read.push(path.into());
+        self
+    }
+
+    /// Lets the child read, write and execute what is below `path`.
+    #[must_use]
+    pub fn writes(mut self, path: impl Into<PathBuf>) -> Self {
+        self.write.push(path.into());
+        self
+    }
+
+    /// Gives the child a way out. Only a box has one: a fence would let it reach a port of every host.
+    #[must_use]
+    pub fn network(self, network: Network) -> Self {
+        let tier = match (self.tier, &network) {
+            (Tier::None, _) => Tier::None,
+            (Tier::Fence | Tier::Box, Network::Proxy { .. }) => Tier::Box,
+            (tier, Network::None | Network::Open) => tier,
+        };
+        Self { network, tier, ..self }
+    }
+
+    /// The tier that this child gets.
+    pub fn tier(&self) -> Tier {
+        self.tier
+    }
+
+    /// Hob's program, by which the child is started.
+    pub fn launcher(&self) -> &Path {
+        &self.launcher
+    }
+
+    /// What it reads and executes: of the system, and what it was given.
+    pub(crate) fn readable(&self) -> impl Iterator<Item = &Path> {
+        machine::READABLE.iter().map(Path::new).chain(self.read.iter().map(PathBuf::as_path))
+    }
+}
+
+/// How a child reaches the network.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Network {
+    /// Not at all; in a box it has a loopback of its own.
+    None,
+    /// As Hob itself does, over TCP and UDP.
+    Open,
+    /// Through a proxy of Hob's alone: what comes in at this port of the box's own loopback goes to the socket.
+    Proxy {
+        /// The Unix socket that the proxy listens on.
+        socket: PathBuf,
+        /// The port of 127.0.0.1 in the box.
+        port: u16,
+    },
+}
+
+/// What a child and all that comes from it may take; 0: not limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Limits {
+    /// Bytes of memory of all its processes together.
+    pub memory: u64,
+    /// Processes at once.
+    pub processes: u64,
+    /// Bytes of one file.
+    pub file: u64,
+    /// Bytes that the folders it writes in may grow by.
+    pub disk: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_with_a_way_out_is_in_a_box_and_one_without_where_the_settings_want_it() {
+        let proxy = || Network::Proxy { socket: "/s".into(), port: 1 };
+        for (least, with) in [(Tier::Fence, Tier::Box), (Tier::Box, Tier::Box), (Tier::None, Tier::None)] {
+            let plan = Sandbox::new(least, "/hob".into(), Limits::default()).plan();
+            assert_eq!((plan.tier(), plan.network(proxy()).tier()), (least, with));
+        }
+    }
+}

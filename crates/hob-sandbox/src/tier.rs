@@ -1,0 +1,32 @@
+//! The tiers: how a child is held to its plan.
+
+use serde::{Deserialize, Serialize};
+
+/// How a child is held to its plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// Not at all.
+    None,
+    /// By rules of the kernel on the child's own view of the machine: Landlock, seccomp, no capabilities, resource limits.
+    Fence,
+    /// In namespaces of its own made by bubblewrap, and by the rules of the fence inside.
+    Box,
+}
+
+impl Tier {
+    /// Its name in settings and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Fence => "fence",
+            Self::Box => "box",
+        }
+    }
+}
+
+impl std::fmt::Display for Tier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}

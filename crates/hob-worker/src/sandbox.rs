@@ -1,0 +1,44 @@
+//! The sandbox of a worker's children, from its settings; and whether this machine has it.
+
+use std::path::{Path, PathBuf};
+
+use hob_config::{Settings, child_environment, toolchain_folders};
+use hob_process::{Environment, Exit, Program};
+use hob_sandbox::{Sandbox, Tier, probe};
+use tokio_util::sync::CancellationToken;
+
+/// What the settings make of it. `launcher` is Hob's program; homes of children are made below `state_dir`.
+pub fn sandbox(settings: &Settings, state_dir: &Path, launcher: PathBuf) -> Sandbox {
+    let settings = &settings.sandbox;
+    let read = toolchain_folders(&child_environment()).into_iter().chain(settings.read.clone());
+    Sandbox::new(settings.tier, launcher, settings.limits())
+        .sharing(read.collect(), settings.write.clone())
+        .with_network(settings.network())
+        .homes_in(state_dir.join("homes"))
+}
+
+/// Whether a child is really held to a plan on this machine: one is started, and tries to read what no plan allows.
+///
+/// # Errors
+/// What is missing, and what to do.
+pub(super) async fn try_sandbox(sandbox: &Sandbox, environment: &Environment) -> Result<String, String> {
+    let tier = sandbox.tier();
+    let cannot = |why: &str| {
+        format!("this machine has no sandbox of the tier `{tier}`: {why}; or set `sandbox.tier` to another tier")
+    };
+    if tier == Tier::None {
+        return Ok("none: agents and checks reach what Hob does (`sandbox.tier`)".to_owned());
+    }
+    if let Some(missing) = probe(tier).missing {
+        return Err(cannot(&missing));
+    }
+    let canary = tokio::task::spawn_blocking(tempfile::NamedTempFile::new).await;
+    let Ok(Ok(canary)) = canary else { return Err("a temporary file cannot be made".to_owned()) };
+    let look = Program::inside(&sandbox.plan(), "cat", environment).arg(canary.path()).dir("/usr");
+    match look.run(&CancellationToken::new()).await {
+        Ok(finished) if finished.exit == Exit::Code(1) => Ok(format!("{tier}: tried, and it holds")),
+        Ok(finished) if finished.exit.is_success() => Err(cannot("a file that no plan allows could be read")),
+        Ok(finished) => Err(cannot(&format!("{}: {}", finished.exit, finished.stderr.text().trim()))),
+        Err(error) => Err(cannot(&error.to_string())),
+    }
+}

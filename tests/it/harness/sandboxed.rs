@@ -1,0 +1,17 @@
+//! The sandbox of tests that run agents and checks without a worker.
+
+use std::path::PathBuf;
+
+use hob_sandbox::{Limits, Network, Sandbox, Tier};
+
+/// Hob's program, which becomes the children of tests.
+pub(crate) fn launcher() -> PathBuf {
+    env!("CARGO_BIN_EXE_hob").into()
+}
+
+/// A fence whose children share temporary files, where tests have theirs.
+pub(crate) fn sandbox() -> Sandbox {
+    Sandbox::new(Tier::Fence, launcher(), Limits::default())
+        .sharing(Vec::new(), vec![std::env::temp_dir()])
+        .with_network(Network::Open)
+}

@@ -1,0 +1,363 @@
+//! What a child in a sandbox cannot do, tried by programs that want to. Each attempt is made in a fence and in a box; a
+//! machine that lacks one of them fails here.
+
+use std::{
+    net::TcpListener,
+    os::unix::net::UnixListener,
+    path::{Path, PathBuf},
+};
+
+use hob_config::child_environment;
+use hob_process::{Exit, Finished, Program};
+use hob_sandbox::{Limits, Network, Plan, Sandbox, Tier};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio_util::sync::CancellationToken;
+
+use crate::harness::launcher;
+
+const TIERS: [Tier; 2] = [Tier::Fence, Tier::Box];
+const CANARY: &str = "canary-4711";
+
+/// A folder that a child may write, and one beside it that it may not even read.
+struct Prison {
+    dir: TempDir,
+    tier: Tier,
+    limits: Limits,
+    network: Network,
+}
+
+impl Prison {
+    fn new(tier: Tier) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("work")).unwrap();
+        std::fs::create_dir(dir.path().join("outside")).unwrap();
+        std::fs::write(dir.path().join("outside/secret"), CANARY).unwrap();
+        Self { dir, tier, limits: Limits::default(), network: Network::None }
+    }
+
+    fn work(&self) -> PathBuf {
+        self.dir.path().join("work")
+    }
+
+    fn outside(&self, name: &str) -> PathBuf {
+        self.dir.path().join("outside").join(name)
+    }
+
+    fn plan(&self) -> Plan {
+        let sandbox = Sandbox::new(self.tier, launcher(), self.limits).with_network(self.network.clone());
+        sandbox.plan().writes(self.work())
+    }
+
+    async fn run(&self, program: &str, arguments: &[&str]) -> Finished {
+        let mut environment = child_environment();
+        environment.insert("HOME".into(), self.work().into());
+        let child = Program::inside(&self.plan(), program, &environment).args(arguments).dir(self.work());
+        child.run(&CancellationToken::new()).await.unwrap()
+    }
+
+    /// Runs a shell script; what it printed on both streams.
+    async fn sh(&self, script: &str) -> (Exit, String) {
+        let finished = self.run("sh", &["-c", script]).await;
+        (finished.exit, format!("{}{}", finished.stdout.text(), finished.stderr.text()))
+    }
+
+    /// Runs a Python program that prints what it reached, or the name of the error that stopped it.
+    async fn python(&self, body: &str) -> String {
+        let lines: String = body.lines().map(|line| format!("    {line}\n")).collect();
+        let script = format!(
+            "import ctypes, errno, os, socket\n\
+             libc = ctypes.CDLL(None, use_errno=True)\n\
+             def call(*a):\n    r = libc.syscall(*a)\n    \
+             return 'reached' if r >= 0 else errno.errorcode[ctypes.get_errno()]\n\
+             try:\n{lines}except OSError as e:\n    print(errno.errorcode[e.errno])\n"
+        );
+        let finished = self.run("/usr/bin/python3", &["-c", &script]).await;
+        format!("{}{}", finished.stdout.text(), finished.stderr.text()).trim().to_owned()
+    }
+}
+
+/// Whether the process runs: one that nobody has waited for yet is a zombie.
+fn lives(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+/// What a child is for.
+#[tokio::test]
+async fn a_child_works_in_its_folder_as_everywhere() {
+    for tier in TIERS {
+        let prison = Prison::new(tier);
+        let script = "echo in > a && mkdir d && mv a d/b && cat d/b && echo x | sort > /dev/null && git --version | cut -c1-3 \
+                      && ls /usr/bin/env && head -c 4 /dev/urandom | wc -c";
+        let (exit, said) = prison.sh(script).await;
+        assert_eq!((exit, said.as_str()), (Exit::Code(0), "in\ngit\n/usr/bin/env\n4\n"), "{tier}");
+        assert_eq!(std::fs::read_to_string(prison.work().join("d/b")).unwrap(), "in\n");
+        assert_eq!(prison.sh("exit 7").await.0, Exit::Code(7));
+        let missing = Program::inside(&prison.plan(), "no-such-program", &child_environment()).dir(prison.work());
+        let error = missing.run(&CancellationToken::new()).await.unwrap_err().to_string();
+        assert_eq!(error, "start `no-such-program`: No such file or directory (os error 2)");
+    }
+}
+
+/// Attack corpus E52
+/// Attack corpus E55
+#[tokio::test]
+async fn a_file_outside_is_neither_read_nor_written_by_any_name() {
+    for tier in TIERS {
+        let prison = Prison::new(tier);
+        let secret = prison.outside("secret").display().to_string();
+        std::os::unix::fs::symlink(&secret, prison.work().join("link")).unwrap();
+        for path in [
+            secret.clone(),
+            "../outside/secret".to_owned(),
+            "link".to_owned(),
+            format!("/proc/self/root{secret}"),
+            "/proc/self/cwd/../outside/secret".to_owned(),
+            format!("/proc/{}/cwd/../..{secret}", std::process::id()),
+            "/etc/shadow".to_owned(),
+            "/root/.ssh/id_rsa".to_owned(),
+        ] {
+            let (exit, said) = prison.sh(&format!("cat '{path}'")).await;
+            assert!(
+                exit == Exit::Code(1) && !said.contains(CANARY) && !said.contains("root:"),
+                "{tier} {path}: {said}"
+            );
+        }
+        let writes = format!(
+            "echo x > '{secret}'; echo x > ../outside/new; echo x >> link; rm '{secret}'; ln '{secret}' hard; echo x > /usr/x"
+        );
+        prison.sh(&writes).await;
+        assert_eq!(std::fs::read_to_string(prison.outside("secret")).unwrap(), CANARY, "{tier}");
+        assert!(
+            !prison.outside("new").exists() && !prison.work().join("hard").exists() && !Path::new("/usr/x").exists()
+        );
+    }
+}
+
+/// Attack corpus E53
+/// Attack corpus J121
+/// Attack corpus J129
+#[tokio::test]
+async fn the_environment_of_no_process_outside_is_read() {
+    for tier in TIERS {
+        let prison = Prison::new(tier);
+        let holder = [("TOKEN".into(), CANARY.into()), ("PATH".into(), "/usr/bin:/bin".into())].into();
+        let mut holder = Program::of_hob("cat", &holder).spawn().unwrap();
+        // What it has is there once it is the program that it is about to be.
+        let (stdin, stdout) = (holder.stdin.as_mut().unwrap(), holder.stdout.as_mut().unwrap());
+        stdin.write_all(b"x").await.unwrap();
+        stdout.read_exact(&mut [0]).await.unwrap();
+        let pid = holder.id().unwrap();
+        let own = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
+        assert!(String::from_utf8_lossy(&own).contains(CANARY), "the canary is there");
+        let hob = std::process::id();
+        let (_, said) = prison
+            .sh(&format!("cat /proc/{pid}/environ /proc/{hob}/environ /proc/$PPID/environ /proc/1/environ"))
+            .await;
+        assert!(!said.contains(CANARY) && !said.contains("CARGO_"), "{tier}: {said}");
+        let (_, said) = prison.sh("cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n'").await;
+        assert!(!said.contains(CANARY), "{tier}: {said}");
+        holder.kill().await.unwrap();
+    }
+}
+
+/// Attack corpus E58
+/// Attack corpus E59
+#[tokio::test]
+async fn no_rights_are_had_or_won() {
+    for tier in TIERS {
+        let prison = Prison::new(tier);
+        let (_, said) =
+            prison.sh("grep -E '^(Cap(Eff|Prm|Bnd|Amb)|NoNewPrivs|Seccomp):' /proc/self/status | tr '\\t' ' '").await;
+        let none = "0000000000000000";
+        let wanted =
+            format!("CapPrm: {none}\nCapEff: {none}\nCapBnd: {none}\nCapAmb: {none}\nNoNewPrivs: 1\nSeccomp: 2\n");
+        assert_eq!(said, wanted, "{tier}");
+        let (exit, said) = prison.sh("unshare --user true || unshare --mount true").await;
+        assert!(exit != Exit::Code(0), "{tier}: {said}");
+        let (exit, said) = prison.sh("mount -t tmpfs none /mnt || chroot / true").await;
+        assert!(exit != Exit::Code(0), "{tier}: {said}");
+    }
+}
+
+/// Attack corpus E60
+/// Attack corpus J128
+#[tokio::test]
+async fn no_process_outside_is_signalled_or_traced() {
+    for tier in TIERS {
+        let prison = Prison::new(tier);
+        let hob = std::process::id();
+        let (exit, said) = prison.sh(&format!("kill -0 {hob} || kill -0 $PPID")).await;
+        assert!(exit != Exit::Code(0), "{tier}: {said}");
+        let attach = prison.python(&format!("print(call(101, 16, {hob}, 0, 0))")).await;
+        assert!(["EPERM", "ESRCH"].contains(&attach.as_str()), "{tier}: {attach}");
+        let peek = prison.python(&format!("print(call(310, {hob}, 0, 0, 0, 0, 0))")).await;
+        assert!(["EPERM", "ESRCH"].contains(&peek.as_str()), "{tier}: {peek}");
+    }
+}
+
+/// Attack corpus E61
+#[cfg(target_arch = "x86_64")]
+#[tokio::test]
+async fn calls_that_no_program_needs_are_refused() {
+    for tier in TIERS {
+        let prison = Prison::new(tier);
+        for (name, call) in [
+            ("io_uring_setup", "print(call(425, 4, 0))"),
+            ("keyctl", "print(call(250, 0, -3, 0))"),
+            ("add_key", "print(call(248, b'user', b'x', b'y', 1, -3))"),
+            ("bpf", "print(call(321, 0, 0, 0))"),
+            ("perf_event_open", "print(call(298, 0, 0, -1, -1, 0))"),
+            ("userfaultfd", "print(call(323, 0))"),
+            ("unshare", "print(call(272, 0x10000000))"),
+            ("clone with a namespace", "print(call(56, 0x10000011, 0, 0, 0, 0))"),
+            ("setns", "print(call(308, 0, 0))"),
+            ("mount", "print(call(165, 0, 0, 0, 0, 0))"),
+            ("open_by_handle_at", "print(call(304, -100, 0, 0))"),
+            ("TIOCSTI", "print(call(16, 0, 0x5412, b'x'))"),
+            ("vsock", "socket.socket(40, socket.SOCK_STREAM)\nprint('reached')"),
+            ("netlink", "socket.socket(16, socket.SOCK_RAW)\nprint('reached')"),
+            ("raw", "socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)\nprint('reached')"),
+            ("packet", "socket.socket(17, socket.SOCK_RAW)\nprint('reached')"),
+        ] {
+            assert_eq!(prison.python(call).await, "EPERM", "{tier} {name}");
+        }
+        assert_eq!(prison.python("print(call(435, 0, 0))").await, "ENOSYS", "{tier} clone3");
+        let x32 = prison.run("/usr/bin/python3", &["-c", "import ctypes; ctypes.CDLL(None).syscall(0x40000027)"]).await;
+        assert!(!x32.exit.is_success(), "{tier}: a call by its number in x32 ends the process: {:?}", x32.exit);
+    }
+}
+
+/// Attack corpus E62
+/// Attack corpus F67
+#[tokio::test]
+async fn without_network_nothing_outside_is_reached() {
+    for tier in TIERS {
+        let prison = Prison::new(tier);
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = server.local_addr().unwrap().port();
+        let path = prison.outside("docker.sock");
+        let _service = UnixListener::bind(&path).unwrap();
+        for attempt in [
+            format!("socket.create_connection(('127.0.0.1', {port}))\nprint('reached')"),
+            format!("s = socket.socket(socket.AF_UNIX)\ns.connect({:?})\nprint('reached')", path.display().to_string()),
+            "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\ns.sendto(b'x', ('192.0.2.1', 53))\nprint('reached')"
+                .to_owned(),
+            "socket.create_connection(('192.0.2.1', 80), 5)\nprint('reached')".to_owned(),
+        ] {
+            let said = prison.python(&attempt).await;
+            let refused = ["EPERM", "EACCES", "ECONNREFUSED", "ENETUNREACH", "ENOENT"];
+            assert!(refused.contains(&said.as_str()), "{tier} {attempt}: {said}");
+        }
+    }
+}
+
+/// Attack corpus E62
+#[tokio::test]
+async fn with_the_network_of_the_machine_its_services_by_path_are_not_reached() {
+    for tier in TIERS {
+        let prison = Prison { network: Network::Open, ..Prison::new(tier) };
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = server.local_addr().unwrap().port();
+        let reached =
+            prison.python(&format!("socket.create_connection(('127.0.0.1', {port}))\nprint('reached')")).await;
+        assert_eq!(reached, "reached", "{tier}");
+        let said = prison.python("socket.socket(socket.AF_UNIX)\nprint('reached')").await;
+        assert_eq!(said, "EPERM", "{tier}");
+    }
+}
+
+/// Attack corpus E63
+#[tokio::test]
+async fn a_child_has_three_descriptors() {
+    for tier in TIERS {
+        let (_, said) = Prison::new(tier).sh("ls /proc/$$/fd | tr '\\n' ' '").await;
+        assert_eq!(said, "0 1 2 ", "{tier}");
+    }
+}
+
+/// Attack corpus E64
+/// Attack corpus J126
+#[tokio::test]
+async fn nothing_outlives_a_child() {
+    let prison = Prison::new(Tier::Fence);
+    let script = "for i in $(seq 100); do env -i setsid sh -c 'trap \"\" TERM; echo $$; exec >&- 2>&-; sleep 600' & done | head -100";
+    let (exit, said) = prison.sh(script).await;
+    assert_eq!((exit, said.lines().count()), (Exit::Code(0), 100));
+    let left: Vec<_> = said.lines().filter(|pid| lives(pid)).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Attack corpus E64
+#[tokio::test]
+async fn a_child_that_is_cancelled_takes_all_that_came_from_it_along() {
+    for tier in TIERS {
+        let prison = Prison::new(tier);
+        let cancel = CancellationToken::new();
+        let ends = cancel.clone();
+        let script = "env -i setsid sh -c 'exec sleep 600' & cat /proc/self/stat; echo ready; wait";
+        let mut environment = child_environment();
+        environment.insert("HOME".into(), prison.work().into());
+        let child = Program::inside(&prison.plan(), "sh", &environment).args(["-c", script]).dir(prison.work());
+        let child = child.watch(move |line| {
+            if line == "ready" {
+                ends.cancel()
+            }
+        });
+        assert_eq!(child.run(&cancel).await.unwrap().exit, Exit::Cancelled, "{tier}");
+        let left = processes_in(&prison.work());
+        assert!(left.is_empty(), "{tier}: {left:?}");
+    }
+}
+
+/// The processes whose folder is this one.
+fn processes_in(folder: &Path) -> Vec<PathBuf> {
+    let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    all.filter(|process| std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder))).collect()
+}
+
+/// Attack corpus I99
+#[tokio::test]
+async fn a_child_that_takes_too_much_is_ended_with_the_reason() {
+    for tier in TIERS {
+        let limits = Limits { processes: 50, ..Limits::default() };
+        let prison = Prison { limits, ..Prison::new(tier) };
+        let (exit, said) = prison.sh("for i in $(seq 100); do sleep 600 & done; wait").await;
+        assert_eq!(exit, Exit::Code(125), "{tier}: {said}");
+        assert!(said.contains("more than 50 processes (`sandbox.processes`)"), "{tier}: {said}");
+        let limits = Limits { disk: 8 << 20, ..Limits::default() };
+        let prison = Prison { limits, ..Prison::new(tier) };
+        let (exit, said) = prison.sh("head -c 64000000 /dev/zero > big; sync; sleep 600").await;
+        assert!(
+            exit == Exit::Code(125) && said.contains("more than 8 MiB (`sandbox.disk_mib`)"),
+            "{tier}: {exit} {said}"
+        );
+        let limits = Limits { file: 1 << 20, ..Limits::default() };
+        let prison = Prison { limits, ..Prison::new(tier) };
+        prison.sh("head -c 64000000 /dev/zero > big").await;
+        assert_eq!(std::fs::metadata(prison.work().join("big")).unwrap().len(), 1 << 20, "{tier}");
+        let limits = Limits { memory: 128 << 20, ..Limits::default() };
+        let prison = Prison { limits, ..Prison::new(tier) };
+        let said = prison.python("x = bytearray(512 << 20)\nprint('reached')").await;
+        assert!(said.contains("MemoryError"), "{tier}: {said}");
+    }
+}
+
+/// Attack corpus E65
+#[tokio::test]
+async fn a_plan_that_cannot_be_applied_starts_nothing() {
+    let prison = Prison::new(Tier::Fence);
+    let sandbox = Sandbox::new(Tier::Fence, prison.outside("no-hob"), Limits::default());
+    let child = Program::inside(&sandbox.plan(), "touch", &child_environment()).arg(prison.work().join("ran"));
+    assert!(child.run(&CancellationToken::new()).await.is_err());
+    assert!(!prison.work().join("ran").exists());
+    // A supervisor that is told nonsense, or nothing, starts nothing either.
+    for nonsense in [&b""[..], b"\0\0\0\x05hello", b"\xff\xff\xff\xff", b"\0\0\0\x10short"] {
+        let supervisor = Program::of_hob(launcher(), &child_environment()).arg("--supervise-child").stdin(nonsense);
+        let finished = supervisor.run(&CancellationToken::new()).await.unwrap();
+        assert_eq!(finished.exit, Exit::Code(125));
+        let said = finished.stderr.text();
+        assert!(said.starts_with("hob: the sandbox could not be applied: read what to start"), "{said}");
+    }
+}
