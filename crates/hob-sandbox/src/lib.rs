@@ -6,7 +6,7 @@
 //!   the child, and the child restricts itself before it becomes the program.
 //! - Guarantees: a plan is applied whole, or the program is not started and [`REFUSED`] is the exit code. When the child
 //!   ends, or Hob does, however that happens, no process that came from the child is left.
-//! - Assumptions: Linux, with what the tier needs; [`probe`] shows whether a machine has it.
+//! - Assumptions: Linux, with what the tier needs; [`probe()`] shows whether a machine has it.
 //! - Caveats: a bug of the kernel lets a child out of every tier. [`Tier::None`] restricts nothing.
 //!
 //! Leaves out: how children are started and their output is read (`hob-process`), and the network's own end (`hob-egress`).
