@@ -15,6 +15,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("hob-domain", &[]),
     ("hob-config", &["hob-domain"]),
     ("hob-process", &[]),
+    ("hob-egress", &["hob-config"]),
     ("hob-forge", &["hob-domain", "hob-config"]),
     ("hob-workspace", &["hob-domain", "hob-config", "hob-process"]),
     ("hob-agent", &["hob-domain", "hob-config", "hob-process"]),
