@@ -17,6 +17,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("hob-sandbox", &[]),
     ("hob-config", &["hob-domain", "hob-sandbox"]),
     ("hob-process", &["hob-sandbox"]),
+    ("hob-egress", &["hob-config"]),
     ("hob-forge", &["hob-domain", "hob-config"]),
     ("hob-workspace", &["hob-domain", "hob-config", "hob-process", "hob-sandbox"]),
     ("hob-agent", &["hob-domain", "hob-config", "hob-process", "hob-sandbox"]),

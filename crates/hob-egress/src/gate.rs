@@ -1,0 +1,104 @@
+//! From a host's name to a connection: listed, resolved once, every address checked, one of these connected to.
+
+use std::{
+    collections::BTreeSet,
+    io,
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+
+use tokio::{net::TcpStream, time::timeout};
+
+use crate::{
+    address::{Reach, reach},
+    host::{Host, InvalidHost},
+    resolve::Resolver,
+};
+
+/// Addresses of one name that are tried.
+const TRIES: usize = 4;
+
+/// Which hosts may be reached.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    public: BTreeSet<Host>,
+    private: BTreeSet<Host>,
+    resolver: Resolver,
+    patience: Duration,
+}
+
+/// Why a host was not connected to.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("{0}")]
+    Name(#[from] InvalidHost),
+    #[error("this host and port are not on the list")]
+    NotListed,
+    #[error("it resolves to {0}, which is no address of the internet")]
+    Address(IpAddr),
+    #[error("its name has no address")]
+    NoAddress,
+    #[error("its name could not be resolved: {0}")]
+    Resolve(io::Error),
+    #[error("it could not be reached: {0}")]
+    Connect(io::Error),
+    #[error("it did not answer in time")]
+    Silent,
+}
+
+impl Refusal {
+    /// Whether the rules refused it, not the network.
+    pub(crate) fn is_denial(&self) -> bool {
+        match self {
+            Self::Name(_) | Self::NotListed | Self::Address(_) => true,
+            Self::NoAddress | Self::Resolve(_) | Self::Connect(_) | Self::Silent => false,
+        }
+    }
+}
+
+impl Gate {
+    /// A gate to `public` hosts, and to `private` ones, which may also be on this machine or its network. A step of a
+    /// connection may take as long as `patience`.
+    pub(crate) fn new(public: Vec<Host>, private: Vec<Host>, resolver: Resolver, patience: Duration) -> Self {
+        let (public, private) = (public.into_iter().collect(), private.into_iter().collect());
+        Self { public, private, resolver, patience }
+    }
+
+    /// Connects to `host`. Any bad address refuses the name: whoever mixes them plays with the choice.
+    pub(crate) async fn connect(&self, host: &Host) -> Result<TcpStream, Refusal> {
+        let may_be_private = self.private.contains(host);
+        if !may_be_private && !self.public.contains(host) {
+            return Err(Refusal::NotListed);
+        }
+        let addresses = match host.literal() {
+            Some(ip) => vec![ip],
+            None => {
+                let lookup = timeout(self.patience, self.resolver.lookup(host.name()));
+                lookup.await.map_err(|_| Refusal::Silent)?.map_err(Refusal::Resolve)?
+            }
+        };
+        for ip in &addresses {
+            let passes = match reach(*ip) {
+                Reach::Public => true,
+                Reach::Private => may_be_private,
+                Reach::Never => false,
+            };
+            if !passes {
+                return Err(Refusal::Address(*ip));
+            }
+        }
+        let mut failure = Refusal::NoAddress;
+        for ip in addresses.into_iter().take(TRIES) {
+            match timeout(self.patience, TcpStream::connect(SocketAddr::new(ip, host.port()))).await {
+                Ok(Ok(stream)) => {
+                    // Without it small requests wait for each other; a socket that refuses works all the same.
+                    stream.set_nodelay(true).ok();
+                    return Ok(stream);
+                }
+                Ok(Err(error)) => failure = Refusal::Connect(error),
+                Err(_) => failure = Refusal::Silent,
+            }
+        }
+        Err(failure)
+    }
+}

@@ -1,0 +1,38 @@
+//! The only way out of a sandboxed agent: one HTTP/1.1 server a run, inside Hob.
+//!
+//! - **Flow**: a `CONNECT` or a request for an absolute `http://` address goes to a listed host or nowhere; a request
+//!   for `/NONCE/ROUTE/…` goes to the model service of that route, with Hob's key.
+//! - **Guarantees**: only listed hosts and ports are connected to, at an address that was checked, resolved once; a TLS
+//!   tunnel names its host in the clear; no key reaches the agent; each connection ends in one [`Line`]; the end of the
+//!   run ends every connection, and after it nothing listens.
+//! - **Assumptions**: the sandbox lets the agent reach nothing but this server.
+//! - **Caveats**: what goes through a tunnel is not read. Whoever reaches the server may use the proxy; only the model
+//!   routes ask for the nonce. Requests in flight when the budget ends are answered.
+
+mod address;
+mod forward;
+mod gate;
+mod headers;
+mod hello;
+mod host;
+mod meter;
+mod paths;
+mod redact;
+mod relay;
+mod report;
+mod resolve;
+mod route;
+mod server;
+mod shared;
+mod tally;
+mod tunnel;
+mod vendor;
+
+pub use host::{Host, InvalidHost};
+pub use meter::{Budget, Meter, Metered, ModelUsage, Usage};
+pub use report::{Line, OnLine, Verdict};
+pub use resolve::Resolver;
+pub use route::{Auth, Route};
+pub use server::{Address, Egress, EgressConfig, Listen};
+pub use shared::EgressLimits;
+pub use vendor::Api;

@@ -1,0 +1,171 @@
+//! What a run has used of its models, and the end of its budget.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use hob_config::PriceSettings;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// Models that are counted by their names; the rest is counted together, so that names cannot fill the memory.
+const MODELS_MAX: usize = 100;
+/// The name of the rest.
+const OTHERS: &str = "others";
+
+/// Tokens.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens sent, all of them.
+    pub input: u64,
+    /// Those of `input` that the service had cached.
+    pub cached_input: u64,
+    /// Those of `input` that the service put into its cache.
+    pub cache_write: u64,
+    /// Tokens produced.
+    pub output: u64,
+}
+
+impl Usage {
+    /// What these tokens cost, in millionths of a US dollar, rounded up. A price in dollars for a million tokens is one
+    /// in millionths of a dollar for a token.
+    pub fn cost(&self, price: &PriceSettings) -> u64 {
+        let plain = self.input.saturating_sub(self.cached_input).saturating_sub(self.cache_write);
+        let micros = plain as f64 * price.input
+            + self.cached_input as f64 * price.cached_input.unwrap_or(price.input)
+            + self.cache_write as f64 * price.cache_write.unwrap_or(price.input)
+            + self.output as f64 * price.output;
+        // `as` saturates. The settings refuse prices below zero.
+        micros.ceil() as u64
+    }
+
+    /// The larger of each count.
+    pub(crate) fn max(self, other: Self) -> Self {
+        Self {
+            input: self.input.max(other.input),
+            cached_input: self.cached_input.max(other.cached_input),
+            cache_write: self.cache_write.max(other.cache_write),
+            output: self.output.max(other.output),
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.cached_input = self.cached_input.saturating_add(other.cached_input);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.output = self.output.saturating_add(other.output);
+    }
+}
+
+/// What one model was used for.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct ModelUsage {
+    /// Its tokens.
+    pub usage: Usage,
+    /// Its requests.
+    pub requests: u64,
+    /// Those of its requests whose tokens were estimated from bytes, because the service did not report them.
+    pub estimated: u64,
+}
+
+/// What a run has used.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Metered {
+    /// By `ROUTE/MODEL`.
+    pub models: BTreeMap<String, ModelUsage>,
+    /// What it cost, in millionths of a US dollar; 0 without a budget, which holds the prices.
+    pub usd_micros: u64,
+}
+
+type PriceOf = dyn Fn(&str) -> Option<PriceSettings> + Send + Sync;
+
+/// What a run may spend.
+#[derive(Clone)]
+pub struct Budget {
+    usd_micros: u64,
+    price: Arc<PriceOf>,
+}
+
+impl Budget {
+    /// `usd_micros` millionths of a US dollar, at the prices that `price` gives for `ROUTE/MODEL`.
+    pub fn new(usd_micros: u64, price: impl Fn(&str) -> Option<PriceSettings> + Send + Sync + 'static) -> Self {
+        Self { usd_micros, price: Arc::new(price) }
+    }
+}
+
+impl fmt::Debug for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Budget").field("usd_micros", &self.usd_micros).finish_non_exhaustive()
+    }
+}
+
+/// Counts what a run uses. Its copies share one count.
+#[derive(Debug, Clone)]
+pub struct Meter {
+    counts: Arc<watch::Sender<Metered>>,
+    budget: Option<Budget>,
+    exhausted: CancellationToken,
+}
+
+/// Why a model may not be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    Exhausted,
+    NoPrice,
+}
+
+/// Whether tokens were estimated from bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Estimated {
+    Yes,
+    No,
+}
+
+impl Meter {
+    pub(crate) fn new(budget: Option<Budget>) -> Self {
+        let exhausted = CancellationToken::new();
+        if budget.as_ref().is_some_and(|budget| budget.usd_micros == 0) {
+            exhausted.cancel();
+        }
+        Self { counts: Arc::new(watch::Sender::default()), budget, exhausted }
+    }
+
+    /// What was used so far.
+    pub fn read(&self) -> Metered {
+        self.counts.borrow().clone()
+    }
+
+    /// Sees each change.
+    pub fn watch(&self) -> watch::Receiver<Metered> {
+        self.counts.subscribe()
+    }
+
+    /// Is cancelled once the budget is used up. The caller then ends the run.
+    pub fn exhausted(&self) -> CancellationToken {
+        self.exhausted.clone()
+    }
+
+    /// Whether `model` may be asked.
+    pub(crate) fn may_ask(&self, model: &str) -> Result<(), Stop> {
+        let Some(budget) = &self.budget else { return Ok(()) };
+        match (budget.price)(model) {
+            _ if self.exhausted.is_cancelled() => Err(Stop::Exhausted),
+            Some(_) => Ok(()),
+            None => Err(Stop::NoPrice),
+        }
+    }
+
+    /// Adds one request of `model`.
+    pub(crate) fn add(&self, model: &str, usage: Usage, is_estimated: Estimated) {
+        let price = self.budget.as_ref().and_then(|budget| (budget.price)(model));
+        self.counts.send_modify(|counts| {
+            let known = counts.models.contains_key(model) || counts.models.len() < MODELS_MAX;
+            let counted = counts.models.entry(if known { model } else { OTHERS }.to_owned()).or_default();
+            counted.usage.add(usage);
+            counted.requests += 1;
+            counted.estimated += u64::from(is_estimated == Estimated::Yes);
+            counts.usd_micros = counts.usd_micros.saturating_add(price.map_or(0, |price| usage.cost(&price)));
+        });
+        if self.budget.as_ref().is_some_and(|budget| self.counts.borrow().usd_micros >= budget.usd_micros) {
+            self.exhausted.cancel();
+        }
+    }
+}
