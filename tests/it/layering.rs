@@ -20,7 +20,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("hob-egress", &["hob-config"]),
     ("hob-forge", &["hob-domain", "hob-config"]),
     ("hob-workspace", &["hob-domain", "hob-config", "hob-process", "hob-sandbox"]),
-    ("hob-agent", &["hob-domain", "hob-config", "hob-process", "hob-sandbox"]),
+    ("hob-agent", &["hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-egress"]),
     ("hob-worker", &["hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-forge", "hob-workspace", "hob-agent"]),
     ("github-emulator", &[]),
     ("hob-bench", &["hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-agent"]),

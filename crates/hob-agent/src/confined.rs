@@ -6,7 +6,7 @@ use hob_domain::FailureClass;
 use hob_process::{Environment, Program, Shell};
 use hob_sandbox::{Plan, Sandbox, Tier};
 
-use crate::{AgentError, Machine, RunContext, environment::of_child, home::Home};
+use crate::{AgentError, RunContext, egress::RunEgress, environment::of_child, home::Home};
 
 /// Both, for all children that work in one folder.
 #[derive(Debug, Clone)]
@@ -31,24 +31,21 @@ impl Confined {
         Ok((confined.at(&home), Some(home)))
     }
 
-    /// Those of a run that works in `folder`, with `extras` in their environment.
+    /// Those of a run that works in `folder`, with this egress.
     ///
     /// # Errors
     /// [`AgentError`] when their home cannot be made.
     pub(crate) async fn of_run(
         context: &RunContext,
         folder: &Path,
-        extras: &Environment,
+        egress: &RunEgress,
     ) -> Result<(Self, Option<Home>), AgentError> {
-        Self::to(folder, &context.sandbox, of_child(context, extras)).await.map_err(|error| AgentError {
+        let made = Self::to(folder, &context.sandbox, of_child(context, egress)).await;
+        let (confined, home) = made.map_err(|error| AgentError {
             reason: format!("make a home for the agent: {error}"),
             failure: FailureClass::Transient { retry_after: None },
-        })
-    }
-
-    /// Those of a look at a program, which needs neither a folder nor a home.
-    pub(crate) fn of_look(machine: &Machine<'_>) -> Self {
-        Self { plan: machine.sandbox.plan(), environment: machine.environment.clone() }
+        })?;
+        Ok((Self { plan: confined.plan.network(egress.network.clone()), ..confined }, home))
     }
 
     /// The same with this home.

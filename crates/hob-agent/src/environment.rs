@@ -1,11 +1,11 @@
-//! The environment of an agent's children: the run's allow-list, and the variables that the agent's settings name.
+//! The environment of an agent's children: the run's allow-list, and what its egress adds.
 
 use std::{ffi::OsStr, os::unix::fs::PermissionsExt, path::PathBuf};
 
-use hob_config::{AgentSettings, may_pass};
+use hob_config::may_pass;
 use hob_process::Environment;
 
-use crate::RunContext;
+use crate::{RunContext, egress::RunEgress};
 
 /// The variable that tags a run's processes, so that they are found wherever they go.
 pub(super) const RUN_TAG: &str = "HOB_AGENT_RUN";
@@ -14,19 +14,11 @@ pub(super) const RUN_VARIABLE: &str = "HOB_RUN";
 /// Bytes of one argument: the kernel takes 128 KiB, with the ending zero (`MAX_ARG_STRLEN`).
 pub(super) const ARGUMENT_MAX: usize = 128 * 1024 - 1;
 
-/// Those of `variables` that the settings name and that may be passed on.
-pub(super) fn named(settings: &AgentSettings, variables: &Environment) -> Environment {
-    let names = settings.env.iter().filter(|name| may_pass(name));
-    let found = names.filter_map(|name| variables.get_key_value(OsStr::new(name)));
-    found.map(|(name, value)| (name.clone(), value.clone())).collect()
-}
-
 /// The whole environment of a child. What may not be passed on is left out even where the context has it.
-pub(super) fn of_child(context: &RunContext, extras: &Environment) -> Environment {
+pub(super) fn of_child(context: &RunContext, egress: &RunEgress) -> Environment {
     let mut environment = context.environment.clone();
     environment.retain(|name, _| name.to_str().is_none_or(may_pass));
-    environment.extend(extras.clone());
-    environment
+    egress.environment(environment)
 }
 
 /// Where a program is: as it is named where that is a path, else in the `folders` of a `PATH`.

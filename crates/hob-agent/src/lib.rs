@@ -6,6 +6,7 @@ mod approval;
 mod backend;
 mod command;
 mod confined;
+mod egress;
 mod environment;
 mod executor;
 mod folder;

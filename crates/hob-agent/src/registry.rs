@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     collections::BTreeMap,
+    ffi::OsStr,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -18,7 +19,8 @@ use secrecy::SecretString;
 
 use crate::{
     AgentBackend, AgentError, CommandAgent, NativeAgent, RecipeAgent, adapter_variables,
-    adapters::{AdapterAgent, Made, Services},
+    adapters::{AdapterAgent, Made},
+    egress::{EgressRules, Services},
     model::{FallbackChain, ModelClient, ModelError, Models},
     native::{Helps, ready_agents, ready_tools},
 };
@@ -77,6 +79,7 @@ impl AgentParts {
 pub struct Registry {
     parts: AgentParts,
     models: Models,
+    model: Arc<ModelSettings>,
     ready: BTreeMap<String, AgentSettings>,
     tools: BTreeMap<String, ToolSettings>,
     helps: Helps,
@@ -102,7 +105,8 @@ impl Registry {
                     }
                     None => BTreeMap::new(),
                 };
-                Ok(Self { parts, models, ready, tools, helps: Helps::default(), added: BTreeMap::new() })
+                let model = Arc::new(parts.model.clone());
+                Ok(Self { parts, models, model, ready, tools, helps: Helps::default(), added: BTreeMap::new() })
             }
         }
     }
@@ -150,25 +154,36 @@ impl Registry {
 
     fn build(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
         match settings.backend {
-            BackendKind::Command => Ok(Arc::new(CommandAgent::new(settings, &self.parts.variables)?)),
+            BackendKind::Command => {
+                let egress = EgressRules::new(settings, &self.parts.variables)?;
+                Ok(Arc::new(CommandAgent::new(settings, egress.asking(self.services(), Arc::clone(&self.model)))?))
+            }
             BackendKind::Recipe => self.recipe(settings),
             BackendKind::Native => self.native(settings),
-            BackendKind::Adapter(name) => Ok(self.adapter(name, settings)),
+            BackendKind::Adapter(name) => self.adapter(name, settings),
         }
     }
 
-    fn adapter(&self, name: AdapterName, settings: &AgentSettings) -> Arc<dyn AgentBackend> {
+    /// Where the models' services are, as far as it is set.
+    fn services(&self) -> Services {
         let parts = &self.parts;
-        let prefixed = |model: &String| format!("{}{model}", AdapterAgent::prices(name)).parse().ok();
-        let price = settings.model.as_ref().and_then(prefixed).and_then(|name: ModelName| parts.model.price(&name));
         let address = |first: &Option<String>, second: &Option<String>| first.clone().or_else(|| second.clone());
-        let services = Services {
+        let gemini = parts.variables.get(OsStr::new("GOOGLE_GEMINI_BASE_URL"));
+        Services {
             openai: address(&parts.access.openai_base_url, &parts.model.openai_base_url),
             anthropic: address(&parts.access.anthropic_base_url, &parts.model.anthropic_base_url),
-            price,
-        };
-        let made = Made { variables: &parts.variables, services, homes: parts.homes.clone() };
-        Arc::new(AdapterAgent::new(name, settings, made))
+            gemini: gemini.and_then(|address| address.to_str()).map(str::to_owned),
+        }
+    }
+
+    fn adapter(&self, name: AdapterName, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
+        let parts = &self.parts;
+        let prefixed = |model: &String| parts.model.price_of(&format!("{}{model}", AdapterAgent::prices(name)));
+        let price = settings.model.as_ref().and_then(prefixed);
+        let egress = EgressRules::new(settings, &parts.variables)?;
+        let egress = egress.asking(self.services(), Arc::clone(&self.model));
+        let made = Made { variables: &parts.variables, egress, price, homes: parts.homes.clone() };
+        Ok(Arc::new(AdapterAgent::new(name, settings, made)))
     }
 
     fn recipe(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
@@ -193,11 +208,11 @@ impl Registry {
             return Err(setup(format!("agent `{name}` is not native")));
         }
         let alone = FallbackChain::one(name, model, PriceSettings::default());
-        Ok(self.outfit(NativeAgent::new(alone, settings.into_owned())))
+        self.outfit(NativeAgent::new(alone, settings.into_owned()))
     }
 
-    fn outfit(&self, agent: NativeAgent) -> NativeAgent {
-        agent.variables(&self.parts.variables).programs(self.tools.clone(), self.helps.clone())
+    fn outfit(&self, agent: NativeAgent) -> Result<NativeAgent, AgentError> {
+        Ok(agent.variables(&self.parts.variables)?.programs(self.tools.clone(), self.helps.clone()))
     }
 
     fn native(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
@@ -213,7 +228,7 @@ impl Registry {
         let fallback = fallback.iter().map(named).collect::<Result<Vec<ModelName>, _>>()?;
         let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };
         let chain = self.models.fallback_chain(&named(model)?, &fallback).map_err(broken)?;
-        Ok(Arc::new(self.outfit(NativeAgent::new(chain, settings.clone()))))
+        Ok(Arc::new(self.outfit(NativeAgent::new(chain, settings.clone()))?))
     }
 
     fn known(&self) -> String {

@@ -58,6 +58,9 @@ pub struct AgentSettings {
     pub fallback: Vec<String>,
     /// Names of variables that reach the agent's child processes in addition to the allow-list. Hob's own secrets never do.
     pub env: Vec<String>,
+    /// Hosts that the agent's programs reach where `sandbox.network` is closed: `example.org`, `example.org:8443`,
+    /// `192.0.2.7:80`.
+    pub hosts: Vec<String>,
     /// `recipe` only: the name of the recipe.
     pub recipe: Option<String>,
     /// `native` only: turns of the model before the run is stopped.
@@ -105,6 +108,7 @@ impl Default for AgentSettings {
             model: None,
             fallback: Vec::new(),
             env: Vec::new(),
+            hosts: Vec::new(),
             recipe: None,
             max_iterations: 50,
             consecutive_errors: 3,

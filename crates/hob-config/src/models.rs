@@ -59,12 +59,16 @@ impl Default for ModelSettings {
 impl ModelSettings {
     /// What `model` costs: its own entry, or the longest one that it is a dated snapshot of.
     pub fn price(&self, model: &ModelName) -> Option<PriceSettings> {
-        let name = model.to_string();
+        self.price_of(&model.to_string())
+    }
+
+    /// The same for a model by the name that it has in the prices.
+    pub fn price_of(&self, name: &str) -> Option<PriceSettings> {
         let snapshot_of = |key: &str| {
             let tail = name.strip_prefix(key).and_then(|rest| rest.strip_prefix('-'));
             tail.is_some_and(|date| date == "latest" || date.chars().all(|c| c.is_ascii_digit() || c == '-'))
         };
-        let known = self.prices.get(&name).or_else(|| {
+        let known = self.prices.get(name).or_else(|| {
             let snapshots = self.prices.iter().filter(|(key, _)| snapshot_of(key));
             snapshots.max_by_key(|(key, _)| key.len()).map(|(_, price)| price)
         });

@@ -41,8 +41,13 @@ impl RepositorySettings {
     pub fn parse(text: &str) -> Result<Self, RepositorySettingsError> {
         let settings: Self =
             toml::from_str(text).map_err(|error| RepositorySettingsError(toml_sentence(text, &error)))?;
-        if let Some((name, _)) = settings.agents.iter().find(|(_, agent)| !agent.env.is_empty()) {
-            let reason = format!("`agents.{name}.env` is allowed only in the settings of whoever runs Hob");
+        let named = |agent: &AgentSettings| match (agent.env.is_empty(), agent.hosts.is_empty()) {
+            (false, _) => Some("env"),
+            (true, false) => Some("hosts"),
+            (true, true) => None,
+        };
+        if let Some((name, key)) = settings.agents.iter().find_map(|(name, agent)| Some((name, named(agent)?))) {
+            let reason = format!("`agents.{name}.{key}` is allowed only in the settings of whoever runs Hob");
             return Err(RepositorySettingsError(reason));
         }
         // A known program gets a key, so the repository must not choose its file or put arguments before Hob's.
@@ -82,6 +87,7 @@ mod tests {
             ("cheks = []", "cheks"),
             ("checks = ['']", "empty"),
             ("[agents.a]\nenv = ['AWS_SECRET_ACCESS_KEY']", "agents.a.env"),
+            ("[agents.a]\nhosts = ['example.org']", "agents.a.hosts"),
             ("[agents.a]\nbackend = 'claude'\ncommand = ['./mine']", "agents.a.command"),
         ] {
             let error = RepositorySettings::parse(text).unwrap_err().to_string();

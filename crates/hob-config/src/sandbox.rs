@@ -33,7 +33,7 @@ pub struct SandboxSettings {
 pub enum NetworkSetting {
     /// As Hob itself does, over TCP and UDP.
     Open,
-    /// Not at all.
+    /// Not at all, but through Hob's proxy what an agent's settings list.
     None,
 }
 

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use hob_config::PriceSettings;
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -11,8 +12,9 @@ const MODELS_MAX: usize = 100;
 /// The name of the rest.
 const OTHERS: &str = "others";
 
-/// Tokens.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+/// Tokens of one request, or of many.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Usage {
     /// Tokens sent, all of them.
     pub input: u64,
@@ -46,8 +48,10 @@ impl Usage {
             output: self.output.max(other.output),
         }
     }
+}
 
-    fn add(&mut self, other: Self) {
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
         self.input = self.input.saturating_add(other.input);
         self.cached_input = self.cached_input.saturating_add(other.cached_input);
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
@@ -159,7 +163,7 @@ impl Meter {
         self.counts.send_modify(|counts| {
             let known = counts.models.contains_key(model) || counts.models.len() < MODELS_MAX;
             let counted = counts.models.entry(if known { model } else { OTHERS }.to_owned()).or_default();
-            counted.usage.add(usage);
+            counted.usage += usage;
             counted.requests += 1;
             counted.estimated += u64::from(is_estimated == Estimated::Yes);
             counts.usd_micros = counts.usd_micros.saturating_add(price.map_or(0, |price| usage.cost(&price)));
@@ -167,5 +171,18 @@ impl Meter {
         if self.budget.as_ref().is_some_and(|budget| self.counts.borrow().usd_micros >= budget.usd_micros) {
             self.exhausted.cancel();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cached_token_costs_its_own_price() {
+        let price = PriceSettings { input: 3.0, output: 15.0, cached_input: Some(0.3), cache_write: Some(3.75) };
+        let usage = Usage { input: 1_000, cached_input: 600, cache_write: 100, output: 10 };
+        assert_eq!(usage.cost(&price), 900 + 180 + 375 + 150);
+        assert_eq!(usage.cost(&PriceSettings { cached_input: None, cache_write: None, ..price }), 3_150);
     }
 }

@@ -66,6 +66,11 @@ impl Sandbox {
         self.0.tier
     }
 
+    /// The network that children get where their own plan names no other.
+    pub fn network(&self) -> &Network {
+        &self.0.network
+    }
+
     /// Hob's program.
     pub fn launcher(&self) -> &Path {
         &self.0.launcher
@@ -118,12 +123,15 @@ impl Plan {
     /// Gives the child a way out. Only a box has one: a fence would let it reach a port of every host.
     #[must_use]
     pub fn network(self, network: Network) -> Self {
-        let tier = match (self.tier, &network) {
-            (Tier::None, _) => Tier::None,
-            (Tier::Fence | Tier::Box, Network::Proxy { .. }) => Tier::Box,
-            (tier, Network::None | Network::Open) => tier,
-        };
-        Self { network, tier, ..self }
+        let plan = Self { network, ..self };
+        if matches!(plan.network, Network::Proxy { .. }) { plan.in_a_box() } else { plan }
+    }
+
+    /// Puts the child into a box, where it is held to a plan at all.
+    #[must_use]
+    pub fn in_a_box(self) -> Self {
+        let tier = if self.tier == Tier::None { Tier::None } else { Tier::Box };
+        Self { tier, ..self }
     }
 
     /// The tier that this child gets.

@@ -89,8 +89,7 @@ impl Real {
 }
 
 fn registry_at(server: &Running, homes: &Path, agents: BTreeMap<String, AgentSettings>) -> Registry {
-    let variables =
-        ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"].map(|name| (name.into(), "key-of-a-test".into()));
+    let variables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"].map(|name| (name.into(), KEY.into()));
     let mut variables = Environment::from(variables);
     variables.insert("GOOGLE_GEMINI_BASE_URL".into(), server.address().into());
     Registry::new(AgentParts {
@@ -178,6 +177,9 @@ fn programs_that_are_not_installed_are_counted() {
     }
 }
 
+/// What opens the models' services in these tests.
+const KEY: &str = "key-of-a-test";
+
 /// A stand-in for `claude`: it says the version, and does what `script` says.
 fn stand_in(folder: &Path, version: &str, does: &str) -> PathBuf {
     let path = folder.join("claude");
@@ -190,7 +192,7 @@ fn with_stand_in(folder: &Path, version: &str, script: &str) -> Registry {
     let command = vec![stand_in(folder, version, script).display().to_string()];
     let settings =
         AgentSettings { backend: BackendKind::Adapter(AdapterName::Claude), command, ..AgentSettings::default() };
-    let variables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"].map(|name| (name.into(), "key".into())).into();
+    let variables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"].map(|name| (name.into(), KEY.into())).into();
     let homes = Some(folder.join("homes"));
     let agents = [("claude".to_owned(), settings)].into();
     Registry::new(AgentParts { agents, variables, homes, ..AgentParts::default() }).unwrap()
@@ -223,13 +225,15 @@ async fn a_program_gets_an_empty_home_its_own_keys_and_nothing_else() {
     for (name, value) in [("HOME", "/root"), ("GITHUB_TOKEN", "secret")] {
         bench.context.environment.insert(name.into(), value.into());
     }
-    let script = "env | cut -d= -f1 | sort > names; ls -A \"$HOME\" > home; echo \"$HOME\" > where; cat > prompt";
+    let script =
+        "env | cut -d= -f1 | sort > names; ls -A \"$HOME\" > home; echo \"$HOME\" > where; cat > prompt; env > all";
     let agent = with_stand_in(place.path(), "2.1.0", script).get("claude").unwrap();
     bench.run(&agent).await;
     let names = bench.read("names");
     let names: Vec<_> = names.lines().filter(|name| !matches!(*name, "PWD" | "SHLVL" | "_" | "OLDPWD")).collect();
     let wanted = [
         "ANTHROPIC_API_KEY",
+        "ANTHROPIC_BASE_URL",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
         "DISABLE_AUTOUPDATER",
         "HOB_AGENT_RUN",
@@ -242,6 +246,8 @@ async fn a_program_gets_an_empty_home_its_own_keys_and_nothing_else() {
         "TMPDIR",
     ];
     assert_eq!(names, wanted);
+    let all = bench.read("all");
+    assert!(all.contains("ANTHROPIC_API_KEY=hob-adds-the-key\n") && !all.contains(KEY), "{all}");
     assert_eq!(bench.read("home"), ".gitconfig\ntmp\n");
     assert!(bench.read("where").starts_with(&place.path().join("homes").display().to_string()));
     assert_eq!(fs::read_dir(place.path().join("homes")).unwrap().count(), 0);

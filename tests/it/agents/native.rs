@@ -150,7 +150,7 @@ async fn a_command_gets_no_secret_and_no_more_time_than_the_run_has() {
     let settings = AgentSettings { env: vec!["WANTED".into()], ..AgentSettings::default() };
     let variables: Environment = ["WANTED", "OTHER"].map(|name| (name.into(), "value".into())).into();
     bench.request.time = Duration::from_secs(1);
-    let report = run(&bench, native_with(replies, settings).variables(&variables)).await;
+    let report = run(&bench, native_with(replies, settings).variables(&variables).unwrap()).await;
     assert!(failure(&report.outcome).0.contains("ran out of time"), "{report:?}");
     let environment = bench.read("env.txt");
     assert!(environment.contains("WANTED=value") && !environment.contains("canary") && !environment.contains("OTHER"));

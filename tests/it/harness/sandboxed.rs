@@ -13,5 +13,5 @@ pub(crate) fn launcher() -> PathBuf {
 pub(crate) fn sandbox() -> Sandbox {
     Sandbox::new(Tier::Fence, launcher(), Limits::default())
         .sharing(Vec::new(), vec![std::env::temp_dir()])
-        .with_network(Network::Open)
+        .with_network(Network::None)
 }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use hob_config::PriceSettings;
 use hob_process::Environment;
+use hob_sandbox::Tier;
 
-use crate::adapters::parsed_output::ParsedOutput;
+use crate::{adapters::parsed_output::ParsedOutput, egress::Services};
 
 /// A version's three numbers.
 pub(super) type Version = (u32, u32, u32);
@@ -50,17 +50,6 @@ pub(super) enum Prompt {
 /// Stands for the prompt among a plan's arguments.
 pub(super) const PROMPT: &str = "{prompt}";
 
-/// Where models' services are, and what a model costs.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct Services {
-    /// OpenAI's interface, with its version; none: the program's own choice.
-    pub(crate) openai: Option<String>,
-    /// Anthropic's interface, without its version.
-    pub(crate) anthropic: Option<String>,
-    /// The model's price, for a program that reports tokens and no money.
-    pub(crate) price: Option<PriceSettings>,
-}
-
 /// What a run is planned from.
 pub(super) struct Situation<'a> {
     /// The model as the program calls it.
@@ -69,6 +58,8 @@ pub(super) struct Situation<'a> {
     pub(super) services: &'a Services,
     /// The variables that reach the program.
     pub(super) variables: &'a Environment,
+    /// What it is held to already.
+    pub(super) tier: Tier,
     /// Its home.
     pub(super) home: &'a Path,
     /// The file with the prompt, for a program that reads one.

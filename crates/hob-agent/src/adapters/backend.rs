@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    ffi::OsStr,
     io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -10,6 +11,7 @@ use std::{
 use hob_config::{AdapterName, AgentSettings, PriceSettings};
 use hob_domain::{FailureClass, RunReport, RunRequest, Spend};
 use hob_process::{Environment, Program};
+use hob_sandbox::{Plan as HeldTo, Tier};
 use tokio::{
     task::{JoinError, spawn_blocking},
     time::Instant,
@@ -19,14 +21,16 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     AgentBackend, AgentError, Machine, RunContext,
     adapters::{
-        adapter::{Adapter, PROMPT, Plan, Prompt, Services, Situation},
+        adapter::{Adapter, PROMPT, Plan, Prompt, Situation},
         catalog::adapter,
         end::{End, outcome},
+        installation::installation,
         parsed_output::ParsedOutput,
         version::check,
     },
     confined::Confined,
-    environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, named, of_child},
+    egress::{EgressRules, RunEgress},
+    environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, find_program, of_child},
     home::Home,
     report::{cancelled, report},
 };
@@ -42,8 +46,10 @@ message with one line of JSON: {\"outcome\":\"nothing_to_do\",\"reason\":\"…\"
 pub(crate) struct Made<'a> {
     /// Variables of Hob's that may reach an agent.
     pub(crate) variables: &'a Environment,
-    /// Where models are.
-    pub(crate) services: Services,
+    /// What its programs reach.
+    pub(crate) egress: EgressRules,
+    /// The model's price, for a program that reports tokens and no money.
+    pub(crate) price: Option<PriceSettings>,
     /// Where homes are made; none: where temporary files are.
     pub(crate) homes: Option<PathBuf>,
 }
@@ -54,8 +60,8 @@ pub(crate) struct AdapterAgent {
     program: String,
     before: Vec<String>,
     model: Option<String>,
-    variables: Environment,
-    services: Services,
+    egress: EgressRules,
+    price: Option<PriceSettings>,
     homes: Option<PathBuf>,
     output_cap: usize,
 }
@@ -68,19 +74,13 @@ impl AdapterAgent {
             Some((program, before)) => (program.clone(), before.to_vec()),
             None => (adapter.program.to_owned(), Vec::new()),
         };
-        let mut variables = named(settings, made.variables);
-        for name in adapter.variables {
-            if let Some((name, value)) = made.variables.get_key_value(std::ffi::OsStr::new(name)) {
-                variables.insert(name.clone(), value.clone());
-            }
-        }
         Self {
             adapter,
             program,
             before,
             model: settings.model.clone(),
-            variables,
-            services: made.services,
+            egress: made.egress.passing(adapter.variables.iter().copied(), made.variables),
+            price: made.price,
             homes: made.homes,
             output_cap: settings.output_cap,
         }
@@ -91,19 +91,27 @@ impl AdapterAgent {
         adapter(name).prices
     }
 
-    /// What the program may reach, and its environment.
-    fn confined(&self, context: &RunContext, home: &Home, folder: &Path) -> Confined {
-        let mut environment = of_child(context, &self.variables);
-        environment.insert("NO_COLOR".into(), "1".into());
-        Confined { plan: context.sandbox.plan().writes(folder), environment }.at(home)
+    /// What belongs to the program on the disk.
+    async fn installation(&self, environment: &Environment) -> Vec<PathBuf> {
+        let value = |name: &str| environment.get(OsStr::new(name)).cloned();
+        let (program, folders, home) = (self.program.clone(), value("PATH"), value("HOME"));
+        let find = move || installation(&find_program(&program, folders.as_deref())?, home.as_deref().map(Path::new));
+        spawn_blocking(find).await.ok().flatten().unwrap_or_default()
     }
 
-    fn plan(&self, request: &RunRequest, home: &Home, prompt: &str) -> Result<Plan, AgentError> {
+    fn plan(
+        &self,
+        request: &RunRequest,
+        tier: Tier,
+        (home, egress): (&Home, &RunEgress),
+        prompt: &str,
+    ) -> Result<Plan, AgentError> {
         let prompt_file = home.path().join("prompt.md");
         let situation = Situation {
             model: self.model.as_deref(),
-            services: &self.services,
-            variables: &self.variables,
+            services: &egress.services,
+            variables: &egress.variables,
+            tier,
             home: home.path(),
             prompt_file: &prompt_file,
             usd_micros: request.usd_micros,
@@ -137,9 +145,9 @@ impl AdapterAgent {
     ) -> Program {
         let (read, parsed, end, watcher) =
             (self.adapter.read, Arc::clone(&run.parsed), run.end.clone(), context.clone());
-        let price = self.services.price;
-        let mut program = self
-            .confined(context, &run.home, &request.folder)
+        let (price, is_measured) = (self.price, run.egress.measures());
+        let mut program = run
+            .confined
             .program(path)
             .args(&self.before)
             .args(plan.arguments)
@@ -159,7 +167,7 @@ impl AdapterAgent {
                 }
                 let before = parsed.usage;
                 let progress = read(line, &mut parsed);
-                if parsed.usage != before {
+                if parsed.usage != before && !is_measured {
                     watcher.spent(spend(&parsed, price.as_ref()));
                 }
                 if parsed.abort {
@@ -194,6 +202,8 @@ fn spend(parsed: &ParsedOutput, price: Option<&PriceSettings>) -> Spend {
 /// One run under way.
 struct Run {
     home: Home,
+    confined: Confined,
+    egress: RunEgress,
     parsed: Arc<Mutex<ParsedOutput>>,
     /// Ends the program, not the worker's attempt.
     end: tokio_util::sync::CancellationToken,
@@ -202,8 +212,13 @@ struct Run {
 #[async_trait::async_trait]
 impl AgentBackend for AdapterAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
+        let egress = self.egress.open(context, request).await?;
         let home = Home::create(self.homes.clone()).await.map_err(no_home)?;
-        let confined = self.confined(context, &home, &request.folder);
+        let mut environment = of_child(context, &egress);
+        environment.insert("NO_COLOR".into(), "1".into());
+        let plan = context.sandbox.plan().writes(&request.folder).network(egress.network.clone());
+        let plan = self.installation(&environment).await.into_iter().fold(plan, HeldTo::reads);
+        let confined = Confined { plan, environment }.at(&home);
         let version = check(self.adapter, &self.program, &confined, &context.cancel).await;
         if context.cancel.is_cancelled() {
             return Ok(report(cancelled(), Spend::default(), Instant::now()));
@@ -213,27 +228,33 @@ impl AgentBackend for AdapterAgent {
         context.say(format!("{name} {major}.{minor}.{patch} works on issue {}", request.issue));
         // No argument can hold a zero byte.
         let prompt = format!("{}{CLOSING}", request.brief).replace('\0', "");
-        let mut plan = self.plan(request, &home, &prompt)?;
+        let mut plan = self.plan(request, context.sandbox.tier(), (&home, &egress), &prompt)?;
         home.write(std::mem::take(&mut plan.files)).await.map_err(no_home)?;
-        let run = Run { home, parsed: Arc::default(), end: context.cancel.child_token() };
+        let run = Run { home, confined, egress, parsed: Arc::default(), end: context.cancel.child_token() };
         let (adapter, folder) = (self.adapter, request.folder.clone());
         let litter_before = spawn_blocking(move || litter(adapter, &folder)).await.map_err(broken)?;
         let program = self.program(request, context, &run, (path, plan), &prompt);
         let started = Instant::now();
-        let finished = program.run(&run.end).await.map_err(|error| setup(error.to_string()))?;
+        let (finished, ended) = run.egress.beside(program.run(&run.end), &run.end, context).await;
+        let (finished, measured) = (finished.map_err(|error| setup(error.to_string()))?, run.egress.measured());
+        run.egress.close().await;
         let parsed = run.parsed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (folder, home) = (request.folder.clone(), run.home.path().to_owned());
         let parsed = spawn_blocking(move || after(adapter, parsed, &home, (&folder, &litter_before)));
         let parsed = parsed.await.map_err(broken)?;
         run.home.remove().await;
-        let end =
-            outcome(&End { name, parsed: &parsed, finished: &finished, time: (request.time, request.time_setting) });
-        Ok(report(end, spend(&parsed, self.services.price.as_ref()), started))
+        let time = (request.time, request.time_setting);
+        let end = ended.unwrap_or_else(|| outcome(&End { name, parsed: &parsed, finished: &finished, time }));
+        let told = spend(&parsed, self.price.as_ref());
+        Ok(report(end, measured.map_or(told, |measured| measured.spend(Some(told.usd_micros))), started))
     }
 
     async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError> {
         let never = CancellationToken::new();
-        let found = check(self.adapter, &self.program, &Confined::of_look(machine), &never).await;
+        let plan = self.egress.plan_of_look(machine.sandbox)?;
+        let plan = self.installation(machine.environment).await.into_iter().fold(plan, HeldTo::reads);
+        let confined = Confined { plan, environment: machine.environment.clone() };
+        let found = check(self.adapter, &self.program, &confined, &never).await;
         found.map(drop).map_err(|error| setup(error.to_string()))
     }
 }

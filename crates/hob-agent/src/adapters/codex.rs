@@ -1,5 +1,6 @@
 //! Codex: `codex exec --json`.
 
+use hob_sandbox::Tier;
 use serde_json::json;
 
 use crate::{
@@ -28,7 +29,9 @@ pub(super) const CODEX: Adapter = Adapter {
 };
 
 fn plan(situation: &Situation<'_>) -> Plan {
-    let mut arguments = words(&["exec", "--json", "--skip-git-repo-check", "--sandbox", "workspace-write"]);
+    // Its own sandbox needs what Hob's forbids, and adds nothing to it.
+    let sandbox = if situation.tier == Tier::None { "workspace-write" } else { "danger-full-access" };
+    let mut arguments = words(&["exec", "--json", "--skip-git-repo-check", "--sandbox", sandbox]);
     // A provider of its own: the built-in one signs in with a browser and opens other connections.
     let base = situation.services.openai.clone().unwrap_or_else(|| OPENAI.to_owned());
     let base = json!(base).to_string();

@@ -21,7 +21,7 @@ mod copilot;
 mod end;
 mod gemini;
 mod goose;
-
+mod installation;
 mod limit;
 mod mini_swe_agent;
 mod opencode;
@@ -29,6 +29,5 @@ mod parsed_output;
 mod pi;
 mod version;
 
-pub(super) use adapter::Services;
 pub(super) use backend::{AdapterAgent, Made};
 pub use catalog::{adapter_program, adapter_variables, find_adapter};

@@ -30,11 +30,7 @@ pub(super) struct ParsedOutput {
 impl ParsedOutput {
     /// Adds a reply's tokens.
     pub(super) fn count(&mut self, usage: Usage) {
-        let Usage { input, cached_input, cache_write, output } = &mut self.usage;
-        *input = input.saturating_add(usage.input);
-        *cached_input = cached_input.saturating_add(usage.cached_input);
-        *cache_write = cache_write.saturating_add(usage.cache_write);
-        *output = output.saturating_add(usage.output);
+        self.usage += usage;
     }
 
     /// Adds money in US dollars. What is no amount counts as nothing.

@@ -124,7 +124,7 @@ async fn ask(
         said,
         install: adapter.install,
     };
-    let asked = confined.program(path).arg(adapter.version).deadline(PATIENCE).run(cancel).await;
+    let asked = confined.program(path).dir("/").arg(adapter.version).deadline(PATIENCE).run(cancel).await;
     let finished = asked.map_err(|error| unclear(error.to_string()))?;
     let said = format!("{}\n{}", finished.stdout.text(), finished.stderr.text());
     read(&said).ok_or_else(|| unclear(finished.exit.to_string()))

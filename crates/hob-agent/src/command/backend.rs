@@ -4,14 +4,15 @@ use std::{ffi::OsStr, path::Path};
 
 use hob_config::{AgentSettings, PromptVia};
 use hob_domain::{FailureClass, Outcome, RunReport, RunRequest, Spend};
-use hob_process::{Environment, Exit, Finished, ProcessError, Program};
+use hob_process::{Exit, Finished, ProcessError, Program};
 use tokio::{task::spawn_blocking, time::Instant};
 
 use crate::{
     AgentBackend, AgentError, Machine, RunContext,
     command::ResultLine,
     confined::Confined,
-    environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, find_program, named},
+    egress::EgressRules,
+    environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, find_program},
     report::{cancelled, permanent, report, tail, transient},
 };
 
@@ -28,16 +29,16 @@ pub struct CommandAgent {
     program: String,
     arguments: Vec<String>,
     prompt: PromptVia,
-    extras: Environment,
+    egress: EgressRules,
     output_cap: usize,
 }
 
 impl CommandAgent {
-    /// Takes the program from `settings`, and from `variables` those that `settings.env` names and that may be passed.
+    /// Takes the program from `settings`, which reaches what `egress` says.
     ///
     /// # Errors
     /// When no program is named, or `{prompt}` stands where a shell would read it as code.
-    pub fn new(settings: &AgentSettings, variables: &Environment) -> Result<Self, AgentError> {
+    pub(crate) fn new(settings: &AgentSettings, egress: EgressRules) -> Result<Self, AgentError> {
         let setup = |reason: String| AgentError { reason, failure: FailureClass::Misconfigured };
         let Some((program, arguments)) = settings.command.split_first().filter(|(program, _)| !program.is_empty())
         else {
@@ -58,7 +59,7 @@ impl CommandAgent {
             program: program.clone(),
             arguments: arguments.to_vec(),
             prompt,
-            extras: named(settings, variables),
+            egress,
             output_cap: settings.output_cap,
         })
     }
@@ -111,14 +112,21 @@ impl AgentBackend for CommandAgent {
         let started = Instant::now();
         let name = Path::new(&self.program).file_name().unwrap_or_default().to_string_lossy();
         context.say(format!("{name} works on issue {}", request.issue));
-        let (confined, _home) = Confined::of_run(context, &request.folder, &self.extras).await?;
-        let finished = self.program(request, context, &confined)?.run(&context.cancel).await.map_err(cannot_run)?;
+        let egress = self.egress.open(context, request).await?;
+        let (confined, _home) = Confined::of_run(context, &request.folder, &egress).await?;
+        let end = context.cancel.child_token();
+        let work = self.program(request, context, &confined)?.run(&end);
+        let (finished, ended) = egress.beside(work, &end, context).await;
+        let (finished, measured) = (finished.map_err(cannot_run)?, egress.measured());
+        egress.close().await;
         let said = ResultLine::read(&finished.stdout.text());
-        let spend = said.as_ref().map_or_else(Spend::default, ResultLine::spend);
-        Ok(report(outcome(&name, &finished, said, request), spend, started))
+        let told = said.as_ref().map_or_else(Spend::default, ResultLine::spend);
+        let spend = measured.map_or(told, |measured| measured.spend(Some(told.usd_micros)));
+        Ok(report(ended.unwrap_or_else(|| outcome(&name, &finished, said, request)), spend, started))
     }
 
     async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError> {
+        self.egress.plan_of_look(machine.sandbox)?;
         let folders = machine.environment.get(OsStr::new("PATH")).cloned();
         let program = self.program.clone();
         let found = spawn_blocking(move || find_program(&program, folders.as_deref())).await;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hob_config::PriceSettings;
+pub use hob_egress::Usage;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Memoized, ModelError};
@@ -109,45 +109,4 @@ pub enum Stop {
     Length,
     /// It, or its service, refused to answer.
     Refused,
-}
-
-/// Tokens of one request, or of many.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Usage {
-    /// Tokens sent, all of them.
-    pub input: u64,
-    /// Those of `input` that the service had cached.
-    pub cached_input: u64,
-    /// Those of `input` that the service put into its cache.
-    pub cache_write: u64,
-    /// Tokens produced.
-    pub output: u64,
-}
-
-impl Usage {
-    /// What these tokens cost, in millionths of a US dollar, rounded up. A price in dollars for a million tokens is one
-    /// in millionths of a dollar for a token.
-    pub fn cost(&self, price: &PriceSettings) -> u64 {
-        let plain = self.input.saturating_sub(self.cached_input).saturating_sub(self.cache_write);
-        let micros = plain as f64 * price.input
-            + self.cached_input as f64 * price.cached_input.unwrap_or(price.input)
-            + self.cache_write as f64 * price.cache_write.unwrap_or(price.input)
-            + self.output as f64 * price.output;
-        // `as` saturates. `config` refuses prices below zero.
-        micros.ceil() as u64
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cached_token_costs_its_own_price() {
-        let price = PriceSettings { input: 3.0, output: 15.0, cached_input: Some(0.3), cache_write: Some(3.75) };
-        let usage = Usage { input: 1_000, cached_input: 600, cache_write: 100, output: 10 };
-        assert_eq!(usage.cost(&price), 900 + 180 + 375 + 150);
-        assert_eq!(usage.cost(&PriceSettings { cached_input: None, cache_write: None, ..price }), 3_150);
-    }
 }

@@ -28,4 +28,5 @@ pub use http::use_ring;
 pub use memoized::Memoized;
 pub use message::{Message, ModelClient, ModelReply, ModelRequest, Stop, Tool, ToolCall, ToolResult, Usage};
 pub use models::Models;
+pub(crate) use models::is_loopback;
 pub use openai::OpenAi;

@@ -149,7 +149,8 @@ fn is_host(url: &Url, other: &str) -> bool {
     Url::parse(other).is_ok_and(|other| other.host() == url.host())
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Whether it leads to this machine.
+pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => IpAddr::V4(address).is_loopback(),

@@ -10,7 +10,8 @@ use tokio::{sync::Mutex, time::Instant};
 use crate::{
     AgentBackend, AgentError, Machine, RunContext,
     confined::Confined,
-    environment::{RUN_TAG, RUN_VARIABLE, named},
+    egress::EgressRules,
+    environment::{RUN_TAG, RUN_VARIABLE},
     folder::Folder,
     model::{Conversation, FallbackChain},
     native::{
@@ -35,20 +36,21 @@ pub struct NativeAgent {
     settings: AgentSettings,
     programs: BTreeMap<String, ToolSettings>,
     helps: Helps,
-    extras: Environment,
+    egress: EgressRules,
 }
 
 impl NativeAgent {
     /// An agent that asks `models`; no variable but the context's reaches a command.
     pub fn new(models: FallbackChain, settings: AgentSettings) -> Self {
-        Self { models, settings, programs: BTreeMap::new(), helps: Helps::default(), extras: Environment::new() }
+        Self { models, settings, programs: BTreeMap::new(), helps: Helps::default(), egress: EgressRules::default() }
     }
 
     /// Takes from `variables` those that the settings name and that may be passed on.
-    #[must_use]
-    pub fn variables(self, variables: &Environment) -> Self {
-        let extras = named(&self.settings, variables);
-        Self { extras, ..self }
+    ///
+    /// # Errors
+    /// When the settings name a host that is none.
+    pub fn variables(self, variables: &Environment) -> Result<Self, AgentError> {
+        Ok(Self { egress: EgressRules::new(&self.settings, variables)?, ..self })
     }
 
     /// Gives it programs that its settings may name as tools, `[tools.NAME]`. What they say of themselves is kept in
@@ -91,7 +93,8 @@ impl AgentBackend for NativeAgent {
         let mut limits = Limits::new(&self.settings, request, started);
         // Each wait of this agent has a limit of its own: the model's, the commands', the run's.
         context.alive_until(limits.deadline);
-        let (mut confined, home) = Confined::of_run(context, &request.folder, &self.extras).await?;
+        let egress = self.egress.open(context, request).await?;
+        let (mut confined, home) = Confined::of_run(context, &request.folder, &egress).await?;
         confined.environment.insert(RUN_VARIABLE.into(), request.run.as_str().into());
         // Declared before the shell, and so dropped after it: what is killed with its group need not be looked for.
         let children =
@@ -136,6 +139,7 @@ impl AgentBackend for NativeAgent {
         run.executor.toolbox.shell.lock().await.end().await;
         children.end().await;
         drop(home);
+        egress.close().await;
         Ok(report(outcome, run.usage.spend, started))
     }
 

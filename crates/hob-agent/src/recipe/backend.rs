@@ -8,7 +8,8 @@ use tokio::time::Instant;
 use crate::{
     AgentBackend, AgentError, Machine, RunContext,
     confined::Confined,
-    environment::{RUN_TAG, named},
+    egress::EgressRules,
+    environment::RUN_TAG,
     folder::Folder,
     recipe::{diff, replace},
     report::{cancelled, first_line, permanent, report, tail, transient},
@@ -22,7 +23,7 @@ const QUOTED: usize = 2_000;
 pub struct RecipeAgent {
     name: String,
     recipe: RecipeSettings,
-    extras: Environment,
+    egress: EgressRules,
     output_cap: usize,
 }
 
@@ -41,8 +42,8 @@ impl RecipeAgent {
             let reason = format!("recipe `{name}` has no steps");
             return Err(AgentError { reason, failure: FailureClass::Misconfigured });
         }
-        let extras = named(settings, variables);
-        Ok(Self { name: name.to_owned(), recipe, extras, output_cap: settings.output_cap })
+        let egress = EgressRules::new(settings, variables)?;
+        Ok(Self { name: name.to_owned(), recipe, egress, output_cap: settings.output_cap })
     }
 
     async fn steps(&self, folder: &Folder, request: &RunRequest, context: &RunContext, deadline: Instant) -> Outcome {
@@ -90,8 +91,9 @@ impl RecipeAgent {
         context: &RunContext,
         deadline: Instant,
     ) -> Result<String, Ended> {
-        let confined = Confined::of_run(context, &request.folder, &self.extras).await;
-        let (confined, _home) = confined.map_err(|error| Ended::Wrong(error.reason))?;
+        let cannot = |error: AgentError| Ended::Wrong(error.reason);
+        let egress = self.egress.open(context, request).await.map_err(cannot)?;
+        let (confined, _home) = Confined::of_run(context, &request.folder, &egress).await.map_err(cannot)?;
         let finished = confined
             .program("sh")
             .args(["-c", command])

@@ -39,7 +39,15 @@ pub(super) fn command(plan: &Plan, folder: &Path) -> Result<(PathBuf, Vec<OsStri
             Err(_) => words.two("--ro-bind-try", path, path),
         }
     }
-    let mut bound: Vec<_> = plan.read.iter().map(|path| ("--ro-bind-try", path)).collect();
+    let shows = |outer: &Path, path: &Path| outer != path && path.starts_with(outer);
+    let is_shown = |path: &Path| {
+        let others = plan.read.iter().chain(&plan.write).map(PathBuf::as_path);
+        READABLE.iter().map(Path::new).chain(others).any(|outer| shows(outer, path))
+    };
+    // A program that is a link finds what belongs to it by the link: bound by itself, it would be a file of another place.
+    let (links, read): (Vec<_>, Vec<_>) =
+        plan.read.iter().filter(|path| !is_shown(path)).partition(|path| path.is_symlink());
+    let mut bound: Vec<_> = read.into_iter().map(|path| ("--ro-bind-try", path)).collect();
     bound.extend(plan.write.iter().map(|path| ("--bind", path)));
     if let Network::Proxy { socket, .. } = &plan.network {
         bound.push(("--bind", socket));
@@ -48,6 +56,11 @@ pub(super) fn command(plan: &Plan, folder: &Path) -> Result<(PathBuf, Vec<OsStri
     bound.sort_by_key(|(_, path)| path.components().count());
     for (flag, path) in bound {
         words.two(flag, path, path);
+    }
+    for link in links {
+        if let Ok(target) = std::fs::read_link(link) {
+            words.two("--symlink", &target, link);
+        }
     }
     words.two("--ro-bind", &launcher, Path::new(LAUNCHER));
     words.0.extend(["--chdir".into(), folder.into(), "--".into(), LAUNCHER.into()]);

@@ -1,0 +1,439 @@
+//! The egress of a run: routes to models in the place of their keys, and listed hosts.
+//!
+//! - Flow: settings and variables make [`EgressRules`]; a run opens its [`RunEgress`], gives its programs the variables, the
+//!   addresses and the network of it, and works beside it.
+//! - Guarantees: a program gets no key that has a route, but a placeholder and the route's address. What models cost is
+//!   measured here; the run ends with its budget, and with the proxy.
+//! - Caveats: a key without a route reaches the program where the program could use it: with an open network or listed hosts.
+
+use std::{collections::BTreeSet, ffi::OsStr, future::Future, sync::Arc};
+
+use hob_config::{AgentSettings, ModelSettings, PriceSettings, may_pass};
+use hob_domain::{FailureClass, Outcome, RunRequest, Spend};
+use hob_egress::{Api, Auth, Budget, Egress, EgressConfig, Host, InvalidHost, Listen, Metered, Route, Usage};
+use hob_process::Environment;
+use hob_sandbox::{Network, Plan, Sandbox, Tier, probe};
+use secrecy::SecretString;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use crate::{
+    AgentError, RunContext,
+    model::is_loopback,
+    report::{needs_human, transient},
+};
+
+/// What a program gets in the place of a key.
+const PLACEHOLDER: &str = "hob-adds-the-key";
+/// The port of a box's loopback that leads to the proxy.
+const PORT: u16 = 8118;
+/// Keys that no route adds: their services have interfaces of their own.
+const WITHOUT_ROUTE: [&str; 2] = ["COPILOT_GITHUB_TOKEN", "OPENCODE_API_KEY"];
+/// Variables that lead to the machine's own proxies, whose passwords may stand in them.
+const PROXIES: [&str; 6] = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"];
+
+/// A service that Hob has a route to.
+struct Service {
+    name: &'static str,
+    api: Api,
+    /// Where it is if nothing else is set.
+    upstream: &'static str,
+    /// The variable that leads programs to it.
+    address: &'static str,
+    /// The variables of its keys, the first that is set counts, and how each signs in.
+    keys: &'static [(&'static str, SignsIn)],
+}
+
+/// How a key signs in.
+type SignsIn = fn(SecretString) -> Auth;
+
+const SERVICES: [Service; 3] = [
+    Service {
+        name: "anthropic",
+        api: Api::Anthropic,
+        upstream: "https://api.anthropic.com",
+        address: "ANTHROPIC_BASE_URL",
+        keys: &[
+            ("ANTHROPIC_API_KEY", Auth::XApiKey),
+            ("ANTHROPIC_AUTH_TOKEN", Auth::Bearer),
+            ("CLAUDE_CODE_OAUTH_TOKEN", Auth::Bearer),
+        ],
+    },
+    Service {
+        name: "openai",
+        api: Api::OpenAi,
+        upstream: "https://api.openai.com/v1",
+        address: "OPENAI_BASE_URL",
+        keys: &[("OPENAI_API_KEY", Auth::Bearer)],
+    },
+    Service {
+        name: "gemini",
+        api: Api::Gemini,
+        upstream: "https://generativelanguage.googleapis.com",
+        address: "GOOGLE_GEMINI_BASE_URL",
+        keys: &[("GEMINI_API_KEY", Auth::XGoogApiKey)],
+    },
+];
+
+/// Where models' services are, as far as the settings say.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Services {
+    /// OpenAI's interface, with its version.
+    pub(crate) openai: Option<String>,
+    /// Anthropic's interface, without its version.
+    pub(crate) anthropic: Option<String>,
+    /// Gemini's interface, without its version.
+    pub(crate) gemini: Option<String>,
+}
+
+impl Services {
+    fn of(&self, service: &Service) -> Option<&String> {
+        match service.api {
+            Api::Anthropic => self.anthropic.as_ref(),
+            Api::OpenAi => self.openai.as_ref(),
+            Api::Gemini => self.gemini.as_ref(),
+        }
+    }
+
+    fn set(&mut self, service: &Service, address: String) {
+        match service.api {
+            Api::Anthropic => self.anthropic = Some(address),
+            Api::OpenAi => self.openai = Some(address),
+            Api::Gemini => self.gemini = Some(address),
+        }
+    }
+}
+
+/// What the programs of an agent may reach, by its settings.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct EgressRules {
+    /// Hosts of the internet.
+    hosts: Vec<Host>,
+    /// Addresses of this machine or its network.
+    private_hosts: Vec<Host>,
+    /// The variables that they get, by the names that the settings have, and those that are set.
+    names: BTreeSet<String>,
+    variables: Environment,
+    /// The services that they ask themselves; none: Hob asks models for them, and they get no key.
+    models: Option<(Services, Arc<ModelSettings>)>,
+}
+
+impl EgressRules {
+    /// What `settings` say; of `variables` those that they name and that may be passed on.
+    ///
+    /// # Errors
+    /// What is wrong with a host.
+    pub(crate) fn new(settings: &AgentSettings, variables: &Environment) -> Result<Self, AgentError> {
+        let names = settings.env.iter().filter(|name| may_pass(name));
+        let mut rules = Self::default().passing(names.map(String::as_str), variables);
+        for text in &settings.hosts {
+            let bad = |error: InvalidHost| misconfigured(format!("`{text}` in its `hosts`: {error}"));
+            match text.parse() {
+                Ok(host) => rules.hosts.push(host),
+                // Who names an address knows where it is.
+                Err(InvalidHost::Literal) => rules.private_hosts.push(Host::private(text).map_err(bad)?),
+                Err(error) => return Err(bad(error)),
+            }
+        }
+        Ok(rules)
+    }
+
+    /// Passes those of `variables` on that `names` names.
+    #[must_use]
+    pub(crate) fn passing<'a>(mut self, names: impl Iterator<Item = &'a str>, variables: &Environment) -> Self {
+        for name in names {
+            if let Some((name, value)) = variables.get_key_value(OsStr::new(name)) {
+                self.variables.insert(name.clone(), value.clone());
+            }
+            self.names.insert(name.to_owned());
+        }
+        self
+    }
+
+    /// Lets the programs ask models themselves, at `services`.
+    #[must_use]
+    pub(crate) fn asking(self, services: Services, settings: Arc<ModelSettings>) -> Self {
+        Self { models: Some((services, settings)), ..self }
+    }
+
+    /// Whether its programs can only be run in a box, as they reach a proxy.
+    fn needs_box(&self, sandbox: &Sandbox) -> bool {
+        is_closed(sandbox) && (self.lists_hosts() || !self.routes().is_empty())
+    }
+
+    /// The plan of a look at one of its programs, which reaches nothing but runs where a run would.
+    ///
+    /// # Errors
+    /// What the machine lacks, and what to do.
+    pub(crate) fn plan_of_look(&self, sandbox: &Sandbox) -> Result<Plan, AgentError> {
+        if self.needs_box(sandbox) { Ok(boxed(sandbox)?.in_a_box()) } else { Ok(sandbox.plan()) }
+    }
+
+    fn lists_hosts(&self) -> bool {
+        !self.hosts.is_empty() || !self.private_hosts.is_empty()
+    }
+
+    /// A route for each service that its programs may use, where a key or an address of it is set.
+    fn routes(&self) -> Vec<(&'static Service, Route)> {
+        let Some((services, _)) = &self.models else { return Vec::new() };
+        let route = |service: &'static Service| {
+            if !service.keys.iter().any(|(name, _)| self.names.contains(*name)) {
+                return None;
+            }
+            let key = service.keys.iter().find_map(|(name, auth)| {
+                let key = self.variables.get(OsStr::new(name))?.to_str().filter(|key| !key.trim().is_empty())?;
+                Some(auth(key.to_owned().into()))
+            });
+            let address = services.of(service);
+            let upstream: Url = address.map_or(service.upstream, String::as_str).parse().ok()?;
+            let auth = match (key, address) {
+                (Some(auth), _) => auth,
+                (None, Some(_)) => Auth::None,
+                (None, None) => return None,
+            };
+            Some((service, Route { name: service.name.to_owned(), api: service.api, upstream, auth }))
+        };
+        SERVICES.iter().filter_map(route).collect()
+    }
+
+    /// Opens the egress of one run, within the limits of `request`.
+    ///
+    /// # Errors
+    /// [`AgentError`] when the machine lacks what it needs.
+    pub(crate) async fn open(&self, context: &RunContext, request: &RunRequest) -> Result<RunEgress, AgentError> {
+        let sandbox = &context.sandbox;
+        let (is_closed, routes) = (is_closed(sandbox), self.routes());
+        let mut variables = self.variables.clone();
+        let reaches = !is_closed || self.lists_hosts();
+        variables.retain(|name, _| !has_route(name) && (reaches || !WITHOUT_ROUTE.iter().any(|key| name == *key)));
+        if routes.is_empty() && (!is_closed || !self.lists_hosts()) {
+            let network = sandbox.network().clone();
+            return Ok(RunEgress {
+                open: None,
+                variables,
+                services: Services::default(),
+                network,
+                tokens: request.tokens,
+            });
+        }
+        let prices = Prices::of(&self.models, &routes);
+        let budget = request.usd_micros.map(|micros| {
+            let prices = prices.clone();
+            Budget::new(micros, move |model| prices.get(model))
+        });
+        let (socket, listen) = if is_closed {
+            boxed(sandbox)?;
+            let folder = tempfile::Builder::new().prefix("hob-").tempdir().map_err(broken)?;
+            let path = folder.path().join("egress");
+            (Some((folder, path.clone())), Listen::Unix(path))
+        } else {
+            (None, Listen::Loopback)
+        };
+        let config = EgressConfig {
+            hosts: self.hosts.clone(),
+            private_hosts: self.private_hosts.clone(),
+            routes: routes.iter().map(|(_, route)| route.clone()).collect(),
+            budget,
+            ..EgressConfig::default()
+        };
+        let egress = Egress::start(config, listen, context.cancel.clone()).await.map_err(broken)?;
+        let (network, base) = match (&socket, egress.proxy_url()) {
+            (Some((_, path)), _) => {
+                (Network::Proxy { socket: path.clone(), port: PORT }, format!("http://127.0.0.1:{PORT}"))
+            }
+            (None, base) => (sandbox.network().clone(), base.unwrap_or_default()),
+        };
+        if is_closed && self.lists_hosts() {
+            let ways = [("HTTP_PROXY", base.as_str()), ("HTTPS_PROXY", &base), ("NO_PROXY", "127.0.0.1,localhost")];
+            for (name, value) in ways {
+                variables.insert(name.into(), value.into());
+                variables.insert(name.to_ascii_lowercase().into(), value.into());
+            }
+        }
+        let mut services = Services::default();
+        for (service, route) in &routes {
+            let address = format!("{base}{}", egress.route_path(&route.name).unwrap_or_default());
+            variables.insert(service.address.into(), address.clone().into());
+            let key = service.keys.iter().find(|(name, _)| self.variables.contains_key(OsStr::new(name)));
+            let key = key.or(service.keys.first()).map_or("", |(name, _)| name);
+            variables.insert(key.into(), PLACEHOLDER.into());
+            services.set(service, address);
+        }
+        let open = Some(Open { egress, prices, _socket: socket.map(|(folder, _)| folder) });
+        Ok(RunEgress { open, variables, services, network, tokens: request.tokens })
+    }
+}
+
+/// Whether programs reach nothing by themselves.
+fn is_closed(sandbox: &Sandbox) -> bool {
+    sandbox.tier() != Tier::None && *sandbox.network() != Network::Open
+}
+
+/// A plan, on a machine that has the tier `box`.
+fn boxed(sandbox: &Sandbox) -> Result<Plan, AgentError> {
+    match probe(Tier::Box).missing {
+        None => Ok(sandbox.plan()),
+        Some(missing) => Err(misconfigured(format!(
+            "its programs need a way to their models or hosts, which only the tier `box` gives: {missing}; or let them \
+             reach the whole network by `sandbox.network = \"open\"`"
+        ))),
+    }
+}
+
+/// Whether the variable holds a key that a route adds.
+fn has_route(name: &OsStr) -> bool {
+    SERVICES.iter().any(|service| name == service.address || service.keys.iter().any(|(key, _)| name == *key))
+}
+
+fn misconfigured(reason: String) -> AgentError {
+    AgentError { reason, failure: FailureClass::Misconfigured }
+}
+
+fn broken(error: std::io::Error) -> AgentError {
+    AgentError {
+        reason: format!("open the egress of the run: {error}"),
+        failure: FailureClass::Transient { retry_after: None },
+    }
+}
+
+/// What models cost by `ROUTE/MODEL`.
+#[derive(Debug, Clone)]
+struct Prices {
+    settings: Arc<ModelSettings>,
+    /// Routes to this machine, where a model without a price is free.
+    here: Vec<String>,
+}
+
+impl Prices {
+    fn of(models: &Option<(Services, Arc<ModelSettings>)>, routes: &[(&Service, Route)]) -> Self {
+        let settings = models.as_ref().map(|(_, settings)| Arc::clone(settings)).unwrap_or_default();
+        let here = routes.iter().filter(|(_, route)| is_loopback(&route.upstream));
+        Self { settings, here: here.map(|(_, route)| format!("{}/", route.name)).collect() }
+    }
+
+    fn get(&self, model: &str) -> Option<PriceSettings> {
+        let free = || self.here.iter().any(|route| model.starts_with(route)).then(PriceSettings::default);
+        self.settings.price_of(model).or_else(free)
+    }
+}
+
+/// The egress of one run. Dropping it closes it.
+#[derive(Debug)]
+pub(crate) struct RunEgress {
+    open: Option<Open>,
+    /// The variables that the settings name, with placeholders and addresses.
+    pub(crate) variables: Environment,
+    /// Where models are for the programs.
+    pub(crate) services: Services,
+    /// The network of the programs.
+    pub(crate) network: Network,
+    /// Tokens that the run may use; none: not limited.
+    tokens: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Open {
+    egress: Egress,
+    prices: Prices,
+    _socket: Option<TempDir>,
+}
+
+/// What models were measured to cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Measured {
+    /// Money; none where a model has no price.
+    pub(crate) usd_micros: Option<u64>,
+    /// Tokens.
+    pub(crate) usage: Usage,
+}
+
+impl Measured {
+    /// As what was spent; `told` is what the program says that it cost.
+    pub(crate) fn spend(self, told: Option<u64>) -> Spend {
+        Spend {
+            usd_micros: self.usd_micros.or(told).unwrap_or(0),
+            input_tokens: self.usage.input,
+            output_tokens: self.usage.output,
+            wall_seconds: 0,
+        }
+    }
+}
+
+impl RunEgress {
+    /// `environment` with the variables of this egress, and without those of the machine's that lead elsewhere.
+    pub(crate) fn environment(&self, mut environment: Environment) -> Environment {
+        if !matches!(self.network, Network::Open) {
+            environment.retain(|name, _| !PROXIES.iter().any(|proxy| name == *proxy));
+        }
+        environment.extend(self.variables.clone());
+        environment
+    }
+
+    /// Whether what models cost is measured.
+    pub(crate) fn measures(&self) -> bool {
+        self.services.openai.is_some() || self.services.anthropic.is_some() || self.services.gemini.is_some()
+    }
+
+    /// What models cost so far; none where no route was used.
+    pub(crate) fn measured(&self) -> Option<Measured> {
+        let open = self.open.as_ref()?;
+        measured(&open.egress.meter().read(), &open.prices)
+    }
+
+    /// Works beside the proxy. `cancel` ends the work once a limit is reached, or when the proxy breaks; then the
+    /// outcome is returned, too.
+    pub(crate) async fn beside<T>(
+        &self,
+        work: impl Future<Output = T>,
+        cancel: &CancellationToken,
+        context: &RunContext,
+    ) -> (T, Option<Outcome>) {
+        let mut work = std::pin::pin!(work);
+        let Some(Open { egress, prices, .. }) = &self.open else { return (work.await, None) };
+        let (mut counts, exhausted, ended) = (egress.meter().watch(), egress.meter().exhausted(), egress.ended());
+        let mut end = None;
+        loop {
+            let why = tokio::select! {
+                done = &mut work => return (done, end),
+                () = exhausted.cancelled(), if end.is_none() => needs_human(self.spent("the budget of the run is spent")),
+                () = ended.cancelled(), if end.is_none() && !context.cancel.is_cancelled() => {
+                    transient("the proxy of the agent broke")
+                }
+                changed = counts.changed(), if end.is_none() => {
+                    let now = changed.ok().and_then(|()| measured(&counts.borrow_and_update(), prices));
+                    let Some(now) = now else { continue };
+                    context.spent(now.spend(None));
+                    if self.tokens.is_none_or(|limit| now.spend(None).tokens() < limit) {
+                        continue;
+                    }
+                    needs_human(self.spent("the tokens of the attempt are used up"))
+                }
+            };
+            end = Some(why);
+            cancel.cancel();
+        }
+    }
+
+    fn spent(&self, what: &str) -> String {
+        let spent = self.measured().map(|measured| measured.spend(None)).unwrap_or_default();
+        format!("{what} ({spent}) and the agent was not done")
+    }
+
+    /// Closes it, and waits until nothing listens any more.
+    pub(crate) async fn close(self) {
+        if let Some(open) = self.open {
+            open.egress.end().await;
+        }
+    }
+}
+
+fn measured(counts: &Metered, prices: &Prices) -> Option<Measured> {
+    let mut sum = Measured { usd_micros: Some(0), usage: Usage::default() };
+    for (model, used) in &counts.models {
+        let cost = prices.get(model).map(|price| used.usage.cost(&price));
+        sum.usd_micros = sum.usd_micros.zip(cost).map(|(sum, cost)| sum.saturating_add(cost));
+        sum.usage += used.usage;
+    }
+    (!counts.models.is_empty()).then_some(sum)
+}
