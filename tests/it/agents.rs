@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 mod adapters;
 mod command;
+mod egress;
 mod native;
 mod native_actions;
 mod native_bad;

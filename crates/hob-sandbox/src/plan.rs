@@ -87,6 +87,7 @@ impl Sandbox {
             tier: self.0.tier,
             read: self.0.read.clone(),
             write: self.0.write.clone(),
+            instead: Vec::new(),
             network: self.0.network.clone(),
             limits: self.0.limits,
             launcher: self.0.launcher.clone(),
@@ -100,6 +101,7 @@ pub struct Plan {
     pub(crate) tier: Tier,
     pub(crate) read: Vec<PathBuf>,
     pub(crate) write: Vec<PathBuf>,
+    pub(crate) instead: Vec<(PathBuf, PathBuf)>,
     pub(crate) network: Network,
     pub(crate) limits: Limits,
     pub(crate) launcher: PathBuf,
@@ -117,6 +119,13 @@ impl Plan {
     #[must_use]
     pub fn writes(mut self, path: impl Into<PathBuf>) -> Self {
         self.write.push(path.into());
+        self
+    }
+
+    /// Shows the child `other`, read-only, in the place of `path`, which is there and no link. Only a box can do that.
+    #[must_use]
+    pub fn shows_instead(mut self, path: impl Into<PathBuf>, other: impl Into<PathBuf>) -> Self {
+        self.instead.push((path.into(), other.into()));
         self
     }
 

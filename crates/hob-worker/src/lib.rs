@@ -40,7 +40,7 @@ pub use error::{OperatorError, WorkError};
 pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};
 pub use explain::Explained;
 pub use reconcile::{Requested, approve, kill_switch, pause, repository_record, resume, terminate, unblock};
-pub use sandbox::sandbox;
+pub use sandbox::{sandbox, try_sandbox};
 pub use schedule::{
     Concurrency, IssueResult, Repositories, RunLimits, RunSummary, WorkedOn, WorkerFactory, WorkerPool, run_forever,
     run_once, run_sequentially, work_on,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hob_config::{Settings, child_environment, toolchain_folders};
 use hob_process::{Environment, Exit, Program};
-use hob_sandbox::{Sandbox, Tier, probe};
+use hob_sandbox::{Network, Sandbox, Tier, probe};
 use tokio_util::sync::CancellationToken;
 
 /// What the settings make of it. `launcher` is Hob's program; homes of children are made below `state_dir`.
@@ -21,7 +21,7 @@ pub fn sandbox(settings: &Settings, state_dir: &Path, launcher: PathBuf) -> Sand
 ///
 /// # Errors
 /// What is missing, and what to do.
-pub(super) async fn try_sandbox(sandbox: &Sandbox, environment: &Environment) -> Result<String, String> {
+pub async fn try_sandbox(sandbox: &Sandbox, environment: &Environment) -> Result<String, String> {
     let tier = sandbox.tier();
     let cannot = |why: &str| {
         format!("this machine has no sandbox of the tier `{tier}`: {why}; or set `sandbox.tier` to another tier")
@@ -36,7 +36,13 @@ pub(super) async fn try_sandbox(sandbox: &Sandbox, environment: &Environment) ->
     let Ok(Ok(canary)) = canary else { return Err("a temporary file cannot be made".to_owned()) };
     let look = Program::inside(&sandbox.plan(), "cat", environment).arg(canary.path()).dir("/usr");
     match look.run(&CancellationToken::new()).await {
-        Ok(finished) if finished.exit == Exit::Code(1) => Ok(format!("{tier}: tried, and it holds")),
+        Ok(finished) if finished.exit == Exit::Code(1) => {
+            let network = match sandbox.network() {
+                Network::Open => "the network is open",
+                Network::None | Network::Proxy { .. } => "no network",
+            };
+            Ok(format!("{tier}: tried, and it holds; {network} (`sandbox.network`)"))
+        }
         Ok(finished) if finished.exit.is_success() => Err(cannot("a file that no plan allows could be read")),
         Ok(finished) => Err(cannot(&format!("{}: {}", finished.exit, finished.stderr.text().trim()))),
         Err(error) => Err(cannot(&error.to_string())),

@@ -5,9 +5,10 @@ use std::{collections::BTreeMap, path::Path};
 use anyhow::Context;
 use github_emulator::SeedFile;
 use hob_agent::AgentParts;
-use hob_config::{AgentSettings, BackendKind};
+use hob_config::{AgentSettings, BackendKind, Settings, child_environment};
 use hob_domain::{RepoName, State};
-use hob_worker::{RunLimits, WorkError, WorkEvent, run_once};
+use hob_sandbox::Tier;
+use hob_worker::{RunLimits, WorkError, WorkEvent, run_once, try_sandbox};
 use include_dir::{Dir, DirEntry, include_dir};
 
 use crate::cli::{
@@ -16,7 +17,7 @@ use crate::cli::{
     output::{BOLD, styled},
     progress::{Show, Timed, Verbosity},
     rehearsal::stage::{Desk, Source, Stage},
-    setup::Setup,
+    setup::{Setup, sandbox_of},
 };
 
 static BUNDLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/config/rehearsal");
@@ -32,6 +33,7 @@ pub(in crate::cli) async fn bundled(setup: Setup, desk: &Desk) -> anyhow::Result
     let asker = AgentSettings { backend: BackendKind::Command, command, ..AgentSettings::default() };
     settings.agents = BTreeMap::from([("native".to_owned(), native), ("asker".to_owned(), asker)]);
     settings.agent.default = "native".to_owned();
+    settings.sandbox.tier = best_tier(&settings, texts.path(), desk).await;
     let agents = AgentParts { agents: settings.agents.clone(), record: setup.record, ..AgentParts::default() };
     let files = bundled_files();
     let repo: RepoName = "hob/pace".parse()?;
@@ -40,6 +42,29 @@ pub(in crate::cli) async fn bundled(setup: Setup, desk: &Desk) -> anyhow::Result
     stage.watch.written()?;
     verify(&stage)?;
     Ok(stage)
+}
+
+/// The best tier that this machine has. The agents of this rehearsal are Hob's own: it is played without one, too.
+async fn best_tier(settings: &Settings, folder: &Path, desk: &Desk) -> Tier {
+    let mut lacks = "the setting `sandbox.tier` says so".to_owned();
+    if settings.sandbox.tier != Tier::None {
+        for tier in [Tier::Box, Tier::Fence] {
+            let mut settings = settings.clone();
+            settings.sandbox.tier = tier;
+            match try_sandbox(&sandbox_of(&settings, folder), &child_environment()).await {
+                Ok(_holds) => {
+                    say(
+                        desk,
+                        &format!("agents and checks run in a sandbox of the tier `{tier}`, the best of this machine"),
+                    );
+                    return tier;
+                }
+                Err(why) => lacks = why,
+            }
+        }
+    }
+    say(desk, &format!("agents and checks run without a sandbox: {lacks}"));
+    Tier::None
 }
 
 async fn play(stage: &Stage, desk: &Desk) -> anyhow::Result<()> {

@@ -37,12 +37,12 @@ const PRINTS: &str = r#"
 /// A world whose agent gets a key and ends its run in a `way`: a script that finds the key and the token in every encoding
 /// in the file `said` and in the variable `text`.
 async fn telling(way: &str) -> World {
-    let said = format!("say() {{ {PRINTS}\n}}\n(S=$OPENAI_API_KEY; say; S={TOKEN}; say) > {{DIR}}/said");
+    let said = format!("say() {{ {PRINTS}\n}}\n(S=$SERVICE_API_KEY; say; S={TOKEN}; say) > {{DIR}}/said");
     // As a text within JSON.
     let text = r#"text=$(awk '{ printf "%s\\n", $0 }' {DIR}/said)"#;
     let script = format!("{said}\n{text}\n{way}");
     let mut world = World::with_agent(&script).start().await;
-    world.settings.agents.get_mut("fixer").unwrap().env = vec!["OPENAI_API_KEY".to_owned()];
+    world.settings.agents.get_mut("fixer").unwrap().env = vec!["SERVICE_API_KEY".to_owned()];
     world
 }
 
@@ -50,7 +50,7 @@ async fn telling(way: &str) -> World {
 async fn passes(world: &World) -> (Ended, String) {
     let summary = world.dir().join("summary.md").display().to_string();
     let variables = [
-        ("OPENAI_API_KEY", KEY),
+        ("SERVICE_API_KEY", KEY),
         ("RUST_LOG", "debug"),
         ("GITHUB_ACTIONS", "true"),
         ("GITHUB_STEP_SUMMARY", summary.as_str()),
@@ -136,7 +136,7 @@ fn has_mark(texts: &[(String, String)], place: &str) {
 /// Attack corpus G77, G81, J110, J111: a model's key and the token in an agent's closing words and in the title it gives.
 #[tokio::test]
 async fn what_an_agent_says_of_its_work_tells_no_secret() {
-    let report = r#"printf '{"outcome": "done", "title": "Use %s", "summary": "%s"}\n' "$OPENAI_API_KEY" "$text""#;
+    let report = r#"printf '{"outcome": "done", "title": "Use %s", "summary": "%s"}\n' "$SERVICE_API_KEY" "$text""#;
     let world = telling(&format!("echo done > done.txt; cat {{DIR}}/said >&2; cat {{DIR}}/said; {report}")).await;
     world.asks("Make done.txt", "").await;
     let job = passes(&world).await;

@@ -28,6 +28,8 @@ pub(super) struct Adapter {
     pub(super) prices: &'static str,
     /// Beginnings of names that it leaves in the folder's top, which are no work.
     pub(super) litter: &'static [&'static str],
+    /// Files and folders of a repository that it takes for its own settings, programs to start and servers to ask among them.
+    pub(super) controls: &'static [&'static str],
     /// Plans a run.
     pub(super) plan: fn(&Situation<'_>) -> Plan,
     /// Reads one line of its output; what it returns is shown as progress.

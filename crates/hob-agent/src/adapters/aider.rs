@@ -22,6 +22,7 @@ pub(super) const AIDER: Adapter = Adapter {
     prompt: Prompt::File,
     prices: "",
     litter: &[".aider."],
+    controls: &[".aider.conf.yml", ".aider.model.metadata.json", ".aider.model.settings.yml", ".env"],
     plan,
     read,
     after: None,

@@ -23,6 +23,7 @@ use crate::{
     adapters::{
         adapter::{Adapter, PROMPT, Plan, Prompt, Situation},
         catalog::adapter,
+        controls::hide,
         end::{End, outcome},
         installation::installation,
         parsed_output::ParsedOutput,
@@ -218,7 +219,7 @@ impl AgentBackend for AdapterAgent {
         environment.insert("NO_COLOR".into(), "1".into());
         let plan = context.sandbox.plan().writes(&request.folder).network(egress.network.clone());
         let plan = self.installation(&environment).await.into_iter().fold(plan, HeldTo::reads);
-        let confined = Confined { plan, environment }.at(&home);
+        let mut confined = Confined { plan, environment }.at(&home);
         let version = check(self.adapter, &self.program, &confined, &context.cancel).await;
         if context.cancel.is_cancelled() {
             return Ok(report(cancelled(), Spend::default(), Instant::now()));
@@ -230,6 +231,7 @@ impl AgentBackend for AdapterAgent {
         let prompt = format!("{}{CLOSING}", request.brief).replace('\0', "");
         let mut plan = self.plan(request, context.sandbox.tier(), (&home, &egress), &prompt)?;
         home.write(std::mem::take(&mut plan.files)).await.map_err(no_home)?;
+        confined.plan = hide(self.adapter.controls, &request.folder, &home, confined.plan).map_err(no_settings)?;
         let run = Run { home, confined, egress, parsed: Arc::default(), end: context.cancel.child_token() };
         let (adapter, folder) = (self.adapter, request.folder.clone());
         let litter_before = spawn_blocking(move || litter(adapter, &folder)).await.map_err(broken)?;
@@ -266,6 +268,11 @@ fn setup(reason: String) -> AgentError {
 fn no_home(error: io::Error) -> AgentError {
     let reason = format!("make a home for the agent: {error}");
     AgentError { reason, failure: FailureClass::Transient { retry_after: None } }
+}
+
+fn no_settings(error: io::Error) -> AgentError {
+    let reason = format!("keep the repository's settings from the agent: {error}");
+    AgentError { reason, failure: FailureClass::NeedsHuman }
 }
 
 fn broken(error: JoinError) -> AgentError {

@@ -22,6 +22,7 @@ pub(super) const CLAUDE: Adapter = Adapter {
     prompt: Prompt::Stdin,
     prices: "anthropic/",
     litter: &[],
+    controls: &[".claude", ".mcp.json"],
     plan,
     read,
     after: None,

@@ -23,6 +23,7 @@ pub(super) const CODEX: Adapter = Adapter {
     prompt: Prompt::Stdin,
     prices: "openai/",
     litter: &[],
+    controls: &[".codex"],
     plan,
     read,
     after: None,

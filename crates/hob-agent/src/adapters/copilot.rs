@@ -24,6 +24,7 @@ pub(super) const COPILOT: Adapter = Adapter {
     prompt: Prompt::Argument,
     prices: "openai/",
     litter: &[],
+    controls: &[".copilot", ".github/copilot", ".github/hooks", ".mcp.json", ".vscode/mcp.json"],
     plan,
     read,
     after: Some(after),

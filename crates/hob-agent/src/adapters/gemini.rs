@@ -19,6 +19,7 @@ pub(super) const GEMINI: Adapter = Adapter {
     prompt: Prompt::Stdin,
     prices: "gemini/",
     litter: &[],
+    controls: &[".gemini", ".env"],
     plan,
     read,
     after: None,

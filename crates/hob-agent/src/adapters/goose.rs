@@ -14,6 +14,7 @@ pub(super) const GOOSE: Adapter = Adapter {
     prompt: Prompt::File,
     prices: "",
     litter: &[],
+    controls: &[".goose"],
     plan,
     read,
     after: None,

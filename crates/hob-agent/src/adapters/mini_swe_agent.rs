@@ -27,6 +27,7 @@ pub(super) const MINI_SWE_AGENT: Adapter = Adapter {
     prompt: Prompt::Argument,
     prices: "",
     litter: &[],
+    controls: &[".env"],
     plan,
     read,
     after: Some(after),

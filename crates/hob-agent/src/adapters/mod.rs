@@ -17,6 +17,7 @@ mod backend;
 mod catalog;
 mod claude;
 mod codex;
+mod controls;
 mod copilot;
 mod end;
 mod gemini;

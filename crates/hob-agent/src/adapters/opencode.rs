@@ -19,6 +19,7 @@ pub(super) const OPENCODE: Adapter = Adapter {
     prompt: Prompt::Stdin,
     prices: "",
     litter: &[],
+    controls: &[".opencode", "opencode.json", "opencode.jsonc"],
     plan,
     read,
     after: None,

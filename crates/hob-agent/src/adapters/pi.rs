@@ -19,6 +19,7 @@ pub(super) const PI: Adapter = Adapter {
     prompt: Prompt::Stdin,
     prices: "",
     litter: &[],
+    controls: &[".pi"],
     plan,
     read,
     after: None,

@@ -39,10 +39,9 @@ pub(super) fn command(plan: &Plan, folder: &Path) -> Result<(PathBuf, Vec<OsStri
             Err(_) => words.two("--ro-bind-try", path, path),
         }
     }
-    let shows = |outer: &Path, path: &Path| outer != path && path.starts_with(outer);
     let is_shown = |path: &Path| {
-        let others = plan.read.iter().chain(&plan.write).map(PathBuf::as_path);
-        READABLE.iter().map(Path::new).chain(others).any(|outer| shows(outer, path))
+        let others = plan.read.iter().chain(&plan.write).filter(|outer| outer.as_path() != path);
+        READABLE.iter().map(Path::new).chain(others.map(PathBuf::as_path)).any(|outer| path.starts_with(outer))
     };
     // A program that is a link finds what belongs to it by the link: bound by itself, it would be a file of another place.
     let (links, read): (Vec<_>, Vec<_>) =
@@ -61,6 +60,9 @@ pub(super) fn command(plan: &Plan, folder: &Path) -> Result<(PathBuf, Vec<OsStri
         if let Ok(target) = std::fs::read_link(link) {
             words.two("--symlink", &target, link);
         }
+    }
+    for (path, other) in &plan.instead {
+        words.two("--ro-bind", other, path);
     }
     words.two("--ro-bind", &launcher, Path::new(LAUNCHER));
     words.0.extend(["--chdir".into(), folder.into(), "--".into(), LAUNCHER.into()]);
