@@ -6,7 +6,14 @@ use hob_domain::FailureClass;
 use hob_process::{Environment, Program, Shell};
 use hob_sandbox::{Plan, Sandbox, Tier};
 
-use crate::{AgentError, RunContext, egress::RunEgress, environment::of_child, home::Home};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    AgentError, RunContext,
+    egress::{EgressRules, Limits, RunEgress},
+    environment::of_child,
+    home::Home,
+};
 
 /// Both, for all children that work in one folder.
 #[derive(Debug, Clone)]
@@ -24,11 +31,30 @@ impl Confined {
     /// The system's, when the home cannot be made.
     pub async fn to(folder: &Path, sandbox: &Sandbox, environment: Environment) -> io::Result<(Self, Option<Home>)> {
         let confined = Self { plan: sandbox.plan().writes(folder), environment };
-        if confined.plan.tier() == Tier::None {
+        if confined.plan.tier() == Tier::None && sandbox.template().is_none() {
             return Ok((confined, None));
         }
-        let home = Home::create(sandbox.homes().map(Path::to_owned)).await?;
+        let home = Home::create(sandbox.homes().map(Path::to_owned), sandbox.template()).await?;
         Ok((confined.at(&home), Some(home)))
+    }
+
+    /// Those of set-up steps that work in `folder`, have the folder `home` for a home, and reach `hosts` where the network is
+    /// closed; they do so until the egress is dropped.
+    ///
+    /// # Errors
+    /// [`AgentError`] when a host is none, or the machine lacks what a way to one needs.
+    pub async fn to_set_up(
+        (folder, home): (&Path, &Path),
+        hosts: &[String],
+        sandbox: &Sandbox,
+        environment: Environment,
+        cancel: &CancellationToken,
+    ) -> Result<(Self, RunEgress), AgentError> {
+        let egress = EgressRules::to_hosts(hosts)?.open_in(sandbox, cancel, Limits::default()).await?;
+        let mut environment = egress.environment(environment);
+        environment.insert("HOME".into(), home.into());
+        let plan = sandbox.plan().writes(folder).writes(home).network(egress.network.clone());
+        Ok((Self { plan, environment }, egress))
     }
 
     /// Those of a run that works in `folder`, with this egress.

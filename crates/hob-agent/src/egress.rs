@@ -127,16 +127,31 @@ impl EgressRules {
     pub(crate) fn new(settings: &AgentSettings, variables: &Environment) -> Result<Self, AgentError> {
         let names = settings.env.iter().filter(|name| may_pass(name));
         let mut rules = Self::default().passing(names.map(String::as_str), variables);
-        for text in &settings.hosts {
-            let bad = |error: InvalidHost| misconfigured(format!("`{text}` in its `hosts`: {error}"));
+        rules.list(&settings.hosts)?;
+        Ok(rules)
+    }
+
+    /// Reaches `hosts` alone.
+    ///
+    /// # Errors
+    /// What is wrong with a host.
+    pub(crate) fn to_hosts(hosts: &[String]) -> Result<Self, AgentError> {
+        let mut rules = Self::default();
+        rules.list(hosts)?;
+        Ok(rules)
+    }
+
+    fn list(&mut self, hosts: &[String]) -> Result<(), AgentError> {
+        for text in hosts {
+            let bad = |error: InvalidHost| misconfigured(format!("`{text}` in `hosts`: {error}"));
             match text.parse() {
-                Ok(host) => rules.hosts.push(host),
+                Ok(host) => self.hosts.push(host),
                 // Who names an address knows where it is.
-                Err(InvalidHost::Literal) => rules.private_hosts.push(Host::private(text).map_err(bad)?),
+                Err(InvalidHost::Literal) => self.private_hosts.push(Host::private(text).map_err(bad)?),
                 Err(error) => return Err(bad(error)),
             }
         }
-        Ok(rules)
+        Ok(())
     }
 
     /// Passes those of `variables` on that `names` names.
@@ -202,23 +217,30 @@ impl EgressRules {
     /// # Errors
     /// [`AgentError`] when the machine lacks what it needs.
     pub(crate) async fn open(&self, context: &RunContext, request: &RunRequest) -> Result<RunEgress, AgentError> {
-        let sandbox = &context.sandbox;
+        let limits = Limits { usd_micros: request.usd_micros, tokens: request.tokens };
+        self.open_in(&context.sandbox, &context.cancel, limits).await
+    }
+
+    /// Opens it for programs in `sandbox`, until `cancel`.
+    ///
+    /// # Errors
+    /// [`AgentError`] when the machine lacks what it needs.
+    pub(crate) async fn open_in(
+        &self,
+        sandbox: &Sandbox,
+        cancel: &CancellationToken,
+        Limits { usd_micros, tokens }: Limits,
+    ) -> Result<RunEgress, AgentError> {
         let (is_closed, routes) = (is_closed(sandbox), self.routes());
         let mut variables = self.variables.clone();
         let reaches = !is_closed || self.lists_hosts();
         variables.retain(|name, _| !has_route(name) && (reaches || !WITHOUT_ROUTE.iter().any(|key| name == *key)));
         if routes.is_empty() && (!is_closed || !self.lists_hosts()) {
             let network = sandbox.network().clone();
-            return Ok(RunEgress {
-                open: None,
-                variables,
-                services: Services::default(),
-                network,
-                tokens: request.tokens,
-            });
+            return Ok(RunEgress { open: None, variables, services: Services::default(), network, tokens });
         }
         let prices = Prices::of(&self.models, &routes);
-        let budget = request.usd_micros.map(|micros| {
+        let budget = usd_micros.map(|micros| {
             let prices = prices.clone();
             Budget::new(micros, move |model| prices.get(model))
         });
@@ -237,7 +259,7 @@ impl EgressRules {
             budget,
             ..EgressConfig::default()
         };
-        let egress = Egress::start(config, listen, context.cancel.clone()).await.map_err(broken)?;
+        let egress = Egress::start(config, listen, cancel.clone()).await.map_err(broken)?;
         let (network, base) = match (&socket, egress.proxy_url()) {
             (Some((_, path)), _) => {
                 (Network::Proxy { socket: path.clone(), port: PORT }, format!("http://127.0.0.1:{PORT}"))
@@ -261,7 +283,7 @@ impl EgressRules {
             services.set(service, address);
         }
         let open = Some(Open { egress, prices, _socket: socket.map(|(folder, _)| folder) });
-        Ok(RunEgress { open, variables, services, network, tokens: request.tokens })
+        Ok(RunEgress { open, variables, services, network, tokens })
     }
 }
 
@@ -318,9 +340,16 @@ impl Prices {
     }
 }
 
+/// What a run may use of its models; none: not limited.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Limits {
+    usd_micros: Option<u64>,
+    tokens: Option<u64>,
+}
+
 /// The egress of one run. Dropping it closes it.
 #[derive(Debug)]
-pub(crate) struct RunEgress {
+pub struct RunEgress {
     open: Option<Open>,
     /// The variables that the settings name, with placeholders and addresses.
     pub(crate) variables: Environment,

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use hob_process::{drop_in_background, remove_tree};
+use hob_process::{copy_tree, drop_in_background, remove_tree};
 use tokio::task::spawn_blocking;
 
 /// Who commits, for an agent that does: its commits do not count, but git refuses to make them without a name.
@@ -32,15 +32,16 @@ impl Drop for Folder {
 }
 
 impl Home {
-    /// Makes one below `homes`, or where temporary files are.
+    /// Makes one below `homes`, or where temporary files are, with a copy of what the folder `template` has.
     ///
     /// # Errors
     /// The system's error.
-    pub(crate) async fn create(homes: Option<PathBuf>) -> io::Result<Self> {
-        spawn_blocking(move || Self::create_now(homes.as_deref())).await?
+    pub(crate) async fn create(homes: Option<PathBuf>, template: Option<&Path>) -> io::Result<Self> {
+        let template = template.map(Path::to_owned);
+        spawn_blocking(move || Self::create_now(homes.as_deref(), template.as_deref())).await?
     }
 
-    fn create_now(homes: Option<&Path>) -> io::Result<Self> {
+    fn create_now(homes: Option<&Path>, template: Option<&Path>) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         builder.prefix("home-");
         let made = match homes {
@@ -54,6 +55,9 @@ impl Home {
         let home = Self { folder: Some(Folder(path.clone())), path };
         std::fs::create_dir(home.temporary())?;
         write(&home.path, Path::new(".gitconfig"), GIT)?;
+        if let Some(template) = template {
+            copy_tree(template, &home.path)?;
+        }
         Ok(home)
     }
 

@@ -23,6 +23,7 @@ pub use approval::{Approval, Proposal, Verdict};
 pub use backend::{AgentBackend, AgentError, Machine, RunContext};
 pub use command::CommandAgent;
 pub use confined::Confined;
+pub use egress::RunEgress;
 pub use executor::Executor;
 pub use home::Home;
 pub use native::{Comparison, Difference, NativeAgent, Replayed, compare};

@@ -40,7 +40,8 @@ impl Settings {
             check_kinds(&table)?;
             builder = builder.add_source(File::from_str(&text, FileFormat::Toml));
         }
-        let lists = ["labels.priority", "model.fallback", "sandbox.read", "sandbox.write", "trust.bots"];
+        let lists =
+            ["labels.priority", "model.fallback", "sandbox.hosts", "sandbox.read", "sandbox.write", "trust.bots"];
         let mut environment = Environment::with_prefix("HOB")
             .prefix_separator("__")
             .separator("__")

@@ -3,7 +3,10 @@
 //! They say how the repository is checked and what may not be touched. They cannot pass variables to an agent, nor say
 //! where a model is: those belong to whoever runs Hob.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    path::{Component, Path},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +21,10 @@ pub const REPOSITORY_SETTINGS_PATH: &str = ".github/hob.toml";
 pub struct RepositorySettings {
     /// Shell commands that prove the work; Hob runs each on the base and on the head.
     pub checks: Vec<String>,
+    /// Shell commands that fetch what checks and agents need, which have no network themselves.
+    pub setup: Vec<String>,
+    /// Files whose contents decide whether the steps run anew.
+    pub setup_key: Vec<String>,
     /// The agent that works here; none: the process's own choice.
     pub agent: Option<String>,
     /// Agents of this repository.
@@ -60,8 +67,15 @@ impl RepositorySettings {
             );
             return Err(RepositorySettingsError(reason));
         }
-        if settings.checks.iter().any(|check| check.trim().is_empty()) {
-            return Err(RepositorySettingsError("a check is empty: write a shell command".to_owned()));
+        for (name, commands) in [("check", &settings.checks), ("set-up step", &settings.setup)] {
+            if commands.iter().any(|command| command.trim().is_empty()) {
+                return Err(RepositorySettingsError(format!("a {name} is empty: write a shell command")));
+            }
+        }
+        let plain = |path: &String| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+        if let Some(bad) = settings.setup_key.iter().find(|path| path.is_empty() || !plain(path)) {
+            let reason = format!("`{bad}` in `setup_key` is no path within the repository");
+            return Err(RepositorySettingsError(reason));
         }
         Ok(settings)
     }
@@ -87,6 +101,8 @@ mod tests {
             ("cheks = []", "cheks"),
             ("checks = ['']", "empty"),
             ("[agents.a]\nenv = ['AWS_SECRET_ACCESS_KEY']", "agents.a.env"),
+            ("setup = ['']", "a set-up step is empty"),
+            ("setup_key = ['../x']", "no path within the repository"),
             ("[agents.a]\nhosts = ['example.org']", "agents.a.hosts"),
             ("[agents.a]\nbackend = 'claude'\ncommand = ['./mine']", "agents.a.command"),
         ] {

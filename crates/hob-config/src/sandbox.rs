@@ -13,6 +13,8 @@ pub struct SandboxSettings {
     pub tier: Tier,
     /// Whether they reach the network.
     pub network: NetworkSetting,
+    /// Hosts that the set-up steps of repositories reach where the network is closed.
+    pub hosts: Vec<String>,
     /// Paths beside the system's that they may read and execute.
     pub read: Vec<PathBuf>,
     /// Paths that they may write, too.

@@ -5,6 +5,7 @@
 
 mod background;
 mod capture;
+mod copy;
 mod end_marker;
 mod environment;
 mod hide;
@@ -18,6 +19,7 @@ mod watchdog;
 
 pub use background::drop_in_background;
 pub use capture::Captured;
+pub use copy::copy_tree;
 pub use environment::Environment;
 pub use hide::hide_from_children;
 pub use process_tag::TaggedProcesses;

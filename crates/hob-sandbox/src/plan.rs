@@ -20,6 +20,7 @@ struct Shared {
     read: Vec<PathBuf>,
     write: Vec<PathBuf>,
     homes: Option<PathBuf>,
+    template: Option<PathBuf>,
     network: Network,
     limits: Limits,
 }
@@ -32,8 +33,8 @@ impl Sandbox {
 
     /// The least tier that children get. `launcher` is Hob's program, which begins with [`was_launched`](crate::was_launched).
     pub fn new(tier: Tier, launcher: PathBuf, limits: Limits) -> Self {
-        let (read, write, homes, network) = (Vec::new(), Vec::new(), None, Network::None);
-        Self(Arc::new(Shared { tier, launcher, read, write, homes, network, limits }))
+        let (read, write, network) = (Vec::new(), Vec::new(), Network::None);
+        Self(Arc::new(Shared { tier, launcher, read, write, homes: None, template: None, network, limits }))
     }
 
     /// Lets every child read and execute what is below these paths, and write below those.
@@ -53,6 +54,12 @@ impl Sandbox {
     #[must_use]
     pub fn homes_in(self, homes: PathBuf) -> Self {
         Self(Arc::new(Shared { homes: Some(homes), ..(*self.0).clone() }))
+    }
+
+    /// Fills the homes of children with a copy of what is in this folder.
+    #[must_use]
+    pub fn with_template(self, template: PathBuf) -> Self {
+        Self(Arc::new(Shared { template: Some(template), ..(*self.0).clone() }))
     }
 
     /// Gives every child this network, where its own plan names no other.
@@ -79,6 +86,11 @@ impl Sandbox {
     /// Where homes of children are made; none: where temporary files are.
     pub fn homes(&self) -> Option<&Path> {
         self.0.homes.as_deref()
+    }
+
+    /// What homes of children are filled with.
+    pub fn template(&self) -> Option<&Path> {
+        self.0.template.as_deref()
     }
 
     /// The plan of a child, which may use what the system's folders have and what all children share.

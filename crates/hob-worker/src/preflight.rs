@@ -6,7 +6,7 @@ use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings, Settings};
 use hob_domain::{DiffPolicy, FailureClass, HobFiles, count};
 use hob_forge::{BaseBranch, OpenIssues, Tips};
 use hob_process::Program;
-use hob_sandbox::Tier;
+use hob_sandbox::{Network, Tier, probe};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -134,9 +134,30 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
             return Ok(findings);
         }
     };
+    set_up(worker, &rules, &mut findings);
     repository_rules(worker, &rules, &mut findings).await?;
     agent(worker, &rules, &mut findings).await?;
     Ok(findings)
+}
+
+/// What the repository's set-up steps need.
+fn set_up(worker: &Worker, rules: &RepositorySettings, findings: &mut Findings) {
+    let is_closed = worker.sandbox.tier() != Tier::None && *worker.sandbox.network() == Network::None;
+    if rules.setup.is_empty() || !is_closed {
+        return;
+    }
+    match (worker.settings.sandbox.hosts.as_slice(), probe(Tier::Box).missing) {
+        ([], _) => findings.add(
+            Health::Note,
+            "set-up",
+            "the steps reach no network: name the hosts of their package registries in `sandbox.hosts`",
+        ),
+        (_, Some(missing)) => {
+            let says = format!("the hosts of `sandbox.hosts` are reached from a box alone: {missing}");
+            findings.add(Health::Bad, "set-up", says);
+        }
+        (hosts, None) => findings.add(Health::Ok, "set-up", format!("the steps reach {}", hosts.join(", "))),
+    }
 }
 
 /// What this machine has to have; whether it has git.

@@ -226,6 +226,11 @@ impl Checkout {
         blocking("remember the push", move || write(&place, sha)).await
     }
 
+    /// Where the issue's folders are.
+    pub(super) fn issue_folder(&self) -> &IssueFolder {
+        &self.folder
+    }
+
     /// Hob's git directory of the issue: for pushing from.
     pub(super) fn git_dir(&self) -> PathBuf {
         self.folder.git()

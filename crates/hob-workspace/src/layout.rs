@@ -7,6 +7,7 @@
 //! ROOT/OWNER/NAME/issues/N/git        Hob's: branch, index and new objects of the issue
 //! ROOT/OWNER/NAME/issues/N/tree       the agent's folder, with a throwaway `.git`
 //! ROOT/OWNER/NAME/issues/N/proof      where the checks run
+//! ROOT/OWNER/NAME/prepared/KEY        what set-up steps left: `home`, and new `files` of the checkout
 //! ROOT/OWNER/NAME/trash               folders of issues that are to be removed
 //! ```
 
@@ -62,6 +63,12 @@ impl IssueFolder {
     pub(super) fn mirror_objects(&self) -> PathBuf {
         let repo = self.0.ancestors().nth(2).unwrap_or(&self.0);
         repo.join("mirror.git/objects")
+    }
+
+    /// Where the repository keeps what set-up steps left.
+    pub(super) fn prepared(&self) -> PathBuf {
+        let repo = self.0.ancestors().nth(2).unwrap_or(&self.0);
+        repo.join("prepared")
     }
 
     pub(super) fn index(&self) -> PathBuf {

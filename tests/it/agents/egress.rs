@@ -122,7 +122,7 @@ async fn a_host_that_is_none_is_told_before_a_run() {
         };
         let agents = [("test".to_owned(), settings)].into();
         let error = Registry::new(AgentParts { agents, ..AgentParts::default() }).unwrap().get("test").err().unwrap();
-        assert!(error.reason.contains(&format!("`{host}` in its `hosts`")) && error.reason.contains(why), "{error}");
+        assert!(error.reason.contains(&format!("`{host}` in `hosts`")) && error.reason.contains(why), "{error}");
         assert_eq!(error.failure, FailureClass::Misconfigured);
     }
 }

@@ -34,6 +34,7 @@ mod publishing;
 mod reading;
 mod secrets;
 mod seeds;
+mod set_up;
 mod several;
 mod signals;
 mod trouble;

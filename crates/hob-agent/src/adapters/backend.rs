@@ -214,7 +214,7 @@ struct Run {
 impl AgentBackend for AdapterAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
         let egress = self.egress.open(context, request).await?;
-        let home = Home::create(self.homes.clone()).await.map_err(no_home)?;
+        let home = Home::create(self.homes.clone(), context.sandbox.template()).await.map_err(no_home)?;
         let mut environment = of_child(context, &egress);
         environment.insert("NO_COLOR".into(), "1".into());
         let plan = context.sandbox.plan().writes(&request.folder).network(egress.network.clone());

@@ -14,7 +14,11 @@ use tracing::Instrument;
 
 use crate::{
     WorkError, Worker,
-    attempt::{branch::keep, job::Job},
+    attempt::{
+        branch::keep,
+        job::Job,
+        set_up::{SetUp, set_up},
+    },
 };
 
 /// Lines of progress that may wait to be shown.
@@ -35,7 +39,11 @@ pub(super) async fn run_agent(
     // Dropped with the run, so that a run that ends early ends its children too.
     let cancel = worker.cancel.child_token();
     // `git` in the agent's folder reads objects that are Hob's.
-    let sandbox = worker.sandbox.clone().reading(job.checkout.borrowed_folders());
+    let mut sandbox = worker.sandbox.clone().reading(job.checkout.borrowed_folders());
+    if let SetUp::Ready(prepared) = set_up(worker, job, job.checkout.start()).await? {
+        job.checkout.take_prepared(&prepared).await?;
+        sandbox = sandbox.with_template(prepared.home());
+    }
     let context =
         RunContext::new(cancel.clone(), sender, worker.environment.clone(), sandbox).asking(worker.approval.clone());
     let _ends_with_run = cancel.drop_guard();

@@ -22,6 +22,7 @@ mod publish;
 mod reservation;
 mod room;
 mod rounds;
+mod set_up;
 
 pub(super) use attempt::attempt;
 pub(super) use end::Attempted;

@@ -14,6 +14,7 @@ use crate::{
         branch::{policy_violations, work_so_far},
         end::AttemptEnd,
         job::Job,
+        set_up::{SetUp, set_up},
     },
 };
 
@@ -104,6 +105,7 @@ async fn checks_on(
     if checks.is_empty() {
         return Ok(Vec::new());
     }
+    let set_up = set_up(worker, job, sha).await?;
     let folder = job.checkout.proof(sha).await?;
     let settings = &worker.settings.checks;
     let limits = CheckLimits {
@@ -111,12 +113,19 @@ async fn checks_on(
         output_bytes: settings.output_bytes,
     };
     // Nothing that an agent or another check left in a home reaches it.
-    let sandbox = worker.sandbox.clone().reading(job.checkout.borrowed_folders());
+    let mut sandbox = worker.sandbox.clone().reading(job.checkout.borrowed_folders());
+    if let SetUp::Ready(prepared) = &set_up {
+        prepared.copy_files(&folder).await?;
+        sandbox = sandbox.with_template(prepared.home());
+    }
     let confined = Confined::to(&folder, &sandbox, worker.environment.clone()).await;
     let (confined, _home) =
         confined.map_err(|source| WorkError::Checks(ProcessError::Start { program: "sh".into(), source }))?;
     let run = run_checks(&folder, checks, (&confined.plan, &confined.environment), limits, &worker.cancel);
-    let results = run.await.map_err(WorkError::Checks)?;
+    let mut results = run.await.map_err(WorkError::Checks)?;
+    if let SetUp::Failed(step) = set_up {
+        results.insert(0, *step);
+    }
     let passed = results.iter().filter(|check| check.passed()).count();
     worker.emit(&WorkEvent::Checked { issue: job.number(), on, passed, run: results.len() });
     Ok(results)

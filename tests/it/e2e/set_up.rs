@@ -1,0 +1,106 @@
+//! Set-up steps of a repository: what they fetch is there for agents and checks.
+
+use serde_json::json;
+
+use crate::harness::{Builder, World};
+
+/// A repository whose steps leave a folder that git ignores, a file that it does not, and a file in the home; each run of
+/// theirs is a line in `runs`. Its check needs all of it.
+fn preparing(agent: &str) -> Builder {
+    let steps = "mkdir -p packages/a/deps && cp lock packages/a/deps && echo x > new && echo home > \"$HOME/cache\"";
+    let rules = format!(
+        "setup = ['''{steps}''', 'echo ran >> {{DIR}}/runs']\nsetup_key = ['lock']\n\
+         checks = ['cmp lock packages/a/deps/lock && test -f new && grep home \"$HOME/cache\"']\n"
+    );
+    World::with_agent(agent)
+        .file("lock", "1\n")
+        .file("packages/a/README.md", "A package.\n")
+        .file(".gitignore", "deps/\n")
+        .file(".github/hob.toml", &rules)
+}
+
+#[tokio::test]
+async fn the_steps_run_once_for_what_they_depend_on_and_what_they_left_is_no_work() {
+    let agent =
+        "test -f packages/a/deps/lock && test ! -e new && grep -q home \"$HOME/cache\" && echo done > done-$HOB_ISSUE";
+    let world = preparing(agent).start().await;
+    for title in ["First", "Second"] {
+        world.asks(title, "").await;
+    }
+    world.run().await;
+    assert!(world.failures().is_empty(), "{:?}", world.failures());
+    let pulls = world.pulls().await;
+    assert_eq!(pulls.len(), 2);
+    for pull in &pulls {
+        let number = pull["number"].as_u64().unwrap();
+        let files = world.look(&format!("/pulls/{number}/files")).await;
+        let names: Vec<_> = files.as_array().unwrap().iter().map(|file| file["filename"].as_str().unwrap()).collect();
+        assert!(matches!(names.as_slice(), [name] if name.starts_with("done-")), "{names:?}");
+    }
+    assert_eq!(std::fs::read_to_string(world.dir().join("runs")).unwrap(), "ran\n");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn work_that_changes_what_the_steps_depend_on_has_them_run_anew() {
+    let world = preparing("echo 2 > lock").start().await;
+    world.asks("Raise the lock", "").await;
+    world.run().await;
+    assert_eq!(world.pulls().await.len(), 1, "{:?}", world.failures());
+    assert_eq!(std::fs::read_to_string(world.dir().join("runs")).unwrap(), "ran\nran\n");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_step_that_fails_on_the_work_goes_back_to_the_agent() {
+    let rules = "setup = ['test ! -f done.txt || { echo no such package; exit 4; }']\nsetup_key = ['done.txt']\nchecks = ['true']\n";
+    let world = World::with_agent("case $n in 0) echo x > done.txt;; *) rm done.txt; echo y > other.txt;; esac")
+        .file(".github/hob.toml", rules)
+        .start()
+        .await;
+    let issue = world.asks("Use the package", "").await;
+    world.run().await;
+    let briefs = world.briefs(issue);
+    assert_eq!(briefs.len(), 2);
+    assert!(briefs[1].contains("no such package"), "{}", briefs[1]);
+    assert_eq!(world.pulls().await.len(), 1);
+    world.finish().await;
+}
+
+/// Attack corpus J126
+#[tokio::test]
+async fn what_a_run_does_to_its_copy_reaches_no_other() {
+    let agent = "echo evil > packages/a/deps/lock; echo evil > \"$HOME/cache\"; echo done > done-$HOB_ISSUE; \
+                 find / -path '*/prepared/*' -name cache 2>/dev/null | while read f; do echo evil > \"$f\"; done";
+    let world = preparing(agent).start().await;
+    for title in ["First", "Second"] {
+        world.asks(title, "").await;
+    }
+    world.run().await;
+    let pulls = world.pulls().await;
+    assert_eq!(pulls.len(), 2, "{:?}", world.failures());
+    for pull in &pulls {
+        assert!(pull["body"].as_str().unwrap().contains("**Green**"), "{}", pull["body"]);
+    }
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_step_reaches_the_listed_hosts_and_a_check_reaches_none() {
+    let listed = hob_bench::serve(hob_bench::Script::new(["true"]), |_| {}).await.unwrap();
+    let program = "import sys, urllib.request as r\ntry:\n    r.urlopen(sys.argv[1])\nexcept r.HTTPError:\n    pass\n";
+    let get = format!("NO_PROXY= no_proxy= python3 get.py {}/v1/models", listed.address());
+    let rules = format!("setup = {}\nchecks = {}\n", json!([get]), json!([format!("! {get}")]));
+    let host = listed.address().trim_start_matches("http://");
+    let world = World::with_agent("echo done > done.txt")
+        .file(".github/hob.toml", &rules)
+        .file("get.py", program)
+        .set("sandbox.hosts", host)
+        .start()
+        .await;
+    world.asks("Try it", "").await;
+    world.run().await;
+    let pull = world.pull().await;
+    assert!(pull["body"].as_str().unwrap().contains("**Green**"), "{}", pull["body"]);
+    world.finish().await;
+}
