@@ -33,6 +33,7 @@ mod repository;
 mod retry;
 mod run;
 mod secrets;
+mod set_up;
 mod slug;
 mod snapshot;
 mod spend;
@@ -81,6 +82,7 @@ pub use repository::{
 pub use retry::{FailureClass, failure_mark};
 pub use run::{Outcome, Progress, RunReport, RunRequest};
 pub use secrets::{SecretKind, secrets_in, without_tokens};
+pub use set_up::proposed_set_up;
 pub use slug::branch_for;
 pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};
 pub use spend::{Spend, dollars};

@@ -118,6 +118,11 @@ struct ContentWire {
     encoding: String,
 }
 
+#[derive(Serialize, Deserialize)]
+struct NameWire {
+    name: String,
+}
+
 /// The repository itself.
 #[derive(Debug, Clone, Copy)]
 pub struct Repository<'a> {
@@ -179,6 +184,16 @@ impl Repository<'_> {
         let found: Vec<RefWire> =
             self.forge.get_all(&path, ContentsRead.to("list the branches"), "delete old branches").await?;
         Ok(found.into_iter().filter_map(|found| found.name.strip_prefix("refs/heads/").map(str::to_owned)).collect())
+    }
+
+    /// The names in the top folder of a commit; GitHub shows 1,000.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn top_names(self, at: &Sha) -> Result<Vec<String>, ForgeError> {
+        let path = self.forge.path(&format!("/contents/?ref={at}"));
+        let found: Vec<NameWire> = self.forge.get(&path, ContentsRead.to("list the repository's top folder")).await?;
+        Ok(found.into_iter().map(|found| found.name).collect())
     }
 
     /// A file at a commit; none where it is not there.

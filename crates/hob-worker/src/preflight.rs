@@ -3,7 +3,7 @@
 
 use hob_agent::Machine;
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings, Settings};
-use hob_domain::{DiffPolicy, FailureClass, HobFiles, count};
+use hob_domain::{DiffPolicy, FailureClass, HobFiles, Sha, count, proposed_set_up};
 use hob_forge::{BaseBranch, OpenIssues, Tips};
 use hob_process::Program;
 use hob_sandbox::{Network, Tier, probe};
@@ -46,6 +46,8 @@ pub struct Finding {
 #[derive(Debug, Default)]
 struct Findings {
     all: Vec<Finding>,
+    /// The base, where checks run without a network and nothing is set up for them.
+    unprepared: Option<Sha>,
     error: Option<WorkError>,
 }
 
@@ -81,7 +83,17 @@ impl Findings {
 /// # Errors
 /// [`WorkError`] of a look that failed for a reason that may pass.
 pub async fn examine(worker: &Worker) -> Result<Vec<Finding>, WorkError> {
-    Ok(look(worker).await?.all)
+    let mut findings = look(worker).await?;
+    if let Some(base) = findings.unprepared.take() {
+        let names = worker.forge.repository().top_names(&base).await?;
+        if let Some(lines) = proposed_set_up(names.iter().map(String::as_str)) {
+            let says = format!(
+                "checks and agents have no network; what they need is fetched by {lines} in `.github/hob.toml`"
+            );
+            findings.add(Health::Note, "set-up", says);
+        }
+    }
+    Ok(findings.all)
 }
 
 /// Refuses to work where something is missing.
@@ -89,7 +101,7 @@ pub async fn examine(worker: &Worker) -> Result<Vec<Finding>, WorkError> {
 /// # Errors
 /// The one error that says what is missing, or [`WorkError::Misconfigured`] with all that is.
 pub(super) async fn preflight(worker: &Worker) -> Result<(), WorkError> {
-    let Findings { all, error } = look(worker).await?;
+    let Findings { all, error, unprepared: _ } = look(worker).await?;
     let bad = all.into_iter().filter(|finding| finding.health == Health::Bad);
     let bad: Vec<String> = bad.map(|finding| format!("{}: {}", finding.about, finding.says)).collect();
     match (bad.as_slice(), error) {
@@ -134,16 +146,19 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
             return Ok(findings);
         }
     };
-    set_up(worker, &rules, &mut findings);
+    set_up(worker, &rules, &base.sha, &mut findings);
     repository_rules(worker, &rules, &mut findings).await?;
     agent(worker, &rules, &mut findings).await?;
     Ok(findings)
 }
 
 /// What the repository's set-up steps need.
-fn set_up(worker: &Worker, rules: &RepositorySettings, findings: &mut Findings) {
-    let is_closed = worker.sandbox.tier() != Tier::None && *worker.sandbox.network() == Network::None;
-    if rules.setup.is_empty() || !is_closed {
+fn set_up(worker: &Worker, rules: &RepositorySettings, base: &Sha, findings: &mut Findings) {
+    if worker.sandbox.tier() == Tier::None || *worker.sandbox.network() == Network::Open {
+        return;
+    }
+    if rules.setup.is_empty() {
+        findings.unprepared = Some(base.clone()).filter(|_| !rules.checks.is_empty());
         return;
     }
     match (worker.settings.sandbox.hosts.as_slice(), probe(Tier::Box).missing) {

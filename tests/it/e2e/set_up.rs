@@ -104,3 +104,19 @@ async fn a_step_reaches_the_listed_hosts_and_a_check_reaches_none() {
     assert!(pull["body"].as_str().unwrap().contains("**Green**"), "{}", pull["body"]);
     world.finish().await;
 }
+
+#[tokio::test]
+async fn doctor_proposes_steps_for_a_lock_file_and_says_what_the_steps_reach() {
+    let world = World::fixing().file("package-lock.json", "{}\n").start().await;
+    let told = world.hob(&["doctor"]).await;
+    let wanted = r#"setup = ["npm ci"], setup_key = ["package-lock.json"] in `.github/hob.toml`"#;
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&told.stdout).contains(wanted), "{}\n{}", told.stdout, told.stderr);
+    world.finish().await;
+    let world = preparing("true").start().await;
+    let told = world.hob(&["doctor"]).await;
+    assert!(words(&told.stdout).contains("name the hosts of their package registries"), "{}", told.stdout);
+    let told = world.hob(&["doctor", "--set", "sandbox.hosts=registry.example"]).await;
+    assert!(words(&told.stdout).contains("the steps reach registry.example"), "{}", told.stdout);
+    world.finish().await;
+}
