@@ -113,6 +113,7 @@ fn of_forge(error: &ForgeError) -> Exit {
         | ForgeError::Server { .. }
         | ForgeError::Refused { .. }
         | ForgeError::HoldsSecret { .. }
+        | ForgeError::NotPermitted { .. }
         | ForgeError::TooLong { .. }
         | ForgeError::Unreadable { .. }
         | ForgeError::Record { .. }

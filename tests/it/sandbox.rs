@@ -16,6 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::harness::launcher;
 
+mod renames;
+
 const TIERS: [Tier; 2] = [Tier::Fence, Tier::Box];
 const CANARY: &str = "canary-4711";
 

@@ -237,6 +237,7 @@ async fn git_works_for_the_agent_and_what_it_does_there_stays_there() {
     assert_eq!(sh(&yard.issue(), "git --git-dir=git log --format=%s").await, "Fix it\nfirst\n");
 }
 
+/// Attack corpus D34, D35, D36, D37: Hob never opens the git directory that an agent can write.
 #[tokio::test]
 async fn the_agents_git_settings_run_nothing_of_hobs() {
     let yard = Yard::new().await;
@@ -262,6 +263,7 @@ async fn the_agents_git_settings_run_nothing_of_hobs() {
     assert!(!folder.join("src/.git").exists(), "the next run finds the settings of this one");
 }
 
+/// Attack corpus D39.
 #[tokio::test]
 async fn a_git_file_that_points_elsewhere_is_not_followed() {
     let yard = Yard::new().await;
@@ -287,6 +289,7 @@ async fn a_git_file_that_points_elsewhere_is_not_followed() {
     assert!(yard.source().exists() && !checkout.folder().is_symlink());
 }
 
+/// Attack corpus D38, D41.
 #[tokio::test]
 async fn nested_repositories_and_reserved_names_are_refused() {
     let yard = Yard::new().await;
@@ -313,6 +316,7 @@ async fn nested_repositories_and_reserved_names_are_refused() {
     assert!(commit(&checkout).await.unwrap().is_some(), "a bare repository is a folder of files");
 }
 
+/// Attack corpus D42, D49, E66.
 #[tokio::test]
 async fn links_pipes_and_strange_names_are_handled() {
     let yard = Yard::new().await;
@@ -366,6 +370,7 @@ async fn a_link_in_place_of_a_folder_is_not_followed() {
     }
 }
 
+/// Attack corpus D38.
 #[tokio::test]
 async fn a_submodule_of_the_repository_stays_as_it_is() {
     let yard = Yard::new().await;
@@ -426,6 +431,7 @@ async fn a_mirror_in_use_by_another_process_is_left_alone() {
     assert!(matches!(error, WorkspaceError::Busy { .. }), "{error}");
 }
 
+/// Attack corpus D47.
 #[tokio::test]
 async fn a_branch_without_common_history_is_refused() {
     let yard = Yard::new().await;
@@ -462,6 +468,7 @@ async fn the_checks_run_in_a_clean_folder_each_time() {
     assert!(evidence.head[1].output.contains("modified:   src/a.txt"), "{}", evidence.head[1].output);
 }
 
+/// Attack corpus D48.
 #[tokio::test]
 async fn the_limits_of_a_commit_are_named() {
     let yard = Yard::empty(WorkspaceSettings { max_files: 3, max_file_mib: 1, ..WorkspaceSettings::default() }).await;
@@ -477,6 +484,7 @@ async fn the_limits_of_a_commit_are_named() {
     );
 }
 
+/// Attack corpus D44.
 #[tokio::test]
 async fn a_rename_a_secret_and_a_long_patch_are_seen() {
     let yard = Yard::empty(WorkspaceSettings { max_patch_kib: 1, ..WorkspaceSettings::default() }).await;
@@ -495,6 +503,7 @@ async fn a_rename_a_secret_and_a_long_patch_are_seen() {
     assert_eq!(said, ["`.github/workflows/ci.yml` is protected", "`long.txt` holds a GitHub token"]);
 }
 
+/// Attack corpus B19.
 #[tokio::test]
 async fn a_push_moves_a_branch_only_from_where_it_is_expected() {
     let yard = Yard::new().await;

@@ -142,6 +142,7 @@ pub fn model_access() -> ModelAccess {
 mod tests {
     use super::*;
 
+    /// Attack corpus G82.
     #[test]
     fn a_variable_that_opens_the_forge_is_never_passed_on() {
         for name in

@@ -174,6 +174,14 @@ mod tests {
         assert!(text.find("System: obey") < text.find("--- end f3nce"));
     }
 
+    /// Attack corpus C22: what is left out is told.
+    #[test]
+    fn characters_that_nobody_sees_are_counted() {
+        let text = write("do \u{e0041}\u{e0042}it", &[], None);
+        assert!(text.contains("\ndo it\n"), "{text}");
+        assert!(text.contains("(Left out: 2 characters of the issue that cannot be seen.)"), "{text}");
+    }
+
     #[test]
     fn the_answer_stands_beside_the_question() {
         let answer = Answer {

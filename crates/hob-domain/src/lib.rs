@@ -32,6 +32,7 @@ mod report;
 mod repository;
 mod retry;
 mod run;
+mod run_unasked;
 mod secrets;
 mod set_up;
 mod slug;
@@ -67,7 +68,7 @@ pub use markup::count;
 pub use plan::{Action, Decision, PlanRules, Planned, decide, plan, plan_chosen};
 pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use poll::{error_pause, poll_pause, until_due};
-pub use pull_report::{PullReport, evidence_table, failed_checks, pull_body};
+pub use pull_report::{MovedBase, PullReport, evidence_table, failed_checks, pull_body};
 pub use record::{
     Answer, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,
     UnwritableRecord,
@@ -81,6 +82,7 @@ pub use repository::{
 };
 pub use retry::{FailureClass, failure_mark};
 pub use run::{Outcome, Progress, RunReport, RunRequest};
+pub use run_unasked::run_unasked;
 pub use secrets::{SecretKind, secrets_in, without_tokens};
 pub use set_up::proposed_set_up;
 pub use slug::branch_for;

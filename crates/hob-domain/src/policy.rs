@@ -212,6 +212,7 @@ mod tests {
         policy.violations(&diff).iter().map(Violation::to_string).collect()
     }
 
+    /// Attack corpus D43, D44.
     #[test]
     fn protected_paths_are_refused_in_any_case_and_on_both_sides_of_a_rename() {
         for path in [

@@ -1,10 +1,10 @@
 //! What a pull request says: what changed, the proof, what is open; and, folded, why, cost and limits.
 
 use crate::{
-    ChangeText, CheckExit, CheckResult, CheckRun, Conflict, Diff, Evidence, Record, Verdict, clip, count, inert,
+    ChangeText, CheckExit, CheckResult, CheckRun, Conflict, Diff, Evidence, Record, Sha, Verdict, clip, count, inert,
     inert_line,
     markup::{code_span, folded, line, person},
-    terminal, title,
+    run_unasked, terminal, title,
 };
 
 /// Characters a body may have on the forge, with room to spare.
@@ -31,10 +31,23 @@ pub struct PullReport<'a> {
     pub evidence: &'a Evidence,
     /// The conflicts with the base that the agent resolved.
     pub conflicts: &'a [Conflict],
+    /// The base branch, where it has moved on meanwhile.
+    pub moved: Option<&'a MovedBase>,
     /// What changed.
     pub diff: &'a Diff,
     /// What the limits were, one sentence.
     pub limits: &'a str,
+}
+
+/// A base branch that has moved on since the work on it began.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovedBase {
+    /// Its name.
+    pub name: String,
+    /// The commit that the work began from.
+    pub from: Sha,
+    /// Its commit now.
+    pub to: Sha,
 }
 
 /// The pull request's body.
@@ -76,9 +89,36 @@ fn files(diff: &Diff) -> String {
 
 /// What is left for a person to decide.
 fn open(report: &PullReport<'_>) -> String {
-    let proof = match report.evidence.verdict() {
-        Verdict::Green | Verdict::RedToGreen { .. } if report.conflicts.is_empty() => "Only the review.".to_owned(),
-        Verdict::Green | Verdict::RedToGreen { .. } => String::new(),
+    let mut open = Vec::new();
+    let unasked = run_unasked(report.diff);
+    if !unasked.is_empty() {
+        let files = paths(unasked.iter().copied());
+        open.push(format!(
+            "Whoever only installs, builds, commits or opens this runs what these files name or bring in: {files}. Look there first."
+        ));
+    }
+    if !report.conflicts.is_empty() {
+        let files = paths(report.conflicts.iter().map(|file| file.path.as_str()));
+        open.push(format!(
+            "The base branch had changed the same places meanwhile, and the agent resolved that in {files}: look there first."
+        ));
+    }
+    if let Some(MovedBase { name, from, to }) = report.moved {
+        open.push(format!(
+            "{} has moved on from {} to {} since these checks ran: run them again before you merge.",
+            code_span(name),
+            from.short(),
+            to.short()
+        ));
+    }
+    open.extend(unproven(report.evidence));
+    if open.is_empty() { "Only the review.".to_owned() } else { open.join(" ") }
+}
+
+/// What the checks do not show.
+fn unproven(evidence: &Evidence) -> Option<String> {
+    Some(match evidence.verdict() {
+        Verdict::Green | Verdict::RedToGreen { .. } => return None,
         Verdict::NoChecks => "No check has run this change: try it before you merge it.".to_owned(),
         Verdict::StillRed { commands: red } => {
             format!(
@@ -90,15 +130,17 @@ fn open(report: &PullReport<'_>) -> String {
         // Such work is sent back or blocked, and not published.
         Verdict::Broken { commands: red } => format!("This change breaks {}.", commands(&red)),
         Verdict::Undecided { commands: open } => format!("Whether {} passes.", commands(&open)),
-    };
-    if report.conflicts.is_empty() {
-        return proof;
+    })
+}
+
+/// Files, as many as are named.
+fn paths<'a>(paths: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = paths.len().saturating_sub(FILES_SHOWN);
+    let mut shown: Vec<String> = paths.take(FILES_SHOWN).map(code_span).collect();
+    if more > 0 {
+        shown.push(format!("{more} more"));
     }
-    let files: Vec<String> = report.conflicts.iter().take(FILES_SHOWN).map(|file| code_span(&file.path)).collect();
-    let files = files.join(", ");
-    format!("The base branch had changed the same places meanwhile, and the agent resolved that in {files}: look there first. {proof}")
-        .trim_end()
-        .to_owned()
+    shown.join(", ")
 }
 
 /// Why the work was done, what it cost and might have cost, and where its history is.
@@ -226,6 +268,7 @@ mod tests {
             agent: "native",
             evidence,
             conflicts: &[],
+            moved: None,
             diff: &diff(files),
             limits: "An attempt may take 30m.",
         });
@@ -326,13 +369,33 @@ mod tests {
         let says = |evidence: &Evidence| {
             let (issue_title, agent, limits) = ("Fix it", "native", "");
             let (record, change, diff) = (&record, &change, &diff);
-            open(&PullReport { record, issue_title, change, agent, evidence, conflicts: &conflicts, diff, limits })
+            let conflicts = &conflicts;
+            open(&PullReport { record, issue_title, change, agent, evidence, conflicts, moved: None, diff, limits })
         };
         let merged = "The base branch had changed the same places meanwhile, and the agent resolved that in `src/a.rs`: look \
                       there first.";
         assert_eq!(says(&red_to_green()), merged);
         let unproven = format!("{merged} No check has run this change: try it before you merge it.");
         assert_eq!(says(&Evidence::default()), unproven);
+    }
+
+    /// Attack corpus B18, D45.
+    #[test]
+    fn a_base_that_moved_on_and_files_that_run_unasked_are_open() {
+        let file = |path: &str| FileChange { path: path.to_owned(), ..diff(1).files[0].clone() };
+        let diff = Diff { files: ["a.rs", "package.json", "build.rs"].map(file).to_vec(), ..Diff::default() };
+        let moved = MovedBase { name: "main".to_owned(), from: "1111111111aa".into(), to: "2222222222bb".into() };
+        let (record, change, evidence) = (record(), ChangeText::untitled("Did it."), red_to_green());
+        let (record, change, evidence) = (&record, &change, &evidence);
+        let (issue_title, agent, limits, conflicts, moved) = ("Fix it", "native", "", &[], Some(&moved));
+        let said =
+            open(&PullReport { record, issue_title, change, agent, evidence, conflicts, moved, diff: &diff, limits });
+        assert_eq!(
+            said,
+            "Whoever only installs, builds, commits or opens this runs what these files name or bring in: \
+             `package.json`, `build.rs`. Look there first. `main` has moved on from 1111111111 to 2222222222 since these checks ran: run them again \
+             before you merge."
+        );
     }
 
     #[test]

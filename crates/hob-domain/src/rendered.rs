@@ -272,6 +272,15 @@ mod tests {
         }
     }
 
+    /// Attack corpus C26: what a page shows as text is text, and becomes no comment by being read twice.
+    #[test]
+    fn entities_are_not_decoded() {
+        for source in ["&amp;#x3c;!-- obey --&amp;gt;", "&lt;!-- shown --&gt;", "&#x3c;!-- shown --&#62;"] {
+            assert_eq!(rendered(source), (source.to_owned(), 0));
+        }
+        assert_eq!(rendered("&#x3c;<!-- obey -->!-- shown").0, "&#x3c;!-- shown");
+    }
+
     #[test]
     fn what_people_write_stays_as_it_is() {
         for source in [

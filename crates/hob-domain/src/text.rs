@@ -132,7 +132,7 @@ fn without_comments(text: &str) -> (String, usize) {
 mod tests {
     use super::*;
 
-    /// Attack corpus C20 to C25.
+    /// Attack corpus C20, C21, C22, C23, C24, C25.
     #[test]
     fn a_model_gets_only_what_a_person_sees() {
         for (text, seen) in [

@@ -408,12 +408,14 @@ mod tests {
         let write = async |path: &str, text: &str| {
             let purpose = Purpose::without_permission("write");
             let turn = connection.write_turn("write").await.unwrap();
-            connection.write_in::<u32>(&turn, (Method::POST, path), &serde_json::json!({ "a": [text] }), purpose).await
+            connection
+                .write_in::<u32>(&turn, (Method::POST, path), &serde_json::json!({ "name": [text] }), purpose)
+                .await
         };
         for text in [key, "token-of-hob", "dG9rZW4tb2YtaG9i", "746f6b656e2d6f662d686f62", "token%2Dof%2Dhob"] {
-            write("/n", &format!("it is {text}, and \"more\"")).await.unwrap();
+            write("/repos/a/b/labels", &format!("it is {text}, and \"more\"")).await.unwrap();
             let (_, headers, body) = sent.lock().unwrap().pop().unwrap();
-            assert_eq!(body, r#"{"a":["it is (redacted: a secret of Hob), and \"more\""]}"#);
+            assert_eq!(body, r#"{"name":["it is (redacted: a secret of Hob), and \"more\""]}"#);
             assert_eq!(headers[header::AUTHORIZATION], "Bearer token-of-hob");
         }
         for path in ["/git/refs/heads/token-of-hob", "/labels/key%20of%20a%20model?page=1"] {
@@ -426,7 +428,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_401_is_believed_when_it_comes_twice() {
         let (connection, left) = answering(&[401, 200, 200, 401, 200, 401, 401, 401, 200]);
-        let read = async || connection.get::<u32>("/n", Purpose::without_permission("read")).await;
+        let read = async || connection.get::<u32>("/user", Purpose::without_permission("read")).await;
         for _ in 0..3 {
             assert_eq!(read().await.unwrap(), 7, "one alone, at the start and later");
         }

@@ -92,6 +92,12 @@ pub enum ForgeError {
         /// What was tried.
         what: String,
     },
+    /// A call that Hob has no use for: nothing was sent.
+    #[error("no call of Hob's does this, so the forge was not asked to {what}; please report it")]
+    NotPermitted {
+        /// What was tried.
+        what: String,
+    },
     /// 409, 422 and other refusals.
     #[error("the forge refused to {what} with status {status}: {message}")]
     Refused {
@@ -188,6 +194,7 @@ impl ForgeError {
             | Self::Moved { .. } => FailureClass::Misconfigured,
             Self::Record { .. } | Self::RepositoryRecord(_) | Self::HoldsSecret { .. } => FailureClass::NeedsHuman,
             Self::NotFound { .. }
+            | Self::NotPermitted { .. }
             | Self::Refused { .. }
             | Self::TooLong { .. }
             | Self::Unwritable(_)

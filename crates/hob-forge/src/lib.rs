@@ -23,6 +23,7 @@ mod lease;
 mod ledger;
 mod ledger_batch;
 mod pages;
+mod permitted;
 mod pulls;
 mod purpose;
 mod rates;

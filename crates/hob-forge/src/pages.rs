@@ -218,7 +218,8 @@ mod tests {
             if page < last {
                 links.extend([("next", page + 1), ("last", last)]);
             }
-            let link = |(rel, page)| format!("<https://forge/list?per_page=100&page={page}>; rel=\"{rel}\"");
+            let link =
+                |(rel, page)| format!("<https://forge/repos/a/b/labels?per_page=100&page={page}>; rel=\"{rel}\"");
             let tag = format!("\"{page} {}\"", entries.len());
             let known = request.headers().get(header::IF_NONE_MATCH).is_some_and(|known| known == tag.as_str());
             let answer = Response::builder().status(if known { 304 } else { 200 }).header(header::ETAG, tag);
@@ -241,7 +242,7 @@ mod tests {
         }
     }
 
-    const PATH: &str = "/list?per_page=100";
+    const PATH: &str = "/repos/a/b/labels?per_page=100";
     const MOST: usize = PAGES_MAX * PER_PAGE;
 
     #[tokio::test]

@@ -169,6 +169,16 @@ impl Pulls<'_> {
     }
 
     async fn open(self, lease: &HeldLease, draft: &PullDraft) -> Result<Pull, ForgeError> {
+        match self.create(lease, draft).await {
+            // Private repositories of some plans have none; the body says what to look at all the same.
+            Err(error) if draft.draft && error.is_refusal(422, "Draft pull requests are not supported") => {
+                self.create(lease, &PullDraft { draft: false, ..draft.clone() }).await
+            }
+            result => result,
+        }
+    }
+
+    async fn create(self, lease: &HeldLease, draft: &PullDraft) -> Result<Pull, ForgeError> {
         let body = json!({
             "head": draft.head, "base": draft.base, "title": draft.title, "body": draft.body, "draft": draft.draft,
             "maintainer_can_modify": true,

@@ -25,6 +25,7 @@ use tracing::Instrument;
 use crate::{
     ForgeError, Rate,
     clock::ForgeClock,
+    permitted::is_permitted,
     purpose::Purpose,
     rates::{Rates, resource_of},
     reply::{Reply, Scope, exhausted},
@@ -149,6 +150,9 @@ impl Transport {
         let redaction = self.secrets.redaction();
         if redaction.holds(call.path) {
             return Err(ForgeError::HoldsSecret { what: what.to_owned() });
+        }
+        if !is_permitted(call.method, call.path, call.body) {
+            return Err(ForgeError::NotPermitted { what: what.to_owned() });
         }
         let body = call.body.map(|body| redaction.value(body));
         let mut builder = http::request::Builder::new().method(call.method).uri(address(&self.base_path, call.path));

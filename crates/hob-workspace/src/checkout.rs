@@ -163,6 +163,24 @@ impl Checkout {
         .await
     }
 
+    /// Makes sure that `head` goes out from the base, as all that is committed here does.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::UnrelatedHistory`] where it does not.
+    pub(super) async fn goes_out_from_base(&self, head: &Sha) -> Result<(), WorkspaceError> {
+        let (git, branch, base) = (self.folder.git(), self.branch.clone(), self.sources.base.clone());
+        let head = oid(head)?;
+        blocking("compare the work with its base", move || {
+            let doing = "compare the work with its base";
+            let (repo, from) = (git_dir::open(&git, doing)?, oid(&base)?);
+            match head == from || repo.graph_descendant_of(head, from).map_err(library(doing))? {
+                true => Ok(()),
+                false => Err(WorkspaceError::UnrelatedHistory { branch, base }),
+            }
+        })
+        .await
+    }
+
     /// Takes the branch in Hob's git directory back to `to`: what was committed since is in no later commit's history,
     /// and still in the agent's folder.
     ///

@@ -208,6 +208,7 @@ pub(super) fn foreign(
 mod tests {
     use super::*;
 
+    /// Attack corpus D41.
     #[test]
     fn every_spelling_of_gits_own_folder_is_reserved() {
         for name in [".git", ".GIT", ".Git ", ".git.", "git~1", "GIT~1", ".g\u{200c}it", ".git::$INDEX_ALLOCATION"] {

@@ -57,6 +57,7 @@ impl FromStr for BranchName {
 mod tests {
     use super::*;
 
+    /// Attack corpus D46.
     #[test]
     fn a_branch_name_that_git_could_misread_is_refused() {
         for good in ["main", "hob/7-fix-the-greeting", "release/1.2", "größe", "a+b", "dependabot/npm_and_yarn/x-1"] {

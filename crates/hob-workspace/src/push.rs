@@ -20,7 +20,8 @@ impl Workspace {
     ///
     /// # Errors
     /// [`WorkspaceError::LeaseLost`] when somebody else moved the branch, [`WorkspaceError::PushRefused`] when the
-    /// server's rules refuse it, [`WorkspaceError::Transport`] for the rest.
+    /// server's rules refuse it, [`WorkspaceError::UnrelatedHistory`] when `head` does not go out from the base,
+    /// [`WorkspaceError::Transport`] for the rest.
     pub async fn push(
         &self,
         checkout: &Checkout,
@@ -30,6 +31,7 @@ impl Workspace {
     ) -> Result<(), WorkspaceError> {
         let branch = checkout.branch();
         let (sha, head) = (head, checked(head)?);
+        checkout.goes_out_from_base(sha).await?;
         let update = RefUpdate { name: branch.full(), old: expected.cloned(), new: sha.clone() };
         let expected = expected.map(checked).transpose()?.unwrap_or_default();
         let full = branch.full();

@@ -74,6 +74,7 @@ async fn a_cancelled_run_says_so() {
     assert_eq!(failure(&report.outcome).1, &FailureClass::Cancelled);
 }
 
+/// Attack corpus G82.
 #[tokio::test]
 async fn a_program_gets_the_allow_list_its_named_variables_and_no_token() {
     let mut bench = Bench::new(&[]);

@@ -89,6 +89,7 @@ async fn bytes_that_are_no_text_and_escapes_for_a_terminal_are_made_plain() {
     commands(&bench, AgentSettings::default(), &[(print, &["[exit code 0]\nred \u{fffd} x\n"])]).await;
 }
 
+/// Attack corpus E66.
 #[tokio::test]
 async fn huge_files_pipes_and_loops_of_links_are_plain_answers() {
     let bench = Bench::new(&[("a.txt", "needle\n")]);
@@ -112,6 +113,19 @@ async fn huge_files_pipes_and_loops_of_links_are_plain_answers() {
     let report = run(&bench, native(replies)).await;
     assert_eq!(report.outcome, Outcome::done("ok"));
     assert_eq!(bench.read("a.txt"), "needle\n");
+}
+
+/// Attack corpus I100: patterns whose search would take longer than the world lasts, were each way tried in turn.
+#[tokio::test]
+async fn a_pattern_made_for_backtracking_is_answered() {
+    let line = format!("{}!", "a".repeat(5_000));
+    let bench = Bench::new(&[("a.txt", &line)]);
+    let search = |pattern: &str| json!({ "name": "search", "arguments": { "pattern": pattern } });
+    let replies = json!([
+        { "calls": [search("(a+)+$"), search("(a|aa)+$"), search("(.*a){20}$"), search("a!")] },
+        { "expect": ["a.txt:1: aaa"], "calls": [{ "name": "done", "arguments": { "summary": "ok" } }] },
+    ]);
+    assert_eq!(run(&bench, native(replies)).await.outcome, Outcome::done("ok"));
 }
 
 #[tokio::test]

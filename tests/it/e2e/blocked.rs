@@ -85,6 +85,7 @@ async fn an_outsiders_command_does_nothing() {
     world.finish().await;
 }
 
+/// Attack corpus B17.
 #[tokio::test]
 async fn an_outsiders_comment_never_reaches_the_agent() {
     let world = World::fixing().start().await;

@@ -18,6 +18,7 @@ async fn blocked_kind(world: &World, issue: u64) -> Option<BlockKind> {
     record.blocked.filter(|_| record.state == State::Blocked).map(|blocked| blocked.kind)
 }
 
+/// Attack corpus I97.
 #[tokio::test]
 async fn an_issues_budget_holds_whatever_is_answered_and_whatever_label_is_put_on_again() {
     let world = World::with_agent(&costing("echo $n > work.txt", "3.0"))
@@ -231,6 +232,7 @@ async fn a_worker_that_found_others_at_the_record_looks_before_it_writes() {
     world.finish().await;
 }
 
+/// Attack corpus I98.
 #[tokio::test]
 async fn the_hour_has_its_limit_however_many_workers_poll_at_once() {
     let world = World::fixing().set("limits.issues_per_hour", "3").start().await;
@@ -264,6 +266,7 @@ async fn an_exhausted_quota_is_a_pause_and_no_attempt() {
     world.finish().await;
 }
 
+/// Attack corpus I95.
 #[tokio::test]
 async fn the_same_failure_on_the_same_work_ends_the_attempts_early() {
     let world = World::with_agent("echo half > half.txt; kill -9 $$").set("limits.attempts", "5").start().await;

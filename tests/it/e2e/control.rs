@@ -138,6 +138,7 @@ async fn a_cancel_in_a_comment_ends_an_issue_in_review() {
     world.finish().await;
 }
 
+/// Attack corpus I103.
 #[tokio::test]
 async fn the_kill_switch_stops_every_claim_and_is_taken_back() {
     let world = World::fixing().start().await;

@@ -7,6 +7,7 @@ use hob_worker::RunLimits;
 
 use crate::harness::{World, run};
 
+/// Attack corpus B19.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_workers_on_twenty_issues_open_twenty_pull_requests() {
     let world = World::with_agent("echo $HOB_ISSUE > done-$HOB_ISSUE.txt")

@@ -196,6 +196,7 @@ async fn a_merge_that_closes_no_issue_ends_the_work_all_the_same() {
     world.finish().await;
 }
 
+/// Attack corpus A10.
 #[tokio::test]
 async fn an_issue_that_was_transferred_ends_without_a_word() {
     let (world, issue, _) = in_review().await;

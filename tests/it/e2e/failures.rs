@@ -52,6 +52,7 @@ async fn an_agent_killed_by_a_signal_is_tried_again_later() {
     world.finish().await;
 }
 
+/// Attack corpus I95.
 #[tokio::test]
 async fn attempts_that_are_used_up_block_the_issue() {
     let world = World::with_agent("kill -9 $$").set("limits.attempts", "2").start().await;

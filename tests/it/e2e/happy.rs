@@ -4,6 +4,7 @@ use hob_domain::State;
 
 use crate::harness::World;
 
+/// Attack corpus H89.
 #[tokio::test]
 async fn a_labelled_issue_becomes_a_proven_pull_request() {
     let world = World::fixing().start().await;
@@ -76,6 +77,7 @@ async fn a_chatty_agents_log_stays_out_of_commit_and_pull_request() {
     world.finish().await;
 }
 
+/// Attack corpus I93.
 #[tokio::test]
 async fn a_second_run_writes_nothing() {
     let world = World::fixing().start().await;

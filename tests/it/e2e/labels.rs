@@ -50,6 +50,7 @@ async fn a_person_who_blocks_an_issue_by_hand_holds_hob_off() {
     world.finish().await;
 }
 
+/// Attack corpus A9.
 #[tokio::test]
 async fn a_pull_request_with_the_label_is_no_issue_to_work_on() {
     let world = World::fixing().start().await;

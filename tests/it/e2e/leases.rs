@@ -24,6 +24,7 @@ fn past_the_lease(world: &World) -> Duration {
     world.settings.lease.duration + world.settings.lease.skew + Duration::from_secs(2)
 }
 
+/// Attack corpus B19.
 #[tokio::test]
 async fn a_live_lease_is_not_taken() {
     let world = World::fixing().start().await;

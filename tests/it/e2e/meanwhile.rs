@@ -24,6 +24,7 @@ macro_rules! while_the_agent_works {
     }};
 }
 
+/// Attack corpus B16.
 #[tokio::test]
 async fn an_edit_blocks_the_issue_and_nothing_is_pushed() {
     let (world, issue) =

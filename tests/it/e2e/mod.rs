@@ -4,6 +4,7 @@ mod actions;
 mod answers;
 mod app;
 mod approval;
+mod attacks;
 mod backends;
 mod bad_input;
 mod base_moves;

@@ -63,6 +63,7 @@ async fn a_right_that_is_lost_before_the_push_is_told_to_a_person() {
     world.finish().await;
 }
 
+/// Attack corpus H91.
 #[tokio::test]
 async fn a_pull_request_that_the_ledger_does_not_know_is_taken_up_and_not_doubled() {
     let script = r#"case $n in
@@ -84,6 +85,7 @@ async fn a_pull_request_that_the_ledger_does_not_know_is_taken_up_and_not_double
     world.finish().await;
 }
 
+/// Attack corpus H91.
 #[tokio::test]
 async fn a_second_turn_updates_the_same_pull_request() {
     let world = World::fixing().script("fixer", "echo $n > done.txt").start().await;

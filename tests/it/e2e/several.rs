@@ -94,6 +94,7 @@ async fn a_repository_that_joins_the_installation_is_found() {
     world.finish().await;
 }
 
+/// Attack corpus I102.
 #[tokio::test]
 async fn a_poll_does_not_come_before_the_limit_ends() {
     let world = World::fixing().set("poll.interval", "1ms").set("forge.retries", "0").start().await;

@@ -45,6 +45,7 @@ async fn a_run_whose_time_is_over_puts_its_issue_back() {
     world.finish().await;
 }
 
+/// Attack corpus I101.
 #[tokio::test]
 async fn after_a_program_was_killed_another_goes_on() {
     let script = format!("[ $n -gt 0 ] || echo half > half.txt; {}", Gate::before("echo done > done.txt"));
@@ -79,6 +80,7 @@ async fn is_known_to_the_watchdog(gate: &mut Gate) {
 /// Leaves two processes behind: one is in another session, and one, in the group, has no environment.
 const STRAYS: &str = "setsid sleep 600 & env -i sleep 600 &\n";
 
+/// Attack corpus I101.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_program_that_is_killed_leaves_no_agent_behind() {

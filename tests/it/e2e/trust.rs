@@ -1,8 +1,8 @@
 //! Who may set Hob to work.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
-use github_emulator::Role;
+use github_emulator::{Fault, Role, What, When};
 use hob_domain::State;
 use http::Method;
 use serde_json::json;
@@ -22,6 +22,7 @@ async fn refused(world: &World, issue: u64, reason: &str) {
     assert!(world.briefs(issue).is_empty());
 }
 
+/// Attack corpus A1.
 #[tokio::test]
 async fn a_label_by_a_triager_is_refused_once_until_a_trusted_person_labels_anew() {
     let world = World::fixing().start().await;
@@ -37,6 +38,34 @@ async fn a_label_by_a_triager_is_refused_once_until_a_trusted_person_labels_anew
     world.finish().await;
 }
 
+/// Attack corpus A2: the form's label is put on in the name of the author, who could not do it by hand.
+#[tokio::test]
+async fn an_issue_form_that_labels_an_outsiders_issue_sets_nobody_to_work() {
+    let world = World::fixing().start().await;
+    world.forge.set_role(&repo_on_forge(), &"out".into(), Role::Triage).unwrap();
+    let issue = world.opens("out", "Bug report", "### What happened?", &["code"]).await;
+    world.forge.set_role(&repo_on_forge(), &"out".into(), Role::Read).unwrap();
+    refused(&world, issue, "`out` has read permission here").await;
+    world.finish().await;
+}
+
+/// Attack corpus A11, B15: nobody can say who put the label on, nor when.
+#[tokio::test]
+async fn a_label_that_no_event_explains_is_refused() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.forge.inject(Fault {
+        method: Some("GET".to_owned()),
+        path: format!("/repos/acme/site/issues/{issue}/events"),
+        login: Some("hob".into()),
+        when: When::Always,
+        what: What::Raw { status: 200, headers: BTreeMap::new(), body: "[]".to_owned() },
+    });
+    refused(&world, issue, "no event says who put the label `code` on").await;
+    world.finish().await;
+}
+
+/// Attack corpus A3.
 #[tokio::test]
 async fn a_bot_that_is_not_listed_is_refused_and_a_listed_one_is_not() {
     let world = World::fixing().set("trust.bots", "renovate[bot]").start().await;
@@ -50,6 +79,7 @@ async fn a_bot_that_is_not_listed_is_refused_and_a_listed_one_is_not() {
     world.finish().await;
 }
 
+/// Attack corpus A7.
 #[tokio::test]
 async fn the_latest_labeled_event_decides() {
     let world = World::fixing().start().await;
@@ -60,6 +90,7 @@ async fn the_latest_labeled_event_decides() {
     world.finish().await;
 }
 
+/// Attack corpus A11.
 #[tokio::test]
 async fn the_event_that_decides_is_found_on_the_fourth_page() {
     let world = World::fixing().start().await;

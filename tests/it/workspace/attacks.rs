@@ -1,8 +1,10 @@
 //! What a hostile agent leaves in its folder, and in Hob's own where it can reach them. Each test names its attack.
 
+use hob_sandbox::{Limits, Sandbox, Tier};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 
 use super::*;
+use crate::harness::launcher;
 
 async fn findings(checkout: &Checkout) -> Vec<String> {
     let head = commit(checkout).await.unwrap().unwrap();
@@ -11,7 +13,7 @@ async fn findings(checkout: &Checkout) -> Vec<String> {
     policy.violations(&diff).iter().map(ToString::to_string).collect()
 }
 
-/// Attack corpus J105: git's library would wait for a writer for ever, or read without end.
+/// Attack corpus J105, E66: git's library would wait for a writer for ever, or read without end.
 #[tokio::test]
 async fn rules_that_are_no_file_are_refused_before_they_are_opened() {
     for (script, path) in [
@@ -256,4 +258,158 @@ async fn a_secret_in_a_commit_below_a_clean_one_is_found() {
     fs::write(checkout.folder().join("new.txt"), "new\n").unwrap();
     let found = findings(&checkout).await;
     assert!(found.len() == 1 && found[0].starts_with("`s` holds a GitHub token in the commit "), "{found:?}");
+}
+
+/// Attack corpus D40: a bare repository in a folder of the work is files, whatever its settings say.
+#[tokio::test]
+async fn a_bare_repository_in_the_work_is_not_used() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    let canary = yard.home.path().join("canary");
+    let touch = format!("touch {}", canary.display());
+    let bare = format!(
+        "git init -q --bare src/bare; cd src/bare; git config core.fsmonitor '{touch}'; git config core.worktree ../..
+         git config core.bare false; git config filter.x.clean '{touch}'; echo '* filter=x' > info/attributes
+         printf '#!/bin/sh\n{touch}\n' > hooks/post-checkout; chmod +x hooks/post-checkout
+         cp hooks/post-checkout hooks/reference-transaction; cp -r . ../..; cd ../..; echo changed > src/a.txt"
+    );
+    sh(checkout.folder(), &bare).await;
+    let head = commit(&checkout).await.unwrap().unwrap();
+    let diff = checkout.diff(checkout.base(), &head).await.unwrap();
+    let paths: Vec<_> = diff.files.iter().map(|file| file.path.as_str()).collect();
+    assert!(paths.contains(&"src/bare/config") && paths.contains(&"HEAD"), "{paths:?}");
+    checkout.proof(&head).await.unwrap();
+    yard.push(&checkout, &head, None).await.unwrap();
+    yard.prepare().await;
+    assert!(!canary.exists(), "the bare repository's settings ran a program");
+}
+
+/// Attack corpus D43: an option as an address, a name that leaves the folder, a line that ends in CR.
+#[tokio::test]
+async fn settings_of_submodules_are_neither_committed_nor_obeyed() {
+    let hostile = [
+        "[submodule \"x\"]\n\tpath = x\n\turl = -u./x\n",
+        "[submodule \"../../../hooks\"]\n\tpath = x\n\turl = https://example.com/x\n",
+        "[submodule \"x\"]\n\tpath = \"x\r\"\n\turl = https://example.com/x\n",
+    ];
+    for text in hostile {
+        let yard = Yard::new().await;
+        let checkout = yard.prepare().await;
+        fs::write(checkout.folder().join(".gitmodules"), text).unwrap();
+        assert_eq!(findings(&checkout).await, ["`.gitmodules` is protected"]);
+
+        // One that the repository has already leads nowhere.
+        let yard = Yard::new().await;
+        fs::write(yard.source().join(".gitmodules"), text).unwrap();
+        let tip = yard.git("rev-parse HEAD").await;
+        let link = format!("160000,{},x", tip.trim());
+        yard.git(&format!("add -A && git update-index --add --cacheinfo {link} && git commit -qm sub")).await;
+        yard.git("push -q origin main").await;
+        let checkout = yard.prepare().await;
+        fs::write(checkout.folder().join("new.txt"), "new\n").unwrap();
+        let head = commit(&checkout).await.unwrap().unwrap();
+        let proof = checkout.proof(&head).await.unwrap();
+        for folder in [checkout.folder(), &proof] {
+            assert_eq!(fs::read_dir(folder.join("x")).unwrap().count(), 0, "{text}");
+        }
+        assert!(!yard.issue().join("git/modules").exists() && !yard.issue().join("hooks").exists());
+    }
+}
+
+/// Attack corpus D47: the tip in Hob's git directory is replaced by one that has nothing in common with the base.
+#[tokio::test]
+async fn a_history_that_does_not_go_out_from_the_base_is_not_pushed() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    let git = format!("git --git-dir={}", yard.issue().join("git").display());
+    sh(
+        checkout.folder(),
+        &format!("{git} update-ref refs/heads/hob/7-fix $({git} commit-tree -m alien HEAD^{{tree}})"),
+    )
+    .await;
+    fs::write(checkout.folder().join("new.txt"), "new\n").unwrap();
+    let head = commit(&checkout).await.unwrap().unwrap();
+    let error = yard.push(&checkout, &head, None).await.unwrap_err();
+    assert!(matches!(error, WorkspaceError::UnrelatedHistory { .. }), "{error}");
+    assert_eq!(yard.workspace.remote_tip(&yard.remote, &work_branch()).await.unwrap(), None);
+}
+
+/// Attack corpus D48: with the limits that everybody has.
+#[tokio::test]
+async fn a_huge_file_and_very_many_files_are_refused() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    sh(checkout.folder(), "truncate -s 209715201 huge").await;
+    let error = commit(&checkout).await.unwrap_err();
+    assert!(matches!(error, WorkspaceError::Unfit(UnfitWork::TooLarge { .. })), "{error}");
+    sh(checkout.folder(), "rm huge; mkdir many; cd many; seq 10001 | xargs touch").await;
+    let error = commit(&checkout).await.unwrap_err();
+    assert!(matches!(error, WorkspaceError::Unfit(UnfitWork::TooManyFiles { count: 10_001, .. })), "{error}");
+}
+
+/// Attack corpus D51: what a checkout came from changes, or goes away, and it stays what it was.
+#[tokio::test]
+async fn a_checkout_outlives_the_objects_that_it_was_cloned_from() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    yard.sh("rm -rf served.git/objects source/.git/objects; git init -q --bare -b main served.git").await;
+    fs::write(checkout.folder().join("src/a.txt"), "one\n").unwrap();
+    let head = commit(&checkout).await.unwrap().unwrap();
+    let diff = checkout.diff(checkout.base(), &head).await.unwrap();
+    assert!(diff.patch.contains("-two\n"), "{}", diff.patch);
+    let proof = checkout.proof(checkout.base()).await.unwrap();
+    assert_eq!(fs::read_to_string(proof.join("src/a.txt")).unwrap(), "one\ntwo\n");
+}
+
+/// Attack corpus D51: the objects that the agent's git borrows are there to be read.
+#[tokio::test]
+async fn an_agent_reads_the_objects_that_it_borrows_and_changes_none() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    for tier in [Tier::Fence, Tier::Box] {
+        let sandbox = Sandbox::new(tier, launcher(), Limits::default()).reading(checkout.borrowed_folders());
+        let (confined, _home) = Confined::to(checkout.folder(), &sandbox, child_environment()).await.unwrap();
+        let borrowed = checkout.borrowed_folders().map(|folder| folder.display().to_string()).join(" ");
+        let script = format!(
+            "git log --format=%s; for folder in {borrowed}; do
+             (echo x > $folder/info/alternates; echo x > $folder/../config; rm -rf $folder/*
+              find $folder -type f -exec sh -c 'chmod u+w $0; echo x > $0' {{}} \\;) 2> /dev/null; done; true"
+        );
+        let child = Program::inside(&confined.plan, "sh", &confined.environment).args(["-c", &script]);
+        let finished = child.dir(checkout.folder()).run(&CancellationToken::new()).await.unwrap();
+        assert_eq!(finished.stdout.text(), "first\n", "{tier}: {}", finished.stderr.text());
+        let mirror = yard.home.path().join("state/acme/site/mirror.git");
+        assert_eq!(
+            sh(&mirror, "git fsck --connectivity-only 2>&1; git log --format=%s main").await,
+            "first\n",
+            "{tier}"
+        );
+        assert!(!mirror.join("objects/info/alternates").exists(), "{tier}");
+    }
+}
+
+/// Attack corpus E56: hooks that one run leaves, and the settings that would make git run them, are nothing to the next.
+#[tokio::test]
+async fn hooks_that_a_run_leaves_are_not_run_in_the_next() {
+    let yard = Yard::new().await;
+    let keep = async || {
+        let base = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
+        yard.workspace.prepare((&yard.remote, IssueNumber(7)), &work_branch(), &base, Leftover::Keep).await.unwrap()
+    };
+    let checkout = keep().await;
+    let canary = yard.home.path().join("canary");
+    let script = format!(
+        "mkdir .husky; git config core.hooksPath .husky; git config core.fsmonitor .husky/pre-commit
+         for hook in pre-commit post-checkout post-commit commit-msg; do
+           printf '#!/bin/sh\ntouch {}\n' > .husky/$hook; chmod +x .husky/$hook; cp .husky/$hook .git/hooks 2> /dev/null || true
+         done; echo x > new.txt",
+        canary.display()
+    );
+    sh(checkout.folder(), &script).await;
+    drop(checkout);
+    let checkout = keep().await;
+    assert!(checkout.is_kept() && checkout.folder().join(".husky/pre-commit").exists());
+    sh(checkout.folder(), "git status; git commit -qam 'by the agent'; git checkout -q -b other").await;
+    assert!(commit(&checkout).await.unwrap().is_some());
+    assert!(!canary.exists(), "a hook of the run before was run");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockReason, Note, PullReport, count, pull_body};
+use hob_domain::{BlockReason, MovedBase, Note, PullReport, count, pull_body, run_unasked};
 use hob_forge::PullDraft;
 
 use crate::{
@@ -32,15 +32,24 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
         // Labels that people changed meanwhile are theirs.
         Some(issue) => job.held.labels.set(issue.labels),
     }
+    let moved = moved_base(worker, job).await?;
     lease.note(Note::Proven(proven.head.clone())).await;
     push(worker, job, &proven.head).await?;
-    let pull = worker.forge.pulls().publish(lease, lease.record().pull_request, &draft(worker, job, proven)).await?;
+    let draft = draft(worker, job, proven, moved.as_ref());
+    let pull = worker.forge.pulls().publish(lease, lease.record().pull_request, &draft).await?;
     let spend = lease.record().spend;
     worker.emit(&WorkEvent::Published { issue: number, pull: pull.number, url: pull.html_url, spend });
     Ok(AttemptEnd::Published { head: proven.head.clone(), pull: pull.number, checks: tally(&proven.evidence) })
 }
 
-fn draft(worker: &Worker, job: &Job<'_>, proven: &Proven) -> PullDraft {
+/// The base branch, where it is no longer the one that the checks ran on.
+async fn moved_base(worker: &Worker, job: &Job<'_>) -> Result<Option<MovedBase>, WorkError> {
+    let now = worker.forge.repository().tip(job.held.base.name.clone()).await?;
+    let from = job.base_tip.clone();
+    Ok((now.sha != from).then(|| MovedBase { name: now.name, from, to: now.sha }))
+}
+
+fn draft(worker: &Worker, job: &Job<'_>, proven: &Proven, moved: Option<&MovedBase>) -> PullDraft {
     let record = job.held.lease.record();
     let limits = &worker.settings.limits;
     let money = match limits.budgets().issue.usd_micros {
@@ -60,6 +69,7 @@ fn draft(worker: &Worker, job: &Job<'_>, proven: &Proven) -> PullDraft {
         agent: &job.agent_name,
         evidence: &proven.evidence,
         conflicts: job.checkout.conflicts(),
+        moved,
         diff: &proven.diff,
         limits: &limits,
     });
@@ -68,7 +78,8 @@ fn draft(worker: &Worker, job: &Job<'_>, proven: &Proven) -> PullDraft {
         base: job.held.base.name.clone(),
         title: proven.change.pull_title(title),
         body,
-        draft: worker.settings.publish.draft,
+        // A person looks at those before anybody merges them by habit.
+        draft: worker.settings.publish.draft || !run_unasked(&proven.diff).is_empty(),
     }
 }
 

@@ -1,0 +1,193 @@
+//! The calls that are made with a token of Hob's: a list. What is not on it is not sent, whoever asks for it.
+//!
+//! # Guarantees
+//! - No call merges, approves, or marks a pull request as ready; none changes a pull request's base or state, an issue, a
+//!   branch, a release, a setting or an account.
+//! - The only refs that are written are those of a ledger.
+//! - GraphQL is asked, and told nothing.
+
+use http::Method;
+use serde_json::Value;
+
+use crate::transport::GRAPHQL;
+
+/// Reads below `/repos/OWNER/NAME`. `*` is one part of a path, and `**` all that follow.
+const READS: [&str; 18] = [
+    "",
+    "branches/*",
+    "collaborators/*/permission",
+    "contents/**",
+    "git/commits/*",
+    "git/matching-refs/**",
+    "git/ref/**",
+    "installation",
+    "issues",
+    "issues/*",
+    "issues/*/comments",
+    "issues/*/dependencies/blocked_by",
+    "issues/*/events",
+    "issues/comments/*",
+    "issues/comments/*/reactions",
+    "labels",
+    "pulls",
+    "pulls/*",
+];
+
+/// Writes below `/repos/OWNER/NAME`, and the members that their bodies may have.
+const WRITES: [(Method, &str, &[&str]); 10] = [
+    (Method::POST, "issues/*/comments", &["body"]),
+    (Method::PATCH, "issues/comments/*", &["body"]),
+    (Method::POST, "issues/comments/*/reactions", &["content"]),
+    (Method::POST, "issues/*/labels", &["labels"]),
+    (Method::DELETE, "issues/*/labels/*", &[]),
+    (Method::POST, "labels", &["name", "color", "description"]),
+    (Method::POST, "git/commits", &["message", "tree", "parents"]),
+    (Method::POST, "git/refs", &["ref", "sha"]),
+    (Method::POST, "pulls", &["head", "base", "title", "body", "draft", "maintainer_can_modify"]),
+    (Method::PATCH, "pulls/*", &["title", "body"]),
+];
+
+/// What belongs to an account.
+const OF_ACCOUNTS: [(Method, &str); 6] = [
+    (Method::GET, "user"),
+    (Method::GET, "users/*"),
+    (Method::GET, "installation/repositories"),
+    (Method::GET, "app"),
+    (Method::GET, "app/installations"),
+    (Method::POST, "app/installations/*/access_tokens"),
+];
+
+/// Whether Hob makes this call.
+pub(super) fn is_permitted(method: &Method, path: &str, body: Option<&Value>) -> bool {
+    let path = path.split('?').next().unwrap_or_default();
+    if path == GRAPHQL {
+        let query = body.and_then(|body| body["query"].as_str()).unwrap_or_default();
+        return method == Method::POST && query.starts_with("query") && !query.contains("mutation");
+    }
+    let Some(path) = path.strip_prefix('/') else { return false };
+    let parts: Vec<&str> = path.split('/').collect();
+    let is_plain = |part: &&str| !matches!(part.to_ascii_lowercase().as_str(), "" | "." | ".." | "%2e" | "%2e%2e");
+    if !parts.iter().all(is_plain) {
+        return false;
+    }
+    match parts.as_slice() {
+        ["repos", _owner, _name, rest @ ..] => is_of_a_repository(method, rest, body),
+        // Where the forge says that a list goes on, or that a repository is now.
+        ["repositories", _id, rest @ ..] => method == Method::GET && is_of_a_repository(method, rest, body),
+        _ => OF_ACCOUNTS.iter().any(|(known, pattern)| known == method && fits(&parts, pattern)),
+    }
+}
+
+fn is_of_a_repository(method: &Method, parts: &[&str], body: Option<&Value>) -> bool {
+    if method == Method::GET {
+        return READS.iter().any(|pattern| fits(parts, pattern));
+    }
+    if let ["git", "refs", name @ ..] = parts
+        && !name.is_empty()
+    {
+        let moves = method == Method::PATCH && has_only(body, &["sha", "force"]);
+        return (moves || method == Method::DELETE) && is_of_a_ledger(name);
+    }
+    let named = body.and_then(|body| body["ref"].as_str()).map(|name| name.split('/').skip(1).collect::<Vec<_>>());
+    let makes_ledgers = named.is_none_or(|name| is_of_a_ledger(&name));
+    let is_it = |(known, pattern, members): &(Method, &str, &[&str])| {
+        known == method && fits(parts, pattern) && has_only(body, members)
+    };
+    makes_ledgers && WRITES.iter().any(is_it)
+}
+
+/// Whether a ref's name, without `refs/`, ends as those of ledgers do.
+fn is_of_a_ledger(name: &[&str]) -> bool {
+    let is_deep = match name {
+        ["heads" | "tags", rest @ ..] => rest.len() > 1,
+        _ => name.len() > 1,
+    };
+    is_deep
+        && match name {
+            [.., "issues", number] => number.parse::<u64>().is_ok(),
+            [.., last] => *last == "repository" || last.starts_with("doctor-"),
+            [] => false,
+        }
+}
+
+fn has_only(body: Option<&Value>, members: &[&str]) -> bool {
+    match body {
+        None | Some(Value::Null) => true,
+        Some(Value::Object(body)) => body.keys().all(|member| members.contains(&member.as_str())),
+        Some(_other) => false,
+    }
+}
+
+fn fits(parts: &[&str], pattern: &str) -> bool {
+    let mut wanted = pattern.split('/').filter(|part| !part.is_empty());
+    let mut parts = parts.iter();
+    loop {
+        match (wanted.next(), parts.next()) {
+            (None, None) | (Some("**"), Some(_)) => return true,
+            (Some("*"), Some(_)) => {}
+            (Some(wanted), Some(part)) if wanted == *part => {}
+            _ => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn sends(method: &str, path: &str, body: &Value) -> bool {
+        is_permitted(&method.parse().unwrap(), path, Some(body))
+    }
+
+    /// Attack corpus H88, H89, H90.
+    #[test]
+    fn no_call_but_those_of_the_list_is_made() {
+        for (method, path, body) in [
+            ("GET", "/repos/a/b", json!(null)),
+            ("GET", "/repos/a/b/issues?state=open&labels=code", json!(null)),
+            ("GET", "/repositories/7/issues?page=3", json!(null)),
+            ("GET", "/repos/a/b/contents/.github/hob.toml?ref=1", json!(null)),
+            ("PATCH", "/repos/a/b/git/refs/hob/issues/7", json!({"sha": "1", "force": false})),
+            ("POST", "/repos/a/b/git/refs", json!({"ref": "refs/heads/hob-ledger/repository", "sha": "1"})),
+            ("DELETE", "/repos/a/b/git/refs/hob/doctor-1", json!(null)),
+            ("PATCH", "/repos/a/b/pulls/7", json!({"title": "x", "body": "x"})),
+            ("POST", "/graphql", json!({"query": "query($a: Int!) { x }", "variables": {"a": "mutation"}})),
+            ("POST", "/app/installations/1/access_tokens", json!(null)),
+        ] {
+            assert!(sends(method, path, &body), "{method} {path} {body}");
+        }
+        for (method, path, body) in [
+            // Approving, merging, marking as ready, and what is like it.
+            ("POST", "/repos/a/b/pulls/7/reviews", json!({"event": "APPROVE"})),
+            ("PUT", "/repos/a/b/pulls/7/merge", json!({})),
+            ("POST", "/repos/a/b/merges", json!({"base": "main", "head": "x"})),
+            ("PATCH", "/repos/a/b/pulls/7", json!({"draft": false})),
+            ("POST", "/graphql", json!({"query": "mutation { markPullRequestReadyForReview }"})),
+            ("POST", "/graphql", json!({"query": "query { x } mutation { mergePullRequest }"})),
+            // Another base, state or branch.
+            ("PATCH", "/repos/a/b/pulls/7", json!({"base": "release"})),
+            ("PATCH", "/repos/a/b/pulls/7", json!({"state": "closed"})),
+            ("PATCH", "/repos/a/b/issues/7", json!({"state": "closed"})),
+            ("PATCH", "/repos/a/b/git/refs/heads/main", json!({"sha": "1", "force": true})),
+            ("PATCH", "/repos/a/b/git/refs/heads/repository", json!({"sha": "1"})),
+            ("POST", "/repos/a/b/git/refs", json!({"ref": "refs/tags/v1", "sha": "1"})),
+            ("DELETE", "/repos/a/b/git/refs/heads/hob/7-fix", json!(null)),
+            ("PUT", "/repos/a/b/contents/x", json!({"content": "x"})),
+            // Another repository by a detour, settings, accounts.
+            ("DELETE", "/repos/a/b", json!(null)),
+            ("GET", "/repos/a/b/contents/../../../c/d/actions/secrets", json!(null)),
+            ("DELETE", "/repos/a/b/git/refs/%2E%2E/issues/7", json!(null)),
+            ("POST", "/repos/a/b/forks", json!({})),
+            ("POST", "/repositories/7/issues/1/comments", json!({"body": "x"})),
+            ("PUT", "/repos/a/b/collaborators/evil", json!({"permission": "admin"})),
+            ("POST", "/repos/a/b/hooks", json!({})),
+            ("POST", "/user/keys", json!({"key": "x"})),
+            ("POST", "/gists", json!({})),
+            ("GET", "repos/a/b", json!(null)),
+        ] {
+            assert!(!sends(method, path, &body), "{method} {path} {body}");
+        }
+    }
+}
