@@ -222,14 +222,13 @@ mod tests {
             .any(|two| (two[0] == '@' && two[1].is_alphanumeric()) || (two[0] == '#' && two[1].is_ascii_digit()))
     }
 
-    /// Attack corpus G83, H87.
+    /// Attack corpus G83, H87, J118.
     #[test]
     fn an_agents_text_is_inert_in_a_comment() {
         assert_eq!(inert("@team Fixes #9"), "@\u{200b}team Fixes #\u{200b}9");
         assert_eq!(inert("closes GH-4 https://x/o/r/issues/5"), "closes GH-\u{200b}4 https://x/o/r/issues/\u{200b}5");
         assert_eq!(inert("![x](http://beacon) <img>"), "!\\[x](http://beacon) &lt;img>");
         assert_eq!(inert("/merge\n  /hob retry"), "\u{200b}/merge\n  \u{200b}/hob retry");
-        // Attack corpus J118.
         assert_eq!(inert("&commat;team &#x40;x &num;9 a && b"), "&amp;commat;team &amp;#x40;x &amp;num;9 a && b");
         assert_eq!(inert("a/b, mail a@b.c"), "a/b, mail a@\u{200b}b.c");
     }

@@ -132,7 +132,7 @@ fn without_comments(text: &str) -> (String, usize) {
 mod tests {
     use super::*;
 
-    /// Attack corpus C20, C21, C22, C23, C24, C25.
+    /// Attack corpus C20, C21, C22, C23, C24, C25, J120.
     #[test]
     fn a_model_gets_only_what_a_person_sees() {
         for (text, seen) in [
@@ -144,7 +144,7 @@ mod tests {
         ] {
             assert_eq!(visible(text).0, seen, "{text:?}");
         }
-        // Attack corpus J120: each of them is looked at once.
+        // Each of them is looked at once.
         assert_eq!(visible(&"<!--a-->".repeat(8_192)).0, "");
         assert_eq!(visible(&"<!--a--".repeat(8_192)).0, "");
         assert_eq!(visible("a<!---->b<!--->c--->d"), ("abd".to_owned(), 18));
@@ -181,6 +181,7 @@ mod tests {
         }
     }
 
+    /// Attack corpus H84, H85.
     #[test]
     fn a_terminal_shows_escapes_as_text() {
         assert_eq!(terminal("a\u{1b}[2Jb\u{202e}\n"), "a\\u{1b}[2Jb\\u{202e}\n");

@@ -10,12 +10,7 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{
-    Connection, ForgeError,
-    purpose::Purpose,
-    reply::decode,
-    transport::{Call, GRAPHQL},
-};
+use crate::{Connection, ForgeError, permitted::GRAPHQL, purpose::Purpose, reply::decode, transport::Call};
 
 #[derive(Deserialize)]
 struct AnswerWire {

@@ -9,13 +9,15 @@
 use http::Method;
 use serde_json::Value;
 
-use crate::transport::GRAPHQL;
+/// The path of GraphQL among those of the API's calls.
+pub(super) const GRAPHQL: &str = "/graphql";
 
 /// Reads below `/repos/OWNER/NAME`. `*` is one part of a path, and `**` all that follow.
-const READS: [&str; 18] = [
+const READS: [&str; 19] = [
     "",
     "branches/*",
     "collaborators/*/permission",
+    "contents",
     "contents/**",
     "git/commits/*",
     "git/matching-refs/**",
@@ -48,7 +50,8 @@ const WRITES: [(Method, &str, &[&str]); 10] = [
 ];
 
 /// What belongs to an account.
-const OF_ACCOUNTS: [(Method, &str); 6] = [
+const OF_ACCOUNTS: [(Method, &str); 7] = [
+    (Method::GET, "rate_limit"),
     (Method::GET, "user"),
     (Method::GET, "users/*"),
     (Method::GET, "installation/repositories"),
@@ -65,7 +68,8 @@ pub(super) fn is_permitted(method: &Method, path: &str, body: Option<&Value>) ->
         return method == Method::POST && query.starts_with("query") && !query.contains("mutation");
     }
     let Some(path) = path.strip_prefix('/') else { return false };
-    let parts: Vec<&str> = path.split('/').collect();
+    // The names of refs and of files may be asked for by how they begin, up to a slash.
+    let parts: Vec<&str> = path.strip_suffix('/').unwrap_or(path).split('/').collect();
     let is_plain = |part: &&str| !matches!(part.to_ascii_lowercase().as_str(), "" | "." | ".." | "%2e" | "%2e%2e");
     if !parts.iter().all(is_plain) {
         return false;
@@ -149,6 +153,9 @@ mod tests {
             ("GET", "/repos/a/b/issues?state=open&labels=code", json!(null)),
             ("GET", "/repositories/7/issues?page=3", json!(null)),
             ("GET", "/repos/a/b/contents/.github/hob.toml?ref=1", json!(null)),
+            ("GET", "/repos/a/b/contents/?ref=1", json!(null)),
+            ("GET", "/repos/a/b/git/matching-refs/hob/", json!(null)),
+            ("GET", "/rate_limit", json!(null)),
             ("PATCH", "/repos/a/b/git/refs/hob/issues/7", json!({"sha": "1", "force": false})),
             ("POST", "/repos/a/b/git/refs", json!({"ref": "refs/heads/hob-ledger/repository", "sha": "1"})),
             ("DELETE", "/repos/a/b/git/refs/hob/doctor-1", json!(null)),
@@ -178,6 +185,7 @@ mod tests {
             // Another repository by a detour, settings, accounts.
             ("DELETE", "/repos/a/b", json!(null)),
             ("GET", "/repos/a/b/contents/../../../c/d/actions/secrets", json!(null)),
+            ("GET", "/repos/a/b/contents//x", json!(null)),
             ("DELETE", "/repos/a/b/git/refs/%2E%2E/issues/7", json!(null)),
             ("POST", "/repos/a/b/forks", json!({})),
             ("POST", "/repositories/7/issues/1/comments", json!({"body": "x"})),

@@ -25,7 +25,7 @@ use tracing::Instrument;
 use crate::{
     ForgeError, Rate,
     clock::ForgeClock,
-    permitted::is_permitted,
+    permitted::{GRAPHQL, is_permitted},
     purpose::Purpose,
     rates::{Rates, resource_of},
     reply::{Reply, Scope, exhausted},
@@ -35,9 +35,6 @@ use crate::{
 
 /// The largest answer that is read.
 const BODY_MAX: usize = 16 << 20;
-
-/// The path of GraphQL among those of [`Call`].
-pub(super) const GRAPHQL: &str = "/graphql";
 
 /// A request as it is sent.
 #[derive(Debug, Clone, Copy)]
