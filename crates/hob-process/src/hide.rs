@@ -10,6 +10,11 @@ use std::io;
 /// # Errors
 /// The system's error.
 pub fn hide_from_children() -> io::Result<()> {
+    hide_memory()
+}
+
+/// The same for memory and environment alone.
+pub(super) fn hide_memory() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
     Ok(())
