@@ -24,7 +24,7 @@ fn text(path: &str) -> String {
 /// The Markdown files that people read.
 fn documents() -> Vec<PathBuf> {
     let mut found: Vec<_> =
-        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root().join(name)).into();
+        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"].map(|name| root().join(name)).into();
     found.extend(fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path()));
     found.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
     found
@@ -263,6 +263,12 @@ fn rust_files(folder: &Path, found: &mut Vec<String>) {
             found.push(fs::read_to_string(&path).unwrap());
         }
     }
+}
+
+#[test]
+fn the_page_for_maintainers_takes_three_minutes() {
+    let words = text("docs/public-repositories.md").split_whitespace().count();
+    assert!(words <= 700, "{words} words");
 }
 
 #[test]
