@@ -11,6 +11,10 @@ fn main() -> std::process::ExitCode {
     if let Some(end) = hob_sandbox::was_launched(std::env::args_os()) {
         return end;
     }
+    // In a container that starts nothing else, Hob is process 1.
+    if let Some(end) = hob_process::was_first_process() {
+        return end;
+    }
     // The watchdog has nothing to hide, and no command line but its own.
     if hob_process::was_watchdog(std::env::args_os()) {
         return std::process::ExitCode::SUCCESS;

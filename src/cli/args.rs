@@ -16,7 +16,8 @@ const GLOBAL: &str = "Global options, such as --repo, --config, --json, -q and -
 
 /// Work on GitHub issues labelled `code`: claim them, run an agent and the checks, open pull requests.
 ///
-/// To try it without an account, token or network, run `hob rehearse`. For a real repository, set GITHUB_TOKEN, then run
+/// To try it without an account, token or network, run `hob rehearse`. For a real repository, set GITHUB_TOKEN, or
+/// GITHUB_TOKEN_FILE to a file that holds the token, then run
 /// `hob doctor --repo OWNER/NAME` and `hob run --once --dry-run --repo OWNER/NAME`.
 #[derive(Debug, Parser)]
 #[command(name = "hob", version, max_term_width = 100)]

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, process::ExitCode, time::Duration};
 
 use clap::FromArgMatches;
-use hob_config::Standard;
+use hob_config::{SecretFiles, Standard};
 
 use crate::{
     cli::{
@@ -84,7 +84,8 @@ fn failed(error: &anyhow::Error, as_json: bool) -> u8 {
         // Where standard output is the trouble, the exit code says so.
         json::error(exit, &sentence).ok();
     }
-    let standard = Standard::read();
+    // No token is needed here, and the files of tokens were read before.
+    let standard = Standard::read(&SecretFiles::default());
     if standard.in_actions {
         actions::annotate(&[Annotation { level: Level::Error, title: "Hob".to_owned(), text: sentence.clone() }]);
     }

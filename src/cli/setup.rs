@@ -5,8 +5,8 @@ use std::{
     sync::Arc,
 };
 
-use hob_agent::{AgentParts, Approval};
-use hob_config::{Settings, Standard, child_environment, hob_variables, own_secrets};
+use hob_agent::{AgentParts, Approval, variables_of_agents};
+use hob_config::{SecretFiles, Settings, SettingsError, Standard, child_environment, hob_variables, own_secrets};
 use hob_domain::{KnownSecrets, RepoName};
 use hob_forge::{Access, Connection, Forge};
 use hob_sandbox::Sandbox;
@@ -23,6 +23,8 @@ use crate::cli::{
 pub(super) struct Setup {
     pub(super) settings: Settings,
     pub(super) standard: Standard,
+    /// Tokens and keys that files gave.
+    pub(super) files: SecretFiles,
     pub(super) state_dir: PathBuf,
     /// Where replies are recorded.
     pub(super) record: Option<PathBuf>,
@@ -34,12 +36,13 @@ impl Setup {
     /// Reads settings and variables.
     pub(super) fn read(shared: &Shared) -> anyhow::Result<Self> {
         let settings = Settings::load(shared.config.as_deref(), hob_variables(), &shared.set)?;
-        let standard = Standard::read();
+        let files = SecretFiles::read(variables_of_agents(&settings)).map_err(SettingsError::from)?;
+        let standard = Standard::read(&files);
         let state_dir = shared.state_dir.clone().unwrap_or_else(|| standard.state_dir.clone());
         let secrets = KnownSecrets::default();
-        secrets.add(own_secrets());
-        secrets.add(AgentParts::of(&settings, &state_dir).given_secrets());
-        Ok(Self { settings, standard, state_dir, record: None, secrets })
+        secrets.add(own_secrets(&files));
+        secrets.add(AgentParts::of(&settings, &state_dir, &files).given_secrets());
+        Ok(Self { settings, standard, files, state_dir, record: None, secrets })
     }
 
     /// The repositories given by flags, else by GITHUB_REPOSITORY.
@@ -147,7 +150,8 @@ impl Setup {
         listen: Listen,
     ) -> impl Fn(RepoName) -> WorkerParts + Send + Sync + 'static {
         let (connection, id) = (Arc::clone(connection), worker_id(&self.standard.host));
-        let agents = AgentParts { record: self.record.clone(), ..AgentParts::of(&self.settings, &self.state_dir) };
+        let agents =
+            AgentParts { record: self.record.clone(), ..AgentParts::of(&self.settings, &self.state_dir, &self.files) };
         let sandbox = sandbox_of(&self.settings, &self.state_dir);
         move |repo| WorkerParts {
             forge: Forge::new(Arc::clone(&connection), repo, &self.settings.ledger.prefix),

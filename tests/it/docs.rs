@@ -23,7 +23,8 @@ fn text(path: &str) -> String {
 
 /// The Markdown files that people read.
 fn documents() -> Vec<PathBuf> {
-    let mut found: Vec<_> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root().join(name)).into();
+    let mut found: Vec<_> =
+        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"].map(|name| root().join(name)).into();
     found.extend(fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path()));
     found.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
     found
@@ -265,6 +266,12 @@ fn rust_files(folder: &Path, found: &mut Vec<String>) {
 }
 
 #[test]
+fn the_page_for_maintainers_takes_three_minutes() {
+    let words = text("docs/public-repositories.md").split_whitespace().count();
+    assert!(words <= 700, "{words} words");
+}
+
+#[test]
 fn every_attack_that_a_test_names_is_explained() {
     let mut sources = Vec::new();
     for folder in ["src", "crates", "tests/it"] {
@@ -298,6 +305,8 @@ fn every_workflow_is_pinned_and_keeps_no_credentials() {
         assert!(!has("pull_request_target"), "{}", path.display());
         assert!(has("permissions:") && !has("write-all"), "{}", path.display());
         assert!(!has("actions/cache") && !has("cache:"), "{}", path.display());
+        // Another compiler than yesterday's is a change, too.
+        assert!(!has("toolchain install stable"), "{}", path.display());
         for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.contains("uses:")) {
             let (hash, version) = line.split_once('@').and_then(|(_, pin)| pin.split_once(" # ")).unwrap_or(("", ""));
             let pinned = hash.len() == 40 && hash.chars().all(|c| c.is_ascii_hexdigit()) && version.starts_with('v');
@@ -308,4 +317,67 @@ fn every_workflow_is_pinned_and_keeps_no_credentials() {
             }
         }
     }
+}
+
+/// The jobs of a workflow, by name. What stands before all jobs holds for each.
+fn jobs(workflow: &str) -> (String, BTreeMap<String, String>) {
+    let told: Vec<&str> = workflow.lines().filter(|line| !line.trim_start().starts_with('#')).collect();
+    let workflow = told.join("\n");
+    let (head, rest) = workflow.split_once("\njobs:\n").unwrap();
+    let mut jobs: Vec<(String, String)> = Vec::new();
+    for line in rest.lines() {
+        let begins = line.starts_with("  ") && !line.starts_with("   ");
+        match line.trim().strip_suffix(':').filter(|_| begins) {
+            Some(name) => jobs.push((name.to_owned(), String::new())),
+            None => jobs.last_mut().unwrap().1.extend([line, "\n"]),
+        }
+    }
+    (head.to_owned(), jobs.into_iter().collect())
+}
+
+/// Whether a part of a workflow has something that its build scripts could take.
+fn holds_a_right(part: &str) -> bool {
+    ["secrets.", "secrets[", "secrets: inherit", "toJSON(secrets", "github.token", ": write"]
+        .iter()
+        .any(|right| part.contains(right))
+}
+
+/// Whether a job runs code that it fetched: a compiler runs the build scripts of all dependencies.
+fn builds(job: &str) -> bool {
+    ["cargo ", "rustup ", "rustc ", "make ", "npm ", "pip install", ".ci/run", "docker build"]
+        .iter()
+        .any(|tool| job.contains(tool))
+}
+
+/// Attack corpus I104: a build script of a dependency in a job that has a token or a key.
+#[test]
+fn no_job_has_both_a_build_and_a_secret() {
+    let mut seen = (0, 0);
+    for entry in fs::read_dir(root().join(".github/workflows")).unwrap() {
+        let path = entry.unwrap().path();
+        let (head, jobs) = jobs(&fs::read_to_string(&path).unwrap());
+        assert!(!holds_a_right(&head), "{}: a right of all jobs", path.display());
+        for (name, job) in jobs {
+            let (builds, holds) = (builds(&job), holds_a_right(&job));
+            assert!(!(builds && holds), "{}: the job `{name}` builds and has a secret", path.display());
+            seen = (seen.0 + usize::from(builds), seen.1 + usize::from(holds));
+        }
+    }
+    assert!(seen.0 >= 2 && seen.1 >= 1, "{seen:?}");
+    // The test finds what it looks for.
+    let bad =
+        "on: push\njobs:\n  one:\n    env:\n      KEY: ${{ secrets.KEY }}\n    steps:\n      - run: cargo build\n";
+    let (_, found) = jobs(bad);
+    assert!(builds(&found["one"]) && holds_a_right(&found["one"]));
+}
+
+/// Attack corpus J121: after the last command no shell is left that has the token in its environment.
+#[test]
+fn the_step_with_the_token_ends_as_hob() {
+    let (_, jobs) = jobs(&text(".github/workflows/hob.yml"));
+    let last = jobs["work"].lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap();
+    assert!(last.starts_with("exec \"$RUNNER_TEMP/bin/hob\" "), "{last}");
+    let steps: Vec<&str> = jobs["work"].split("      - ").filter(|step| holds_a_right(step)).collect();
+    // The first part is the head of the job, with its permissions.
+    assert!(matches!(steps[..], [head, step] if !head.contains("secrets.") && step.contains("exec ")), "{steps:?}");
 }

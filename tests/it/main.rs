@@ -16,6 +16,7 @@ mod local_forge_webhooks;
 mod model_check;
 mod model_server;
 mod models;
+mod packaging;
 mod rehearsal;
 mod sandbox;
 mod workspace;

@@ -28,4 +28,4 @@ pub use executor::Executor;
 pub use home::Home;
 pub use native::{Comparison, Difference, NativeAgent, Replayed, compare};
 pub use recipe::RecipeAgent;
-pub use registry::{AgentParts, Registry};
+pub use registry::{AgentParts, Registry, variables_of_agents};

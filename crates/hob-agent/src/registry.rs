@@ -10,7 +10,7 @@ use std::{
 
 use hob_config::{
     AdapterName, AgentSettings, BackendKind, InvalidModelName, ModelAccess, ModelName, ModelSettings, PriceSettings,
-    RecipeSettings, Settings, ToolSettings, model_access, named_environment, secrets_among,
+    RecipeSettings, SecretFiles, Settings, ToolSettings, model_access, named_environment, secrets_among,
 };
 use hob_domain::{FailureClass, KnownSecrets};
 use hob_process::Environment;
@@ -53,18 +53,18 @@ pub struct AgentParts {
 }
 
 impl AgentParts {
-    /// What the settings describe, with the variables of this process that they name; homes are below `state_dir`.
-    pub fn of(settings: &Settings, state_dir: &Path) -> Self {
-        let named = settings.agents.values().flat_map(|agent| agent.env.iter().map(String::as_str));
+    /// What the settings describe, with the variables of this process that they name, some of them given by `files`; homes
+    /// are below `state_dir`.
+    pub fn of(settings: &Settings, state_dir: &Path, files: &SecretFiles) -> Self {
         Self {
             agents: settings.agents.clone(),
             recipes: settings.recipes.clone(),
             tools: settings.tools.clone(),
             model: settings.model.clone(),
-            access: model_access(),
+            access: model_access(files),
             record: None,
             homes: Some(state_dir.join("homes")),
-            variables: named_environment(named.chain(adapter_variables())),
+            variables: named_environment(variables_of_agents(settings), files),
             secrets: KnownSecrets::default(),
         }
     }
@@ -73,6 +73,12 @@ impl AgentParts {
     pub fn given_secrets(&self) -> Vec<SecretString> {
         self.access.secrets().into_iter().chain(secrets_among(&self.variables)).collect()
     }
+}
+
+/// The variables that any agent may get: those that its `env` names, and those of known command lines.
+pub fn variables_of_agents(settings: &Settings) -> impl Iterator<Item = &str> {
+    let named = settings.agents.values().flat_map(|agent| agent.env.iter().map(String::as_str));
+    named.chain(adapter_variables())
 }
 
 /// The agents that can be run.

@@ -9,6 +9,7 @@ mod models;
 mod renamed;
 mod repository;
 mod sandbox;
+mod secret_files;
 mod secrets;
 mod sections;
 mod sensible;
@@ -16,16 +17,18 @@ mod settings;
 mod settings_error;
 mod standard;
 mod toml_sentence;
+mod variable_names;
 mod workspace;
 
 pub use agents::{AgentSettings, Ask, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings};
 pub use backends::{AdapterName, BackendKind, UnknownBackend};
 pub use duration::parse_duration;
-pub use environment::{ModelAccess, child_environment, may_pass, model_access, named_environment, toolchain_folders};
+pub use environment::{ModelAccess, child_environment, model_access, named_environment, toolchain_folders};
 pub use models::{InvalidModelName, ModelName, ModelSettings, PriceSettings};
 pub use renamed::Renamed;
 pub use repository::{REPOSITORY_SETTINGS_PATH, RepositorySettings, RepositorySettingsError};
 pub use sandbox::{NetworkSetting, SandboxSettings};
+pub use secret_files::{Fault, SecretFileError, SecretFiles};
 pub use secrets::{own_secrets, secrets_among};
 pub use sections::{
     AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
@@ -35,6 +38,7 @@ pub use settings::{DEFAULTS, Settings};
 pub use settings_error::SettingsError;
 pub use standard::{OtherForge, Standard, hob_variables};
 use toml_sentence::toml_sentence;
+pub use variable_names::may_pass;
 pub use workspace::WorkspaceSettings;
 
 pub use hob_domain::Impact;

@@ -11,8 +11,8 @@ use crate::{
     DEFAULTS, Settings, SettingsError,
     renamed::replace_old_names,
     sensible::{check, check_kinds},
-    standard::PRIVATE_KEY,
     toml_sentence,
+    variable_names::PRIVATE_KEY,
 };
 
 /// Tables whose keys users choose; their contents are validated where they are read.
@@ -93,8 +93,9 @@ fn refuse_unknown_variables(variables: &HashMap<String, String>) -> Result<(), S
     let mut keys = BTreeSet::new();
     key_paths("", &known.cache, &mut keys);
     let name = |key: &String| format!("HOB__{}", key.to_uppercase().replace('.', "__"));
-    let names: BTreeSet<String> = keys.iter().map(name).chain([PRIVATE_KEY.to_owned()]).collect();
-    let strange = variables.keys().filter(|name| !name.starts_with("HOB__") && *name != PRIVATE_KEY);
+    let own = [PRIVATE_KEY.to_owned(), format!("{PRIVATE_KEY}_FILE")];
+    let strange = variables.keys().filter(|name| !name.starts_with("HOB__") && !own.contains(name));
+    let names: BTreeSet<String> = keys.iter().map(name).chain(own.iter().cloned()).collect();
     let near = strange.filter_map(|name| {
         let distance = |known: &&String| strsim::damerau_levenshtein(known, name);
         let nearest = names.iter().min_by_key(distance)?;
@@ -175,12 +176,13 @@ mod tests {
             ("HOB_LIMITS__JOBS", "HOB__LIMITS__JOBS"),
             ("HOB_LIMITS_JOBS", "HOB__LIMITS__JOBS"),
             ("HOB_APP_PRIVATEKEY", "HOB_APP_PRIVATE_KEY"),
+            ("HOB_APP_PRIVATEKEY_FILE", "HOB_APP_PRIVATE_KEY_FILE"),
         ] {
             let error = load("", &[(name, "2")], &[]).unwrap_err().to_string();
             assert_eq!(error, format!("unknown variable `{name}`, did you mean `{nearest}`?"));
         }
         let others =
-            ["HOB_APP_PRIVATE_KEY", "HOB_RUN", "HOB_ISSUE", "HOB_PROCESS", "HOB_TOKEN", "HOB_SOURCE", "HOB_SEEDS"];
+            ["HOB_APP_PRIVATE_KEY_FILE", "HOB_RUN", "HOB_ISSUE", "HOB_PROCESS", "HOB_TOKEN", "HOB_SOURCE", "HOB_SEEDS"];
         load("", &others.map(|name| (name, "x")), &[]).unwrap();
     }
 

@@ -4,31 +4,32 @@ use std::{collections::BTreeMap, ffi::OsString};
 
 use secrecy::SecretString;
 
-use crate::{ModelAccess, environment::WITHHELD};
+use crate::{
+    ModelAccess, SecretFiles,
+    variable_names::{WITHHELD, is_secret_name},
+};
 
 /// Variables with an address that may have a password in it.
 const PROXIES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
-/// Parts of the names of variables whose values are secrets.
-const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 /// Letters and dashes alone are no key below this length: `not-needed` is what people set for a server without keys, and it
 /// stands in many texts.
 const PLACEHOLDER_BELOW: usize = 20;
 
-/// The secrets of this process itself: what opens the forge, and passwords of proxies.
-pub fn own_secrets() -> Vec<SecretString> {
+/// The secrets of this process itself: what opens the forge, what files gave it, and passwords of proxies.
+pub fn own_secrets(files: &SecretFiles) -> Vec<SecretString> {
     #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
     let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let withheld = WITHHELD.iter().filter_map(set);
     let passwords = PROXIES.iter().filter_map(set).filter_map(|address| password_in(&address));
-    withheld.chain(passwords).map(SecretString::from).collect()
+    let by_file = WITHHELD.iter().filter_map(|name| files.get(name)).cloned();
+    withheld.chain(passwords).map(SecretString::from).chain(by_file).collect()
 }
 
 /// Those of these variables that are secrets by their names.
 pub fn secrets_among(variables: &BTreeMap<OsString, OsString>) -> Vec<SecretString> {
     let of = |(name, value): (&OsString, &OsString)| {
-        let name = name.to_str()?.to_ascii_uppercase();
         let value = value.to_str().filter(|value| !is_placeholder(value))?;
-        SECRET_NAMES.iter().any(|part| name.contains(part)).then(|| value.to_owned().into())
+        is_secret_name(name.to_str()?).then(|| value.to_owned().into())
     };
     variables.iter().filter_map(of).collect()
 }

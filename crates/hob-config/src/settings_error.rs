@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use config::ConfigError;
 
-use crate::Renamed;
+use crate::{Renamed, SecretFileError};
 
 /// Settings that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +39,9 @@ pub enum SettingsError {
     /// A value of the wrong kind.
     #[error("invalid setting: {0}")]
     Invalid(#[from] ConfigError),
+    /// A token or key that a file should give.
+    #[error(transparent)]
+    SecretFile(#[from] SecretFileError),
     /// A variable that looks like a setting and is none.
     #[error("unknown variable `{name}`, did you mean `{nearest}`?")]
     UnknownVariable {

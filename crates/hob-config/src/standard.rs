@@ -4,6 +4,8 @@ use std::{collections::HashMap, path::PathBuf};
 
 use secrecy::SecretString;
 
+use crate::{SecretFiles, variable_names::PRIVATE_KEY};
+
 /// What the standard variables say.
 #[derive(Debug, Clone)]
 pub struct Standard {
@@ -32,14 +34,15 @@ pub struct Standard {
 }
 
 impl Standard {
-    /// Reads the variables. One that is empty counts as not set.
-    pub fn read() -> Self {
+    /// Reads the variables, the secret ones also from `files`. One that is empty counts as not set.
+    pub fn read(files: &SecretFiles) -> Self {
+        let secret = |name| variable(name).map(SecretString::from).or_else(|| files.get(name).cloned());
         let state_home = variable("XDG_STATE_HOME").map(PathBuf::from);
         let home = || PathBuf::from(variable("HOME").unwrap_or_else(|| "/tmp".to_owned())).join(".local/state");
         let host = variable("HOSTNAME").or_else(|| std::fs::read_to_string("/etc/hostname").ok());
         Self {
-            token: variable("GITHUB_TOKEN").or_else(|| variable("GH_TOKEN")).map(SecretString::from),
-            app_private_key: variable(PRIVATE_KEY).map(SecretString::from),
+            token: secret("GITHUB_TOKEN").or_else(|| secret("GH_TOKEN")),
+            app_private_key: secret(PRIVATE_KEY),
             repository: variable("GITHUB_REPOSITORY"),
             api_url: variable("GITHUB_API_URL").unwrap_or_else(|| "https://api.github.com".to_owned()),
             server_url: variable("GITHUB_SERVER_URL").unwrap_or_else(|| "https://github.com".to_owned()),
@@ -96,9 +99,6 @@ fn host(address: &str) -> &str {
     host.split_once(':').map_or(host, |(host, _)| host)
 }
 
-/// The variable that holds an App's private key.
-pub(super) const PRIVATE_KEY: &str = "HOB_APP_PRIVATE_KEY";
-
 /// The variables that begin as Hob's own do, `HOB__SECTION__KEY`, misspelt ones included.
 pub fn hob_variables() -> HashMap<String, String> {
     std::env::vars_os()
@@ -122,7 +122,7 @@ mod tests {
             api_url: api_url.to_owned(),
             server_url: server_url.to_owned(),
             forge_is_named,
-            ..Standard::read()
+            ..Standard::read(&SecretFiles::default())
         };
         let (api, web) = ("https://api.github.com", "https://github.com");
         for (standard, server, is_it) in [

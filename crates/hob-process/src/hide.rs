@@ -1,15 +1,22 @@
-//! Keeps Hob's own memory and environment from the processes it starts.
+//! Keeps Hob's own memory, environment and inherited files from the processes it starts.
 
 use std::io;
 
 /// Makes this process unreadable for others of the same user: `/proc/PID/environ` and `mem`, and `ptrace`. A child gets
-/// its own setting back when it executes a program. Called once, at the start, before any child.
+/// its own setting back when it executes a program. No child gets a file that whoever started Hob left open, such as that of
+/// a token. Called once, at the start, before any child.
 ///
 /// Caveat: a child that runs as root can read it all the same; only a sandbox prevents that.
 ///
 /// # Errors
 /// The system's error.
 pub fn hide_from_children() -> io::Result<()> {
+    close_fds::set_fds_cloexec(3, &[]);
+    hide_memory()
+}
+
+/// The same for memory and environment alone.
+pub(super) fn hide_memory() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
     Ok(())
@@ -24,5 +31,15 @@ mod tests {
         hide_from_children().unwrap();
         let now = rustix::process::dumpable_behavior().unwrap();
         assert_eq!(now, rustix::process::DumpableBehavior::NotDumpable);
+    }
+
+    /// Attack corpus E63: such as the file of a token.
+    #[test]
+    fn a_file_that_was_left_open_is_closed_in_children() {
+        use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
+        let file = tempfile::tempfile().unwrap();
+        fcntl_setfd(&file, FdFlags::empty()).unwrap();
+        hide_from_children().unwrap();
+        assert_eq!(fcntl_getfd(&file).unwrap(), FdFlags::CLOEXEC);
     }
 }

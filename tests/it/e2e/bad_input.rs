@@ -58,6 +58,11 @@ async fn a_token_that_is_missing_wrong_or_too_weak_is_told() {
     says(&world.hob_with(&["list"], &[("GITHUB_TOKEN", "wrong")]).await, 3, &["token"]);
     let weak = world.hob_with(&["run", "--once"], &[("GITHUB_TOKEN", "token-of-rob")]).await;
     assert_eq!(weak.code, 3, "{weak:?}");
+    let absent = world.dir().join("absent").display().to_string();
+    let ended = world.hob_with(&["list"], &[("GITHUB_TOKEN", ""), ("GITHUB_TOKEN_FILE", &absent)]).await;
+    says(&ended, 2, &["GITHUB_TOKEN_FILE", &absent, "No such file"]);
+    let both = world.hob_with(&["list"], &[("GITHUB_TOKEN_FILE", &absent)]).await;
+    says(&both, 2, &["the variables `GITHUB_TOKEN` and `GITHUB_TOKEN_FILE` are both set: remove one of them"]);
     assert!(weak.stderr.contains("write"), "{weak:?}");
     assert_eq!(world.labels(issue).await, ["code"]);
 

@@ -17,6 +17,7 @@ mod crash;
 mod crowd;
 mod drift;
 mod failures;
+mod first_process;
 mod happy;
 mod isolation;
 mod json;

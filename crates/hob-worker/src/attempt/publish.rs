@@ -46,7 +46,7 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
 async fn moved_base(worker: &Worker, job: &Job<'_>) -> Result<Option<MovedBase>, WorkError> {
     let now = worker.forge.repository().tip(job.held.base.name.clone()).await?;
     let from = job.base_tip.clone();
-    Ok((now.sha != from).then(|| MovedBase { name: now.name, from, to: now.sha }))
+    Ok((now.sha != from).then_some(MovedBase { name: now.name, from, to: now.sha }))
 }
 
 fn draft(worker: &Worker, job: &Job<'_>, proven: &Proven, moved: Option<&MovedBase>) -> PullDraft {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use hob_config::{Settings, Standard, hob_variables};
+use hob_config::{SecretFiles, Settings, Standard, hob_variables};
 use tracing_subscriber::EnvFilter;
 
 use crate::{agent, bare_loop, model_server, run_agent};
@@ -54,7 +54,7 @@ impl Cli {
     pub(crate) async fn run(self) -> anyhow::Result<()> {
         let settings = Settings::load(self.config.as_deref(), hob_variables(), &self.set);
         let settings = settings.map_err(|error| Unusable(error.to_string()))?;
-        let standard = Standard::read();
+        let standard = Standard::read(&SecretFiles::default());
         let filter = standard.log_filter.as_deref().unwrap_or("hob=warn,off");
         let logs = tracing_subscriber::fmt().with_env_filter(EnvFilter::builder().parse_lossy(filter));
         logs.with_writer(std::io::stderr).with_target(false).without_time().with_ansi(false).init();

@@ -7,8 +7,8 @@ use std::{
 };
 
 use anyhow::Context;
-use hob_agent::{AgentParts, Executor, Registry, RunContext, session::Sessions};
-use hob_config::{Settings, child_environment, parse_duration};
+use hob_agent::{AgentParts, Executor, Registry, RunContext, session::Sessions, variables_of_agents};
+use hob_config::{SecretFiles, Settings, child_environment, parse_duration};
 use hob_domain::{Outcome, Progress, RunId, RunRequest};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -34,7 +34,8 @@ pub(crate) struct Args {
 pub(super) async fn run(settings: Settings, state_dir: &Path, args: Args) -> anyhow::Result<()> {
     let mut brief = String::new();
     std::io::stdin().read_to_string(&mut brief).context("read the brief")?;
-    let agent = Registry::new(AgentParts::of(&settings, state_dir))?.get(&args.name)?;
+    let files = SecretFiles::read(variables_of_agents(&settings))?;
+    let agent = Registry::new(AgentParts::of(&settings, state_dir, &files))?.get(&args.name)?;
     // As a worker does it: with a session.
     let executor = Executor::new(Sessions::new(state_dir.join("sessions"), settings.sessions), settings.agent);
     let run = RunId(format!("bench-{}", std::process::id()));

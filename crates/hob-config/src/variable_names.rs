@@ -1,0 +1,49 @@
+//! Names of variables: which hold secrets, and which a child may get.
+
+/// The variable that holds an App's private key.
+pub(super) const PRIVATE_KEY: &str = "HOB_APP_PRIVATE_KEY";
+/// Parts of the names of variables whose values are secrets.
+const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+
+/// Whether the variable `name` holds a secret, by its name.
+pub(super) fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    SECRET_NAMES.iter().any(|part| name.contains(part))
+}
+
+/// Variables that no child gets, named or not: they open the forge, or are Hob's own settings.
+pub(super) const WITHHELD: [&str; 7] = [
+    PRIVATE_KEY,
+    "GITHUB_TOKEN",
+    "GH_TOKEN",
+    "GH_ENTERPRISE_TOKEN",
+    "GITHUB_ENTERPRISE_TOKEN",
+    "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
+    "ACTIONS_RUNTIME_TOKEN",
+];
+
+/// Whether a child may get the variable `name` when its settings name it.
+pub fn may_pass(name: &str) -> bool {
+    !name.is_empty()
+        && !name.contains(['=', '\0'])
+        && !name.starts_with("HOB__")
+        && !WITHHELD.iter().any(|withheld| withheld.eq_ignore_ascii_case(name.strip_suffix("_FILE").unwrap_or(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Attack corpus G82.
+    #[test]
+    fn a_variable_that_opens_the_forge_is_never_passed_on() {
+        for name in
+            ["GITHUB_TOKEN", "gh_token", "HOB__FORGE__TOKEN", "HOB_APP_PRIVATE_KEY", "ACTIONS_RUNTIME_TOKEN", "", "A=B"]
+                .into_iter()
+                .chain(["GITHUB_TOKEN_FILE", "HOB_APP_PRIVATE_KEY_FILE"])
+        {
+            assert!(!may_pass(name), "{name}");
+        }
+        assert!(may_pass("OPENAI_API_KEY") && may_pass("PATH"));
+    }
+}

@@ -1,0 +1,162 @@
+//! What runs Hob elsewhere: the image, the unit for systemd and the template for Kubernetes.
+
+use std::{collections::BTreeMap, fs, io::Write, path::PathBuf};
+
+use hob_process::{ProcessError, Program};
+use tokio_util::sync::CancellationToken;
+use yaml_rust2::{Yaml, YamlLoader};
+
+fn text(path: &str) -> String {
+    fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+/// The values of each key of the unit.
+fn unit() -> BTreeMap<String, Vec<String>> {
+    let text = text("packaging/hob.service");
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with(['#', '['])) {
+        let (key, value) = line.split_once('=').unwrap();
+        found.entry(key.to_owned()).or_default().push(value.to_owned());
+    }
+    found
+}
+
+#[test]
+fn the_unit_gives_secrets_as_files_and_hides_other_processes() {
+    let unit = unit();
+    for (key, value) in [
+        ("ProtectProc", "invisible"),
+        ("OOMPolicy", "continue"),
+        ("Delegate", "yes"),
+        ("NoNewPrivileges", "yes"),
+        ("ProtectSystem", "strict"),
+        ("CapabilityBoundingSet", ""),
+        ("KillMode", "mixed"),
+        ("Restart", "always"),
+        ("RestartPreventExitStatus", "2 3 4 6"),
+    ] {
+        assert_eq!(unit[key], [value], "{key}");
+    }
+    assert!(unit["LoadCredential"].iter().any(|value| value.starts_with("github-token:")), "{unit:?}");
+    let variables = unit["Environment"].join(" ");
+    assert!(variables.contains("GITHUB_TOKEN_FILE=%d/github-token"), "{variables}");
+    for variable in variables.split(' ').filter(|variable| variable.contains("TOKEN") || variable.contains("KEY")) {
+        assert!(variable.split_once('=').unwrap().0.ends_with("_FILE"), "{variable}");
+    }
+    // These keep bubblewrap from the `/proc` of its own, and just-in-time compilers from running.
+    for key in ["ProtectKernelTunables", "ProtectKernelLogs", "ProcSubset", "MemoryDenyWriteExecute", "EnvironmentFile"]
+    {
+        assert!(!unit.contains_key(key), "{key}");
+    }
+    // Hob ends by itself in 4.5 s; see `run.rs`.
+    assert!(unit["TimeoutStopSec"][0].parse::<u32>().unwrap() > 5);
+}
+
+/// What `systemd-analyze verify` says of the unit after `change`; none: it is not installed.
+async fn verdict(change: impl Fn(&str) -> String) -> Option<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hob.service");
+    // Hob is not installed here; that the program is there is all that would be missing.
+    fs::write(&path, change(&text("packaging/hob.service").replace("/usr/local/bin/hob", "/bin/true"))).unwrap();
+    let verify = Program::of_hob("systemd-analyze", &hob_config::child_environment());
+    let path = path.to_str().unwrap();
+    match verify.args(["verify", "--man=no", path]).run(&CancellationToken::new()).await {
+        Ok(finished) => Some(finished.stdout.text() + &finished.stderr.text()),
+        Err(ProcessError::Start { .. }) => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[tokio::test]
+async fn systemd_understands_the_unit() {
+    let Some(says) = verdict(str::to_owned).await else {
+        std::io::stderr().write_all(b"skipped: systemd is not installed, so the unit was not verified\n").unwrap();
+        return;
+    };
+    assert_eq!(says, "");
+    // It ends with 0 whatever it finds, so that what it says has to be read.
+    let says = verdict(|unit| unit.replace("OOMPolicy=continue", "OOMPolicy=perhaps")).await.unwrap();
+    assert!(says.contains("perhaps"), "{says}");
+}
+
+/// The manifests of the template, by their kinds.
+fn manifests() -> BTreeMap<String, Yaml> {
+    let manifests = YamlLoader::load_from_str(&text("packaging/kubernetes.yaml")).unwrap();
+    manifests.into_iter().map(|one| (one["kind"].as_str().unwrap().to_owned(), one)).collect()
+}
+
+#[test]
+fn the_pod_of_the_template_has_its_own_kernel_and_no_rights() {
+    let manifests = manifests();
+    let job = &manifests["CronJob"]["spec"]["jobTemplate"]["spec"];
+    let (pod, container) = (&job["template"]["spec"], &job["template"]["spec"]["containers"][0]);
+    assert_eq!(pod["automountServiceAccountToken"].as_bool(), Some(false));
+    assert_eq!(pod["enableServiceLinks"].as_bool(), Some(false));
+    assert!(pod["runtimeClassName"].as_str().is_some());
+    let rights = &pod["securityContext"];
+    assert_eq!((rights["runAsNonRoot"].as_bool(), rights["runAsUser"].as_i64()), (Some(true), Some(10001)));
+    assert_eq!(rights["seccompProfile"]["type"].as_str(), Some("RuntimeDefault"));
+    let rights = &container["securityContext"];
+    assert_eq!(rights["allowPrivilegeEscalation"].as_bool(), Some(false));
+    assert_eq!(rights["readOnlyRootFilesystem"].as_bool(), Some(true));
+    assert_eq!(rights["capabilities"]["drop"][0].as_str(), Some("ALL"));
+    for limit in ["cpu", "memory", "ephemeral-storage"] {
+        assert!(container["resources"]["limits"][limit].as_str().is_some(), "{limit}");
+    }
+    assert!(container["image"].as_str().unwrap().contains("@sha256:"));
+    for variable in container["env"].as_vec().unwrap() {
+        assert!(variable["name"].as_str().unwrap().ends_with("_FILE"), "{variable:?}");
+        assert!(variable["value"].as_str().unwrap().starts_with("/run/secrets/hob/"), "{variable:?}");
+    }
+    let arguments: Vec<_> = container["args"].as_vec().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    assert!(arguments.windows(2).any(|pair| pair == ["--max-issues", "1"]) && arguments.contains(&"--once"));
+    // Nothing but volumes can be written, and each has a size.
+    for volume in pod["volumes"].as_vec().unwrap().iter().filter(|volume| !volume["emptyDir"].is_badvalue()) {
+        assert!(volume["emptyDir"]["sizeLimit"].as_str().is_some(), "{volume:?}");
+    }
+}
+
+#[test]
+fn the_network_policy_lets_out_names_and_https_to_the_internet_alone() {
+    let spec = &manifests()["NetworkPolicy"]["spec"];
+    assert_eq!(spec["podSelector"].as_hash().map(|all| all.len()), Some(0), "it holds for every pod");
+    assert_eq!(spec["ingress"].as_vec().map(Vec::len), Some(0));
+    let egress = spec["egress"].as_vec().unwrap();
+    let ports = |rule: &Yaml| -> Vec<i64> {
+        rule["ports"].as_vec().unwrap().iter().map(|port| port["port"].as_i64().unwrap()).collect()
+    };
+    assert_eq!(egress.iter().map(ports).collect::<Vec<_>>(), [vec![53, 53], vec![443]]);
+    let outside = &egress[1]["to"][0]["ipBlock"]["except"];
+    for private in ["10.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"] {
+        assert!(outside.as_vec().unwrap().iter().any(|block| block.as_str() == Some(private)), "{private}");
+    }
+}
+
+#[test]
+fn hob_reads_the_settings_of_the_template() {
+    let settings = manifests()["ConfigMap"]["data"]["hob.toml"].as_str().unwrap().to_owned();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hob.toml");
+    fs::write(&path, settings).unwrap();
+    let settings = hob_config::Settings::load(Some(&path), [].into(), &[]).unwrap();
+    assert_eq!(settings.sandbox.memory_mib, 4096);
+}
+
+/// Attack corpus J121: no document leads to a token in the environment of a container's first process.
+#[test]
+fn images_are_pinned_and_no_container_gets_a_token_as_a_variable() {
+    let dockerfile = text("Dockerfile");
+    let bases: Vec<&str> = dockerfile.lines().filter_map(|line| line.strip_prefix("FROM ")).collect();
+    assert_eq!(bases.len(), 2, "{bases:?}");
+    for base in bases {
+        let digest = base.split_once("@sha256:").unwrap_or_else(|| panic!("{base} has no digest")).1;
+        assert_eq!(digest.split(' ').next().unwrap().len(), 64, "{base}");
+    }
+    assert!(dockerfile.lines().any(|line| line == "USER 10001:10001"));
+    for path in ["Dockerfile", "README.md", "docs/operations.md", "docs/deployment.md", "packaging/kubernetes.yaml"] {
+        let text = text(path);
+        for option in ["--env GITHUB_TOKEN", "--env ANTHROPIC_API_KEY ", "-e GITHUB_TOKEN", "--init "] {
+            assert!(!text.replace("_TOKEN_FILE", "").contains(option), "{path} has `{option}`");
+        }
+    }
+}
