@@ -17,6 +17,8 @@ struct Service {
     base: String,
     seen: Arc<Mutex<Vec<Bytes>>>,
     task: tokio::task::JoinHandle<()>,
+    /// How long it may be silent.
+    patience: Duration,
 }
 
 impl Service {
@@ -33,13 +35,13 @@ impl Service {
         });
         let app = app.layer(axum::extract::DefaultBodyLimit::max(64 << 20));
         let task = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
-        Self { base, seen, task }
+        Self { base, seen, task, patience: ModelSettings::default().idle_timeout }
     }
 
     fn agent(&self, settings: AgentSettings) -> Arc<dyn AgentBackend> {
         let model = ModelSettings {
             default: Some("openai/scripted".into()),
-            idle_timeout: Duration::from_millis(500),
+            idle_timeout: self.patience,
             retries: 0,
             ..ModelSettings::default()
         };
@@ -140,7 +142,7 @@ async fn a_reply_of_ten_megabytes_is_kept_short() {
 async fn an_endless_reply_a_silent_one_and_one_that_trickles_end_the_run() {
     for (case, said) in [(0, "more than 16777216 bytes"), (1, "was silent"), (2, "ran out of time")] {
         let mut bench = Bench::new(&[]);
-        let service = Service::start(move |_| match case {
+        let mut service = Service::start(move |_| match case {
             0 => endless(words(&"x".repeat(60_000))),
             1 => {
                 use futures_util::{StreamExt, stream};
@@ -150,8 +152,10 @@ async fn an_endless_reply_a_silent_one_and_one_that_trickles_end_the_run() {
             _ => endless(": ping\n\n".into()),
         })
         .await;
-        if case == 2 {
-            bench.request.time = Duration::from_millis(300);
+        match case {
+            1 => service.patience = Duration::from_millis(300),
+            2 => bench.request.time = Duration::from_millis(300),
+            _ => {}
         }
         let report = bench.run(&service.agent(AgentSettings::default())).await;
         let reason = failure(&report.outcome).0;

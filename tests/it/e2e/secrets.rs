@@ -153,21 +153,21 @@ async fn what_an_agent_says_of_its_work_tells_no_secret() {
 #[tokio::test]
 async fn secrets_from_files_are_withheld_as_well() {
     for tier in ["fence", "none"] {
-        let report = r#"printf '{"outcome": "done", "title": "Use %s", "summary": "%s"}\n' "$OPENAI_API_KEY" "$text""#;
+        let report = r#"printf '{"outcome": "done", "title": "Use %s", "summary": "%s"}\n' "$SERVICE_API_KEY" "$text""#;
         let way = "echo done > done.txt; env > {DIR}/environment; readlink /proc/self/fd/3 > {DIR}/descriptor; cat {DIR}/said >&2";
         let world = telling(&format!("{way}; {report}")).await;
         world.asks("Make done.txt", "").await;
         let (key, token) = (world.dir().join("key"), world.dir().join("token"));
         fs::write(&key, format!("{KEY}\n")).unwrap();
         fs::write(&token, format!("{TOKEN}\n")).unwrap();
-        let files = format!("GITHUB_TOKEN_FILE=/dev/fd/3 OPENAI_API_KEY_FILE='{}'", key.display());
+        let files = format!("GITHUB_TOKEN_FILE=/dev/fd/3 SERVICE_API_KEY_FILE='{}'", key.display());
         let script = format!("export GITHUB_TOKEN= RUST_LOG=debug {files}; exec \"$@\" 3<'{}'", token.display());
         let tier = format!("sandbox.tier={tier}");
         let ended = world.hob_in_shell(&script, &["run", "--once", "-v", "--set", &tier]).await;
         assert_eq!(ended.code, 0, "{ended:?}");
         assert_eq!(fs::read_to_string(world.dir().join("descriptor")).unwrap(), "", "{tier}");
         let environment = fs::read_to_string(world.dir().join("environment")).unwrap();
-        assert!(environment.contains("OPENAI_API_KEY=") && !environment.contains("_FILE="), "{environment}");
+        assert!(environment.contains("SERVICE_API_KEY=") && !environment.contains("_FILE="), "{environment}");
         let texts = texts(&world, &(ended, String::new())).await;
         hold_no_secret(&texts);
         for place in ["pull request 2", "commits of 2", "transcript.jsonl", "standard error"] {

@@ -379,11 +379,8 @@ async fn an_agent_reads_the_objects_that_it_borrows_and_changes_none() {
         let finished = child.dir(checkout.folder()).run(&CancellationToken::new()).await.unwrap();
         assert_eq!(finished.stdout.text(), "first\n", "{tier}: {}", finished.stderr.text());
         let mirror = yard.home.path().join("state/acme/site/mirror.git");
-        assert_eq!(
-            sh(&mirror, "git fsck --connectivity-only 2>&1; git log --format=%s main").await,
-            "first\n",
-            "{tier}"
-        );
+        let log = format!("git fsck >&2; git log --format=%s {base}", base = checkout.base());
+        assert_eq!(sh(&mirror, &log).await, "first\n", "{tier}");
         assert!(!mirror.join("objects/info/alternates").exists(), "{tier}");
     }
 }
@@ -409,7 +406,7 @@ async fn hooks_that_a_run_leaves_are_not_run_in_the_next() {
     drop(checkout);
     let checkout = keep().await;
     assert!(checkout.is_kept() && checkout.folder().join(".husky/pre-commit").exists());
-    sh(checkout.folder(), "git status; git commit -qam 'by the agent'; git checkout -q -b other").await;
+    sh(checkout.folder(), "git status; git add -A; git commit -qm 'by the agent'; git checkout -q -b other").await;
     assert!(commit(&checkout).await.unwrap().is_some());
     assert!(!canary.exists(), "a hook of the run before was run");
 }
