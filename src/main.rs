@@ -11,6 +11,9 @@ fn main() -> std::process::ExitCode {
     if let Some(end) = hob_sandbox::was_launched(std::env::args_os()) {
         return end;
     }
+    if let Some(end) = hob_workspace::was_committer(std::env::args_os()) {
+        return end;
+    }
     // In a container that starts nothing else, Hob is process 1.
     if let Some(end) = hob_process::was_first_process() {
         return end;

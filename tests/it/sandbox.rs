@@ -8,7 +8,7 @@ use std::{
 };
 
 use hob_config::child_environment;
-use hob_process::{Exit, Finished, Program};
+use hob_process::{Exit, Finished, ProcessError, Program};
 use hob_sandbox::{Limits, Network, Plan, Sandbox, Tier};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -365,4 +365,25 @@ async fn a_plan_that_cannot_be_applied_starts_nothing() {
         let said = finished.stderr.text();
         assert!(said.starts_with("hob: the sandbox could not be applied: read what to start"), "{said}");
     }
+}
+
+/// Attack corpus E65: a plan that nothing can be made of, and a child that says that its own could not be.
+#[tokio::test]
+async fn a_sandbox_that_cannot_be_made_is_told_from_a_child_that_says_so() {
+    for tier in TIERS {
+        let prison = Prison::new(tier);
+        let child = Program::inside(&prison.plan(), prison.outside("secret"), &child_environment());
+        let refused = child.dir(prison.work()).run(&CancellationToken::new()).await.unwrap_err();
+        assert!(
+            matches!(&refused, ProcessError::Sandbox { reason, .. } if reason.contains("start the program")),
+            "{refused}"
+        );
+        let lie = "echo 'hob: the sandbox could not be applied: no bwrap' >&2; echo begins; exit 125";
+        assert_eq!(prison.sh(lie).await.0, Exit::Code(125), "{tier}");
+    }
+    // A folder that is not in the box.
+    let prison = Prison::new(Tier::Box);
+    let child = Program::inside(&prison.plan(), "true", &child_environment()).dir(prison.outside(""));
+    let refused = child.run(&CancellationToken::new()).await.unwrap_err();
+    assert!(matches!(&refused, ProcessError::Sandbox { reason, .. } if reason.contains("bwrap: ")), "{refused}");
 }

@@ -4,6 +4,7 @@ use std::{
     fs,
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use hob_agent::Confined;
@@ -14,11 +15,12 @@ use hob_domain::{
 };
 use hob_process::{Exit, Program};
 use hob_workspace::{
-    BranchName, CheckLimits, Checkout, Leftover, Remote, Retention, UnfitWork, Workspace, WorkspaceError, run_checks,
+    BranchName, CheckLimits, Checkout, Leftover, Remote, Retention, Room, UnfitWork, Workspace, WorkspaceError,
+    run_checks,
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::script;
+use crate::harness::{script, strict_fence};
 
 mod attacks;
 mod update;
@@ -110,7 +112,14 @@ async fn sh(folder: &Path, script: &str) -> String {
 
 async fn commit(checkout: &Checkout) -> Result<Option<Sha>, WorkspaceError> {
     let identity = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
-    checkout.commit("Fix it\n\nFixes #7\n", &identity, Timestamp::from_timestamp(1_700_000_000, 0).unwrap()).await
+    checkout
+        .commit(
+            &strict_fence(),
+            "Fix it\n\nFixes #7\n",
+            &identity,
+            Timestamp::from_timestamp(1_700_000_000, 0).unwrap(),
+        )
+        .await
 }
 
 #[tokio::test]
@@ -647,6 +656,51 @@ async fn no_more_checkouts_stay_than_are_kept_and_the_trash_is_emptied_beside() 
     assert!(trash.join("1-0/tree/src/a.txt").exists(), "a worker that stops does not wait for it");
     yard.workspace.empty_trash(repo, &CancellationToken::new()).await.unwrap();
     assert!(!trash.exists());
+}
+
+#[tokio::test]
+async fn a_repository_takes_no_more_of_the_disk_than_it_may() {
+    let yard = Yard::new().await;
+    let base = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
+    let (repo, place) = (yard.remote.repo(), yard.home.path().join("state/acme/site"));
+    let prepare = async |issue, used: u64| {
+        let checkout = yard.workspace.prepare((&yard.remote, issue), &work_branch(), &base, Leftover::Remove).await;
+        let checkout = checkout.unwrap();
+        fs::write(checkout.folder().join("large"), vec![1; 1 << 20]).unwrap();
+        let index = place.join(format!("issues/{issue}/git/index"));
+        let used = std::time::UNIX_EPOCH + Duration::from_secs(60 * used);
+        fs::File::options().write(true).open(index).unwrap().set_modified(used).unwrap();
+        checkout
+    };
+    for (issue, used) in [(1, 3), (2, 1), (3, 2)] {
+        drop(prepare(IssueNumber(issue), used).await);
+    }
+    let in_use = prepare(IssueNumber(4), 0).await;
+    fs::create_dir_all(place.join("prepared/key")).unwrap();
+    let made = fs::metadata(place.join("mirror.git/HEAD")).unwrap().modified().unwrap();
+    let shrink = async |bytes, hours: u64, in_progress: &[u64]| {
+        let now = (made + Duration::from_secs(3_600 * hours)).into();
+        let in_progress = in_progress.iter().copied().map(IssueNumber).collect();
+        yard.workspace.shrink(repo, Room { bytes, in_progress, now }).await.unwrap();
+        let mut issues: Vec<_> = fs::read_dir(place.join("issues")).unwrap().map(|e| e.unwrap().file_name()).collect();
+        issues.sort();
+        let left = ["prepared", "mirror.git"].into_iter().filter(|name| place.join(name).exists());
+        issues.into_iter().map(|name| name.into_string().unwrap()).chain(left.map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let rest = ["prepared", "mirror.git"];
+    assert_eq!(shrink(u64::MAX, 25, &[]).await, [&["1", "2", "3", "4"][..], &rest].concat());
+    assert_eq!(
+        shrink(4 << 20, 25, &[2]).await,
+        [&["1", "2", "4"][..], &rest].concat(),
+        "3 is the oldest that nobody uses"
+    );
+    assert_eq!(shrink(0, 25, &[]).await, [&["4"][..], &rest].concat(), "4 is in use");
+    drop(in_use);
+    assert_eq!(shrink(2 << 20, 25, &[]).await, [&["4"][..], &rest].concat(), "there is room");
+    assert_eq!(shrink(1, 23, &[]).await, ["mirror.git"], "it was made today");
+    assert_eq!(shrink(1, 25, &[]).await, [""; 0]);
+    // All of it can be had again.
+    drop(yard.prepare().await);
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ use hob_workspace::{BranchName, Leftover, Remote, Workspace, WorkspaceError};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::script;
+use crate::harness::{script, strict_fence};
 
 mod attacks;
 
@@ -165,7 +165,7 @@ async fn the_token_opens_fetch_checkout_and_push_and_stays_out_of_every_file() {
     assert_eq!(fs::read_to_string(checkout.folder().join("a.txt")).unwrap(), "one\n");
     fs::write(checkout.folder().join("a.txt"), "two\n").unwrap();
     let hob = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
-    let head = checkout.commit("Fix", &hob, Timestamp::UNIX_EPOCH).await.unwrap().unwrap();
+    let head = checkout.commit(&strict_fence(), "Fix", &hob, Timestamp::UNIX_EPOCH).await.unwrap().unwrap();
     yard.workspace.push(&checkout, &remote, &head, None).await.unwrap();
     assert_eq!(yard.workspace.remote_tip(&remote, checkout.branch()).await.unwrap(), Some(head.clone()));
     let error = yard.workspace.push(&checkout, &remote, &base, Some(&base)).await.unwrap_err();
@@ -194,7 +194,7 @@ async fn a_push_that_is_sent_in_chunks_arrives_whole() {
     }
     fs::write(checkout.folder().join("noise.bin"), &noise).unwrap();
     let hob = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
-    let head = checkout.commit("Fix", &hob, Timestamp::UNIX_EPOCH).await.unwrap().unwrap();
+    let head = checkout.commit(&strict_fence(), "Fix", &hob, Timestamp::UNIX_EPOCH).await.unwrap().unwrap();
     yard.workspace.push(&checkout, &remote, &head, None).await.unwrap();
     let show = Program::of_hob("git", &child_environment()).args(["-C", "acme/site.git", "cat-file", "-s"]);
     let size =

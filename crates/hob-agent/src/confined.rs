@@ -38,6 +38,23 @@ impl Confined {
         Ok((confined.at(&home), Some(home)))
     }
 
+    /// Those of checks that work in `folder` and reach `hosts` where the network is closed; they do so until the egress is
+    /// dropped.
+    ///
+    /// # Errors
+    /// [`AgentError`] when a host is none, the machine lacks what a way to one needs, or the home cannot be made.
+    pub async fn to_check(
+        folder: &Path,
+        hosts: &[String],
+        sandbox: &Sandbox,
+        environment: Environment,
+        cancel: &CancellationToken,
+    ) -> Result<(Self, Option<Home>, RunEgress), AgentError> {
+        let egress = EgressRules::to_hosts(hosts)?.open_in(sandbox, cancel, Limits::default()).await?;
+        let (confined, home) = Self::through(&egress, folder, sandbox, egress.environment(environment)).await?;
+        Ok((confined, home, egress))
+    }
+
     /// Those of set-up steps that work in `folder`, have the folder `home` for a home, and reach `hosts` where the network is
     /// closed; they do so until the egress is dropped.
     ///
@@ -66,9 +83,17 @@ impl Confined {
         folder: &Path,
         egress: &RunEgress,
     ) -> Result<(Self, Option<Home>), AgentError> {
-        let made = Self::to(folder, &context.sandbox, of_child(context, egress)).await;
-        let (confined, home) = made.map_err(|error| AgentError {
-            reason: format!("make a home for the agent: {error}"),
+        Self::through(egress, folder, &context.sandbox, of_child(context, egress)).await
+    }
+
+    async fn through(
+        egress: &RunEgress,
+        folder: &Path,
+        sandbox: &Sandbox,
+        environment: Environment,
+    ) -> Result<(Self, Option<Home>), AgentError> {
+        let (confined, home) = Self::to(folder, sandbox, environment).await.map_err(|error| AgentError {
+            reason: format!("make a home in the sandbox: {error}"),
             failure: FailureClass::Transient { retry_after: None },
         })?;
         Ok((Self { plan: confined.plan.network(egress.network.clone()), ..confined }, home))

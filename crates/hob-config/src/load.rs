@@ -40,8 +40,15 @@ impl Settings {
             check_kinds(&table)?;
             builder = builder.add_source(File::from_str(&text, FileFormat::Toml));
         }
-        let lists =
-            ["labels.priority", "model.fallback", "sandbox.hosts", "sandbox.read", "sandbox.write", "trust.bots"];
+        let lists = [
+            "labels.priority",
+            "model.fallback",
+            "sandbox.check_hosts",
+            "sandbox.hosts",
+            "sandbox.read",
+            "sandbox.write",
+            "trust.bots",
+        ];
         let mut environment = Environment::with_prefix("HOB")
             .prefix_separator("__")
             .separator("__")

@@ -25,6 +25,8 @@ pub struct RepositorySettings {
     pub setup: Vec<String>,
     /// Files whose contents decide whether the steps run anew.
     pub setup_key: Vec<String>,
+    /// Hosts that the checks need; they reach those that `sandbox.check_hosts` of whoever runs Hob lists, too.
+    pub check_hosts: Vec<String>,
     /// The agent that works here; none: the process's own choice.
     pub agent: Option<String>,
     /// Agents of this repository.

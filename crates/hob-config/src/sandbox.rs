@@ -15,6 +15,8 @@ pub struct SandboxSettings {
     pub network: NetworkSetting,
     /// Hosts that the set-up steps of repositories reach where the network is closed.
     pub hosts: Vec<String>,
+    /// Hosts that checks reach then, where the repository asks for them.
+    pub check_hosts: Vec<String>,
     /// Paths beside the system's that they may read and execute.
     pub read: Vec<PathBuf>,
     /// Paths that they may write, too.

@@ -25,6 +25,8 @@ pub struct WorkspaceSettings {
     pub keep: Duration,
     /// How many checkouts of issues that nobody works on stay for each repository; 0: all of them.
     pub checkouts: usize,
+    /// How many MiB a repository's mirror and checkouts may have on the disk; 0: not limited.
+    pub disk_mib: u64,
     /// How many files one commit may change.
     pub max_files: usize,
     /// How many MiB one committed file may have.
@@ -42,6 +44,7 @@ impl Default for WorkspaceSettings {
             local_time: Duration::from_secs(300),
             keep: Duration::from_secs(86_400),
             checkouts: 20,
+            disk_mib: 51_200,
             max_files: 10_000,
             max_file_mib: 200,
             max_patch_kib: 1024,

@@ -1,5 +1,7 @@
 //! Who Hob's commits are by, and which commits count as its own.
 
+use serde::{Deserialize, Serialize};
+
 /// The address of Hob's commits where nobody set one and the forge does not tell which account it acts as. Every Hob used it
 /// once, so commits by it count as Hob's for good.
 const COMMON_EMAIL: &str = "hob@users.noreply.github.com";
@@ -8,7 +10,7 @@ const COMMON_EMAIL: &str = "hob@users.noreply.github.com";
 const NOREPLY: &str = "@users.noreply.";
 
 /// The author and committer of Hob's commits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitIdentity {
     /// A name for people.
     pub name: String,

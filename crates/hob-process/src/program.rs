@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use hob_sandbox::{Launch, Plan, REFUSED, REFUSED_BECAUSE, Tier};
+use hob_sandbox::{Launch, Plan, REFUSED, Tier, refused_because};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::{io::AsyncWriteExt, process::Child};
 use tokio_util::sync::CancellationToken;
@@ -109,6 +109,7 @@ pub struct Program {
     output_cap: usize,
     watchers: Watchers,
     tagged: Option<TaggedProcesses>,
+    nonce: String,
 }
 
 impl Program {
@@ -133,6 +134,7 @@ impl Program {
             output_cap: 1 << 20,
             watchers: Watchers::default(),
             tagged: None,
+            nonce: format!("{:016x}", rand::random::<u64>()),
         }
     }
 
@@ -263,8 +265,11 @@ impl Program {
         let (stdout, stderr) = (stdout.map_err(pipe)?, stderr.map_err(pipe)?);
         if group.is_supervised() && exit == Exit::Code(i32::from(REFUSED)) {
             let said = stderr.text();
-            if let Some((_, reason)) = said.split_once(REFUSED_BECAUSE) {
-                return Err(ProcessError::Sandbox { program: name, reason: reason.trim().to_owned() });
+            if let Some((before, reason)) = said.split_once(&refused_because(&self.nonce)) {
+                // Nothing of the program was started, so what stands before is bubblewrap's.
+                let told = [reason.trim(), before.trim()].into_iter().filter(|told| !told.is_empty());
+                let reason = told.collect::<Vec<_>>().join(": ");
+                return Err(ProcessError::Sandbox { program: name, reason });
             }
         }
         Ok(Finished { exit, stdout, stderr })
@@ -298,7 +303,7 @@ impl Program {
         // Whoever names a program by its path wants it to run.
         let named = program.canonicalize().unwrap_or_else(|_| program.clone());
         let plan = plan.clone().reads(&program).reads(named);
-        let launch = Launch { owner, plan, program, arguments, environment, folder };
+        let launch = Launch { nonce: self.nonce.clone(), owner, plan, program, arguments, environment, folder };
         launch.encode().map_err(io::Error::other)
     }
 

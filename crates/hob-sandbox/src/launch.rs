@@ -14,8 +14,11 @@ use crate::Plan;
 /// The exit code where a plan could not be applied, so that the program was not started.
 pub const REFUSED: u8 = 125;
 
-/// What stands on standard error before the reason then.
-pub const REFUSED_BECAUSE: &str = "hob: the sandbox could not be applied: ";
+/// What stands on standard error before the reason then. A child can write the same but for the nonce; there is none where the
+/// launch could not be read.
+pub fn refused_because(nonce: &str) -> String {
+    format!("{}: the sandbox could not be applied: ", format!("hob {nonce}").trim_end())
+}
 
 /// The first argument of Hob's program where it supervises a child.
 pub(crate) const SUPERVISE: &str = "--supervise-child";
@@ -27,6 +30,8 @@ pub(crate) const BRIDGE: &str = "--bridge-child";
 /// A child to be started.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Launch {
+    /// What nobody but the supervisor is told, by which Hob knows its word.
+    pub nonce: String,
     /// The process that the child must not outlive.
     pub owner: i32,
     /// What the child may reach.

@@ -11,6 +11,7 @@
 //!
 //! Leaves out: how children are started and their output is read (`hob-process`), and the network's own end (`hob-egress`).
 
+mod disk;
 mod entry;
 mod launch;
 #[cfg(target_os = "linux")]
@@ -20,8 +21,9 @@ mod plan;
 mod probe;
 mod tier;
 
+pub use disk::bytes_on_disk;
 pub use entry::was_launched;
-pub use launch::{Launch, LaunchError, REFUSED, REFUSED_BECAUSE};
+pub use launch::{Launch, LaunchError, REFUSED, refused_because};
 pub use plan::{Limits, Network, Plan, Sandbox};
 pub use probe::{Finding, probe};
 pub use tier::Tier;

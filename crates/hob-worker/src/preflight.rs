@@ -147,6 +147,7 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
         }
     };
     set_up(worker, &rules, &base.sha, &mut findings);
+    check_hosts(worker, &rules, &mut findings);
     repository_rules(worker, &rules, &mut findings).await?;
     agent(worker, &rules, &mut findings).await?;
     Ok(findings)
@@ -172,6 +173,29 @@ fn set_up(worker: &Worker, rules: &RepositorySettings, base: &Sha, findings: &mu
             findings.add(Health::Bad, "set-up", says);
         }
         (hosts, None) => findings.add(Health::Ok, "set-up", format!("the steps reach {}", hosts.join(", "))),
+    }
+}
+
+/// The hosts that the repository's checks ask for.
+fn check_hosts(worker: &Worker, rules: &RepositorySettings, findings: &mut Findings) {
+    let is_closed = worker.sandbox.tier() != Tier::None && *worker.sandbox.network() != Network::Open;
+    if rules.check_hosts.is_empty() || !is_closed {
+        return;
+    }
+    let allowed = &worker.settings.sandbox.check_hosts;
+    let (reached, refused): (Vec<_>, Vec<_>) =
+        rules.check_hosts.iter().cloned().partition(|host| allowed.contains(host));
+    if !refused.is_empty() {
+        let says = format!("they ask for {}, which `sandbox.check_hosts` does not list", refused.join(", "));
+        findings.add(Health::Note, "hosts of checks", says);
+    }
+    match probe(Tier::Box).missing {
+        _ if reached.is_empty() => {}
+        Some(missing) => {
+            let says = format!("`sandbox.check_hosts` are reached from a box alone: {missing}");
+            findings.add(Health::Bad, "hosts of checks", says);
+        }
+        None => findings.add(Health::Ok, "hosts of checks", format!("they reach {}", reached.join(", "))),
     }
 }
 

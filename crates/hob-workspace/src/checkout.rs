@@ -7,9 +7,12 @@ use std::{
 };
 
 use hob_domain::{CommitIdentity, Conflict, Diff, KnownSecrets, Sha, Timestamp};
+use hob_sandbox::Sandbox;
 
 use crate::{
-    BranchName, Foreign, WorkspaceError, commit, diff,
+    BranchName, Foreign, WorkspaceError,
+    commit::{self, Entry, On},
+    committer, diff,
     error::library,
     git::{Before, Git, Tree},
     git_dir,
@@ -126,27 +129,23 @@ impl Checkout {
         blocking("look for conflicts that are left", move || unresolved.left(&git, tip)).await
     }
 
-    /// Commits everything in the agent's folder that is not ignored; none when nothing changed. Known secrets are left out of
-    /// the message. The commit of an update
-    /// that left conflicts is replaced, so that none has them in its history.
+    /// Commits everything in the agent's folder that is not ignored, by a child in `sandbox`; none when nothing changed.
+    /// Known secrets are left out of the message. The commit of an update that left conflicts is replaced, so that none has
+    /// them in its history.
     ///
     /// # Errors
     /// [`WorkspaceError::Unfit`] names what cannot be committed.
     pub async fn commit(
         &self,
+        sandbox: &Sandbox,
         message: &str,
         identity: &CommitIdentity,
         time: Timestamp,
     ) -> Result<Option<Sha>, WorkspaceError> {
-        let message = self.secrets.redaction().text(message).into_owned();
-        let (checkout, identity) = (self.clone(), identity.clone());
-        blocking("commit", move || {
-            let repo = commit::open(&checkout.folder.git(), checkout.folder())?;
-            let paths = commit::stage(&repo, &checkout.tree, checkout.git.settings())?;
-            let on = if checkout.unresolved.is_some() { commit::On::Parents } else { commit::On::Tip };
-            commit::record(&repo, &checkout.branch, &paths, &commit::Entry { message, identity, time, on })
-        })
-        .await
+        let (message, identity) = (self.secrets.redaction().text(message).into_owned(), identity.clone());
+        let on = if self.unresolved.is_some() { On::Parents } else { On::Tip };
+        let entry = Entry { message, identity, time, on };
+        committer::commit((&self.git, &self.folder), sandbox, self.branch.full(), entry).await
     }
 
     /// The branch's tip in Hob's git directory: the last commit made here, or where the checkout started.

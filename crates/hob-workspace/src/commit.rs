@@ -11,11 +11,11 @@ use std::{
 };
 
 use git2::{Delta, DiffOptions, FileMode, Oid, Repository, Sort};
-use hob_config::WorkspaceSettings;
 use hob_domain::{CommitIdentity, Sha, Timestamp, shown_path};
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    BranchName, UnfitWork, WorkspaceError,
+    UnfitWork, WorkspaceError,
     error::{disk, library},
     git_dir,
     survey::survey,
@@ -37,7 +37,17 @@ pub(super) fn signature(identity: &CommitIdentity, time: Timestamp) -> Result<gi
     git2::Signature::new(&plain(&identity.name), &plain(&identity.email), &git2::Time::new(time.timestamp(), 0))
 }
 
+/// What a commit may have.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Limits {
+    /// Changed files.
+    pub(super) files: usize,
+    /// Bytes of one file.
+    pub(super) file_bytes: u64,
+}
+
 /// What a commit records about itself.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) message: String,
     pub(super) identity: CommitIdentity,
@@ -46,7 +56,7 @@ pub(super) struct Entry {
 }
 
 /// What a commit is made on top of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum On {
     /// The branch's tip.
     Tip,
@@ -74,14 +84,14 @@ pub(super) fn open(git: &Path, tree: &Path) -> Result<Repository, WorkspaceError
 }
 
 /// Finds what changed in the folder and refuses what cannot be committed.
-pub(super) fn stage(repo: &Repository, tree: &Path, limits: &WorkspaceSettings) -> Result<Vec<Change>, WorkspaceError> {
+pub(super) fn stage(repo: &Repository, tree: &Path, limits: Limits) -> Result<Vec<Change>, WorkspaceError> {
     survey(tree)?;
     let mut options = DiffOptions::new();
     options.include_untracked(true).recurse_untracked_dirs(true).include_typechange(true).skip_binary_check(true);
     let diff = repo.diff_index_to_workdir(None, Some(&mut options)).map_err(library("compare the folder"))?;
     let count = diff.deltas().len();
-    if count > limits.max_files {
-        return Err(UnfitWork::TooManyFiles { count, limit: limits.max_files }.into());
+    if count > limits.files {
+        return Err(UnfitWork::TooManyFiles { count, limit: limits.files }.into());
     }
     let mut changes = Vec::new();
     for delta in diff.deltas() {
@@ -104,7 +114,7 @@ pub(super) fn stage(repo: &Repository, tree: &Path, limits: &WorkspaceSettings) 
 }
 
 /// Whether a path is to be committed; an error where it must not be.
-fn fit(tree: &Path, bytes: &[u8], mode: FileMode, limits: &WorkspaceSettings) -> Result<bool, WorkspaceError> {
+fn fit(tree: &Path, bytes: &[u8], mode: FileMode, limits: Limits) -> Result<bool, WorkspaceError> {
     let shown = || shown_path(bytes.strip_suffix(b"/").unwrap_or(bytes));
     if bytes.split(|byte| *byte == b'/').any(is_reserved) {
         return Err(UnfitWork::ReservedName { path: shown() }.into());
@@ -114,7 +124,7 @@ fn fit(tree: &Path, bytes: &[u8], mode: FileMode, limits: &WorkspaceSettings) ->
     if matches!(mode, FileMode::Commit | FileMode::Tree) || found.is_dir() {
         return Err(UnfitWork::NestedRepository { path: shown() }.into());
     }
-    let limit = limits.max_file_mib << 20;
+    let limit = limits.file_bytes;
     if found.len() > limit {
         return Err(UnfitWork::TooLarge { path: shown(), bytes: found.len(), limit }.into());
     }
@@ -141,7 +151,7 @@ fn path(bytes: &[u8]) -> PathBuf {
 /// Puts the changes into Hob's index and commits them; none when the tree is the branch's.
 pub(super) fn record(
     repo: &Repository,
-    branch: &BranchName,
+    branch: &str,
     changes: &[Change],
     entry: &Entry,
 ) -> Result<Option<Sha>, WorkspaceError> {
@@ -156,7 +166,7 @@ pub(super) fn record(
     }
     index.write().map_err(&failed)?;
     let tree = index.write_tree().and_then(|id| repo.find_tree(id)).map_err(&failed)?;
-    let parent = repo.find_reference(&branch.full()).and_then(|tip| tip.peel_to_commit()).map_err(&failed)?;
+    let parent = repo.find_reference(branch).and_then(|tip| tip.peel_to_commit()).map_err(&failed)?;
     if parent.tree_id() == tree.id() {
         return Ok(None);
     }
@@ -168,7 +178,7 @@ pub(super) fn record(
     };
     let parents: Vec<_> = parents.iter().collect();
     let id = repo.commit(None, &by, &by, &message, &tree, &parents).map_err(&failed)?;
-    repo.reference(&branch.full(), id, true, "commit").map_err(&failed)?;
+    repo.reference(branch, id, true, "commit").map_err(&failed)?;
     Ok(Some(Sha(id.to_string())))
 }
 

@@ -4,6 +4,7 @@ use std::{fmt, io, path::PathBuf};
 
 use hob_domain::{FailureClass, RepoName, Sha};
 use hob_process::ProcessError;
+use serde::{Deserialize, Serialize};
 
 use crate::BranchName;
 
@@ -126,7 +127,7 @@ pub struct TransportError {
 
 /// What the agent left in its folder that cannot become a commit. Paths are written by
 /// [`shown_path`](hob_domain::shown_path).
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum UnfitWork {
     /// A repository within the tree.
     #[error("`{path}` is a git repository of its own; remove it or its `.git`")]
@@ -166,6 +167,12 @@ pub enum UnfitWork {
         path: String,
         /// How many.
         limit: usize,
+    },
+    /// A folder that git's library does not come to the end of.
+    #[error("git could not go through the folder within {seconds} s (`workspace.local_time`)")]
+    TooSlow {
+        /// The setting `workspace.local_time`.
+        seconds: u64,
     },
     /// A file that is too large.
     #[error("`{path}` has {bytes} bytes, the limit is {limit}")]

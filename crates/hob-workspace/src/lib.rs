@@ -3,7 +3,8 @@
 //! Flow: [`Workspace::fetch`] → [`Workspace::prepare`] → the agent edits [`Checkout::folder`] → [`Checkout::commit`] →
 //! [`Checkout::diff`] → [`Checkout::proof`] and [`run_checks`] → [`Workspace::push`].
 //!
-//! Guarantees: Hob never runs git in, or opens, a git directory that an agent can write; it follows no link out of a
+//! Guarantees: Hob never runs git in, or opens, a git directory that an agent can write; the agent's folder is committed by
+//! a child that has no secret ([`was_committer`]); it follows no link out of a
 //! checkout; no child has the token, and it is in no file, address or error; a push moves a branch only from where it was
 //! expected; whatever was cut short is taken up or made anew by the next call.
 //!
@@ -16,6 +17,7 @@
 mod checkout;
 mod checks;
 mod commit;
+mod committer;
 mod diff;
 mod error;
 mod forwarder;
@@ -43,10 +45,11 @@ mod update;
 pub use checkout::{Checkout, Leftover};
 pub use checks::{CheckLimits, run_checks};
 pub use commit::Foreign;
+pub use committer::was_committer;
 pub use error::{LibraryError, TransportError, UnfitWork, WorkspaceError};
 pub use names::{BranchName, InvalidBranchName};
 pub use prepared::{Prepared, Preparing};
 pub use remote::{InvalidServer, Remote};
-pub use retention::Retention;
+pub use retention::{Retention, Room};
 pub use store::Workspace;
 pub use update::{BranchUpdate, Updater};

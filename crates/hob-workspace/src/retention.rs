@@ -1,11 +1,19 @@
-//! Removing what is no longer needed: one issue's folders, all that nobody used for long, and more checkouts than are
-//! kept. A folder is put into the trash at once, by a rename; what is in there is removed beside the work, since that
+//! Removing what is no longer needed: one issue's folders, all that nobody used for long, more checkouts than are kept, and
+//! more bytes than a repository may have. A folder is put into the trash at once, by a rename; what is in there is removed beside the work, since that
 //! takes seconds for a large repository on a slow disk.
 
-use std::{fs, path::Path, time::SystemTime};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeSet, HashMap},
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
 
 use hob_domain::{IssueNumber, RepoName, Timestamp};
 use hob_process::remove_tree_until;
+use hob_sandbox::bytes_on_disk;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -26,6 +34,20 @@ pub struct Retention {
     /// How many others stay; the ones that were not used for the longest time go first. 0: all of them.
     pub most: usize,
 }
+
+/// How much a repository may have on disk.
+#[derive(Debug, Clone)]
+pub struct Room {
+    /// Bytes.
+    pub bytes: u64,
+    /// Issues that somebody works on: their checkouts stay.
+    pub in_progress: Vec<IssueNumber>,
+    /// The time.
+    pub now: Timestamp,
+}
+
+/// How long a mirror stays at least.
+const A_DAY: Duration = Duration::from_secs(86_400);
 
 impl Workspace {
     /// Removes the folders of an issue; the mirror stays. Nothing there is fine.
@@ -48,18 +70,9 @@ impl Workspace {
         blocking("prune the checkouts", move || {
             // Nobody begins to use one while it is renamed.
             let in_use = in_use.lock();
-            let is_idle =
-                |folder: &IssueFolder, issue| !stay.in_progress.contains(&issue) && !in_use.contains(&folder.0);
-            let mut idle = Vec::new();
-            for issue in issues_in(&issues)? {
-                let folder = IssueFolder(issues.join(issue.to_string()));
-                if is_idle(&folder, issue) {
-                    idle.push((last_used(&folder)?, issue, folder));
-                }
-            }
-            idle.sort_unstable_by_key(|(used, issue, _)| std::cmp::Reverse((*used, *issue)));
             let mut removed = Vec::new();
-            for (place, (used, issue, folder)) in idle.into_iter().enumerate() {
+            let idle = idle(&issues, &stay.in_progress, &in_use)?;
+            for (place, Idle { used, issue, folder }) in idle.into_iter().enumerate() {
                 let is_old = used < SystemTime::from(stay.before) && !stay.listed.contains(&issue);
                 if is_old || (stay.most > 0 && place >= stay.most) {
                     throw_away(&folder.0, &trash)?;
@@ -68,6 +81,48 @@ impl Workspace {
             }
             removed.sort_unstable();
             Ok(removed)
+        })
+        .await
+    }
+
+    /// Puts into the trash what nobody needs just now, until a repository has no more than `room.bytes` on disk: checkouts,
+    /// the ones that were not used for the longest time first, and where that is not enough and nobody works, what set-up
+    /// steps left, and a mirror that is too large by itself. The next fetch makes that anew; it happens at most once a day.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Disk`] when something cannot be read or renamed.
+    pub async fn shrink(&self, repo: &RepoName, room: Room) -> Result<(), WorkspaceError> {
+        let (all, trash) = (repo_folder(self.root(), repo), trash(self.root(), repo));
+        let (in_use, long_ago) = (self.in_use().clone(), SystemTime::from(room.now) - A_DAY);
+        blocking("make room on the disk", move || {
+            let (mirror, issues, prepared) = (all.join("mirror.git"), all.join("issues"), all.join("prepared"));
+            // Where all that is on the file system fits, nothing need be measured.
+            if used_bytes(&all) <= room.bytes {
+                return Ok(());
+            }
+            let size = |folder: &Path| bytes_on_disk(folder);
+            let of_issue = |issue: IssueNumber| (issue, size(&issues.join(issue.to_string())));
+            let sizes: HashMap<_, _> = issues_in(&issues)?.into_iter().map(of_issue).collect();
+            let (history, steps) = (size(&mirror), size(&prepared));
+            let mut total = history + steps + size(&all.join("ledgers.git")) + sizes.values().sum::<u64>();
+            // Nobody begins to use one while it is renamed.
+            let in_use = in_use.lock();
+            let mut oldest = idle(&issues, &room.in_progress, &in_use)?;
+            while total > room.bytes
+                && let Some(Idle { issue, folder, .. }) = oldest.pop()
+            {
+                throw_away(&folder.0, &trash)?;
+                total = total.saturating_sub(sizes.get(&issue).copied().unwrap_or_default());
+            }
+            let is_quiet = issues_in(&issues)?.is_empty();
+            if total > room.bytes && is_quiet && prepared.exists() {
+                throw_away(&prepared, &trash)?;
+                total = total.saturating_sub(steps);
+            }
+            if total > room.bytes && is_quiet && made(&mirror)?.is_some_and(|made| made < long_ago) {
+                throw_away(&mirror, &trash)?;
+            }
+            Ok(())
         })
         .await
     }
@@ -93,12 +148,48 @@ fn throw_away(folder: &Path, trash: &Path) -> Result<(), WorkspaceError> {
     fs::rename(folder, free.unwrap_or_else(|| trash.join(name))).map_err(disk("rename", folder))
 }
 
+/// A checkout that nobody uses.
+struct Idle {
+    used: SystemTime,
+    issue: IssueNumber,
+    folder: IssueFolder,
+}
+
+/// Those that nobody uses, the one that was used last first.
+fn idle(issues: &Path, in_progress: &[IssueNumber], in_use: &BTreeSet<PathBuf>) -> Result<Vec<Idle>, WorkspaceError> {
+    let mut idle = Vec::new();
+    for issue in issues_in(issues)? {
+        let folder = IssueFolder(issues.join(issue.to_string()));
+        if !in_progress.contains(&issue) && !in_use.contains(&folder.0) {
+            idle.push(Idle { used: last_used(&folder)?, issue, folder });
+        }
+    }
+    idle.sort_unstable_by_key(|idle| Reverse((idle.used, idle.issue)));
+    Ok(idle)
+}
+
 fn issues_in(folder: &Path) -> Result<Vec<IssueNumber>, WorkspaceError> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
     let names = fs::read_dir(folder).map_err(disk("read", folder))?.flatten().map(|entry| entry.file_name());
     Ok(names.filter_map(|name| name.to_str()?.parse().ok().map(IssueNumber)).collect())
+}
+
+/// Bytes in use on the file system of `folder`; where it does not say, more than there are.
+fn used_bytes(folder: &Path) -> u64 {
+    let used = |found: rustix::fs::StatVfs| found.f_blocks.saturating_sub(found.f_bfree).saturating_mul(found.f_frsize);
+    rustix::fs::statvfs(folder).map_or(u64::MAX, used)
+}
+
+/// When a mirror was made, if there is one: its `HEAD` is written once.
+fn made(mirror: &Path) -> Result<Option<SystemTime>, WorkspaceError> {
+    let head = mirror.join("HEAD");
+    match fs::metadata(&head).and_then(|found| found.modified()) {
+        Ok(made) => Ok(Some(made)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(disk("look at", head)(error)),
+    }
 }
 
 /// Hob's index is written whenever the checkout is prepared or committed; without one the folder is half made.

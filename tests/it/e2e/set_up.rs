@@ -85,17 +85,19 @@ async fn what_a_run_does_to_its_copy_reaches_no_other() {
     world.finish().await;
 }
 
-#[tokio::test]
-async fn a_step_reaches_the_listed_hosts_and_a_check_reaches_none() {
+/// A program that asks the address it is given, by the proxy that the environment names.
+const GET: &str = "import sys, urllib.request as r\ntry:\n    r.urlopen(sys.argv[1])\nexcept r.HTTPError:\n    pass\n";
+
+/// A pull request whose check is green, of a world with this setting; `rules` makes `.github/hob.toml` of a host and of a
+/// command that asks it.
+async fn is_green_with(setting: &str, rules: impl Fn(&str, &str) -> String) {
     let listed = hob_bench::serve(hob_bench::Script::new(["true"]), |_| {}).await.unwrap();
-    let program = "import sys, urllib.request as r\ntry:\n    r.urlopen(sys.argv[1])\nexcept r.HTTPError:\n    pass\n";
     let get = format!("NO_PROXY= no_proxy= python3 get.py {}/v1/models", listed.address());
-    let rules = format!("setup = {}\nchecks = {}\n", json!([get]), json!([format!("! {get}")]));
     let host = listed.address().trim_start_matches("http://");
     let world = World::with_agent("echo done > done.txt")
-        .file(".github/hob.toml", &rules)
-        .file("get.py", program)
-        .set("sandbox.hosts", host)
+        .file(".github/hob.toml", &rules(host, &get))
+        .file("get.py", GET)
+        .set(setting, host)
         .start()
         .await;
     world.asks("Try it", "").await;
@@ -103,6 +105,24 @@ async fn a_step_reaches_the_listed_hosts_and_a_check_reaches_none() {
     let pull = world.pull().await;
     assert!(pull["body"].as_str().unwrap().contains("**Green**"), "{}", pull["body"]);
     world.finish().await;
+}
+
+#[tokio::test]
+async fn a_step_reaches_the_listed_hosts_and_a_check_reaches_none() {
+    let rules = |host: &str, get: &str| {
+        let (steps, checks) = (json!([get]), json!([format!("! {get}")]));
+        format!("setup = {steps}\nchecks = {checks}\ncheck_hosts = ['{host}']\n")
+    };
+    is_green_with("sandbox.hosts", rules).await;
+}
+
+#[tokio::test]
+async fn a_check_reaches_the_hosts_that_the_repository_asks_for_and_the_settings_list() {
+    let asked =
+        |host: &str, get: &str| format!("checks = {}\ncheck_hosts = ['{host}', 'other.example']\n", json!([get]));
+    is_green_with("sandbox.check_hosts", asked).await;
+    let silent = |_: &str, get: &str| format!("checks = {}\n", json!([format!("! {get}")]));
+    is_green_with("sandbox.check_hosts", silent).await;
 }
 
 #[tokio::test]
@@ -118,5 +138,10 @@ async fn doctor_proposes_steps_for_a_lock_file_and_says_what_the_steps_reach() {
     assert!(words(&told.stdout).contains("name the hosts of their package registries"), "{}", told.stdout);
     let told = world.hob(&["doctor", "--set", "sandbox.hosts=registry.example"]).await;
     assert!(words(&told.stdout).contains("the steps reach registry.example"), "{}", told.stdout);
+    world.finish().await;
+    let world = World::fixing().file(".github/hob.toml", "check_hosts = ['db.example', 'a.example']").start().await;
+    let told = words(&world.hob(&["doctor", "--set", "sandbox.check_hosts=db.example"]).await.stdout);
+    assert!(told.contains("they ask for a.example, which `sandbox.check_hosts` does not list"), "{told}");
+    assert!(told.contains("they reach db.example"), "{told}");
     world.finish().await;
 }

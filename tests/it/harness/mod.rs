@@ -20,7 +20,7 @@ pub(crate) use faults::{Faulty, Lost};
 pub(crate) use gate::Gate;
 pub(crate) use inside::Turnstile;
 pub(crate) use program::Ended;
-pub(crate) use sandboxed::{launcher, sandbox};
+pub(crate) use sandboxed::{launcher, sandbox, strict_fence};
 pub(crate) use script::script;
 pub(crate) use virtual_time::in_virtual_time;
 pub(crate) use world::{Builder, World, claim, repo, repo_on_forge, run};

@@ -9,9 +9,12 @@ pub(crate) fn launcher() -> PathBuf {
     env!("CARGO_BIN_EXE_hob").into()
 }
 
+/// A fence whose children share nothing but what their plans name.
+pub(crate) fn strict_fence() -> Sandbox {
+    Sandbox::new(Tier::Fence, launcher(), Limits::default())
+}
+
 /// A fence whose children share temporary files, where tests have theirs.
 pub(crate) fn sandbox() -> Sandbox {
-    Sandbox::new(Tier::Fence, launcher(), Limits::default())
-        .sharing(Vec::new(), vec![std::env::temp_dir()])
-        .with_network(Network::None)
+    strict_fence().sharing(Vec::new(), vec![std::env::temp_dir()]).with_network(Network::None)
 }

@@ -4,7 +4,7 @@ use hob_sandbox::{Limits, Sandbox, Tier};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 
 use super::*;
-use crate::harness::launcher;
+use crate::harness::{launcher, strict_fence};
 
 async fn findings(checkout: &Checkout) -> Vec<String> {
     let head = commit(checkout).await.unwrap().unwrap();
@@ -154,6 +154,41 @@ async fn hobs_own_secret_is_found_in_any_encoding_and_in_an_earlier_commit() {
     assert!(matches!(found.as_slice(), [one] if one.starts_with(&format!("{shown} in the commit "))), "{found:?}");
 }
 
+/// Attack corpus J105, I100: a folder that git's library does not come to the end of, and one that ends the process.
+#[tokio::test]
+async fn a_commit_that_hangs_or_crashes_takes_nothing_else_along() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    fs::write(checkout.folder().join("new.txt"), "two\n").unwrap();
+    let works = |script: &str| {
+        let program = yard.home.path().join("committer");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        Sandbox::new(Tier::None, program, Limits::default())
+    };
+    let identity = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
+    for (script, says) in [
+        ("kill -SEGV $$", "commit the work: it ended by signal 11: no word"),
+        ("echo 'out of memory' >&2; exit 134", "commit the work: it ended by exit code 134: out of memory"),
+        ("echo '{\"Failed\":\"compare the folder: bad index\"}'", "commit the work: compare the folder: bad index"),
+    ] {
+        let failed = checkout.commit(&works(script), "x", &identity, Timestamp::UNIX_EPOCH).await.unwrap_err();
+        assert_eq!(
+            (failed.to_string().as_str(), failed.class()),
+            (says, FailureClass::Transient { retry_after: None })
+        );
+    }
+    tokio::time::pause();
+    let endless = works("exec tail -f /dev/null");
+    let late = checkout.commit(&endless, "x", &identity, Timestamp::UNIX_EPOCH).await.unwrap_err();
+    tokio::time::resume();
+    assert!(matches!(late, WorkspaceError::Unfit(UnfitWork::TooSlow { seconds: 300 })), "{late}");
+    // What a child that was ended in the middle leaves is in nobody's way.
+    fs::write(yard.issue().join("git/index.lock"), "").unwrap();
+    fs::write(yard.issue().join("git/refs/heads/hob/7-fix.lock"), "").unwrap();
+    assert!(commit(&checkout).await.unwrap().is_some());
+}
+
 /// Attack corpus G81.
 #[tokio::test]
 async fn no_message_and_no_branch_name_holds_a_secret_of_hobs() {
@@ -164,7 +199,7 @@ async fn no_message_and_no_branch_name_holds_a_secret_of_hobs() {
     fs::write(checkout.folder().join("new.txt"), "x\n").unwrap();
     let identity = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
     let time = Timestamp::from_timestamp(1_700_000_000, 0).unwrap();
-    let head = checkout.commit("Say that #7 is a secret\n", &identity, time).await.unwrap().unwrap();
+    let head = checkout.commit(&strict_fence(), "Say that #7 is a secret\n", &identity, time).await.unwrap().unwrap();
     let git_dir = yard.issue().join("git");
     let message = yard.sh(&format!("git --git-dir {} log -1 --format=%B {head}", git_dir.display())).await;
     assert_eq!(message.trim(), "Say that (redacted: a secret of Hob)");

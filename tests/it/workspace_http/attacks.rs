@@ -88,7 +88,7 @@ async fn work(yard: &Yard) -> (Checkout, Sha, Sha) {
     let checkout = yard.workspace.prepare(place, &branch("hob/7"), &base, Leftover::Remove).await.unwrap();
     fs::write(checkout.folder().join("a.txt"), "two\n").unwrap();
     let hob = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
-    let head = checkout.commit("Fix", &hob, Timestamp::UNIX_EPOCH).await.unwrap().unwrap();
+    let head = checkout.commit(&strict_fence(), "Fix", &hob, Timestamp::UNIX_EPOCH).await.unwrap().unwrap();
     (checkout, base, head)
 }
 

@@ -1,9 +1,10 @@
 //! The last step before the child: this process gives up what the child must not have, and becomes it.
 
 use std::{
-    ffi::OsString,
+    convert::Infallible,
+    ffi::{OsStr, OsString},
     io,
-    os::unix::process::CommandExt,
+    os::{fd::RawFd, unix::process::CommandExt},
     path::{Path, PathBuf},
     process::{Command, ExitCode},
 };
@@ -17,7 +18,7 @@ use rustix::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{RefusedError, bridge, filter, landlock, refused};
+use super::{RefusedError, bridge, filter, landlock, refused, report::Teller};
 use crate::{Limits, Network, Plan, Tier, launch::CONFINE};
 
 /// What is left of a plan for this step.
@@ -30,11 +31,12 @@ struct Rest {
     open: bool,
     program: PathBuf,
     bridge: Option<bridge::Way>,
+    report: RawFd,
 }
 
 /// The arguments that make Hob's program take this step; behind them come the child's name and its arguments. They hold no
 /// secret: other processes can read them.
-pub(super) fn arguments(plan: &Plan, program: &Path) -> Result<[OsString; 2], RefusedError> {
+pub(super) fn arguments(plan: &Plan, program: &Path, report: RawFd) -> Result<[OsString; 2], RefusedError> {
     let bridge = match &plan.network {
         Network::None | Network::Open => None,
         Network::Proxy { socket, port } => Some(bridge::Way { socket: socket.clone(), port: *port }),
@@ -47,26 +49,40 @@ pub(super) fn arguments(plan: &Plan, program: &Path) -> Result<[OsString; 2], Re
         open: plan.network == Network::Open,
         program: program.to_owned(),
         bridge,
+        report,
     };
     let hex: String = postcard::to_stdvec(&rest)?.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok([CONFINE.into(), hex.into()])
 }
 
-/// Takes the step, and returns where it failed.
+/// Takes the step, and returns where it failed, which the supervisor is told.
 pub(crate) fn confine(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    match become_child(arguments) {
-        Ok(never) => match never {},
-        Err(error) => refused(&error),
-    }
+    let told = read(arguments).and_then(|(rest, name, arguments)| {
+        let mut teller = Teller::inherited(rest.report)?;
+        let Err(error) = become_child(&rest, &name, arguments, &mut teller);
+        teller.refuses(&error);
+        Ok(())
+    });
+    told.map_or_else(|error| refused("", &error), |()| ExitCode::from(crate::REFUSED))
 }
 
-fn become_child(mut arguments: impl Iterator<Item = OsString>) -> Result<std::convert::Infallible, RefusedError> {
+/// The rest of the plan, the child's name and its arguments.
+fn read<A: Iterator<Item = OsString>>(mut arguments: A) -> Result<(Rest, OsString, A), RefusedError> {
     let unreadable = || RefusedError::Message(postcard::Error::DeserializeUnexpectedEnd);
     let hex = arguments.next().and_then(|hex| hex.into_string().ok()).ok_or_else(unreadable)?;
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let bytes: Option<Vec<u8>> = hex.as_bytes().chunks(2).map(byte).collect();
-    let rest: Rest = postcard::from_bytes(&bytes.ok_or_else(unreadable)?)?;
+    let rest = postcard::from_bytes(&bytes.ok_or_else(unreadable)?)?;
     let name = arguments.next().ok_or_else(unreadable)?;
+    Ok((rest, name, arguments))
+}
+
+fn become_child(
+    rest: &Rest,
+    name: &OsStr,
+    arguments: impl Iterator<Item = OsString>,
+    teller: &mut Teller,
+) -> Result<Infallible, RefusedError> {
     // Whoever started Hob may have left descriptors open that lead to files.
     close_fds::set_fds_cloexec(3, &[]);
     if let Some(way) = &rest.bridge {
@@ -77,7 +93,7 @@ fn become_child(mut arguments: impl Iterator<Item = OsString>) -> Result<std::co
     let network =
         if rest.open || rest.tier == Tier::Box { landlock::Connections::Any } else { landlock::Connections::None };
     let read = rest.read.iter().map(PathBuf::as_path).collect();
-    landlock::restrict(rest.tier, &landlock::Allowed { read, write: writable(&rest), network })?;
+    landlock::restrict(rest.tier, &landlock::Allowed { read, write: writable(rest), network })?;
     drop_capabilities().map_err(RefusedError::at("give up capabilities"))?;
     let sockets = match (rest.open, rest.tier) {
         (true, _) => filter::Sockets::Internet,
@@ -85,6 +101,7 @@ fn become_child(mut arguments: impl Iterator<Item = OsString>) -> Result<std::co
         (false, Tier::Fence | Tier::None) => filter::Sockets::Pairs,
     };
     filter::install(sockets)?;
+    teller.begins()?;
     #[expect(clippy::disallowed_methods, reason = "this process becomes the child, it starts none")]
     let error = Command::new(&rest.program).arg0(name).args(arguments).exec();
     Err(RefusedError::Step { step: "start the program", source: error })

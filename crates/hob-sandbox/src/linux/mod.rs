@@ -5,6 +5,7 @@ mod bubblewrap;
 mod confine;
 mod filter;
 mod landlock;
+mod report;
 mod supervise;
 mod tree;
 
@@ -37,6 +38,9 @@ pub(crate) enum RefusedError {
     /// It could not be installed.
     #[error("filter system calls: {0}")]
     Install(#[from] seccompiler::Error),
+    /// What the last step before the program said, or bubblewrap's own end.
+    #[error("{0}")]
+    LastStep(String),
     /// What was to be done could not be read.
     #[error("read what to start: {0}")]
     Message(#[from] postcard::Error),
@@ -49,9 +53,9 @@ impl RefusedError {
     }
 }
 
-/// Tells on standard error why the program was not started, in the one form that Hob knows.
+/// Tells on standard error why the program was not started, in the one form that Hob knows: with the launch's nonce.
 #[expect(clippy::print_stderr, reason = "standard error is all that this process shares with Hob")]
-pub(crate) fn refused(error: &RefusedError) -> std::process::ExitCode {
-    eprintln!("{}{error}", crate::REFUSED_BECAUSE);
+pub(crate) fn refused(nonce: &str, error: &RefusedError) -> std::process::ExitCode {
+    eprintln!("{}{error}", crate::refused_because(nonce));
     std::process::ExitCode::from(crate::REFUSED)
 }

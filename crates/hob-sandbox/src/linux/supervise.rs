@@ -20,8 +20,12 @@ use rustix::{
     process::{DumpableBehavior, Pid, PidfdFlags, WaitStatus, getppid, pidfd_open},
 };
 
-use super::{RefusedError, bubblewrap, refused, tree};
-use crate::{Launch, Plan, Tier};
+use super::{
+    RefusedError, bubblewrap, refused,
+    report::{Heard, Report},
+    tree,
+};
+use crate::{Launch, Plan, Tier, bytes_on_disk};
 
 /// How often what the child takes is looked at.
 const WATCH: Duration = Duration::from_secs(1);
@@ -32,20 +36,24 @@ const LONGEST: usize = 16 << 20;
 
 /// Supervises the child that standard input describes.
 pub(crate) fn supervise() -> ExitCode {
-    match run() {
-        Ok(code) => code,
-        Err(error) => {
-            tree::end();
-            refused(&error)
-        }
-    }
+    let launch = match prepare() {
+        Ok(launch) => launch,
+        Err(error) => return refused("", &error),
+    };
+    run(&launch).unwrap_or_else(|error| {
+        tree::end();
+        refused(&launch.nonce, &error)
+    })
 }
 
-fn run() -> Result<ExitCode, RefusedError> {
+fn prepare() -> Result<Launch, RefusedError> {
     // Neither the terminal nor anybody who may not trace it is told what the child gets.
     rustix::process::setsid().ok();
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(RefusedError::at("hide"))?;
-    let launch = read_launch()?;
+    read_launch()
+}
+
+fn run(launch: &Launch) -> Result<ExitCode, RefusedError> {
     let owner = owner(launch.owner)?;
     tree::adopt().map_err(RefusedError::at("adopt what the child leaves"))?;
     let (asked, ask) = UnixStream::pair().map_err(RefusedError::at("listen for signals"))?;
@@ -53,7 +61,7 @@ fn run() -> Result<ExitCode, RefusedError> {
         .map_err(RefusedError::at("listen for signals"))?;
     fs::write("/proc/self/oom_score_adj", "800").ok();
     let disk = Disk::of(&launch.plan);
-    let child = start(&launch)?;
+    let (child, heard) = start(launch)?;
     let child_handle = pidfd_open(child, PidfdFlags::empty()).map_err(RefusedError::at("watch the child"))?;
     loop {
         let ready = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
@@ -74,7 +82,10 @@ fn run() -> Result<ExitCode, RefusedError> {
         }
         if let Some(status) = tree::reap(child) {
             tree::end();
-            return Ok(ending(status));
+            return match heard.refusal() {
+                Some(reason) => Err(RefusedError::LastStep(reason)),
+                None => Ok(ending(status)),
+            };
         }
         if let Some(reason) = excess(&launch.plan, &disk) {
             tree::end();
@@ -125,7 +136,8 @@ fn owner(id: i32) -> Result<std::os::fd::OwnedFd, RefusedError> {
 
 /// Starts Hob's program as what becomes the child.
 #[expect(clippy::disallowed_methods, reason = "the supervisor is what `hob-process` starts children by")]
-fn start(launch: &Launch) -> Result<Pid, RefusedError> {
+fn start(launch: &Launch) -> Result<(Pid, Heard), RefusedError> {
+    let report = Report::new()?;
     let itself = PathBuf::from("/proc/self/exe");
     let (program, before) = match launch.plan.tier {
         Tier::Box => bubblewrap::command(&launch.plan, &launch.folder)?,
@@ -137,7 +149,7 @@ fn start(launch: &Launch) -> Result<Pid, RefusedError> {
     }
     command
         .args(before)
-        .args(super::confine::arguments(&launch.plan, &launch.program)?)
+        .args(super::confine::arguments(&launch.plan, &launch.program, report.number())?)
         .args(&launch.arguments)
         .env_clear()
         .envs(launch.environment.iter().map(|(name, value)| (name, value)))
@@ -148,7 +160,8 @@ fn start(launch: &Launch) -> Result<Pid, RefusedError> {
         source,
     })?;
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    id.ok_or_else(|| RefusedError::at("start the child")(io::Error::other("it has no id")))
+    let id = id.ok_or_else(|| RefusedError::at("start the child")(io::Error::other("it has no id")))?;
+    Ok((id, report.listen()))
 }
 
 /// Ends as the child did.
@@ -190,7 +203,7 @@ struct Disk {
 impl Disk {
     fn of(plan: &Plan) -> Self {
         let folders: Vec<_> = plan.write.iter().filter_map(|path| path.canonicalize().ok()).collect();
-        let size = if plan.limits.disk > 0 { folders.iter().map(|folder| size(folder)).sum() } else { 0 };
+        let size = if plan.limits.disk > 0 { folders.iter().map(|folder| bytes_on_disk(folder)).sum() } else { 0 };
         Self { free: free(&folders), folders, size, limit: plan.limits.disk }
     }
 
@@ -198,28 +211,11 @@ impl Disk {
         if self.free.saturating_sub(free(&self.folders)) <= self.limit {
             return 0;
         }
-        self.folders.iter().map(|folder| size(folder)).sum::<u64>().saturating_sub(self.size)
+        self.folders.iter().map(|folder| bytes_on_disk(folder)).sum::<u64>().saturating_sub(self.size)
     }
 }
 
 fn free(folders: &[PathBuf]) -> u64 {
     let one = |folder: &PathBuf| rustix::fs::statvfs(folder).map(|found| found.f_bfree * found.f_frsize);
     folders.iter().filter_map(|folder| one(folder).ok()).min().unwrap_or(u64::MAX)
-}
-
-/// Bytes on the disk below `folder`; no link is followed, and what cannot be read counts nothing.
-fn size(folder: &std::path::Path) -> u64 {
-    use std::os::unix::fs::MetadataExt;
-    let mut sum = 0;
-    let mut next = vec![folder.to_owned()];
-    while let Some(path) = next.pop() {
-        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-            let Ok(found) = entry.metadata() else { continue };
-            sum += found.blocks() * 512;
-            if found.is_dir() {
-                next.push(entry.path());
-            }
-        }
-    }
-    sum
 }

@@ -33,7 +33,7 @@ pub(super) async fn step_aside(worker: &Worker, job: &Job<'_>) -> Result<Option<
 pub(super) async fn commit(worker: &Worker, job: &Job<'_>, change: &ChangeText) -> Result<(), WorkError> {
     let identity = worker.commit_identity().await;
     let message = change.commit_message(&job.held.issue.title, job.number());
-    job.checkout.commit(&message, &identity, worker.forge.now()).await?;
+    job.checkout.commit(&worker.sandbox, &message, &identity, worker.forge.now()).await?;
     Ok(())
 }
 

@@ -1,11 +1,10 @@
 //! The proof of the work: the repository's rules and its checks, on the base and on the head.
 
 use hob_agent::Confined;
-use hob_config::RedBase;
+use hob_config::{RedBase, RepositorySettings};
 use hob_domain::{
     BlockReason, ChangeText, CheckResult, CheckTally, Conflict, Diff, Evidence, Sha, Verdict, failed_checks,
 };
-use hob_process::ProcessError;
 use hob_workspace::{CheckLimits, run_checks};
 
 use crate::{
@@ -118,9 +117,9 @@ async fn checks_on(
         prepared.copy_files(&folder).await?;
         sandbox = sandbox.with_template(prepared.home());
     }
-    let confined = Confined::to(&folder, &sandbox, worker.environment.clone()).await;
-    let (confined, _home) =
-        confined.map_err(|source| WorkError::Checks(ProcessError::Start { program: "sh".into(), source }))?;
+    let (hosts, environment) = (check_hosts(worker, &job.rules), worker.environment.clone());
+    let confined = Confined::to_check(&folder, &hosts, &sandbox, environment, &worker.cancel).await;
+    let (confined, _home, _egress) = confined?;
     let run = run_checks(&folder, checks, (&confined.plan, &confined.environment), limits, &worker.cancel);
     let mut results = run.await.map_err(WorkError::Checks)?;
     if let SetUp::Failed(step) = set_up {
@@ -129,6 +128,12 @@ async fn checks_on(
     let passed = results.iter().filter(|check| check.passed()).count();
     worker.emit(&WorkEvent::Checked { issue: job.number(), on, passed, run: results.len() });
     Ok(results)
+}
+
+/// The hosts that the checks reach: those that the repository asks for, and whoever runs Hob allows.
+fn check_hosts(worker: &Worker, rules: &RepositorySettings) -> Vec<String> {
+    let allowed = &worker.settings.sandbox.check_hosts;
+    rules.check_hosts.iter().filter(|host| allowed.contains(host)).cloned().collect()
 }
 
 /// How many of the checks on the head passed.

@@ -9,7 +9,7 @@ use hob_domain::{
     Action, Decision, FailureClass, Headroom, IssueNumber, IssueView, Planned, Snapshot, State, plan, plan_chosen,
 };
 use hob_forge::BaseBranch;
-use hob_workspace::Retention;
+use hob_workspace::{Retention, Room};
 
 use crate::{
     RunSummary, Waiting, WaitsOn, WorkError, WorkEvent, Worker,
@@ -183,12 +183,15 @@ async fn prune(worker: &Worker, snapshot: &Snapshot) {
         let state = issue.record.as_ref().map(|record| record.state);
         matches!(state, Some(State::Assigned | State::InProgress))
     };
+    let in_progress: Vec<_> = snapshot.issues.iter().filter(is_worked_on).map(|issue| issue.number).collect();
+    let (now, settings) = (worker.forge.now(), &worker.settings.workspace);
     let stay = Retention {
-        before: worker.forge.now() - worker.settings.workspace.keep,
+        before: now - settings.keep,
         listed: snapshot.issues.iter().map(|issue| issue.number).collect(),
-        in_progress: snapshot.issues.iter().filter(is_worked_on).map(|issue| issue.number).collect(),
-        most: worker.settings.workspace.checkouts,
+        in_progress: in_progress.clone(),
+        most: settings.checkouts,
     };
+    let room = (settings.disk_mib > 0).then_some(Room { bytes: settings.disk_mib << 20, in_progress, now });
     if let Err(error) = worker.workspace.prune(worker.forge.repo(), stay).await {
         // Room on the disk is not worth an issue's attempt.
         tracing::warn!(%error, "old checkouts could not be removed: {error}");
@@ -197,7 +200,12 @@ async fn prune(worker: &Worker, snapshot: &Snapshot) {
     let Ok(turn) = Arc::clone(&worker.sweep).try_lock_owned() else { return };
     let (workspace, repo, stop) = (worker.workspace.clone(), worker.forge.repo().clone(), worker.cancel.clone());
     tokio::spawn(async move {
-        if let Err(error) = workspace.empty_trash(&repo, &stop).await {
+        let shrunk = match room {
+            Some(room) => workspace.shrink(&repo, room).await,
+            None => Ok(()),
+        };
+        let emptied = workspace.empty_trash(&repo, &stop).await;
+        for error in [shrunk.err(), emptied.err()].into_iter().flatten() {
             tracing::warn!(%error, "old checkouts could not be removed: {error}");
         }
         drop(turn);

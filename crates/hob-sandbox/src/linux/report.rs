@@ -1,0 +1,91 @@
+//! What the last step before the child tells its supervisor: that the child begins, or why it does not.
+//!
+//! It goes over a pipe that the step inherits and the child does not. An exit code could be the child's own, and so could a
+//! line on standard error.
+
+use std::{
+    fs::File,
+    io::{PipeReader, PipeWriter, Read, Write, pipe},
+    os::fd::{AsRawFd, RawFd},
+};
+
+use rustix::{
+    fs::{OFlags, fcntl_setfl},
+    io::{FdFlags, fcntl_setfd},
+};
+
+use super::RefusedError;
+
+/// What is told right before the child begins. What follows says why it did not.
+const BEGINS: &str = "begins\n";
+/// Bytes of a reason.
+const LONGEST: u64 = 4096;
+
+/// The supervisor's end, and the one that the step inherits.
+pub(super) struct Report {
+    told: PipeReader,
+    teller: PipeWriter,
+}
+
+impl Report {
+    pub(super) fn new() -> Result<Self, RefusedError> {
+        let step = "listen to the last step";
+        let (told, teller) = pipe().map_err(RefusedError::at(step))?;
+        fcntl_setfd(&teller, FdFlags::empty()).map_err(RefusedError::at(step))?;
+        // Another process may hold the pipe open when it is read.
+        fcntl_setfl(&told, OFlags::NONBLOCK).map_err(RefusedError::at(step))?;
+        Ok(Self { told, teller })
+    }
+
+    /// The descriptor that the step inherits.
+    pub(super) fn number(&self) -> RawFd {
+        self.teller.as_raw_fd()
+    }
+
+    /// Closes the step's end here.
+    pub(super) fn listen(self) -> Heard {
+        Heard(self.told)
+    }
+}
+
+/// What was told.
+pub(super) struct Heard(PipeReader);
+
+impl Heard {
+    /// Why the child did not begin; none: it did. To be asked when the step, or the child, has ended.
+    pub(super) fn refusal(self) -> Option<String> {
+        let mut bytes = Vec::new();
+        // It ends where it would wait.
+        self.0.take(LONGEST).read_to_end(&mut bytes).ok();
+        let text = String::from_utf8_lossy(&bytes);
+        let (begun, reason) = match text.strip_prefix(BEGINS) {
+            Some(rest) => (true, rest),
+            None => (false, &*text),
+        };
+        match (begun, reason) {
+            (true, "") => None,
+            (false, "") => Some("what makes the sandbox ended before the program".to_owned()),
+            (_, reason) => Some(reason.to_owned()),
+        }
+    }
+}
+
+/// The step's end, by its number.
+pub(super) struct Teller(File);
+
+impl Teller {
+    pub(super) fn inherited(number: RawFd) -> Result<Self, RefusedError> {
+        let opened = File::options().write(true).open(format!("/proc/self/fd/{number}"));
+        opened.map(Self).map_err(RefusedError::at("find the way to the supervisor"))
+    }
+
+    /// The program is about to be started.
+    pub(super) fn begins(&mut self) -> Result<(), RefusedError> {
+        self.0.write_all(BEGINS.as_bytes()).map_err(RefusedError::at("tell the supervisor"))
+    }
+
+    /// It was not. Where this fails, the supervisor hears nothing, which says the same.
+    pub(super) fn refuses(&mut self, error: &RefusedError) {
+        self.0.write_all(error.to_string().as_bytes()).ok();
+    }
+}

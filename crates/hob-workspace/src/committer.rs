@@ -1,0 +1,128 @@
+//! The commit, in a process of its own.
+//!
+//! What an agent left is looked at by the git library, a large program in C. So that does not happen in the process that
+//! has the token, but in one that has no secret, reads this one folder, writes the issue's git directory, and is ended when
+//! its time is over.
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use hob_domain::Sha;
+use hob_process::{Environment, Exit, Program};
+use hob_sandbox::Sandbox;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    UnfitWork, WorkspaceError,
+    commit::{self, Entry, Limits},
+    error::disk,
+    git::Git,
+    layout::{IssueFolder, blocking},
+};
+
+/// The only argument of Hob's program where it commits.
+const COMMIT: &str = "--commit-folder";
+/// What this file does, in an error.
+const DOING: &str = "commit the work";
+
+/// What is to be committed, and where.
+#[derive(Serialize, Deserialize)]
+struct Order {
+    git: PathBuf,
+    tree: PathBuf,
+    /// The full name of the branch's ref.
+    branch: String,
+    limits: Limits,
+    entry: Entry,
+}
+
+/// What became of it.
+#[derive(Serialize, Deserialize)]
+enum Answer {
+    Committed(Sha),
+    Unchanged,
+    Unfit(UnfitWork),
+    Failed(String),
+}
+
+/// Commits what is in the folder of an issue, by a child that is held to a plan.
+pub(super) async fn commit(
+    (git, folder): (&Git, &IssueFolder),
+    sandbox: &Sandbox,
+    branch: String,
+    entry: Entry,
+) -> Result<Option<Sha>, WorkspaceError> {
+    let (settings, tree) = (git.settings(), folder.tree());
+    let look = tree.clone();
+    // A plan needs a folder that is one.
+    if !blocking(DOING, move || Ok(fs::symlink_metadata(look).is_ok_and(|found| found.is_dir()))).await? {
+        return Err(UnfitWork::NoFolder.into());
+    }
+    let limits = Limits { files: settings.max_files, file_bytes: settings.max_file_mib << 20 };
+    let order = Order { git: folder.git(), tree: tree.clone(), branch, limits, entry };
+    let order = serde_json::to_vec(&order).map_err(|error| failed(error.to_string()))?;
+    let plan = [sandbox.launcher(), &tree, &folder.mirror_objects()]
+        .into_iter()
+        .fold(sandbox.plan().writes(folder.git()), |plan, path| plan.reads(path));
+    let child = Program::inside(&plan, sandbox.launcher(), &Environment::new()).arg(COMMIT).dir(folder.git());
+    let limit = settings.local_time;
+    let finished = child.stdin(order).deadline(limit).run(&CancellationToken::new()).await?;
+    if finished.exit == Exit::Deadline {
+        return Err(UnfitWork::TooSlow { seconds: limit.as_secs() }.into());
+    }
+    match serde_json::from_str(&finished.stdout.text()) {
+        Ok(Answer::Committed(sha)) => Ok(Some(sha)),
+        Ok(Answer::Unchanged) => Ok(None),
+        Ok(Answer::Unfit(unfit)) => Err(unfit.into()),
+        Ok(Answer::Failed(reason)) => Err(failed(reason)),
+        Err(_cut_short) => {
+            let said = finished.stderr.text();
+            Err(failed(format!("it ended by {}: {}", finished.exit, said.lines().next().unwrap_or("no word"))))
+        }
+    }
+}
+
+fn failed(detail: String) -> WorkspaceError {
+    WorkspaceError::Git { doing: DOING, detail }
+}
+
+/// Commits where this process was started for that, as it is told on standard input; else nothing is done.
+pub fn was_committer(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+    if !arguments.into_iter().skip(1).eq([COMMIT]) {
+        return None;
+    }
+    let answer = match make_commit() {
+        Ok(Some(sha)) => Answer::Committed(sha),
+        Ok(None) => Answer::Unchanged,
+        Err(WorkspaceError::Unfit(unfit)) => Answer::Unfit(unfit),
+        Err(error) => Answer::Failed(error.to_string()),
+    };
+    let told = serde_json::to_vec(&answer).map_err(io::Error::from).and_then(|text| io::stdout().write_all(&text));
+    Some(told.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
+}
+
+fn make_commit() -> Result<Option<Sha>, WorkspaceError> {
+    let mut order = Vec::new();
+    io::stdin().read_to_end(&mut order).map_err(disk("read", "standard input"))?;
+    let order: Order = serde_json::from_slice(&order).map_err(|error| failed(error.to_string()))?;
+    // A child that was ended in the middle left these; the issue has one holder.
+    for lock in ["index.lock".to_owned(), format!("{}.lock", order.branch)] {
+        unlock(&order.git.join(lock))?;
+    }
+    let repo = commit::open(&order.git, &order.tree)?;
+    let changes = commit::stage(&repo, &order.tree, order.limits)?;
+    commit::record(&repo, &order.branch, &changes, &order.entry)
+}
+
+fn unlock(lock: &Path) -> Result<(), WorkspaceError> {
+    match fs::remove_file(lock) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(disk("remove", lock)(error)),
+        _ => Ok(()),
+    }
+}
