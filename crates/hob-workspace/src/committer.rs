@@ -67,7 +67,8 @@ pub(super) async fn commit(
     let limits = Limits { files: settings.max_files, file_bytes: settings.max_file_mib << 20 };
     let order = Order { git: folder.git(), tree: tree.clone(), branch, limits, entry };
     let order = serde_json::to_vec(&order).map_err(|error| failed(error.to_string()))?;
-    let plan = [sandbox.launcher(), &tree, &folder.mirror_objects()]
+    // The library reads the system's settings and fails where it may not.
+    let plan = [sandbox.launcher(), &tree, &folder.mirror_objects(), Path::new("/etc/gitconfig")]
         .into_iter()
         .fold(sandbox.plan().writes(folder.git()), |plan, path| plan.reads(path));
     let child = Program::inside(&plan, sandbox.launcher(), &Environment::new()).arg(COMMIT).dir(folder.git());
