@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::harness::launcher;
 
+mod prisoner;
 mod renames;
 
 const TIERS: [Tier; 2] = [Tier::Fence, Tier::Box];
