@@ -3,7 +3,7 @@
 
 use std::{
     net::TcpListener,
-    os::unix::net::UnixListener,
+    os::unix::net::{UnixDatagram, UnixListener},
     path::{Path, PathBuf},
 };
 
@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::harness::launcher;
 
+mod prisoner;
 mod renames;
 
 const TIERS: [Tier; 2] = [Tier::Fence, Tier::Box];
@@ -199,6 +200,8 @@ async fn no_process_outside_is_signalled_or_traced() {
     }
 }
 
+/// Attack corpus E58
+/// Attack corpus E60
 /// Attack corpus E61
 #[cfg(target_arch = "x86_64")]
 #[tokio::test]
@@ -222,10 +225,18 @@ async fn calls_that_no_program_needs_are_refused() {
             ("netlink", "socket.socket(16, socket.SOCK_RAW)\nprint('reached')"),
             ("raw", "socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)\nprint('reached')"),
             ("packet", "socket.socket(17, socket.SOCK_RAW)\nprint('reached')"),
+            ("a limit of another process", "print(call(302, os.getppid(), 4, 0, 0))"),
+            ("the priority of another process", "print(call(141, 0, os.getppid(), 19))"),
+            ("the priority of a user", "print(call(141, 2, 0, 19))"),
+            ("the scheduling of another process", "print(call(144, os.getppid(), 3, 0))"),
+            ("the disk priority of another process", "print(call(251, 1, os.getppid(), 0))"),
+            ("a setuid program", "open('own', 'w')\nos.chmod('own', 0o4755)\nprint('reached')"),
+            ("a setuid file", "os.open('born', os.O_CREAT | os.O_WRONLY, 0o4700)\nprint('reached')"),
         ] {
             assert_eq!(prison.python(call).await, "EPERM", "{tier} {name}");
         }
         assert_eq!(prison.python("print(call(435, 0, 0))").await, "ENOSYS", "{tier} clone3");
+        assert_eq!(prison.python("print(call(437, -100, b'own', 0, 0))").await, "ENOSYS", "{tier} openat2");
         let x32 = prison.run("/usr/bin/python3", &["-c", "import ctypes; ctypes.CDLL(None).syscall(0x40000027)"]).await;
         assert!(!x32.exit.is_success(), "{tier}: a call by its number in x32 ends the process: {:?}", x32.exit);
     }
@@ -251,6 +262,25 @@ async fn without_network_nothing_outside_is_reached() {
             let said = prison.python(&attempt).await;
             let refused = ["EPERM", "EACCES", "ECONNREFUSED", "ENETUNREACH", "ENOENT"];
             assert!(refused.contains(&said.as_str()), "{tier} {attempt}: {said}");
+        }
+    }
+}
+
+/// Attack corpus E62: what processes share by a number, and datagrams to a path by a pair of sockets. A box has its own.
+#[tokio::test]
+async fn a_fence_lets_no_child_reach_what_other_processes_share() {
+    let prison = Prison::new(Tier::Fence);
+    let path = prison.outside("log.sock");
+    let _service = UnixDatagram::bind(&path).unwrap();
+    let datagram = format!(
+        "a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\na.sendto(b'x', {:?})\nprint('reached')",
+        path.display().to_string()
+    );
+    assert_eq!(prison.python(&datagram).await, "EPERM");
+    assert_eq!(prison.python("a, b = socket.socketpair()\na.send(b'x')\nprint(b.recv(1))").await, "b'x'");
+    if cfg!(target_arch = "x86_64") {
+        for (name, call) in [("shmget", 29), ("shmat", 30), ("semget", 64), ("msgget", 68), ("mq_open", 240)] {
+            assert_eq!(prison.python(&format!("print(call({call}, 0, 0, 0))")).await, "EPERM", "{name}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What every child may use of the machine: programs, libraries and the few files of `/etc` that these need.
 
 /// What a child reads and executes. Of `/etc` only files that tell nothing about the machine's owner, and no secret.
-pub(crate) const READABLE: [&str; 35] = [
+pub(crate) const READABLE: [&str; 36] = [
     "/usr",
     "/bin",
     "/sbin",
@@ -35,7 +35,9 @@ pub(crate) const READABLE: [&str; 35] = [
     "/etc/services",
     "/etc/ssl",
     "/etc/timezone",
-    "/run/systemd/resolve",
+    // The files alone: the folder has the socket of a service that asks name servers for whoever connects.
+    "/run/systemd/resolve/resolv.conf",
+    "/run/systemd/resolve/stub-resolv.conf",
     "/sys/devices/system/cpu",
 ];
 

@@ -100,7 +100,8 @@ fn become_child(
         (false, Tier::Box) => filter::Sockets::Local,
         (false, Tier::Fence | Tier::None) => filter::Sockets::Pairs,
     };
-    filter::install(sockets)?;
+    let shared = if rest.tier == Tier::Box { filter::Shared::Box } else { filter::Shared::Machine };
+    filter::install(sockets, shared)?;
     teller.begins()?;
     #[expect(clippy::disallowed_methods, reason = "this process becomes the child, it starts none")]
     let error = Command::new(&rest.program).arg0(name).args(arguments).exec();

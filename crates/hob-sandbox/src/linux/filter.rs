@@ -1,8 +1,8 @@
 //! The filter of system calls: what no child needs, and what would lead around the other rules.
 //!
-//! A call that is refused fails with `EPERM`, as without the right to it. `clone3` fails with `ENOSYS`: its flags are in
-//! memory, where a filter cannot look, and every C library then falls back to `clone`. A call of another architecture, or
-//! of x32, ends the process: its numbers mean other calls.
+//! A call that is refused fails with `EPERM`, as without the right to it. `clone3` and `openat2` fail with `ENOSYS`, so that
+//! programs fall back to calls whose arguments a filter sees. A call of another architecture, or of x32, ends the process:
+//! its numbers mean other calls.
 
 use std::collections::BTreeMap;
 
@@ -24,6 +24,36 @@ pub(super) enum Sockets {
     /// Local ones, and those of the internet: its network is one of its own.
     Local,
 }
+
+/// Whose queues of messages, semaphores and shared memory a child would find by a name or a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shared {
+    /// Those of all processes of its user. Landlock has no rules for them.
+    Machine,
+    /// Those of its box.
+    Box,
+}
+
+/// Refused where they would lead to other processes of the machine.
+const SHARING: [c_long; 13] = [
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_msgctl,
+    libc::SYS_msgget,
+    libc::SYS_msgrcv,
+    libc::SYS_msgsnd,
+    libc::SYS_semctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_shmget,
+];
+
+/// Answered with `ENOSYS`: what they are to do is in memory, where a filter cannot look, and every program falls back to
+/// the older call.
+const WITH_FALLBACK: [c_long; 2] = [libc::SYS_clone3, libc::SYS_openat2];
 
 /// Refused whatever the arguments are.
 const REFUSED: [c_long; 51] = [
@@ -95,11 +125,11 @@ const NAMESPACES: [libc::c_int; 7] = [
 const SOCKET_FLAGS: u64 = 0o2_000_000 | 0o4_000;
 
 /// Installs the filter for this thread and all that comes from it. It cannot be taken away.
-pub(super) fn install(sockets: Sockets) -> Result<(), RefusedError> {
+pub(super) fn install(sockets: Sockets, shared: Shared) -> Result<(), RefusedError> {
     let own = SeccompAction::Errno(libc::EPERM as u32);
-    let clone3 = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
-    apply_filter(&program(clone3, SeccompAction::Errno(libc::ENOSYS as u32))?)?;
-    let mut calls = program(refused(sockets)?, own)?;
+    let newer = WITH_FALLBACK.into_iter().map(|call| (call, Vec::new())).collect();
+    apply_filter(&program(newer, SeccompAction::Errno(libc::ENOSYS as u32))?)?;
+    let mut calls = program(refused(sockets, shared)?, own)?;
     if cfg!(target_arch = "x86_64") {
         calls.splice(0..0, no_x32());
     }
@@ -111,8 +141,11 @@ fn program(rules: BTreeMap<c_long, Vec<SeccompRule>>, action: SeccompAction) -> 
     Ok(SeccompFilter::new(rules, SeccompAction::Allow, action, arch)?.try_into()?)
 }
 
-fn refused(sockets: Sockets) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, RefusedError> {
-    let mut rules: BTreeMap<_, _> = REFUSED.into_iter().map(|call| (call, Vec::new())).collect();
+fn refused(sockets: Sockets, shared: Shared) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, RefusedError> {
+    let sharing = if shared == Shared::Machine { SHARING.as_slice() } else { &[] };
+    let mut rules: BTreeMap<_, _> = REFUSED.iter().chain(sharing).map(|call| (*call, Vec::new())).collect();
+    rules.extend(on_others()?);
+    rules.extend(setuid()?);
     let flag = |flag: libc::c_int| {
         let flag = u64::from(flag.unsigned_abs());
         rule(vec![condition(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(flag), flag)?])
@@ -125,11 +158,68 @@ fn refused(sockets: Sockets) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, Refus
         libc::SYS_socket,
         match sockets {
             Sockets::Pairs => Vec::new(),
-            Sockets::Internet => vec![other_family(&[libc::AF_INET, libc::AF_INET6])?, other_type()?],
-            Sockets::Local => vec![other_family(&[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6])?, other_type()?],
+            Sockets::Internet => vec![other_family(&[libc::AF_INET, libc::AF_INET6])?, of_type(libc::SOCK_RAW)?],
+            Sockets::Local => {
+                vec![other_family(&[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6])?, of_type(libc::SOCK_RAW)?]
+            }
         },
     );
+    // A pair of datagram sockets is no pair for long: each can send to the path of any service.
+    let mut pairs = vec![other_family(&[libc::AF_UNIX])?];
+    if sockets != Sockets::Local {
+        pairs.extend([of_type(libc::SOCK_DGRAM)?, of_type(libc::SOCK_RAW)?]);
+    }
+    rules.insert(libc::SYS_socketpair, pairs);
     Ok(rules)
+}
+
+/// What would end or slow down other processes of the user, which Landlock does not keep: limits and priorities of any but
+/// the caller, and of all processes of a user. The choice of processors is left: threads of many programs name each other.
+fn on_others() -> Result<Vec<(c_long, Vec<SeccompRule>)>, RefusedError> {
+    /// `PRIO_USER` of `linux/resource.h`, `IOPRIO_WHO_USER` of `linux/ioprio.h`.
+    const OF_USER: u64 = 2;
+    const IO_OF_USER: u64 = 3;
+    let named = |place| rule(vec![condition(place, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?]);
+    let user = |value| rule(vec![condition(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)?]);
+    Ok(vec![
+        (libc::SYS_prlimit64, vec![named(0)?]),
+        (libc::SYS_sched_setattr, vec![named(0)?]),
+        (libc::SYS_sched_setparam, vec![named(0)?]),
+        (libc::SYS_sched_setscheduler, vec![named(0)?]),
+        (libc::SYS_setpriority, vec![named(1)?, user(OF_USER)?]),
+        (libc::SYS_ioprio_set, vec![named(1)?, user(IO_OF_USER)?]),
+    ])
+}
+
+/// What would make a program run as the user of Hob, root perhaps, whoever starts it.
+fn setuid() -> Result<Vec<(c_long, Vec<SeccompRule>)>, RefusedError> {
+    let has = |place, bits: u64| condition(place, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(bits), bits);
+    let bit = |place| has(place, u64::from(libc::S_ISUID));
+    // The mode means something only where a file is made.
+    let made = |flags: u8, mode: u8| -> Result<Vec<SeccompRule>, RefusedError> {
+        let by = |flag: libc::c_int| rule(vec![has(flags, u64::from(flag.unsigned_abs()))?, bit(mode)?]);
+        Ok(vec![by(libc::O_CREAT)?, by(libc::O_TMPFILE)?])
+    };
+    let mode = |place: u8| -> Result<Vec<SeccompRule>, RefusedError> { Ok(vec![rule(vec![bit(place)?])?]) };
+    let calls = vec![
+        (libc::SYS_fchmod, mode(1)?),
+        (libc::SYS_fchmodat, mode(2)?),
+        (libc::SYS_fchmodat2, mode(2)?),
+        (libc::SYS_mknodat, mode(2)?),
+        (libc::SYS_openat, made(2, 3)?),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    let calls = [
+        calls,
+        vec![
+            (libc::SYS_chmod, mode(1)?),
+            (libc::SYS_creat, mode(1)?),
+            (libc::SYS_mknod, mode(1)?),
+            (libc::SYS_open, made(1, 2)?),
+        ],
+    ]
+    .concat();
+    Ok(calls)
 }
 
 /// A socket of none of these families.
@@ -140,10 +230,10 @@ fn other_family(families: &[libc::c_int]) -> Result<SeccompRule, RefusedError> {
     rule(families.iter().map(not).collect::<Result<_, _>>()?)
 }
 
-/// One that is neither a stream nor of datagrams, such as a raw one.
-fn other_type() -> Result<SeccompRule, RefusedError> {
-    let raw = u64::from(libc::SOCK_RAW.unsigned_abs());
-    rule(vec![condition(1, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(!SOCKET_FLAGS & 0xffff_ffff), raw)?])
+/// A socket of this type.
+fn of_type(kind: libc::c_int) -> Result<SeccompRule, RefusedError> {
+    let kind = u64::from(kind.unsigned_abs());
+    rule(vec![condition(1, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(!SOCKET_FLAGS & 0xffff_ffff), kind)?])
 }
 
 fn condition(
