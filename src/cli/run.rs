@@ -2,7 +2,9 @@
 
 use hob_domain::count;
 use hob_forge::Access;
+use hob_process::exit_at_second;
 use hob_worker::{Repositories, RunLimits, RunSummary, WorkError};
+use rustix::process::Signal;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
@@ -96,6 +98,9 @@ pub(super) fn tell_people(done: &RunSummary) {
     }
 }
 
+/// The exit code after a second signal, as a shell's after SIGINT.
+const SECOND_SIGNAL: i32 = 130;
+
 /// The first SIGINT, SIGTERM or SIGHUP stops the work in order; the second ends the process immediately.
 pub(super) fn stop_on_signal(cancel: CancellationToken, screen: Screen) {
     use tokio::signal::unix::{SignalKind, signal};
@@ -106,28 +111,25 @@ pub(super) fn stop_on_signal(cancel: CancellationToken, screen: Screen) {
     };
     // Whoever started Hob under `nohup` wants it to outlive the terminal.
     let mut hangup = if ignores_hangup() { None } else { signal(SignalKind::hangup()).ok() };
+    let signals = [Some(Signal::INT), Some(Signal::TERM), hangup.as_ref().map(|_| Signal::HUP)];
+    if let Err(error) = exit_at_second(&signals.into_iter().flatten().collect::<Vec<_>>(), SECOND_SIGNAL) {
+        tracing::warn!(%error, "a second signal will not end the process: {error}");
+    }
     tokio::spawn(async move {
-        for round in 0..2 {
-            let hung_up = async {
-                match &mut hangup {
-                    Some(hangup) => hangup.recv().await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-                _ = hung_up => {}
+        let hung_up = async {
+            match &mut hangup {
+                Some(hangup) => hangup.recv().await,
+                None => std::future::pending().await,
             }
-            if round == 0 {
-                let stopping =
-                    "stopping: saving work in progress and requeuing its issues (a second signal exits immediately)";
-                screen.line(stopping.to_owned());
-                cancel.cancel();
-            }
+        };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hung_up => {}
         }
-        #[expect(clippy::exit, reason = "a second signal ends the process immediately")]
-        std::process::exit(130);
+        let stopping = "stopping: saving work in progress and requeuing its issues (a second signal exits immediately)";
+        screen.line(stopping.to_owned());
+        cancel.cancel();
     });
 }
 

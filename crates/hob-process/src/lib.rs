@@ -15,6 +15,7 @@ mod owner;
 mod process_tag;
 mod program;
 mod removal;
+mod second_signal;
 mod shell;
 mod watchdog;
 
@@ -27,5 +28,6 @@ pub use hide::hide_from_children;
 pub use process_tag::TaggedProcesses;
 pub use program::{Exit, Finished, ProcessError, Program};
 pub use removal::{remove_tree, remove_tree_until};
+pub use second_signal::exit_at_second;
 pub use shell::{CommandEnd, CommandLimits, Ran, Shell};
 pub use watchdog::{own_program, start_watchdog, was_watchdog};

@@ -1,6 +1,6 @@
 //! The real program, stopped and killed in the middle of its work.
 
-use std::time::Duration;
+use std::{fs, os::unix::fs::PermissionsExt, time::Duration};
 
 use hob_domain::State;
 use hob_worker::RunLimits;
@@ -28,6 +28,26 @@ async fn is_put_back_by(signal: Signal) {
     assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
     assert_eq!(world.labels(issue).await, ["code"]);
     world.finish().await;
+}
+
+/// What cannot be saved in time is not waited for: here git hangs.
+#[tokio::test]
+async fn a_second_signal_ends_the_program_at_once() {
+    let world = World::fixing().script("fixer", &format!("echo half > half.txt; {}", Gate::before(""))).start().await;
+    let mut gate = Gate::of(&world);
+    world.asks("Make done.txt", "").await;
+    let git = world.dir().join("hanging-git");
+    let waits = Gate::before("").replace("{DIR}", &world.dir().display().to_string());
+    fs::write(&git, format!("#!/bin/sh\ncase \"$*\" in *push*) {waits};; esac\nexec git \"$@\"\n")).unwrap();
+    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+    let hob = world.starts_hob(&["run", "--set", &format!("workspace.git={}", git.display())]).await;
+    gate.reached().await;
+    hob.gets(Signal::TERM);
+    gate.reached().await;
+    let ended = hob.ends_by(Signal::INT).await;
+    assert_eq!(ended.code, 130, "{ended:?}");
+    world.nothing_runs().await;
+    world.leave();
 }
 
 #[tokio::test]

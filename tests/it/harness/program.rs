@@ -104,9 +104,14 @@ fn ended(finished: &Finished) -> Ended {
 }
 
 impl Started {
+    /// Sends the signal to the program alone.
+    pub(crate) fn gets(&self, signal: Signal) {
+        kill_process(self.pid(), signal).unwrap();
+    }
+
     /// Sends the signal to the program alone and waits for its end. A signal's end has the code -1.
     pub(crate) async fn ends_by(self, signal: Signal) -> Ended {
-        kill_process(self.pid(), signal).unwrap();
+        self.gets(signal);
         let ended = tokio::time::timeout(PATIENCE, self.0.wait_with_output()).await;
         let output = ended
             .unwrap_or_else(|_| panic!("{signal:?} ended nothing; is it ignored here, as below `nohup`?"))
