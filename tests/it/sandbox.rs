@@ -103,6 +103,15 @@ async fn a_child_works_in_its_folder_as_everywhere() {
     }
 }
 
+/// As Hob's own commits are made.
+#[tokio::test]
+async fn hob_itself_can_be_the_child_by_the_kernels_name_of_its_program() {
+    for tier in TIERS {
+        let finished = Prison::new(tier).run("/proc/self/exe", &["--version"]).await;
+        assert!(finished.stdout.text().starts_with("hob "), "{tier}: {} {}", finished.exit, finished.stderr.text());
+    }
+}
+
 /// Attack corpus E52
 /// Attack corpus E55
 #[tokio::test]

@@ -10,6 +10,8 @@ mod bad_input;
 mod base_moves;
 mod blocked;
 mod budgets;
+#[cfg(target_os = "linux")]
+mod chaos;
 mod chosen;
 mod commands;
 mod control;

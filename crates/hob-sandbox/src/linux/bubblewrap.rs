@@ -12,6 +12,8 @@ use crate::{Network, Plan, machine::READABLE};
 const PLACES: [&str; 4] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 /// Where Hob's program is in the box.
 const LAUNCHER: &str = "/run/hob/hob";
+/// What a box has of its own: what a plan names there, such as `/proc/self/exe`, is there already and means the child's.
+const OWN: [&str; 2] = ["/proc", "/dev"];
 /// Bytes of each temporary file system in the box, which are memory.
 const TEMPORARY: &str = "1073741824";
 
@@ -41,7 +43,8 @@ pub(super) fn command(plan: &Plan, folder: &Path) -> Result<(PathBuf, Vec<OsStri
     }
     let is_shown = |path: &Path| {
         let others = plan.read.iter().chain(&plan.write).filter(|outer| outer.as_path() != path);
-        READABLE.iter().map(Path::new).chain(others.map(PathBuf::as_path)).any(|outer| path.starts_with(outer))
+        let mut shown = READABLE.iter().chain(&OWN).map(Path::new).chain(others.map(PathBuf::as_path));
+        shown.any(|outer| path.starts_with(outer))
     };
     // A program that is a link finds what belongs to it by the link: bound by itself, it would be a file of another place.
     let (links, read): (Vec<_>, Vec<_>) =

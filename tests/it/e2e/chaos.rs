@@ -1,0 +1,122 @@
+//! Agents that take all they can get: what they started ends with Hob, and a run that takes too much ends with the reason
+//! while Hob goes on with other issues.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::harness::{Gate, World};
+
+/// Processes of one agent, each in a session of its own and without an environment.
+const CHILDREN: usize = 1_000;
+/// No machine takes longer to end them. It is a bound for a hang, not a figure.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Attack corpus E64
+/// Attack corpus I101
+#[tokio::test]
+async fn a_thousand_independent_children_end_with_a_program_that_is_killed() {
+    for tier in ["fence", "box"] {
+        ends_with_the_program(tier).await;
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "how long it took is worth a look")]
+async fn ends_with_the_program(tier: &str) {
+    let start = format!("i=0; while [ $i -lt {CHILDREN} ]; do env -i setsid sleep 600 & i=$((i+1)); done\n");
+    let script = format!("{start}{}", Gate::before("wait"));
+    let world = World::fixing().script("fixer", &script).set("sandbox.tier", tier).start().await;
+    let mut gate = Gate::of(&world);
+    world.asks("Make done.txt", "").await;
+    let hob = world.starts_hob(&["run", "--once"]).await;
+    gate.reached().await;
+    let running = world.running();
+    assert!(running > CHILDREN, "{tier}: {running}");
+    let killed = Instant::now();
+    hob.ends_by(Signal::KILL).await;
+    let gone = async {
+        while world.running() > 0 {
+            world.nothing_runs().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, gone).await.unwrap();
+    println!("{tier}: {running} processes were gone {} ms after Hob was killed", killed.elapsed().as_millis());
+    world.leave();
+}
+
+/// An agent that takes too much, the setting that bounds it, and what is said of it.
+struct Greedy {
+    name: &'static str,
+    script: &'static str,
+    says: &'static str,
+}
+
+const GREEDY: [Greedy; 3] = [
+    Greedy {
+        name: "memory",
+        script: "for i in 1 2 3 4; do /usr/bin/python3 -c 'import time; x = b\"x\" * (100 << 20); time.sleep(600)' & done; wait",
+        says: "it used more than 256 MiB of memory (`sandbox.memory_mib`)",
+    },
+    // It has an end, so that a machine on which this test fails has one, too.
+    Greedy {
+        name: "processes",
+        script: "bomb() { [ $1 = 0 ] && exec sleep 600; bomb $(($1 - 1)) & bomb $(($1 - 1)) & wait; }; bomb 9",
+        says: "it ran more than 200 processes (`sandbox.processes`)",
+    },
+    Greedy {
+        name: "disk",
+        script: "i=0; while [ $i -lt 8 ]; do head -c 1000000 /dev/zero > big$i; i=$((i+1)); done; read x < {DIR}/never",
+        says: "it wrote more than 4 MiB (`sandbox.disk_mib`)",
+    },
+];
+
+/// Attack corpus I99
+#[tokio::test]
+async fn runs_that_take_too_much_end_with_the_reason_and_another_issue_goes_on() {
+    for tier in ["fence", "box"] {
+        let limits = [("memory_mib", "256"), ("processes", "200"), ("disk_mib", "4")];
+        let mut builder = World::fixing().set("sandbox.tier", tier).set("limits.attempts", "1");
+        for (limit, value) in limits {
+            builder = builder.set(&format!("sandbox.{limit}"), value);
+        }
+        for Greedy { name, script, .. } in GREEDY {
+            builder = builder.script(name, script);
+        }
+        let world = builder.start().await;
+        // Nobody writes to it: who reads from it is ended, or waits.
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            world.dir().join("never"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::from_raw_mode(0o600),
+            0,
+        )
+        .unwrap();
+        let mut issues = Vec::new();
+        for Greedy { name, .. } in GREEDY {
+            issues.push(world.opens("ann", &format!("Take {name}"), "", &["code", &format!("agent:{name}")]).await);
+        }
+        let good = world.asks("Make done.txt", "").await;
+        let ended = world.hob(&["run", "--once"]).await;
+        for (issue, Greedy { says, .. }) in issues.iter().zip(GREEDY) {
+            let status = world.status(*issue).await;
+            assert!(status.contains(says), "{tier}: {status}\n{ended:?}");
+        }
+        assert_eq!(world.labels(good).await, ["code", "in-review"], "{tier}: {ended:?}");
+        world.finish().await;
+    }
+}
+
+/// Attack corpus J116: without an end, and with nothing else.
+#[tokio::test]
+async fn a_run_that_only_floods_its_output_ends_with_the_reason_and_another_issue_goes_on() {
+    let world =
+        World::fixing().script("flood", "exec yes").set("limits.attempts", "1").set("limits.attempt_time", "8s");
+    let world = world.start().await;
+    let issue = world.opens("ann", "Flood", "", &["code", "agent:flood"]).await;
+    let good = world.asks("Make done.txt", "").await;
+    let ended = world.hob(&["run", "--once"]).await;
+    assert!(world.status(issue).await.contains("ran out of time after"), "{}\n{ended:?}", world.status(issue).await);
+    assert_eq!(world.labels(good).await, ["code", "in-review"], "{ended:?}");
+    world.finish().await;
+}
