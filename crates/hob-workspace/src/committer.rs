@@ -14,7 +14,7 @@ use std::{
 
 use hob_domain::Sha;
 use hob_process::{Environment, Exit, Program};
-use hob_sandbox::{Sandbox, Tier};
+use hob_sandbox::Sandbox;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -59,25 +59,19 @@ pub(super) async fn commit(
     entry: Entry,
 ) -> Result<Option<Sha>, WorkspaceError> {
     let (settings, tree) = (git.settings(), folder.tree());
-    let (look, program, tier) = (tree.clone(), sandbox.launcher().to_owned(), sandbox.tier());
-    let program = blocking(DOING, move || {
-        // A plan needs a folder that is one.
-        if !fs::symlink_metadata(look).is_ok_and(|found| found.is_dir()) {
-            return Err(UnfitWork::NoFolder.into());
-        }
-        // It may be given as what this process runs, which stays the same while somebody installs another version. A box
-        // has only what has a path.
-        Ok(if tier == Tier::Box { program.canonicalize().unwrap_or(program) } else { program })
-    });
-    let program = program.await?;
+    let look = tree.clone();
+    // A plan needs a folder that is one.
+    if !blocking(DOING, move || Ok(fs::symlink_metadata(look).is_ok_and(|found| found.is_dir()))).await? {
+        return Err(UnfitWork::NoFolder.into());
+    }
     let limits = Limits { files: settings.max_files, file_bytes: settings.max_file_mib << 20 };
     let order = Order { git: folder.git(), tree: tree.clone(), branch, limits, entry };
     let order = serde_json::to_vec(&order).map_err(|error| failed(error.to_string()))?;
     // The library reads the system's settings and fails where it may not.
-    let plan = [&program, &tree, &folder.mirror_objects(), &PathBuf::from("/etc/gitconfig")]
+    let plan = [sandbox.launcher(), &tree, &folder.mirror_objects(), Path::new("/etc/gitconfig")]
         .into_iter()
         .fold(sandbox.plan().writes(folder.git()), |plan, path| plan.reads(path));
-    let child = Program::inside(&plan, &program, &Environment::new()).arg(COMMIT).dir(folder.git());
+    let child = Program::inside(&plan, sandbox.launcher(), &Environment::new()).arg(COMMIT).dir(folder.git());
     let limit = settings.local_time;
     let finished = child.stdin(order).deadline(limit).run(&CancellationToken::new()).await?;
     if finished.exit == Exit::Deadline {
