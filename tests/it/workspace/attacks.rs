@@ -238,11 +238,12 @@ async fn a_push_goes_where_hob_says_whatever_the_git_directory_says() {
     let checkout = yard.prepare().await;
     yard.sh("git init -q --bare -b main elsewhere.git").await;
     let (served, elsewhere) = (yard.home.path().join("served.git"), yard.home.path().join("elsewhere.git"));
-    let redirect = format!("url.{}.insteadOf", elsewhere.display());
-    sh(&yard.issue(), &format!("git config -f git/config {redirect} {}", served.display())).await;
+    let redirect =
+        format!("git config -f git/config url.file://{}.insteadOf file://{}", elsewhere.display(), served.display());
+    sh(&yard.issue(), &redirect).await;
     fs::write(checkout.folder().join("new.txt"), "new\n").unwrap();
     let head = commit(&checkout).await.unwrap().unwrap();
-    sh(&yard.issue(), &format!("git config -f git/config {redirect} {}", served.display())).await;
+    sh(&yard.issue(), &redirect).await;
     yard.push(&checkout, &head, None).await.unwrap();
     assert_eq!(yard.sh("git -C elsewhere.git for-each-ref").await, "");
     assert!(yard.sh("git -C served.git for-each-ref").await.contains("refs/heads/hob/7-fix"));
