@@ -1,4 +1,5 @@
 //! Measures what a step of the native agent costs beside the model: `cargo run --release -p hob-bench --example native_steps -- 1000`.
+//! With `1000 fence target/release/hob` its commands run in a fence, which that program makes; without, in no sandbox.
 //!
 //! A scripted server on this machine answers each request with one short shell command, so the figures show the whole loop:
 //! the request, the stream, the rules, the shell, and the server itself. Prints, asserts nothing.
@@ -10,15 +11,17 @@
 )]
 
 use std::{
+    collections::HashMap,
     fs,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
 use hob_agent::{AgentParts, Registry, RunContext};
-use hob_config::{AgentSettings, ModelAccess, ModelSettings};
+use hob_config::{AgentSettings, ModelAccess, ModelSettings, Settings};
 use hob_domain::RunRequest;
 use hob_process::Environment;
+use hob_sandbox::{Sandbox, Tier};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
@@ -37,6 +40,8 @@ struct Seen {
 async fn main() {
     let began = Instant::now();
     let steps: u32 = std::env::args().nth(1).map_or(1_000, |text| text.parse().unwrap());
+    let sandbox = sandbox();
+    let tier = sandbox.tier();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
     let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
@@ -69,11 +74,11 @@ async fn main() {
     let (progress, mut lines) = mpsc::channel(64);
     tokio::spawn(async move { while lines.recv().await.is_some() {} });
     let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
-    let context = RunContext::new(CancellationToken::new(), progress, environment, hob_sandbox::Sandbox::none());
+    let context = RunContext::new(CancellationToken::new(), progress, environment, sandbox);
     let report = agent.run(&request, &context).await.unwrap();
 
     let seen = seen.lock().unwrap();
-    println!("{:?}", report.outcome);
+    println!("tier {tier}: {:?}", report.outcome);
     let first = (seen[0].at - began).as_secs_f64() * 1e3;
     println!("start to first request: {first:.1} ms, of these {:.1} until the agent is made", made.as_secs_f64() * 1e3);
     println!("{:>6} {:>10} {:>10} {:>12} {:>12}", "step", "median ms", "p95 ms", "CPU ms/step", "request bytes");
@@ -91,6 +96,23 @@ async fn main() {
     for line in status.lines().filter(|line| line.starts_with("VmHWM") || line.starts_with("VmRSS")) {
         println!("{line}");
     }
+}
+
+/// The sandbox that the arguments name.
+fn sandbox() -> Sandbox {
+    let mut arguments = std::env::args().skip(2);
+    let tier = match arguments.next().as_deref() {
+        None | Some("none") => return Sandbox::none(),
+        Some("fence") => Tier::Fence,
+        Some("box") => Tier::Box,
+        Some(other) => panic!("no tier `{other}`"),
+    };
+    let launcher = arguments.next().unwrap_or_else(|| "target/release/hob".to_owned());
+    Sandbox::new(
+        tier,
+        fs::canonicalize(launcher).unwrap(),
+        Settings::load(None, HashMap::new(), &[]).unwrap().sandbox.limits(),
+    )
 }
 
 /// Processor time of all threads that live.
