@@ -187,15 +187,15 @@ fn check_hosts(worker: &Worker, rules: &RepositorySettings, findings: &mut Findi
         rules.check_hosts.iter().cloned().partition(|host| allowed.contains(host));
     if !refused.is_empty() {
         let says = format!("they ask for {}, which `sandbox.check_hosts` does not list", refused.join(", "));
-        findings.add(Health::Note, "hosts of checks", says);
+        findings.add(Health::Note, "check hosts", says);
     }
     match probe(Tier::Box).missing {
         _ if reached.is_empty() => {}
         Some(missing) => {
             let says = format!("`sandbox.check_hosts` are reached from a box alone: {missing}");
-            findings.add(Health::Bad, "hosts of checks", says);
+            findings.add(Health::Bad, "check hosts", says);
         }
-        None => findings.add(Health::Ok, "hosts of checks", format!("they reach {}", reached.join(", "))),
+        None => findings.add(Health::Ok, "check hosts", format!("they reach {}", reached.join(", "))),
     }
 }
 
