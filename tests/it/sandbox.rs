@@ -103,6 +103,33 @@ async fn a_child_works_in_its_folder_as_everywhere() {
     }
 }
 
+/// What the filter lets through, though it looks like what it refuses.
+#[tokio::test]
+async fn what_programs_do_every_day_works() {
+    for tier in TIERS {
+        let script = "nice -n 1 ionice -c 3 taskset 1 true && (ulimit -n 100) && mkdir g && chmod g+s g && cp -a g h \
+                      && tar cf a.tar h && tar xpf a.tar && install -m 755 /usr/bin/true own && ./own && flock own true \
+                      && mkfifo pipe && timeout 60 sh -c 'echo x > pipe & cat pipe'";
+        let (exit, said) = Prison::new(tier).sh(script).await;
+        assert_eq!((exit, said.as_str()), (Exit::Code(0), "x\n"), "{tier}");
+        let said = Prison::new(tier)
+            .python(
+                "import shutil, socket, subprocess, tempfile, threading\n\
+                 socket.socketpair()[0].close()\n\
+                 os.mkdir('g')\n\
+                 os.chmod('g', 0o2755)\n\
+                 shutil.copytree('g', 'h')\n\
+                 os.nice(1)\n\
+                 os.sched_setaffinity(threading.get_native_id(), os.sched_getaffinity(0))\n\
+                 subprocess.run(['true'], check=True)\n\
+                 tempfile.TemporaryFile(dir='.').write(b'x')\n\
+                 print('works')",
+            )
+            .await;
+        assert_eq!(said, "works", "{tier}");
+    }
+}
+
 /// As Hob's own commits are made.
 #[tokio::test]
 async fn hob_itself_can_be_the_child_by_the_kernels_name_of_its_program() {
