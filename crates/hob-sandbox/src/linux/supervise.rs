@@ -12,6 +12,8 @@ use std::{
     os::unix::{net::UnixStream, process::CommandExt},
     path::PathBuf,
     process::{Command, ExitCode},
+    sync::{Arc, OnceLock},
+    thread,
     time::Duration,
 };
 
@@ -60,7 +62,7 @@ fn run(launch: &Launch) -> Result<ExitCode, RefusedError> {
     signal_hook::low_level::pipe::register(signal_hook::consts::SIGTERM, ask)
         .map_err(RefusedError::at("listen for signals"))?;
     fs::write("/proc/self/oom_score_adj", "800").ok();
-    let disk = Disk::of(&launch.plan);
+    let disk = Disk::of(&launch.plan)?;
     let (child, heard) = start(launch)?;
     let child_handle = pidfd_open(child, PidfdFlags::empty()).map_err(RefusedError::at("watch the child"))?;
     loop {
@@ -196,23 +198,35 @@ fn excess(plan: &Plan, disk: &Disk) -> Option<String> {
 struct Disk {
     folders: Vec<PathBuf>,
     free: u64,
-    size: u64,
+    /// Measured beside the child: in a large checkout it takes longer than most children.
+    size: Arc<OnceLock<u64>>,
     limit: u64,
 }
 
 impl Disk {
-    fn of(plan: &Plan) -> Self {
+    fn of(plan: &Plan) -> Result<Self, RefusedError> {
         let folders: Vec<_> = plan.write.iter().filter_map(|path| path.canonicalize().ok()).collect();
-        let size = if plan.limits.disk > 0 { folders.iter().map(|folder| bytes_on_disk(folder)).sum() } else { 0 };
-        Self { free: free(&folders), folders, size, limit: plan.limits.disk }
+        let size = Arc::<OnceLock<u64>>::default();
+        if plan.limits.disk > 0 {
+            let (folders, size) = (folders.clone(), Arc::clone(&size));
+            let measure = move || size.set(size_of(&folders));
+            thread::Builder::new().spawn(measure).map_err(RefusedError::at("measure the child's folders"))?;
+        }
+        Ok(Self { free: free(&folders), folders, size, limit: plan.limits.disk })
     }
 
     fn grew(&self) -> u64 {
-        if self.free.saturating_sub(free(&self.folders)) <= self.limit {
-            return 0;
+        match self.size.get() {
+            Some(before) if self.free.saturating_sub(free(&self.folders)) > self.limit => {
+                size_of(&self.folders).saturating_sub(*before)
+            }
+            _ => 0,
         }
-        self.folders.iter().map(|folder| bytes_on_disk(folder)).sum::<u64>().saturating_sub(self.size)
     }
+}
+
+fn size_of(folders: &[PathBuf]) -> u64 {
+    folders.iter().map(|folder| bytes_on_disk(folder)).sum()
 }
 
 fn free(folders: &[PathBuf]) -> u64 {
