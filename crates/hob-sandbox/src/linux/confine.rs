@@ -1,4 +1,5 @@
-//! The last step before the child: this process gives up what the child must not have, and becomes it.
+//! The last step before the child: a thread gives up what the child must not have and starts it, or in a box the process
+//! becomes it.
 
 use std::{
     convert::Infallible,
@@ -6,7 +7,8 @@ use std::{
     io,
     os::{fd::RawFd, unix::process::CommandExt},
     path::{Path, PathBuf},
-    process::{Command, ExitCode},
+    process::{Child, Command, ExitCode},
+    thread,
 };
 
 use rustix::{
@@ -19,9 +21,9 @@ use rustix::{
 use serde::{Deserialize, Serialize};
 
 use super::{RefusedError, bridge, filter, landlock, refused, report::Teller};
-use crate::{Limits, Network, Plan, Tier, launch::CONFINE};
+use crate::{Launch, Limits, Network, Plan, Tier, launch::CONFINE};
 
-/// What is left of a plan for this step.
+/// What a child may still do, and what it must not take.
 #[derive(Debug, Serialize, Deserialize)]
 struct Rest {
     tier: Tier,
@@ -29,65 +31,109 @@ struct Rest {
     write: Vec<PathBuf>,
     limits: Limits,
     open: bool,
+}
+
+impl Rest {
+    fn of(plan: &Plan) -> Self {
+        Self {
+            tier: plan.tier,
+            read: plan.readable().map(Path::to_owned).collect(),
+            write: plan.write.clone(),
+            limits: plan.limits,
+            open: plan.network == Network::Open,
+        }
+    }
+}
+
+/// The step within a box, where Hob's program is started for it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Step {
+    rest: Rest,
     program: PathBuf,
     bridge: Option<bridge::Way>,
     report: RawFd,
 }
 
-/// The arguments that make Hob's program take this step; behind them come the child's name and its arguments. They hold no
-/// secret: other processes can read them.
+/// Starts a child from a thread that has taken the step. Rules, rights and filter are a thread's, and its children's; the
+/// limits are this process's as well, which stays below all of them.
+#[expect(clippy::disallowed_methods, reason = "the supervisor is what `hob-process` starts children by")]
+pub(super) fn start(launch: &Launch) -> Result<Child, RefusedError> {
+    let (name, arguments) = launch.arguments.split_first().ok_or_else(no_name)?;
+    let rest = Rest::of(&launch.plan);
+    let step = || {
+        restrict(&rest)?;
+        let mut command = Command::new(&launch.program);
+        command.arg0(name).args(arguments).env_clear();
+        command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
+        let child = command.current_dir(&launch.folder).process_group(0).spawn();
+        child.map_err(RefusedError::at("start the program"))
+    };
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().spawn_scoped(scope, step);
+        let ended = thread.map_err(RefusedError::at("start the last step"))?.join();
+        ended.unwrap_or_else(|_panic| Err(RefusedError::LastStep("the last step ended by itself".to_owned())))
+    })
+}
+
+fn no_name() -> RefusedError {
+    RefusedError::Message(postcard::Error::DeserializeUnexpectedEnd)
+}
+
+/// The arguments that make Hob's program take the step in a box; behind them come the child's name and its arguments. They
+/// hold no secret: other processes can read them.
 pub(super) fn arguments(plan: &Plan, program: &Path, report: RawFd) -> Result<[OsString; 2], RefusedError> {
     let bridge = match &plan.network {
         Network::None | Network::Open => None,
         Network::Proxy { socket, port } => Some(bridge::Way { socket: socket.clone(), port: *port }),
     };
-    let rest = Rest {
-        tier: plan.tier,
-        read: plan.readable().map(Path::to_owned).collect(),
-        write: plan.write.clone(),
-        limits: plan.limits,
-        open: plan.network == Network::Open,
-        program: program.to_owned(),
-        bridge,
-        report,
-    };
-    let hex: String = postcard::to_stdvec(&rest)?.iter().map(|byte| format!("{byte:02x}")).collect();
+    let step = Step { rest: Rest::of(plan), program: program.to_owned(), bridge, report };
+    let hex: String = postcard::to_stdvec(&step)?.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok([CONFINE.into(), hex.into()])
 }
 
 /// Takes the step, and returns where it failed, which the supervisor is told.
 pub(crate) fn confine(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let told = read(arguments).and_then(|(rest, name, arguments)| {
-        let mut teller = Teller::inherited(rest.report)?;
-        let Err(error) = become_child(&rest, &name, arguments, &mut teller);
+    let told = read(arguments).and_then(|(step, name, arguments)| {
+        let mut teller = Teller::inherited(step.report)?;
+        let Err(error) = become_child(&step, &name, arguments, &mut teller);
         teller.refuses(&error);
         Ok(())
     });
     told.map_or_else(|error| refused("", &error), |()| ExitCode::from(crate::REFUSED))
 }
 
-/// The rest of the plan, the child's name and its arguments.
-fn read<A: Iterator<Item = OsString>>(mut arguments: A) -> Result<(Rest, OsString, A), RefusedError> {
-    let unreadable = || RefusedError::Message(postcard::Error::DeserializeUnexpectedEnd);
-    let hex = arguments.next().and_then(|hex| hex.into_string().ok()).ok_or_else(unreadable)?;
+/// The step, the child's name and its arguments.
+fn read<A: Iterator<Item = OsString>>(mut arguments: A) -> Result<(Step, OsString, A), RefusedError> {
+    let hex = arguments.next().and_then(|hex| hex.into_string().ok()).ok_or_else(no_name)?;
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let bytes: Option<Vec<u8>> = hex.as_bytes().chunks(2).map(byte).collect();
-    let rest = postcard::from_bytes(&bytes.ok_or_else(unreadable)?)?;
-    let name = arguments.next().ok_or_else(unreadable)?;
-    Ok((rest, name, arguments))
+    let step = postcard::from_bytes(&bytes.ok_or_else(no_name)?)?;
+    let name = arguments.next().ok_or_else(no_name)?;
+    Ok((step, name, arguments))
 }
 
 fn become_child(
-    rest: &Rest,
+    step: &Step,
     name: &OsStr,
     arguments: impl Iterator<Item = OsString>,
     teller: &mut Teller,
 ) -> Result<Infallible, RefusedError> {
-    // Whoever started Hob may have left descriptors open that lead to files.
-    close_fds::set_fds_cloexec(3, &[]);
-    if let Some(way) = &rest.bridge {
+    if let Some(way) = &step.bridge {
+        // It gets none of what stands open here.
+        close_fds::set_fds_cloexec(3, &[]);
         bridge::start(way).map_err(RefusedError::at("open the way to the proxy"))?;
     }
+    restrict(&step.rest)?;
+    teller.begins()?;
+    #[expect(clippy::disallowed_methods, reason = "this process becomes the child, it starts none")]
+    let error = Command::new(&step.program).arg0(name).args(arguments).exec();
+    Err(RefusedError::Step { step: "start the program", source: error })
+}
+
+/// Gives up what a child must not have.
+fn restrict(rest: &Rest) -> Result<(), RefusedError> {
+    // Whoever started Hob may have left descriptors open that lead to files.
+    close_fds::set_fds_cloexec(3, &[]);
     limit(rest.limits).map_err(RefusedError::at("set resource limits"))?;
     set_no_new_privs(true).map_err(RefusedError::at("give up new privileges"))?;
     let network =
@@ -101,11 +147,7 @@ fn become_child(
         (false, Tier::Fence | Tier::None) => filter::Sockets::Pairs,
     };
     let shared = if rest.tier == Tier::Box { filter::Shared::Box } else { filter::Shared::Machine };
-    filter::install(sockets, shared)?;
-    teller.begins()?;
-    #[expect(clippy::disallowed_methods, reason = "this process becomes the child, it starts none")]
-    let error = Command::new(&rest.program).arg0(name).args(arguments).exec();
-    Err(RefusedError::Step { step: "start the program", source: error })
+    filter::install(sockets, shared)
 }
 
 /// Its own folders; in a box the temporary ones, too, which are nobody else's there.

@@ -1,7 +1,7 @@
 //! The supervisor of one child: it starts it, and stays until nothing that came from it is left.
 //!
-//! - Flow: it reads a [`Launch`] from its standard input, starts Hob's program again, which restricts itself and becomes the
-//!   child, and waits. When the child ends, or Hob asks for the end with `SIGTERM`, or Hob is gone, it kills all that is
+//! - Flow: it reads a [`Launch`] from its standard input, starts the child from a thread that has restricted itself, or in a box
+//!   by Hob's program, and waits. When the child ends, or Hob asks for the end with `SIGTERM`, or Hob is gone, it kills all that is
 //!   left and ends as the child did.
 //! - Guarantees: a process cannot leave it by a session, a group, an environment or a parent that ends: it is made the
 //!   parent of all of them. Hob's death is seen by the kernel's own handle of the process, whoever killed it.
@@ -11,7 +11,7 @@ use std::{
     fs, io,
     os::unix::{net::UnixStream, process::CommandExt},
     path::PathBuf,
-    process::{Command, ExitCode},
+    process::{Child, Command, ExitCode},
     sync::{Arc, OnceLock},
     thread,
     time::Duration,
@@ -23,7 +23,7 @@ use rustix::{
 };
 
 use super::{
-    RefusedError, bubblewrap, refused,
+    RefusedError, bubblewrap, confine, refused,
     report::{Heard, Report},
     tree,
 };
@@ -84,7 +84,7 @@ fn run(launch: &Launch) -> Result<ExitCode, RefusedError> {
         }
         if let Some(status) = tree::reap(child) {
             tree::end();
-            return match heard.refusal() {
+            return match heard.and_then(Heard::refusal) {
                 Some(reason) => Err(RefusedError::LastStep(reason)),
                 None => Ok(ending(status)),
             };
@@ -136,34 +136,32 @@ fn owner(id: i32) -> Result<std::os::fd::OwnedFd, RefusedError> {
     if getppid() == Some(owner) { Ok(handle) } else { Err(gone()) }
 }
 
-/// Starts Hob's program as what becomes the child.
-#[expect(clippy::disallowed_methods, reason = "the supervisor is what `hob-process` starts children by")]
-fn start(launch: &Launch) -> Result<(Pid, Heard), RefusedError> {
-    let report = Report::new()?;
-    let itself = PathBuf::from("/proc/self/exe");
-    let (program, before) = match launch.plan.tier {
-        Tier::Box => bubblewrap::command(&launch.plan, &launch.folder)?,
-        Tier::Fence | Tier::None => (itself, Vec::new()),
+/// Starts the child; and where something else does so, what it tells of it.
+fn start(launch: &Launch) -> Result<(Pid, Option<Heard>), RefusedError> {
+    let (child, heard) = match launch.plan.tier {
+        Tier::Box => boxed(launch).map(|(child, heard)| (child, Some(heard)))?,
+        Tier::Fence | Tier::None => (confine::start(launch)?, None),
     };
-    let mut command = Command::new(&program);
-    if launch.plan.tier != Tier::Box {
-        command.arg0("hob");
-    }
-    command
-        .args(before)
-        .args(super::confine::arguments(&launch.plan, &launch.program, report.number())?)
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let id = id.ok_or_else(|| RefusedError::at("start the child")(io::Error::other("it has no id")))?;
+    Ok((id, heard))
+}
+
+/// Starts bubblewrap, which starts Hob's program as what becomes the child.
+#[expect(clippy::disallowed_methods, reason = "the supervisor is what `hob-process` starts children by")]
+fn boxed(launch: &Launch) -> Result<(Child, Heard), RefusedError> {
+    let report = Report::new()?;
+    let (program, arguments) = bubblewrap::command(&launch.plan, &launch.folder)?;
+    let child = Command::new(program)
+        .args(arguments)
+        .args(confine::arguments(&launch.plan, &launch.program, report.number())?)
         .args(&launch.arguments)
         .env_clear()
         .envs(launch.environment.iter().map(|(name, value)| (name, value)))
         .current_dir(&launch.folder)
-        .process_group(0);
-    let child = command.spawn().map_err(|source| RefusedError::Step {
-        step: if launch.plan.tier == Tier::Box { "start `bwrap`" } else { "start the child" },
-        source,
-    })?;
-    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let id = id.ok_or_else(|| RefusedError::at("start the child")(io::Error::other("it has no id")))?;
-    Ok((id, report.listen()))
+        .process_group(0)
+        .spawn();
+    Ok((child.map_err(RefusedError::at("start `bwrap`"))?, report.listen()))
 }
 
 /// Ends as the child did.
