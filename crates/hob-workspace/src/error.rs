@@ -91,6 +91,14 @@ pub enum WorkspaceError {
     /// Git could not be run.
     #[error("run git: {0}")]
     Process(#[from] ProcessError),
+    /// Disk or git library work took too long.
+    #[error("{doing}: not done after {minutes} min")]
+    Late {
+        /// What was tried.
+        doing: &'static str,
+        /// How long it was waited for.
+        minutes: u64,
+    },
     /// A background task ended without an answer.
     #[error("{doing}: the task ended without an answer")]
     Task {
@@ -197,7 +205,9 @@ impl WorkspaceError {
             }
             // A protected branch, a server's hook, a workflow file without the right to write one.
             Self::PushRefused { .. } => FailureClass::NeedsHuman,
-            Self::LeaseLost { .. } | Self::Busy { .. } | Self::Git { .. } | Self::Task { .. } => later(),
+            Self::LeaseLost { .. } | Self::Busy { .. } | Self::Git { .. } | Self::Late { .. } | Self::Task { .. } => {
+                later()
+            }
             Self::Unfit(_) | Self::InvalidSha(_) => FailureClass::Permanent,
             Self::Library { .. } | Self::Disk { .. } => later(),
             Self::Process(ProcessError::Start { .. } | ProcessError::Sandbox { .. }) => FailureClass::Misconfigured,

@@ -15,6 +15,7 @@ use std::{
     fs,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use hob_domain::{IssueNumber, RepoName};
@@ -125,10 +126,41 @@ pub(super) fn remove_git_folders(folder: &Path) -> Result<(), WorkspaceError> {
     Ok(())
 }
 
-/// Runs disk or git library work where it may block.
+/// How long disk and git library work may take. It is a matter of seconds, unless somebody made a repository for it to take
+/// forever.
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// Runs disk or git library work where it may block, and waits for it no longer than [`LONGEST`].
 pub(super) async fn blocking<T: Send + 'static>(
     doing: &'static str,
     work: impl FnOnce() -> Result<T, WorkspaceError> + Send + 'static,
 ) -> Result<T, WorkspaceError> {
-    tokio::task::spawn_blocking(work).await.unwrap_or(Err(WorkspaceError::Task { doing }))
+    within(LONGEST, doing, work).await
+}
+
+/// A thread cannot be ended: work that is late goes on by itself, and the issue does not wait for it.
+async fn within<T: Send + 'static>(
+    limit: Duration,
+    doing: &'static str,
+    work: impl FnOnce() -> Result<T, WorkspaceError> + Send + 'static,
+) -> Result<T, WorkspaceError> {
+    match tokio::time::timeout(limit, tokio::task::spawn_blocking(work)).await {
+        Ok(ended) => ended.unwrap_or(Err(WorkspaceError::Task { doing })),
+        Err(_late) => Err(WorkspaceError::Late { doing, minutes: limit.as_secs() / 60 }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn work_that_never_ends_is_not_waited_for() {
+        let (end, ends) = mpsc::channel::<()>();
+        let late = within(Duration::ZERO, "read the diff", move || Ok(ends.recv().is_err())).await;
+        assert_eq!(late.unwrap_err().to_string(), "read the diff: not done after 0 min");
+        drop(end);
+    }
 }
