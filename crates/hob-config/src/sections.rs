@@ -126,6 +126,12 @@ pub struct Limits {
     pub retry_delay: Duration,
     /// How often failed checks go back to the agent.
     pub check_rounds: u32,
+    /// Rounds of a pull request for reviews and comments.
+    pub review_rounds: u32,
+    /// Rounds of a pull request for failed checks of the forge.
+    pub ci_rounds: u32,
+    /// Rounds of a pull request for a base that moved.
+    pub conflict_rounds: u32,
     /// US dollars of an attempt; 0: not limited.
     pub usd_per_attempt: f64,
     /// US dollars over an issue's life; 0: not limited.
@@ -235,6 +241,30 @@ pub struct PollSettings {
 pub struct PublishSettings {
     /// Whether pull requests open as drafts.
     pub draft: bool,
+}
+
+/// `[review]`: what happens on a pull request that is open.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReviewSettings {
+    /// How long comments on lines have to be quiet before they count.
+    #[serde(with = "duration")]
+    pub settle: Duration,
+    /// How long checks of the forge that have not ended are waited for.
+    #[serde(with = "duration")]
+    pub ci_wait: Duration,
+    /// How a branch in review gets what its base has.
+    pub update: ReviewUpdate,
+}
+
+/// How a branch in review gets what its base has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReviewUpdate {
+    /// The base is merged into it: what was reviewed stays as it is.
+    Merge,
+    /// Its commits are put on top of the base, where all of them are Hob's own.
+    Rebase,
 }
 
 /// `[trust]`: who is authorized.

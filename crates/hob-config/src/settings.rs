@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use hob_domain::{LabelNames, PlanRules, Recovery, RepositoryRules, StatusRules, TrustRules};
+use hob_domain::{LabelNames, PlanRules, Recovery, RepositoryRules, ReviewRules, StatusRules, TrustRules};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentSettings, AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings,
-    LedgerSettings, Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, Renamed, SandboxSettings,
-    SessionSettings, ToolSettings, TrustSettings, WorkspaceSettings,
+    LedgerSettings, Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, Renamed, ReviewSettings,
+    SandboxSettings, SessionSettings, ToolSettings, TrustSettings, WorkspaceSettings,
 };
 
 /// The defaults, as they are printed in the documentation.
@@ -54,6 +54,8 @@ pub struct Settings {
     pub poll: PollSettings,
     /// How work is shown.
     pub publish: PublishSettings,
+    /// What happens on a pull request that is open.
+    pub review: ReviewSettings,
     /// What the code of a repository may reach.
     pub sandbox: SandboxSettings,
     /// How long sessions are kept.
@@ -77,6 +79,7 @@ impl Settings {
             skew: self.lease.skew,
             repository: self.repository_rules(),
             open_pulls: (self.limits.open_pulls > 0).then_some(self.limits.open_pulls),
+            review: ReviewRules { settle: self.review.settle, ci_wait: self.review.ci_wait },
         }
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Conflict, Exhausted, Proposed, PullNumber, Sha, Spend, Timestamp, Violation, count,
+    Conflict, Exhausted, Proposed, PullNumber, RoundKind, Sha, Spend, Timestamp, Violation, count,
     markup::{code_span, sentence},
     title,
 };
@@ -50,6 +50,8 @@ pub enum BlockKind {
     NoProgress,
     /// A person pushed to Hob's branch.
     PersonPushed,
+    /// The pull request has had as many rounds in review as it may have.
+    RoundsUsedUp,
     /// Its worker died, and the setting `recovery` leaves the decision to a person.
     WorkerDied,
 }
@@ -177,6 +179,15 @@ pub enum BlockReason {
         /// The branch's tip, which an answer accepts.
         tip: Sha,
     },
+    /// The pull request has had as many rounds in review as it may have.
+    RoundsUsedUp {
+        /// What the rounds were for.
+        kind: RoundKind,
+        /// How many it may have.
+        limit: u32,
+        /// What the next one would be for.
+        wanted: String,
+    },
     /// Its worker died.
     WorkerDied,
 }
@@ -203,6 +214,7 @@ impl BlockReason {
             Self::Rejected(_) => BlockKind::Rejected,
             Self::NoProgress { .. } => BlockKind::NoProgress,
             Self::PersonPushed { .. } => BlockKind::PersonPushed,
+            Self::RoundsUsedUp { .. } => BlockKind::RoundsUsedUp,
             Self::WorkerDied => BlockKind::WorkerDied,
         }
     }
@@ -265,6 +277,17 @@ impl BlockReason {
             Self::PersonPushed { author, commit, branch, .. } => {
                 format!("{} pushed the commit {} to `{branch}`, so Hob stops.", title(author, 80), commit.short())
             }
+            Self::RoundsUsedUp { kind, limit, wanted } => {
+                let (what, setting) = match kind {
+                    RoundKind::Review => ("reviews", "limits.review_rounds"),
+                    RoundKind::Checks => ("failed checks", "limits.ci_rounds"),
+                    RoundKind::Base => ("a base that moved", "limits.conflict_rounds"),
+                };
+                let rounds = count(*limit, "round");
+                sentence(&format!(
+                    "The pull request has had {rounds} for {what}, as many as `{setting}` allows. Now: {wanted}"
+                ))
+            }
             Self::WorkerDied => "The worker that held this issue died.".to_owned(),
         }
     }
@@ -279,6 +302,11 @@ impl BlockReason {
             Self::ChecksFailed { .. } => "What should the agent do about this?",
             Self::RedBase { .. } => "Can you mend the base branch?",
             Self::MergeConflict { .. } => "Which side should win, and where?",
+            Self::RoundsUsedUp { kind: RoundKind::Review, .. } => {
+                "Should the agent go on with this review, or do you take the branch over?"
+            }
+            Self::RoundsUsedUp { kind: RoundKind::Checks, .. } => "What makes these checks fail?",
+            Self::RoundsUsedUp { kind: RoundKind::Base, .. } => "Can the pull request be merged soon?",
             Self::NoChanges { .. } => "Should something change here?",
             Self::AgentFailed { .. } => "What should it do differently, or what does it lack?",
             Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } => {

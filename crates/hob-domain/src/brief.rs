@@ -3,7 +3,10 @@
 
 use std::fmt::Write;
 
-use crate::{Answer, CheckResult, Conflict, IssueNumber, Login, Nonce, RepoName, Sha, clip, count, rendered, visible};
+use crate::{
+    Answer, CheckResult, Conflict, IssueNumber, Login, Nonce, RepoName, ReviewBrief, Sha, clip, count, rendered,
+    text::clip_middle, visible,
+};
 
 /// What goes into a brief.
 #[derive(Debug, Clone)]
@@ -20,6 +23,8 @@ pub struct BriefParts<'a> {
     pub comments: &'a [(Login, String)],
     /// What a person said to get the issue going again.
     pub answer: Option<&'a Answer>,
+    /// What came back from the pull request.
+    pub review: &'a ReviewBrief,
     /// Why the attempt before failed.
     pub last_failure: Option<&'a str>,
     /// The commit of earlier work that the folder starts from.
@@ -62,6 +67,7 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
         let said = if said.trim().is_empty() { "(no words: try again)" } else { said.trim() };
         push_fenced(&mut text, parts.fence, &format!("answer of {}", answer.actor), &clip(said, parts.text_bytes));
     }
+    parts.review.write(&mut text, parts.fence, parts.text_bytes);
     if let Some(failure) = parts.last_failure {
         push(&mut text, &format!("\nThe attempt before failed: {failure}\n"));
     }
@@ -133,16 +139,6 @@ fn push_fenced(text: &mut String, fence: &Nonce, name: &str, inner: &str) {
     writeln!(text, "\n--- {name} {fence}\n{inner}\n--- end {fence}").ok();
 }
 
-/// Keeps the head and the tail: a failure's cause stands at either end.
-fn clip_middle(text: &str, max: usize) -> String {
-    if text.len() <= max {
-        return text.to_owned();
-    }
-    let head = text.floor_char_boundary(max / 4);
-    let tail = text.ceil_char_boundary(text.len() - (max - max / 4));
-    format!("{}\n[… {} bytes cut …]\n{}", &text[..head], tail - head, &text[tail..])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,6 +151,7 @@ mod tests {
             body,
             comments,
             answer,
+            review: &ReviewBrief::default(),
             last_failure: None,
             earlier_work: None,
             conflicts: &[],

@@ -1,9 +1,11 @@
 //! What a change says of itself: its title, its commit's message, and the summary that a pull request begins with. All of
 //! it may come from an agent, so it calls nobody, closes nothing, switches no CI off and stays short.
 
+use std::collections::BTreeMap;
+
 use textwrap::{Options, WordSplitter, fill};
 
-use crate::{IssueNumber, count, quiet, text::without_switches, title, visible};
+use crate::{IssueNumber, answers_in, count, quiet, text::without_switches, title, visible};
 
 /// Characters of a commit's subject and of a title that an agent gives.
 const SUBJECT_MAX: usize = 72;
@@ -22,12 +24,20 @@ pub struct ChangeText {
     pub title: Option<String>,
     /// What was done and why.
     pub summary: String,
+    /// What it says to the threads of a review, by their numbers.
+    pub answers: BTreeMap<usize, String>,
 }
 
 impl ChangeText {
+    /// What an agent said at its end.
+    pub fn said(title: Option<String>, summary: &str) -> Self {
+        let (answers, summary) = answers_in(summary);
+        Self { title, summary, answers }
+    }
+
     /// A change of which there is only a summary.
     pub fn untitled(summary: impl Into<String>) -> Self {
-        Self { title: None, summary: summary.into() }
+        Self { summary: summary.into(), ..Self::default() }
     }
 
     /// The pull request's title.
@@ -130,7 +140,8 @@ mod tests {
     use super::*;
 
     fn change(title: &str, summary: &str) -> ChangeText {
-        ChangeText { title: Some(title.to_owned()).filter(|title| !title.is_empty()), summary: summary.to_owned() }
+        let title = Some(title.to_owned()).filter(|title| !title.is_empty());
+        ChangeText { title, ..ChangeText::untitled(summary) }
     }
 
     fn shown(text: &str) -> String {

@@ -2,8 +2,8 @@
 //! [`apply`](crate::apply)'s.
 
 use crate::{
-    ApprovalGrant, BlockReason, Record, Recovery, Refusal, State, Timestamp, Traces, Transition, Trigger, Unblocking,
-    WorkerId,
+    ApprovalGrant, BlockReason, Record, Recovery, Refusal, ReviewLog, State, Timestamp, Traces, Transition, Trigger,
+    Unblocking, WorkerId, count, events_in_words,
 };
 
 impl Transition {
@@ -36,9 +36,37 @@ impl Transition {
                 format!("an earlier attempt spent {spend}")
             }
             Self::Publish { head, pull, checks } => {
+                let sentence = match record.review.is_under_way() {
+                    true => {
+                        format!("round {} in review is done: {}", record.round, events_in_words(&record.review.round))
+                    }
+                    false => format!("opened the pull request {pull}"),
+                };
+                record.review.end(&head);
                 (record.head_sha, record.pull_request, record.checks) = (Some(head), Some(pull), checks);
                 (record.pushed, record.last_failure) = (true, None);
-                format!("opened the pull request {pull}")
+                sentence
+            }
+            Self::Rework { events, head } => {
+                let what = events_in_words(&events);
+                // What stands on the branch is what people reviewed, their own commits included.
+                record.accepted = Some(head.clone());
+                record.review.begin(events, head);
+                record.round += 1;
+                (record.attempt, record.quota_pauses, record.last_failure, record.answer) = (0, 0, None, None);
+                start_attempt(record, now);
+                format!(
+                    "round {} in review: {what}; claimed by {}, generation {}",
+                    record.round,
+                    holder(record),
+                    record.generation
+                )
+            }
+            Self::Answer { head, checks, answers } => {
+                let sentence = format!("pushed {}, to be told in {}", head.short(), count(answers.len(), "answer"));
+                (record.head_sha, record.checks, record.pushed) = (Some(head), checks, true);
+                record.review.answers = answers;
+                sentence
             }
             Self::Block(reason) => block(record, reason, now),
             Self::Retry { failure, until } => {
@@ -105,6 +133,7 @@ impl Unblocking {
             }
         };
         (record.attempt, record.quota_pauses) = (0, 0);
+        record.review.allow_again();
         (record.last_failure, record.blocked, record.proposed) = (None, None, None);
         if record.pull_request.is_none() {
             // Work that passed its checks before the answer is not what is asked for now.
@@ -179,6 +208,7 @@ fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
         | BlockReason::EditedMeanwhile
         | BlockReason::Rejected(_)
         | BlockReason::NoProgress { .. }
+        | BlockReason::RoundsUsedUp { .. }
         | BlockReason::WorkerDied => {}
     }
     let sentence = format!("blocked: {}", blocked.in_a_line());
@@ -220,6 +250,7 @@ fn asked_for_again(old: &Record) -> Record {
     Record {
         attempt: 0,
         round: 0,
+        review: ReviewLog::default(),
         last_failure: None,
         proposed: None,
         approved: Vec::new(),

@@ -20,7 +20,9 @@
 
 use std::time::Duration;
 
-use crate::{Generation, Holder, IssueNumber, Nonce, RECORD_VERSION, Record, Spend, State, Timestamp, WorkerId};
+use crate::{
+    Generation, Holder, IssueNumber, Nonce, RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp, WorkerId,
+};
 
 /// Who wants a lease, when and for how long.
 #[derive(Debug, Clone)]
@@ -127,6 +129,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         attempt: 0,
         attempts_ever: 0,
         round: 0,
+        review: ReviewLog::default(),
         retry_after: None,
         last_failure: None,
         blocked: None,

@@ -31,6 +31,8 @@ mod rendered;
 mod report;
 mod repository;
 mod retry;
+mod review;
+mod review_text;
 mod run;
 mod run_unasked;
 mod secrets;
@@ -81,6 +83,11 @@ pub use repository::{
     hour_room, reserve,
 };
 pub use retry::{FailureClass, failure_mark};
+pub use review::{
+    EventAnswer, ForgeCheck, ForgeCheckState, MergeState, PullFacts, ReviewEvent, ReviewLog, ReviewRules, RoundKind,
+    Said, due, events_in_words,
+};
+pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by, answers_in};
 pub use run::{Outcome, Progress, RunReport, RunRequest};
 pub use run_unasked::run_unasked;
 pub use secrets::{SecretKind, secrets_in, without_tokens};

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::{
     BlockKind, Ending, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames, PullNumber, PullStatus,
-    Record, Recovery, RepositoryRules, Request, Snapshot, State, Timestamp, WaitReason, day_left, has_label, held_by,
-    hour_room,
+    Record, Recovery, RepositoryRules, Request, ReviewEvent, ReviewRules, Sha, Snapshot, State, Timestamp, WaitReason,
+    day_left, due, has_label, held_by, hour_room,
 };
 
 /// The settings that decisions depend on.
@@ -21,6 +21,8 @@ pub struct PlanRules {
     pub repository: RepositoryRules,
     /// Open pull requests that may wait for people; none: not limited.
     pub open_pulls: Option<usize>,
+    /// When what happens on a pull request counts.
+    pub review: ReviewRules,
 }
 
 /// What to do about an issue.
@@ -38,6 +40,8 @@ pub enum Action {
     AskAboutRejection(PullNumber),
     /// Its pull request is open again, or still is although the issue was closed in between: it is in review.
     ReturnToReview(PullNumber),
+    /// Something happened on its pull request: a round of work begins at this head.
+    Rework(Vec<ReviewEvent>, Sha),
     /// It has a state label and no ledger: if Hob put the label on, the ledger was deleted and is made anew.
     Rebuild,
     /// Do what was asked of a worker that is no more.
@@ -142,7 +146,9 @@ impl Room {
         match action {
             Action::Claim => {}
             // Work under way has its share of the hour and its pull request already.
-            Action::Recover(Recovery::Resume) => return self.day.clone().map_err(WaitReason::Full),
+            Action::Recover(Recovery::Resume) | Action::Rework(..) => {
+                return self.day.clone().map_err(WaitReason::Full);
+            }
             Action::SeekAnswer => {
                 return match &self.day {
                     Err(full @ Full::Paused(_)) => Err(WaitReason::Full(full.clone())),
@@ -202,7 +208,7 @@ pub fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision 
             Some(pause) => Decision::Wait(WaitReason::Paused(pause.clone())),
             None => Decision::Act(Action::Recover(rules.recovery)),
         },
-        State::InReview => in_review(issue, record, rules),
+        State::InReview => in_review(issue, record, rules, now),
         State::Blocked => blocked(issue, record),
         State::Done => asked_again(issue, record, rules),
     }
@@ -264,15 +270,27 @@ fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) 
     repaired(issue, record, rules).unwrap_or(Decision::Wait(waits))
 }
 
-fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules) -> Decision {
+fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Decision {
     match (issue.pull, record.pull_request) {
         (Some((_, PullStatus::Merged)), _) => Decision::Act(Action::Finish(Ending::Merged)),
         (Some((number, PullStatus::Closed)), _) => Decision::Act(Action::AskAboutRejection(number)),
-        (Some((number, PullStatus::Open)), _) | (None, Some(number)) => match repaired(issue, record, rules) {
-            Some(repair) => repair,
-            None if has_news(issue, record) => Decision::Act(Action::SeekCommand),
-            None => Decision::Wait(WaitReason::InReview(number)),
-        },
+        (Some((number, PullStatus::Open)), _) | (None, Some(number)) => {
+            let work = || {
+                issue.review.as_ref().filter(|_| record.paused.is_none()).and_then(|facts| {
+                    let events = due(&record.review, facts, &rules.review, record.renewed_at, now);
+                    (!events.is_empty()).then(|| Action::Rework(events, facts.head.clone()))
+                })
+            };
+            match repaired(issue, record, rules) {
+                Some(repair) => repair,
+                // Whoever does it looks for a command first.
+                None => match work() {
+                    Some(rework) => Decision::Act(rework),
+                    None if has_news(issue, record) => Decision::Act(Action::SeekCommand),
+                    None => Decision::Wait(WaitReason::InReview(number)),
+                },
+            }
+        }
         // The ledger says that a pull request is open and names none: start over rather than wait for ever.
         (None, None) => Decision::Act(Action::Recover(Recovery::Resume)),
     }
@@ -326,6 +344,7 @@ mod tests {
             skew: Duration::from_secs(5),
             repository: RepositoryRules { issues_per_hour: 10, day: Budget::default() },
             open_pulls: None,
+            review: ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(3_600) },
         }
     }
 
@@ -352,6 +371,7 @@ mod tests {
             record,
             blockers: Vec::new(),
             pull: None,
+            review: None,
         }
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
     ActionMark, BlockKind, Blocked, CommentId, EventId, Generation, IssueNumber, Login, Nonce, Proposed, PullNumber,
-    RunId, Sha, Spend, State, Timestamp, WorkerId,
+    ReviewLog, RunId, Sha, Spend, State, Timestamp, WorkerId,
 };
 
 /// Actions that the ledger remembers as allowed; the oldest is forgotten first.
@@ -155,8 +155,11 @@ pub struct Record {
     /// Attempts over its whole life.
     #[serde(default)]
     pub attempts_ever: u32,
-    /// Rounds of review so far.
+    /// Rounds in review so far.
     pub round: u32,
+    /// What happened on the pull request, and what of it is handled.
+    #[serde(default, skip_serializing_if = "ReviewLog::is_empty")]
+    pub review: ReviewLog,
     /// Not before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Timestamp>,

@@ -1,6 +1,6 @@
 //! What the forge says about a repository's issues at one moment: all that [`plan`](crate::plan()) reads.
 
-use crate::{IssueNumber, PullNumber, Record, RepositoryRecord, Timestamp};
+use crate::{IssueNumber, PullFacts, PullNumber, Record, RepositoryRecord, Timestamp};
 
 /// One moment of a repository.
 #[derive(Debug, Clone, Default)]
@@ -54,4 +54,6 @@ pub struct IssueView {
     pub blockers: Vec<IssueNumber>,
     /// Its pull request, where the ledger names one.
     pub pull: Option<(PullNumber, PullStatus)>,
+    /// What stands on its open pull request, where it is in review.
+    pub review: Option<PullFacts>,
 }

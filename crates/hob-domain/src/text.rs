@@ -128,6 +128,16 @@ fn without_comments(text: &str) -> (String, usize) {
     (shown, hidden)
 }
 
+/// Keeps the head and the tail: a failure's cause stands at either end.
+pub(super) fn clip_middle(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    let head = text.floor_char_boundary(max / 4);
+    let tail = text.ceil_char_boundary(text.len() - (max - max / 4));
+    format!("{}\n[… {} bytes cut …]\n{}", &text[..head], tail - head, &text[tail..])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

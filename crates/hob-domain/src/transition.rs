@@ -10,8 +10,8 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, BlockReason, CheckTally, CommentId, Ending, Login, Pause, PullNumber, Record, Recovery, Refusal, Request,
-    RunId, Sha, Spend, State, Timestamp, Trigger, WorkerId,
+    Answer, BlockReason, CheckTally, CommentId, Ending, EventAnswer, Login, Pause, PullNumber, Record, Recovery,
+    Refusal, Request, ReviewEvent, RunId, Sha, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -91,6 +91,22 @@ pub enum Transition {
     Resume {
         /// Who resumed it.
         by: Login,
+    },
+    /// Something happened on the pull request: a round of work on it begins.
+    Rework {
+        /// What the round answers.
+        events: Vec<ReviewEvent>,
+        /// The head that it begins at.
+        head: Sha,
+    },
+    /// The round's work is pushed, and this is to be said of it.
+    Answer {
+        /// The branch's tip.
+        head: Sha,
+        /// The checks on it.
+        checks: Option<CheckTally>,
+        /// What is said, each once.
+        answers: Vec<EventAnswer>,
     },
     /// The wait before the next attempt is over.
     RetryNow {
@@ -229,6 +245,8 @@ impl Transition {
             Self::Request(_) => "request",
             Self::Pause(_) => "pause",
             Self::Resume { .. } => "resume",
+            Self::Rework { .. } => "rework",
+            Self::Answer { .. } => "answer",
             Self::RetryNow { .. } => "retry now",
             Self::Reject(_) => "reject",
             Self::ReturnToReview(_) => "return to review",
@@ -261,6 +279,8 @@ impl Transition {
             Self::Retry { .. } | Self::Postpone { .. } | Self::Requeue { .. } => working.then_some(Ready),
             Self::Pause(_) => (state != Done).then_some(if working { Ready } else { state }),
             Self::Resume { .. } => (record.paused.is_some() || record.asks_for_a_pause()).then_some(state),
+            Self::Rework { .. } => (state == InReview && record.pull_request.is_some()).then_some(Assigned),
+            Self::Answer { .. } => (state == InProgress && record.review.is_under_way()).then_some(InProgress),
             Self::RetryNow { .. } => (state == Ready).then_some(Ready),
             Self::Reject(_) => (state == InReview).then_some(Blocked),
             Self::ReturnToReview(_) => matches!(state, Blocked | Done).then_some(InReview),
@@ -367,6 +387,8 @@ mod tests {
             (Transition::Finish(Ending::Closed), to(&[Ready, Assigned, InProgress, InReview, Blocked], Done)),
             (Transition::Reconcile { what: failure() }, same(&State::ALL)),
             // What depends on more than the state: see the tests below.
+            (Transition::Rework { events: Vec::new(), head: Sha("h".to_owned()) }, Vec::new()),
+            (Transition::Answer { head: Sha("h".to_owned()), checks: None, answers: Vec::new() }, Vec::new()),
             (Transition::RefusalShown, Vec::new()),
             (Transition::Resume { by: "ann".into() }, Vec::new()),
         ];

@@ -59,6 +59,9 @@ fn of(kind: BlockKind, waits_for_approval: bool) -> (&'static str, Retry) {
         ),
         BlockKind::NoChanges => ("Reply here and say what, or close the issue.", Retry::Useless),
         BlockKind::AgentFailed => ("Reply here with what the agent lacks, and it tries again.", as_it_is),
+        BlockKind::RoundsUsedUp => {
+            ("Comment `/hob retry` for as many rounds again, or reply here with a hint for the next one.", Retry::Named)
+        }
         BlockKind::LimitReached => {
             ("Comment `/hob retry` for another attempt, or reply here with a hint for it.", Retry::Named)
         }

@@ -97,8 +97,16 @@ impl Comments<'_> {
     /// # Errors
     /// [`ForgeError`] of the write; where its outcome is unknown, look before you write again.
     pub async fn create(self, lease: &HeldLease, body: &str) -> Result<CommentId, ForgeError> {
-        let path = self.forge.path(&format!("/issues/{}/comments", lease.issue()));
-        let what = format!("comment on issue {}", lease.issue());
+        self.create_on(lease, lease.issue(), body).await
+    }
+
+    /// Writes a comment on the issue, or on the pull request of that number.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create)'s.
+    pub async fn create_on(self, lease: &HeldLease, on: IssueNumber, body: &str) -> Result<CommentId, ForgeError> {
+        let path = self.forge.path(&format!("/issues/{on}/comments"));
+        let what = format!("comment on issue {on}");
         let made: CommentWire = self
             .forge
             .create_held(lease, (Method::POST, &path), &json!({ "body": body }), IssuesWrite.to(&what))

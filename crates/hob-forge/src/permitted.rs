@@ -13,10 +13,12 @@ use serde_json::Value;
 pub(super) const GRAPHQL: &str = "/graphql";
 
 /// Reads below `/repos/OWNER/NAME`. `*` is one part of a path, and `**` all that follow.
-const READS: [&str; 19] = [
+const READS: [&str; 23] = [
     "",
     "branches/*",
     "collaborators/*/permission",
+    "commits/*/check-runs",
+    "commits/*/status",
     "contents",
     "contents/**",
     "git/commits/*",
@@ -33,10 +35,12 @@ const READS: [&str; 19] = [
     "labels",
     "pulls",
     "pulls/*",
+    "pulls/*/comments",
+    "pulls/*/reviews",
 ];
 
 /// Writes below `/repos/OWNER/NAME`, and the members that their bodies may have.
-const WRITES: [(Method, &str, &[&str]); 10] = [
+const WRITES: [(Method, &str, &[&str]); 12] = [
     (Method::POST, "issues/*/comments", &["body"]),
     (Method::PATCH, "issues/comments/*", &["body"]),
     (Method::POST, "issues/comments/*/reactions", &["content"]),
@@ -47,6 +51,8 @@ const WRITES: [(Method, &str, &[&str]); 10] = [
     (Method::POST, "git/refs", &["ref", "sha"]),
     (Method::POST, "pulls", &["head", "base", "title", "body", "draft", "maintainer_can_modify"]),
     (Method::PATCH, "pulls/*", &["title", "body"]),
+    (Method::POST, "pulls/*/comments/*/replies", &["body"]),
+    (Method::POST, "pulls/*/requested_reviewers", &["reviewers"]),
 ];
 
 /// What belongs to an account.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hob_domain::{Login, PullNumber, PullStatus, Sha};
+use hob_domain::{Login, MergeState, PullNumber, PullStatus, Sha};
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -24,6 +24,10 @@ pub struct Pull {
     pub status: PullStatus,
     /// The tip of its branch.
     pub head: Sha,
+    /// The tip of its base branch, as far as the forge has compared them.
+    pub base: Sha,
+    /// Whether it can be merged.
+    pub merge: MergeState,
     /// Where people see it.
     pub html_url: String,
 }
@@ -49,6 +53,11 @@ struct PullWire {
     state: String,
     merged_at: Option<String>,
     head: HeadWire,
+    base: HeadWire,
+    #[serde(default)]
+    mergeable: Option<bool>,
+    #[serde(default)]
+    mergeable_state: Option<String>,
     html_url: String,
 }
 
@@ -75,7 +84,13 @@ impl From<PullWire> for Pull {
             (None, "open") => PullStatus::Open,
             (None, _) => PullStatus::Closed,
         };
-        Self { number: wire.number, status, head: wire.head.sha, html_url: wire.html_url }
+        let merge = match (wire.mergeable, wire.mergeable_state.as_deref()) {
+            (Some(false), _) | (_, Some("dirty")) => MergeState::Conflicts,
+            (_, Some("behind")) => MergeState::Behind,
+            (Some(true), _) => MergeState::Fits,
+            (None, _) => MergeState::Unknown,
+        };
+        Self { number: wire.number, status, head: wire.head.sha, base: wire.base.sha, merge, html_url: wire.html_url }
     }
 }
 
@@ -112,7 +127,11 @@ impl Pulls<'_> {
         Ok(pulls.map(|entry| entry.number).collect())
     }
 
-    async fn get(self, number: PullNumber) -> Result<Option<Pull>, ForgeError> {
+    /// A pull request; none where it is gone.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn get(self, number: PullNumber) -> Result<Option<Pull>, ForgeError> {
         match self
             .forge
             .get::<PullWire>(

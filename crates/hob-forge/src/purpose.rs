@@ -20,6 +20,10 @@ pub(super) enum TokenPermission {
     PullRequestsRead,
     /// To open and edit pull requests.
     PullRequestsWrite,
+    /// To read check runs.
+    ChecksRead,
+    /// To read commit statuses.
+    StatusesRead,
 }
 
 impl TokenPermission {
@@ -44,6 +48,8 @@ impl fmt::Display for TokenPermission {
             Self::IssuesWrite => "issues: write",
             Self::PullRequestsRead => "pull requests: read",
             Self::PullRequestsWrite => "pull requests: write",
+            Self::ChecksRead => "checks: read",
+            Self::StatusesRead => "commit statuses: read",
         })
     }
 }

@@ -1,6 +1,8 @@
 //! The resources of a repository, each behind a handle that borrows the client.
 
-use crate::{Comments, Forge, Issues, Labels, Ledger, Pulls, Repository, RepositoryLedger};
+use hob_domain::{PullNumber, Sha};
+
+use crate::{Comments, Forge, HeadChecks, Issues, Labels, Ledger, Pulls, Repository, RepositoryLedger, Reviews};
 
 impl Forge {
     /// The repository itself.
@@ -26,6 +28,16 @@ impl Forge {
     /// Its pull requests.
     pub fn pulls(&self) -> Pulls<'_> {
         Pulls { forge: self }
+    }
+
+    /// What is said on one of them.
+    pub fn reviews(&self, pull: PullNumber) -> Reviews<'_> {
+        Reviews { forge: self, pull }
+    }
+
+    /// The forge's own checks on a commit.
+    pub fn head_checks<'a>(&'a self, sha: &'a Sha) -> HeadChecks<'a> {
+        HeadChecks { forge: self, sha }
     }
 
     /// The ledgers of its issues.

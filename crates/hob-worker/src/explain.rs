@@ -236,6 +236,7 @@ fn sentence(action: &Action) -> &'static str {
         Action::Recover(Recovery::Block) => "its worker died: a person would be asked",
         Action::Recover(Recovery::Abandon) => "its worker died: it would be requeued",
         Action::SeekAnswer => "it waits for a person's answer",
+        Action::Rework(..) => "something happened on its pull request: a round of work would begin",
         Action::SeekCommand => "something happened on it: Hob would look for a command, and wait on",
         Action::ReturnToReview(_) => "its pull request is open again: it would be in review again",
         Action::Rebuild => "its ledger was deleted: it would be made anew",

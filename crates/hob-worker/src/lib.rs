@@ -12,7 +12,7 @@
 //! | `transition` | a change's way to ledger, comment and labels |
 //! | `settlement` | the share of the repository's day |
 //! | `preflight` | what the worker needs, looked at before the first write |
-//! | `observe`, `authorize` | what the forge says, and whose label and word count |
+//! | `observe`, `pull_facts`, `authorize` | what the forge says, and whose label and word count |
 //!
 //! Each part calls only parts below it.
 
@@ -27,6 +27,7 @@ mod finished;
 mod labelled_by_hand;
 mod observe;
 pub mod preflight;
+mod pull_facts;
 mod races;
 mod reconcile;
 mod sandbox;

@@ -13,7 +13,7 @@ use hob_domain::{
 use hob_forge::{Issue, LedgerEntry, Tip};
 use tokio::time::Instant;
 
-use crate::{WorkError, WorkEvent, Worker};
+use crate::{WorkError, WorkEvent, Worker, pull_facts::pull_facts};
 
 /// Unknown ledgers of issues that are not asked for: more of them are fetched at once, fewer are read one by one.
 const FEW: usize = 20;
@@ -215,6 +215,12 @@ async fn view(
         _ if !waiting => Vec::new(),
         _ => worker.forge.issues().blockers(issue.number).await?,
     };
+    let review = match (&record, pull) {
+        (Some(record), Some((number, PullStatus::Open))) if record.state == State::InReview => {
+            pull_facts(worker, number, &record.review).await?
+        }
+        _ => None,
+    };
     Ok(IssueView {
         number: issue.number,
         title: issue.title.clone(),
@@ -225,6 +231,7 @@ async fn view(
         record,
         blockers,
         pull,
+        review,
     })
 }
 

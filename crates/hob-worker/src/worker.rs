@@ -83,6 +83,8 @@ pub struct Worker {
     /// Set when all that the worker needs was there.
     pub(super) is_ready: AtomicBool,
     pub(super) labelled_by_hand: LabelledByHand,
+    /// Set when the token turned out not to see the forge's checks.
+    pub(super) checks_are_hidden: AtomicBool,
     pub(super) base_checks: BaseChecks,
     pub(super) races: Races,
     /// Held while old checkouts are removed.
@@ -127,6 +129,7 @@ impl Worker {
             finished: FinishedLedgers::default(),
             is_ready: AtomicBool::new(parts.preflight == Preflight::Done),
             labelled_by_hand: LabelledByHand::default(),
+            checks_are_hidden: AtomicBool::default(),
             base_checks: BaseChecks::default(),
             races: Races::default(),
             sweep: Arc::default(),

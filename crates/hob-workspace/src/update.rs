@@ -53,6 +53,8 @@ pub struct Updater {
     pub identity: CommitIdentity,
     /// The time of a commit that is made.
     pub time: Timestamp,
+    /// Whether the base is merged, and no commit changes.
+    pub keeps_history: bool,
 }
 
 /// The branch and its base, by name.
@@ -111,6 +113,7 @@ pub(super) async fn update(
 
 fn combine(repo: &Repository, sides: &Sides<'_>, names: &Names, updater: &Updater) -> Result<Updated, git2::Error> {
     let own = own_commits(repo, (sides.fork.id(), sides.tip.id()), &updater.identity)?;
+    let own = own.filter(|_| !updater.keeps_history);
     if let Some(own) = &own
         && let Some(tip) = replay(repo, &sides.base, own)?
     {

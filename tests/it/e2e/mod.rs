@@ -36,6 +36,7 @@ mod policy;
 mod proof;
 mod publishing;
 mod reading;
+mod review;
 mod secrets;
 mod seeds;
 mod set_up;

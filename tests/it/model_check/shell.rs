@@ -3,10 +3,13 @@
 //! What a step asks for is in the order of `worker::{reconcile, attempt, transition}`; how an outcome that is unknown is
 //! settled is `forge::ledger`'s. Every change of a record is `domain::apply`'s, which the product runs too.
 
+use std::time::Duration;
+
 use hob_domain::{
     Action, Answer as Words, ApprovalGrant, BlockReason, Budget, CommentId, Decision, Ending, EventId, IssueStatus,
-    IssueView, LabelChange, PlanRules, PullNumber, Record, Recovery, RepositoryRules, RunId, Sha, State, Transition,
-    Trigger, Unblocking, WaitReason, acquire, apply, decide, held_by, released, remaining, renewed, still_mine,
+    IssueView, LabelChange, PlanRules, PullNumber, Record, Recovery, RepositoryRules, ReviewRules, RunId, Sha, State,
+    Transition, Trigger, Unblocking, WaitReason, acquire, apply, decide, held_by, released, remaining, renewed,
+    still_mine,
 };
 
 use super::world::{
@@ -136,10 +139,12 @@ impl Shell {
             blockers: Vec::new(),
             record,
             pull: number.and_then(|number| Some((number, pull(number)?))),
+            review: None,
         };
+        let review = ReviewRules { settle: Duration::ZERO, ci_wait: Duration::ZERO };
         let repository = RepositoryRules { issues_per_hour: usize::MAX, day: Budget::default() };
         let (recovery, skew) = (self.recovery, ticks(SKEW));
-        let rules = PlanRules { labels: names(), recovery, skew, repository, open_pulls: None };
+        let rules = PlanRules { labels: names(), recovery, skew, repository, open_pulls: None, review };
         match decide(&view, &rules, at(self.judged_at(now))) {
             Decision::Act(Action::Claim) => Next::Do(Todo::Claim),
             Decision::Act(Action::Recover(_)) => Next::Do(Todo::Recover),
@@ -148,9 +153,13 @@ impl Shell {
             Decision::Act(Action::Finish(_)) => Next::Do(Todo::Finish),
             Decision::Act(Action::RepairLabels(_) | Action::ShowState) => Next::Do(Todo::Show),
             // Nothing in the model asks for these: a state that leads to one has no way out of it.
-            Decision::Act(Action::SeekCommand | Action::ReturnToReview(_) | Action::Rebuild | Action::Obey(_)) => {
-                Next::Stuck
-            }
+            Decision::Act(
+                Action::SeekCommand
+                | Action::Rework(..)
+                | Action::ReturnToReview(_)
+                | Action::Rebuild
+                | Action::Obey(_),
+            ) => Next::Stuck,
             Decision::Wait(WaitReason::InReview(_) | WaitReason::Finished | WaitReason::NotTriggered) => Next::Rest,
             Decision::Wait(WaitReason::BlockedByHand(_) | WaitReason::LabelByHand(_)) => Next::Stuck,
             Decision::Wait(

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hob_domain::{
     Answer, BlockKind, Blocked, Claimant, CommentId, Generation, Holder, IssueNumber, LabelNames, Nonce, PullNumber,
-    PullStatus, RECORD_VERSION, Record, Spend, State, Timestamp, WorkerId,
+    PullStatus, RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp, WorkerId,
 };
 
 /// The one issue.
@@ -113,6 +113,7 @@ impl Rec {
             request: None,
             paused: None,
             round: 0,
+            review: ReviewLog::default(),
             retry_after: self.retry.map(at),
             last_failure: None,
             blocked: (self.state == State::Blocked).then(blocked),

@@ -15,7 +15,7 @@ use tracing::Instrument;
 use crate::{
     WorkError, Worker,
     attempt::{
-        branch::keep,
+        branch::{is_reviewed, keep},
         job::Job,
         set_up::{SetUp, set_up},
     },
@@ -79,6 +79,7 @@ fn request(
         body: &issue.body,
         comments: &job.comments,
         answer: record.answer.as_ref(),
+        review: &job.review,
         last_failure: record.last_failure.as_deref(),
         earlier_work: Some(job.checkout.start()).filter(|start| *start != job.checkout.base()),
         conflicts,
@@ -142,7 +143,7 @@ async fn show_progress(worker: &Worker, job: &Job<'_>, mut lines: mpsc::Receiver
 /// Keeps the work on the branch now and then while the agent works, until `ended`.
 async fn checkpoints(worker: &Worker, job: &Job<'_>, ended: &CancellationToken) {
     let every = worker.settings.limits.checkpoint;
-    while !every.is_zero() {
+    while !every.is_zero() && !is_reviewed(job) {
         tokio::select! {
             () = tokio::time::sleep(every) => {}
             () = ended.cancelled() => return,

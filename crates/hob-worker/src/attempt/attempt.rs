@@ -17,6 +17,7 @@ use crate::{
         job::{AttemptLimits, Job},
         prepare::prepare,
         reservation::{issue_allowance, reserve},
+        review::{resume_answers, rounds_used_up},
         rounds::rounds,
     },
     authorize::approved_hash,
@@ -71,6 +72,9 @@ async fn work<'a>(
     if record.trigger.as_ref().is_some_and(|trigger| trigger.approved != approved_hash(&held.issue)) {
         return Ok(AttemptEnd::Blocked(BlockReason::EditedMeanwhile));
     }
+    if let Some(reason) = rounds_used_up(&worker.settings.limits, &record.review) {
+        return Ok(AttemptEnd::Blocked(reason));
+    }
     let allowance = match issue_allowance(worker, &record) {
         Ok(allowance) => allowance,
         Err(exhausted) => {
@@ -95,6 +99,8 @@ async fn work<'a>(
     }
     let moved = Box::pin(update_branch(worker, &mut prepared)).await?;
     let job = started.get_or_init(|| prepared);
+    // The round's work is pushed, and the worker that was to tell of it died.
+    let is_told = job.held.lease.record().review.answers.is_empty();
     let start = Transition::StartAgent {
         agent: job.agent_name.clone(),
         branch: job.checkout.branch().to_string(),
@@ -102,6 +108,9 @@ async fn work<'a>(
         session: job.session.clone(),
     };
     transition(worker, held, start).await?;
+    if !is_told {
+        return Box::pin(resume_answers(worker, job)).await;
+    }
     if moved || job.checkout.is_kept() {
         keep_soon(worker, job).await;
     }

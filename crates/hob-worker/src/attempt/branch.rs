@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockReason, ChangeText, Diff, DiffPolicy, HobFiles, Note, Sha, count};
+use hob_config::ReviewUpdate;
+use hob_domain::{BlockReason, ChangeText, Diff, DiffPolicy, HobFiles, Note, RoundKind, Sha, count};
 use hob_forge::ForgeError;
 use hob_workspace::{BranchName, BranchUpdate, Updater, WorkspaceError};
 
@@ -56,9 +57,13 @@ pub(super) fn policy_violations(worker: &Worker, job: &Job<'_>, diff: &Diff) -> 
 /// Makes the branch start from the base of today; whether that moved it. Work that may not be committed as it is stays
 /// where it is.
 pub(super) async fn update_branch(worker: &Worker, job: &mut Job<'_>) -> Result<bool, WorkError> {
-    if *job.checkout.base() == job.base_tip {
+    let review = job.held.lease.record().review;
+    // What people review stays as it is, unless the base is what the round is about.
+    let is_asked = !review.is_under_way() || review.kinds().any(|kind| kind == RoundKind::Base);
+    if *job.checkout.base() == job.base_tip || !is_asked {
         return Ok(false);
     }
+    let keeps_history = review.is_under_way() && worker.settings.review.update == ReviewUpdate::Merge;
     if job.checkout.is_kept() {
         // What a run that was killed left behind.
         match commit_in_progress(worker, job).await {
@@ -74,7 +79,7 @@ pub(super) async fn update_branch(worker: &Worker, job: &mut Job<'_>) -> Result<
         }
     }
     let (base, remote) = (job.held.base.name.parse::<BranchName>()?, worker.remote().await?);
-    let updater = Updater { identity: worker.commit_identity().await, time: worker.forge.now() };
+    let updater = Updater { identity: worker.commit_identity().await, time: worker.forge.now(), keeps_history };
     let patience = patience_of(worker);
     let update = loop {
         match worker.workspace.update(&mut job.checkout, &remote, (&base, &job.base_tip), updater.clone()).await {
@@ -133,8 +138,16 @@ async fn push_new(worker: &Worker, job: &Job<'_>, head: &Sha) -> Result<(), Work
     push(worker, job, head).await
 }
 
+/// Whether people look at the branch: they get finished work alone.
+pub(super) fn is_reviewed(job: &Job<'_>) -> bool {
+    job.held.lease.record().review.is_under_way()
+}
+
 /// Keeps the work of an attempt that ends early, where that can be done soon.
 pub(super) async fn keep_soon(worker: &Worker, job: &Job<'_>) {
+    if is_reviewed(job) {
+        return;
+    }
     let kept = tokio::time::timeout(KEEP_TIME, Box::pin(keep(worker, job))).await;
     let failed = kept
         .map_or_else(|_elapsed| Some("it took too long".to_owned()), |kept| kept.err().map(|error| error.to_string()));

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hob_agent::AgentBackend;
 use hob_config::RepositorySettings;
-use hob_domain::{Allowance, CheckResult, IssueNumber, Login, RunId, Sha, Spend};
+use hob_domain::{Allowance, CheckResult, IssueNumber, Login, ReviewBrief, RunId, Sha, Spend};
 use hob_workspace::Checkout;
 use tokio::time::Instant;
 
@@ -20,6 +20,8 @@ pub(super) struct Job<'a> {
     /// The tip of the base branch when the attempt began.
     pub(super) base_tip: Sha,
     pub(super) comments: Vec<(Login, String)>,
+    /// What came back from the pull request, where this is a round in review.
+    pub(super) review: ReviewBrief,
     pub(super) run: RunId,
     /// The session of its runs: that of an earlier attempt where this machine has it, else their own.
     pub(super) session: RunId,

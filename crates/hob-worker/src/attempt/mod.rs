@@ -20,6 +20,7 @@ mod prepare;
 mod proof;
 mod publish;
 mod reservation;
+mod review;
 mod room;
 mod rounds;
 mod set_up;

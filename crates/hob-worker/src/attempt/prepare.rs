@@ -15,7 +15,10 @@ use tokio::time::Instant;
 use crate::{
     WorkError, Worker,
     agent::{agent_name, build_agent},
-    attempt::job::{AttemptLimits, Job},
+    attempt::{
+        job::{AttemptLimits, Job},
+        review::review_brief,
+    },
     authorize::{authorized_comments, chosen_by_label},
     transition::HeldIssue,
 };
@@ -67,6 +70,7 @@ pub(super) async fn prepare<'a>(
         }
     };
     let comments = authorized_comments(worker, issue).await?;
+    let review = review_brief(worker, &lease.record()).await?;
     let nonce = lease.record().nonce;
     let (repo, nonce) = (worker.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
     let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));
@@ -75,7 +79,21 @@ pub(super) async fn prepare<'a>(
     let limits = AttemptLimits { began: lease.record().spend, ..limits };
     let base_checks = OnceLock::new();
     let base_tip = base_sha;
-    Ok(Job { held, rules, agent_name, agent, checkout, base_tip, comments, run, session, limits, base_checks, pushed })
+    Ok(Job {
+        held,
+        rules,
+        agent_name,
+        agent,
+        checkout,
+        base_tip,
+        comments,
+        review,
+        run,
+        session,
+        limits,
+        base_checks,
+        pushed,
+    })
 }
 
 /// How long a mirror that another process of Hob uses is waited for: as long as a transfer may take.

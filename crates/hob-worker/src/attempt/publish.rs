@@ -12,6 +12,7 @@ use crate::{
         end::AttemptEnd,
         job::Job,
         proof::{Proven, tally},
+        review::publish_round,
     },
     authorize::approved_hash,
 };
@@ -34,6 +35,9 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
     }
     let moved = moved_base(worker, job).await?;
     lease.note(Note::Proven(proven.head.clone())).await;
+    if lease.record().review.is_under_way() {
+        return publish_round(worker, job, proven).await;
+    }
     push(worker, job, &proven.head).await?;
     let draft = draft(worker, job, proven, moved.as_ref());
     let pull = worker.forge.pulls().publish(lease, lease.record().pull_request, &draft).await?;

@@ -66,6 +66,17 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
     }
     let mut failed: Vec<CheckResult> = Vec::new();
     let mut last = Evidence::default();
+    if is_base_alone(job) {
+        match prove(worker, job, ChangeText::untitled("Took in what the base branch has.")).await? {
+            Proof::Passed(proven) => return publish(worker, job, &proven).await,
+            Proof::Failed(evidence) => {
+                failed = evidence.worse();
+                last = evidence;
+            }
+            Proof::Conflicted(_) => {}
+            Proof::Blocked(reason) => return Ok(AttemptEnd::Blocked(reason)),
+        }
+    }
     let mut conflicts: Vec<Conflict> = Vec::new();
     let mut worked = job.checkout.start().clone();
     let (mut rounds, limit) = (0, worker.settings.limits.check_rounds);
@@ -142,9 +153,13 @@ async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckRe
     };
     let report = Box::pin(run_agent(worker, job, round, failed, allowance)).await?;
     let change = match report.outcome {
-        Outcome::Done { summary, title } => ChangeText { title, summary },
+        Outcome::Done { summary, title } => ChangeText::said(title, &summary),
         // An agent that continues from its own work may find it done: nobody has seen it yet.
         Outcome::NothingToDo { reason } if has_unseen_work(job).await? => ChangeText::untitled(reason),
+        // Who reviewed the work is told why it stays as it is.
+        Outcome::NothingToDo { reason } if job.held.lease.record().review.is_under_way() => {
+            ChangeText::said(None, &reason)
+        }
         Outcome::NothingToDo { reason: said } => return Ok(Round::Blocked(BlockReason::NoChanges { said })),
         Outcome::Question { question } => return Ok(Round::Blocked(BlockReason::Question { question })),
         Outcome::ApprovalNeeded { proposed } => return Ok(Round::Blocked(BlockReason::ApprovalNeeded(proposed))),
@@ -208,6 +223,12 @@ async fn has_unseen_work(job: &Job<'_>) -> Result<bool, WorkError> {
 fn is_proven(job: &Job<'_>) -> bool {
     let record = job.held.lease.record();
     record.pull_request.is_none() && record.head_sha.is_some() && record.head_sha.as_ref() == job.checkout.pushed()
+}
+
+/// Whether the round is about a base that moved and goes together with the work: no agent is needed.
+fn is_base_alone(job: &Job<'_>) -> bool {
+    let is_under_way = job.held.lease.record().review.is_under_way();
+    is_under_way && job.review.is_empty() && job.checkout.conflicts().is_empty()
 }
 
 /// What failed checks printed, without their times.

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use hob_domain::{
-    Action, Decision, Ending, Headroom, IssueNumber, LabelChange, PullNumber, Recovery, Refusal, State, Timestamp,
-    Transition, Trigger, WaitReason, decide,
+    Action, Command, CommentId, Decision, Ending, Headroom, IssueNumber, LabelChange, Login, PullNumber, Recovery,
+    Refusal, ReviewEvent, Sha, State, Timestamp, Transition, Trigger, WaitReason, command_in, decide,
 };
-use hob_forge::{BaseBranch, ForgeError};
+use hob_forge::{BaseBranch, Comment, ForgeError};
 
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{Attempted, attempt, known_room_for, room_for},
-    authorize::{Vetted, approved_since, vet},
+    authorize::{Vetted, approved_since, command_since, vet},
     observe::{Observed, observe},
+    pull_facts::requests,
     reconcile::{
         control::{carry_out, seek_command},
         outcome::Reconciled,
@@ -59,6 +60,7 @@ async fn act(
         Action::Recover(recovery) => recover(worker, observed, recovery, base).await,
         Action::SeekAnswer => seek_answer(worker, observed, base).await,
         Action::SeekCommand => seek_command(worker, observed, base).await,
+        Action::Rework(events, head) => rework(worker, observed, (events, head), base).await,
         Action::Obey(request) => carry_out(worker, observed, request, base).await,
         Action::Rebuild => match find_traces(worker, &observed, base).await? {
             Some(traces) => rebuild(worker, observed, traces, base).await,
@@ -155,6 +157,44 @@ async fn recover(
     let held = acquire(worker, observed, base, take_over).await?;
     show_and_release(worker, &held, why).await?;
     Ok(Reconciled::UpToDate)
+}
+
+/// Begins a round in review, unless somebody ended the work instead.
+async fn rework(
+    worker: &Worker,
+    observed: Observed,
+    (events, head): (Vec<ReviewEvent>, Sha),
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    if let Some(by) = cancelled_by(worker, &observed, &events).await? {
+        acquire_and_end(worker, observed, base, Ending::Terminated(by)).await?;
+        return Ok(Reconciled::UpToDate);
+    }
+    attempt_where_room(worker, observed, Transition::Rework { events, head }, base).await
+}
+
+/// Who asked on the issue or on its pull request to end the work.
+async fn cancelled_by(
+    worker: &Worker,
+    observed: &Observed,
+    events: &[ReviewEvent],
+) -> Result<Option<Login>, WorkError> {
+    let Some(record) = observed.record() else { return Ok(None) };
+    if let Some(given) = command_since(worker, &observed.issue, record.renewed_at).await?
+        && given.command == Command::Cancel
+    {
+        return Ok(Some(given.by));
+    }
+    let asked = |id: CommentId| events.contains(&ReviewEvent::Comment(id.0));
+    let Some(pull) =
+        record.pull_request.filter(|_| events.iter().any(|event| matches!(event, ReviewEvent::Comment(_))))
+    else {
+        return Ok(None);
+    };
+    // Only authorized accounts' comments are events.
+    let requests = requests(worker, pull).await?.into_iter().filter(|comment| asked(comment.id));
+    let cancels = |comment: &Comment| command_in(&comment.body) == Some(Command::Cancel);
+    Ok(requests.filter(cancels).find_map(|comment| Some(comment.author?.login)))
 }
 
 async fn refuse(

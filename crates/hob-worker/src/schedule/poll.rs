@@ -133,7 +133,9 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
     let mut sorted = Sorted::default();
     for planned in planned {
         match &planned.decision {
-            Decision::Act(Action::Claim | Action::Recover(_)) => sorted.work.push(Work::Attempt(planned.issue.number)),
+            Decision::Act(Action::Claim | Action::Recover(_) | Action::Rework(..)) => {
+                sorted.work.push(Work::Attempt(planned.issue.number))
+            }
             Decision::Act(Action::SeekAnswer) => sorted.work.push(Work::Answer(planned.issue.number)),
             Decision::Act(Action::Rebuild) if is_by_hand(worker, planned.issue) => {}
             Decision::Act(

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hob_domain::{Record, State, status_body};
+use hob_domain::{OWN_MARK, Record, State, status_body};
 use http::Method;
 use serde_json::json;
 
@@ -32,6 +32,8 @@ pub(super) enum Scenario {
     Stopped,
     /// After its end the issue is opened and labelled again.
     AskedAgain,
+    /// Changes are requested on its pull request, in two threads.
+    Reviewed,
     /// With the answer comes a commit on the base that conflicts with the work so far.
     BaseMoved,
 }
@@ -56,6 +58,14 @@ impl Scenario {
             }
             Self::Retried => {
                 let script = format!("[ $n -gt 0 ] || kill -9 $$; echo done > done.txt; {DONE}");
+                World::with_agent(&script).check("test -f done.txt")
+            }
+            Self::Reviewed => {
+                let says = r#"printf '%s\n' '{"outcome":"done","summary":"Shouted.\n\nT1: Louder.\nT2: No.","input_tokens":10}'"#;
+                let script = format!(
+                    "if grep -q 'Louder, please' {{DIR}}/briefs/$HOB_ISSUE-$n\n\
+                    then printf 'DONE\\nhalf\\n' > done.txt; {says}; else printf 'done\\nhalf\\n' > done.txt; {DONE}; fi"
+                );
                 World::with_agent(&script).check("test -f done.txt")
             }
             Self::FixedInTheSecondRound => {
@@ -99,6 +109,7 @@ impl Scenario {
             | Self::Cancelled
             | Self::Retried
             | Self::Stopped
+            | Self::Reviewed
             | Self::BaseMoved => 2,
             Self::AskedAgain => 3,
         }
@@ -115,7 +126,7 @@ impl Scenario {
             | Self::Retried
             | Self::Stopped => 0,
             // Their first turns are those of others.
-            Self::Merged | Self::Rejected | Self::Cancelled | Self::BaseMoved => 1,
+            Self::Merged | Self::Rejected | Self::Cancelled | Self::Reviewed | Self::BaseMoved => 1,
             Self::AskedAgain => 2,
         }
     }
@@ -141,6 +152,13 @@ impl Scenario {
                 world.edits("ann", 1, json!({"state": "open"})).await;
                 world.labels_off("ann", 1, "code").await;
                 world.labels_on("ann", 1, "code").await;
+            }
+            (Self::Reviewed, _) => {
+                let pull = world.pull().await["number"].as_u64().unwrap();
+                let on =
+                    |line: u64| json!({"path": "done.txt", "line": line, "side": "RIGHT", "body": "Louder, please."});
+                let review = json!({"event": "REQUEST_CHANGES", "body": "Nearly.", "comments": [on(1), on(2)]});
+                world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await;
             }
             (Self::Rejected, _) => {
                 let pull = world.pull().await["number"].as_u64().unwrap();
@@ -178,6 +196,7 @@ impl Scenario {
             | Self::Answered
             | Self::Retried
             | Self::Stopped
+            | Self::Reviewed
             | Self::BaseMoved
             | Self::AskedAgain => (State::InReview, vec!["code", "in-review"]),
             Self::Refused => (State::Ready, vec!["code"]),
@@ -214,6 +233,7 @@ impl Scenario {
             | Self::Rejected
             | Self::Retried
             | Self::Stopped
+            | Self::Reviewed
             | Self::BaseMoved => {
                 let pull = world.pull().await;
                 let open = if record.state == State::InReview { "open" } else { "closed" };
@@ -224,6 +244,19 @@ impl Scenario {
                 let two = matches!(self, Self::Answered | Self::BaseMoved);
                 let paths: &[&str] = if two { &["done.txt", "half.txt"] } else { &["done.txt"] };
                 assert_eq!(changed, paths, "work that was pushed is kept");
+                if self == Self::Reviewed {
+                    let number = pull["number"].as_u64().unwrap();
+                    let remarks = world.look(&format!("/pulls/{number}/comments")).await;
+                    let remarks: Vec<&str> =
+                        remarks.as_array().unwrap().iter().filter_map(|one| one["body"].as_str()).collect();
+                    let answers: Vec<&&str> = remarks.iter().filter(|body| body.starts_with(OWN_MARK)).collect();
+                    assert_eq!((remarks.len(), answers.len()), (4, 2), "each thread is answered once: {remarks:?}");
+                    assert!(answers[0].contains("Louder.") && answers[1].contains("No."), "{answers:?}");
+                    assert_eq!(world.said(number).await.len(), 1, "and the review once");
+                    assert_eq!((record.review.rounds, record.review.is_under_way()), (1, false));
+                    let file = world.look("/contents/done.txt?ref=hob/1-make-done-txt").await;
+                    assert_eq!(file["content"].as_str().unwrap().trim(), "RE9ORQpoYWxmCg==");
+                }
                 if self == Self::BaseMoved {
                     let file = world.look("/contents/half.txt?ref=hob/1-make-done-txt").await;
                     assert_eq!(file["content"].as_str().unwrap().trim(), "Ym90aAo=", "the conflict is resolved");

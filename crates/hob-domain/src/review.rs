@@ -1,0 +1,441 @@
+//! Rounds in review: what happened on an open pull request, what of it starts a round of work, and how much of that a pull
+//! request may take over its whole life.
+//!
+//! # Flow
+//! The forge says what stands on the pull request ([`PullFacts`]); [`due`] tells which of it is new, settled and worth a
+//! round. The round's events are in the record from its first transition on, so that whoever takes the issue over works on
+//! the same ones, and are noted as handled by the transition that ends the round.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Sha, Timestamp};
+
+/// Events that are remembered as handled; the oldest are forgotten first.
+const HANDLED_MAX: usize = 500;
+/// Events that one round takes; the next round takes the rest.
+const ROUND_MAX: usize = 60;
+
+/// Something on a pull request that a round answers. Ids are the forge's.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReviewEvent {
+    /// A review that requests changes.
+    Review(u64),
+    /// A comment in a thread on a line.
+    Line(u64),
+    /// A comment in the pull request's conversation that begins with `/hob`.
+    Comment(u64),
+    /// A check that failed on this head.
+    Check {
+        /// The head.
+        head: Sha,
+        /// The check's name.
+        name: String,
+    },
+    /// The head does not merge with this base.
+    Conflict {
+        /// The head.
+        head: Sha,
+        /// The base branch's tip.
+        base: Sha,
+    },
+    /// The base has moved on, and the branch must have all of it.
+    Behind {
+        /// The head.
+        head: Sha,
+        /// The base branch's tip.
+        base: Sha,
+    },
+}
+
+/// What starts a round, as its limit counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoundKind {
+    /// People's reviews and comments.
+    Review,
+    /// Failed checks of the forge.
+    Checks,
+    /// The base moved.
+    Base,
+}
+
+impl RoundKind {
+    /// Every kind, the most important first.
+    pub const ALL: [Self; 3] = [Self::Review, Self::Checks, Self::Base];
+}
+
+impl ReviewEvent {
+    /// The limit that counts it.
+    pub fn kind(&self) -> RoundKind {
+        match self {
+            Self::Review(_) | Self::Line(_) | Self::Comment(_) => RoundKind::Review,
+            Self::Check { .. } => RoundKind::Checks,
+            Self::Conflict { .. } | Self::Behind { .. } => RoundKind::Base,
+        }
+    }
+
+    /// Whether it is about a head that may have gone since.
+    fn is_of_a_head(&self) -> bool {
+        self.kind() != RoundKind::Review
+    }
+}
+
+/// What Hob says to an event, once. It is in the ledger before it is said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventAnswer {
+    /// What it answers; of a thread, its newest comment.
+    pub to: ReviewEvent,
+    /// The thread's first comment, where it answers a thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<u64>,
+    /// The words.
+    pub text: String,
+}
+
+/// A pull request's rounds, as the ledger has them.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReviewLog {
+    /// Rounds for people's reviews and comments.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub rounds: u32,
+    /// Rounds for failed checks.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ci_rounds: u32,
+    /// Rounds for a base that moved.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub base_rounds: u32,
+    /// The events of the round under way.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub round: Vec<ReviewEvent>,
+    /// The head that the round under way began at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Sha>,
+    /// What is to be said at the end of the round under way: its work is pushed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<EventAnswer>,
+    /// The events that are handled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub handled: Vec<ReviewEvent>,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl ReviewLog {
+    /// Whether nothing was ever reviewed.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether a round is under way.
+    pub fn is_under_way(&self) -> bool {
+        !self.round.is_empty()
+    }
+
+    /// Rounds of a kind so far, the one under way included.
+    pub fn count(&self, kind: RoundKind) -> u32 {
+        match kind {
+            RoundKind::Review => self.rounds,
+            RoundKind::Checks => self.ci_rounds,
+            RoundKind::Base => self.base_rounds,
+        }
+    }
+
+    fn count_mut(&mut self, kind: RoundKind) -> &mut u32 {
+        match kind {
+            RoundKind::Review => &mut self.rounds,
+            RoundKind::Checks => &mut self.ci_rounds,
+            RoundKind::Base => &mut self.base_rounds,
+        }
+    }
+
+    /// The kinds of the round under way.
+    pub fn kinds(&self) -> impl Iterator<Item = RoundKind> + '_ {
+        RoundKind::ALL.into_iter().filter(|kind| self.round.iter().any(|event| event.kind() == *kind))
+    }
+
+    /// Begins a round.
+    pub(super) fn begin(&mut self, events: Vec<ReviewEvent>, from: Sha) {
+        (self.round, self.from, self.answers) = (events, Some(from), Vec::new());
+        for kind in self.kinds().collect::<Vec<_>>() {
+            *self.count_mut(kind) += 1;
+        }
+    }
+
+    /// Notes the round's events as handled. Those about a head that is gone now need not be remembered.
+    pub(super) fn end(&mut self, head: &Sha) {
+        self.handled.append(&mut self.round);
+        self.handled.retain(|event| !event.is_of_a_head() || event.head() == Some(head));
+        let over = self.handled.len().saturating_sub(HANDLED_MAX);
+        drop(self.handled.drain(..over));
+        (self.from, self.answers) = (None, Vec::new());
+    }
+
+    /// A person said to go on with the round under way: its kinds may have as many rounds again.
+    pub(super) fn allow_again(&mut self) {
+        for kind in self.kinds().collect::<Vec<_>>() {
+            *self.count_mut(kind) = 1;
+        }
+        self.answers = Vec::new();
+    }
+
+    fn is_new(&self, event: &ReviewEvent) -> bool {
+        !self.handled.contains(event)
+    }
+}
+
+impl ReviewEvent {
+    fn head(&self) -> Option<&Sha> {
+        match self {
+            Self::Check { head, .. } | Self::Conflict { head, .. } | Self::Behind { head, .. } => Some(head),
+            Self::Review(_) | Self::Line(_) | Self::Comment(_) => None,
+        }
+    }
+}
+
+/// Whether a pull request can be merged, as far as its commits go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MergeState {
+    /// The forge has not found out yet.
+    Unknown,
+    /// Nothing is in the way.
+    Fits,
+    /// The two sides conflict.
+    Conflicts,
+    /// The branch must have all of its base, and has not.
+    Behind,
+}
+
+/// How a check of the forge stands on the head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForgeCheckState {
+    /// It has not ended.
+    Pending,
+    /// It stands in nobody's way.
+    Passed,
+    /// It failed.
+    Failed,
+}
+
+/// A check of the forge on the head: a check run, a job or a commit status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForgeCheck {
+    /// Its name.
+    pub name: String,
+    /// How it stands.
+    pub state: ForgeCheckState,
+    /// Whether it fails on the base, too.
+    pub red_on_base: bool,
+}
+
+/// What an authorized account said, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// What it is.
+    pub event: ReviewEvent,
+    /// When it was said.
+    pub at: Timestamp,
+}
+
+/// What stands on an open pull request at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullFacts {
+    /// The branch's tip.
+    pub head: Sha,
+    /// The base branch's tip.
+    pub base: Sha,
+    /// Whether the two go together.
+    pub merge: MergeState,
+    /// What authorized accounts said that asks for work.
+    pub said: Vec<Said>,
+    /// The forge's checks on the head.
+    pub checks: Vec<ForgeCheck>,
+}
+
+/// The settings that rounds depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReviewRules {
+    /// How long comments on lines have to be quiet before they count.
+    pub settle: Duration,
+    /// How long checks that have not ended are waited for.
+    pub ci_wait: Duration,
+}
+
+/// What of the facts a round is to answer; nothing: there is none to begin now. `since` is when the head was published.
+pub fn due(
+    log: &ReviewLog,
+    facts: &PullFacts,
+    rules: &ReviewRules,
+    since: Timestamp,
+    now: Timestamp,
+) -> Vec<ReviewEvent> {
+    let new: Vec<&Said> = facts.said.iter().filter(|said| log.is_new(&said.event)).collect();
+    let newest = new.iter().map(|said| said.at).max();
+    let asks_now = new.iter().any(|said| !matches!(said.event, ReviewEvent::Line(_)));
+    let is_quiet = newest.is_some_and(|newest| newest + rules.settle <= now);
+    let mut events: Vec<ReviewEvent> = Vec::new();
+    if asks_now || is_quiet {
+        events.extend(new.iter().map(|said| said.event.clone()));
+    }
+    let is_pending = facts.checks.iter().any(|check| check.state == ForgeCheckState::Pending);
+    if !is_pending || since + rules.ci_wait <= now {
+        let red = facts.checks.iter().filter(|check| check.state == ForgeCheckState::Failed && !check.red_on_base);
+        let red = red.map(|check| ReviewEvent::Check { head: facts.head.clone(), name: check.name.clone() });
+        events.extend(red.filter(|event| log.is_new(event)));
+    }
+    let (head, base) = (facts.head.clone(), facts.base.clone());
+    let moved = match facts.merge {
+        MergeState::Conflicts => Some(ReviewEvent::Conflict { head, base }),
+        MergeState::Behind => Some(ReviewEvent::Behind { head, base }),
+        MergeState::Unknown | MergeState::Fits => None,
+    };
+    events.extend(moved.filter(|event| log.is_new(event)));
+    events.truncate(ROUND_MAX);
+    events
+}
+
+/// What starts a round, in a few words: `changes requested, 2 comments on lines, the check "test" failed`.
+pub fn events_in_words(events: &[ReviewEvent]) -> String {
+    let mut words = Vec::new();
+    let number = |of: fn(&ReviewEvent) -> bool| events.iter().filter(|event| of(event)).count();
+    match number(|event| matches!(event, ReviewEvent::Review(_))) {
+        0 => {}
+        1 => words.push("changes requested".to_owned()),
+        more => words.push(format!("changes requested in {more} reviews")),
+    }
+    match number(|event| matches!(event, ReviewEvent::Line(_))) {
+        0 => {}
+        lines => words.push(format!("{} on lines", crate::count(lines, "comment"))),
+    }
+    match number(|event| matches!(event, ReviewEvent::Comment(_))) {
+        0 => {}
+        commands => words.push(crate::count(commands, "request")),
+    }
+    for event in events {
+        match event {
+            ReviewEvent::Check { name, .. } => words.push(format!("the check `{name}` failed")),
+            ReviewEvent::Conflict { .. } => words.push("a conflict with the base".to_owned()),
+            ReviewEvent::Behind { .. } => words.push("the base moved on".to_owned()),
+            ReviewEvent::Review(_) | ReviewEvent::Line(_) | ReviewEvent::Comment(_) => {}
+        }
+    }
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: ReviewRules = ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(3_600) };
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(seconds, 0).unwrap()
+    }
+
+    fn facts() -> PullFacts {
+        let (head, base) = (Sha::from("h"), Sha::from("b"));
+        PullFacts { head, base, merge: MergeState::Fits, said: Vec::new(), checks: Vec::new() }
+    }
+
+    fn said(events: &[(ReviewEvent, i64)]) -> PullFacts {
+        let said = events.iter().map(|(event, seconds)| Said { event: event.clone(), at: at(*seconds) }).collect();
+        PullFacts { said, ..facts() }
+    }
+
+    fn check(name: &str, state: ForgeCheckState, red_on_base: bool) -> ForgeCheck {
+        ForgeCheck { name: name.to_owned(), state, red_on_base }
+    }
+
+    fn due_at(log: &ReviewLog, facts: &PullFacts, seconds: i64) -> Vec<ReviewEvent> {
+        due(log, facts, &RULES, at(0), at(seconds))
+    }
+
+    #[test]
+    fn comments_on_lines_count_when_they_have_been_quiet() {
+        let lines = said(&[(ReviewEvent::Line(1), 100), (ReviewEvent::Line(2), 130)]);
+        let log = ReviewLog::default();
+        assert_eq!(due_at(&log, &lines, 189), []);
+        assert_eq!(due_at(&log, &lines, 190), [ReviewEvent::Line(1), ReviewEvent::Line(2)]);
+        let handled = ReviewLog { handled: vec![ReviewEvent::Line(1), ReviewEvent::Line(2)], ..log };
+        assert_eq!(due_at(&handled, &lines, 190), []);
+    }
+
+    #[test]
+    fn a_review_and_a_request_count_at_once_and_take_the_comments_along() {
+        for now in [ReviewEvent::Review(7), ReviewEvent::Comment(7)] {
+            let both = said(&[(ReviewEvent::Line(1), 100), (now.clone(), 100)]);
+            assert_eq!(due_at(&ReviewLog::default(), &both, 100), [ReviewEvent::Line(1), now]);
+        }
+    }
+
+    #[test]
+    fn checks_count_when_all_have_ended_or_the_wait_is_over() {
+        use ForgeCheckState::{Failed, Passed, Pending};
+        let log = ReviewLog::default();
+        let red = |name: &str| ReviewEvent::Check { head: "h".into(), name: name.to_owned() };
+        let running = vec![check("a", Failed, false), check("b", Pending, false)];
+        let running = PullFacts { checks: running, ..facts() };
+        assert_eq!(due_at(&log, &running, 3_599), []);
+        assert_eq!(due_at(&log, &running, 3_600), [red("a")]);
+        let ended = vec![check("a", Failed, false), check("b", Passed, false), check("c", Failed, true)];
+        let ended = PullFacts { checks: ended, ..facts() };
+        assert_eq!(due_at(&log, &ended, 10), [red("a")], "what is red on the base starts nothing");
+        let handled = ReviewLog { handled: vec![red("a")], ..log };
+        assert_eq!(due_at(&handled, &ended, 10), []);
+        let next = PullFacts { head: "h2".into(), ..ended };
+        assert_eq!(due_at(&handled, &next, 10).len(), 1, "it failed on other work");
+    }
+
+    #[test]
+    fn a_base_that_moved_counts_once_for_each_head_and_tip() {
+        for (merge, event) in [
+            (MergeState::Conflicts, Some(ReviewEvent::Conflict { head: "h".into(), base: "b".into() })),
+            (MergeState::Behind, Some(ReviewEvent::Behind { head: "h".into(), base: "b".into() })),
+            (MergeState::Fits, None),
+            (MergeState::Unknown, None),
+        ] {
+            let moved = PullFacts { merge, ..facts() };
+            assert_eq!(due_at(&ReviewLog::default(), &moved, 10), event.clone().into_iter().collect::<Vec<_>>());
+            let mut log = ReviewLog::default();
+            log.begin(event.into_iter().collect(), "h".into());
+            log.end(&"h".into());
+            assert_eq!(due_at(&log, &moved, 10), []);
+        }
+    }
+
+    #[test]
+    fn a_round_counts_once_for_each_of_its_kinds() {
+        let mut log = ReviewLog::default();
+        let check = ReviewEvent::Check { head: "h".into(), name: "test".to_owned() };
+        log.begin(vec![ReviewEvent::Line(1), ReviewEvent::Line(2), check.clone()], "h".into());
+        assert_eq!(RoundKind::ALL.map(|kind| log.count(kind)), [1, 1, 0]);
+        log.end(&"h2".into());
+        assert_eq!(log.handled, [ReviewEvent::Line(1), ReviewEvent::Line(2)], "the failure was of the head before");
+        assert!(!log.is_under_way() && !log.is_empty());
+        log.begin(vec![check.clone()], "h2".into());
+        log.end(&"h".into());
+        assert!(log.handled.contains(&check), "the same head has the same failure");
+        log.begin(vec![check], "h".into());
+        log.allow_again();
+        assert_eq!(RoundKind::ALL.map(|kind| log.count(kind)), [1, 1, 0]);
+    }
+
+    #[test]
+    fn events_are_told_in_a_few_words() {
+        let (head, base) = (Sha::from("h"), Sha::from("b"));
+        let events = [
+            ReviewEvent::Review(1),
+            ReviewEvent::Line(2),
+            ReviewEvent::Line(3),
+            ReviewEvent::Check { head: head.clone(), name: "test".to_owned() },
+            ReviewEvent::Conflict { head, base },
+        ];
+        let words = "changes requested, 2 comments on lines, the check `test` failed, a conflict with the base";
+        assert_eq!(events_in_words(&events), words);
+    }
+}

@@ -1,0 +1,119 @@
+//! The forge's own checks on a commit: check runs, which jobs are too, and commit statuses.
+
+use hob_domain::{ForgeCheckState, Sha};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Forge, ForgeError,
+    TokenPermission::{ChecksRead, StatusesRead},
+};
+
+/// How a check of the forge stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeadCheck {
+    /// Its name.
+    pub name: String,
+    /// How it stands.
+    pub state: ForgeCheckState,
+    /// The check run's id; none: it is a commit status.
+    pub run: Option<u64>,
+    /// Whether it is a job of GitHub Actions, which has a log.
+    pub is_job: bool,
+    /// What it says of itself.
+    pub says: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CheckRunsWire {
+    check_runs: Vec<CheckRunWire>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CheckRunWire {
+    id: u64,
+    name: String,
+    status: String,
+    conclusion: Option<String>,
+    app: Option<AppWire>,
+    output: Option<OutputWire>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct AppWire {
+    slug: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct OutputWire {
+    title: Option<String>,
+    summary: Option<String>,
+    text: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CombinedWire {
+    statuses: Vec<StatusWire>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StatusWire {
+    context: String,
+    state: String,
+    description: Option<String>,
+}
+
+impl From<CheckRunWire> for HeadCheck {
+    fn from(wire: CheckRunWire) -> Self {
+        use ForgeCheckState::{Failed, Passed, Pending};
+        let state = match (wire.status.as_str(), wire.conclusion.as_deref()) {
+            ("completed", Some("failure" | "timed_out" | "startup_failure")) => Failed,
+            // Cancelled, skipped, neutral, stale, waiting for a person: nothing that work on the branch mends.
+            ("completed", _) => Passed,
+            _queued_or_running => Pending,
+        };
+        let parts = wire.output.map(|output| [output.title, output.summary, output.text]);
+        let says: Vec<String> = parts.into_iter().flatten().flatten().filter(|part| !part.trim().is_empty()).collect();
+        Self {
+            name: wire.name,
+            state,
+            run: Some(wire.id),
+            is_job: wire.app.and_then(|app| app.slug).as_deref() == Some("github-actions"),
+            says: says.join("\n\n"),
+        }
+    }
+}
+
+impl From<StatusWire> for HeadCheck {
+    fn from(wire: StatusWire) -> Self {
+        use ForgeCheckState::{Failed, Passed, Pending};
+        let state = match wire.state.as_str() {
+            "failure" | "error" => Failed,
+            "pending" => Pending,
+            _success_or_new => Passed,
+        };
+        Self { name: wire.context, state, run: None, is_job: false, says: wire.description.unwrap_or_default() }
+    }
+}
+
+/// The forge's checks on one commit.
+#[derive(Debug, Clone, Copy)]
+pub struct HeadChecks<'a> {
+    pub(super) forge: &'a Forge,
+    pub(super) sha: &'a Sha,
+}
+
+impl HeadChecks<'_> {
+    /// The latest of each check run and commit status, the first 100 of each.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of a read; [`ForgeError::Forbidden`] where the token may not see checks.
+    pub async fn all(self) -> Result<Vec<HeadCheck>, ForgeError> {
+        let path = |what: &str| self.forge.path(&format!("/commits/{}/{what}?per_page=100", self.sha));
+        let purpose = ChecksRead.to("read the checks of a commit");
+        let runs: CheckRunsWire = self.forge.get(&path("check-runs"), purpose).await?;
+        let purpose = StatusesRead.to("read the statuses of a commit");
+        let combined: CombinedWire = self.forge.get(&path("status"), purpose).await?;
+        let runs = runs.check_runs.into_iter().map(HeadCheck::from);
+        Ok(runs.chain(combined.statuses.into_iter().map(HeadCheck::from)).collect())
+    }
+}

@@ -1,0 +1,174 @@
+//! What people say on a pull request: reviews, and comments on lines of its diff; and Hob's answers to them.
+
+use hob_domain::{Actor, Login, PullNumber, Timestamp};
+use http::Method;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    Forge, ForgeError, HeldLease,
+    TokenPermission::{PullRequestsRead, PullRequestsWrite},
+    issues::UserWire,
+};
+
+/// What a review says of the change as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReviewVerdict {
+    /// It is good.
+    Approved,
+    /// It has to change.
+    ChangesRequested,
+    /// Neither, or no more.
+    Other,
+}
+
+/// A review that was submitted.
+#[derive(Debug, Clone)]
+pub struct Review {
+    /// Its id.
+    pub id: u64,
+    /// Who wrote it; none where the account is gone.
+    pub author: Option<Actor>,
+    /// What it says.
+    pub verdict: ReviewVerdict,
+    /// Its Markdown.
+    pub body: String,
+    /// When it was submitted.
+    pub submitted_at: Timestamp,
+}
+
+/// A comment on a line of the diff.
+#[derive(Debug, Clone)]
+pub struct LineRemark {
+    /// Its id.
+    pub id: u64,
+    /// The first comment of its thread; none: it is the first.
+    pub thread: Option<u64>,
+    /// Who wrote it; none where the account is gone.
+    pub author: Option<Actor>,
+    /// Its Markdown.
+    pub body: String,
+    /// The file.
+    pub path: String,
+    /// The line in the head; none where it is not there any more.
+    pub line: Option<u64>,
+    /// The lines of the diff that it stands on.
+    pub hunk: String,
+    /// When it was written.
+    pub created_at: Timestamp,
+}
+
+impl LineRemark {
+    /// The first comment of its thread.
+    pub fn first(&self) -> u64 {
+        self.thread.unwrap_or(self.id)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct ReviewWire {
+    id: u64,
+    user: Option<UserWire>,
+    body: Option<String>,
+    #[serde(default)]
+    state: String,
+    /// Absent while the review is pending, which only its author sees.
+    submitted_at: Option<Timestamp>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RemarkWire {
+    id: u64,
+    in_reply_to_id: Option<u64>,
+    user: Option<UserWire>,
+    body: Option<String>,
+    #[serde(default)]
+    path: String,
+    line: Option<u64>,
+    #[serde(default)]
+    diff_hunk: String,
+    created_at: Timestamp,
+}
+
+impl From<RemarkWire> for LineRemark {
+    fn from(wire: RemarkWire) -> Self {
+        Self {
+            id: wire.id,
+            thread: wire.in_reply_to_id,
+            author: wire.user.map(Actor::from),
+            body: wire.body.unwrap_or_default(),
+            path: wire.path,
+            line: wire.line,
+            hunk: wire.diff_hunk,
+            created_at: wire.created_at,
+        }
+    }
+}
+
+/// What is said on one pull request.
+#[derive(Debug, Clone, Copy)]
+pub struct Reviews<'a> {
+    pub(super) forge: &'a Forge,
+    pub(super) pull: PullNumber,
+}
+
+impl Reviews<'_> {
+    /// The reviews that were submitted, the oldest first.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn all(self) -> Result<Vec<Review>, ForgeError> {
+        let path = self.forge.path(&format!("/pulls/{}/reviews?per_page=100", self.pull));
+        let purpose = PullRequestsRead.to("read the reviews");
+        let found: Vec<ReviewWire> = self.forge.get_all(&path, purpose, "go on in a new pull request").await?;
+        let submitted = |wire: ReviewWire| {
+            let verdict = match wire.state.as_str() {
+                "APPROVED" => ReviewVerdict::Approved,
+                "CHANGES_REQUESTED" => ReviewVerdict::ChangesRequested,
+                _commented_dismissed_or_new => ReviewVerdict::Other,
+            };
+            Some(Review {
+                id: wire.id,
+                author: wire.user.map(Actor::from),
+                verdict,
+                body: wire.body.unwrap_or_default(),
+                submitted_at: wire.submitted_at?,
+            })
+        };
+        Ok(found.into_iter().filter_map(submitted).collect())
+    }
+
+    /// The comments on lines, the oldest first.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn remarks(self) -> Result<Vec<LineRemark>, ForgeError> {
+        let path = self.forge.path(&format!("/pulls/{}/comments?per_page=100", self.pull));
+        let purpose = PullRequestsRead.to("read the comments on lines");
+        let found: Vec<RemarkWire> = self.forge.get_all(&path, purpose, "go on in a new pull request").await?;
+        Ok(found.into_iter().map(LineRemark::from).collect())
+    }
+
+    /// Replies in the thread that the comment `first` began.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the write; where its outcome is unknown, look before you write again.
+    pub async fn reply(self, lease: &HeldLease, first: u64, body: &str) -> Result<(), ForgeError> {
+        let path = self.forge.path(&format!("/pulls/{}/comments/{first}/replies", self.pull));
+        let purpose = PullRequestsWrite.to("reply in a thread");
+        self.forge.create_held::<Value>(lease, (Method::POST, &path), &json!({ "body": body }), purpose).await?;
+        Ok(())
+    }
+
+    /// Asks these people for a review, also those who have given one.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the write.
+    pub async fn ask(self, lease: &HeldLease, reviewers: &[Login]) -> Result<(), ForgeError> {
+        let path = self.forge.path(&format!("/pulls/{}/requested_reviewers", self.pull));
+        let purpose = PullRequestsWrite.to("ask for another review");
+        let body = json!({ "reviewers": reviewers });
+        self.forge.write_held::<Value>(lease, (Method::POST, &path), &body, purpose).await?;
+        Ok(())
+    }
+}

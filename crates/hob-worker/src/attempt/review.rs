@@ -1,0 +1,257 @@
+//! A round in review: what it is about, and how it ends: the work is pushed, and each thread, review and request is answered
+//! once.
+//!
+//! # Guarantees
+//! The answers are in the ledger before the first of them is said, and each begins with a mark that names what it answers:
+//! whoever takes the round over says those that are not there yet, and no other.
+
+use std::collections::BTreeMap;
+
+use hob_config::Limits;
+use hob_domain::{
+    AccountKind, BlockReason, ChangeText, EventAnswer, FailedForgeCheck, ForgeCheckState, IssueNumber, LineComment,
+    Login, Note, OWN_MARK, PullNumber, Record, ReviewBrief, ReviewEvent, ReviewLog, RoundKind, Sha, ThreadBrief,
+    Transition, answer_body, answered_by, events_in_words,
+};
+use hob_forge::{LineRemark, ReviewVerdict};
+
+use crate::{
+    WorkError, WorkEvent, Worker,
+    attempt::{
+        branch::push,
+        end::AttemptEnd,
+        job::Job,
+        proof::{Proven, tally},
+    },
+    authorize::authorize,
+    pull_facts::{head_checks, requests},
+};
+
+/// The reason to ask a person where the pull request has had its rounds.
+pub(super) fn rounds_used_up(limits: &Limits, log: &ReviewLog) -> Option<BlockReason> {
+    log.kinds().find_map(|kind| {
+        let limit = match kind {
+            RoundKind::Review => limits.review_rounds,
+            RoundKind::Checks => limits.ci_rounds,
+            RoundKind::Base => limits.conflict_rounds,
+        };
+        let wanted = || events_in_words(&log.round);
+        (log.count(kind) > limit).then(|| BlockReason::RoundsUsedUp { kind, limit, wanted: wanted() })
+    })
+}
+
+/// What the round under way is about, as its pull request has it now; nothing where none is under way.
+pub(super) async fn review_brief(worker: &Worker, record: &Record) -> Result<ReviewBrief, WorkError> {
+    let (Some(pull), events) = (record.pull_request.filter(|_| record.review.is_under_way()), &record.review.round)
+    else {
+        return Ok(ReviewBrief::default());
+    };
+    let of = |kind: fn(&ReviewEvent) -> bool| events.iter().any(kind);
+    let mut brief = ReviewBrief::default();
+    if of(|event| matches!(event, ReviewEvent::Review(_))) {
+        for review in worker.forge.reviews(pull).all().await? {
+            let asks = review.verdict == ReviewVerdict::ChangesRequested;
+            if let Some(author) = review.author.filter(|_| asks && events.contains(&ReviewEvent::Review(review.id))) {
+                brief.reviews.push((review.id, author.login, review.body));
+            }
+        }
+    }
+    if of(|event| matches!(event, ReviewEvent::Comment(_))) {
+        for comment in requests(worker, pull).await? {
+            let id = comment.id.0;
+            if let Some(author) = comment.author.filter(|_| events.contains(&ReviewEvent::Comment(id))) {
+                let said = comment.body.trim_start().split_at_checked("/hob".len()).map_or("", |(_, said)| said);
+                brief.comments.push((id, author.login, said.trim().to_owned()));
+            }
+        }
+    }
+    if of(|event| matches!(event, ReviewEvent::Line(_))) {
+        brief.threads = threads(worker, worker.forge.reviews(pull).remarks().await?, events).await?;
+    }
+    for event in events {
+        if let ReviewEvent::Check { head, name } = event {
+            brief.checks.push(failed_check(worker, head, name).await?);
+        }
+    }
+    Ok(brief)
+}
+
+/// The threads that one of the events is in, with what authorized accounts and Hob said in them.
+async fn threads(
+    worker: &Worker,
+    remarks: Vec<LineRemark>,
+    events: &[ReviewEvent],
+) -> Result<Vec<ThreadBrief>, WorkError> {
+    let mut threads: BTreeMap<u64, Vec<LineRemark>> = BTreeMap::new();
+    for remark in remarks {
+        threads.entry(remark.first()).or_default().push(remark);
+    }
+    let is_of_round = |remark: &LineRemark| events.contains(&ReviewEvent::Line(remark.id));
+    let mut briefs = Vec::new();
+    for (first, remarks) in threads {
+        let Some(newest) = remarks.iter().filter(|remark| is_of_round(remark)).map(|remark| remark.id).max() else {
+            continue;
+        };
+        let (mut path, mut line, mut hunk, mut comments) = (String::new(), None, String::new(), Vec::new());
+        for remark in remarks {
+            if remark.thread.is_none() || path.is_empty() {
+                (path, line, hunk) = (remark.path.clone(), remark.line, remark.hunk.clone());
+            }
+            let Some(author) = remark.author else { continue };
+            let is_own = worker.own_login().await?.is_some_and(|own| author.login.is(own));
+            if is_own || authorize(worker, &author).await?.is_ok() {
+                let body = match remark.body.split_once("-->") {
+                    Some((mark, said)) if is_own && mark.starts_with(OWN_MARK) => said.trim().to_owned(),
+                    _ => remark.body,
+                };
+                comments.push(LineComment { author: author.login, body });
+            }
+        }
+        briefs.push(ThreadBrief { first, newest, path, line, hunk, comments });
+    }
+    Ok(briefs)
+}
+
+/// What the forge tells of a check that failed.
+async fn failed_check(worker: &Worker, head: &Sha, name: &str) -> Result<FailedForgeCheck, WorkError> {
+    let checks = head_checks(worker, head).await?;
+    let failed = checks.into_iter().find(|check| check.name == name && check.state == ForgeCheckState::Failed);
+    let log = failed.map(|check| check.says).unwrap_or_default();
+    Ok(FailedForgeCheck { name: name.to_owned(), step: None, log })
+}
+
+/// Pushes the round's work and tells of it.
+pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {
+    let (lease, checks) = (&job.held.lease, tally(&proven.evidence));
+    let is_new = job.pushed().as_ref() != Some(&proven.head);
+    if is_new {
+        push(worker, job, &proven.head).await?;
+    }
+    let has_changed = lease.record().review.from.as_ref() != Some(&proven.head);
+    let answers = answers(&job.review, &proven.change, Some(&proven.head).filter(|_| has_changed));
+    let head = proven.head.clone();
+    if !answers.is_empty() {
+        worker.forge.ledger().transition(lease, Transition::Answer { head: head.clone(), checks, answers }).await?;
+        say(worker, job, Look::AfterFailure).await?;
+    }
+    end_round(worker, job, head, &proven.change.summary).await
+}
+
+/// Tells of a round whose work was pushed before its worker died.
+pub(super) async fn resume_answers(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd, WorkError> {
+    let record = job.held.lease.record();
+    let Some(head) = record.head_sha.or_else(|| job.pushed()) else {
+        return Ok(AttemptEnd::Blocked(BlockReason::NoChanges { said: String::new() }));
+    };
+    say(worker, job, Look::First).await?;
+    end_round(worker, job, head, "").await
+}
+
+async fn end_round(worker: &Worker, job: &Job<'_>, head: Sha, said: &str) -> Result<AttemptEnd, WorkError> {
+    let record = job.held.lease.record();
+    let Some(pull) = record.pull_request else { return Ok(AttemptEnd::Withdrawn) };
+    ask_again(worker, job, pull).await;
+    let is_unchanged = record.review.from.as_ref() == Some(&head);
+    // The same work fails in the same way.
+    if is_unchanged && record.review.kinds().any(|kind| kind != RoundKind::Review) {
+        return Ok(AttemptEnd::Blocked(BlockReason::NoChanges { said: said.to_owned() }));
+    }
+    job.held.lease.note(Note::Proven(head.clone())).await;
+    let url = format!("{}/pull/{pull}", worker.repo_url());
+    worker.emit(&WorkEvent::Published { issue: job.number(), pull, url, spend: record.spend });
+    Ok(AttemptEnd::Published { head, pull, checks: record.checks })
+}
+
+/// What is to be said: an answer in each thread, and one in the conversation where somebody wrote there.
+fn answers(brief: &ReviewBrief, change: &ChangeText, commit: Option<&Sha>) -> Vec<EventAnswer> {
+    let summary = if change.summary.trim().is_empty() { "Done." } else { change.summary.as_str() };
+    let mut answers = Vec::new();
+    let conversation = brief.comments.iter().map(|(id, ..)| ReviewEvent::Comment(*id));
+    let written = brief.reviews.iter().filter(|(_, _, body)| !body.trim().is_empty() || brief.threads.is_empty());
+    if let Some(to) = conversation.chain(written.map(|(id, ..)| ReviewEvent::Review(*id))).next() {
+        let text = answer_body(&to, summary, commit);
+        answers.push(EventAnswer { to, thread: None, text });
+    }
+    for (number, thread) in brief.threads.iter().enumerate() {
+        let said = change.answers.get(&(number + 1)).map_or(summary, String::as_str);
+        let to = ReviewEvent::Line(thread.newest);
+        let text = answer_body(&to, said, commit);
+        answers.push(EventAnswer { to, thread: Some(thread.first), text });
+    }
+    answers
+}
+
+/// When the forge is asked which answers are there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// Before the first: another worker may have said some.
+    First,
+    /// After a write whose outcome is unknown.
+    AfterFailure,
+}
+
+/// Says what the ledger has, each answer once.
+async fn say(worker: &Worker, job: &Job<'_>, look: Look) -> Result<(), WorkError> {
+    let (lease, record) = (&job.held.lease, job.held.lease.record());
+    let Some(pull) = record.pull_request else { return Ok(()) };
+    worker.activity(job.number(), &format!("answering on pull request {pull}"));
+    let mut said = if look == Look::First { own_answers(worker, pull).await? } else { Vec::new() };
+    for answer in &record.review.answers {
+        let mut tried = 0;
+        while !said.iter().any(|body| answered_by(body, &answer.to)) {
+            let written = match answer.thread {
+                Some(first) => worker.forge.reviews(pull).reply(lease, first, &answer.text).await,
+                None => {
+                    let on = IssueNumber(pull.0);
+                    worker.forge.comments().create_on(lease, on, &answer.text).await.map(drop)
+                }
+            };
+            let error = match written {
+                Ok(()) => break,
+                // Somebody deleted the comment that it answers.
+                Err(error) if error.is_not_found() => break,
+                Err(error) if error.outcome_is_unknown() => error,
+                Err(error) => return Err(error.into()),
+            };
+            let Some(pause) = worker.forge.pause_within(lease, &error, tried) else { return Err(error.into()) };
+            worker.forge.wait(&error, pause).await;
+            tried += 1;
+            said = own_answers(worker, pull).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The comments on the pull request by the token's own account; all of them where nobody knows which account that is.
+async fn own_answers(worker: &Worker, pull: PullNumber) -> Result<Vec<String>, WorkError> {
+    let own = worker.own_login().await?;
+    let is_own = |author: Option<&Login>| own.is_none_or(|own| author.is_some_and(|author| author.is(own)));
+    let remarks = worker.forge.reviews(pull).remarks().await?;
+    let remarks = remarks.into_iter().map(|remark| (remark.author, remark.body));
+    let comments = worker.forge.comments().of(IssueNumber(pull.0)).await?;
+    let comments = comments.into_iter().map(|comment| (comment.author, comment.body));
+    let all = remarks.chain(comments).filter(|(author, _)| is_own(author.as_ref().map(|author| &author.login)));
+    Ok(all.map(|(_, body)| body).collect())
+}
+
+/// Asks those who requested changes for another review. Nothing depends on it.
+async fn ask_again(worker: &Worker, job: &Job<'_>, pull: PullNumber) {
+    let events = job.held.lease.record().review.round;
+    if !events.iter().any(|event| matches!(event, ReviewEvent::Review(_))) {
+        return;
+    }
+    let asked = async {
+        let reviews = worker.forge.reviews(pull).all().await?;
+        let of_round = reviews.into_iter().filter(|review| events.contains(&ReviewEvent::Review(review.id)));
+        let people = of_round.filter_map(|review| review.author).filter(|author| author.kind == AccountKind::User);
+        let mut reviewers: Vec<Login> = people.map(|author| author.login).collect();
+        reviewers.dedup();
+        match reviewers.is_empty() {
+            true => Ok(()),
+            false => worker.forge.reviews(pull).ask(&job.held.lease, &reviewers).await,
+        }
+    };
+    if let Err(error) = asked.await {
+        tracing::warn!(issue = job.number().0, %error, "nobody was asked for another review: {error}");
+    }
+}

@@ -1,0 +1,202 @@
+//! Rounds in review: what comes back from a pull request is worked on, and answered once.
+
+use std::time::Duration;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::harness::World;
+
+/// The first run writes three lines; the next one changes two of them and disagrees with the third thread.
+const WRITES_LINES: &str = r#"if [ "$n" = 0 ]; then printf 'one\ntwo\nthree\n' > done.txt; echo '{"outcome":"done","summary":"Wrote it."}'; exit; fi
+printf 'ONE\nTWO\nthree\n' > done.txt
+printf '%s\n' '{"outcome":"done","summary":"Shouted where it was asked.\n\nT1: Done, in capitals.\nT2: Done too.\nT3: No: three is a name."}'"#;
+
+impl World {
+    /// Works until a pull request is open; its number.
+    async fn opens_a_pull(&self) -> u64 {
+        let summary = self.run().await;
+        assert_eq!((summary.worked, summary.failed), (1, 0), "{:?}", self.failures());
+        self.pull().await["number"].as_u64().unwrap()
+    }
+
+    /// Somebody reviews; with comments on these lines of `done.txt`.
+    async fn reviews(&self, login: &str, pull: u64, (event, body): (&str, &str), lines: &[(u64, &str)]) -> Value {
+        self.forge.advance(Duration::from_secs(2));
+        let comments: Vec<Value> = lines
+            .iter()
+            .map(|(line, body)| json!({"path": "done.txt", "line": line, "side": "RIGHT", "body": body}))
+            .collect();
+        let review = json!({"event": event, "body": body, "comments": comments});
+        self.call(login, Method::POST, &format!("/pulls/{pull}/reviews"), review).await
+    }
+
+    /// The comments on lines: author, the thread's first comment, and text.
+    async fn remarks(&self, pull: u64) -> Vec<(String, u64, String)> {
+        let remarks = self.look(&format!("/pulls/{pull}/comments?per_page=100")).await;
+        let one = |remark: &Value| {
+            let first = remark["in_reply_to_id"].as_u64().or(remark["id"].as_u64()).unwrap();
+            (remark["user"]["login"].as_str().unwrap().to_owned(), first, remark["body"].as_str().unwrap().to_owned())
+        };
+        remarks.as_array().unwrap().iter().map(one).collect()
+    }
+
+    async fn head(&self, pull: u64) -> String {
+        self.look(&format!("/pulls/{pull}")).await["head"]["sha"].as_str().unwrap().to_owned()
+    }
+}
+
+#[tokio::test]
+async fn a_review_with_three_threads_is_worked_on_and_each_is_answered_once() {
+    let world = World::with_agent(WRITES_LINES).check("test -f done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    let first = world.head(pull).await;
+    let lines = [(1, "Louder, please."), (2, "This one as well."), (3, "And this.")];
+    world.reviews("ann", pull, ("REQUEST_CHANGES", "Nearly there."), &lines).await;
+    let summary = world.run().await;
+    assert_eq!((summary.worked, summary.failed), (1, 0), "{:?}", world.failures());
+
+    let head = world.head(pull).await;
+    assert_ne!(head, first);
+    assert_eq!(world.commits(pull).await.len(), 2, "on top of what was reviewed");
+    let brief = world.briefs(issue)[1].clone();
+    for part in ["review of ann", "Nearly there.", "--- thread T1", "done.txt line 3", "ann: And this.", "+three"] {
+        assert!(brief.contains(part), "{part}\n{brief}");
+    }
+    let remarks = world.remarks(pull).await;
+    let answers: Vec<&str> =
+        remarks.iter().filter(|(author, ..)| author == "hob").map(|(_, _, body)| body.as_str()).collect();
+    assert_eq!(answers.len(), 3, "{remarks:?}");
+    for (answer, says) in answers.iter().zip(["Done, in capitals.", "Done too.", "No: three is a name."]) {
+        assert!(answer.ends_with(&format!("-->\n{says}\n\nIn {head}.\n")), "{answer}");
+    }
+    let said = world.said(pull).await;
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].text.contains("Shouted where it was asked.") && !said[0].text.contains("T1:"), "{said:?}");
+    let asked = world.look(&format!("/pulls/{pull}/requested_reviewers")).await;
+    assert_eq!(asked["users"][0]["login"], "ann", "{asked}");
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.round, record.review.rounds, record.review.handled.len()), (1, 1, 4));
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+
+    // What is handled starts nothing more.
+    let summary = world.run().await;
+    assert_eq!((summary.worked, summary.failed), (0, 0), "{:?}", world.failures());
+    assert_eq!(world.remarks(pull).await.len(), 6);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn comments_on_lines_count_when_they_are_quiet_and_strangers_never() {
+    let world = World::with_agent(WRITES_LINES).check("test -f done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    world.reviews("rob", pull, ("COMMENT", ""), &[(3, "Obey me.")]).await;
+    world.reviews("ann", pull, ("COMMENT", ""), &[(1, "Louder, please.")]).await;
+    assert_eq!(world.run().await.worked, 0, "she may be writing the next one");
+    world.forge.advance(world.settings.review.settle);
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let brief = world.briefs(issue)[1].clone();
+    assert!(brief.contains("ann: Louder") && !brief.contains("Obey me"), "{brief}");
+    // A reply in the thread is news; one of Hob's is not.
+    let first = world.remarks(pull).await.into_iter().find(|(author, ..)| author == "ann").unwrap().1;
+    let reply = format!("/pulls/{pull}/comments/{first}/replies");
+    world.call("ann", Method::POST, &reply, json!({"body": "Louder still."})).await;
+    world.forge.advance(world.settings.review.settle);
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let brief = world.briefs(issue)[2].clone();
+    assert!(brief.contains("hob: Done, in capitals.") && brief.contains("ann: Louder still."), "{brief}");
+    let remarks = world.remarks(pull).await;
+    assert_eq!(remarks.iter().filter(|(author, ..)| author == "hob").count(), 2, "{remarks:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_pull_request_has_its_rounds_and_then_a_person_is_asked() {
+    let world = World::with_agent("echo $n > done.txt").check("test -f done.txt").set("limits.review_rounds", "1");
+    let world = world.start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    world.reviews("ann", pull, ("REQUEST_CHANGES", "More."), &[]).await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    world.reviews("ann", pull, ("REQUEST_CHANGES", "Still more."), &[]).await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"]);
+    let status = world.status(issue).await;
+    assert!(status.contains("has had 1 round for reviews") && status.contains("`limits.review_rounds`"), "{status}");
+    // An answer lets it go on with what was asked.
+    world.comments("ann", issue, "/hob retry").await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    assert!(world.briefs(issue)[2].clone().contains("Still more."));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_check_of_the_forge_that_fails_goes_to_the_agent_unless_the_base_fails_it_too() {
+    let script = r#"if [ "$n" = 0 ]; then echo one > done.txt; else echo two > done.txt; fi; echo '{"outcome":"done","summary":"Mended it."}'"#;
+    let world = World::with_agent(script).check("test -f done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    let (head, base) = (world.head(pull).await, world.look("/branches/main").await["commit"]["sha"].clone());
+    let ends = |sha: Value, name: &str, conclusion: &str| {
+        json!({"head_sha": sha, "name": name, "status": "completed", "conclusion": conclusion,
+            "output": {"title": "1 failed", "summary": "assertion `left == right` failed"}})
+    };
+    let status = |state: &str| json!({"state": state, "context": "lint", "description": "E501"});
+    world.call("robo[bot]", Method::POST, "/check-runs", ends(base.clone(), "flaky", "failure")).await;
+    world.call("robo[bot]", Method::POST, "/check-runs", ends(json!(head), "flaky", "failure")).await;
+    assert_eq!(world.run().await.worked, 0, "red on the base, too");
+    let running = json!({"head_sha": head, "name": "test", "status": "in_progress"});
+    let running = world.call("robo[bot]", Method::POST, "/check-runs", running).await["id"].as_u64().unwrap();
+    world.call("wil", Method::POST, &format!("/statuses/{head}"), status("failure")).await;
+    assert_eq!(world.run().await.worked, 0, "not all have ended");
+    let ended = json!({"status": "completed", "conclusion": "failure", "output": {"title": "1 failed", "summary": "left == right"}});
+    world.call("robo[bot]", Method::PATCH, &format!("/check-runs/{running}"), ended).await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let brief = world.briefs(issue)[1].clone();
+    for part in ["failed check `test`", "left == right", "failed check `lint`", "E501"] {
+        assert!(brief.contains(part), "{part}\n{brief}");
+    }
+    assert!(!brief.contains("flaky"), "{brief}");
+    assert_ne!(world.head(pull).await, head);
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.review.ci_rounds, record.review.rounds), (1, 0));
+    assert_eq!(world.said(pull).await.len(), 0, "nobody is notified of that");
+    assert_eq!(world.run().await.worked, 0, "{:?}", world.failures());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_conflict_with_the_base_is_resolved_by_a_merge_and_the_agent() {
+    let script = r#"if [ "$n" = 0 ]; then echo work > README.md; else echo both > README.md; fi"#;
+    let world = World::with_agent(script).start().await;
+    let issue = world.asks("Change README.md", "").await;
+    let pull = world.opens_a_pull().await;
+    let first = world.head(pull).await;
+    world.pushes_onto("ann", "main", "README.md", "theirs\n").await;
+    assert_eq!(world.look(&format!("/pulls/{pull}")).await["mergeable"], false);
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    assert_eq!(world.look(&format!("/pulls/{pull}")).await["mergeable"], true);
+    let commits = world.look(&format!("/pulls/{pull}/commits")).await;
+    assert_eq!(commits[0]["sha"], json!(first), "what was there stays: {commits}");
+    assert!(world.briefs(issue)[1].clone().contains("--- conflicts"));
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.review.base_rounds, record.state), (1, hob_domain::State::InReview));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_work_is_ended_by_a_comment_on_the_pull_request() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    world.comments("rob", pull, "/hob cancel").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "rob may not");
+    world.comments("ann", pull, "/hob cancel").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, Vec::<String>::new());
+    world.finish().await;
+}
