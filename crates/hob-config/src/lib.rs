@@ -32,7 +32,8 @@ pub use secret_files::{Fault, SecretFileError, SecretFiles};
 pub use secrets::{own_secrets, secrets_among};
 pub use sections::{
     AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
-    PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate, SessionSettings, TrustSettings,
+    NotifySettings, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate, SessionSettings,
+    TrustSettings,
 };
 pub use settings::{DEFAULTS, Settings};
 pub use settings_error::SettingsError;

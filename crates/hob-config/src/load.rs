@@ -43,6 +43,7 @@ impl Settings {
         let lists = [
             "labels.priority",
             "model.fallback",
+            "notify.mention",
             "sandbox.check_hosts",
             "sandbox.hosts",
             "sandbox.read",

@@ -243,6 +243,14 @@ pub struct PublishSettings {
     pub draft: bool,
 }
 
+/// `[notify]`: who is told what.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NotifySettings {
+    /// Who is mentioned where an issue is blocked: `actor`, `codeowners`, or logins.
+    pub mention: Vec<String>,
+}
+
 /// `[review]`: what happens on a pull request that is open.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

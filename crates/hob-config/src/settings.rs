@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentSettings, AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings,
-    LedgerSettings, Limits, ModelSettings, PollSettings, PublishSettings, RecipeSettings, Renamed, ReviewSettings,
-    SandboxSettings, SessionSettings, ToolSettings, TrustSettings, WorkspaceSettings,
+    LedgerSettings, Limits, ModelSettings, NotifySettings, PollSettings, PublishSettings, RecipeSettings, Renamed,
+    ReviewSettings, SandboxSettings, SessionSettings, ToolSettings, TrustSettings, WorkspaceSettings,
 };
 
 /// The defaults, as they are printed in the documentation.
@@ -50,6 +50,8 @@ pub struct Settings {
     pub limits: Limits,
     /// How checks run.
     pub checks: CheckSettings,
+    /// Who is told what.
+    pub notify: NotifySettings,
     /// How often the forge is asked.
     pub poll: PollSettings,
     /// How work is shown.

@@ -67,6 +67,9 @@ pub struct Blocked {
     pub question: String,
     /// Since when, by the forge's clock: an older comment answers nothing.
     pub since: Timestamp,
+    /// Whether the question has reached somebody: a comment that mentions them was written, or there is nobody to mention.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub told: bool,
 }
 
 impl Blocked {
@@ -337,7 +340,7 @@ impl BlockReason {
 
     /// The reason as the ledger keeps it.
     pub fn blocked(&self, since: Timestamp) -> Blocked {
-        Blocked { kind: self.kind(), text: self.text(), question: self.question(), since }
+        Blocked { kind: self.kind(), text: self.text(), question: self.question(), since, told: false }
     }
 }
 

@@ -25,6 +25,7 @@ mod plan;
 mod policy;
 mod poll;
 mod pull_report;
+mod question;
 mod record;
 mod redaction;
 mod rendered;
@@ -71,6 +72,7 @@ pub use plan::{Action, Decision, PlanRules, Planned, decide, plan, plan_chosen};
 pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use poll::{error_pause, poll_pause, until_due};
 pub use pull_report::{MovedBase, PullReport, evidence_table, failed_checks, pull_body};
+pub use question::{code_owner, question_body, question_mark};
 pub use record::{
     Answer, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,
     UnwritableRecord,

@@ -608,8 +608,13 @@ mod tests {
         let pull = PullNumber(9);
         let with = |state, status| IssueView { pull: Some((pull, status)), ..view(&["code"], Some(record(state))) };
         let rejected = |status| {
-            let blocked =
-                Blocked { kind: BlockKind::Rejected, text: String::new(), question: String::new(), since: at(1) };
+            let blocked = Blocked {
+                kind: BlockKind::Rejected,
+                text: String::new(),
+                question: String::new(),
+                since: at(1),
+                told: false,
+            };
             let record = Record { blocked: Some(blocked), ..record(State::Blocked) };
             IssueView { pull: Some((pull, status)), ..view(&["code", "blocked"], Some(record)) }
         };
@@ -650,8 +655,13 @@ mod tests {
 
     #[test]
     fn a_blocked_record_without_a_label_still_looks_for_an_answer() {
-        let blocked =
-            Blocked { kind: crate::BlockKind::Question, text: String::new(), question: String::new(), since: at(1) };
+        let blocked = Blocked {
+            kind: crate::BlockKind::Question,
+            text: String::new(),
+            question: String::new(),
+            since: at(1),
+            told: false,
+        };
         let record = Record { blocked: Some(blocked), ..record(State::Blocked) };
         assert_eq!(decided(view(&["code"], Some(record))), Decision::Act(Action::SeekAnswer));
     }

@@ -246,6 +246,7 @@ mod tests {
             text: "The agent needs an answer. <img src=x>".to_owned(),
             question: "UTC or local?".to_owned(),
             since: Timestamp::UNIX_EPOCH,
+            told: false,
         });
         insta::assert_snapshot!(status_body(&record, &rules()), @r"
         <!-- hob:status -->
@@ -281,6 +282,7 @@ mod tests {
             text: "It needs a word.".to_owned(),
             question: "May it?".to_owned(),
             since: Timestamp::UNIX_EPOCH,
+            told: false,
         });
         insta::assert_snapshot!(status_body(&record, &rules()), @r"
         <!-- hob:status -->

@@ -186,6 +186,8 @@ pub enum Note {
     Pushed,
     /// The agent said that the model's quota is used up.
     QuotaPause,
+    /// The question has reached somebody.
+    Told,
 }
 
 /// Makes a transition: the next record, and the sentence that tells it.
@@ -212,6 +214,11 @@ impl Record {
             Note::Failure(mark) => self.stalled = Some(mark),
             Note::QuotaPause => self.quota_pauses = self.quota_pauses.saturating_add(1),
             Note::Pushed => self.pushed = true,
+            Note::Told => {
+                if let Some(blocked) = self.blocked.as_mut() {
+                    blocked.told = true;
+                }
+            }
         }
     }
 

@@ -10,6 +10,7 @@
 //! | `reconcile` | one issue, one decision |
 //! | `attempt` | one lease, one end |
 //! | `transition` | a change's way to ledger, comment and labels |
+//! | `notify` | the one comment that brings a question to a person |
 //! | `settlement` | the issue's share of the repository's day |
 //! | `preflight` | what the worker needs, looked at before the first write |
 //! | `observe`, `pull_facts`, `authorize` | what the forge says, and whose label and word count |
@@ -25,6 +26,7 @@ mod event;
 pub mod explain;
 mod finished;
 mod labelled_by_hand;
+mod notify;
 mod observe;
 pub mod preflight;
 mod pull_facts;

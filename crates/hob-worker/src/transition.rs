@@ -8,6 +8,7 @@ use hob_forge::{BaseBranch, HeldLease, Issue};
 
 use crate::{
     WorkError, WorkEvent, Worker,
+    notify::tell_of_question,
     observe::{Observed, own_comment},
     settlement::settle_what_is_left,
 };
@@ -114,6 +115,9 @@ pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result
     let commented = comment(worker, &held.lease).await;
     if commented.as_ref().is_err_and(|error| matches!(error.class(), FailureClass::Transient { .. })) {
         return commented;
+    }
+    if state == State::Blocked {
+        tell_of_question(worker, held).await?;
     }
     label(worker, held, state).await?;
     commented

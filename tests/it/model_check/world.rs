@@ -86,8 +86,13 @@ impl Rec {
     /// The real record.
     pub(super) fn record(&self) -> Record {
         let nonce = |nonce: u8| Nonce(nonce.to_string());
-        let blocked =
-            || Blocked { kind: BlockKind::Question, text: String::new(), question: String::new(), since: at(LONG_AGO) };
+        let blocked = || Blocked {
+            kind: BlockKind::Question,
+            text: String::new(),
+            question: String::new(),
+            since: at(LONG_AGO),
+            told: true,
+        };
         let answer = |id: u8| Answer {
             actor: "ada".into(),
             text: String::new(),
