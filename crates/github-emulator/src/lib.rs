@@ -24,6 +24,7 @@ mod call;
 mod clock;
 mod connection;
 mod control;
+mod control_jobs;
 mod envelope;
 mod fault_layer;
 mod faults;
@@ -32,6 +33,9 @@ mod forge;
 mod git;
 mod git_http;
 mod graphql;
+mod job;
+mod job_log;
+mod job_making;
 mod markdown;
 mod measure;
 mod media;
@@ -61,6 +65,7 @@ pub use api::endpoints;
 pub use apps::{App, AppKey, InvalidKey};
 pub use faults::{Fault, InvalidFault, What, When};
 pub use forge::LoggedRequest;
+pub use job::{Annotation, AnnotationLevel, Job, JobChange, JobConclusion, JobIds, JobStatus, JobStep};
 pub use names::{InvalidRepoName, Login, RepoName, Timestamp};
 pub use options::Options;
 pub use seed::{Seed, SeedError};
@@ -69,6 +74,9 @@ pub use snapshots::SnapshotError;
 pub use state_file::StateFileError;
 pub use users::{AccountKind, InvalidUser, Role, User};
 pub use webhooks::{Delivery, Webhook};
+
+#[cfg(test)]
+mod rest_tests;
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,10 @@ use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::users::{AccountKind, Role, User};
+use super::{
+    job::Job,
+    users::{AccountKind, Role, User},
+};
 use crate::names::{Login, RepoName};
 
 /// Why a seed could not be sown.
@@ -101,6 +104,9 @@ pub(super) struct SeedRepository {
     pub(super) issues: Vec<SeedIssue>,
     #[serde(default)]
     pub(super) pulls: Vec<SeedIssue>,
+    /// Jobs of GitHub Actions.
+    #[serde(default)]
+    pub(super) jobs: Vec<Job>,
 }
 
 /// An issue or a pull request: the fields of the endpoint that opens it, and what happens to it then.

@@ -9,14 +9,18 @@ use tokio_util::sync::CancellationToken;
 use super::{
     api,
     connection::{Hangup, Lines},
-    control,
+    control, control_jobs,
     envelope::envelope,
     fault_layer::faulty,
     faults::Fault,
     forge::{Forge, LoggedRequest},
     git, git_http, graphql,
+    job::{Job, JobChange, JobIds},
+    job_log, job_making,
     options::Options,
-    pages, route,
+    pages,
+    refusal::Refusal,
+    route,
     seed::SeedError,
     snapshots::{self, SnapshotError},
     sow::{add_user, begin, make_repository},
@@ -122,8 +126,10 @@ fn router(forge: &Arc<Forge>) -> Router {
         .merge(route::pages(forge, graphql::ROUTES));
     let all = api
         .merge(control::routes(forge))
+        .merge(route::table(forge, control_jobs::ROUTES))
         .layer(from_fn_with_state(Arc::clone(forge), envelope))
         .merge(git_http::routes(forge))
+        .merge(job_log::routes(forge))
         .merge(pages::routes(forge));
     all.layer(from_fn_with_state(Arc::clone(forge), faulty))
 }
@@ -233,6 +239,26 @@ impl Running {
         make_repository(&self.forge, name, branch, copy).map(|commit| commit.to_string())
     }
 
+    /// Makes a job of GitHub Actions: nothing runs workflows here.
+    ///
+    /// # Errors
+    /// [`SeedError`] where there is no such repository or commit, or the run has a job of this name.
+    pub fn create_job(&self, name: &RepoName, job: &Job) -> Result<JobIds, SeedError> {
+        let made = job_making::make(&self.forge, name, job).map_err(|refusal| refused("a job", name, &refusal))?;
+        self.forge.save()?;
+        Ok(made)
+    }
+
+    /// Changes a job, by its id.
+    ///
+    /// # Errors
+    /// [`SeedError`] where there is no such repository or job.
+    pub fn change_job(&self, name: &RepoName, job: u64, change: &JobChange) -> Result<(), SeedError> {
+        let changed = job_making::change(&self.forge, name, job, change);
+        changed.map_err(|refusal| refused("a job", name, &refusal))?;
+        Ok(self.forge.save()?)
+    }
+
     /// Empties the forge, and makes it again what it was started as: its accounts and its seed.
     ///
     /// # Errors
@@ -284,6 +310,11 @@ impl Running {
         drop(state);
         Ok(self.forge.save()?)
     }
+}
+
+fn refused(what: &str, repository: &RepoName, refusal: &Refusal) -> SeedError {
+    let (what, refusal) = (what.to_owned(), refusal.to_string());
+    SeedError::Refused { what, repository: repository.clone(), refusal }
 }
 
 impl Drop for Running {

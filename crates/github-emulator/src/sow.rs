@@ -14,6 +14,7 @@ use super::{
     call::{Call, Reply},
     forge::Forge,
     git,
+    job_making::make,
     media::Media,
     refusal::Refusal,
     route::Route,
@@ -111,6 +112,10 @@ impl Sower<'_> {
         for (endpoint, issue) in all {
             self.open(endpoint, issue)?;
         }
+        for job in &seed.jobs {
+            make(self.forge, self.name, job)
+                .map_err(|refusal| self.refused(format!("the job {}", job.name), &refusal))?;
+        }
         if !seed.settings.is_empty() {
             self.ask("PATCH /repos/{owner}/{repo}", &[], None, Value::Object(seed.settings.clone()))?;
         }
@@ -148,11 +153,7 @@ impl Sower<'_> {
         body: Value,
     ) -> Result<Value, SeedError> {
         let caller = caller.cloned().unwrap_or_else(|| self.name.owner().into());
-        let refused = |refusal: &Refusal| SeedError::Refused {
-            what: format!("{endpoint} {body}"),
-            repository: self.name.clone(),
-            refusal: refusal.to_string(),
-        };
+        let refused = |refusal: &Refusal| self.refused(format!("{endpoint} {body}"), refusal);
         if self.forge.state().accounts.get(caller.as_str()).is_none() {
             return Err(refused(&Refusal::unprocessable(format!("there is no account `{caller}`"))));
         }
@@ -174,6 +175,10 @@ impl Sower<'_> {
         let route = self.routes.iter().find(|route| route.name() == endpoint);
         let answer = route.ok_or_else(|| Refusal::not_here(endpoint)).and_then(|route| route.serve(&call));
         answer.map(Reply::shown).map_err(|refusal| refused(&refusal))
+    }
+
+    fn refused(&self, what: String, refusal: &Refusal) -> SeedError {
+        SeedError::Refused { what, repository: self.name.clone(), refusal: refusal.to_string() }
     }
 }
 

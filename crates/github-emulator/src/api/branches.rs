@@ -16,7 +16,7 @@ use super::{
         users::Role,
         wire,
     },
-    checks,
+    check_suites, checks,
     refs::is_unborn,
     statuses,
 };
@@ -26,7 +26,7 @@ use crate::names::Timestamp;
 const HISTORY_MAX: usize = 10_000;
 
 /// What GitHub has below a commit, and this forge not.
-const NOT_HERE: [&str; 4] = ["/branches-where-head", "/check-suites", "/comments", "/pulls"];
+const NOT_HERE: [&str; 3] = ["/branches-where-head", "/comments", "/pulls"];
 
 /// The media types of a commit, and those of texts, which what hangs on it has.
 const COMMIT_MEDIA: &[Media] =
@@ -37,7 +37,7 @@ pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/branches/{*branch}", show),
     get("/repos/{owner}/{repo}/commits", commits).query(&["sha", "path", "author", "committer", "since", "until"]),
     get("/repos/{owner}/{repo}/commits/{*sha}", commit_or_below)
-        .query(&["check_name", "status", "filter"])
+        .query(&["app_id", "check_name", "status", "filter"])
         .media(COMMIT_MEDIA),
 ];
 
@@ -172,10 +172,14 @@ fn changes_path(commit: &Commit<'_>, path: &str) -> Result<bool, git2::Error> {
 
 /// A commit, or what hangs on it. One pattern for all, because the name of a branch may have slashes in it.
 fn commit_or_below(call: &Call) -> Answer {
-    let below: [(&str, Route); 3] = [
+    let below: [(&str, Route); 4] = [
         (
             "/check-runs",
-            get("/repos/{owner}/{repo}/check-runs", checks::list).query(&["check_name", "status", "filter"]),
+            get("/repos/{owner}/{repo}/check-runs", checks::list).query(&["app_id", "check_name", "status", "filter"]),
+        ),
+        (
+            "/check-suites",
+            get("/repos/{owner}/{repo}/check-suites", check_suites::list).query(&["app_id", "check_name"]),
         ),
         ("/statuses", get("/repos/{owner}/{repo}/statuses", statuses::list)),
         ("/status", get("/repos/{owner}/{repo}/statuses", statuses::combined)),

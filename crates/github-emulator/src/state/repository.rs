@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{super::users::Role, Account, Issue, records::Records};
+use super::{super::users::Role, Account, CheckRun, Issue, WorkflowRun, records::Records};
 use crate::names::{Login, RepoName, Timestamp};
 
 /// Who can see a repository.
@@ -38,23 +38,6 @@ pub(in super::super) struct CommitStatus {
     pub(in super::super) target_url: Option<String>,
     pub(in super::super) creator: Login,
     pub(in super::super) at: Timestamp,
-}
-
-/// A check run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(in super::super) struct CheckRun {
-    pub(in super::super) id: u64,
-    pub(in super::super) sha: String,
-    pub(in super::super) name: String,
-    pub(in super::super) status: String,
-    pub(in super::super) conclusion: Option<String>,
-    pub(in super::super) details_url: Option<String>,
-    pub(in super::super) external_id: Option<String>,
-    pub(in super::super) started_at: Option<String>,
-    pub(in super::super) completed_at: Option<String>,
-    pub(in super::super) title: Option<String>,
-    pub(in super::super) summary: Option<String>,
-    pub(in super::super) text: Option<String>,
 }
 
 /// How pull requests may be merged.
@@ -107,6 +90,9 @@ pub(in super::super) struct Repository {
     pub(in super::super) statuses: Records<u64, CommitStatus>,
     #[serde(skip)]
     pub(in super::super) checks: Records<u64, CheckRun>,
+    /// Runs of workflows.
+    #[serde(skip)]
+    pub(in super::super) runs: Records<u64, WorkflowRun>,
     /// The serialized form that was stored last.
     #[serde(skip)]
     pub(super) stored_head: Value,
@@ -135,6 +121,7 @@ impl Repository {
             issues: Records::default(),
             statuses: Records::default(),
             checks: Records::default(),
+            runs: Records::default(),
             stored_head: Value::Null,
         }
     }
@@ -156,6 +143,28 @@ impl Repository {
         }
         let own = self.collaborators.get(&account.login.as_str().to_ascii_lowercase()).copied();
         own.unwrap_or(account.role)
+    }
+
+    /// The newest check run of each name in each suite of a commit, newest first.
+    pub(in super::super) fn latest_checks(&self, sha: &str) -> Vec<&CheckRun> {
+        let mut found: Vec<&CheckRun> = Vec::new();
+        for run in self.checks.values().rev().filter(|run| run.sha == sha) {
+            if !found.iter().any(|known| known.name == run.name && known.suite == run.suite) {
+                found.push(run);
+            }
+        }
+        found
+    }
+
+    /// The newest status of each context of a commit, newest first.
+    pub(in super::super) fn latest_statuses(&self, sha: &str) -> Vec<&CommitStatus> {
+        let mut found: Vec<&CommitStatus> = Vec::new();
+        for status in self.statuses.values().rev().filter(|status| status.sha == sha) {
+            if !found.iter().any(|known| known.context == status.context) {
+                found.push(status);
+            }
+        }
+        found
     }
 
     /// The label of this name, without regard to case.

@@ -10,6 +10,7 @@ use super::{
         page::connection_with,
     },
     account::actor,
+    suite::{annotations, steps, suite},
 };
 
 pub(super) const DESCRIPTION: &str = r"
@@ -28,6 +29,7 @@ type StatusCheckRollupContextConnection {
 type CheckRunStateCount { count: Int! state: CheckRunState! }
 type StatusContextStateCount { count: Int! state: StatusState! }
 type CheckRun implements Node & UniformResourceLocatable {
+    annotations: CheckAnnotationConnection
     checkSuite: CheckSuite!
     completedAt: DateTime
     conclusion: CheckConclusionState
@@ -42,14 +44,12 @@ type CheckRun implements Node & UniformResourceLocatable {
     resourcePath: URI!
     startedAt: DateTime
     status: CheckStatusState!
+    steps(number: Int): CheckStepConnection
     summary: String
     text: String
     title: String
     url: URI!
 }
-type CheckSuite { repository: Repository! workflowRun: WorkflowRun }
-type WorkflowRun { event: String! workflow: Workflow! }
-type Workflow { name: String! }
 type StatusContext implements Node {
     commit: Commit
     context: String!
@@ -72,7 +72,7 @@ enum CheckRunState {
 }
 ";
 
-/// The newest check run of each name and the newest status of each context.
+/// The newest check run of each name in a suite and the newest status of each context.
 struct Rollup<'s> {
     repo: &'s Repository,
     sha: String,
@@ -82,17 +82,7 @@ struct Rollup<'s> {
 
 /// What the checks of a commit say together; `null` where it has none.
 pub(super) fn rollup<'s>(repo: &'s Repository, sha: &str) -> Out<'s> {
-    let (mut runs, mut statuses): (Vec<&CheckRun>, Vec<&CommitStatus>) = (Vec::new(), Vec::new());
-    for run in repo.checks.values().rev().filter(|run| run.sha == sha) {
-        if !runs.iter().any(|known| known.name == run.name) {
-            runs.push(run);
-        }
-    }
-    for status in repo.statuses.values().rev().filter(|status| status.sha == sha) {
-        if !statuses.iter().any(|known| known.context == status.context) {
-            statuses.push(status);
-        }
-    }
+    let (mut runs, mut statuses) = (repo.latest_checks(sha), repo.latest_statuses(sha));
     runs.reverse();
     statuses.reverse();
     if runs.is_empty() && statuses.is_empty() {
@@ -181,12 +171,16 @@ impl<'s> Object<'s> for RunNode<'s> {
         "CheckRun"
     }
 
-    fn field(&self, at: &At<'s>, name: &str, _: &Args) -> Resolved<'s> {
-        let (run, below) = (self.run, format!("/runs/{}", self.run.id));
+    fn field(&self, at: &At<'s>, name: &str, args: &Args) -> Resolved<'s> {
+        let run = self.run;
+        let below = match &run.job {
+            Some(job) => format!("/actions/runs/{}/job/{}", job.run, run.id),
+            None => format!("/runs/{}", run.id),
+        };
         let repository = || Out::Node(node_id("Repository", self.repo.id));
         Ok(match name {
-            // There are no workflows: a check run is made through the API.
-            "checkSuite" => made("CheckSuite", [("repository", repository()), ("workflowRun", Out::Null)]),
+            "annotations" => annotations(at, args, self.repo, run),
+            "checkSuite" => suite(at, self.repo, run),
             "completedAt" => Out::leaf(run.completed_at.as_deref()),
             "conclusion" => Out::leaf(run.conclusion.as_ref().map(|conclusion| conclusion.to_uppercase())),
             "databaseId" => Out::leaf(run.id),
@@ -200,6 +194,7 @@ impl<'s> Object<'s> for RunNode<'s> {
             "resourcePath" => Out::leaf(format!("/{}{below}", self.repo.name)),
             "startedAt" => Out::leaf(run.started_at.as_deref()),
             "status" => Out::leaf(run.status.to_uppercase()),
+            "steps" => steps(args, run),
             "summary" => Out::leaf(run.summary.as_deref()),
             "text" => Out::leaf(run.text.as_deref()),
             "title" => Out::leaf(run.title.as_deref()),

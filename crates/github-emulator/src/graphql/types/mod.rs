@@ -16,6 +16,7 @@ mod reaction;
 mod repository;
 mod review;
 mod search;
+mod suite;
 mod table;
 mod template;
 mod text;
