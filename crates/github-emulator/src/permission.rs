@@ -30,8 +30,11 @@ impl Needed {
             "actions" => &[Actions],
             // The App asks for its own installation with its key.
             "installation" => return None,
-            // What hangs on a commit is served by routes of its own, which name their permission.
+            // What hangs on a commit or a branch is served by routes of its own, which name their permission.
             "commits" if below.ends_with("{*sha}") => return None,
+            "branches" if below.ends_with("{*branch}") => return None,
+            "branches" if below.contains("/protection") => &[Administration],
+            "rules" => &[Metadata],
             _ => &[Contents],
         };
         Some(Self { any_of, access })
@@ -73,6 +76,7 @@ mod tests {
             ("POST", "/git/refs", "contents=write"),
             ("POST", "/check-runs", "checks=write"),
             ("POST", "/actions/jobs/{id}/rerun", "actions=write"),
+            ("PUT", "/branches/{branch}/protection", "administration=write"),
             ("GET", "/collaborators/{login}/permission", "metadata=read"),
         ] {
             let pattern = format!("/repos/{{owner}}/{{repo}}{below}");

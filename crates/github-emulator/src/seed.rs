@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::{
+    branch_rules::BranchRules,
     job::Job,
     users::{AccountKind, Role, User},
 };
@@ -92,6 +93,12 @@ pub(super) struct SeedRepository {
     pub(super) branches: BTreeMap<String, BTreeMap<String, String>>,
     #[serde(default)]
     pub(super) protected: Vec<String>,
+    /// What the protection of branches requires.
+    #[serde(default)]
+    pub(super) protection: BTreeMap<String, BranchRules>,
+    /// What rulesets require, by branch.
+    #[serde(default)]
+    pub(super) rulesets: BTreeMap<String, BranchRules>,
     #[serde(default)]
     pub(super) collaborators: BTreeMap<String, String>,
     /// The fields of `PATCH /repos/{owner}/{repo}`.

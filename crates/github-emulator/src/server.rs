@@ -8,8 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     api,
+    branch_rules::BranchRules,
     connection::{Hangup, Lines},
-    control, control_jobs,
+    control, control_jobs, control_pulls,
     envelope::envelope,
     fault_layer::faulty,
     faults::Fault,
@@ -17,6 +18,7 @@ use super::{
     git, git_http, graphql,
     job::{Job, JobChange, JobIds},
     job_log, job_making,
+    merge_queue::RemovalReason,
     options::Options,
     pages,
     refusal::Refusal,
@@ -24,7 +26,7 @@ use super::{
     seed::SeedError,
     snapshots::{self, SnapshotError},
     sow::{add_user, begin, make_repository},
-    state::Repository,
+    state::{EventKind, Repository},
     state_file::{StateFile, StateFileError},
     users::{Role, User},
     webhook_events,
@@ -126,7 +128,7 @@ fn router(forge: &Arc<Forge>) -> Router {
         .merge(route::pages(forge, graphql::ROUTES));
     let all = api
         .merge(control::routes(forge))
-        .merge(route::table(forge, control_jobs::ROUTES))
+        .merge(route::table(forge, control_jobs::ROUTES.iter().chain(control_pulls::ROUTES)))
         .layer(from_fn_with_state(Arc::clone(forge), envelope))
         .merge(git_http::routes(forge))
         .merge(job_log::routes(forge))
@@ -218,6 +220,44 @@ impl Running {
     /// [`SeedError::Absent`] where there is no such repository.
     pub fn protect(&self, name: &RepoName, branches: &[&str]) -> Result<(), SeedError> {
         self.change(name, |repo| repo.protected = branches.iter().map(|&branch| branch.to_owned()).collect())
+    }
+
+    /// Lets the protection of a branch require this.
+    ///
+    /// # Errors
+    /// [`SeedError::Absent`] where there is no such repository.
+    pub fn protect_branch(&self, name: &RepoName, branch: &str, rules: BranchRules) -> Result<(), SeedError> {
+        self.change(name, |repo| {
+            repo.rules.insert(branch.to_owned(), rules);
+        })
+    }
+
+    /// Lets a ruleset require this of a branch, of admins too; without rules it requires nothing.
+    ///
+    /// # Errors
+    /// [`SeedError`] where there is no such repository.
+    pub fn set_ruleset(&self, name: &RepoName, branch: &str, rules: Option<BranchRules>) -> Result<(), SeedError> {
+        let set = control_pulls::set_ruleset(&self.forge, name, branch, rules);
+        set.map_err(|refusal| refused("a ruleset", name, &refusal))?;
+        Ok(self.forge.save()?)
+    }
+
+    /// Notes that a pull request was added to the merge queue, or removed from it for a reason. There is no queue.
+    ///
+    /// # Errors
+    /// [`SeedError`] where there is no such open pull request.
+    pub fn note_merge_queue(
+        &self,
+        name: &RepoName,
+        number: u64,
+        removed: Option<RemovalReason>,
+    ) -> Result<(), SeedError> {
+        let kind = removed.map_or(EventKind::AddedToMergeQueue, |reason| EventKind::RemovedFromMergeQueue { reason });
+        let noted = control_pulls::record(&self.forge, name, number, &name.owner().into(), kind);
+        noted.map_err(|refusal| refused("the merge queue", name, &refusal))?;
+        self.forge.save()?;
+        webhook_events::queue_new_events(&self.forge);
+        Ok(())
     }
 
     /// Makes a public repository whose branch `main` has these files (path, content, executable) in one commit, the

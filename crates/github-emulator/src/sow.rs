@@ -11,6 +11,7 @@ use secrecy::ExposeSecret;
 use serde_json::{Map, Value, json};
 
 use super::{
+    branch_rules::{BranchRules, Ruleset},
     call::{Call, Reply},
     forge::Forge,
     git,
@@ -99,6 +100,9 @@ impl Sower<'_> {
         })?;
         if let Some(repo) = self.forge.state().repositories.get_mut(self.name.owner(), self.name.name()) {
             repo.protected.clone_from(&seed.protected);
+            repo.rules.clone_from(&seed.protection);
+            let ruleset = |rules: &BranchRules| Ruleset { id: self.forge.next_id(), rules: rules.clone() };
+            repo.rulesets = seed.rulesets.iter().map(|(branch, rules)| (branch.clone(), ruleset(rules))).collect();
         }
         for (login, role) in &seed.collaborators {
             let body = json!({"permission": role});

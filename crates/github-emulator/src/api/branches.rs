@@ -34,7 +34,6 @@ const COMMIT_MEDIA: &[Media] =
 
 pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/branches", list).query(&["protected"]),
-    get("/repos/{owner}/{repo}/branches/{*branch}", show),
     get("/repos/{owner}/{repo}/commits", commits).query(&["sha", "path", "author", "committer", "since", "until"]),
     get("/repos/{owner}/{repo}/commits/{*sha}", commit_or_below)
         .query(&["app_id", "check_name", "status", "filter"])
@@ -53,7 +52,7 @@ fn list(call: &Call) -> Answer {
     found.sort();
     let state = call.state();
     let view = call.view(&state)?;
-    let protects = |name: &str| view.repo.protects(&format!("refs/heads/{name}"));
+    let protects = |name: &str| view.repo.is_protected(name);
     match call.choice("Branch", "protected", &["", "true", "false"])? {
         "" => {}
         wanted => found.retain(|(name, _)| protects(name) == (wanted == "true")),
@@ -64,25 +63,22 @@ fn list(call: &Call) -> Answer {
     }))
 }
 
-fn show(call: &Call) -> Answer {
+/// A branch.
+pub(super) fn show(call: &Call) -> Answer {
     let git = call.read_git()?;
     let name = call.part("branch");
-    let absent = || match name.contains("/protection") {
-        true => Refusal::not_here(&format!("GET {}", call.location)),
-        false => Refusal::new(http::StatusCode::NOT_FOUND, "Branch not found"),
-    };
+    let absent = || Refusal::new(http::StatusCode::NOT_FOUND, "Branch not found");
     let target = git.refname_to_id(&format!("refs/heads/{name}")).map_err(|_| absent())?;
     let commit = git.find_commit(target)?;
     let state = call.state();
     let view = call.view(&state)?;
-    let protected = view.repo.protects(&format!("refs/heads/{name}"));
     let own = view.api(&format!("/branches/{name}"));
     Ok(Reply::ok(json!({
         "name": name,
         "commit": wire::commit(view, &commit),
         "_links": {"self": own, "html": view.html(&format!("/tree/{name}"))},
-        "protected": protected,
-        "protection": {"enabled": protected, "required_status_checks": {"enforcement_level": "off", "contexts": [], "checks": []}},
+        "protected": view.repo.is_protected(name),
+        "protection": wire::short_protection(view, name),
         "protection_url": format!("{own}/protection"),
     })))
 }

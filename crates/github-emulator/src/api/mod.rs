@@ -20,6 +20,7 @@ mod labels;
 mod merge;
 mod meta;
 mod objects;
+mod protection;
 mod pulls;
 mod reactions;
 mod refs;
@@ -33,6 +34,7 @@ mod reviewers;
 mod reviews;
 mod statuses;
 mod table;
+mod update_branch;
 
 pub use table::endpoints;
 pub(super) use table::routes;

@@ -53,6 +53,7 @@ fn again(
     call: &Call,
     which: impl for<'s> FnOnce(&Call, &'s Repository) -> Result<(Vec<&'s CheckRun>, Vec<&'s CheckRun>), Refusal>,
 ) -> Answer {
+    call.fields("WorkflowRun")?;
     let actor = call.actor()?;
     let (name, new) = {
         let mut state = call.state();

@@ -2,13 +2,13 @@
 
 use super::{
     super::route::Route, actions, annotations, apps, assignees, branches, checks, collaborators, comments, compare,
-    contents, events, issue_edit, issue_labels, issues, labels, merge, meta, objects, pulls, reactions, refs,
-    relations, repo_edit, repos, reruns, review_comments, reviewers, reviews, statuses,
+    contents, events, issue_edit, issue_labels, issues, labels, merge, meta, objects, protection, pulls, reactions,
+    refs, relations, repo_edit, repos, reruns, review_comments, reviewers, reviews, statuses, update_branch,
 };
 
 /// Every endpoint that the forge has.
 pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
-    let topics: [&'static [Route]; 30] = [
+    let topics: [&'static [Route]; 32] = [
         actions::ROUTES,
         annotations::ROUTES,
         apps::ROUTES,
@@ -28,6 +28,7 @@ pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
         meta::ROUTES,
         objects::READ,
         objects::WRITE,
+        protection::ROUTES,
         pulls::ROUTES,
         reactions::ROUTES,
         refs::ROUTES,
@@ -39,6 +40,7 @@ pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
         reviewers::ROUTES,
         reviews::ROUTES,
         statuses::ROUTES,
+        update_branch::ROUTES,
     ];
     topics.into_iter().flatten()
 }

@@ -2,3 +2,4 @@
 
 mod actions;
 mod checks;
+mod merging;

@@ -5,7 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{super::users::Role, Account, CheckRun, Issue, WorkflowRun, records::Records};
+use super::{
+    super::{
+        branch_rules::{BranchRules, Ruleset},
+        users::Role,
+    },
+    Account, CheckRun, Issue, WorkflowRun,
+    records::Records,
+};
 use crate::names::{Login, RepoName, Timestamp};
 
 /// Who can see a repository.
@@ -83,6 +90,12 @@ pub(in super::super) struct Repository {
     pub(in super::super) collaborators: BTreeMap<String, Role>,
     /// Branches that nobody below `maintain` may push to.
     pub(in super::super) protected: Vec<String>,
+    /// What the protection of a branch requires, by branch.
+    #[serde(default)]
+    pub(in super::super) rules: BTreeMap<String, BranchRules>,
+    /// What rulesets require, by branch.
+    #[serde(default)]
+    pub(in super::super) rulesets: BTreeMap<String, Ruleset>,
     pub(in super::super) labels: Vec<Label>,
     #[serde(skip)]
     pub(in super::super) issues: Records<u64, Issue>,
@@ -117,6 +130,8 @@ impl Repository {
             pushed_at: now,
             collaborators: BTreeMap::new(),
             protected: Vec::new(),
+            rules: BTreeMap::new(),
+            rulesets: BTreeMap::new(),
             labels: Vec::new(),
             issues: Records::default(),
             statuses: Records::default(),
@@ -183,7 +198,18 @@ impl Repository {
         self.issues.last_key().map_or(1, |last| last + 1)
     }
 
-    /// Whether this ref is a protected branch.
+    /// Whether a branch is protected, whatever it requires.
+    pub(in super::super) fn is_protected(&self, branch: &str) -> bool {
+        self.rules.contains_key(branch) || self.protected.iter().any(|known| known == branch)
+    }
+
+    /// All that is required of a branch.
+    pub(in super::super) fn rules_of(&self, branch: &str) -> impl Iterator<Item = &BranchRules> {
+        let by_ruleset = self.rulesets.get(branch).map(|ruleset| &ruleset.rules);
+        self.rules.get(branch).into_iter().chain(by_ruleset)
+    }
+
+    /// Whether this ref is a branch that only some may push to.
     pub(in super::super) fn protects(&self, reference: &str) -> bool {
         reference.strip_prefix("refs/heads/").is_some_and(|branch| self.protected.iter().any(|p| p == branch))
     }

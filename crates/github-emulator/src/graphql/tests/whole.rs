@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::fixture::Fixture;
+use crate::RemovalReason;
 
 type Types = BTreeMap<String, Value>;
 
@@ -32,6 +33,9 @@ fn selection(types: &Types, of: &str, seen: &mut BTreeSet<String>) -> String {
                 "first" => args.push("first: 5".to_owned()),
                 "number" if name == "pullRequest" => args.push("number: 2".to_owned()),
                 "number" => args.push("number: 1".to_owned()),
+                "itemTypes" if name == "timelineItems" => {
+                    args.push("itemTypes: [ADDED_TO_MERGE_QUEUE_EVENT, REMOVED_FROM_MERGE_QUEUE_EVENT]".to_owned());
+                }
                 "qualifiedName" => args.push("qualifiedName: \"main\"".to_owned()),
                 "name" => args.push(format!("name: \"{}\"", if name == "label" { "code" } else { "site" })),
                 "login" => args.push("login: \"ada\"".to_owned()),
@@ -160,6 +164,9 @@ async fn everything(fixture: &Fixture) -> Vec<String> {
         .await;
     let child = fixture.rest("ta", "POST /repos/ada/site/issues", json!({"title": "Part"})).await;
     fixture.rest("ta", "POST /repos/ada/site/issues/1/sub_issues", json!({"sub_issue_id": child["id"]})).await;
+    for removed in [None, Some(RemovalReason::CiFailure)] {
+        fixture.forge.note_merge_queue(&"ada/site".parse().unwrap(), number, removed).unwrap();
+    }
     let found = fixture
         .data(
             "ta",

@@ -3,7 +3,8 @@
 use super::{
     super::{
         super::{
-            state::{CheckRun, CommitStatus, Repository},
+            merge_state::is_required,
+            state::{CheckRun, CommitStatus, Pull, Repository},
             wire::{node_id, time},
         },
         object::{Args, At, Object, Out, Resolved, made, unresolved},
@@ -123,7 +124,7 @@ impl<'s> Object<'s> for Rollup<'s> {
             "commit" => Out::Node(node_id("Commit", &self.sha)),
             "contexts" => {
                 let runs = self.runs.iter().map(|run| (run.id, run_of(self.repo, run)));
-                let statuses = self.statuses.iter().map(|status| (status.id, status_of(status)));
+                let statuses = self.statuses.iter().map(|status| (status.id, status_of(self.repo, status)));
                 let more = vec![
                     ("checkRunCount", Out::leaf(self.runs.len())),
                     ("statusContextCount", Out::leaf(self.statuses.len())),
@@ -157,8 +158,17 @@ pub(super) fn run_of<'s>(repo: &'s Repository, run: &'s CheckRun) -> Out<'s> {
 }
 
 /// A commit status.
-pub(super) fn status_of(status: &CommitStatus) -> Out<'_> {
-    Out::object(StatusNode { status })
+pub(super) fn status_of<'s>(repo: &'s Repository, status: &'s CommitStatus) -> Out<'s> {
+    Out::object(StatusNode { repo, status })
+}
+
+/// The base branch of the pull request that the arguments name.
+fn asked_about<'s>(repo: &'s Repository, args: &Args) -> Option<&'s str> {
+    let number = args.int("pullRequestNumber").and_then(|number| u64::try_from(number).ok());
+    let id = args.text("pullRequestId");
+    let mut pulls = repo.issues.values().filter_map(|issue| Some((issue.number, issue.pull.as_ref()?)));
+    let asked = |pull: &Pull| id.is_some_and(|id| id == node_id("PullRequest", pull.id));
+    pulls.find(|(known, pull)| Some(*known) == number || asked(pull)).map(|(_, pull)| pull.base_ref.as_str())
 }
 
 struct RunNode<'s> {
@@ -187,7 +197,10 @@ impl<'s> Object<'s> for RunNode<'s> {
             "detailsUrl" => Out::leaf(run.details_url.clone().unwrap_or_else(|| at.page(self.repo, &below))),
             "externalId" => Out::leaf(run.external_id.as_deref()),
             "id" => Out::leaf(node_id("CheckRun", run.id)),
-            "isRequired" => Out::leaf(false),
+            "isRequired" => {
+                let app = run.app.as_ref().map(|app| app.id);
+                Out::leaf(asked_about(self.repo, args).is_some_and(|base| is_required(self.repo, base, &run.name, app)))
+            }
             "name" => Out::leaf(run.name.as_str()),
             "permalink" | "url" => Out::leaf(at.page(self.repo, &below)),
             "repository" => repository(),
@@ -204,6 +217,7 @@ impl<'s> Object<'s> for RunNode<'s> {
 }
 
 struct StatusNode<'s> {
+    repo: &'s Repository,
     status: &'s CommitStatus,
 }
 
@@ -212,7 +226,7 @@ impl<'s> Object<'s> for StatusNode<'s> {
         "StatusContext"
     }
 
-    fn field(&self, at: &At<'s>, name: &str, _: &Args) -> Resolved<'s> {
+    fn field(&self, at: &At<'s>, name: &str, args: &Args) -> Resolved<'s> {
         let status = self.status;
         Ok(match name {
             "commit" => Out::Node(node_id("Commit", &status.sha)),
@@ -221,7 +235,10 @@ impl<'s> Object<'s> for StatusNode<'s> {
             "creator" => actor(at, &status.creator),
             "description" => Out::leaf(status.description.as_deref()),
             "id" => Out::leaf(node_id("StatusContext", status.id)),
-            "isRequired" => Out::leaf(false),
+            "isRequired" => {
+                let base = asked_about(self.repo, args);
+                Out::leaf(base.is_some_and(|base| is_required(self.repo, base, &status.context, None)))
+            }
             "state" => Out::leaf(status.state.to_uppercase()),
             "targetUrl" => Out::leaf(status.target_url.as_deref()),
             _ => return unresolved("StatusContext", name),

@@ -21,6 +21,7 @@ mod table;
 mod template;
 mod text;
 mod thread;
+mod timeline;
 
 pub(super) use find::find;
 pub(super) use query::Query;

@@ -2,7 +2,7 @@
 
 use super::{
     account, check, comment, commit, common, conversation, issue, label, pull, query, reaction, repository, review,
-    search, suite, template, text, thread,
+    search, suite, template, text, thread, timeline,
 };
 
 /// Each type's description, in GraphQL's schema language.
@@ -25,4 +25,5 @@ pub(in super::super) const DESCRIPTIONS: &[&str] = &[
     template::DESCRIPTION,
     text::DESCRIPTION,
     thread::DESCRIPTION,
+    timeline::DESCRIPTION,
 ];
