@@ -7,6 +7,7 @@ import { endpoints, start } from "./lib/forge.mjs";
 import { Description } from "./lib/description.mjs";
 import { Report } from "./lib/report.mjs";
 import { Session } from "./lib/session.mjs";
+import { actions } from "./checks/actions.mjs";
 import { APP_FLAGS, apps } from "./checks/apps.mjs";
 import { branches } from "./checks/branches.mjs";
 import { collaborators } from "./checks/collaborators.mjs";
@@ -20,6 +21,7 @@ import { limits } from "./checks/limits.mjs";
 import { meta } from "./checks/meta.mjs";
 import { objects } from "./checks/objects.mjs";
 import { octokit } from "./checks/octokit.mjs";
+import { protection } from "./checks/protection.mjs";
 import { pulls } from "./checks/pulls.mjs";
 import { refs } from "./checks/refs.mjs";
 import { relations } from "./checks/relations.mjs";
@@ -29,8 +31,8 @@ import { everywhere } from "./checks/everywhere.mjs";
 import { Receiver, webhooks } from "./checks/webhooks.mjs";
 
 const TOPICS = {
-  meta, labels, issues, comments, relations, collaborators, objects, refs, contents, branches, pulls, reviews, results,
-  apps, git, graphql, octokit, webhooks,
+  meta, labels, issues, comments, relations, collaborators, objects, refs, contents, branches, pulls, protection, reviews, results,
+  actions, apps, git, graphql, octokit, webhooks,
 };
 
 async function main() {
@@ -45,6 +47,7 @@ async function main() {
     session.receiver = receiver;
     for (const [name, topic] of Object.entries(TOPICS)) {
       if (wanted.length && !wanted.includes(name)) continue;
+      await session.anew();
       await topic(session, report).catch((error) => report.check(`the checks of ${name}`, error.stack));
     }
     if (!wanted.length) {

@@ -1,9 +1,10 @@
 //! The embedded forge makes no success up: what it does not do is refused by name, and what it takes is obeyed.
 
+use github_emulator::{BranchRules, RequiredChecks};
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::local_forge::Fixture;
+use crate::local_forge::{Fixture, site};
 
 const ISSUES: &str = "/repos/acme/site/issues";
 
@@ -234,4 +235,31 @@ async fn a_blob_has_githubs_limit() {
     let large = "x".repeat((100 << 20) + 1);
     let refused = fixture.post("tw", "/repos/acme/site/git/blobs", json!({"content": large})).await;
     assert_eq!((refused.status, &refused.body["errors"][0]["field"]), (422, &json!("content")));
+}
+
+#[tokio::test]
+async fn a_push_obeys_the_rules_of_its_branch() {
+    let fixture = Fixture::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    fixture.git(folder.path(), &["clone", "-q", &fixture.clone_url("tw"), "w"]).await;
+    let work = folder.path().join("w");
+    fixture.git(&work, &["commit", "-q", "--allow-empty", "-m", "One"]).await;
+    let rules = BranchRules { required_linear_history: true, ..BranchRules::default() };
+    fixture.forge.protect_branch(&site(), "main", rules.clone()).unwrap();
+    let (ok, said) = fixture.git(&work, &["push", "origin", "HEAD:main"]).await;
+    assert!(ok, "nothing forbids it: {said}");
+    fixture.git(&work, &["commit", "-q", "--amend", "--allow-empty", "-m", "Other"]).await;
+    let (ok, said) = fixture.git(&work, &["push", "--force", "origin", "HEAD:main"]).await;
+    assert!(!ok && said.contains("non-fast-forward"), "{said}");
+    let (ok, said) = fixture.git(&work, &["push", "origin", ":main"]).await;
+    assert!(!ok && said.contains("Cannot delete this branch"), "{said}");
+    fixture.git(&work, &["reset", "-q", "--hard", "origin/main"]).await;
+    fixture.git(&work, &["commit", "-q", "--allow-empty", "-m", "Two"]).await;
+    let required_status_checks = Some(RequiredChecks::named(&["test"]));
+    let rules = BranchRules { required_status_checks, ..rules };
+    fixture.forge.set_ruleset(&site(), "main", Some(rules)).unwrap();
+    let (ok, said) = fixture.git(&work, &["push", &fixture.clone_url("ta"), "HEAD:main"]).await;
+    assert!(!ok && said.contains("GH013") && said.contains("Required status check \"test\" is expected."), "{said}");
+    let (ok, said) = fixture.git(&work, &["push", "origin", "HEAD:other"]).await;
+    assert!(ok, "{said}");
 }

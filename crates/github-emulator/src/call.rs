@@ -221,6 +221,11 @@ impl Reply {
         }
     }
 
+    /// 302: what was asked for is there.
+    pub(super) fn found(location: String) -> Self {
+        Self { status: StatusCode::FOUND, location: Some(location), ..Self::empty() }
+    }
+
     /// This status with this JSON.
     pub(super) fn json(status: StatusCode, body: Value) -> Self {
         Self { status, content: Content::Json(body), ..Self::empty() }

@@ -1,5 +1,5 @@
-//! What a test in any language does with the forge itself, beside GitHub's API: reset it, take a snapshot, bring one back.
-//! An account with the role `admin` may.
+//! What a test in any language does with the forge itself, beside GitHub's API: reset it, take a snapshot, bring one back;
+//! and in `control_jobs` what happens elsewhere on GitHub. An account with the role `admin` may.
 
 use std::sync::Arc;
 
@@ -10,15 +10,18 @@ use axum::{
     routing::{post, put},
 };
 use http::StatusCode;
+use serde_json::Value;
 
 use super::{
     api,
+    call::Call,
     envelope::Caller,
     forge::Forge,
     refusal::Refusal,
     snapshots::{self, SnapshotError},
     users::Role,
 };
+use crate::names::{Login, RepoName};
 
 /// The routes below `/_forge`.
 pub(super) fn routes(forge: &Arc<Forge>) -> Router {
@@ -56,9 +59,8 @@ async fn done(
     work: impl FnOnce(&Arc<Forge>) -> Result<(), SnapshotError> + Send + 'static,
 ) -> Response {
     let Some(signed_in) = &caller.0 else { return Refusal::anonymous().into_response() };
-    let role = forge.state().accounts.get(signed_in.login.as_str()).map(|account| account.role);
-    if role != Some(Role::Admin) || signed_in.grant.is_some() {
-        return Refusal::new(StatusCode::FORBIDDEN, "Must have the role admin.").into_response();
+    if let Err(refusal) = is_admin(&forge, &signed_in.login, signed_in.grant.is_some()) {
+        return refusal.into_response();
     }
     match tokio::task::spawn_blocking(move || work(&forge)).await {
         Ok(Ok(())) => StatusCode::NO_CONTENT.into_response(),
@@ -69,4 +71,34 @@ async fn done(
         Ok(Err(error)) => Refusal::internal(error).into_response(),
         Err(died) => Refusal::internal(died).into_response(),
     }
+}
+
+/// Refuses a call of anyone who is no admin of the forge.
+///
+/// # Errors
+/// 401 where nobody signed in, and 403.
+pub(super) fn admin(call: &Call) -> Result<(), Refusal> {
+    is_admin(&call.forge, call.actor()?, call.grant.is_some())
+}
+
+fn is_admin(forge: &Forge, login: &Login, by_installation: bool) -> Result<(), Refusal> {
+    let role = forge.state().accounts.get(login.as_str()).map(|account| account.role);
+    if role == Some(Role::Admin) && !by_installation {
+        return Ok(());
+    }
+    Err(Refusal::new(StatusCode::FORBIDDEN, "Must have the role admin."))
+}
+
+/// The repository that the body names, and the other fields of the body.
+///
+/// # Errors
+/// 422 where it names none.
+pub(super) fn named(call: &Call) -> Result<(RepoName, Value), Refusal> {
+    let name = call.fields("Repository")?.required("repository")?;
+    let name = name.parse().map_err(|_| Refusal::invalid("Repository", "repository"))?;
+    let mut rest: Value = serde_json::from_slice(&call.body).unwrap_or_default();
+    if let Value::Object(fields) = &mut rest {
+        fields.remove("repository");
+    }
+    Ok((name, rest))
 }

@@ -9,6 +9,7 @@ use std::{
     },
 };
 
+use ring::hmac;
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -66,6 +67,8 @@ pub(super) struct Forge {
     pub(super) activity: tokio::sync::RwLock<()>,
     pub(super) started: Timestamp,
     pub(super) server: OnceLock<String>,
+    /// Signs the addresses of logs.
+    pub(super) log_key: hmac::Key,
     state: Mutex<State>,
     /// Accounts by the digest of their token. An installation's tokens are in the state.
     tokens: Mutex<HashMap<String, Login>>,
@@ -89,6 +92,7 @@ impl Forge {
             activity: tokio::sync::RwLock::default(),
             started: Clock::default().now(),
             server: OnceLock::new(),
+            log_key: hmac::Key::new(hmac::HMAC_SHA256, &rand::random::<[u8; 32]>()),
             state: Mutex::default(),
             tokens: Mutex::default(),
             ids: AtomicU64::new(1_000),

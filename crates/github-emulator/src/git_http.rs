@@ -27,6 +27,7 @@ use tokio::{
 };
 
 use super::{
+    branch_guard::{Source, Tip, binding, forbids},
     envelope::sign_in,
     forge::{Forge, LoggedRequest},
     git::{Command, RefMove, feed, packet, parse_commands, program, refuse, spawn},
@@ -186,7 +187,15 @@ async fn apply(forge: &Arc<Forge>, target: &Target, headers: &HeaderMap, spooled
         let body = refuse(&commands, &capabilities, reason, &message);
         return Ok(result(body));
     }
-    let mut child = spawn(direct(forge, target, Service::Receive, headers, &[]))?;
+    let mut service = direct(forge, target, Service::Receive, headers, &[]);
+    if only_forward(forge, target, &commands) {
+        service.envs([
+            ("GIT_CONFIG_COUNT", "1"),
+            ("GIT_CONFIG_KEY_0", "receive.denyNonFastForwards"),
+            ("GIT_CONFIG_VALUE_0", "true"),
+        ]);
+    }
+    let mut child = spawn(service)?;
     let input = File::open(spooled).await?;
     feed(&mut child, input);
     let run = async {
@@ -219,6 +228,7 @@ fn result(report: Vec<u8>) -> Response {
 
 /// Why this push may not be, if it may not: the reason for git and the sentence for the person.
 fn objection(forge: &Forge, target: &Target, commands: &[Command]) -> Option<(&'static str, String)> {
+    let git = forge.git.open(target.id).ok()?;
     let state = forge.state();
     let repo = state.repositories.get(target.name.owner(), target.name.name())?;
     for command in commands {
@@ -232,8 +242,38 @@ fn objection(forge: &Forge, target: &Target, commands: &[Command]) -> Option<(&'
         if name.starts_with("refs/pull/") {
             return Some(("deny updating a hidden ref", format!("{name} is the forge's own")));
         }
+        let oid = |text: &str| git2::Oid::from_str(text).ok().filter(|oid| !oid.is_zero());
+        let tip = match oid(&command.new) {
+            None => Tip::Gone,
+            // The commits of a push are not there before it is let in.
+            Some(new) if git.find_commit(new).is_err() => Tip::New,
+            Some(new) => Tip::Is(new),
+        };
+        let branch = name.strip_prefix("refs/heads/").unwrap_or_default();
+        match forbids(&git, repo, branch, target.role, (oid(&command.old), tip)) {
+            Some((Source::Protection, sentence)) => {
+                let message = format!("GH006: Protected branch update failed for {name}. {sentence}");
+                return Some(("protected branch hook declined", message));
+            }
+            Some((Source::Ruleset, sentence)) => {
+                let message = format!("GH013: Repository rule violations found for {name}. {sentence}");
+                return Some(("push declined due to repository rule violations", message));
+            }
+            None => {}
+        }
     }
     None
+}
+
+/// Whether git itself has to refuse what is no fast-forward: a push to a branch with rules.
+fn only_forward(forge: &Forge, target: &Target, commands: &[Command]) -> bool {
+    let state = forge.state();
+    let repo = state.repositories.get(target.name.owner(), target.name.name());
+    let has_rules = |command: &Command| {
+        let branch = command.reference.strip_prefix("refs/heads/").unwrap_or_default();
+        repo.is_some_and(|repo| binding(repo, branch, target.role).next().is_some())
+    };
+    commands.iter().any(has_rules)
 }
 
 /// Compares what was asked with what the refs are now, and lets the rest of the forge follow.

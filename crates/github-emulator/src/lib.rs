@@ -14,16 +14,21 @@
 //! its own repository. Dependencies and sub-issues stay within one repository. The timeline has no `committed` entries.
 //!
 //! # Not here
-//! REST search, forks, organizations and teams, milestones, projects, releases, Actions, commit comments, settings of
-//! branch protection (the handle sets it), and the endpoints that manage webhooks and Apps. An endpoint that is not here is
-//! answered 404 with its name; a parameter or field that an endpoint does not obey is refused with its name, see `obeyed`.
+//! REST search, forks, organizations and teams, milestones, projects, releases, commit comments, whatever runs workflows (a
+//! test says what a job did), a merge queue, and the endpoints that manage webhooks, Apps and rulesets. An endpoint that is
+//! not here is answered 404 with its name; a parameter or field that an endpoint does not obey is refused with its name, see
+//! `obeyed`.
 
 mod api;
 mod apps;
+mod branch_guard;
+mod branch_rules;
 mod call;
 mod clock;
 mod connection;
 mod control;
+mod control_jobs;
+mod control_pulls;
 mod envelope;
 mod fault_layer;
 mod faults;
@@ -32,9 +37,14 @@ mod forge;
 mod git;
 mod git_http;
 mod graphql;
+mod job;
+mod job_log;
+mod job_making;
 mod markdown;
 mod measure;
 mod media;
+mod merge_queue;
+mod merge_state;
 mod meter;
 mod names;
 mod obeyed;
@@ -59,8 +69,11 @@ mod wire;
 
 pub use api::endpoints;
 pub use apps::{App, AppKey, InvalidKey};
+pub use branch_rules::{BranchRules, RequiredCheck, RequiredChecks, RequiredReviews};
 pub use faults::{Fault, InvalidFault, What, When};
 pub use forge::LoggedRequest;
+pub use job::{Annotation, AnnotationLevel, Job, JobChange, JobConclusion, JobIds, JobStatus, JobStep};
+pub use merge_queue::RemovalReason;
 pub use names::{InvalidRepoName, Login, RepoName, Timestamp};
 pub use options::Options;
 pub use seed::{Seed, SeedError};
@@ -69,6 +82,9 @@ pub use snapshots::SnapshotError;
 pub use state_file::StateFileError;
 pub use users::{AccountKind, InvalidUser, Role, User};
 pub use webhooks::{Delivery, Webhook};
+
+#[cfg(test)]
+mod rest_tests;
 
 #[cfg(test)]
 mod tests {

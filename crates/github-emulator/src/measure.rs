@@ -31,6 +31,7 @@ pub(super) fn measure(
         files: files.len(),
         commits: walk(git, Some(base), head)?.len(),
         mergeable: merge.map(|merge| merge.is_some()),
+        behind: head != base && !git.graph_descendant_of(head, base)?,
         test_merge: merge.flatten(),
     })
 }

@@ -13,7 +13,7 @@ pub(super) struct Needed {
 impl Needed {
     /// What an endpoint below a repository takes, by its method and pattern.
     pub(super) fn by(method: &str, pattern: &str) -> Option<Self> {
-        use Permission::{Administration, Checks, Contents, Issues, Metadata, PullRequests, Statuses};
+        use Permission::{Actions, Administration, Checks, Contents, Issues, Metadata, PullRequests, Statuses};
         let below = pattern.strip_prefix("/repos/{owner}/{repo}")?;
         let access = if method == "GET" { Access::Read } else { Access::Write };
         let part = below.trim_start_matches('/').split('/').next().unwrap_or_default();
@@ -25,12 +25,16 @@ impl Needed {
             "issues" | "labels" | "assignees" => &[Issues, PullRequests],
             "pulls" if below.ends_with("/merge") && access == Access::Write => &[Contents],
             "pulls" => &[PullRequests],
-            "check-runs" => &[Checks],
+            "check-runs" | "check-suites" => &[Checks],
             "statuses" => &[Statuses],
+            "actions" => &[Actions],
             // The App asks for its own installation with its key.
             "installation" => return None,
-            // What hangs on a commit is served by routes of its own, which name their permission.
+            // What hangs on a commit or a branch is served by routes of its own, which name their permission.
             "commits" if below.ends_with("{*sha}") => return None,
+            "branches" if below.ends_with("{*branch}") => return None,
+            "branches" if below.contains("/protection") => &[Administration],
+            "rules" => &[Metadata],
             _ => &[Contents],
         };
         Some(Self { any_of, access })
@@ -71,6 +75,8 @@ mod tests {
             ("PUT", "/contents/{*path}", "contents=write"),
             ("POST", "/git/refs", "contents=write"),
             ("POST", "/check-runs", "checks=write"),
+            ("POST", "/actions/jobs/{id}/rerun", "actions=write"),
+            ("PUT", "/branches/{branch}/protection", "administration=write"),
             ("GET", "/collaborators/{login}/permission", "metadata=read"),
         ] {
             let pattern = format!("/repos/{{owner}}/{{repo}}{below}");

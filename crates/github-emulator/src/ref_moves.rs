@@ -68,7 +68,7 @@ pub(super) fn moved(
     for (number, head) in heads {
         repo.reference(&format!("refs/pull/{number}/head"), head, true, "")?;
         follow_test_merge(forge, repo, name, number)?;
-        queue_synchronize(forge, name, actor, number);
+        queue_synchronize(forge, name, actor, (number, change));
     }
     Ok(())
 }

@@ -10,7 +10,11 @@ use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::users::{AccountKind, Role, User};
+use super::{
+    branch_rules::BranchRules,
+    job::Job,
+    users::{AccountKind, Role, User},
+};
 use crate::names::{Login, RepoName};
 
 /// Why a seed could not be sown.
@@ -89,6 +93,12 @@ pub(super) struct SeedRepository {
     pub(super) branches: BTreeMap<String, BTreeMap<String, String>>,
     #[serde(default)]
     pub(super) protected: Vec<String>,
+    /// What the protection of branches requires.
+    #[serde(default)]
+    pub(super) protection: BTreeMap<String, BranchRules>,
+    /// What rulesets require, by branch.
+    #[serde(default)]
+    pub(super) rulesets: BTreeMap<String, BranchRules>,
     #[serde(default)]
     pub(super) collaborators: BTreeMap<String, String>,
     /// The fields of `PATCH /repos/{owner}/{repo}`.
@@ -101,6 +111,9 @@ pub(super) struct SeedRepository {
     pub(super) issues: Vec<SeedIssue>,
     #[serde(default)]
     pub(super) pulls: Vec<SeedIssue>,
+    /// Jobs of GitHub Actions.
+    #[serde(default)]
+    pub(super) jobs: Vec<Job>,
 }
 
 /// An issue or a pull request: the fields of the endpoint that opens it, and what happens to it then.

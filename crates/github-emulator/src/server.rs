@@ -8,19 +8,25 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     api,
+    branch_rules::BranchRules,
     connection::{Hangup, Lines},
-    control,
+    control, control_jobs, control_pulls,
     envelope::envelope,
     fault_layer::faulty,
     faults::Fault,
     forge::{Forge, LoggedRequest},
     git, git_http, graphql,
+    job::{Job, JobChange, JobIds},
+    job_log, job_making,
+    merge_queue::RemovalReason,
     options::Options,
-    pages, route,
+    pages,
+    refusal::Refusal,
+    route,
     seed::SeedError,
     snapshots::{self, SnapshotError},
     sow::{add_user, begin, make_repository},
-    state::Repository,
+    state::{EventKind, Repository},
     state_file::{StateFile, StateFileError},
     users::{Role, User},
     webhook_events,
@@ -122,8 +128,10 @@ fn router(forge: &Arc<Forge>) -> Router {
         .merge(route::pages(forge, graphql::ROUTES));
     let all = api
         .merge(control::routes(forge))
+        .merge(route::table(forge, control_jobs::ROUTES.iter().chain(control_pulls::ROUTES)))
         .layer(from_fn_with_state(Arc::clone(forge), envelope))
         .merge(git_http::routes(forge))
+        .merge(job_log::routes(forge))
         .merge(pages::routes(forge));
     all.layer(from_fn_with_state(Arc::clone(forge), faulty))
 }
@@ -214,6 +222,44 @@ impl Running {
         self.change(name, |repo| repo.protected = branches.iter().map(|&branch| branch.to_owned()).collect())
     }
 
+    /// Lets the protection of a branch require this.
+    ///
+    /// # Errors
+    /// [`SeedError::Absent`] where there is no such repository.
+    pub fn protect_branch(&self, name: &RepoName, branch: &str, rules: BranchRules) -> Result<(), SeedError> {
+        self.change(name, |repo| {
+            repo.rules.insert(branch.to_owned(), rules);
+        })
+    }
+
+    /// Lets a ruleset require this of a branch, of admins too; without rules it requires nothing.
+    ///
+    /// # Errors
+    /// [`SeedError`] where there is no such repository.
+    pub fn set_ruleset(&self, name: &RepoName, branch: &str, rules: Option<BranchRules>) -> Result<(), SeedError> {
+        let set = control_pulls::set_ruleset(&self.forge, name, branch, rules);
+        set.map_err(|refusal| refused("a ruleset", name, &refusal))?;
+        Ok(self.forge.save()?)
+    }
+
+    /// Notes that a pull request was added to the merge queue, or removed from it for a reason. There is no queue.
+    ///
+    /// # Errors
+    /// [`SeedError`] where there is no such open pull request.
+    pub fn note_merge_queue(
+        &self,
+        name: &RepoName,
+        number: u64,
+        removed: Option<RemovalReason>,
+    ) -> Result<(), SeedError> {
+        let kind = removed.map_or(EventKind::AddedToMergeQueue, |reason| EventKind::RemovedFromMergeQueue { reason });
+        let noted = control_pulls::record(&self.forge, name, number, &name.owner().into(), kind);
+        noted.map_err(|refusal| refused("the merge queue", name, &refusal))?;
+        self.forge.save()?;
+        webhook_events::queue_new_events(&self.forge);
+        Ok(())
+    }
+
     /// Makes a public repository whose branch `main` has these files (path, content, executable) in one commit, the
     /// same one on every run.
     ///
@@ -231,6 +277,26 @@ impl Running {
     pub fn import_repository(&self, name: &RepoName, from: &Path, branch: &str) -> Result<String, SeedError> {
         let copy = |repo: &git2::Repository, branch: &str| git::copy_head(repo, from, branch);
         make_repository(&self.forge, name, branch, copy).map(|commit| commit.to_string())
+    }
+
+    /// Makes a job of GitHub Actions: nothing runs workflows here.
+    ///
+    /// # Errors
+    /// [`SeedError`] where there is no such repository or commit, or the run has a job of this name.
+    pub fn create_job(&self, name: &RepoName, job: &Job) -> Result<JobIds, SeedError> {
+        let made = job_making::make(&self.forge, name, job).map_err(|refusal| refused("a job", name, &refusal))?;
+        self.forge.save()?;
+        Ok(made)
+    }
+
+    /// Changes a job, by its id.
+    ///
+    /// # Errors
+    /// [`SeedError`] where there is no such repository or job.
+    pub fn change_job(&self, name: &RepoName, job: u64, change: &JobChange) -> Result<(), SeedError> {
+        let changed = job_making::change(&self.forge, name, job, change);
+        changed.map_err(|refusal| refused("a job", name, &refusal))?;
+        Ok(self.forge.save()?)
     }
 
     /// Empties the forge, and makes it again what it was started as: its accounts and its seed.
@@ -284,6 +350,11 @@ impl Running {
         drop(state);
         Ok(self.forge.save()?)
     }
+}
+
+fn refused(what: &str, repository: &RepoName, refusal: &Refusal) -> SeedError {
+    let (what, refusal) = (what.to_owned(), refusal.to_string());
+    SeedError::Refused { what, repository: repository.clone(), refusal }
 }
 
 impl Drop for Running {

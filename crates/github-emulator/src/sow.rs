@@ -11,9 +11,11 @@ use secrecy::ExposeSecret;
 use serde_json::{Map, Value, json};
 
 use super::{
+    branch_rules::{BranchRules, Ruleset},
     call::{Call, Reply},
     forge::Forge,
     git,
+    job_making::make,
     media::Media,
     refusal::Refusal,
     route::Route,
@@ -98,6 +100,9 @@ impl Sower<'_> {
         })?;
         if let Some(repo) = self.forge.state().repositories.get_mut(self.name.owner(), self.name.name()) {
             repo.protected.clone_from(&seed.protected);
+            repo.rules.clone_from(&seed.protection);
+            let ruleset = |rules: &BranchRules| Ruleset { id: self.forge.next_id(), rules: rules.clone() };
+            repo.rulesets = seed.rulesets.iter().map(|(branch, rules)| (branch.clone(), ruleset(rules))).collect();
         }
         for (login, role) in &seed.collaborators {
             let body = json!({"permission": role});
@@ -110,6 +115,10 @@ impl Sower<'_> {
         let all = seed.issues.iter().map(|issue| (issues, issue)).chain(seed.pulls.iter().map(|pull| (pulls, pull)));
         for (endpoint, issue) in all {
             self.open(endpoint, issue)?;
+        }
+        for job in &seed.jobs {
+            make(self.forge, self.name, job)
+                .map_err(|refusal| self.refused(format!("the job {}", job.name), &refusal))?;
         }
         if !seed.settings.is_empty() {
             self.ask("PATCH /repos/{owner}/{repo}", &[], None, Value::Object(seed.settings.clone()))?;
@@ -148,11 +157,7 @@ impl Sower<'_> {
         body: Value,
     ) -> Result<Value, SeedError> {
         let caller = caller.cloned().unwrap_or_else(|| self.name.owner().into());
-        let refused = |refusal: &Refusal| SeedError::Refused {
-            what: format!("{endpoint} {body}"),
-            repository: self.name.clone(),
-            refusal: refusal.to_string(),
-        };
+        let refused = |refusal: &Refusal| self.refused(format!("{endpoint} {body}"), refusal);
         if self.forge.state().accounts.get(caller.as_str()).is_none() {
             return Err(refused(&Refusal::unprocessable(format!("there is no account `{caller}`"))));
         }
@@ -174,6 +179,10 @@ impl Sower<'_> {
         let route = self.routes.iter().find(|route| route.name() == endpoint);
         let answer = route.ok_or_else(|| Refusal::not_here(endpoint)).and_then(|route| route.serve(&call));
         answer.map(Reply::shown).map_err(|refusal| refused(&refusal))
+    }
+
+    fn refused(&self, what: String, refusal: &Refusal) -> SeedError {
+        SeedError::Refused { what, repository: self.name.clone(), refusal: refusal.to_string() }
     }
 }
 

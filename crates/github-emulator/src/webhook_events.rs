@@ -92,11 +92,15 @@ pub(super) fn queue_push(
 }
 
 /// Queues the event of a pull request whose head has moved.
-pub(super) fn queue_synchronize(forge: &Forge, name: &RepoName, actor: &Login, number: u64) {
+pub(super) fn queue_synchronize(forge: &Forge, name: &RepoName, actor: &Login, (number, change): (u64, &RefMove)) {
     let Some(hooks) = &forge.webhooks else { return };
     let state = forge.state();
     let Some(view) = view_of(forge, &state, name) else { return };
-    let webhook = view.repo.issues.get(&number).map(|issue| about(view, issue, actor, "synchronize", Value::Null));
+    let webhook = view.repo.issues.get(&number).map(|issue| {
+        let side = |id: Option<git2::Oid>| id.map(|id| id.to_string());
+        let moved = json!({"before": side(change.old), "after": side(change.new)});
+        about(view, issue, actor, "synchronize", moved)
+    });
     drop(state);
     if let Some(webhook) = webhook {
         hooks.queue(measured(forge, webhook));
@@ -171,6 +175,9 @@ fn particulars(view: View<'_>, kind: &EventKind) -> Value {
     if let EventKind::Renamed { from, .. } = kind {
         return json!({"changes": {"title": {"from": from}}});
     }
+    if let EventKind::RemovedFromMergeQueue { reason } = kind {
+        return json!({"reason": reason.name()});
+    }
     Value::Null
 }
 
@@ -188,6 +195,8 @@ fn action(kind: &EventKind) -> Option<&'static str> {
         EventKind::Unlocked => Some("unlocked"),
         EventKind::ReviewRequested { .. } => Some("review_requested"),
         EventKind::ReviewRequestRemoved { .. } => Some("review_request_removed"),
+        EventKind::AddedToMergeQueue => Some("enqueued"),
+        EventKind::RemovedFromMergeQueue { .. } => Some("dequeued"),
         EventKind::Merged { .. }
         | EventKind::HeadRefDeleted
         | EventKind::HeadRefRestored
@@ -229,9 +238,15 @@ fn measured(forge: &Forge, mut webhook: WebhookEvent) -> WebhookEvent {
     let git = forge.git.open(id);
     let number = pull["number"].as_u64().unwrap_or_default();
     let found = git.and_then(|git| measure(&git, number, (tip("base")?, tip("head")?), state)).unwrap_or_default();
-    if let Value::Object(fields) = found.fields(pull["draft"] == true) {
-        pull.extend(fields);
+    let state_now = forge.state();
+    let repo = state_now.repositories.by_id(id);
+    if let Some((repo, issue)) = repo.and_then(|repo| Some((repo, repo.issues.get(&number)?))) {
+        let view = View { server: forge.server(), accounts: &state_now.accounts, repo };
+        if let Value::Object(fields) = found.fields(view, issue) {
+            pull.extend(fields);
+        }
     }
+    drop(state_now);
     webhook
 }
 

@@ -30,6 +30,12 @@ export async function results(session, report) {
   report.same("a run is done", [done.status, done.conclusion, done.output.title], ["completed", "success", "Fine"]);
   await wil.get(`${runs}/${run.id}`);
   await wil.get(`${runs}/1`, { status: 404 });
+  const annotations = [1, 2].map((line) => ({ path: "one.txt", start_line: line, end_line: line, annotation_level: "warning", message: "Hm." }));
+  await ci.patch(`${runs}/${run.id}`, { output: { ...output, annotations } }, unlisted);
+  report.same("annotations", (await wil.get(`${runs}/${run.id}/annotations`)).body.map((one) => one.start_line), [1, 2]);
+  await ci.post(`${runs}/${run.id}/rerequest`, undefined, unlisted);
+  report.same("its suite waits", (await wil.get(`${at}/commits/one/check-suites?check_name=lint`)).body.check_suites[0].status, "queued");
+  await ci.patch(`${runs}/${run.id}`, { conclusion: "success" }, unlisted);
   await ci.post(runs, { name: "test", head_sha: made.head.sha, status: "in_progress", details_url: "https://ci.example.com/2" });
   await ci.post(runs, { name: "x", head_sha: made.head.sha, status: "completed" }, { status: 422 });
   await ci.post(runs, { name: "x", head_sha: "0".repeat(40) }, { status: 422 });

@@ -71,8 +71,8 @@ export async function webhooks(session, report) {
     report.check(`${name} payload`, clip(wrong?.join("; "), 600));
   }
   const expected = [
-    "check_run completed", "check_run created", "issue_comment created", "issues assigned", "issues closed", "issues labeled",
-    "issues opened", "issues reopened", "issues unassigned", "issues unlabeled", "pull_request closed", "pull_request opened",
+    "check_run completed", "check_run created", "check_run rerequested", "issue_comment created", "issues assigned", "issues closed", "issues labeled",
+    "issues opened", "issues reopened", "issues unassigned", "issues unlabeled", "pull_request closed", "pull_request dequeued", "pull_request enqueued", "pull_request opened",
     "pull_request reopened", "pull_request review_requested", "pull_request_review dismissed",
     "pull_request_review submitted", "push",
   ];

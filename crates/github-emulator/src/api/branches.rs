@@ -16,7 +16,7 @@ use super::{
         users::Role,
         wire,
     },
-    checks,
+    check_suites, checks,
     refs::is_unborn,
     statuses,
 };
@@ -26,7 +26,7 @@ use crate::names::Timestamp;
 const HISTORY_MAX: usize = 10_000;
 
 /// What GitHub has below a commit, and this forge not.
-const NOT_HERE: [&str; 4] = ["/branches-where-head", "/check-suites", "/comments", "/pulls"];
+const NOT_HERE: [&str; 3] = ["/branches-where-head", "/comments", "/pulls"];
 
 /// The media types of a commit, and those of texts, which what hangs on it has.
 const COMMIT_MEDIA: &[Media] =
@@ -34,10 +34,9 @@ const COMMIT_MEDIA: &[Media] =
 
 pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/branches", list).query(&["protected"]),
-    get("/repos/{owner}/{repo}/branches/{*branch}", show),
     get("/repos/{owner}/{repo}/commits", commits).query(&["sha", "path", "author", "committer", "since", "until"]),
     get("/repos/{owner}/{repo}/commits/{*sha}", commit_or_below)
-        .query(&["check_name", "status", "filter"])
+        .query(&["app_id", "check_name", "status", "filter"])
         .media(COMMIT_MEDIA),
 ];
 
@@ -53,7 +52,7 @@ fn list(call: &Call) -> Answer {
     found.sort();
     let state = call.state();
     let view = call.view(&state)?;
-    let protects = |name: &str| view.repo.protects(&format!("refs/heads/{name}"));
+    let protects = |name: &str| view.repo.is_protected(name);
     match call.choice("Branch", "protected", &["", "true", "false"])? {
         "" => {}
         wanted => found.retain(|(name, _)| protects(name) == (wanted == "true")),
@@ -64,25 +63,22 @@ fn list(call: &Call) -> Answer {
     }))
 }
 
-fn show(call: &Call) -> Answer {
+/// A branch.
+pub(super) fn show(call: &Call) -> Answer {
     let git = call.read_git()?;
     let name = call.part("branch");
-    let absent = || match name.contains("/protection") {
-        true => Refusal::not_here(&format!("GET {}", call.location)),
-        false => Refusal::new(http::StatusCode::NOT_FOUND, "Branch not found"),
-    };
+    let absent = || Refusal::new(http::StatusCode::NOT_FOUND, "Branch not found");
     let target = git.refname_to_id(&format!("refs/heads/{name}")).map_err(|_| absent())?;
     let commit = git.find_commit(target)?;
     let state = call.state();
     let view = call.view(&state)?;
-    let protected = view.repo.protects(&format!("refs/heads/{name}"));
     let own = view.api(&format!("/branches/{name}"));
     Ok(Reply::ok(json!({
         "name": name,
         "commit": wire::commit(view, &commit),
         "_links": {"self": own, "html": view.html(&format!("/tree/{name}"))},
-        "protected": protected,
-        "protection": {"enabled": protected, "required_status_checks": {"enforcement_level": "off", "contexts": [], "checks": []}},
+        "protected": view.repo.is_protected(name),
+        "protection": wire::short_protection(view, name),
         "protection_url": format!("{own}/protection"),
     })))
 }
@@ -172,10 +168,14 @@ fn changes_path(commit: &Commit<'_>, path: &str) -> Result<bool, git2::Error> {
 
 /// A commit, or what hangs on it. One pattern for all, because the name of a branch may have slashes in it.
 fn commit_or_below(call: &Call) -> Answer {
-    let below: [(&str, Route); 3] = [
+    let below: [(&str, Route); 4] = [
         (
             "/check-runs",
-            get("/repos/{owner}/{repo}/check-runs", checks::list).query(&["check_name", "status", "filter"]),
+            get("/repos/{owner}/{repo}/check-runs", checks::list).query(&["app_id", "check_name", "status", "filter"]),
+        ),
+        (
+            "/check-suites",
+            get("/repos/{owner}/{repo}/check-suites", check_suites::list).query(&["app_id", "check_name"]),
         ),
         ("/statuses", get("/repos/{owner}/{repo}/statuses", statuses::list)),
         ("/status", get("/repos/{owner}/{repo}/statuses", statuses::combined)),

@@ -9,11 +9,12 @@ use super::{
         page::Page,
         refusal::Refusal,
         route::{Route, get, patch, post},
-        state::CheckRun,
+        state::{CheckApp, CheckRun},
         users::{AccountKind, Role},
         webhook_events::queue_check,
         wire,
     },
+    annotations,
     compare::commit_of,
 };
 
@@ -34,6 +35,7 @@ const CREATED: &[&str] = &[
     "output.title",
     "output.summary",
     "output.text",
+    "output.annotations",
 ];
 /// All but the commit, which stays.
 const UPDATED: &[&str] = CREATED.split_at(1).1;
@@ -42,6 +44,7 @@ pub(super) const ROUTES: &[Route] = &[
     post("/repos/{owner}/{repo}/check-runs", create).body(CREATED),
     get("/repos/{owner}/{repo}/check-runs/{id}", show),
     patch("/repos/{owner}/{repo}/check-runs/{id}", update).body(UPDATED),
+    post("/repos/{owner}/{repo}/check-runs/{id}/rerequest", rerequest),
 ];
 
 fn create(call: &Call) -> Answer {
@@ -50,24 +53,17 @@ fn create(call: &Call) -> Answer {
     let sent = fields.required("head_sha")?;
     let absent = || Refusal::unprocessable(format!("No commit found for SHA: {sent}"));
     let sha = commit_of(&call.read_git()?, &sent).map_err(|_| absent())?.to_string();
-    let mut run = CheckRun {
-        id: call.forge.next_id(),
-        sha,
-        name: fields.required("name")?,
-        status: "queued".to_owned(),
-        conclusion: None,
-        details_url: None,
-        external_id: None,
-        started_at: None,
-        completed_at: None,
-        title: None,
-        summary: None,
-        text: None,
-    };
+    let app = own_app(call)?;
+    let mut run = CheckRun::queued(call.forge.next_id(), sha, fields.required("name")?);
     fill(call, &fields, &mut run)?;
     {
         let mut state = call.state();
-        call.repository_mut(&mut state, Role::Write)?.checks.insert(run.id, run.clone());
+        let repo = call.repository_mut(&mut state, Role::Write)?;
+        let same = |known: &&CheckRun| known.sha == run.sha && known.app.as_ref() == Some(&app);
+        let suite = repo.checks.values().find(same).map(|known| known.suite);
+        run.suite = suite.unwrap_or_else(|| call.forge.next_id());
+        run.app = Some(app);
+        repo.checks.insert(run.id, run.clone());
     }
     queue(call, &run, "created")?;
     if run.status == "completed" {
@@ -87,14 +83,16 @@ fn show(call: &Call) -> Answer {
 fn update(call: &Call) -> Answer {
     let fields = call.fields("CheckRun")?;
     only_apps(call)?;
-    let id = call.number("id")?;
+    let (id, app) = (call.number("id")?, own_app(call)?);
     let ended = {
         let mut state = call.state();
         let repo = call.repository_mut(&mut state, Role::Write)?;
         let run = repo.checks.get_mut(&id).ok_or_else(Refusal::not_found)?;
+        own(run, &app)?;
         let mut new = run.clone();
         fill(call, &fields, &mut new)?;
-        let ended = run.status != "completed" && new.status == "completed";
+        new.rerequested = false;
+        let ended = !run.is_completed() && new.is_completed();
         *run = new;
         ended.then(|| run.clone())
     };
@@ -102,6 +100,45 @@ fn update(call: &Call) -> Answer {
         queue(call, &run, "completed")?;
     }
     show(call)
+}
+
+/// Asks the App of a check run for another one. The check run stays as it is; its suite waits.
+fn rerequest(call: &Call) -> Answer {
+    only_apps(call)?;
+    let (id, app) = (call.number("id")?, own_app(call)?);
+    let run = {
+        let mut state = call.state();
+        let repo = call.repository_mut(&mut state, Role::Write)?;
+        let run = repo.checks.get_mut(&id).ok_or_else(Refusal::not_found)?;
+        own(run, &app)?;
+        if !run.is_completed() {
+            return Err(Refusal::unprocessable("This check run is not rerequestable"));
+        }
+        run.rerequested = true;
+        run.clone()
+    };
+    queue(call, &run, "rerequested")?;
+    Ok(Reply::created(json!({})))
+}
+
+/// The App that the caller is: one that the forge was started with, or the one that an account of type Bot stands for.
+fn own_app(call: &Call) -> Result<CheckApp, Refusal> {
+    let login = call.actor()?;
+    let slug = login.as_str().trim_end_matches("[bot]").to_owned();
+    let started_with = call.forge.apps.iter().find(|app| app.login().is(login)).map(|app| app.id);
+    let own = call.state().accounts.get(login.as_str()).map(|account| account.id);
+    let id = started_with.or(own).ok_or_else(Refusal::needs_app)?;
+    Ok(CheckApp { id, name: slug.clone(), slug, owner: login.clone() })
+}
+
+/// Refuses to change the check run of another App.
+fn own(run: &CheckRun, app: &CheckApp) -> Result<(), Refusal> {
+    if run.app.as_ref().is_none_or(|known| known.id == app.id) {
+        return Ok(());
+    }
+    let id = app.id;
+    let message = format!("Invalid app_id `{id}` - check run can only be modified by the GitHub App that created it.");
+    Err(Refusal::new(http::StatusCode::FORBIDDEN, message))
 }
 
 /// Refuses a person.
@@ -121,12 +158,13 @@ pub(super) fn list(call: &Call) -> Answer {
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
     let all = call.choice("CheckRun", "filter", &["latest", "all"])? == "all";
-    let mut found: Vec<&CheckRun> = Vec::new();
-    for run in repo.checks.values().rev().filter(|run| run.sha == sha) {
-        if all || !found.iter().any(|known| known.name == run.name) {
-            found.push(run);
-        }
-    }
+    let app = call.query("app_id").map(|id| id.parse::<u64>().map_err(|_| Refusal::invalid("CheckRun", "app_id")));
+    let app = app.transpose()?;
+    let mut found = match all {
+        true => repo.checks.values().rev().filter(|run| run.sha == sha).collect(),
+        false => repo.latest_checks(&sha),
+    };
+    found.retain(|run| app.is_none_or(|id| run.app.as_ref().is_some_and(|known| known.id == id)));
     found.retain(|run| call.query("check_name").is_none_or(|name| run.name == name));
     found.retain(|run| call.query("status").is_none_or(|status| run.status == status));
     let (page, total) = (Page::of(call), found.len());
@@ -172,6 +210,7 @@ fn fill(call: &Call, fields: &Fields, run: &mut CheckRun) -> Result<(), Refusal>
     if let Some(output) = fields.raw("output") {
         let text = |field: &str| output[field].as_str().map(str::to_owned);
         (run.title, run.summary, run.text) = (text("title"), text("summary"), text("text"));
+        run.annotations.extend(annotations::read(output.get("annotations"))?);
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::{
     call::{Answer, Call, Reply},
-    git::{changes, emails, merge_base, patch_text, walk},
+    git::{changes, commit_named, emails, merge_base, patch_text, walk},
     media::Media,
     refusal::Refusal,
     route::{Route, get},
@@ -72,10 +72,5 @@ fn resolve(call: &Call, git: &Repository, name: &str) -> Result<Oid, Refusal> {
 
 /// The commit that a branch, tag or id names.
 pub(super) fn commit_of(git: &Repository, name: &str) -> Result<Oid, Refusal> {
-    let candidates = [format!("refs/heads/{name}"), format!("refs/tags/{name}"), name.to_owned()];
-    // An id of the caller's is looked up as an object; git's own expressions (`@{…}`, `^`) are not for callers.
-    let plain = |name: &str| !name.contains(['^', '~', '@', ':', '{']);
-    let found = candidates.iter().filter(|name| plain(name)).find_map(|name| git.revparse_single(name).ok());
-    let commit = found.and_then(|object| object.peel_to_commit().ok());
-    commit.map(|commit| commit.id()).ok_or_else(Refusal::not_found)
+    commit_named(git, name).ok_or_else(Refusal::not_found)
 }

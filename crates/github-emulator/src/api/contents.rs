@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
+        branch_guard::Tip,
         call::{Answer, Call, Reply},
         fields::Fields,
         git::RefMove,
@@ -19,7 +20,7 @@ use super::{
     },
     compare::commit_of,
     objects::{BLOB_MAX, plain_path, signature},
-    refs::{find, follow, guard, is_unborn},
+    refs::{find, follow, guard_move, is_unborn},
 };
 
 pub(super) const ROUTES: &[Route] = &[
@@ -223,8 +224,8 @@ fn change(call: &Call, fields: &Fields, path: &str, content: Option<&[u8]>) -> R
     let git = call.write_git(Role::Write)?;
     let default = call.repository(&call.state(), Role::Read)?.default_branch.clone();
     let reference = format!("refs/heads/{}", fields.text("branch")?.unwrap_or(default));
-    guard(call, &reference)?;
     let old = find(&git, &reference)?;
+    guard_move(call, &git, &reference, (old, Tip::New))?;
     let parent = old.map(|old| git.find_commit(old)).transpose()?;
     if parent.is_none() && !is_unborn(&git)? {
         let branch = reference.trim_start_matches("refs/heads/");

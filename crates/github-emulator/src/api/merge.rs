@@ -8,6 +8,7 @@ use super::{
         call::{Answer, Call, Reply},
         fields::Fields,
         git::{Access, RefMove, walk},
+        merge_state::{Fit, forbids},
         refusal::Refusal,
         route::{Route, get, put},
         state::{Closing, EventKind, IssueState, Merged, Repository, StateReason, closes},
@@ -59,6 +60,7 @@ fn merge(call: &Call) -> Answer {
     let reference = format!("refs/heads/{}", plan.base_ref);
     guard(call, &reference)?;
     let base = find(&git, &reference)?.ok_or_else(not_mergeable)?;
+    rules_allow(call, &git, &plan, base)?;
     let sha = make(call, &git, &plan, base, &fields)?;
     git.reference(&reference, sha, true, "")?;
     note(call, &plan, sha)?;
@@ -106,6 +108,19 @@ fn plan(call: &Call, fields: &Fields) -> Result<Plan, Refusal> {
     })
 }
 
+/// Refuses what the rules of the base branch forbid.
+fn rules_allow(call: &Call, git: &Git, plan: &Plan, base: Oid) -> Result<(), Refusal> {
+    let behind = plan.head != base && !git.graph_descendant_of(plan.head, base)?;
+    let state = call.state();
+    let repo = call.repository(&state, Role::Read)?;
+    let by = (call.role(&state, repo), plan.method == Method::Merge);
+    let issue = repo.issues.get(&plan.number).ok_or_else(Refusal::not_found)?;
+    match forbids(repo, &state.accounts, issue, Fit { mergeable: Some(true), behind }, by) {
+        Some(sentence) => Err(Refusal::new(http::StatusCode::METHOD_NOT_ALLOWED, sentence)),
+        None => Ok(()),
+    }
+}
+
 fn make(call: &Call, git: &Git, plan: &Plan, base: Oid, fields: &Fields) -> Result<Oid, Refusal> {
     let who = signature(call, None)?;
     let (ours, theirs) = (git.find_commit(base)?, git.find_commit(plan.head)?);
@@ -150,7 +165,9 @@ fn delete_head(call: &Call, git: &Access, plan: &Plan) -> Result<(), Refusal> {
     let keeps = {
         let state = call.state();
         let repo = call.repository(&state, Role::Read)?;
-        !repo.merging.delete_branch_on_merge || plan.head_ref == repo.default_branch || repo.protects(&reference)
+        !repo.merging.delete_branch_on_merge
+            || plan.head_ref == repo.default_branch
+            || repo.is_protected(&plan.head_ref)
     };
     if let (false, Some(old)) = (keeps, find(git, &reference)?) {
         git.find_reference(&reference)?.delete()?;

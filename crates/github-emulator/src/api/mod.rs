@@ -1,8 +1,11 @@
 //! The endpoints of the REST API, one file a topic. Each is a plain function of a call; the table of all is here.
 
+mod actions;
+mod annotations;
 mod apps;
 mod assignees;
 mod branches;
+mod check_suites;
 mod checks;
 mod collaborators;
 mod comments;
@@ -17,18 +20,21 @@ mod labels;
 mod merge;
 mod meta;
 mod objects;
+mod protection;
 mod pulls;
 mod reactions;
 mod refs;
 mod relations;
 mod repo_edit;
 mod repos;
+mod reruns;
 mod review_comments;
 mod review_place;
 mod reviewers;
 mod reviews;
 mod statuses;
 mod table;
+mod update_branch;
 
 pub use table::endpoints;
 pub(super) use table::routes;

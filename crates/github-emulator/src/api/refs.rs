@@ -5,6 +5,7 @@ use git2::{ErrorCode, ObjectType, Oid, Repository};
 use serde_json::Value;
 
 use super::super::{
+    branch_guard::{Tip, forbids},
     call::{Answer, Call, Reply},
     fields::Fields,
     git::RefMove,
@@ -61,7 +62,7 @@ fn create(call: &Call) -> Answer {
         let message = "Reference name must start with 'refs/' and have at least two slashes";
         return Err(Refusal::unprocessable(message));
     }
-    guard(call, &name)?;
+    guard_move(call, &git, &name, (None, Tip::Is(target)))?;
     suits(&git, &name, target)?;
     if find(&git, &name)?.is_some() {
         return Err(Refusal::unprocessable("Reference already exists"));
@@ -78,7 +79,7 @@ fn update(call: &Call) -> Answer {
     let new = target(&git, &fields)?;
     let force = fields.flag("force")?.unwrap_or(false);
     let old = find(&git, &name)?.ok_or_else(|| Refusal::unprocessable("Reference does not exist"))?;
-    guard(call, &name)?;
+    guard_move(call, &git, &name, (Some(old), Tip::Is(new)))?;
     suits(&git, &name, new)?;
     if !force && old != new && !git.graph_descendant_of(new, old).unwrap_or(false) {
         return Err(Refusal::unprocessable("Update is not a fast forward"));
@@ -92,7 +93,7 @@ fn remove(call: &Call) -> Answer {
     let git = call.write_git(Role::Write)?;
     let name = format!("refs/{}", call.part("ref"));
     let old = find(&git, &name)?.ok_or_else(|| Refusal::unprocessable("Reference does not exist"))?;
-    guard(call, &name)?;
+    guard_move(call, &git, &name, (Some(old), Tip::Gone))?;
     if name == format!("refs/heads/{}", call.repository(&call.state(), Role::Write)?.default_branch) {
         return Err(Refusal::unprocessable("Cannot delete the default branch"));
     }
@@ -132,6 +133,23 @@ pub(super) fn guard(call: &Call, name: &str) -> Result<(), Refusal> {
         return Err(Refusal::unprocessable(format!("Protected branch update failed for {name}")));
     }
     Ok(())
+}
+
+/// The same, and refuses what the rules of the branch forbid to all but pull requests.
+pub(super) fn guard_move(
+    call: &Call,
+    git: &Repository,
+    name: &str,
+    (old, tip): (Option<Oid>, Tip),
+) -> Result<(), Refusal> {
+    guard(call, name)?;
+    let Some(branch) = name.strip_prefix("refs/heads/") else { return Ok(()) };
+    let state = call.state();
+    let repo = call.repository(&state, Role::Read)?;
+    match forbids(git, repo, branch, call.role(&state, repo), (old, tip)) {
+        Some((_, sentence)) => Err(Refusal::unprocessable(sentence)),
+        None => Ok(()),
+    }
 }
 
 fn target(git: &Repository, fields: &Fields) -> Result<Oid, Refusal> {

@@ -8,7 +8,7 @@ use super::{
         page::paged,
         refusal::Refusal,
         route::{Route, post},
-        state::{CommitStatus, Repository},
+        state::CommitStatus,
         users::Role,
         wire,
     },
@@ -59,7 +59,7 @@ pub(super) fn combined(call: &Call) -> Answer {
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
     let view = call.view(&state)?;
-    let latest = latest(repo, &sha);
+    let latest = repo.latest_statuses(&sha);
     let any = |wanted: &[&str]| latest.iter().any(|status| wanted.contains(&status.state.as_str()));
     let word = match () {
         () if any(&["failure", "error"]) => "failure",
@@ -76,15 +76,4 @@ pub(super) fn combined(call: &Call) -> Answer {
         "commit_url": at,
         "url": format!("{at}/status"),
     })))
-}
-
-/// The newest status of each context.
-fn latest<'s>(repo: &'s Repository, sha: &str) -> Vec<&'s CommitStatus> {
-    let mut found: Vec<&CommitStatus> = Vec::new();
-    for status in repo.statuses.values().rev().filter(|status| status.sha == sha) {
-        if !found.iter().any(|known| known.context == status.context) {
-            found.push(status);
-        }
-    }
-    found
 }

@@ -1,14 +1,16 @@
 //! The table of all endpoints.
 
 use super::{
-    super::route::Route, apps, assignees, branches, checks, collaborators, comments, compare, contents, events,
-    issue_edit, issue_labels, issues, labels, merge, meta, objects, pulls, reactions, refs, relations, repo_edit,
-    repos, review_comments, reviewers, reviews, statuses,
+    super::route::Route, actions, annotations, apps, assignees, branches, checks, collaborators, comments, compare,
+    contents, events, issue_edit, issue_labels, issues, labels, merge, meta, objects, protection, pulls, reactions,
+    refs, relations, repo_edit, repos, reruns, review_comments, reviewers, reviews, statuses, update_branch,
 };
 
 /// Every endpoint that the forge has.
 pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
-    let topics: [&'static [Route]; 27] = [
+    let topics: [&'static [Route]; 32] = [
+        actions::ROUTES,
+        annotations::ROUTES,
         apps::ROUTES,
         assignees::ROUTES,
         branches::ROUTES,
@@ -26,16 +28,19 @@ pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
         meta::ROUTES,
         objects::READ,
         objects::WRITE,
+        protection::ROUTES,
         pulls::ROUTES,
         reactions::ROUTES,
         refs::ROUTES,
         relations::ROUTES,
         repo_edit::ROUTES,
         repos::ROUTES,
+        reruns::ROUTES,
         review_comments::ROUTES,
         reviewers::ROUTES,
         reviews::ROUTES,
         statuses::ROUTES,
+        update_branch::ROUTES,
     ];
     topics.into_iter().flatten()
 }

@@ -2,6 +2,7 @@
 //! a ref written through the API and a push are atomic with respect to each other. Git's programs run as children.
 
 mod commands;
+mod commit;
 mod diff;
 mod program;
 mod push;
@@ -9,6 +10,7 @@ mod seed;
 mod store;
 
 pub(super) use commands::{Command, packet, parse_commands, refuse};
+pub(super) use commit::commit_named;
 pub(super) use diff::{
     FileChange, changes, changes_between, email_of, emails, merge_base, patch_between, patch_text, walk,
 };

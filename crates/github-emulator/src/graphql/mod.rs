@@ -22,4 +22,4 @@ mod values;
 pub(super) use endpoint::ROUTES;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -142,6 +142,10 @@ fn event(repo: &Repository, event: &Event) -> Value {
             to(*child);
             "removed the sub-issue".to_owned()
         }
+        EventKind::AddedToMergeQueue => "added this to the merge queue".to_owned(),
+        EventKind::RemovedFromMergeQueue { reason } => {
+            format!("removed this from the merge queue ({})", reason.name().to_lowercase().replace('_', " "))
+        }
     };
     json!({"author": event.actor, "does": does, "when": when(event.at), "label": label, "link": link})
 }

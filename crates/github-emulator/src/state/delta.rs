@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Account, CheckRun, CommitStatus, Grant, Issue, State, records::Changes};
+use super::{Account, CheckRun, CommitStatus, Grant, Issue, State, WorkflowRun, records::Changes};
 
 /// What changed in the state: each changed record whole, and nothing of those that did not change.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -31,6 +31,8 @@ struct RepositoryDelta<'s> {
     statuses: Changes<'s, u64, CommitStatus>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     checks: Changes<'s, u64, CheckRun>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    runs: Changes<'s, u64, WorkflowRun>,
 }
 
 impl Delta<'_> {
@@ -42,7 +44,8 @@ impl Delta<'_> {
 
 impl RepositoryDelta<'_> {
     fn is_empty(&self) -> bool {
-        self.head.is_none() && self.issues.is_empty() && self.statuses.is_empty() && self.checks.is_empty()
+        let results = self.statuses.is_empty() && self.checks.is_empty() && self.runs.is_empty();
+        self.head.is_none() && self.issues.is_empty() && results
     }
 }
 
@@ -67,6 +70,7 @@ impl State {
                 issues: repo.issues.take_changes(),
                 statuses: repo.statuses.take_changes(),
                 checks: repo.checks.take_changes(),
+                runs: repo.runs.take_changes(),
             };
             if !delta.is_empty() {
                 repositories.insert(*id, Some(delta));
@@ -87,6 +91,7 @@ impl State {
                 issues: repo.issues.as_changes(),
                 statuses: repo.statuses.as_changes(),
                 checks: repo.checks.as_changes(),
+                runs: repo.runs.as_changes(),
             };
             repositories.insert(repo.id, Some(delta));
         }
@@ -112,6 +117,7 @@ impl State {
                 repo.issues.replay(change.issues);
                 repo.statuses.replay(change.statuses);
                 repo.checks.replay(change.checks);
+                repo.runs.replay(change.runs);
             }
         }
         Ok(())

@@ -1,6 +1,9 @@
 //! What happened to an issue or pull request, in order.
 
-use crate::names::{Login, Timestamp};
+use crate::{
+    merge_queue::RemovalReason,
+    names::{Login, Timestamp},
+};
 use serde::{Deserialize, Serialize};
 
 /// One event.
@@ -38,6 +41,8 @@ pub(in super::super) enum EventKind {
     BlockedByRemoved { blocker: u64 },
     SubIssueAdded { child: u64 },
     SubIssueRemoved { child: u64 },
+    AddedToMergeQueue,
+    RemovedFromMergeQueue { reason: RemovalReason },
 }
 
 impl EventKind {
@@ -66,6 +71,8 @@ impl EventKind {
             Self::BlockedByRemoved { .. } => "blocked_by_removed",
             Self::SubIssueAdded { .. } => "sub_issue_added",
             Self::SubIssueRemoved { .. } => "sub_issue_removed",
+            Self::AddedToMergeQueue => "added_to_merge_queue",
+            Self::RemovedFromMergeQueue { .. } => "removed_from_merge_queue",
         }
     }
 }

@@ -30,6 +30,7 @@ impl Access {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in super::super) enum Permission {
+    Actions,
     Administration,
     Checks,
     Contents,
@@ -44,6 +45,7 @@ impl Permission {
     /// GitHub's name of it.
     pub(in super::super) fn name(self) -> &'static str {
         match self {
+            Self::Actions => "actions",
             Self::Administration => "administration",
             Self::Checks => "checks",
             Self::Contents => "contents",
@@ -64,10 +66,14 @@ pub(in super::super) struct Permissions(pub(in super::super) BTreeMap<Permission
 impl Permissions {
     /// What an App whose account has this role is granted.
     pub(in super::super) fn of(role: Role) -> Self {
-        use Permission::{Administration, Checks, Contents, Issues, Metadata, PullRequests, Statuses, Workflows};
+        use Permission::{
+            Actions, Administration, Checks, Contents, Issues, Metadata, PullRequests, Statuses, Workflows,
+        };
         let from = |need: Role| if role >= need { Access::Write } else { Access::Read };
         let mut all = BTreeMap::from([(Metadata, Access::Read), (Issues, from(Role::Triage))]);
-        all.extend([Checks, Contents, PullRequests, Statuses].map(|permission| (permission, from(Role::Write))));
+        all.extend(
+            [Actions, Checks, Contents, PullRequests, Statuses].map(|permission| (permission, from(Role::Write))),
+        );
         if role >= Role::Write {
             all.insert(Workflows, Access::Write);
         }

@@ -2,6 +2,7 @@
 //! whole; git's own data is in `git`, and `wire` shows it as JSON.
 
 mod account;
+mod check;
 mod delta;
 mod event;
 mod grant;
@@ -15,6 +16,7 @@ mod repositories;
 mod repository;
 
 pub(super) use account::{Account, Accounts};
+pub(super) use check::{CheckApp, CheckRun, Job, Step, WorkflowRun, together};
 pub(super) use delta::Delta;
 pub(super) use event::{Event, EventKind};
 pub(super) use grant::{Access, Grant, Permission, Permissions};
@@ -24,4 +26,4 @@ pub(super) use issue_state::{IssueState, StateReason};
 pub(super) use pull::{Merged, Pull, Review, ReviewComment, ReviewState};
 pub(super) use reference::{closes, mentions};
 pub(super) use repositories::State;
-pub(super) use repository::{CheckRun, CommitStatus, Label, Repository, Visibility};
+pub(super) use repository::{CommitStatus, Label, Repository, Visibility};

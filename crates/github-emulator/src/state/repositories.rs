@@ -98,7 +98,8 @@ impl Repositories {
         let mut head: Repository = serde_json::from_value(stored_head.clone())?;
         head.stored_head = stored_head;
         if let Some(known) = self.all.remove(&head.id) {
-            (head.issues, head.statuses, head.checks) = (known.issues, known.statuses, known.checks);
+            (head.issues, head.statuses) = (known.issues, known.statuses);
+            (head.checks, head.runs) = (known.checks, known.runs);
         }
         self.all.insert(head.id, head);
         self.index();

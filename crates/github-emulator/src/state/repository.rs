@@ -5,7 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{super::users::Role, Account, Issue, records::Records};
+use super::{
+    super::{
+        branch_rules::{BranchRules, Ruleset},
+        users::Role,
+    },
+    Account, CheckRun, Issue, WorkflowRun,
+    records::Records,
+};
 use crate::names::{Login, RepoName, Timestamp};
 
 /// Who can see a repository.
@@ -38,23 +45,6 @@ pub(in super::super) struct CommitStatus {
     pub(in super::super) target_url: Option<String>,
     pub(in super::super) creator: Login,
     pub(in super::super) at: Timestamp,
-}
-
-/// A check run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(in super::super) struct CheckRun {
-    pub(in super::super) id: u64,
-    pub(in super::super) sha: String,
-    pub(in super::super) name: String,
-    pub(in super::super) status: String,
-    pub(in super::super) conclusion: Option<String>,
-    pub(in super::super) details_url: Option<String>,
-    pub(in super::super) external_id: Option<String>,
-    pub(in super::super) started_at: Option<String>,
-    pub(in super::super) completed_at: Option<String>,
-    pub(in super::super) title: Option<String>,
-    pub(in super::super) summary: Option<String>,
-    pub(in super::super) text: Option<String>,
 }
 
 /// How pull requests may be merged.
@@ -100,6 +90,12 @@ pub(in super::super) struct Repository {
     pub(in super::super) collaborators: BTreeMap<String, Role>,
     /// Branches that nobody below `maintain` may push to.
     pub(in super::super) protected: Vec<String>,
+    /// What the protection of a branch requires, by branch.
+    #[serde(default)]
+    pub(in super::super) rules: BTreeMap<String, BranchRules>,
+    /// What rulesets require, by branch.
+    #[serde(default)]
+    pub(in super::super) rulesets: BTreeMap<String, Ruleset>,
     pub(in super::super) labels: Vec<Label>,
     #[serde(skip)]
     pub(in super::super) issues: Records<u64, Issue>,
@@ -107,6 +103,9 @@ pub(in super::super) struct Repository {
     pub(in super::super) statuses: Records<u64, CommitStatus>,
     #[serde(skip)]
     pub(in super::super) checks: Records<u64, CheckRun>,
+    /// Runs of workflows.
+    #[serde(skip)]
+    pub(in super::super) runs: Records<u64, WorkflowRun>,
     /// The serialized form that was stored last.
     #[serde(skip)]
     pub(super) stored_head: Value,
@@ -131,10 +130,13 @@ impl Repository {
             pushed_at: now,
             collaborators: BTreeMap::new(),
             protected: Vec::new(),
+            rules: BTreeMap::new(),
+            rulesets: BTreeMap::new(),
             labels: Vec::new(),
             issues: Records::default(),
             statuses: Records::default(),
             checks: Records::default(),
+            runs: Records::default(),
             stored_head: Value::Null,
         }
     }
@@ -158,6 +160,28 @@ impl Repository {
         own.unwrap_or(account.role)
     }
 
+    /// The newest check run of each name in each suite of a commit, newest first.
+    pub(in super::super) fn latest_checks(&self, sha: &str) -> Vec<&CheckRun> {
+        let mut found: Vec<&CheckRun> = Vec::new();
+        for run in self.checks.values().rev().filter(|run| run.sha == sha) {
+            if !found.iter().any(|known| known.name == run.name && known.suite == run.suite) {
+                found.push(run);
+            }
+        }
+        found
+    }
+
+    /// The newest status of each context of a commit, newest first.
+    pub(in super::super) fn latest_statuses(&self, sha: &str) -> Vec<&CommitStatus> {
+        let mut found: Vec<&CommitStatus> = Vec::new();
+        for status in self.statuses.values().rev().filter(|status| status.sha == sha) {
+            if !found.iter().any(|known| known.context == status.context) {
+                found.push(status);
+            }
+        }
+        found
+    }
+
     /// The label of this name, without regard to case.
     pub(in super::super) fn label(&self, name: &str) -> Option<&Label> {
         let name = name.to_lowercase();
@@ -174,7 +198,18 @@ impl Repository {
         self.issues.last_key().map_or(1, |last| last + 1)
     }
 
-    /// Whether this ref is a protected branch.
+    /// Whether a branch is protected, whatever it requires.
+    pub(in super::super) fn is_protected(&self, branch: &str) -> bool {
+        self.rules.contains_key(branch) || self.protected.iter().any(|known| known == branch)
+    }
+
+    /// All that is required of a branch.
+    pub(in super::super) fn rules_of(&self, branch: &str) -> impl Iterator<Item = &BranchRules> {
+        let by_ruleset = self.rulesets.get(branch).map(|ruleset| &ruleset.rules);
+        self.rules.get(branch).into_iter().chain(by_ruleset)
+    }
+
+    /// Whether this ref is a branch that only some may push to.
     pub(in super::super) fn protects(&self, reference: &str) -> bool {
         reference.strip_prefix("refs/heads/").is_some_and(|branch| self.protected.iter().any(|p| p == branch))
     }

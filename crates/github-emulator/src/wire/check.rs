@@ -3,7 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{
-    super::state::{CheckRun, CommitStatus, IssueState},
+    super::{
+        job::Annotation,
+        state::{CheckApp, CheckRun, CommitStatus, IssueState, Permissions, together},
+        users::Role,
+    },
     View, node_id, time,
 };
 
@@ -37,22 +41,11 @@ pub(in super::super) fn simple_status(view: View<'_>, of_commit: &CommitStatus) 
 /// A check run, with the open pull requests it is about.
 pub(in super::super) fn check_run(view: View<'_>, run: &CheckRun) -> Value {
     let own = view.api(&format!("/check-runs/{}", run.id));
-    let page = view.html(&format!("/runs/{}", run.id));
-    let side = |branch: &str, sha: &str| {
-        let repo = json!({"id": view.repo.id, "url": view.api(""), "name": view.repo.name.name()});
-        json!({"ref": branch, "sha": sha, "repo": repo})
+    // That of a job is the job's own page.
+    let page = match &run.job {
+        Some(job) => view.html(&format!("/actions/runs/{}/job/{}", job.run, run.id)),
+        None => view.html(&format!("/runs/{}", run.id)),
     };
-    let open = view.repo.issues.values().filter(|issue| issue.state == IssueState::Open);
-    let pulls = open.filter_map(|issue| Some((issue.number, issue.pull.as_ref()?)));
-    let about = pulls.filter(|(_, pull)| pull.head_sha == run.sha).map(|(number, pull)| {
-        json!({
-            "id": pull.id,
-            "number": number,
-            "url": view.api(&format!("/pulls/{number}")),
-            "head": side(&pull.head_ref, &pull.head_sha),
-            "base": side(&pull.base_ref, &pull.base_sha),
-        })
-    });
     json!({
         "id": run.id,
         "node_id": node_id("CheckRun", run.id),
@@ -66,15 +59,101 @@ pub(in super::super) fn check_run(view: View<'_>, run: &CheckRun) -> Value {
         "started_at": run.started_at,
         "completed_at": run.completed_at,
         "external_id": run.external_id.as_deref().unwrap_or_default(),
-        "check_suite": {"id": view.repo.id},
-        "app": null,
-        "pull_requests": about.collect::<Value>(),
+        "check_suite": {"id": run.suite},
+        "app": run.app.as_ref().map(|app| check_app(view, app)),
+        "pull_requests": pulls_at(view, &run.sha),
         "output": {
             "title": run.title,
             "summary": run.summary,
             "text": run.text,
-            "annotations_count": 0,
+            "annotations_count": run.annotations.len(),
             "annotations_url": format!("{own}/annotations"),
         },
+    })
+}
+
+/// The open pull requests whose head is this commit, in short.
+pub(in super::super) fn pulls_at(view: View<'_>, sha: &str) -> Value {
+    let side = |branch: &str, sha: &str| {
+        let repo = json!({"id": view.repo.id, "url": view.api(""), "name": view.repo.name.name()});
+        json!({"ref": branch, "sha": sha, "repo": repo})
+    };
+    let open = view.repo.issues.values().filter(|issue| issue.state == IssueState::Open);
+    let pulls = open.filter_map(|issue| Some((issue.number, issue.pull.as_ref()?)));
+    let about = pulls.filter(|(_, pull)| pull.head_sha == sha).map(|(number, pull)| {
+        json!({
+            "id": pull.id,
+            "number": number,
+            "url": view.api(&format!("/pulls/{number}")),
+            "head": side(&pull.head_ref, &pull.head_sha),
+            "base": side(&pull.base_ref, &pull.base_sha),
+        })
+    });
+    about.collect()
+}
+
+/// What a check run says about lines of a file.
+pub(in super::super) fn annotation(view: View<'_>, run: &CheckRun, annotation: &Annotation) -> Value {
+    json!({
+        "path": annotation.path,
+        "blob_href": view.html(&format!("/blob/{}/{}", run.sha, annotation.path)),
+        "start_line": annotation.start_line,
+        "end_line": annotation.end_line,
+        "start_column": annotation.start_column,
+        "end_column": annotation.end_column,
+        "annotation_level": annotation.annotation_level.name(),
+        "title": annotation.title,
+        "message": annotation.message,
+        "raw_details": annotation.raw_details,
+    })
+}
+
+/// The check suite that these check runs of a commit make, of which there is one at least.
+pub(in super::super) fn check_suite(view: View<'_>, runs: &[&CheckRun], head_commit: &Value) -> Value {
+    let Some(first) = runs.first() else { return Value::Null };
+    let own = view.api(&format!("/check-suites/{}", first.suite));
+    let (status, conclusion) = together(runs);
+    let of_workflow =
+        first.job.as_ref().and_then(|job| view.repo.runs.get(&job.run)).and_then(|run| run.branch.clone());
+    let pulls = pulls_at(view, &first.sha);
+    let branch = of_workflow.or_else(|| pulls[0]["head"]["ref"].as_str().map(str::to_owned));
+    json!({
+        "id": first.suite,
+        "node_id": node_id("CheckSuite", first.suite),
+        "url": own,
+        "head_branch": branch,
+        "head_sha": first.sha,
+        "head_commit": head_commit,
+        "status": status,
+        "conclusion": conclusion,
+        "before": null,
+        "after": first.sha,
+        "app": first.app.as_ref().map(|app| check_app(view, app)),
+        "repository": super::minimal_repository(view, Role::Read),
+        "pull_requests": pulls,
+        "created_at": runs.iter().filter_map(|run| run.started_at.as_ref()).min(),
+        "updated_at": runs.iter().filter_map(|run| run.completed_at.as_ref().or(run.started_at.as_ref())).max(),
+        "latest_check_runs_count": runs.len(),
+        "check_runs_url": format!("{own}/check-runs"),
+    })
+}
+
+/// The App of a check run. It may write check runs, or there would be none of it.
+fn check_app(view: View<'_>, app: &CheckApp) -> Value {
+    let account = view.accounts.get(app.owner.as_str());
+    let (role, since) = account.map_or((Role::Write, view.repo.created_at), |known| (known.role, known.created_at));
+    json!({
+        "id": app.id,
+        "slug": app.slug,
+        "node_id": node_id("Integration", app.id),
+        "owner": view.user(&app.owner),
+        "name": app.name,
+        "description": null,
+        "external_url": view.server,
+        "html_url": format!("{}/apps/{}", view.server, app.slug),
+        "created_at": time(since),
+        "updated_at": time(since),
+        "permissions": Permissions::of(role.max(Role::Write)),
+        "events": [],
     })
 }

@@ -84,7 +84,10 @@ fn particulars(view: View<'_>, issue: &Issue, event: &Event, fields: &mut Map<St
         | EventKind::Unlocked
         | EventKind::HeadRefDeleted
         | EventKind::HeadRefRestored
-        | EventKind::BaseRefChanged => {}
+        | EventKind::BaseRefChanged
+        | EventKind::AddedToMergeQueue
+        // The REST API does not say why.
+        | EventKind::RemovedFromMergeQueue { .. } => {}
     }
 }
 

@@ -73,6 +73,22 @@ pub(in super::super) fn pushed_commit(view: View<'_>, commit: &Commit<'_>, files
     })
 }
 
+/// A commit in short, as check suites and workflow runs have it.
+pub(in super::super) fn simple_commit(commit: &Commit<'_>) -> Value {
+    let named = |who: &Signature<'_>| {
+        let shown = person(who);
+        json!({"name": shown["name"], "email": shown["email"]})
+    };
+    json!({
+        "id": commit.id().to_string(),
+        "tree_id": commit.tree_id().to_string(),
+        "message": String::from_utf8_lossy(commit.message_raw_bytes()),
+        "timestamp": person(&commit.committer())["date"],
+        "author": named(&commit.author()),
+        "committer": named(&commit.committer()),
+    })
+}
+
 /// A changed file, as it is at `head`.
 pub(in super::super) fn file_change(view: View<'_>, change: &FileChange, head: &str) -> Value {
     let mut shown = json!({

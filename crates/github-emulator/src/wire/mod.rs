@@ -6,18 +6,23 @@ mod check;
 mod event;
 mod git;
 mod issue;
+mod job;
+mod protection;
 mod pull;
 mod repository;
 mod scalar;
 mod view;
 
 pub(super) use account::{private_account, public_account, simple_account};
-pub(super) use check::{check_run, simple_status, status};
+pub(super) use check::{annotation, check_run, check_suite, pulls_at, simple_status, status};
 pub(super) use event::event;
 pub(super) use git::{
-    account_of, commit, content, file, file_change, git_commit, person, pushed_commit, reference, wrapped_base64,
+    account_of, commit, content, file, file_change, git_commit, person, pushed_commit, reference, simple_commit,
+    wrapped_base64,
 };
 pub(super) use issue::{CONTENTS, comment, issue, reaction};
+pub(super) use job::{job, workflow_run};
+pub(super) use protection::{protection, rules, short_protection, signatures};
 pub(super) use pull::{Measured, legacy_review_comment, pull, review, review_comment, whole_pull};
 pub(super) use repository::{FEATURES, full_repository, label, labels, minimal_repository, repository};
 pub(super) use scalar::{node_id, time};

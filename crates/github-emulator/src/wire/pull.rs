@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     super::{
+        merge_state::{Fit, merge_state},
         state::{Issue, Pull, Review, ReviewComment, ReviewState},
         users::Role,
     },
@@ -19,19 +20,21 @@ pub(in super::super) struct Measured {
     pub(in super::super) commits: usize,
     /// None where it is merged or closed.
     pub(in super::super) mergeable: Option<bool>,
+    /// Whether the head lacks commits of the base.
+    pub(in super::super) behind: bool,
     /// The commit of the test merge, where it merges.
     pub(in super::super) test_merge: Option<git2::Oid>,
 }
 
 impl Measured {
-    /// The fields of a pull request by itself that only git can fill.
-    pub(in super::super) fn fields(self, draft: bool) -> Value {
-        let state = match (self.mergeable, draft) {
-            (None, _) => "unknown",
-            (Some(false), _) => "dirty",
-            (Some(true), true) => "draft",
-            (Some(true), false) => "clean",
-        };
+    /// How head and base fit.
+    pub(in super::super) fn fit(&self) -> Fit {
+        Fit { mergeable: self.mergeable, behind: self.behind }
+    }
+
+    /// The fields of a pull request by itself that only git can fill, and whether it can be merged.
+    pub(in super::super) fn fields(self, view: View<'_>, issue: &Issue) -> Value {
+        let state = merge_state(view.repo, view.accounts, issue, self.fit()).name();
         json!({
             "mergeable": self.mergeable,
             "mergeable_state": state,
@@ -98,7 +101,7 @@ pub(in super::super) fn whole_pull(view: View<'_>, issue: &Issue, measured: Meas
             "maintainer_can_modify": pull.maintainer_can_modify,
         });
         extend(fields, more);
-        extend(fields, measured.fields(pull.draft));
+        extend(fields, measured.fields(view, issue));
         if let Some(merge) = measured.test_merge {
             fields.insert("merge_commit_sha".to_owned(), json!(merge.to_string()));
         }

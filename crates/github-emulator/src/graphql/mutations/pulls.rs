@@ -17,6 +17,7 @@ extend type Mutation {
     mergePullRequest(input: MergePullRequestInput!): MergePullRequestPayload
     reopenPullRequest(input: ReopenPullRequestInput!): ReopenPullRequestPayload
     updatePullRequest(input: UpdatePullRequestInput!): UpdatePullRequestPayload
+    updatePullRequestBranch(input: UpdatePullRequestBranchInput!): UpdatePullRequestBranchPayload
 }
 input ClosePullRequestInput { pullRequestId: ID! }
 type ClosePullRequestPayload { pullRequest: PullRequest }
@@ -43,6 +44,8 @@ input MergePullRequestInput {
     pullRequestId: ID!
 }
 type MergePullRequestPayload { actor: Actor pullRequest: PullRequest }
+input UpdatePullRequestBranchInput { expectedHeadOid: GitObjectID pullRequestId: ID! }
+type UpdatePullRequestBranchPayload { pullRequest: PullRequest }
 input ReopenPullRequestInput { pullRequestId: ID! }
 type ReopenPullRequestPayload { pullRequest: PullRequest }
 input UpdatePullRequestInput {
@@ -66,6 +69,7 @@ pub(super) const MUTATIONS: &[(&str, Mutation)] = &[
     ("mergePullRequest", merge),
     ("reopenPullRequest", reopen),
     ("updatePullRequest", update),
+    ("updatePullRequestBranch", update_branch),
 ];
 
 const UPDATE: &str = "PATCH /repos/{owner}/{repo}/pulls/{number}";
@@ -102,6 +106,13 @@ fn update(doing: &Doing<'_>) -> Result<Vec<(&'static str, Shown)>, Problem> {
         doing.rest("PATCH /repos/{owner}/{repo}/issues/{number}", &pull, &Value::Object(marks))?;
     }
     Ok(vec![("actor", Shown::Actor), ("pullRequest", Shown::Node(pull.node()))])
+}
+
+fn update_branch(doing: &Doing<'_>) -> Result<Vec<(&'static str, Shown)>, Problem> {
+    let pull = target(doing)?;
+    let body = json!({"expected_head_sha": doing.input.text("expectedHeadOid")});
+    doing.rest("PUT /repos/{owner}/{repo}/pulls/{number}/update-branch", &pull, &body)?;
+    Ok(vec![("pullRequest", Shown::Node(pull.node()))])
 }
 
 fn close(doing: &Doing<'_>) -> Result<Vec<(&'static str, Shown)>, Problem> {

@@ -4,17 +4,17 @@ use serde_json::{Value, json};
 
 use crate::{Options, RepoName, Running, serve};
 
-pub(super) struct Fixture {
-    pub(super) forge: Running,
+pub(crate) struct Fixture {
+    pub(crate) forge: Running,
     client: reqwest::Client,
 }
 
 impl Fixture {
-    pub(super) async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         Self::start_with(Options::default()).await
     }
 
-    pub(super) async fn start_with(options: Options) -> Self {
+    pub(crate) async fn start_with(options: Options) -> Self {
         let users = ["ada:ta:admin", "wil:tw:write", "tom:tt:triage", "rea:tr:none", "hob[bot]:tb:write:bot"];
         let users = users.iter().map(|user| user.parse().unwrap()).collect();
         let forge = serve(Options { users, ..options }).await.unwrap();
@@ -25,8 +25,30 @@ impl Fixture {
         Self { forge, client: reqwest::Client::new() }
     }
 
+    /// A request to the REST API, as `POST /path`, or to another path of the server; the whole answer.
+    pub(crate) async fn send(&self, token: &str, what: &str, body: Value) -> reqwest::Response {
+        let (method, path) = what.split_once(' ').unwrap();
+        let below = if path.starts_with("/_") { self.forge.server_url() } else { self.forge.api_url() };
+        let request = self.client.request(method.parse().unwrap(), format!("{below}{path}"));
+        let request = if token.is_empty() { request } else { request.bearer_auth(token) };
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        request.body(body).send().await.unwrap()
+    }
+
+    /// The status and the JSON of an answer.
+    pub(crate) async fn answer(&self, token: &str, what: &str, body: Value) -> (u16, Value) {
+        let answer = self.send(token, what, body).await;
+        (answer.status().as_u16(), serde_json::from_str(&answer.text().await.unwrap()).unwrap_or_default())
+    }
+
+    /// The commit that a branch points to.
+    pub(crate) async fn tip(&self, branch: &str) -> String {
+        let found = self.rest("ta", &format!("GET /repos/ada/site/git/ref/heads/{branch}"), Value::Null).await;
+        found["object"]["sha"].as_str().unwrap().to_owned()
+    }
+
     /// A request to the REST API, as `POST /path`.
-    pub(super) async fn rest(&self, token: &str, what: &str, body: Value) -> Value {
+    pub(crate) async fn rest(&self, token: &str, what: &str, body: Value) -> Value {
         let (method, path) = what.split_once(' ').unwrap();
         let url = format!("{}{path}", self.forge.api_url());
         let request =
@@ -36,7 +58,7 @@ impl Fixture {
     }
 
     /// The whole answer to a request with this body.
-    pub(super) async fn post(&self, token: &str, body: &Value) -> reqwest::Response {
+    pub(crate) async fn post(&self, token: &str, body: &Value) -> reqwest::Response {
         let url = format!("{}/api/graphql", self.forge.server_url());
         let mut request = self.client.post(url).body(body.to_string());
         if !token.is_empty() {
@@ -46,30 +68,30 @@ impl Fixture {
     }
 
     /// What a query answers, with its errors.
-    pub(super) async fn ask_with(&self, token: &str, query: &str, variables: Value) -> Value {
+    pub(crate) async fn ask_with(&self, token: &str, query: &str, variables: Value) -> Value {
         let answer = self.post(token, &json!({"query": query, "variables": variables})).await;
         serde_json::from_str(&answer.text().await.unwrap()).unwrap()
     }
 
-    pub(super) async fn ask(&self, token: &str, query: &str) -> Value {
+    pub(crate) async fn ask(&self, token: &str, query: &str) -> Value {
         self.ask_with(token, query, Value::Null).await
     }
 
     /// The data of a query without an error.
-    pub(super) async fn data(&self, token: &str, query: &str) -> Value {
+    pub(crate) async fn data(&self, token: &str, query: &str) -> Value {
         let answer = self.ask(token, query).await;
         assert_eq!(answer["errors"], Value::Null, "{query}");
         answer["data"].clone()
     }
 
     /// The global id of an issue that is new.
-    pub(super) async fn issue(&self, title: &str) -> String {
+    pub(crate) async fn issue(&self, title: &str) -> String {
         let made = self.rest("ta", "POST /repos/ada/site/issues", json!({"title": title, "body": "As it was."})).await;
         made["node_id"].as_str().unwrap().to_owned()
     }
 
     /// The number of a pull request that is new, from a branch of this name with one more file.
-    pub(super) async fn pull(&self, branch: &str) -> u64 {
+    pub(crate) async fn pull(&self, branch: &str) -> u64 {
         let main =
             self.rest("ta", "GET /repos/ada/site/git/ref/heads/main", Value::Null).await["object"]["sha"].clone();
         let file = json!([{"path": branch, "mode": "100644", "type": "blob", "content": "one\ntwo\n"}]);

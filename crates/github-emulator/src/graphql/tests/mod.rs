@@ -1,7 +1,7 @@
 //! GraphQL over real HTTP, beside the REST API.
 
 mod edits;
-mod fixture;
+pub(crate) mod fixture;
 mod mutations;
 mod pages;
 mod queries;

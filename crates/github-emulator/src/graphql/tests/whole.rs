@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::fixture::Fixture;
+use crate::RemovalReason;
 
 type Types = BTreeMap<String, Value>;
 
@@ -32,6 +33,9 @@ fn selection(types: &Types, of: &str, seen: &mut BTreeSet<String>) -> String {
                 "first" => args.push("first: 5".to_owned()),
                 "number" if name == "pullRequest" => args.push("number: 2".to_owned()),
                 "number" => args.push("number: 1".to_owned()),
+                "itemTypes" if name == "timelineItems" => {
+                    args.push("itemTypes: [ADDED_TO_MERGE_QUEUE_EVENT, REMOVED_FROM_MERGE_QUEUE_EVENT]".to_owned());
+                }
                 "qualifiedName" => args.push("qualifiedName: \"main\"".to_owned()),
                 "name" => args.push(format!("name: \"{}\"", if name == "label" { "code" } else { "site" })),
                 "login" => args.push("login: \"ada\"".to_owned()),
@@ -105,10 +109,17 @@ async fn every_field_of_every_type_resolves() {
         "RepositoryContactLink",
         "SearchResultItemConnection",
         "Team",
-        "Workflow",
-        "WorkflowRun",
     ];
     assert_eq!(rest.collect::<Vec<_>>(), never);
+}
+
+/// A job with a step and an annotation.
+async fn job(fixture: &Fixture) -> Option<String> {
+    let step = json!({"name": "Build", "conclusion": "failure"});
+    let note = json!({"path": "work", "start_line": 1, "end_line": 1, "annotation_level": "failure", "message": "No"});
+    let job = json!({"repository": "ada/site", "head_sha": "work", "name": "ci", "conclusion": "failure",
+        "steps": [step], "annotations": [note]});
+    fixture.answer("ta", "POST /_forge/jobs", job).await.1["node_id"].as_str().map(str::to_owned)
 }
 
 /// Fills the repository with one of everything; answers the global ids.
@@ -141,6 +152,7 @@ async fn everything(fixture: &Fixture) -> Vec<String> {
             json!({"name": "build", "head_sha": sha, "status": "completed", "conclusion": "failure"}),
         )
         .await,
+        job(fixture).await,
     ];
     ids.extend(made.into_iter().flatten());
     for number in [1, number] {
@@ -152,6 +164,9 @@ async fn everything(fixture: &Fixture) -> Vec<String> {
         .await;
     let child = fixture.rest("ta", "POST /repos/ada/site/issues", json!({"title": "Part"})).await;
     fixture.rest("ta", "POST /repos/ada/site/issues/1/sub_issues", json!({"sub_issue_id": child["id"]})).await;
+    for removed in [None, Some(RemovalReason::CiFailure)] {
+        fixture.forge.note_merge_queue(&"ada/site".parse().unwrap(), number, removed).unwrap();
+    }
     let found = fixture
         .data(
             "ta",

@@ -3,13 +3,15 @@
 use super::{
     super::{
         super::{
-            state::{CheckRun, CommitStatus, Repository},
+            merge_state::is_required,
+            state::{CheckRun, CommitStatus, Pull, Repository},
             wire::{node_id, time},
         },
         object::{Args, At, Object, Out, Resolved, made, unresolved},
         page::connection_with,
     },
     account::actor,
+    suite::{annotations, steps, suite},
 };
 
 pub(super) const DESCRIPTION: &str = r"
@@ -28,6 +30,7 @@ type StatusCheckRollupContextConnection {
 type CheckRunStateCount { count: Int! state: CheckRunState! }
 type StatusContextStateCount { count: Int! state: StatusState! }
 type CheckRun implements Node & UniformResourceLocatable {
+    annotations: CheckAnnotationConnection
     checkSuite: CheckSuite!
     completedAt: DateTime
     conclusion: CheckConclusionState
@@ -42,14 +45,12 @@ type CheckRun implements Node & UniformResourceLocatable {
     resourcePath: URI!
     startedAt: DateTime
     status: CheckStatusState!
+    steps(number: Int): CheckStepConnection
     summary: String
     text: String
     title: String
     url: URI!
 }
-type CheckSuite { repository: Repository! workflowRun: WorkflowRun }
-type WorkflowRun { event: String! workflow: Workflow! }
-type Workflow { name: String! }
 type StatusContext implements Node {
     commit: Commit
     context: String!
@@ -72,7 +73,7 @@ enum CheckRunState {
 }
 ";
 
-/// The newest check run of each name and the newest status of each context.
+/// The newest check run of each name in a suite and the newest status of each context.
 struct Rollup<'s> {
     repo: &'s Repository,
     sha: String,
@@ -82,17 +83,7 @@ struct Rollup<'s> {
 
 /// What the checks of a commit say together; `null` where it has none.
 pub(super) fn rollup<'s>(repo: &'s Repository, sha: &str) -> Out<'s> {
-    let (mut runs, mut statuses): (Vec<&CheckRun>, Vec<&CommitStatus>) = (Vec::new(), Vec::new());
-    for run in repo.checks.values().rev().filter(|run| run.sha == sha) {
-        if !runs.iter().any(|known| known.name == run.name) {
-            runs.push(run);
-        }
-    }
-    for status in repo.statuses.values().rev().filter(|status| status.sha == sha) {
-        if !statuses.iter().any(|known| known.context == status.context) {
-            statuses.push(status);
-        }
-    }
+    let (mut runs, mut statuses) = (repo.latest_checks(sha), repo.latest_statuses(sha));
     runs.reverse();
     statuses.reverse();
     if runs.is_empty() && statuses.is_empty() {
@@ -133,7 +124,7 @@ impl<'s> Object<'s> for Rollup<'s> {
             "commit" => Out::Node(node_id("Commit", &self.sha)),
             "contexts" => {
                 let runs = self.runs.iter().map(|run| (run.id, run_of(self.repo, run)));
-                let statuses = self.statuses.iter().map(|status| (status.id, status_of(status)));
+                let statuses = self.statuses.iter().map(|status| (status.id, status_of(self.repo, status)));
                 let more = vec![
                     ("checkRunCount", Out::leaf(self.runs.len())),
                     ("statusContextCount", Out::leaf(self.statuses.len())),
@@ -167,8 +158,17 @@ pub(super) fn run_of<'s>(repo: &'s Repository, run: &'s CheckRun) -> Out<'s> {
 }
 
 /// A commit status.
-pub(super) fn status_of(status: &CommitStatus) -> Out<'_> {
-    Out::object(StatusNode { status })
+pub(super) fn status_of<'s>(repo: &'s Repository, status: &'s CommitStatus) -> Out<'s> {
+    Out::object(StatusNode { repo, status })
+}
+
+/// The base branch of the pull request that the arguments name.
+fn asked_about<'s>(repo: &'s Repository, args: &Args) -> Option<&'s str> {
+    let number = args.int("pullRequestNumber").and_then(|number| u64::try_from(number).ok());
+    let id = args.text("pullRequestId");
+    let mut pulls = repo.issues.values().filter_map(|issue| Some((issue.number, issue.pull.as_ref()?)));
+    let asked = |pull: &Pull| id.is_some_and(|id| id == node_id("PullRequest", pull.id));
+    pulls.find(|(known, pull)| Some(*known) == number || asked(pull)).map(|(_, pull)| pull.base_ref.as_str())
 }
 
 struct RunNode<'s> {
@@ -181,25 +181,33 @@ impl<'s> Object<'s> for RunNode<'s> {
         "CheckRun"
     }
 
-    fn field(&self, at: &At<'s>, name: &str, _: &Args) -> Resolved<'s> {
-        let (run, below) = (self.run, format!("/runs/{}", self.run.id));
+    fn field(&self, at: &At<'s>, name: &str, args: &Args) -> Resolved<'s> {
+        let run = self.run;
+        let below = match &run.job {
+            Some(job) => format!("/actions/runs/{}/job/{}", job.run, run.id),
+            None => format!("/runs/{}", run.id),
+        };
         let repository = || Out::Node(node_id("Repository", self.repo.id));
         Ok(match name {
-            // There are no workflows: a check run is made through the API.
-            "checkSuite" => made("CheckSuite", [("repository", repository()), ("workflowRun", Out::Null)]),
+            "annotations" => annotations(at, args, self.repo, run),
+            "checkSuite" => suite(at, self.repo, run),
             "completedAt" => Out::leaf(run.completed_at.as_deref()),
             "conclusion" => Out::leaf(run.conclusion.as_ref().map(|conclusion| conclusion.to_uppercase())),
             "databaseId" => Out::leaf(run.id),
             "detailsUrl" => Out::leaf(run.details_url.clone().unwrap_or_else(|| at.page(self.repo, &below))),
             "externalId" => Out::leaf(run.external_id.as_deref()),
             "id" => Out::leaf(node_id("CheckRun", run.id)),
-            "isRequired" => Out::leaf(false),
+            "isRequired" => {
+                let app = run.app.as_ref().map(|app| app.id);
+                Out::leaf(asked_about(self.repo, args).is_some_and(|base| is_required(self.repo, base, &run.name, app)))
+            }
             "name" => Out::leaf(run.name.as_str()),
             "permalink" | "url" => Out::leaf(at.page(self.repo, &below)),
             "repository" => repository(),
             "resourcePath" => Out::leaf(format!("/{}{below}", self.repo.name)),
             "startedAt" => Out::leaf(run.started_at.as_deref()),
             "status" => Out::leaf(run.status.to_uppercase()),
+            "steps" => steps(args, run),
             "summary" => Out::leaf(run.summary.as_deref()),
             "text" => Out::leaf(run.text.as_deref()),
             "title" => Out::leaf(run.title.as_deref()),
@@ -209,6 +217,7 @@ impl<'s> Object<'s> for RunNode<'s> {
 }
 
 struct StatusNode<'s> {
+    repo: &'s Repository,
     status: &'s CommitStatus,
 }
 
@@ -217,7 +226,7 @@ impl<'s> Object<'s> for StatusNode<'s> {
         "StatusContext"
     }
 
-    fn field(&self, at: &At<'s>, name: &str, _: &Args) -> Resolved<'s> {
+    fn field(&self, at: &At<'s>, name: &str, args: &Args) -> Resolved<'s> {
         let status = self.status;
         Ok(match name {
             "commit" => Out::Node(node_id("Commit", &status.sha)),
@@ -226,7 +235,10 @@ impl<'s> Object<'s> for StatusNode<'s> {
             "creator" => actor(at, &status.creator),
             "description" => Out::leaf(status.description.as_deref()),
             "id" => Out::leaf(node_id("StatusContext", status.id)),
-            "isRequired" => Out::leaf(false),
+            "isRequired" => {
+                let base = asked_about(self.repo, args);
+                Out::leaf(base.is_some_and(|base| is_required(self.repo, base, &status.context, None)))
+            }
             "state" => Out::leaf(status.state.to_uppercase()),
             "targetUrl" => Out::leaf(status.target_url.as_deref()),
             _ => return unresolved("StatusContext", name),

@@ -18,6 +18,7 @@ use super::{
     review::{Of, ReviewCommentNode, ReviewNode},
     text,
     thread::ThreadNode,
+    timeline,
 };
 
 /// The object of a global id; none where there is none for the caller to see.
@@ -39,7 +40,7 @@ fn in_repository<'s>(at: &At<'s>, repo: &'s Repository, kind: &str, id: u64) -> 
         "Repository" => (repo.id == id).then(|| Out::object(RepositoryNode(repo))),
         "Label" => repo.label_by_id(id).map(|one| label::of(at, repo, one)),
         "CheckRun" => repo.checks.get(&id).map(|run| run_of(repo, run)),
-        "StatusContext" => repo.statuses.get(&id).map(status_of),
+        "StatusContext" => repo.statuses.get(&id).map(|status| status_of(repo, status)),
         _ => repo.issues.values().find_map(|issue| in_issue(at, repo, issue, kind, id)),
     }
 }
@@ -79,6 +80,9 @@ fn in_issue<'s>(at: &At<'s>, repo: &'s Repository, issue: &'s Issue, kind: &str,
                 std::iter::once(&issue.history).chain(comments).chain(reviews.iter().map(|comment| &comment.history));
             let found = all.flat_map(|history| history.revisions()).find(|revision| revision.id == id);
             found.map(|revision| text::of(at, revision))
+        }
+        ("AddedToMergeQueueEvent" | "RemovedFromMergeQueueEvent", Some(of)) => {
+            issue.events.iter().find(|event| event.id == id).and_then(|event| timeline::entry(of, event))
         }
         _ => None,
     }

@@ -16,10 +16,12 @@ mod reaction;
 mod repository;
 mod review;
 mod search;
+mod suite;
 mod table;
 mod template;
 mod text;
 mod thread;
+mod timeline;
 
 pub(super) use find::find;
 pub(super) use query::Query;

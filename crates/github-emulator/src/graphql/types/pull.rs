@@ -7,6 +7,7 @@ use super::{
         super::{
             git::{changes, walk},
             measure::measure,
+            merge_state::{merge_state, needs_approval},
             state::{Issue, IssueState, Repository, Review, ReviewState},
             users::Role,
             wire::{Measured, node_id, time},
@@ -22,6 +23,7 @@ use super::{
     issue::{IssueNode, closing, ordered},
     review::{Of, ReviewNode},
     thread::threads,
+    timeline::items,
 };
 
 pub(super) const DESCRIPTION: &str = r"
@@ -88,6 +90,7 @@ type PullRequest implements Assignable & Closable & Comment & Labelable & Lockab
     reviews(author: String, states: [PullRequestReviewState!]): PullRequestReviewConnection
     state: PullRequestState!
     statusCheckRollup: StatusCheckRollup
+    timelineItems(itemTypes: [PullRequestTimelineItemsItemType!]): PullRequestTimelineItemsConnection!
     title: String!
     totalCommentsCount: Int
     updatedAt: DateTime!
@@ -187,6 +190,9 @@ impl<'s> PullNode<'s> {
         if says(ReviewState::ChangesRequested) {
             return Some("CHANGES_REQUESTED");
         }
+        if needs_approval(self.0.repo, &at.state.accounts, self.0.pull) {
+            return Some("REVIEW_REQUIRED");
+        }
         says(ReviewState::Approved).then_some("APPROVED")
     }
 
@@ -272,19 +278,22 @@ impl<'s> Object<'s> for PullNode<'s> {
             "deletions" => Out::leaf(self.measured(at)?.deletions),
             "files" => return self.files(at, args),
             "latestOpinionatedReviews" => self.reviews(args, self.latest(at, opinion)),
-            "latestReviews" => self.reviews(args, self.latest(at, |review| review.state != ReviewState::Pending)),
-            "mergeStateStatus" => Out::leaf(match self.measured(at)?.mergeable {
-                None => "UNKNOWN",
-                Some(false) => "DIRTY",
-                Some(true) if pull.draft => "DRAFT",
-                Some(true) => "CLEAN",
-            }),
+            // Who is asked again is left out until the next review.
+            "latestReviews" => {
+                let asked = |review: &Review| pull.reviewers.iter().any(|login| login.is(&review.author));
+                self.reviews(args, self.latest(at, |review| review.state != ReviewState::Pending && !asked(review)))
+            }
+            "mergeStateStatus" => {
+                let state = merge_state(repo, &at.state.accounts, issue, self.measured(at)?.fit());
+                Out::leaf(state.name().to_uppercase())
+            }
             "mergeable" => Out::leaf(match self.measured(at)?.mergeable {
                 None => "UNKNOWN",
                 Some(false) => "CONFLICTING",
                 Some(true) => "MERGEABLE",
             }),
             "reviews" => self.some_reviews(at, args),
+            "timelineItems" => return items(args, self.0),
             _ => {
                 let own = self.own(at, name, args);
                 let shared = own.or_else(|| conversation::field(at, repo, issue, name, args));

@@ -62,6 +62,7 @@ type PullRequestReviewComment implements Comment & Minimizable & Node & Updatabl
     minimizedReason: String
     originalCommit: Commit
     originalLine: Int
+    originalStartLine: Int
     outdated: Boolean!
     path: String!
     publishedAt: DateTime
@@ -70,6 +71,7 @@ type PullRequestReviewComment implements Comment & Minimizable & Node & Updatabl
     replyTo: PullRequestReviewComment
     repository: Repository!
     resourcePath: URI!
+    startLine: Int
     state: PullRequestReviewCommentState!
     subjectType: PullRequestReviewThreadSubjectType!
     updatedAt: DateTime!
@@ -207,6 +209,7 @@ impl<'s> Object<'s> for ReviewCommentNode<'s> {
             "commit" | "originalCommit" => commit_of(at, of.repo, &comment.commit),
             "diffHunk" => Out::leaf(comment.hunk.as_str()),
             "line" | "originalLine" => Out::leaf(comment.line),
+            "originalStartLine" | "startLine" => Out::leaf(comment.start.as_ref().map(|(line, _)| *line)),
             "outdated" => Out::leaf(comment.commit != of.pull.head_sha),
             "path" => Out::leaf(comment.path.as_str()),
             "pullRequest" => of.node(),

@@ -2,7 +2,7 @@
 
 use super::{
     account, check, comment, commit, common, conversation, issue, label, pull, query, reaction, repository, review,
-    search, template, text, thread,
+    search, suite, template, text, thread, timeline,
 };
 
 /// Each type's description, in GraphQL's schema language.
@@ -21,7 +21,9 @@ pub(in super::super) const DESCRIPTIONS: &[&str] = &[
     repository::DESCRIPTION,
     review::DESCRIPTION,
     search::DESCRIPTION,
+    suite::DESCRIPTION,
     template::DESCRIPTION,
     text::DESCRIPTION,
     thread::DESCRIPTION,
+    timeline::DESCRIPTION,
 ];

@@ -20,10 +20,13 @@ type PullRequestReviewThread implements Node {
     isResolved: Boolean!
     line: Int
     originalLine: Int
+    originalStartLine: Int
     path: String!
     pullRequest: PullRequest!
     repository: Repository!
     resolvedBy: User
+    startDiffSide: DiffSide
+    startLine: Int
     subjectType: PullRequestReviewThreadSubjectType!
     viewerCanReply: Boolean!
     viewerCanResolve: Boolean!
@@ -84,6 +87,8 @@ impl<'s> Object<'s> for ThreadNode<'s> {
             "pullRequest" => of.node(),
             "repository" => Out::Node(node_id("Repository", of.repo.id)),
             "resolvedBy" => first.resolved_by.as_ref().map_or(Out::Null, |login| user(at, login)),
+            "originalStartLine" | "startLine" => Out::leaf(first.start.as_ref().map(|(line, _)| *line)),
+            "startDiffSide" => Out::leaf(first.start.as_ref().map(|(_, side)| side.as_str())),
             "subjectType" => Out::leaf(if first.line.is_some() { "LINE" } else { "FILE" }),
             "viewerCanReply" => Out::leaf(at.call.caller.is_some()),
             "viewerCanResolve" => Out::leaf(may && !resolved),

@@ -1,0 +1,84 @@
+//! What a branch requires before something is merged into it, by the names of GitHub's branch protection.
+
+use serde::{Deserialize, Serialize};
+
+/// What a branch requires. As protection of the branch it binds those below `admin`, as a ruleset everyone.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "the fields of GitHub's branch protection, by its names")]
+pub struct BranchRules {
+    /// Checks that have to pass.
+    pub required_status_checks: Option<RequiredChecks>,
+    /// Reviews that have to approve.
+    pub required_pull_request_reviews: Option<RequiredReviews>,
+    /// Whether merge commits are refused.
+    pub required_linear_history: bool,
+    /// Whether every commit needs a signature that is verified. The forge verifies none.
+    pub required_signatures: bool,
+    /// Whether every review thread has to be resolved.
+    pub required_conversation_resolution: bool,
+    /// Whether protection binds admins, too.
+    pub enforce_admins: bool,
+}
+
+/// Checks that have to pass.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RequiredChecks {
+    /// Whether the head has to contain the tip of the base.
+    pub strict: bool,
+    /// Names of check runs or contexts of statuses, whoever set them.
+    pub contexts: Vec<String>,
+    /// The same of one App.
+    pub checks: Vec<RequiredCheck>,
+}
+
+/// A check that has to pass.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequiredCheck {
+    /// The name of the check run or the context of the status.
+    pub context: String,
+    /// The App that has to set it; none: anyone.
+    #[serde(default)]
+    pub app_id: Option<u64>,
+}
+
+/// Reviews that have to approve.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RequiredReviews {
+    /// How many, of accounts that may write.
+    pub required_approving_review_count: u64,
+}
+
+impl Default for RequiredReviews {
+    fn default() -> Self {
+        Self { required_approving_review_count: 1 }
+    }
+}
+
+/// What a ruleset of a repository requires of one branch.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Ruleset {
+    pub(super) id: u64,
+    pub(super) rules: BranchRules,
+}
+
+impl RequiredChecks {
+    /// These checks, whoever sets them.
+    pub fn named(names: &[&str]) -> Self {
+        Self { contexts: names.iter().map(|&name| name.to_owned()).collect(), ..Self::default() }
+    }
+
+    /// Each check once.
+    pub(super) fn each(&self) -> Vec<RequiredCheck> {
+        let mut all = self.checks.clone();
+        for context in &self.contexts {
+            if !all.iter().any(|check| check.context == *context) {
+                all.push(RequiredCheck { context: context.clone(), app_id: None });
+            }
+        }
+        all
+    }
+}

@@ -1,0 +1,66 @@
+//! What a test in any language does with jobs, beside GitHub's API: nothing runs workflows here, so a test says what a job
+//! did.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{
+    call::{Answer, Call, Reply},
+    control::{admin, named},
+    job::{Job, JobChange},
+    job_making,
+    refusal::Refusal,
+    route::{Route, patch, post},
+    users::Role,
+    wire,
+};
+use crate::names::RepoName;
+
+const CHANGED: &[&str] = &["repository", "status", "conclusion", "steps", "log", "annotations"];
+
+pub(super) const ROUTES: &[Route] = &[
+    post("/_forge/jobs", create).body(&[
+        "repository",
+        "head_sha",
+        "workflow",
+        "name",
+        "event",
+        "status",
+        "conclusion",
+        "steps",
+        "log",
+        "annotations",
+        "labels",
+    ]),
+    patch("/_forge/jobs/{id}", change).body(CHANGED),
+];
+
+fn create(call: &Call) -> Answer {
+    let (name, job): (_, Job) = read(call)?;
+    let ids = job_making::make(&call.forge, &name, &job)?;
+    shown(call, &name, ids.job).map(Reply::created)
+}
+
+fn change(call: &Call) -> Answer {
+    let (name, change): (_, JobChange) = read(call)?;
+    let id = call.number("id")?;
+    job_making::change(&call.forge, &name, id, &change)?;
+    shown(call, &name, id).map(Reply::ok)
+}
+
+/// The repository and the rest of an admin's request.
+fn read<T: DeserializeOwned>(call: &Call) -> Result<(RepoName, T), Refusal> {
+    admin(call)?;
+    let (name, rest) = named(call)?;
+    let read = serde_json::from_value(rest);
+    Ok((name, read.map_err(|error| Refusal::unprocessable(error.to_string()))?))
+}
+
+/// The job as GitHub's API shows it.
+fn shown(call: &Call, name: &RepoName, id: u64) -> Result<Value, Refusal> {
+    let call = call.with_part("owner", name.owner()).with_part("repo", name.name());
+    let state = call.state();
+    let repo = call.repository(&state, Role::Read)?;
+    let check = repo.checks.get(&id).ok_or_else(Refusal::not_found)?;
+    Ok(wire::job(call.view(&state)?, check))
+}

@@ -1,0 +1,97 @@
+//! What a test in any language does with rulesets and the merge queue, beside GitHub's API: who manages these is not here.
+
+use super::{
+    branch_rules::{BranchRules, Ruleset},
+    call::{Answer, Call, Reply},
+    control::{admin, named},
+    forge::Forge,
+    merge_queue::RemovalReason,
+    refusal::Refusal,
+    route::{Route, post, put},
+    state::{EventKind, IssueState},
+};
+use crate::names::{Login, RepoName};
+
+pub(super) const ROUTES: &[Route] = &[
+    put("/_forge/rulesets", ruleset).body(&["repository", "branch", "rules"]),
+    post("/_forge/merge-queue", queue).body(&["repository", "number", "action", "reason"]),
+];
+
+/// Sets what a ruleset requires of a branch; without rules it requires nothing.
+fn ruleset(call: &Call) -> Answer {
+    admin(call)?;
+    let (name, sent) = named(call)?;
+    let branch = call.fields("Ruleset")?.required("branch")?;
+    let rules: Option<BranchRules> =
+        serde_json::from_value(sent["rules"].clone()).map_err(|error| Refusal::unprocessable(error.to_string()))?;
+    set_ruleset(&call.forge, &name, &branch, rules)?;
+    Ok(Reply::empty())
+}
+
+/// Sets what a ruleset requires of a branch.
+///
+/// # Errors
+/// 422 where there is no such repository.
+pub(super) fn set_ruleset(
+    forge: &Forge,
+    name: &RepoName,
+    branch: &str,
+    rules: Option<BranchRules>,
+) -> Result<(), Refusal> {
+    let mut state = forge.state();
+    let repo = state.repositories.get_mut(name.owner(), name.name()).ok_or_else(|| absent(name))?;
+    match rules {
+        None => {
+            repo.rulesets.remove(branch);
+        }
+        Some(rules) => {
+            let id = repo.rulesets.get(branch).map_or_else(|| forge.next_id(), |known| known.id);
+            repo.rulesets.insert(branch.to_owned(), Ruleset { id, rules });
+        }
+    }
+    Ok(())
+}
+
+fn queue(call: &Call) -> Answer {
+    admin(call)?;
+    let (name, sent) = named(call)?;
+    let fields = call.fields("MergeQueue")?;
+    let number = fields.number("number")?.ok_or_else(|| fields.missing("number"))?;
+    let kind = match fields.required("action")?.as_str() {
+        "add" if sent["reason"].is_null() => EventKind::AddedToMergeQueue,
+        "remove" => {
+            let reason: Option<RemovalReason> =
+                serde_json::from_value(sent["reason"].clone()).map_err(|_| fields.invalid("reason"))?;
+            EventKind::RemovedFromMergeQueue { reason: reason.unwrap_or_default() }
+        }
+        "add" => return Err(fields.invalid("reason")),
+        _ => return Err(fields.invalid("action")),
+    };
+    record(&call.forge, &name, number, call.actor()?, kind)?;
+    Ok(Reply::empty())
+}
+
+/// Notes that an open pull request was added to the merge queue or removed from it.
+///
+/// # Errors
+/// 422 where there is no such open pull request.
+pub(super) fn record(
+    forge: &Forge,
+    name: &RepoName,
+    number: u64,
+    actor: &Login,
+    kind: EventKind,
+) -> Result<(), Refusal> {
+    let (id, now) = (forge.next_id(), forge.now());
+    let mut state = forge.state();
+    let repo = state.repositories.get_mut(name.owner(), name.name()).ok_or_else(|| absent(name))?;
+    let open = |issue: &&mut super::state::Issue| issue.pull.is_some() && issue.state == IssueState::Open;
+    let issue = repo.issues.get_mut(&number).filter(open);
+    let none = || Refusal::unprocessable(format!("there is no open pull request {number} in {name}"));
+    issue.ok_or_else(none)?.record(id, actor, now, kind);
+    Ok(())
+}
+
+fn absent(name: &RepoName) -> Refusal {
+    Refusal::unprocessable(format!("there is no repository {name}"))
+}

@@ -1,0 +1,85 @@
+//! What happened to a pull request, as far as GraphQL is asked for it: the merge queue. The REST API has the whole timeline.
+
+use super::{
+    super::{
+        super::{
+            state::{Event, EventKind},
+            wire::{node_id, time},
+        },
+        object::{Args, At, Object, Out, Resolved, unresolved},
+        page::connection,
+        problem::Problem,
+    },
+    account::actor,
+    review::Of,
+};
+
+pub(super) const DESCRIPTION: &str = r"
+union PullRequestTimelineItems = AddedToMergeQueueEvent | RemovedFromMergeQueueEvent
+enum PullRequestTimelineItemsItemType { ADDED_TO_MERGE_QUEUE_EVENT REMOVED_FROM_MERGE_QUEUE_EVENT }
+type AddedToMergeQueueEvent implements Node {
+    actor: Actor
+    createdAt: DateTime!
+    id: ID!
+    pullRequest: PullRequest
+}
+type RemovedFromMergeQueueEvent implements Node {
+    actor: Actor
+    createdAt: DateTime!
+    id: ID!
+    pullRequest: PullRequest
+    reason: String
+}
+";
+
+/// A page of what happened, of the kinds that are asked for.
+///
+/// # Errors
+/// Where none are asked for: that asks for all, and most of them are not here.
+pub(super) fn items<'s>(args: &Args, of: Of<'s>) -> Resolved<'s> {
+    let Some(wanted) = args.texts("itemTypes") else {
+        let message = "the embedded forge has no `timelineItems` without `itemTypes`: it has some kinds only";
+        return Err(Problem::new("UNPROCESSABLE", message));
+    };
+    let found = of.issue.events.iter().filter_map(|event| Some((event, kind(event)?)));
+    let asked = found.filter(|(_, (_, item))| wanted.contains(item));
+    let nodes = asked.map(|(event, (kind, _))| (event.id, Out::object(ItemNode { of, event, kind })));
+    Ok(connection("PullRequestTimelineItemsConnection", args, nodes))
+}
+
+/// One event of a pull request; none where GraphQL has it not.
+pub(super) fn entry<'s>(of: Of<'s>, event: &'s Event) -> Option<Out<'s>> {
+    kind(event).map(|(kind, _)| Out::object(ItemNode { of, event, kind }))
+}
+
+/// The name of its type and of the item.
+fn kind(event: &Event) -> Option<(&'static str, &'static str)> {
+    if matches!(event.kind, EventKind::AddedToMergeQueue) {
+        return Some(("AddedToMergeQueueEvent", "ADDED_TO_MERGE_QUEUE_EVENT"));
+    }
+    let removed = matches!(event.kind, EventKind::RemovedFromMergeQueue { .. });
+    removed.then_some(("RemovedFromMergeQueueEvent", "REMOVED_FROM_MERGE_QUEUE_EVENT"))
+}
+
+struct ItemNode<'s> {
+    of: Of<'s>,
+    event: &'s Event,
+    kind: &'static str,
+}
+
+impl<'s> Object<'s> for ItemNode<'s> {
+    fn kind(&self) -> &str {
+        self.kind
+    }
+
+    fn field(&self, at: &At<'s>, name: &str, _: &Args) -> Resolved<'s> {
+        Ok(match (name, &self.event.kind) {
+            ("actor", _) => actor(at, &self.event.actor),
+            ("createdAt", _) => Out::leaf(time(self.event.at)),
+            ("id", _) => Out::leaf(node_id(self.kind, self.event.id)),
+            ("pullRequest", _) => self.of.node(),
+            ("reason", EventKind::RemovedFromMergeQueue { reason }) => Out::leaf(reason.name()),
+            _ => return unresolved(self.kind, name),
+        })
+    }
+}

@@ -1,0 +1,191 @@
+//! Check runs: what Apps found out about a commit, and the jobs of GitHub Actions, which are check runs, too.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    job::Annotation,
+    names::{Login, Timestamp},
+};
+
+/// The App whose check run it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in super::super) struct CheckApp {
+    pub(in super::super) id: u64,
+    /// Its name in addresses.
+    pub(in super::super) slug: String,
+    pub(in super::super) name: String,
+    /// The account that shows as its owner.
+    pub(in super::super) owner: Login,
+}
+
+/// A check run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in super::super) struct CheckRun {
+    pub(in super::super) id: u64,
+    pub(in super::super) sha: String,
+    pub(in super::super) name: String,
+    pub(in super::super) status: String,
+    pub(in super::super) conclusion: Option<String>,
+    pub(in super::super) details_url: Option<String>,
+    pub(in super::super) external_id: Option<String>,
+    pub(in super::super) started_at: Option<String>,
+    pub(in super::super) completed_at: Option<String>,
+    pub(in super::super) title: Option<String>,
+    pub(in super::super) summary: Option<String>,
+    pub(in super::super) text: Option<String>,
+    /// None: it was stored by a version that did not keep it.
+    #[serde(default)]
+    pub(in super::super) app: Option<CheckApp>,
+    /// The id of its check suite: an App has one a commit, GitHub Actions one a workflow run.
+    #[serde(default)]
+    pub(in super::super) suite: u64,
+    #[serde(default)]
+    pub(in super::super) annotations: Vec<Annotation>,
+    /// Whether somebody asked for it again and its App has not answered yet.
+    #[serde(default)]
+    pub(in super::super) rerequested: bool,
+    /// What a job of GitHub Actions has beyond a check run.
+    #[serde(default)]
+    pub(in super::super) job: Option<Job>,
+}
+
+impl CheckRun {
+    /// A check run that waits.
+    pub(in super::super) fn queued(id: u64, sha: String, name: String) -> Self {
+        Self {
+            id,
+            sha,
+            name,
+            status: "queued".to_owned(),
+            conclusion: None,
+            details_url: None,
+            external_id: None,
+            started_at: None,
+            completed_at: None,
+            title: None,
+            summary: None,
+            text: None,
+            app: None,
+            suite: 0,
+            annotations: Vec::new(),
+            rerequested: false,
+            job: None,
+        }
+    }
+
+    /// Whether it has come to its end.
+    pub(in super::super) fn is_completed(&self) -> bool {
+        self.status == "completed"
+    }
+
+    /// Whether it ended in a way that lets a pull request be merged.
+    /// <https://docs.github.com/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks>
+    pub(in super::super) fn has_passed(&self) -> bool {
+        self.is_completed() && matches!(self.conclusion.as_deref(), Some("success" | "neutral" | "skipped"))
+    }
+}
+
+/// What a job has beyond its check run, which has the same id.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in super::super) struct Job {
+    /// The id of its workflow run.
+    pub(in super::super) run: u64,
+    /// Which attempt of the run it belongs to, from 1.
+    pub(in super::super) attempt: u64,
+    pub(in super::super) created_at: Timestamp,
+    pub(in super::super) labels: Vec<String>,
+    pub(in super::super) steps: Vec<Step>,
+    /// What it printed; none: it has no log yet.
+    pub(in super::super) log: Option<String>,
+}
+
+/// A step of a job.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in super::super) struct Step {
+    pub(in super::super) name: String,
+    pub(in super::super) status: String,
+    pub(in super::super) conclusion: Option<String>,
+}
+
+/// A run of a workflow. Its state is that of its jobs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in super::super) struct WorkflowRun {
+    pub(in super::super) id: u64,
+    /// The id of its check suite.
+    pub(in super::super) suite: u64,
+    pub(in super::super) sha: String,
+    pub(in super::super) branch: Option<String>,
+    /// What set it off, as `push`.
+    pub(in super::super) event: String,
+    /// The workflow's name.
+    pub(in super::super) workflow: String,
+    pub(in super::super) workflow_id: u64,
+    /// The workflow's file.
+    pub(in super::super) path: String,
+    /// Which run of the workflow this is, from 1.
+    pub(in super::super) number: u64,
+    pub(in super::super) attempt: u64,
+    pub(in super::super) actor: Login,
+    /// Who asked for the last attempt.
+    pub(in super::super) triggering_actor: Login,
+    pub(in super::super) title: String,
+    pub(in super::super) created_at: Timestamp,
+    /// When the last attempt began.
+    pub(in super::super) started_at: Timestamp,
+    pub(in super::super) updated_at: Timestamp,
+}
+
+/// What several check runs say together: where they are and, at their end, how they ended.
+pub(in super::super) fn together(runs: &[&CheckRun]) -> (&'static str, Option<&'static str>) {
+    /// The one that comes first here is that of all.
+    const CONCLUSIONS: [&str; 9] = [
+        "failure",
+        "timed_out",
+        "cancelled",
+        "action_required",
+        "startup_failure",
+        "stale",
+        "success",
+        "neutral",
+        "skipped",
+    ];
+    let has = |word: &str| runs.iter().any(|run| run.conclusion.as_deref() == Some(word));
+    if runs.iter().any(|run| run.rerequested) {
+        return ("queued", None);
+    }
+    if runs.iter().all(|run| run.is_completed()) {
+        return ("completed", CONCLUSIONS.into_iter().find(|word| has(word)));
+    }
+    let begun = runs.iter().any(|run| run.is_completed() || run.status == "in_progress");
+    (if begun { "in_progress" } else { "queued" }, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_check_runs_say_what_matters_most() {
+        for (states, expected) in [
+            (vec!["queued"], ("queued", None)),
+            (vec!["queued", "success"], ("in_progress", None)),
+            (vec!["in_progress"], ("in_progress", None)),
+            (vec!["skipped", "success"], ("completed", Some("success"))),
+            (vec!["success", "cancelled", "failure"], ("completed", Some("failure"))),
+            (vec!["skipped"], ("completed", Some("skipped"))),
+        ] {
+            let run = |state: &&str| {
+                let mut run = CheckRun::queued(1, String::new(), String::new());
+                if ["queued", "in_progress"].contains(state) {
+                    (*state).clone_into(&mut run.status);
+                } else {
+                    "completed".clone_into(&mut run.status);
+                    run.conclusion = Some((*state).to_owned());
+                }
+                run
+            };
+            let runs: Vec<CheckRun> = states.iter().map(run).collect();
+            assert_eq!(together(&runs.iter().collect::<Vec<_>>()), expected, "{states:?}");
+        }
+    }
+}
