@@ -149,6 +149,7 @@ mod tests {
             ),
             (r#"{"test": "npm run lint && vitest run", "lint": "eslint ."}"#, vec!["npm test"]),
             (r#"{"test": "jest --watch", "test:ci": "jest"}"#, vec!["npm run test:ci"]),
+            (r#"{"test": "react-scripts test --watchAll=false"}"#, vec!["npm test"]),
             (r#"{"check": "npm run lint && npm test", "test": "x", "lint": "y"}"#, vec!["npm run check"]),
             (r#"{"check": "tsc", "test": "x"}"#, vec!["npm test"]),
             (r#"{"deploy": "x", "ci": "npm test && npm run deploy", "test": "x"}"#, vec!["npm test"]),

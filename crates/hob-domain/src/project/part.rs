@@ -1,23 +1,42 @@
 //! What one language, or one program that runs commands, adds to a proposal.
 
 /// Words in a command or a recipe by which it changes files, publishes, needs a daemon that no sandbox has, or never ends.
-const NEVER: [&str; 16] = [
+const NEVER: [&str; 20] = [
     "--fix",
-    "--write",
     "--update",
     "--watch",
-    "cargo fmt\n",
+    "--write",
+    "cargo watch",
     "deploy",
     "docker",
     "git commit",
     "git push",
+    "gofmt -w",
+    "goreleaser",
     "kubectl",
     "podman",
     "publish",
-    "release",
+    "release-it",
     "rsync",
+    "semantic-release",
     "ssh ",
     "upload",
+    "watchexec",
+];
+/// What switches one of these off.
+const OFF: [&str; 2] = ["--watch=false", "--watchAll=false"];
+/// Words by which a command fetches: checks have no network, and what they need is the steps' to fetch.
+const FETCHES: [&str; 10] = [
+    "bundle install",
+    "cargo install",
+    "curl ",
+    "go get",
+    "go install",
+    "npm ci",
+    "npm install",
+    "pip install",
+    "wget ",
+    "yarn install",
 ];
 
 /// Checks and steps.
@@ -59,5 +78,12 @@ impl Part {
 
 /// Whether a command only looks: it can be a check.
 pub(super) fn only_looks(command: &str) -> bool {
-    !command.trim().is_empty() && !NEVER.iter().any(|word| command.contains(word))
+    let on = OFF.iter().fold(command.to_owned(), |text, off| text.replace(off, ""));
+    let formats = |line: &str| line.contains("cargo fmt") && !line.contains("--check");
+    !on.trim().is_empty() && !NEVER.iter().any(|word| on.contains(word)) && !on.lines().any(formats)
+}
+
+/// Whether a command fetches something by itself.
+pub(super) fn fetches(command: &str) -> bool {
+    FETCHES.iter().any(|word| command.contains(word))
 }

@@ -1,8 +1,11 @@
 //! The repository's own one command: recipes of `just`, then targets of `make`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::project::{files::ProjectFiles, part::only_looks};
+use crate::project::{
+    files::ProjectFiles,
+    part::{fetches, only_looks},
+};
 
 /// A recipe or a target.
 #[derive(Debug, Default)]
@@ -10,6 +13,8 @@ struct Target {
     /// What runs before it.
     needs: Vec<String>,
     recipe: String,
+    /// Whether it cannot be called by its name alone.
+    wants_argument: bool,
 }
 
 type Targets = BTreeMap<String, Target>;
@@ -24,7 +29,7 @@ pub(super) fn runner(files: &ProjectFiles) -> Option<Vec<String>> {
 
 /// `check` alone where it tests, too; else `test`, and `lint` beside it.
 fn commands(program: &str, targets: &Targets) -> Option<Vec<String>> {
-    let looks = |name: &str| targets.get(name).is_some_and(|target| looks(target, targets));
+    let looks = |name: &str| targets.get(name).is_some_and(|one| !one.wants_argument) && looks(name, targets);
     let call = |name: &str| format!("{program} {name}");
     let covers = |name: &str| {
         let target = targets.get(name);
@@ -41,15 +46,20 @@ fn commands(program: &str, targets: &Targets) -> Option<Vec<String>> {
     }
 }
 
-/// Whether a target, and what runs before it, changes nothing.
-fn looks(target: &Target, targets: &Targets) -> bool {
-    let does = |target: &Target| !target.needs.is_empty() || !target.recipe.trim().is_empty();
-    let before = |need: &String| targets.get(need).is_none_or(|target| quiet(&target.recipe));
-    does(target) && quiet(&target.recipe) && target.needs.iter().all(before)
-}
-
-fn quiet(recipe: &str) -> bool {
-    recipe.trim().is_empty() || only_looks(recipe)
+/// Whether a target does something, and it and all that runs before it change nothing and fetch nothing.
+fn looks(name: &str, targets: &Targets) -> bool {
+    let (mut seen, mut next) = (BTreeSet::new(), vec![name]);
+    let mut does = false;
+    while let Some(name) = next.pop() {
+        let Some(target) = targets.get(name).filter(|_| seen.insert(name)) else { continue };
+        let recipe = target.recipe.trim();
+        if !recipe.is_empty() && (!only_looks(recipe) || fetches(recipe)) {
+            return false;
+        }
+        does |= !recipe.is_empty() || !target.needs.is_empty();
+        next.extend(target.needs.iter().map(String::as_str));
+    }
+    does
 }
 
 /// The targets of a makefile. Included files and conditions are not followed.
@@ -86,7 +96,7 @@ fn targets(text: &str) -> Targets {
     found
 }
 
-/// The recipes of a justfile that need no argument.
+/// The recipes of a justfile.
 fn recipes(text: &str) -> Targets {
     let mut found = Targets::new();
     let mut current: Option<String> = None;
@@ -105,10 +115,9 @@ fn recipes(text: &str) -> Targets {
         let mut head = head.trim_start_matches('@').split_whitespace();
         let Some(name) = head.next() else { continue };
         // `+args` asks for one at least; `*args` and `arg="value"` ask for none.
-        if head.all(|argument| argument.starts_with('*') || argument.contains('=')) {
-            found.insert(name.to_owned(), Target { needs: words(needs).collect(), recipe: String::new() });
-            current = Some(name.to_owned());
-        }
+        let wants_argument = !head.all(|argument| argument.starts_with('*') || argument.contains('='));
+        found.insert(name.to_owned(), Target { needs: words(needs).collect(), recipe: String::new(), wants_argument });
+        current = Some(name.to_owned());
     }
     found
 }
@@ -146,6 +155,9 @@ mod tests {
             ("lint:\n\teslint --fix .\ntest:\n\tjest\n", Some(vec!["make test"])),
             ("test:\n\tdocker compose run app\n", None),
             ("test: publish\n\nx:\n\ty\npublish:\n\ttwine upload\n", None),
+            ("test: unit\nunit: deps\n\tgo test ./...\ndeps:\n\tgo get ./...\n", None),
+            ("test: test\n\tcargo test --release\n", Some(vec!["make test"])),
+            ("lint:\n\tcargo fmt\ntest:\n\tx\n", Some(vec!["make test"])),
             ("test := 3\nurl = http://x\n", None),
             ("test: DEBUG=1\n", None),
             ("test:: unit # all\nunit:\n\tx\n", Some(vec!["make test"])),
@@ -162,6 +174,7 @@ mod tests {
             ("test target:\n    cargo test {{target}}\n", None),
             ("test kind=\"unit\":\n    x\n", Some(vec!["just test"])),
             ("# all\n[group('x')]\ncheck: lint test\n\n@lint:\n    x\ntest:\n    y\n", Some(vec!["just check"])),
+            ("watch +args:\n    cargo watch --exec '{{args}}'\ntest: (watch 'test --all')\n", None),
             ("test := \"x\"\n\nbuild:\n    x\n", None),
             ("set shell := [\"sh\"]\ncheck:\n    cargo publish\n", None),
         ] {
