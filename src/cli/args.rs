@@ -18,7 +18,7 @@ const GLOBAL: &str = "Global options, such as --repo, --config, --json, -q and -
 ///
 /// To try it without an account, token or network, run `hob rehearse`. For a real repository, set GITHUB_TOKEN, or
 /// GITHUB_TOKEN_FILE to a file that holds the token, then run
-/// `hob doctor --repo OWNER/NAME` and `hob run --once --dry-run --repo OWNER/NAME`.
+/// `hob init --repo OWNER/NAME`, `hob doctor --repo OWNER/NAME` and `hob run --once --dry-run --repo OWNER/NAME`.
 #[derive(Debug, Parser)]
 #[command(name = "hob", version, max_term_width = 100)]
 pub(super) struct Cli {
@@ -89,6 +89,13 @@ pub(super) enum Command {
     ///
     /// Plays a bundled example. With `--repo PATH` and `--issue FILE`, works on a copy of your own git repository instead.
     Rehearse(RehearseArgs),
+    /// Make a repository ready: create the labels, and open one pull request with `.github/hob.toml` and a workflow.
+    ///
+    /// The checks and set-up steps in the file are those that fit the repository's own files; read them before you merge.
+    /// Nothing that is there is changed, so it can be run again: an open pull request is brought up to date, unless somebody
+    /// else pushed to its branch. The token needs write permission for contents, issues and pull requests, and for the
+    /// workflow also for workflows; without that the pull request comes without it.
+    Init(InitArgs),
     /// Poll for issues, claim them, run an agent and the checks, and open pull requests.
     Run(RunArgs),
     /// Work on the given issues, one attempt each, and report the results.
@@ -123,7 +130,10 @@ pub(super) enum Command {
     /// Run a session's tool calls again, without a model, and report which results differ.
     Replay(ReplayArgs),
     /// Check token, permissions, labels, git, agents and models, and say how to fix problems.
-    Doctor,
+    ///
+    /// Each permission is tried, by a write that has no effect or is taken back at once. Models are asked only with
+    /// `--ask-model`.
+    Doctor(DoctorArgs),
     /// Print every setting with its effective value.
     Settings,
     /// Run the embedded forge by itself.
@@ -139,6 +149,25 @@ pub(super) enum ForgeCommand {
     /// Print the implemented endpoints as a JSON list.
     #[command(hide = true)]
     Routes,
+}
+
+/// `hob init`.
+#[derive(Debug, Args)]
+pub(super) struct InitArgs {
+    /// Print the files and what would be done, without writing anything.
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Leave the workflow out: Hob will run elsewhere than in GitHub Actions.
+    #[arg(long)]
+    pub(super) no_workflow: bool,
+}
+
+/// `hob doctor`.
+#[derive(Debug, Args)]
+pub(super) struct DoctorArgs {
+    /// Ask the agent's model one short question too. It costs a few tokens, and proves key, name and address.
+    #[arg(long)]
+    pub(super) ask_model: bool,
 }
 
 /// `hob run`.
@@ -369,6 +398,17 @@ mod tests {
                               session. The model `cassette/FILE` plays one back
           -h, --help          Print help (see more with '--help')
 
+        == init
+        Make a repository ready: create the labels, and open one pull request with `.github/hob.toml` and a
+        workflow
+
+        Usage: hob init [OPTIONS]
+
+        Options:
+              --dry-run      Print the files and what would be done, without writing anything
+              --no-workflow  Leave the workflow out: Hob will run elsewhere than in GitHub Actions
+          -h, --help         Print help (see more with '--help')
+
         == run
         Poll for issues, claim them, run an agent and the checks, and open pull requests
 
@@ -558,10 +598,12 @@ mod tests {
         == doctor
         Check token, permissions, labels, git, agents and models, and say how to fix problems
 
-        Usage: hob doctor
+        Usage: hob doctor [OPTIONS]
 
         Options:
-          -h, --help  Print help
+              --ask-model  Ask the agent's model one short question too. It costs a few tokens, and proves
+                           key, name and address
+          -h, --help       Print help (see more with '--help')
 
         == settings
         Print every setting with its effective value

@@ -3,12 +3,13 @@
 use hob_domain::{count, terminal};
 use hob_forge::Access;
 use hob_worker::{
-    WorkError, Worker,
+    RunsIn, WorkError, Worker,
     preflight::{self, Finding, Health},
+    prove_rights, starts_workflows,
 };
 
 use crate::cli::{
-    args::Shared,
+    args::{DoctorArgs, Shared},
     exit::{Exit, fatal},
     json,
     layout::{width_of, wrapped},
@@ -19,26 +20,19 @@ use crate::cli::{
 /// The width of what stands before a finding: its mark, and what it is about.
 const BEFORE_FINDING: usize = 18;
 
-pub(super) async fn doctor(setup: Setup, shared: Shared) -> anyhow::Result<()> {
+pub(super) async fn doctor(setup: Setup, shared: Shared, args: DoctorArgs) -> anyhow::Result<()> {
     setup.at_most_one(&shared)?;
-    let in_actions = setup.standard.in_actions;
-    let (renamed, prefix) = (setup.settings.renamed.clone(), setup.settings.ledger.prefix.clone());
+    let runs_in = if setup.standard.in_actions { RunsIn::Job } else { RunsIn::Elsewhere };
+    let renamed = setup.settings.renamed.clone();
     let mut findings = vec![finding(Health::Ok, "forge", setup.standard.api_url.clone())];
     findings.extend(renamed.iter().map(|one| finding(Health::Note, "settings", one.to_string())));
     let found = async {
         let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await?;
-        anyhow::Ok(examine(&worker, &prefix).await?)
+        anyhow::Ok(examine(&worker, runs_in, args).await?)
     };
     match found.await {
         Ok(found) => findings.extend(found),
         Err(error) => findings.push(finding(Health::Bad, "worker", error.to_string())),
-    }
-    if in_actions {
-        findings.push(finding(
-            Health::Note,
-            "actions",
-            "checks of pull requests opened with the job's own GITHUB_TOKEN wait for a person's approval: use a GitHub App or a fine-grained token",
-        ));
     }
     let bad = findings.iter().filter(|finding| finding.health == Health::Bad).count();
     if shared.json {
@@ -57,21 +51,23 @@ pub(super) async fn doctor(setup: Setup, shared: Shared) -> anyhow::Result<()> {
     if bad > 0 { Err(fatal(Exit::Unhealthy, format!("{} found", count(bad, "problem")))) } else { Ok(()) }
 }
 
-/// What the run would look at, and whether the token may make refs below the ledger's prefix, which shows only when it is
-/// tried.
-async fn examine(worker: &Worker, prefix: &str) -> Result<Vec<Finding>, WorkError> {
+/// What the run would look at, what the token may do, which shows only when it is tried, and what the model answers.
+async fn examine(worker: &Worker, runs_in: RunsIn, args: DoctorArgs) -> Result<Vec<Finding>, WorkError> {
     let mut findings = preflight::examine(worker).await?;
     if findings.iter().any(|finding| finding.health == Health::Bad) {
+        findings.push(finding(
+            Health::Note,
+            "permissions",
+            "not tried: first mend what is bad, then run `hob doctor` again",
+        ));
         return Ok(findings);
     }
     let base = worker.forge().repository().base_branch().await?;
-    findings.push(match worker.forge().ledger().try_prefix(&base).await {
-        Ok(()) => finding(Health::Ok, "ledger", format!("refs below `{prefix}` can be created")),
-        Err(error) => {
-            let advice = "if the forge refuses such refs, set `ledger.prefix` to `refs/heads/hob-ledger/`";
-            finding(Health::Bad, "ledger", format!("{error}; {advice}"))
-        }
-    });
+    findings.extend(prove_rights(worker, &base).await);
+    findings.push(starts_workflows(worker, runs_in).await?);
+    if args.ask_model {
+        findings.push(preflight::ask_model(worker, &base).await?);
+    }
     Ok(findings)
 }
 

@@ -14,7 +14,7 @@ use crate::{
         exit::{Exit, code_of, fatal},
         explain, forge_serve,
         global_flags::global_flags_first,
-        history, json, list, log,
+        history, init, json, list, log,
         output::{self, BAD, Unwritable, styled},
         rehearse, replay, run,
         screen::Screen,
@@ -113,6 +113,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
     }
     match cli.command {
         Command::Rehearse(args) => rehearse::rehearse(setup, shared, args, screen).await,
+        Command::Init(args) => init::init(setup, shared, args).await,
         Command::Run(args) => run::run(setup, shared, args, screen).await,
         Command::Work(args) => work::work(setup, shared, args, screen).await,
         Command::List => list::list(setup, shared).await,
@@ -128,7 +129,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Show(args) => sessions::show(&setup, &shared, &args),
         Command::Log(args) => log::log(setup, shared, args).await,
         Command::Replay(args) => replay::replay(setup, shared, args).await,
-        Command::Doctor => doctor::doctor(setup, shared).await,
+        Command::Doctor(args) => doctor::doctor(setup, shared, args).await,
         Command::Settings => settings::settings(&setup, &shared),
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
@@ -139,7 +140,8 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
 fn runs_agents(command: &Command) -> bool {
     match command {
         Command::Rehearse(_) | Command::Run(_) | Command::Work(_) | Command::Replay(_) => true,
-        Command::List
+        Command::Init(_)
+        | Command::List
         | Command::Explain(_)
         | Command::Status
         | Command::History(_)
@@ -151,7 +153,7 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Sessions
         | Command::Show(_)
         | Command::Log(_)
-        | Command::Doctor
+        | Command::Doctor(_)
         | Command::Settings
         | Command::Forge(_) => false,
     }

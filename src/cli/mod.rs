@@ -13,6 +13,7 @@ mod explain;
 mod forge_serve;
 mod global_flags;
 mod history;
+mod init;
 mod json;
 mod layout;
 mod list;

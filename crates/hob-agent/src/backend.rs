@@ -156,6 +156,15 @@ pub trait AgentBackend: Send + Sync {
     /// # Errors
     /// [`AgentError`] says what is missing.
     async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError>;
+
+    /// Asks its model one short question, which proves key, name and address; the model that answered. None: it has no
+    /// model that Hob asks itself.
+    ///
+    /// # Errors
+    /// [`AgentError`] says why no model answered.
+    async fn ask_model(&self) -> Result<Option<String>, AgentError> {
+        Ok(None)
+    }
 }
 
 /// What an agent would be run with.

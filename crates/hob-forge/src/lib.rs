@@ -3,7 +3,7 @@
 //! would leave the token out of further pages).
 //!
 //! HTTP is the port: there is no trait of a forge, the real client always runs. Every write that people see takes a
-//! [`HeldLease`].
+//! [`HeldLease`], but for labels that are missing and the one pull request that belongs to no issue.
 
 mod account;
 mod app_key;
@@ -25,6 +25,7 @@ mod ledger;
 mod ledger_batch;
 mod pages;
 mod permitted;
+mod probes;
 mod pulls;
 mod purpose;
 mod rates;

@@ -47,6 +47,21 @@ pub struct PullDraft {
     pub draft: bool,
 }
 
+impl PullDraft {
+    /// What opens it.
+    fn whole(&self) -> serde_json::Value {
+        json!({
+            "head": self.head, "base": self.base, "title": self.title, "body": self.body, "draft": self.draft,
+            "maintainer_can_modify": true,
+        })
+    }
+
+    /// What brings it up to date.
+    fn text(&self) -> serde_json::Value {
+        json!({ "title": self.title, "body": self.body })
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 struct PullWire {
     number: PullNumber,
@@ -187,6 +202,31 @@ impl Pulls<'_> {
         }
     }
 
+    /// Opens the pull request of a branch that belongs to no issue, or brings the one that is open up to date. It is an
+    /// operator's, who asks for it once: there is no lease that could fence it.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of a call.
+    pub async fn offer(self, draft: &PullDraft) -> Result<Pull, ForgeError> {
+        if let Some(pull) = self.open_of(&draft.head, &draft.base).await? {
+            let (path, body) = (self.path_of(pull.number), draft.text());
+            let purpose = PullRequestsWrite.to("update the pull request");
+            return Ok(self.forge.write::<PullWire>(Method::PATCH, &path, &body, purpose).await?.into());
+        }
+        let (path, purpose) = (self.forge.path("/pulls"), PullRequestsWrite.to("open the pull request"));
+        match self.forge.write::<PullWire>(Method::POST, &path, &draft.whole(), purpose).await {
+            Err(error) if error.outcome_is_unknown() => match self.open_of(&draft.head, &draft.base).await? {
+                Some(pull) => Ok(pull),
+                None => Err(error),
+            },
+            result => Ok(result?.into()),
+        }
+    }
+
+    fn path_of(self, number: PullNumber) -> String {
+        self.forge.path(&format!("/pulls/{number}"))
+    }
+
     async fn open(self, lease: &HeldLease, draft: &PullDraft) -> Result<Pull, ForgeError> {
         match self.create(lease, draft).await {
             // Private repositories of some plans have none; the body says what to look at all the same.
@@ -198,10 +238,7 @@ impl Pulls<'_> {
     }
 
     async fn create(self, lease: &HeldLease, draft: &PullDraft) -> Result<Pull, ForgeError> {
-        let body = json!({
-            "head": draft.head, "base": draft.base, "title": draft.title, "body": draft.body, "draft": draft.draft,
-            "maintainer_can_modify": true,
-        });
+        let body = draft.whole();
         let wire: PullWire = self
             .forge
             .create_held(
@@ -215,8 +252,7 @@ impl Pulls<'_> {
     }
 
     async fn update(self, lease: &HeldLease, number: PullNumber, draft: &PullDraft) -> Result<Pull, ForgeError> {
-        let path = self.forge.path(&format!("/pulls/{number}"));
-        let body = json!({ "title": draft.title, "body": draft.body });
+        let (path, body) = (self.path_of(number), draft.text());
         let wire: PullWire = self
             .forge
             .write_held(lease, (Method::PATCH, &path), &body, PullRequestsWrite.to("update the pull request"))

@@ -123,6 +123,24 @@ struct NameWire {
     name: String,
 }
 
+#[derive(Serialize, Deserialize)]
+struct TreeWire {
+    tree: Vec<TreeEntryWire>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct TreeEntryWire {
+    path: String,
+    mode: String,
+}
+
+impl TreeEntryWire {
+    /// Whether it is a file, and no folder, link or submodule.
+    fn is_file(&self) -> bool {
+        self.mode.starts_with("100")
+    }
+}
+
 /// The repository itself.
 #[derive(Debug, Clone, Copy)]
 pub struct Repository<'a> {
@@ -194,6 +212,16 @@ impl Repository<'_> {
         let path = self.forge.path(&format!("/contents/?ref={at}"));
         let found: Vec<NameWire> = self.forge.get(&path, ContentsRead.to("list the repository's top folder")).await?;
         Ok(found.into_iter().map(|found| found.name).collect())
+    }
+
+    /// The paths of the files of a tree, in all folders. Of a very large repository GitHub shows the first 100,000.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn file_paths(self, tree: &Sha) -> Result<Vec<String>, ForgeError> {
+        let path = self.forge.path(&format!("/git/trees/{tree}?recursive=1"));
+        let found: TreeWire = self.forge.get_once(&path, ContentsRead.to("list the repository's files")).await?;
+        Ok(found.tree.into_iter().filter(TreeEntryWire::is_file).map(|entry| entry.path).collect())
     }
 
     /// A file at a commit; none where it is not there.

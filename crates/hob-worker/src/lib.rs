@@ -13,6 +13,8 @@
 //! | `notify` | the one comment that brings a question to a person |
 //! | `settlement` | the issue's share of the repository's day |
 //! | `preflight` | what the worker needs, looked at before the first write |
+//! | `rights` | what the token may do, proved by trying |
+//! | `onboard` | what a repository lacks before its first issue, and the pull request that brings it |
 //! | `observe`, `pull_facts`, `authorize` | what the forge says, and whose label and word count |
 //!
 //! Each part calls only parts below it.
@@ -28,10 +30,12 @@ mod finished;
 mod labelled_by_hand;
 mod notify;
 mod observe;
+pub mod onboard;
 pub mod preflight;
 mod pull_facts;
 mod races;
 mod reconcile;
+mod rights;
 mod sandbox;
 mod schedule;
 mod settlement;
@@ -43,6 +47,7 @@ pub use error::{OperatorError, WorkError};
 pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};
 pub use explain::Explained;
 pub use reconcile::{Requested, approve, kill_switch, pause, repository_record, resume, terminate, unblock};
+pub use rights::{RunsIn, prove_rights, starts_workflows};
 pub use sandbox::{sandbox, try_sandbox};
 pub use schedule::{
     Concurrency, IssueResult, Repositories, RunLimits, RunSummary, WorkedOn, WorkerFactory, WorkerPool, run_forever,

@@ -136,8 +136,8 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
     let rules = match repository_settings(worker, &base).await {
         Ok(Some(rules)) => rules,
         Ok(None) => {
-            let says = "there is no `.github/hob.toml`: add one with `checks = [\"…\"]`, or pull requests will say that \
-                        the work is not verified";
+            let says = "there is no `.github/hob.toml`: `hob init` opens a pull request with one, and without it pull \
+                        requests say that the work is not verified";
             findings.add(Health::Note, "checks", says);
             RepositorySettings::default()
         }
@@ -330,6 +330,22 @@ async fn agent(worker: &Worker, rules: &RepositorySettings, findings: &mut Findi
         agent.ready(&Machine { environment: &worker.environment, sandbox: &worker.sandbox, costs_count }).await
     };
     findings.look("agent", ready.await.map_err(WorkError::from), |()| format!("`{name}` is ready")).map(drop)
+}
+
+/// Asks the model of the agent that works where no label names another.
+///
+/// # Errors
+/// [`WorkError`] of reading the repository's settings.
+pub async fn ask_model(worker: &Worker, base: &BaseBranch) -> Result<Finding, WorkError> {
+    let rules = repository_settings(worker, base).await?.unwrap_or_default();
+    let name = agent_name(worker, None, &rules).to_owned();
+    let asked = async { build_agent(worker, &rules, name.clone()).await?.ask_model().await };
+    let (health, says) = match asked.await {
+        Ok(Some(model)) => (Health::Ok, format!("`{model}` answers")),
+        Ok(None) => (Health::Note, format!("the agent `{name}` has no model that Hob asks itself: it was not asked")),
+        Err(error) => (Health::Bad, error.to_string()),
+    };
+    Ok(Finding { health, about: "model", says })
 }
 
 fn counts_money(settings: &Settings) -> bool {

@@ -1,5 +1,7 @@
 //! The leased push, and the look-up that settles a push whose outcome is not known.
 
+use std::path::Path;
+
 use hob_domain::Sha;
 use tokio_util::sync::CancellationToken;
 
@@ -29,34 +31,11 @@ impl Workspace {
         head: &Sha,
         expected: Option<&Sha>,
     ) -> Result<(), WorkspaceError> {
-        let branch = checkout.branch();
-        let (sha, head) = (head, checked(head)?);
-        checkout.goes_out_from_base(sha).await?;
-        let update = RefUpdate { name: branch.full(), old: expected.cloned(), new: sha.clone() };
-        let expected = expected.map(checked).transpose()?.unwrap_or_default();
-        let full = branch.full();
-        if self.secrets().redaction().holds(&full) {
-            let reason = "the branch's name holds a secret of Hob".to_owned();
-            return Err(WorkspaceError::PushRefused { branch: branch.clone(), reason });
-        }
-        let route = self.git().route(remote, Right::Push(update))?;
-        let program = self
-            .git()
-            .remote(GitDir::Issue(&checkout.git_dir()), &route)?
-            .args(["push", "--porcelain", "--no-verify", "--no-follow-tags"])
-            .arg(format!("--force-with-lease={full}:{expected}"))
-            .args([&route.url(), &format!("{head}:{full}")]);
-        let finished = program.run(&CancellationToken::new()).await?;
-        match reading(&finished.stdout.text(), &full) {
-            Some(Reading::Done) if finished.exit.is_success() => checkout.note_pushed(Some(sha)).await,
-            Some(Reading::Stale) => Err(WorkspaceError::LeaseLost { branch: branch.clone() }),
-            Some(Reading::Refused(reason)) => {
-                let said = route.scrubbed(&crate::git::said(&finished));
-                let reason = format!("{} ({said})", route.scrubbed(&reason));
-                Err(WorkspaceError::PushRefused { branch: branch.clone(), reason })
-            }
-            Some(Reading::Done) | None => Err(failure("push to", &route, &checkout.git_dir(), &finished).into()),
-        }
+        checked(head)?;
+        checkout.goes_out_from_base(head).await?;
+        let (git_dir, branch) = (checkout.git_dir(), checkout.branch());
+        push_from(self, &git_dir, remote, (branch, head, expected)).await?;
+        checkout.note_pushed(Some(head)).await
     }
 
     /// Reads where `branch` stands on the server now; none: it does not exist.
@@ -71,6 +50,41 @@ impl Workspace {
         let listed = exchange("read a branch of", &route, self.root(), command).await?;
         let tip = listed.lines().filter_map(|line| line.split_once('\t')).find(|(_, name)| *name == full);
         Ok(tip.map(|(sha, _)| Sha::from(sha)))
+    }
+}
+
+/// Moves `branch` to `head`, a commit of the issue-like git directory `git_dir`, as [`Workspace::push`] does.
+pub(super) async fn push_from(
+    workspace: &Workspace,
+    git_dir: &Path,
+    remote: &Remote,
+    (branch, sha, expected): (&BranchName, &Sha, Option<&Sha>),
+) -> Result<(), WorkspaceError> {
+    let head = checked(sha)?;
+    let update = RefUpdate { name: branch.full(), old: expected.cloned(), new: sha.clone() };
+    let expected = expected.map(checked).transpose()?.unwrap_or_default();
+    let full = branch.full();
+    if workspace.secrets().redaction().holds(&full) {
+        let reason = "the branch's name holds a secret of Hob".to_owned();
+        return Err(WorkspaceError::PushRefused { branch: branch.clone(), reason });
+    }
+    let route = workspace.git().route(remote, Right::Push(update))?;
+    let program = workspace
+        .git()
+        .remote(GitDir::Issue(git_dir), &route)?
+        .args(["push", "--porcelain", "--no-verify", "--no-follow-tags"])
+        .arg(format!("--force-with-lease={full}:{expected}"))
+        .args([&route.url(), &format!("{head}:{full}")]);
+    let finished = program.run(&CancellationToken::new()).await?;
+    match reading(&finished.stdout.text(), &full) {
+        Some(Reading::Done) if finished.exit.is_success() => Ok(()),
+        Some(Reading::Stale) => Err(WorkspaceError::LeaseLost { branch: branch.clone() }),
+        Some(Reading::Refused(reason)) => {
+            let said = route.scrubbed(&crate::git::said(&finished));
+            let reason = format!("{} ({said})", route.scrubbed(&reason));
+            Err(WorkspaceError::PushRefused { branch: branch.clone(), reason })
+        }
+        Some(Reading::Done) | None => Err(failure("push to", &route, git_dir, &finished).into()),
     }
 }
 

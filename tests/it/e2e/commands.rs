@@ -139,6 +139,59 @@ async fn the_doctor_finds_what_is_missing_and_writes_nothing_that_stays() {
 }
 
 #[tokio::test]
+async fn the_doctor_proves_each_permission_by_a_try_that_leaves_nothing() {
+    let world = World::fixing().start().await;
+    let well = world.hob(&["doctor"]).await;
+    for says in [
+        "ok   ledger       refs below `refs/hob/` can be created",
+        "ok   issues       labels and comments can be written",
+        "ok   pulls        pull requests can be opened",
+        "ok   workflows    pull requests that Hob opens start",
+    ] {
+        assert!(well.stdout.contains(says), "{says}: {well:?}");
+    }
+    assert!(world.pulls().await.is_empty() && world.branches().await.is_empty());
+    assert_eq!(world.look("/issues?state=all").await, serde_json::json!([]));
+    for (path, permission) in [("issues", "`issues: write`"), ("pulls", "`pull requests: write`")] {
+        let message = "Resource not accessible by personal access token".to_owned();
+        let what = What::Answer { status: 403, headers: Default::default(), message };
+        let path = format!("/repos/*/*/{path}");
+        world.forge.inject(Fault { method: Some("POST".to_owned()), path, login: None, when: When::Always, what });
+        let weak = world.hob(&["doctor"]).await;
+        assert!(weak.code == 6 && weak.stdout.contains(permission), "{permission}: {weak:?}");
+        world.forge.heal();
+    }
+    let job = [("GITHUB_ACTIONS", "true")];
+    let own = world.hob_with(&["doctor", "--set", "forge.login=github-actions[bot]"], &job).await;
+    assert!(
+        own.code == 0 && own.stdout.contains("note workflows    a job's own GITHUB_TOKEN does not start"),
+        "{own:?}"
+    );
+    let other = world.hob_with(&["doctor"], &job).await;
+    assert!(other.stdout.contains("ok   workflows"), "{other:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_doctor_asks_the_model_once_if_it_is_told_to() {
+    let world = World::fixing().start().await;
+    let told = world.hob(&["doctor", "--ask-model"]).await;
+    assert!(told.code == 0 && told.stdout.contains("note model        the agent `fixer` has no model"), "{told:?}");
+    let cassette = world.dir().join("replies.json");
+    std::fs::write(&cassette, r#"{"cassette": 1, "replies": [{"text": "ready"}]}"#).unwrap();
+    let model = format!("model.default=cassette/{}", cassette.display());
+    let native = ["--set", "agent.default=native", "--set", &model, "doctor"];
+    let silent = world.hob(&native).await;
+    assert!(silent.code == 0 && !silent.stdout.contains("answers"), "{silent:?}");
+    let asked = world.hob(&[&native[..], &["--ask-model"]].concat()).await;
+    assert!(asked.code == 0 && asked.stdout.contains("replies.json` answers"), "{asked:?}");
+    std::fs::write(&cassette, r#"{"cassette": 1, "replies": []}"#).unwrap();
+    let mute = world.hob(&[&native[..], &["--ask-model"]].concat()).await;
+    assert!(mute.code == 6 && mute.stdout.contains("bad  model"), "{mute:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn an_answer_that_was_given_is_what_list_and_explain_tell() {
     let script = r#"case $n in
         0) echo '{"outcome":"question","question":"Which colour?"}' ;;

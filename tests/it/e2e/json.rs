@@ -154,6 +154,8 @@ async fn every_command_writes_what_the_document_describes() {
         "unblock 1",
         "work 3",
         "explain 99",
+        "init --dry-run",
+        "init",
     ];
     let mut events = BTreeSet::new();
     for command in commands {

@@ -21,6 +21,7 @@ mod drift;
 mod failures;
 mod first_process;
 mod happy;
+mod init;
 mod isolation;
 mod json;
 mod labels;

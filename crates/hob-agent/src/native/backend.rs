@@ -13,7 +13,7 @@ use crate::{
     egress::EgressRules,
     environment::{RUN_TAG, RUN_VARIABLE},
     folder::Folder,
-    model::{Conversation, FallbackChain},
+    model::{Conversation, FallbackChain, Memoized, Message, ModelRequest},
     native::{
         guard::Guard,
         help::Helps,
@@ -145,6 +145,17 @@ impl AgentBackend for NativeAgent {
 
     async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError> {
         if machine.costs_count { self.priced() } else { Ok(()) }
+    }
+
+    async fn ask_model(&self) -> Result<Option<String>, AgentError> {
+        let messages = [Memoized::from(Message::User { text: "Answer with the one word: ready".to_owned() })];
+        let (system, tools) = ("You answer as shortly as you can.", Memoized::from(Vec::new()));
+        let request = ModelRequest { system, messages: &messages, tools: &tools, turn: 1 };
+        let answer = Conversation::begin(&self.models, "doctor").ask(&request).await;
+        answer.map(|answer| Some(answer.model)).map_err(|error| AgentError {
+            reason: format!("the model did not answer: {error}"),
+            failure: error.failure(),
+        })
     }
 }
 

@@ -1,0 +1,24 @@
+//! What a repository is made of, told by its files: the checks that verify it and the steps that fetch what they need.
+//!
+//! [`proposal`] is for the person who sets Hob up: `hob init` writes it into `.github/hob.toml`, and `hob doctor` names its
+//! steps. Nothing here runs anything, and no check is proposed that writes, publishes or deploys.
+//!
+//! | part | finds |
+//! |---|---|
+//! | `files` | which files are read, and what they say |
+//! | `runner` | the repository's own one command: `just test`, `make test` |
+//! | `javascript`, `python`, `compiled` | the checks and steps of a language |
+//! | `proposal` | all of them together, in folders too, and `.github/hob.toml` |
+
+mod compiled;
+mod files;
+mod javascript;
+mod part;
+mod proposal;
+mod python;
+mod runner;
+#[cfg(test)]
+mod samples;
+
+pub use files::{ProjectFiles, manifests};
+pub use proposal::{Proposal, proposal, proposed_set_up};

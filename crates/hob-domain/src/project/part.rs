@@ -1,0 +1,89 @@
+//! What one language, or one program that runs commands, adds to a proposal.
+
+/// Words in a command or a recipe by which it changes files, publishes, needs a daemon that no sandbox has, or never ends.
+const NEVER: [&str; 20] = [
+    "--fix",
+    "--update",
+    "--watch",
+    "--write",
+    "cargo watch",
+    "deploy",
+    "docker",
+    "git commit",
+    "git push",
+    "gofmt -w",
+    "goreleaser",
+    "kubectl",
+    "podman",
+    "publish",
+    "release-it",
+    "rsync",
+    "semantic-release",
+    "ssh ",
+    "upload",
+    "watchexec",
+];
+/// What switches one of these off.
+const OFF: [&str; 2] = ["--watch=false", "--watchAll=false"];
+/// Words by which a command fetches: checks have no network, and what they need is the steps' to fetch.
+const FETCHES: [&str; 10] = [
+    "bundle install",
+    "cargo install",
+    "curl ",
+    "go get",
+    "go install",
+    "npm ci",
+    "npm install",
+    "pip install",
+    "wget ",
+    "yarn install",
+];
+
+/// Checks and steps.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) checks: Vec<String>,
+    pub(super) steps: Vec<Step>,
+    /// Hosts that the checks themselves fetch from.
+    pub(super) check_hosts: Vec<&'static str>,
+}
+
+/// A set-up step, and the files whose content decides whether it runs anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) command: String,
+    pub(super) key: Vec<String>,
+}
+
+impl Part {
+    pub(super) fn step(&mut self, command: impl Into<String>, key: &[&str]) {
+        let key = key.iter().map(|file| (*file).to_owned()).collect();
+        self.steps.push(Step { command: command.into(), key });
+    }
+
+    /// The same in a folder.
+    pub(super) fn in_folder(self, folder: &str) -> Self {
+        let there = |command: String| format!("cd {folder} && {command}");
+        let step = |step: Step| Step {
+            command: there(step.command),
+            key: step.key.into_iter().map(|file| format!("{folder}/{file}")).collect(),
+        };
+        Self {
+            checks: self.checks.into_iter().map(there).collect(),
+            steps: self.steps.into_iter().map(step).collect(),
+            check_hosts: self.check_hosts,
+        }
+    }
+}
+
+/// Whether a command only looks: it can be a check.
+pub(super) fn only_looks(command: &str) -> bool {
+    let on = OFF.iter().fold(command.to_owned(), |text, off| text.replace(off, ""));
+    let formats = |line: &str| line.contains("cargo fmt") && !line.contains("--check");
+    !on.trim().is_empty() && !NEVER.iter().any(|word| on.contains(word)) && !on.lines().any(formats)
+}
+
+/// Whether a command fetches something by itself.
+pub(super) fn fetches(command: &str) -> bool {
+    FETCHES.iter().any(|word| command.contains(word))
+}

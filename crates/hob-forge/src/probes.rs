@@ -1,0 +1,44 @@
+//! Whether the token has a permission, which only a try tells.
+//!
+//! Each try is a write that no forge makes, because what it asks for cannot be: an issue without a title, a pull request
+//! without branches. A forge looks at the permission first and at the content after, so a 422 proves the permission.
+
+use http::Method;
+use serde_json::json;
+
+use crate::{
+    Forge, ForgeError,
+    TokenPermission::{IssuesWrite, PullRequestsWrite},
+    purpose::Purpose,
+};
+
+impl Forge {
+    /// Tries whether the token may write to issues.
+    ///
+    /// # Errors
+    /// [`ForgeError::Forbidden`] where it may not.
+    pub async fn try_issues(&self) -> Result<(), ForgeError> {
+        self.refused_for_its_content("/issues", &json!({ "title": "" }), IssuesWrite.to("write to issues")).await
+    }
+
+    /// Tries whether the token may open pull requests.
+    ///
+    /// # Errors
+    /// [`ForgeError::Forbidden`] where it may not.
+    pub async fn try_pulls(&self) -> Result<(), ForgeError> {
+        let nothing = json!({ "title": "", "head": "", "base": "" });
+        self.refused_for_its_content("/pulls", &nothing, PullRequestsWrite.to("open pull requests")).await
+    }
+
+    async fn refused_for_its_content(
+        &self,
+        path: &str,
+        body: &serde_json::Value,
+        purpose: Purpose<'_>,
+    ) -> Result<(), ForgeError> {
+        match self.write::<serde_json::Value>(Method::POST, &self.path(path), body, purpose).await {
+            Ok(_) | Err(ForgeError::Refused { status: 422, .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What people read of the pull request: its title, its body, and the commit's message.
+
+use std::fmt::Write as _;
+
+use hob_config::REPOSITORY_SETTINGS_PATH;
+
+use crate::onboard::survey::{NewFile, Survey, WORKFLOW_PATH};
+
+/// Why a file is not in the pull request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftOut {
+    /// Nothing was left out.
+    Nothing,
+    /// The token may not write workflow files.
+    Workflow,
+}
+
+/// The sentence on a workflow that was left out; it says how to get it in.
+pub const WITHOUT_WORKFLOW: &str = "The token may not write workflow files, so `.github/workflows/hob.yml` is not part of \
+    this. Who wants Hob to run in GitHub Actions gives the token the permission `workflows: write` (a classic token: the \
+    scope `workflow`) and runs `hob init` again. Hob needs it only for that.";
+
+pub(super) fn title(files: &[&NewFile]) -> String {
+    match files {
+        [one] => format!("Set up Hob: add {}", one.path),
+        _several => "Set up Hob".to_owned(),
+    }
+}
+
+pub(super) fn message(files: &[&NewFile]) -> String {
+    let paths: Vec<&str> = files.iter().map(|file| file.path).collect();
+    format!("Set up Hob\n\nAdds {}.\n", paths.join(" and "))
+}
+
+pub(super) fn body(survey: &Survey, files: &[&NewFile], left_out: LeftOut, trigger: &str) -> String {
+    let mut text =
+        "Hob works on issues that somebody with write permission gives a label, and opens a pull request for each. \
+                    It never merges. This sets it up:\n\n"
+            .to_owned();
+    for file in files {
+        // Writing to a string does not fail.
+        writeln!(text, "- `{}`: {}", file.path, about(file, survey)).ok();
+    }
+    if left_out == LeftOut::Workflow {
+        write!(text, "\n{WITHOUT_WORKFLOW}\n").ok();
+    }
+    write!(
+        text,
+        "\nWhat to do next:\n\n1. Read the files and change what does not fit: Hob leaves a branch alone that somebody else \
+         pushed to.\n2. Merge this.\n"
+    )
+    .ok();
+    let has_workflow = files.iter().any(|file| file.path == WORKFLOW_PATH);
+    let start = if has_workflow {
+        "Set the variables that the comment at the top of the workflow lists, or run `hob run` on a machine of yours."
+    } else {
+        "Run `hob doctor`, then `hob run`, on a machine of yours."
+    };
+    write!(text, "3. {start}\n4. Give one small issue the label `{trigger}`.\n").ok();
+    text
+}
+
+fn about(file: &NewFile, survey: &Survey) -> String {
+    match file.path {
+        REPOSITORY_SETTINGS_PATH => {
+            let checks: Vec<String> = survey.proposal.checks.iter().map(|check| format!("`{check}`")).collect();
+            match checks.as_slice() {
+                [] => "how work is verified. No checks were found in this repository: name some, or Hob's pull requests say \
+                       that the work is not verified."
+                    .to_owned(),
+                found => format!("how work is verified. The checks that were found: {}.", found.join(", ")),
+            }
+        }
+        _workflow => "runs Hob in GitHub Actions. It does nothing until its variables are set.".to_owned(),
+    }
+}

@@ -1,0 +1,183 @@
+//! `hob init`: makes a repository ready for Hob, by its labels and one pull request.
+
+use hob_domain::{LabelNames, Proposal, count, terminal};
+use hob_forge::Access;
+use hob_worker::onboard::{LeftOut, NewFile, Offered, Onboarded, Survey, WITHOUT_WORKFLOW, onboard, survey};
+use serde_json::{Value, json};
+
+use crate::cli::{
+    args::{InitArgs, Shared},
+    exit::{Exit, fatal},
+    json,
+    layout::paragraph,
+    output::{self, BOLD, DIM, GOOD, WARN, styled},
+    progress::Verbosity,
+    setup::{Listen, Setup},
+};
+
+/// The workflow that Hob's own repository runs, which is the one that is proposed.
+const WORKFLOW: &str = include_str!("../../.github/workflows/hob.yml");
+/// What its comment says to whoever reads it in Hob's repository alone.
+const COPY_THIS: &str = " Copy this file into `.github/workflows/` of your repository.";
+
+pub(super) async fn init(setup: Setup, shared: Shared, args: InitArgs) -> anyhow::Result<()> {
+    let access = if args.dry_run { Access::ReadOnly } else { Access::ReadWrite };
+    let labels = setup.settings.labels.clone();
+    let in_words = !shared.json && shared.verbosity() != Verbosity::Quiet;
+    let tell = move |step: String| {
+        if in_words {
+            output::note(styled(DIM, &terminal(&step)));
+        }
+    };
+    let worker = setup.worker(&shared, access, None, Listen::nobody()).await?;
+    let repo = worker.forge().repo().clone();
+    tell(format!("reading {repo}"));
+    let found = survey(&worker, (!args.no_workflow).then(|| workflow(&labels))).await?;
+    if args.dry_run {
+        return if shared.json { json::result(&value(&found, None)) } else { would(&found) };
+    }
+    let done = onboard(&worker, &found, &tell).await?;
+    if shared.json {
+        json::result(&value(&found, Some(&done)))?;
+    } else {
+        told(&found, &done, &labels.trigger)?;
+    }
+    match (&done.pull, done.left_out) {
+        (None, LeftOut::Workflow) => Err(fatal(Exit::Token, WITHOUT_WORKFLOW)),
+        (Some(_) | None, LeftOut::Nothing) | (Some(_), LeftOut::Workflow) => Ok(()),
+    }
+}
+
+/// The workflow for a repository with these labels.
+fn workflow(labels: &LabelNames) -> String {
+    let of_label = |name: &str| format!("github.event.label.name == '{}'", name.replace('\'', "''"));
+    let is_blocked = |name: &str| format!("github.event.issue.labels.*.name, '{}'", name.replace('\'', "''"));
+    WORKFLOW
+        .replace(COPY_THIS, "")
+        .replace(&of_label("code"), &of_label(&labels.trigger))
+        .replace(&of_label("blocked"), &of_label(&labels.blocked))
+        .replace(&is_blocked("blocked"), &is_blocked(&labels.blocked))
+}
+
+fn value(found: &Survey, done: Option<&Onboarded>) -> Value {
+    let Proposal { checks, setup, setup_key, check_hosts } = &found.proposal;
+    let labels: Vec<&str> = found.labels.iter().map(|label| label.name.as_str()).collect();
+    let files: Vec<Value> = found.files.iter().map(|file| json!({ "path": file.path, "text": file.text })).collect();
+    let pull = match done {
+        Some(done) => done.pull.as_ref().map(|(pull, offered)| (pull, word(*offered))),
+        None => found.open.as_ref().map(|pull| (pull, "open")),
+    };
+    let left_out: &[&str] = match done.map(|done| done.left_out) {
+        Some(LeftOut::Workflow) => &[hob_worker::onboard::WORKFLOW_PATH],
+        Some(LeftOut::Nothing) | None => &[],
+    };
+    json!({
+        "labels": labels,
+        "files": files,
+        "present": found.present,
+        "left_out": left_out,
+        "checks": checks,
+        "setup": setup,
+        "setup_key": setup_key,
+        "check_hosts": check_hosts,
+        "branch": found.branch.as_str(),
+        "pull": pull.map(|(pull, state)| json!({ "number": pull.number, "url": pull.html_url, "state": state })),
+        "dry_run": done.is_none(),
+    })
+}
+
+fn word(offered: Offered) -> &'static str {
+    match offered {
+        Offered::Opened => "opened",
+        Offered::Updated => "updated",
+        Offered::Unchanged => "unchanged",
+        Offered::Theirs => "theirs",
+    }
+}
+
+/// What `--dry-run` prints: the files, and what would be done.
+fn would(found: &Survey) -> anyhow::Result<()> {
+    there(found)?;
+    for label in &found.labels {
+        paragraph(&format!("would create the label `{}`: {}", label.name, label.description))?;
+    }
+    for NewFile { path, text } in &found.files {
+        output::line(format!("{}\n{}", styled(BOLD, &format!("--- {path}")), terminal(text.trim_end())))?;
+    }
+    let what = match (found.files.len(), &found.open) {
+        (0, _) => "would open no pull request: nothing is missing".to_owned(),
+        (files, None) => {
+            format!("would open a pull request with {} from the branch `{}`", count(files, "file"), found.branch)
+        }
+        (_, Some(open)) => format!("would bring the open pull request up to date where it differs: {}", open.html_url),
+    };
+    Ok(paragraph(&what)?)
+}
+
+fn there(found: &Survey) -> anyhow::Result<()> {
+    for path in &found.present {
+        paragraph(&format!("`{path}` is there already, and stays as it is"))?;
+    }
+    Ok(())
+}
+
+fn told(found: &Survey, done: &Onboarded, trigger: &str) -> anyhow::Result<()> {
+    there(found)?;
+    match found.labels.len() {
+        0 => paragraph("all labels are there already")?,
+        made => paragraph(&format!("{} created", count(made, "label")))?,
+    }
+    let Some((pull, offered)) = &done.pull else {
+        if done.left_out == LeftOut::Nothing {
+            paragraph(&format!(
+                "no pull request is needed. Next: `hob doctor`, then give one issue the label `{trigger}`"
+            ))?;
+        }
+        return Ok(());
+    };
+    if found.files.iter().any(|file| file.path == hob_config::REPOSITORY_SETTINGS_PATH) {
+        match found.proposal.checks.as_slice() {
+            [] => paragraph(
+                "no checks were found: name some in `.github/hob.toml`, or Hob's pull requests say that the work is not \
+                 verified",
+            )?,
+            checks => paragraph(&format!("checks that were found: {}", checks.join("; ")))?,
+        }
+    }
+    if done.left_out == LeftOut::Workflow {
+        paragraph(&styled(WARN, WITHOUT_WORKFLOW))?;
+    }
+    let what = match offered {
+        Offered::Opened => "the pull request is open",
+        Offered::Updated => "the pull request is brought up to date",
+        Offered::Unchanged => "the pull request is open already, and nothing has changed",
+        Offered::Theirs => "the pull request is open, and stays as it is: somebody else pushed to its branch",
+    };
+    output::line(format!("{}: {}", styled(GOOD, what), pull.html_url))?;
+    Ok(paragraph(&format!("Next: read it, merge it, and give one issue the label `{trigger}`"))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> LabelNames {
+        hob_config::Settings::load(None, [].into(), &[]).unwrap().labels
+    }
+
+    #[test]
+    fn the_proposed_workflow_is_hobs_own_but_for_the_sentence_that_says_to_copy_it() {
+        assert_eq!(WORKFLOW.matches(COPY_THIS).count(), 1);
+        assert_eq!(workflow(&names()), WORKFLOW.replace(COPY_THIS, ""));
+    }
+
+    #[test]
+    fn the_proposed_workflow_waits_for_the_labels_of_the_settings() {
+        let other = LabelNames { trigger: "hob's".to_owned(), blocked: "stuck".to_owned(), ..names() };
+        let text = workflow(&other);
+        for part in ["label.name == 'hob''s')", "label.name == 'stuck')", "labels.*.name, 'stuck')"] {
+            assert!(text.contains(part), "{part}");
+        }
+        assert!(!text.contains("'code'") && !text.contains("'blocked'"), "{text}");
+    }
+}

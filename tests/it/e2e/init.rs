@@ -1,0 +1,228 @@
+//! `hob init`: the labels and the one pull request that make a repository ready, and what a second call does.
+
+use github_emulator::{Fault, What, When};
+use hob_domain::has_label;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::harness::{Builder, Ended, World};
+
+const SETTINGS: &str = ".github/hob.toml";
+const WORKFLOW: &str = ".github/workflows/hob.yml";
+
+/// A repository that Hob has never seen, whose one check is a target of its makefile.
+fn fresh() -> Builder {
+    World::with_agent("echo done > done.txt").file("Makefile", "test:\n\ttest -f done.txt\n")
+}
+
+/// The names of the repository's labels.
+async fn labels(world: &World) -> Vec<String> {
+    let all = world.look("/labels").await;
+    all.as_array().unwrap().iter().map(|label| label["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// What a pull request changes, in order.
+async fn files_of(world: &World, pull: &Value) -> Vec<String> {
+    let mut changed = world.changed(pull["number"].as_u64().unwrap()).await;
+    changed.sort();
+    changed
+}
+
+/// A file of a branch.
+async fn file(world: &World, path: &str, branch: &str) -> String {
+    use base64::Engine;
+    let found = world.look(&format!("/contents/{path}?ref={branch}")).await;
+    let joined: String = found["content"].as_str().unwrap().split_whitespace().collect();
+    String::from_utf8(base64::engine::general_purpose::STANDARD.decode(joined).unwrap()).unwrap()
+}
+
+/// What GitHub answers to a push of a workflow by a token that may not write one.
+fn refuses_workflows(times: u64) -> Fault {
+    let packet = |text: &str| format!("{:04x}{text}", text.len() + 4);
+    let reason = "refusing to allow a Personal Access Token to create or update workflow `.github/workflows/hob.yml` \
+                  without `workflow` scope";
+    let report = packet("unpack ok\n") + &packet(&format!("ng refs/heads/hob/init {reason}\n")) + "0000";
+    let headers = [("content-type".to_owned(), "application/x-git-receive-pack-result".to_owned())].into();
+    let what = What::Raw { status: 200, headers, body: packet(&format!("\u{1}{report}")) + "0000" };
+    let path = "/acme/site.git/git-receive-pack".to_owned();
+    Fault { method: Some("POST".to_owned()), path, login: None, when: When::First(times), what }
+}
+
+fn words(ended: &Ended) -> String {
+    format!("{}{}", ended.stdout, ended.stderr).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[tokio::test]
+async fn one_pull_request_makes_a_repository_ready_and_after_its_merge_an_issue_is_done_and_checked() {
+    let world = fresh().start().await;
+    let ended = world.hob(&["init"]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    for step in ["creating the label `blocked`", "fetching the history", "opening the pull request"] {
+        assert!(ended.stderr.contains(step), "{step}: {ended:?}");
+    }
+    let pull = world.pull().await;
+    assert!(words(&ended).contains(&format!("the pull request is open: {}", pull["html_url"].as_str().unwrap())));
+    assert_eq!(files_of(&world, &pull).await, [SETTINGS, WORKFLOW]);
+    assert!(file(&world, SETTINGS, "hob/init").await.contains("\nchecks = [\"make test\"]\n"));
+    let own = include_str!("../../../.github/workflows/hob.yml");
+    assert!(own.ends_with(file(&world, WORKFLOW, "hob/init").await.split_once('\n').unwrap().1));
+    let body = pull["body"].as_str().unwrap();
+    for part in [SETTINGS, WORKFLOW, "`make test`", "2. Merge this.", "Give one small issue the label `code`."] {
+        assert!(body.contains(part), "{part}: {body}");
+    }
+    let there = labels(&world).await;
+    for label in ["code", "assigned", "in-progress", "in-review", "blocked"] {
+        assert!(has_label(&there, label), "{label}: {there:?}");
+    }
+    world.call("ann", Method::PUT, &format!("/pulls/{}/merge", pull["number"]), json!({})).await;
+    let issue = world.asks("Make done.txt", "").await;
+    let run = world.hob(&["run", "--once"]).await;
+    assert!(run.stderr.contains("checks on the head: 1 of 1 pass"), "{run:?}");
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_second_call_changes_nothing_and_a_third_after_a_change_of_the_base_brings_the_pull_request_up_to_date() {
+    let world = fresh().start().await;
+    assert_eq!(world.hob(&["init"]).await.code, 0);
+    let (first, writes) = (world.pull().await, world.writes().len());
+    let again = world.hob(&["init"]).await;
+    assert!(again.code == 0 && again.stdout.contains("is open already, and nothing has changed"), "{again:?}");
+    assert_eq!(
+        (world.pull().await["head"]["sha"].clone(), world.writes().len()),
+        (first["head"]["sha"].clone(), writes)
+    );
+    world.pushes_onto("ann", "main", "Makefile", "check: test\ntest:\n\ttest -f done.txt\n").await;
+    let third = world.hob(&["init"]).await;
+    assert!(third.code == 0 && third.stdout.contains("is brought up to date"), "{third:?}");
+    let pull = world.pull().await;
+    assert_eq!(pull["number"], first["number"]);
+    assert!(pull["body"].as_str().unwrap().contains("`make check`"), "{}", pull["body"]);
+    assert_eq!(files_of(&world, &pull).await, [SETTINGS, WORKFLOW]);
+    assert_eq!(world.commits(pull["number"].as_u64().unwrap()).await.len(), 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_dry_run_prints_the_files_and_writes_nothing() {
+    let world = fresh().start().await;
+    let ended = world.hob(&["init", "--dry-run"]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    for part in [
+        "would create the label `blocked`",
+        "--- .github/hob.toml",
+        "checks = [\"make test\"]",
+        "--- .github/workflows/hob.yml",
+        "would open a pull request with 2 files from the branch `hob/init`",
+    ] {
+        assert!(ended.stdout.contains(part), "{part}: {ended:?}");
+    }
+    let told = world.hob(&["init", "--dry-run", "--no-workflow", "--json"]).await.objects().remove(0)["result"].clone();
+    assert_eq!((&told["checks"], &told["dry_run"], &told["pull"]), (&json!(["make test"]), &json!(true), &Value::Null));
+    assert_eq!(told["files"].as_array().unwrap().len(), 1);
+    assert_eq!(world.writes(), []);
+    assert!(world.branches().await.is_empty());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn files_that_are_there_stay_and_a_repository_that_has_them_all_is_told_so() {
+    let world = fresh().file(SETTINGS, "checks = ['true']\n").start().await;
+    let ended = world.hob(&["init"]).await;
+    assert!(ended.code == 0 && ended.stdout.contains("`.github/hob.toml` is there already"), "{ended:?}");
+    assert_eq!(files_of(&world, &world.pull().await).await, [WORKFLOW]);
+    world.finish().await;
+    let world = fresh().file(SETTINGS, "checks = ['true']\n").file(WORKFLOW, "on: push\n").start().await;
+    let ended = world.hob(&["init"]).await;
+    assert!(ended.code == 0 && ended.stdout.contains("no pull request is needed"), "{ended:?}");
+    assert!(world.pulls().await.is_empty() && world.branches().await.is_empty());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_token_that_may_not_write_workflows_gets_a_sentence_and_the_pull_request_without_the_workflow() {
+    let says = "gives the token the permission `workflows: write`";
+    let world = fresh().start().await;
+    world.forge.inject(refuses_workflows(1));
+    let ended = world.hob(&["init", "--json"]).await;
+    let told = &ended.objects()[0]["result"];
+    assert_eq!(
+        (ended.code, &told["left_out"], &told["pull"]["state"]),
+        (0, &json!([WORKFLOW]), &json!("opened")),
+        "{ended:?}"
+    );
+    let pull = world.pull().await;
+    assert_eq!(files_of(&world, &pull).await, [SETTINGS]);
+    assert!(pull["body"].as_str().unwrap().contains(says), "{}", pull["body"]);
+    world.forge.heal();
+    world.forge.inject(refuses_workflows(1));
+    let again = world.hob(&["init"]).await;
+    assert!(
+        again.code == 0 && words(&again).contains(says) && again.stdout.contains("nothing has changed"),
+        "{again:?}"
+    );
+    world.forge.heal();
+    // With the permission the same pull request gets the workflow, too.
+    assert_eq!(world.hob(&["init"]).await.code, 0);
+    assert_eq!(files_of(&world, &world.pull().await).await, [SETTINGS, WORKFLOW]);
+    world.finish().await;
+    let world = fresh().file(SETTINGS, "checks = ['true']\n").start().await;
+    world.forge.inject(refuses_workflows(9));
+    let ended = world.hob(&["init"]).await;
+    assert!(ended.code == 3 && words(&ended).contains(says), "{ended:?}");
+    assert!(world.pulls().await.is_empty());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_branch_that_a_person_pushed_to_is_theirs() {
+    let world = fresh().start().await;
+    assert_eq!(world.hob(&["init"]).await.code, 0);
+    world.pushes_onto("wil", "hob/init", SETTINGS, "checks = ['make -s test']\n").await;
+    world.pushes_onto("ann", "main", "Makefile", "check: test\ntest:\n\ttrue\n").await;
+    let head = world.pull().await["head"]["sha"].clone();
+    let ended = world.hob(&["init"]).await;
+    assert!(ended.code == 0 && ended.stdout.contains("somebody else pushed to its branch"), "{ended:?}");
+    assert_eq!(world.pull().await["head"]["sha"], head);
+    // Without its pull request somebody has to say what shall become of their work.
+    world.call("ann", Method::PATCH, "/pulls/1", json!({ "state": "closed" })).await;
+    let ended = world.hob(&["init"]).await;
+    assert!(ended.code == 6 && ended.stderr.contains("delete the branch and run `hob init` again"), "{ended:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_pull_request_that_was_closed_is_opened_anew() {
+    let world = fresh().start().await;
+    assert_eq!(world.hob(&["init"]).await.code, 0);
+    world.call("ann", Method::PATCH, "/pulls/1", json!({ "state": "closed" })).await;
+    let ended = world.hob(&["init"]).await;
+    assert!(ended.code == 0 && ended.stdout.contains("the pull request is open: "), "{ended:?}");
+    assert_eq!(world.pulls().await.iter().filter(|pull| pull["state"] == "open").count(), 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_stops_it_is_said_with_what_to_do() {
+    let world = fresh().start().await;
+    let weak = world.hob_with(&["init"], &[("GITHUB_TOKEN", "token-of-rob")]).await;
+    assert!(weak.code == 3 && weak.stderr.contains("`contents: write`"), "{weak:?}");
+    let missing = world.hob(&["init", "--repo", "acme/none"]).await;
+    assert!(missing.code == 4 && missing.stderr.contains("does not exist"), "{missing:?}");
+    assert_eq!(world.writes(), []);
+    world.makes_empty_repository("void").await;
+    let empty = world.hob(&["init", "--repo", "ann/void"]).await;
+    assert!(empty.code == 4 && empty.stderr.contains("push a first commit"), "{empty:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_repository_in_which_nothing_is_found_gets_a_file_that_says_what_is_missing() {
+    let world = World::with_agent("true").start().await;
+    let ended = world.hob(&["init", "--no-workflow"]).await;
+    assert!(ended.code == 0 && words(&ended).contains("no checks were found: name some"), "{ended:?}");
+    assert!(file(&world, SETTINGS, "hob/init").await.contains("\nchecks = []\n"));
+    assert_eq!(files_of(&world, &world.pull().await).await, [SETTINGS]);
+    world.finish().await;
+}
