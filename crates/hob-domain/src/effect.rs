@@ -2,8 +2,9 @@
 //! [`apply`](crate::apply)'s.
 
 use crate::{
-    ApprovalGrant, BlockReason, Record, Recovery, Refusal, ReviewLog, State, Timestamp, Traces, Transition, Trigger,
-    Unblocking, WorkerId, count, events_in_words,
+    ApprovalGrant, BlockReason, CheckTally, EventAnswer, Pause, PullNumber, Record, Recovery, Refusal, Request,
+    ReviewEvent, ReviewLog, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count,
+    events_in_words,
 };
 
 impl Transition {
@@ -35,39 +36,9 @@ impl Transition {
                 record.spend = record.spend + spend;
                 format!("an earlier attempt spent {spend}")
             }
-            Self::Publish { head, pull, checks } => {
-                let sentence = match record.review.is_under_way() {
-                    true => {
-                        format!("round {} in review is done: {}", record.round, events_in_words(&record.review.round))
-                    }
-                    false => format!("opened the pull request {pull}"),
-                };
-                record.review.end(&head);
-                (record.head_sha, record.pull_request, record.checks) = (Some(head), Some(pull), checks);
-                (record.pushed, record.last_failure) = (true, None);
-                sentence
-            }
-            Self::Rework { events, head } => {
-                let what = events_in_words(&events);
-                // What stands on the branch is what people reviewed, their own commits included.
-                record.accepted = Some(head.clone());
-                record.review.begin(events, head);
-                record.round += 1;
-                (record.attempt, record.quota_pauses, record.last_failure, record.answer) = (0, 0, None, None);
-                start_attempt(record, now);
-                format!(
-                    "round {} in review: {what}; claimed by {}, generation {}",
-                    record.round,
-                    holder(record),
-                    record.generation
-                )
-            }
-            Self::Answer { head, checks, answers } => {
-                let sentence = format!("pushed {}, to be told in {}", head.short(), count(answers.len(), "answer"));
-                (record.head_sha, record.checks, record.pushed) = (Some(head), checks, true);
-                record.review.answers = answers;
-                sentence
-            }
+            Self::Publish { head, pull, checks } => publish(record, head, pull, checks),
+            Self::Rework { events, head } => rework(record, events, head, now),
+            Self::Answer { head, checks, answers } => answer(record, head, checks, answers),
             Self::Block(reason) => block(record, reason, now),
             Self::Retry { failure, until } => {
                 let what = format!("attempt {} failed, the next starts", record.attempt);
@@ -81,19 +52,8 @@ impl Transition {
                 uncount_attempt(record);
                 format!("requeued: {reason}")
             }
-            Self::Request(request) => {
-                let sentence = format!("{} asked to {} the work", request.by, request.control.verb());
-                record.request = Some(request);
-                sentence
-            }
-            Self::Pause(pause) => {
-                if !record.has_ended() {
-                    uncount_attempt(record);
-                }
-                let sentence = format!("paused by {}", pause.by);
-                (record.request, record.paused) = (None, Some(pause));
-                sentence
-            }
+            Self::Request(request) => ask(record, request),
+            Self::Pause(by) => pause(record, by),
             Self::Resume { by } => {
                 (record.request, record.paused) = (None, None);
                 format!("resumed by {by}")
@@ -213,6 +173,51 @@ fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
     }
     let sentence = format!("blocked: {}", blocked.in_a_line());
     record.blocked = Some(blocked);
+    sentence
+}
+
+fn publish(record: &mut Record, head: Sha, pull: PullNumber, checks: Option<CheckTally>) -> String {
+    let sentence = if record.review.is_under_way() {
+        format!("round {} in review is done: {}", record.round, events_in_words(&record.review.round))
+    } else {
+        format!("opened the pull request {pull}")
+    };
+    record.review.end(&head);
+    (record.head_sha, record.pull_request, record.checks) = (Some(head), Some(pull), checks);
+    (record.pushed, record.last_failure) = (true, None);
+    sentence
+}
+
+fn rework(record: &mut Record, events: Vec<ReviewEvent>, head: Sha, now: Timestamp) -> String {
+    let what = events_in_words(&events);
+    // What stands on the branch is what people reviewed, their own commits included.
+    record.accepted = Some(head.clone());
+    record.review.begin(events, head);
+    record.round += 1;
+    (record.attempt, record.quota_pauses, record.last_failure, record.answer) = (0, 0, None, None);
+    start_attempt(record, now);
+    format!("round {} in review: {what}; claimed by {}, generation {}", record.round, holder(record), record.generation)
+}
+
+fn answer(record: &mut Record, head: Sha, checks: Option<CheckTally>, answers: Vec<EventAnswer>) -> String {
+    let sentence = format!("pushed {}, to be told in {}", head.short(), count(answers.len(), "answer"));
+    (record.head_sha, record.checks, record.pushed) = (Some(head), checks, true);
+    record.review.answers = answers;
+    sentence
+}
+
+fn ask(record: &mut Record, request: Request) -> String {
+    let sentence = format!("{} asked to {} the work", request.by, request.control.verb());
+    record.request = Some(request);
+    sentence
+}
+
+fn pause(record: &mut Record, pause: Pause) -> String {
+    if !record.has_ended() {
+        uncount_attempt(record);
+    }
+    let sentence = format!("paused by {}", pause.by);
+    (record.request, record.paused) = (None, Some(pause));
     sentence
 }
 

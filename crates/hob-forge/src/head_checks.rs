@@ -1,5 +1,7 @@
 //! The forge's own checks on a commit: check runs, which jobs are too, and commit statuses.
 
+use std::collections::BTreeSet;
+
 use hob_domain::{ForgeCheckState, Sha};
 use serde::{Deserialize, Serialize};
 
@@ -48,11 +50,6 @@ struct OutputWire {
     title: Option<String>,
     summary: Option<String>,
     text: Option<String>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct CombinedWire {
-    statuses: Vec<StatusWire>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -112,8 +109,12 @@ impl HeadChecks<'_> {
         let purpose = ChecksRead.to("read the checks of a commit");
         let runs: CheckRunsWire = self.forge.get(&path("check-runs"), purpose).await?;
         let purpose = StatusesRead.to("read the statuses of a commit");
-        let combined: CombinedWire = self.forge.get(&path("status"), purpose).await?;
+        // The list has the newest first. The combined status would say which counts, and the repository's data with it, which
+        // changes whatever happens.
+        let mut statuses: Vec<StatusWire> = self.forge.get(&path("statuses"), purpose).await?;
+        let mut contexts = BTreeSet::new();
+        statuses.retain(|status| contexts.insert(status.context.clone()));
         let runs = runs.check_runs.into_iter().map(HeadCheck::from);
-        Ok(runs.chain(combined.statuses.into_iter().map(HeadCheck::from)).collect())
+        Ok(runs.chain(statuses.into_iter().map(HeadCheck::from)).collect())
     }
 }

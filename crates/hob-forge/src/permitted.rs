@@ -19,7 +19,7 @@ const READS: [&str; 24] = [
     "branches/*",
     "collaborators/*/permission",
     "commits/*/check-runs",
-    "commits/*/status",
+    "commits/*/statuses",
     "contents",
     "contents/**",
     "git/commits/*",

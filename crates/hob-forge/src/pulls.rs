@@ -26,6 +26,8 @@ pub struct Pull {
     pub head: Sha,
     /// The tip of its base branch, as far as the forge has compared them.
     pub base: Sha,
+    /// The base branch's name.
+    pub base_name: String,
     /// Whether it can be merged.
     pub merge: MergeState,
     /// Where people see it.
@@ -68,7 +70,7 @@ struct PullWire {
     state: String,
     merged_at: Option<String>,
     head: HeadWire,
-    base: HeadWire,
+    base: BaseWire,
     #[serde(default)]
     mergeable: Option<bool>,
     #[serde(default)]
@@ -88,6 +90,13 @@ struct OpenWire {
 struct PartWire {}
 
 #[derive(Serialize, Deserialize)]
+struct BaseWire {
+    #[serde(rename = "ref", default)]
+    name: String,
+    sha: Sha,
+}
+
+#[derive(Serialize, Deserialize)]
 struct HeadWire {
     sha: Sha,
 }
@@ -105,7 +114,15 @@ impl From<PullWire> for Pull {
             (Some(true), _) => MergeState::Fits,
             (None, _) => MergeState::Unknown,
         };
-        Self { number: wire.number, status, head: wire.head.sha, base: wire.base.sha, merge, html_url: wire.html_url }
+        Self {
+            number: wire.number,
+            status,
+            head: wire.head.sha,
+            base: wire.base.sha,
+            base_name: wire.base.name,
+            merge,
+            html_url: wire.html_url,
+        }
     }
 }
 

@@ -217,7 +217,7 @@ async fn view(
     };
     let review = match (&record, pull) {
         (Some(record), Some((number, PullStatus::Open))) if record.state == State::InReview => {
-            pull_facts(worker, number, &record.review).await?
+            Box::pin(pull_facts(worker, number, record.branch.as_deref(), &record.review)).await?
         }
         _ => None,
     };

@@ -3,13 +3,16 @@
 //!
 //! Each read is answered 304 and not counted while nothing changes, so a pull request that waits costs nothing.
 
-use std::{collections::HashMap, sync::atomic::Ordering};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+};
 
 use hob_domain::{
-    Actor, ForgeCheck, ForgeCheckState, IssueNumber, Login, OWN_MARK, PullFacts, PullNumber, ReviewEvent, ReviewLog,
-    Said, Sha,
+    Actor, ForgeCheck, ForgeCheckState, IssueNumber, Login, MergeState, OWN_MARK, PullFacts, PullNumber, ReviewEvent,
+    ReviewLog, Said, Sha,
 };
-use hob_forge::{Comment, ForgeError, HeadCheck, ReviewVerdict};
+use hob_forge::{Comment, ForgeError, HeadCheck, Pull, ReviewVerdict};
 
 use crate::{WorkError, Worker, authorize::authorize};
 
@@ -17,9 +20,10 @@ use crate::{WorkError, Worker, authorize::authorize};
 pub(super) async fn pull_facts(
     worker: &Worker,
     number: PullNumber,
+    branch: Option<&str>,
     log: &ReviewLog,
 ) -> Result<Option<PullFacts>, WorkError> {
-    let Some(pull) = worker.forge.pulls().get(number).await? else { return Ok(None) };
+    let Some(pull) = pull(worker, number, branch).await? else { return Ok(None) };
     let said = said(worker, number, log).await?;
     let checks = head_checks(worker, &pull.head).await?;
     let has_red = checks.iter().any(|check| check.state == ForgeCheckState::Failed);
@@ -30,6 +34,53 @@ pub(super) async fn pull_facts(
         ForgeCheck { name: check.name, state: check.state, red_on_base }
     });
     Ok(Some(PullFacts { head: pull.head, base: pull.base, merge: pull.merge, said, checks: checks.collect() }))
+}
+
+/// A pull request as it was found, and the tip of its base branch then.
+#[derive(Debug)]
+struct Found {
+    pull: Pull,
+    tip: Sha,
+}
+
+/// Pull requests in review as they were found last. What the forge answers of one changes with all that happens in its
+/// repository, so it is asked anew where head or base have moved.
+#[derive(Debug, Default)]
+pub(super) struct FoundPulls(Mutex<HashMap<PullNumber, Arc<Found>>>);
+
+impl FoundPulls {
+    fn get(&self, number: PullNumber) -> Option<Arc<Found>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&number).cloned()
+    }
+
+    fn note(&self, found: Found) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= KEPT {
+            all.clear();
+        }
+        all.insert(found.pull.number, Arc::new(found));
+    }
+}
+
+/// Pull requests that are remembered at most.
+const KEPT: usize = 5_000;
+
+async fn pull(worker: &Worker, number: PullNumber, branch: Option<&str>) -> Result<Option<Pull>, WorkError> {
+    let tip = async |name: &str| worker.forge.repository().tip(name.to_owned()).await.map(|branch| branch.sha);
+    // One list for all pull requests.
+    let heads = worker.forge.repository().tips(&worker.settings.workspace.branch_prefix).await.unwrap_or_default();
+    if let (Some(found), Some(branch)) = (worker.found_pulls.get(number), branch)
+        && found.pull.merge != MergeState::Unknown
+        && heads.get(branch) == Some(&found.pull.head)
+        && tip(&found.pull.base_name).await.is_ok_and(|now| now == found.tip)
+    {
+        return Ok(Some(found.pull.clone()));
+    }
+    let Some(pull) = worker.forge.pulls().get(number).await? else { return Ok(None) };
+    if let Ok(tip) = tip(&pull.base_name).await {
+        worker.found_pulls.note(Found { pull: pull.clone(), tip });
+    }
+    Ok(Some(pull))
 }
 
 /// What authorized accounts said that no round has handled yet.

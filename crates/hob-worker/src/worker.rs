@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     EventSink, WorkError, WorkEvent, base_checks::BaseChecks, finished::FinishedLedgers,
-    labelled_by_hand::LabelledByHand, races::Races, spend_journal::SpendJournal,
+    labelled_by_hand::LabelledByHand, pull_facts::FoundPulls, races::Races, spend_journal::SpendJournal,
 };
 
 /// Environment of the children: agents, checks, git.
@@ -85,6 +85,7 @@ pub struct Worker {
     pub(super) labelled_by_hand: LabelledByHand,
     /// Set when the token turned out not to see the forge's checks.
     pub(super) checks_are_hidden: AtomicBool,
+    pub(super) found_pulls: FoundPulls,
     pub(super) base_checks: BaseChecks,
     pub(super) races: Races,
     /// Held while old checkouts are removed.
@@ -130,6 +131,7 @@ impl Worker {
             is_ready: AtomicBool::new(parts.preflight == Preflight::Done),
             labelled_by_hand: LabelledByHand::default(),
             checks_are_hidden: AtomicBool::default(),
+            found_pulls: FoundPulls::default(),
             base_checks: BaseChecks::default(),
             races: Races::default(),
             sweep: Arc::default(),

@@ -126,9 +126,12 @@ async fn pull_requests_that_wait_cost_nothing_while_the_repository_moves() {
         worker.forge().connection().call_counts().reads - before
     };
     assert_eq!(counted().await, 0);
-    // Each changes the repository's own data, which every pull request embeds.
-    world.pushes_onto("ann", "main", "more.txt", "more").await;
+    // It changes the repository's own data, which every pull request embeds.
     world.opens("ann", "Another issue, not for Hob", "", &[]).await;
+    assert_eq!(counted().await, 0);
+    // The base's new tip, and once for each pull request whether it still goes together with that.
+    world.pushes_onto("ann", "main", "more.txt", "more").await;
+    assert_eq!(counted().await, 1 + 3);
     assert_eq!(counted().await, 0);
     let merged = world.pulls().await[0]["number"].clone();
     world.call("ann", Method::PUT, &format!("/pulls/{merged}/merge"), json!({})).await;
@@ -180,6 +183,7 @@ async fn what_another_worker_did_costs_hardly_more_calls_for_nine_issues_than_fo
         assert_eq!(other.forge().connection().call_counts().reads, again, "what was read once is free");
     }
     // The issues, the refs, their commits, and the pull request; from the second one on the list of them, and whose they are.
-    assert_eq!(learned, [4, 5]);
+    // Branches and base have one read for all; of each pull request that is new to the process, six say what stands on it.
+    assert_eq!(learned, [4 + 2 + 6, 5 + 1 + 9 * 6]);
     world.finish().await;
 }

@@ -1,5 +1,7 @@
 //! The end of a world: nothing may be left over.
 
+use std::collections::BTreeSet;
+
 use hob_domain::{STATUS_MARK, State, held_by};
 use serde_json::Value;
 
@@ -67,6 +69,10 @@ impl World {
             // Each is about a comment, and a test of its own.
             .filter(|said| !said.text.starts_with("<!-- hob:reply "))
             .collect();
+        let (questions, own): (Vec<_>, Vec<_>) =
+            own.into_iter().partition(|said| said.text.starts_with("<!-- hob:question "));
+        let marks: BTreeSet<_> = questions.iter().filter_map(|said| said.text.lines().next()).collect();
+        assert_eq!(marks.len(), questions.len(), "a question is told once: {questions:?}");
         assert!(own.len() <= 1, "issue {number} has {} comments by the bot: {own:?}", own.len());
         assert!(own.iter().all(|said| said.text.starts_with(STATUS_MARK)), "an unexpected comment: {own:?}");
         let fixes = format!("Fixes #{number}\n");

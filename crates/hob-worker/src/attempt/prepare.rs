@@ -70,7 +70,7 @@ pub(super) async fn prepare<'a>(
         }
     };
     let comments = authorized_comments(worker, issue).await?;
-    let review = review_brief(worker, &lease.record()).await?;
+    let review = Box::pin(review_brief(worker, &lease.record())).await?;
     let nonce = lease.record().nonce;
     let (repo, nonce) = (worker.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
     let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));

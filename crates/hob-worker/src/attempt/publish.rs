@@ -36,7 +36,7 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
     let moved = moved_base(worker, job).await?;
     lease.note(Note::Proven(proven.head.clone())).await;
     if lease.record().review.is_under_way() {
-        return publish_round(worker, job, proven).await;
+        return Box::pin(publish_round(worker, job, proven)).await;
     }
     push(worker, job, &proven.head).await?;
     let draft = draft(worker, job, proven, moved.as_ref());

@@ -60,7 +60,7 @@ async fn act(
         Action::Recover(recovery) => recover(worker, observed, recovery, base).await,
         Action::SeekAnswer => seek_answer(worker, observed, base).await,
         Action::SeekCommand => seek_command(worker, observed, base).await,
-        Action::Rework(events, head) => rework(worker, observed, (events, head), base).await,
+        Action::Rework(events, head) => Box::pin(rework(worker, observed, (events, head), base)).await,
         Action::Obey(request) => carry_out(worker, observed, request, base).await,
         Action::Rebuild => match find_traces(worker, &observed, base).await? {
             Some(traces) => rebuild(worker, observed, traces, base).await,

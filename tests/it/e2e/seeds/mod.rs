@@ -172,7 +172,9 @@ impl Stage {
             let Some(record) = self.world.record(life.issue).await else { continue };
             let open = life.open_pulls(&self.world).await;
             let said = self.world.said(life.issue).await;
-            let own = said.iter().filter(|said| said.author == "hob").count();
+            // Each question is a comment of its own, which the world's end counts.
+            let is_status = |text: &str| !text.starts_with("<!-- hob:question ");
+            let own = said.iter().filter(|said| said.author == "hob" && is_status(&said.text)).count();
             let runs = u64::try_from(self.world.briefs(life.issue).len()).unwrap();
             // A worker that dies before it can write what its last run cost takes that much with it, and an agent that
             // is ended before it tells what it took tells nothing.
