@@ -57,26 +57,11 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
     if let Some(end) = try_base(worker, job).await? {
         return Ok(end);
     }
-    if is_proven(job) {
-        // Its way to a pull request was cut off: an agent that is asked again may find nothing left to do.
-        let earlier = ChangeText::untitled("The work of an earlier attempt, which could not be published then.");
-        if let Proof::Passed(proven) = prove(worker, job, earlier).await? {
-            return publish(worker, job, &proven).await;
-        }
-    }
-    let mut failed: Vec<CheckResult> = Vec::new();
-    let mut last = Evidence::default();
-    if is_base_alone(job) {
-        match prove(worker, job, ChangeText::untitled("Took in what the base branch has.")).await? {
-            Proof::Passed(proven) => return publish(worker, job, &proven).await,
-            Proof::Failed(evidence) => {
-                failed = evidence.worse();
-                last = evidence;
-            }
-            Proof::Conflicted(_) => {}
-            Proof::Blocked(reason) => return Ok(AttemptEnd::Blocked(reason)),
-        }
-    }
+    let mut last = match without_agent(worker, job).await? {
+        Ok(end) => return Ok(end),
+        Err(evidence) => evidence,
+    };
+    let mut failed: Vec<CheckResult> = last.worse();
     let mut conflicts: Vec<Conflict> = Vec::new();
     let mut worked = job.checkout.start().clone();
     let (mut rounds, limit) = (0, worker.settings.limits.check_rounds);
@@ -144,6 +129,26 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
         return Ok(AttemptEnd::Blocked(BlockReason::MergeConflict { base, files: conflicts }));
     }
     Ok(AttemptEnd::Blocked(BlockReason::ChecksFailed { rounds, failed: failed_checks(&last.worse()) }))
+}
+
+/// The end of work that needs no agent any more, or none at all; else the evidence against it so far.
+async fn without_agent(worker: &Worker, job: &Job<'_>) -> Result<Result<AttemptEnd, Evidence>, WorkError> {
+    if is_proven(job) {
+        // Its way to a pull request was cut off: an agent that is asked again may find nothing left to do.
+        let earlier = ChangeText::untitled("The work of an earlier attempt, which could not be published then.");
+        if let Proof::Passed(proven) = prove(worker, job, earlier).await? {
+            return Ok(Ok(publish(worker, job, &proven).await?));
+        }
+    }
+    if !is_base_alone(job) {
+        return Ok(Err(Evidence::default()));
+    }
+    match prove(worker, job, ChangeText::untitled("Took in what the base branch has.")).await? {
+        Proof::Passed(proven) => Ok(Ok(publish(worker, job, &proven).await?)),
+        Proof::Failed(evidence) => Ok(Err(evidence)),
+        Proof::Conflicted(_) => Ok(Err(Evidence::default())),
+        Proof::Blocked(reason) => Ok(Ok(AttemptEnd::Blocked(reason))),
+    }
 }
 
 async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckResult]) -> Result<Round, WorkError> {
