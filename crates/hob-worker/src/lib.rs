@@ -29,6 +29,7 @@ mod observe;
 pub mod preflight;
 mod pull_facts;
 mod races;
+mod receipts;
 mod reconcile;
 mod sandbox;
 mod schedule;
