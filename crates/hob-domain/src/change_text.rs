@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use textwrap::{Options, WordSplitter, fill};
 
-use crate::{IssueNumber, answers_in, count, quiet, text::without_switches, title, visible};
+use crate::{IssueNumber, count, quiet, text::without_switches, title, visible};
 
 /// Characters of a commit's subject and of a title that an agent gives.
 const SUBJECT_MAX: usize = 72;
@@ -74,6 +74,41 @@ impl ChangeText {
     fn given_title(&self) -> Option<String> {
         one_title(self.title.as_deref()?, SUBJECT_MAX)
     }
+}
+
+/// The lines of an agent's summary that answer threads, by the threads' numbers from 1 on; and the rest of it.
+fn answers_in(summary: &str) -> (BTreeMap<usize, String>, String) {
+    let mut answers = BTreeMap::<usize, String>::new();
+    let (mut rest, mut current) = (Vec::new(), None);
+    for line in summary.lines() {
+        if let Some((number, said)) = thread_line(line) {
+            answers.insert(number, said.to_owned());
+            current = Some(number);
+            continue;
+        }
+        match current.filter(|_| !line.trim().is_empty()).and_then(|number| answers.get_mut(&number)) {
+            Some(answer) => {
+                answer.push('\n');
+                answer.push_str(line.trim());
+            }
+            None => {
+                current = None;
+                rest.push(line);
+            }
+        }
+    }
+    answers.retain(|_, said| !said.trim().is_empty());
+    (answers, rest.join("\n").trim().to_owned())
+}
+
+/// `T3: words`, however it is marked up.
+fn thread_line(line: &str) -> Option<(usize, &str)> {
+    let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '`' | '>'));
+    let rest = line.strip_prefix('T').or_else(|| line.strip_prefix("Thread T"))?;
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, said) = rest.split_at(digits);
+    let said = said.trim_start_matches(['*', '`', ' ']).strip_prefix(':')?;
+    Some((number.parse().ok().filter(|number| (1..=999).contains(number))?, said.trim_start_matches(['*', '`']).trim()))
 }
 
 fn no_title() -> String {
@@ -146,6 +181,18 @@ mod tests {
 
     fn shown(text: &str) -> String {
         text.replace('\u{200b}', "<zwsp>")
+    }
+
+    #[test]
+    fn threads_are_answered_by_lines_of_the_summary() {
+        let summary = "Renamed it all.\n\n- **T1:** done, with a test\n  in `a.rs`\n`T2`: No: the name is public.\nT40: x\nT0: y\n\
+                       Tests pass: yes.\n\nTwo more words.\nT3:";
+        let (answers, rest) = answers_in(summary);
+        let expected =
+            [(1, "done, with a test\nin `a.rs`"), (2, "No: the name is public."), (40, "x\nT0: y\nTests pass: yes.")];
+        assert_eq!(answers.iter().map(|(number, said)| (*number, said.as_str())).collect::<Vec<_>>(), expected);
+        assert_eq!(rest, "Renamed it all.\n\n\nTwo more words.");
+        assert_eq!(answers_in("Just words."), (BTreeMap::new(), "Just words.".to_owned()));
     }
 
     #[test]

@@ -90,7 +90,7 @@ pub use review::{
     EventAnswer, ForgeCheck, ForgeCheckState, MergeState, PullFacts, ReviewEvent, ReviewLog, ReviewRules, RoundKind,
     Said, due, events_in_words,
 };
-pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by, answers_in};
+pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by};
 pub use run::{Outcome, Progress, RunReport, RunRequest};
 pub use run_unasked::run_unasked;
 pub use secrets::{SecretKind, secrets_in, without_tokens};

@@ -1,6 +1,6 @@
 //! What is said in a round in review: to the agent, as a part of its brief, and by Hob, on the pull request.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::fmt::Write;
 
 use crate::{Login, Nonce, OWN_MARK, ReviewEvent, Sha, clip, inert, rendered, text::clip_middle, visible};
 
@@ -117,41 +117,6 @@ impl ReviewBrief {
     }
 }
 
-/// The lines of an agent's summary that answer threads, by the threads' numbers from 1 on; and the rest of it.
-pub fn answers_in(summary: &str) -> (BTreeMap<usize, String>, String) {
-    let mut answers = BTreeMap::<usize, String>::new();
-    let (mut rest, mut current) = (Vec::new(), None);
-    for line in summary.lines() {
-        if let Some((number, said)) = thread_line(line) {
-            answers.insert(number, said.to_owned());
-            current = Some(number);
-            continue;
-        }
-        match current.filter(|_| !line.trim().is_empty()).and_then(|number| answers.get_mut(&number)) {
-            Some(answer) => {
-                answer.push('\n');
-                answer.push_str(line.trim());
-            }
-            None => {
-                current = None;
-                rest.push(line);
-            }
-        }
-    }
-    answers.retain(|_, said| !said.trim().is_empty());
-    (answers, rest.join("\n").trim().to_owned())
-}
-
-/// `T3: words`, however it is marked up.
-fn thread_line(line: &str) -> Option<(usize, &str)> {
-    let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '`' | '>'));
-    let rest = line.strip_prefix('T').or_else(|| line.strip_prefix("Thread T"))?;
-    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let (number, said) = rest.split_at(digits);
-    let said = said.trim_start_matches(['*', '`', ' ']).strip_prefix(':')?;
-    Some((number.parse().ok().filter(|number| (1..=999).contains(number))?, said.trim_start_matches(['*', '`']).trim()))
-}
-
 /// What Hob's answer to an event begins with, so that it is found again.
 fn mark(to: &ReviewEvent) -> String {
     let key = match to {
@@ -179,18 +144,6 @@ pub fn answered_by(body: &str, to: &ReviewEvent) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn threads_are_answered_by_lines_of_the_summary() {
-        let summary = "Renamed it all.\n\n- **T1:** done, with a test\n  in `a.rs`\n`T2`: No: the name is public.\nT40: x\nT0: y\n\
-                       Tests pass: yes.\n\nTwo more words.\nT3:";
-        let (answers, rest) = answers_in(summary);
-        let expected =
-            [(1, "done, with a test\nin `a.rs`"), (2, "No: the name is public."), (40, "x\nT0: y\nTests pass: yes.")];
-        assert_eq!(answers.iter().map(|(number, said)| (*number, said.as_str())).collect::<Vec<_>>(), expected);
-        assert_eq!(rest, "Renamed it all.\n\n\nTwo more words.");
-        assert_eq!(answers_in("Just words."), (BTreeMap::new(), "Just words.".to_owned()));
-    }
 
     #[test]
     fn an_answer_is_told_by_its_mark() {

@@ -27,6 +27,7 @@ mod error;
 mod event;
 pub mod explain;
 mod finished;
+mod found_pulls;
 mod labelled_by_hand;
 mod notify;
 mod observe;

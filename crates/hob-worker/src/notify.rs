@@ -6,26 +6,27 @@
 //! The names in it come from the ledger, the settings and the base branch, never from an issue's text or a model.
 
 use hob_domain::{Blocked, IssueNumber, Login, Note, Record, code_owner, question_body, question_mark};
+use hob_forge::{BaseBranch, HeldLease};
 
-use crate::{WorkError, Worker, transition::HeldIssue};
+use crate::{WorkError, Worker};
 
 /// Where a repository may have its owners.
 const CODEOWNERS: [&str; 3] = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
 
 /// Tells the person who can answer that the issue is blocked, unless that was done.
-pub(super) async fn tell_of_question(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
-    let record = held.lease.record();
+pub(super) async fn tell_of_question(worker: &Worker, lease: &HeldLease, base: &BaseBranch) -> Result<(), WorkError> {
+    let record = lease.record();
     let Some(blocked) = record.blocked.clone().filter(|blocked| !blocked.told) else { return Ok(()) };
-    let people = people(worker, held, &record).await?;
+    let people = people(worker, base, &record).await?;
     if !people.is_empty() {
-        write_once(worker, held, &record, &blocked, &people).await?;
+        write_once(worker, lease, &record, &blocked, &people).await?;
     }
-    held.lease.note(Note::Told).await;
+    lease.note(Note::Told).await;
     Ok(())
 }
 
 /// Who is to answer, as `notify.mention` says.
-async fn people(worker: &Worker, held: &HeldIssue, record: &Record) -> Result<Vec<String>, WorkError> {
+async fn people(worker: &Worker, base: &BaseBranch, record: &Record) -> Result<Vec<String>, WorkError> {
     let mut people: Vec<String> = Vec::new();
     for wanted in &worker.settings.notify.mention {
         let found = match wanted.as_str() {
@@ -35,7 +36,7 @@ async fn people(worker: &Worker, held: &HeldIssue, record: &Record) -> Result<Ve
                 .map(|trigger| &trigger.actor)
                 .filter(|actor| is_person(actor))
                 .map(Login::to_string),
-            "codeowners" => owner(worker, held).await?,
+            "codeowners" => owner(worker, base).await?,
             login => Some(login.to_owned()),
         };
         people.extend(found.filter(|found| !people.contains(found)));
@@ -49,9 +50,9 @@ fn is_person(login: &Login) -> bool {
 }
 
 /// Who owns the repository's code, as its base branch says.
-async fn owner(worker: &Worker, held: &HeldIssue) -> Result<Option<String>, WorkError> {
+async fn owner(worker: &Worker, base: &BaseBranch) -> Result<Option<String>, WorkError> {
     for path in CODEOWNERS {
-        if let Some(text) = worker.forge.repository().file(path, &held.base.sha).await? {
+        if let Some(text) = worker.forge.repository().file(path, &base.sha).await? {
             return Ok(code_owner(&text));
         }
     }
@@ -60,25 +61,25 @@ async fn owner(worker: &Worker, held: &HeldIssue) -> Result<Option<String>, Work
 
 async fn write_once(
     worker: &Worker,
-    held: &HeldIssue,
+    lease: &HeldLease,
     record: &Record,
     blocked: &Blocked,
     people: &[String],
 ) -> Result<(), WorkError> {
-    let IssueNumber(issue) = held.issue.number;
+    let issue = lease.issue();
     let status = match record.status_comment {
         Some(comment) => format!("{}/issues/{issue}#issuecomment-{comment}", worker.repo_url()),
         None => format!("{}/issues/{issue}", worker.repo_url()),
     };
     let (mark, body) = (question_mark(blocked), question_body(blocked, people, &status));
     let mut tried = 0;
-    while !is_written(worker, held.issue.number, &mark).await? {
-        let error = match worker.forge.comments().create(&held.lease, &body).await {
+    while !is_written(worker, issue, &mark).await? {
+        let error = match worker.forge.comments().create(lease, &body).await {
             Ok(_id) => return Ok(()),
             Err(error) if error.outcome_is_unknown() => error,
             Err(error) => return Err(error.into()),
         };
-        let Some(pause) = worker.forge.pause_within(&held.lease, &error, tried) else { return Err(error.into()) };
+        let Some(pause) = worker.forge.pause_within(lease, &error, tried) else { return Err(error.into()) };
         worker.forge.wait(&error, pause).await;
         tried += 1;
     }

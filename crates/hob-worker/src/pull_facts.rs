@@ -3,10 +3,7 @@
 //!
 //! Each read is answered 304 and not counted while nothing changes, so a pull request that waits costs nothing.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
-};
+use std::{collections::HashMap, sync::atomic::Ordering};
 
 use hob_domain::{
     Actor, ForgeCheck, ForgeCheckState, IssueNumber, Login, MergeState, OWN_MARK, PullFacts, PullNumber, ReviewEvent,
@@ -14,7 +11,7 @@ use hob_domain::{
 };
 use hob_forge::{Comment, ForgeError, HeadCheck, Pull, ReviewVerdict};
 
-use crate::{WorkError, Worker, authorize::authorize};
+use crate::{WorkError, Worker, authorize::authorize, found_pulls::Found};
 
 /// What stands on the pull request now; none: it is gone.
 pub(super) async fn pull_facts(
@@ -35,35 +32,6 @@ pub(super) async fn pull_facts(
     });
     Ok(Some(PullFacts { head: pull.head, base: pull.base, merge: pull.merge, said, checks: checks.collect() }))
 }
-
-/// A pull request as it was found, and the tip of its base branch then.
-#[derive(Debug)]
-struct Found {
-    pull: Pull,
-    tip: Sha,
-}
-
-/// Pull requests in review as they were found last. What the forge answers of one changes with all that happens in its
-/// repository, so it is asked anew where head or base have moved.
-#[derive(Debug, Default)]
-pub(super) struct FoundPulls(Mutex<HashMap<PullNumber, Arc<Found>>>);
-
-impl FoundPulls {
-    fn get(&self, number: PullNumber) -> Option<Arc<Found>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&number).cloned()
-    }
-
-    fn note(&self, found: Found) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= KEPT {
-            all.clear();
-        }
-        all.insert(found.pull.number, Arc::new(found));
-    }
-}
-
-/// Pull requests that are remembered at most.
-const KEPT: usize = 5_000;
 
 async fn pull(worker: &Worker, number: PullNumber, branch: Option<&str>) -> Result<Option<Pull>, WorkError> {
     let tip = async |name: &str| worker.forge.repository().tip(name.to_owned()).await.map(|branch| branch.sha);

@@ -117,7 +117,7 @@ pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result
         return commented;
     }
     if state == State::Blocked {
-        Box::pin(tell_of_question(worker, held)).await?;
+        Box::pin(tell_of_question(worker, &held.lease, &held.base)).await?;
     }
     label(worker, held, state).await?;
     commented

@@ -15,8 +15,8 @@ use hob_workspace::{Remote, Workspace};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    EventSink, WorkError, WorkEvent, base_checks::BaseChecks, finished::FinishedLedgers,
-    labelled_by_hand::LabelledByHand, pull_facts::FoundPulls, races::Races, spend_journal::SpendJournal,
+    EventSink, WorkError, WorkEvent, base_checks::BaseChecks, finished::FinishedLedgers, found_pulls::FoundPulls,
+    labelled_by_hand::LabelledByHand, races::Races, spend_journal::SpendJournal,
 };
 
 /// Environment of the children: agents, checks, git.

@@ -21,6 +21,7 @@ mod proof;
 mod publish;
 mod reservation;
 mod review;
+mod review_brief;
 mod room;
 mod rounds;
 mod set_up;
