@@ -1,6 +1,6 @@
 //! What a repository is made of, told by its files: the checks that verify it and the steps that fetch what they need.
 //!
-//! [`proposal`] is for the person who sets Hob up: `hob init` writes it into `.github/hob.toml`, and `hob doctor` names its
+//! [`proposal()`] is for the person who sets Hob up: `hob init` writes it into `.github/hob.toml`, and `hob doctor` names its
 //! steps. Nothing here runs anything, and no check is proposed that writes, publishes or deploys.
 //!
 //! | part | finds |

@@ -1,7 +1,7 @@
 //! Onboarding: what a repository lacks before Hob can work in it, and the one pull request that brings it.
 //!
 //! # Flow
-//! [`survey`] reads what is there and proposes the rest → [`onboard`] makes the labels, commits the files to a branch of
+//! [`survey()`] reads what is there and proposes the rest → [`onboard`] makes the labels, commits the files to a branch of
 //! Hob's own, and opens the pull request.
 //!
 //! # Guarantees
