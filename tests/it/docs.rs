@@ -307,7 +307,8 @@ fn every_workflow_is_pinned_and_keeps_no_credentials() {
         assert!(!has("actions/cache") && !has("cache:"), "{}", path.display());
         // Another compiler than yesterday's is a change, too.
         assert!(!has("toolchain install stable"), "{}", path.display());
-        for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.contains("uses:")) {
+        let uses = |line: &&str| line.trim_start().trim_start_matches("- ").starts_with("uses:");
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| uses(line)) {
             let (hash, version) = line.split_once('@').and_then(|(_, pin)| pin.split_once(" # ")).unwrap_or(("", ""));
             let pinned = hash.len() == 40 && hash.chars().all(|c| c.is_ascii_hexdigit()) && version.starts_with('v');
             assert!(pinned, "{}: {line}", path.display());
