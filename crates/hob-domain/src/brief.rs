@@ -1,11 +1,10 @@
 //! The brief: all that an agent is told, as one text. What comes from people who are not trusted is data, fenced by a
 //! delimiter that they cannot have guessed, and cleaned of what a person would not see.
 
-use std::fmt::Write;
-
 use crate::{
     Answer, CheckResult, Conflict, IssueNumber, Login, Nonce, RepoName, ReviewBrief, Sha, clip, count, rendered,
-    text::clip_middle, visible,
+    text::{clip_middle, push_fenced},
+    visible,
 };
 
 /// What goes into a brief.
@@ -132,11 +131,6 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
 
 fn push(text: &mut String, part: &str) {
     text.push_str(part);
-}
-
-fn push_fenced(text: &mut String, fence: &Nonce, name: &str, inner: &str) {
-    // Writing to a string cannot fail.
-    writeln!(text, "\n--- {name} {fence}\n{inner}\n--- end {fence}").ok();
 }
 
 #[cfg(test)]

@@ -52,8 +52,8 @@ impl Transition {
                 uncount_attempt(record);
                 format!("requeued: {reason}")
             }
-            Self::Request(request) => ask(record, request),
-            Self::Pause(by) => pause(record, by),
+            Self::Request(request) => ask_for(record, request),
+            Self::Pause(pause) => pause_work(record, pause),
             Self::Resume { by } => {
                 (record.request, record.paused) = (None, None);
                 format!("resumed by {by}")
@@ -206,13 +206,13 @@ fn answer(record: &mut Record, head: Sha, checks: Option<CheckTally>, answers: V
     sentence
 }
 
-fn ask(record: &mut Record, request: Request) -> String {
+fn ask_for(record: &mut Record, request: Request) -> String {
     let sentence = format!("{} asked to {} the work", request.by, request.control.verb());
     record.request = Some(request);
     sentence
 }
 
-fn pause(record: &mut Record, pause: Pause) -> String {
+fn pause_work(record: &mut Record, pause: Pause) -> String {
     if !record.has_ended() {
         uncount_attempt(record);
     }

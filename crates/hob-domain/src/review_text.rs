@@ -2,7 +2,11 @@
 
 use std::fmt::Write;
 
-use crate::{Login, Nonce, OWN_MARK, ReviewEvent, Sha, clip, inert, rendered, text::clip_middle, visible};
+use crate::{
+    Login, Nonce, OWN_MARK, ReviewEvent, Sha, clip, inert, rendered,
+    text::{clip_middle, push_fenced},
+    visible,
+};
 
 /// Threads that one round takes to the agent.
 const THREADS_SHOWN: usize = 40;
@@ -78,10 +82,7 @@ impl ReviewBrief {
             "\nThe work is in a pull request already, and this is what came back. Make the changes on top of it, and no \
              others.\n",
         );
-        let mut part = |name: &str, inner: &str| {
-            // Writing to a string cannot fail.
-            writeln!(text, "\n--- {name} {fence}\n{}\n--- end {fence}", inner.trim()).ok();
-        };
+        let mut part = |name: &str, inner: &str| push_fenced(text, fence, name, inner.trim());
         let said = |body: &str| clip(&rendered(body).0, text_bytes);
         for (_, author, body) in &self.reviews {
             let body = said(body);

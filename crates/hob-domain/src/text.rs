@@ -1,5 +1,9 @@
 //! Hostile text made harmless: for a model, for a terminal, for a title. `inert` has what goes into a comment.
 
+use std::fmt::Write;
+
+use crate::Nonce;
+
 /// Cuts `text` at a character boundary near `max` bytes and says so.
 pub fn clip(text: &str, max: usize) -> String {
     if text.len() <= max {
@@ -136,6 +140,12 @@ pub(super) fn clip_middle(text: &str, max: usize) -> String {
     let head = text.floor_char_boundary(max / 4);
     let tail = text.ceil_char_boundary(text.len() - (max - max / 4));
     format!("{}\n[… {} bytes cut …]\n{}", &text[..head], tail - head, &text[tail..])
+}
+
+/// Puts `inner` between lines that carry `fence`.
+pub(super) fn push_fenced(text: &mut String, fence: &Nonce, name: &str, inner: &str) {
+    // Writing to a string cannot fail.
+    writeln!(text, "\n--- {name} {fence}\n{inner}\n--- end {fence}").ok();
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ async fn work<'a>(
     let moved = Box::pin(update_branch(worker, &mut prepared)).await?;
     let job = started.get_or_init(|| prepared);
     // The round's work is pushed, and the worker that was to tell of it died.
-    let is_told = job.held.lease.record().review.answers.is_empty();
+    let answers_are_left = !job.held.lease.record().review.answers.is_empty();
     let start = Transition::StartAgent {
         agent: job.agent_name.clone(),
         branch: job.checkout.branch().to_string(),
@@ -108,7 +108,7 @@ async fn work<'a>(
         session: job.session.clone(),
     };
     transition(worker, held, start).await?;
-    if !is_told {
+    if answers_are_left {
         return Box::pin(resume_answers(worker, job)).await;
     }
     if moved || job.checkout.is_kept() {

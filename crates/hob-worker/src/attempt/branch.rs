@@ -129,8 +129,8 @@ pub(super) async fn keep(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError
     }
 }
 
-/// Pushes a commit that is not on the server yet.
-async fn push_new(worker: &Worker, job: &Job<'_>, head: &Sha) -> Result<(), WorkError> {
+/// Pushes a commit, unless it is on the server already.
+pub(super) async fn push_new(worker: &Worker, job: &Job<'_>, head: &Sha) -> Result<(), WorkError> {
     if job.pushed().as_ref() == Some(head) {
         job.held.lease.note(Note::Pushed).await;
         return Ok(());

@@ -8,7 +8,7 @@ use hob_forge::PullDraft;
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{
-        branch::push,
+        branch::{is_reviewed, push},
         end::AttemptEnd,
         job::Job,
         proof::{Proven, tally},
@@ -33,11 +33,11 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
         // Labels that people changed meanwhile are theirs.
         Some(issue) => job.held.labels.set(issue.labels),
     }
-    let moved = moved_base(worker, job).await?;
     lease.note(Note::Proven(proven.head.clone())).await;
-    if lease.record().review.is_under_way() {
+    if is_reviewed(job) {
         return Box::pin(publish_round(worker, job, proven)).await;
     }
+    let moved = moved_base(worker, job).await?;
     push(worker, job, &proven.head).await?;
     let draft = draft(worker, job, proven, moved.as_ref());
     let pull = worker.forge.pulls().publish(lease, lease.record().pull_request, &draft).await?;

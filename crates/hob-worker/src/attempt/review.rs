@@ -1,5 +1,4 @@
-//! A round in review: what it is about, and how it ends: the work is pushed, and each thread, review and request is answered
-//! once.
+//! The end of a round in review: the work is pushed, and each thread, review and request is answered once.
 //!
 //! # Guarantees
 //! The answers are in the ledger before the first of them is said, and each begins with a mark that names what it answers:
@@ -7,14 +6,14 @@
 
 use hob_config::Limits;
 use hob_domain::{
-    AccountKind, BlockReason, ChangeText, EventAnswer, IssueNumber, Login, Note, PullNumber, ReviewBrief, ReviewEvent,
+    AccountKind, BlockReason, ChangeText, EventAnswer, IssueNumber, Login, PullNumber, ReviewBrief, ReviewEvent,
     ReviewLog, RoundKind, Sha, Transition, answer_body, answered_by, events_in_words,
 };
 
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{
-        branch::push,
+        branch::push_new,
         end::AttemptEnd,
         job::Job,
         proof::{Proven, tally},
@@ -29,18 +28,18 @@ pub(super) fn rounds_used_up(limits: &Limits, log: &ReviewLog) -> Option<BlockRe
             RoundKind::Checks => limits.ci_rounds,
             RoundKind::Base => limits.conflict_rounds,
         };
-        let wanted = || events_in_words(&log.round);
-        (log.count(kind) > limit).then(|| BlockReason::RoundsUsedUp { kind, limit, wanted: wanted() })
+        (log.count(kind) > limit).then(|| BlockReason::RoundsUsedUp {
+            kind,
+            limit,
+            wanted: events_in_words(&log.round),
+        })
     })
 }
 
 /// Pushes the round's work and tells of it.
 pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {
     let (lease, checks) = (&job.held.lease, tally(&proven.evidence));
-    let is_new = job.pushed().as_ref() != Some(&proven.head);
-    if is_new {
-        push(worker, job, &proven.head).await?;
-    }
+    push_new(worker, job, &proven.head).await?;
     let has_changed = lease.record().review.from.as_ref() != Some(&proven.head);
     let answers = answers(&job.review, &proven.change, Some(&proven.head).filter(|_| has_changed));
     let head = proven.head.clone();
@@ -70,7 +69,6 @@ async fn end_round(worker: &Worker, job: &Job<'_>, head: Sha, said: &str) -> Res
     if is_unchanged && record.review.kinds().any(|kind| kind != RoundKind::Review) {
         return Ok(AttemptEnd::Blocked(BlockReason::NoChanges { said: said.to_owned() }));
     }
-    job.held.lease.note(Note::Proven(head.clone())).await;
     let url = format!("{}/pull/{pull}", worker.repo_url());
     worker.emit(&WorkEvent::Published { issue: job.number(), pull, url, spend: record.spend });
     Ok(AttemptEnd::Published { head, pull, checks: record.checks })

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hob_domain::{
     FailedForgeCheck, ForgeCheckState, LineComment, OWN_MARK, Record, ReviewBrief, ReviewEvent, Sha, ThreadBrief,
 };
-use hob_forge::{LineRemark, ReviewVerdict};
+use hob_forge::{HeadCheck, LineRemark, ReviewVerdict};
 
 use crate::{
     WorkError, Worker,
@@ -41,11 +41,7 @@ pub(super) async fn review_brief(worker: &Worker, record: &Record) -> Result<Rev
     if of(|event| matches!(event, ReviewEvent::Line(_))) {
         brief.threads = threads(worker, worker.forge.reviews(pull).remarks().await?, events).await?;
     }
-    for event in events {
-        if let ReviewEvent::Check { head, name } = event {
-            brief.checks.push(failed_check(worker, head, name).await?);
-        }
-    }
+    brief.checks = failed_checks(worker, events).await?;
     Ok(brief)
 }
 
@@ -85,10 +81,18 @@ async fn threads(
     Ok(briefs)
 }
 
-/// What the forge tells of a check that failed.
-async fn failed_check(worker: &Worker, head: &Sha, name: &str) -> Result<FailedForgeCheck, WorkError> {
+/// What the forge tells of the checks that failed. They are all of the head that the round began at.
+async fn failed_checks(worker: &Worker, events: &[ReviewEvent]) -> Result<Vec<FailedForgeCheck>, WorkError> {
+    let failed: Vec<(&Sha, &String)> = events
+        .iter()
+        .filter_map(|event| if let ReviewEvent::Check { head, name } = event { Some((head, name)) } else { None })
+        .collect();
+    let Some((head, _)) = failed.first() else { return Ok(Vec::new()) };
     let checks = head_checks(worker, head).await?;
-    let failed = checks.into_iter().find(|check| check.name == name && check.state == ForgeCheckState::Failed);
-    let log = failed.map(|check| check.says).unwrap_or_default();
-    Ok(FailedForgeCheck { name: name.to_owned(), step: None, log })
+    let log = |name: &String| {
+        let is_it = |check: &&HeadCheck| check.name == *name && check.state == ForgeCheckState::Failed;
+        checks.iter().find(is_it).map(|check| check.says.clone()).unwrap_or_default()
+    };
+    let told = |(_, name): (&Sha, &String)| FailedForgeCheck { name: name.clone(), step: None, log: log(name) };
+    Ok(failed.into_iter().map(told).collect())
 }

@@ -13,7 +13,7 @@ use crate::{
     WorkError, Worker,
     attempt::{
         agent_run::run_agent,
-        branch::{commit, keep, keep_soon},
+        branch::{commit, is_reviewed, keep, keep_soon},
         end::AttemptEnd,
         job::Job,
         proof::{Proof, Proven, prove, try_base},
@@ -162,9 +162,7 @@ async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckRe
         // An agent that continues from its own work may find it done: nobody has seen it yet.
         Outcome::NothingToDo { reason } if has_unseen_work(job).await? => ChangeText::untitled(reason),
         // Who reviewed the work is told why it stays as it is.
-        Outcome::NothingToDo { reason } if job.held.lease.record().review.is_under_way() => {
-            ChangeText::said(None, &reason)
-        }
+        Outcome::NothingToDo { reason } if is_reviewed(job) => ChangeText::said(None, &reason),
         Outcome::NothingToDo { reason: said } => return Ok(Round::Blocked(BlockReason::NoChanges { said })),
         Outcome::Question { question } => return Ok(Round::Blocked(BlockReason::Question { question })),
         Outcome::ApprovalNeeded { proposed } => return Ok(Round::Blocked(BlockReason::ApprovalNeeded(proposed))),
@@ -232,8 +230,7 @@ fn is_proven(job: &Job<'_>) -> bool {
 
 /// Whether the round is about a base that moved and goes together with the work: no agent is needed.
 fn is_base_alone(job: &Job<'_>) -> bool {
-    let is_under_way = job.held.lease.record().review.is_under_way();
-    is_under_way && job.review.is_empty() && job.checkout.conflicts().is_empty()
+    is_reviewed(job) && job.review.is_empty() && job.checkout.conflicts().is_empty()
 }
 
 /// What failed checks printed, without their times.
