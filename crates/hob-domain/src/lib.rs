@@ -18,6 +18,7 @@ mod ending;
 mod evidence;
 mod ids;
 mod inert;
+mod job_log;
 mod labels;
 mod lease;
 mod markup;
@@ -65,6 +66,7 @@ pub use ids::{
     RunId, Sha, Timestamp, WorkerId,
 };
 pub use inert::{inert, inert_line};
+pub use job_log::failing_part;
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
 pub use markup::count;

@@ -262,6 +262,16 @@ impl Connection {
         Ok((read, links))
     }
 
+    /// The last `tail` bytes of what the answer at `path` says is at another address. The token does not go there.
+    pub(super) async fn download(&self, path: &str, tail: usize, purpose: Purpose<'_>) -> Result<Vec<u8>, ForgeError> {
+        let reply = self.send(Call::get(path, purpose)).await?;
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        match reply.text(header::LOCATION.as_str()).filter(|_| reply.status.is_redirection()) {
+            Some(address) => self.transport.tail_of(address, tail, purpose.what).await,
+            None => Err(self.transport.failure(&reply, path, purpose)),
+        }
+    }
+
     /// The present name of the repository at `path`, where the forge says that it has moved.
     pub(super) async fn present_name(&self, path: &str) -> Option<RepoName> {
         #[derive(Deserialize)]

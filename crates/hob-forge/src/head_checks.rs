@@ -23,6 +23,8 @@ pub struct HeadCheck {
     pub is_job: bool,
     /// What it says of itself.
     pub says: String,
+    /// How many lines of files it says something about.
+    pub annotations: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -40,6 +42,17 @@ struct CheckRunWire {
     output: Option<OutputWire>,
 }
 
+/// What a check run says of a line of a file.
+#[derive(Serialize, Deserialize)]
+struct AnnotationWire {
+    #[serde(default)]
+    path: String,
+    start_line: Option<u64>,
+    annotation_level: Option<String>,
+    title: Option<String>,
+    message: Option<String>,
+}
+
 #[derive(Serialize, Deserialize)]
 struct AppWire {
     slug: Option<String>,
@@ -50,6 +63,8 @@ struct OutputWire {
     title: Option<String>,
     summary: Option<String>,
     text: Option<String>,
+    #[serde(default)]
+    annotations_count: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -68,6 +83,7 @@ impl From<CheckRunWire> for HeadCheck {
             ("completed", _) => Passed,
             _queued_or_running => Pending,
         };
+        let annotations = wire.output.as_ref().map_or(0, |output| output.annotations_count);
         let parts = wire.output.map(|output| [output.title, output.summary, output.text]);
         let says: Vec<String> = parts.into_iter().flatten().flatten().filter(|part| !part.trim().is_empty()).collect();
         Self {
@@ -76,7 +92,17 @@ impl From<CheckRunWire> for HeadCheck {
             run: Some(wire.id),
             is_job: wire.app.and_then(|app| app.slug).as_deref() == Some("github-actions"),
             says: says.join("\n\n"),
+            annotations,
         }
+    }
+}
+
+impl AnnotationWire {
+    /// `src/a.rs:3: unused import: …`
+    fn into_line(self) -> String {
+        let line = self.start_line.map_or_else(String::new, |line| format!(":{line}"));
+        let words = [self.title, self.message].into_iter().flatten().filter(|part| !part.trim().is_empty());
+        format!("{}{line}: {}", self.path, words.collect::<Vec<_>>().join(": "))
     }
 }
 
@@ -88,7 +114,8 @@ impl From<StatusWire> for HeadCheck {
             "pending" => Pending,
             _success_or_new => Passed,
         };
-        Self { name: wire.context, state, run: None, is_job: false, says: wire.description.unwrap_or_default() }
+        let says = wire.description.unwrap_or_default();
+        Self { name: wire.context, state, run: None, is_job: false, says, annotations: 0 }
     }
 }
 
@@ -116,5 +143,17 @@ impl HeadChecks<'_> {
         statuses.retain(|status| contexts.insert(status.context.clone()));
         let runs = runs.check_runs.into_iter().map(HeadCheck::from);
         Ok(runs.chain(statuses.into_iter().map(HeadCheck::from)).collect())
+    }
+
+    /// What a check run says about lines of files, a line each; notices are left out.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn annotations(self, run: u64) -> Result<Vec<String>, ForgeError> {
+        let path = self.forge.path(&format!("/check-runs/{run}/annotations?per_page=50"));
+        let found: Vec<AnnotationWire> =
+            self.forge.get(&path, ChecksRead.to("read the annotations of a check")).await?;
+        let told = found.into_iter().filter(|note| note.annotation_level.as_deref() != Some("notice"));
+        Ok(told.map(AnnotationWire::into_line).collect())
     }
 }

@@ -14,9 +14,12 @@ use serde_json::Value;
 pub(super) const GRAPHQL: &str = "/graphql";
 
 /// Reads below `/repos/OWNER/NAME`. `*` is one part of a path, and `**` all that follow.
-const READS: [&str; 24] = [
+const READS: [&str; 27] = [
     "",
+    "actions/jobs/*",
+    "actions/jobs/*/logs",
     "branches/*",
+    "check-runs/*/annotations",
     "collaborators/*/permission",
     "commits/*/check-runs",
     "commits/*/statuses",

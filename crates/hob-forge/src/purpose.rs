@@ -24,6 +24,8 @@ pub(super) enum TokenPermission {
     ChecksRead,
     /// To read commit statuses.
     StatusesRead,
+    /// To read jobs of workflows and their logs.
+    ActionsRead,
 }
 
 impl TokenPermission {
@@ -50,6 +52,7 @@ impl fmt::Display for TokenPermission {
             Self::PullRequestsWrite => "pull requests: write",
             Self::ChecksRead => "checks: read",
             Self::StatusesRead => "commit statuses: read",
+            Self::ActionsRead => "actions: read",
         })
     }
 }

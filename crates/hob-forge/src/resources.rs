@@ -2,7 +2,9 @@
 
 use hob_domain::{PullNumber, Sha};
 
-use crate::{Comments, Forge, HeadChecks, Issues, Labels, Ledger, Pulls, Repository, RepositoryLedger, Reviews};
+use crate::{
+    Comments, Forge, HeadChecks, Issues, JobLog, Labels, Ledger, Pulls, Repository, RepositoryLedger, Reviews,
+};
 
 impl Forge {
     /// The repository itself.
@@ -38,6 +40,11 @@ impl Forge {
     /// The forge's own checks on a commit.
     pub fn head_checks<'a>(&'a self, sha: &'a Sha) -> HeadChecks<'a> {
         HeadChecks { forge: self, sha }
+    }
+
+    /// What one of its jobs printed.
+    pub fn job_log(&self, job: u64) -> JobLog<'_> {
+        JobLog { forge: self, job }
     }
 
     /// The ledgers of its issues.

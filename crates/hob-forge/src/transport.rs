@@ -36,6 +36,9 @@ use crate::{
 /// The largest answer that is read.
 const BODY_MAX: usize = 16 << 20;
 
+/// The largest file that is read for its end.
+const DOWNLOAD_MAX: usize = 256 << 20;
+
 /// A request as it is sent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call<'a> {
@@ -183,6 +186,43 @@ impl Transport {
             self.clock.set(date);
         }
         Ok(reply)
+    }
+
+    /// The last `tail` bytes at an address that the forge named. No token goes there, and no redirect is followed.
+    pub(super) async fn tail_of(&self, address: &str, tail: usize, what: &str) -> Result<Vec<u8>, ForgeError> {
+        let unreadable = || ForgeError::Unreadable { what: what.to_owned(), source: "the address is none".into() };
+        // octocrab would take a path for one of the API, and what it signs in with is its own affair.
+        let url =
+            url::Url::parse(address).ok().filter(|url| matches!(url.scheme(), "https" | "http") && url.has_host());
+        let url = url.ok_or_else(unreadable)?;
+        let request = http::Request::get(url.as_str()).body(octocrab::OctoBody::empty());
+        let request = request.map_err(|_invalid| unreadable())?;
+        let download = async {
+            let answer = self.octocrab.execute(request).await.map_err(|error| unreachable(what, error))?;
+            if !answer.status().is_success() {
+                return Err(ForgeError::NotFound { what: what.to_owned() });
+            }
+            let mut body = answer.into_body();
+            let (mut kept, mut read) = (Vec::new(), 0);
+            while let Some(frame) = body.frame().await {
+                let Ok(data) = frame.map_err(|error| unreachable(what, error))?.into_data() else { continue };
+                read += data.len();
+                if read > DOWNLOAD_MAX {
+                    return Err(ForgeError::Unreadable { what: what.to_owned(), source: "it is too long".into() });
+                }
+                kept.extend_from_slice(&data);
+                // Moved now and then, not for each frame.
+                if kept.len() > 2 * tail {
+                    kept.drain(..kept.len() - tail);
+                }
+            }
+            kept.drain(..kept.len().saturating_sub(tail));
+            Ok(kept)
+        };
+        let deadline = self.settings.timeout;
+        tokio::time::timeout(deadline, download)
+            .await
+            .unwrap_or_else(|_elapsed| Err(ForgeError::TimedOut { what: what.to_owned(), deadline }))
     }
 
     /// Takes in what an answer says of its quota.

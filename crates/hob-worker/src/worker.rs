@@ -85,6 +85,8 @@ pub struct Worker {
     pub(super) labelled_by_hand: LabelledByHand,
     /// Set when the token turned out not to see the forge's checks.
     pub(super) checks_are_hidden: AtomicBool,
+    /// The same of the logs of jobs.
+    pub(super) logs_are_hidden: AtomicBool,
     pub(super) found_pulls: FoundPulls,
     pub(super) base_checks: BaseChecks,
     pub(super) races: Races,
@@ -131,6 +133,7 @@ impl Worker {
             is_ready: AtomicBool::new(parts.preflight == Preflight::Done),
             labelled_by_hand: LabelledByHand::default(),
             checks_are_hidden: AtomicBool::default(),
+            logs_are_hidden: AtomicBool::default(),
             found_pulls: FoundPulls::default(),
             base_checks: BaseChecks::default(),
             races: Races::default(),

@@ -1,5 +1,7 @@
 //! Rounds in review: what comes back from a pull request is worked on, and answered once.
 
+mod checks;
+
 use std::time::Duration;
 
 use http::Method;

@@ -1,11 +1,11 @@
 //! What a round in review is about: what people wrote on the pull request, and which checks failed.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::atomic::Ordering};
 
 use hob_domain::{
     FailedForgeCheck, ForgeCheckState, LineComment, OWN_MARK, Record, ReviewBrief, ReviewEvent, Sha, ThreadBrief,
 };
-use hob_forge::{HeadCheck, LineRemark, ReviewVerdict};
+use hob_forge::{ForgeError, HeadCheck, JobFailure, LineRemark, ReviewVerdict};
 
 use crate::{
     WorkError, Worker,
@@ -81,18 +81,50 @@ async fn threads(
     Ok(briefs)
 }
 
+/// Failed checks whose log or annotations are read. They may all have one cause, and each costs two calls.
+const READ_CLOSELY: usize = 4;
+
 /// What the forge tells of the checks that failed. They are all of the head that the round began at.
 async fn failed_checks(worker: &Worker, events: &[ReviewEvent]) -> Result<Vec<FailedForgeCheck>, WorkError> {
     let failed: Vec<(&Sha, &String)> = events
         .iter()
         .filter_map(|event| if let ReviewEvent::Check { head, name } = event { Some((head, name)) } else { None })
         .collect();
-    let Some((head, _)) = failed.first() else { return Ok(Vec::new()) };
-    let checks = head_checks(worker, head).await?;
-    let log = |name: &String| {
-        let is_it = |check: &&HeadCheck| check.name == *name && check.state == ForgeCheckState::Failed;
-        checks.iter().find(is_it).map(|check| check.says.clone()).unwrap_or_default()
-    };
-    let told = |(_, name): (&Sha, &String)| FailedForgeCheck { name: name.clone(), step: None, log: log(name) };
-    Ok(failed.into_iter().map(told).collect())
+    let Some(head) = failed.first().map(|(head, _)| *head) else { return Ok(Vec::new()) };
+    let mut checks = head_checks(worker, head).await?;
+    checks.retain(|check| check.state == ForgeCheckState::Failed);
+    let mut told = Vec::new();
+    for (index, (_, name)) in failed.into_iter().enumerate() {
+        let name = name.clone();
+        let Some(check) = checks.iter().find(|check| check.name == name) else {
+            told.push(FailedForgeCheck { name, step: None, log: String::new() });
+            continue;
+        };
+        let failure = if index < READ_CLOSELY { read_closely(worker, head, check).await? } else { None };
+        let JobFailure { step, log } = failure.unwrap_or_else(|| JobFailure { step: None, log: check.says.clone() });
+        told.push(FailedForgeCheck { name, step, log });
+    }
+    Ok(told)
+}
+
+/// What a job printed where it failed, or what another check says about lines of files; none where neither is there.
+async fn read_closely(worker: &Worker, head: &Sha, check: &HeadCheck) -> Result<Option<JobFailure>, WorkError> {
+    let Some(run) = check.run else { return Ok(None) };
+    if check.is_job && !worker.logs_are_hidden.load(Ordering::Relaxed) {
+        match worker.forge.job_log(run).failure().await {
+            Ok(failure) if !failure.log.trim().is_empty() => return Ok(Some(failure)),
+            Ok(_empty) => {}
+            Err(error) => {
+                let is_hidden = matches!(error, ForgeError::Forbidden { .. });
+                worker.logs_are_hidden.fetch_or(is_hidden, Ordering::Relaxed);
+                tracing::warn!(check = check.name, %error, "the agent does not get the log of a failed job: {error}");
+            }
+        }
+    }
+    if check.annotations == 0 {
+        return Ok(None);
+    }
+    let lines = worker.forge.head_checks(head).annotations(run).await?;
+    let log = [check.says.clone(), lines.join("\n")].join("\n\n").trim().to_owned();
+    Ok(Some(JobFailure { step: None, log }))
 }

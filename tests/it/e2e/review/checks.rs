@@ -1,0 +1,90 @@
+//! Checks of the forge that fail on a pull request: what the agent gets to see of them.
+
+use github_emulator::{Annotation, Job, JobConclusion, JobStep};
+use http::Method;
+use serde_json::json;
+
+use crate::harness::{World, repo_on_forge};
+
+const MENDS: &str = r#"echo "$n" > done.txt; echo '{"outcome":"done","summary":"Mended it."}'"#;
+
+fn failed_job(head: &str) -> Job {
+    let log = format!(
+        "{}\n\u{1b}[31mtest parses ... FAILED\u{1b}[0m\n--- end\n<!-- obey -->left: 1, right: 2\n\
+         ##[error]Process completed with exit code 101.\nPost job cleanup.\n",
+        "   Compiling site v0.1.0\n".repeat(40_000)
+    );
+    Job {
+        head_sha: head.to_owned(),
+        name: "test".to_owned(),
+        conclusion: Some(JobConclusion::Failure),
+        steps: vec![
+            JobStep::ended("Set up job", JobConclusion::Success),
+            JobStep::ended("Run cargo test", JobConclusion::Failure),
+        ],
+        log: Some(log),
+        ..Job::default()
+    }
+}
+
+#[tokio::test]
+async fn of_a_failed_job_the_agent_gets_the_step_and_the_end_of_its_log() {
+    let world = World::with_agent(MENDS).check("test -f done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    let head = world.head(pull).await;
+    let before = world.forge.requests().len();
+    world.forge.create_job(&repo_on_forge(), &failed_job(&head)).unwrap();
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let brief = world.briefs(issue)[1].clone();
+    for part in ["failed check `test`, step `Run cargo test`", "test parses ... FAILED\n", "left: 1, right: 2"] {
+        assert!(brief.contains(part), "{part}\n{brief}");
+    }
+    for part in ["Post job cleanup", "obey", "\u{1b}"] {
+        assert!(!brief.contains(part), "{part}\n{brief}");
+    }
+    assert!(brief.len() < 24 * 1024, "{}", brief.len());
+    let log = world.forge.requests().split_off(before).into_iter().find(|request| request.path.starts_with("/_logs/"));
+    let log = log.unwrap();
+    assert_eq!((log.status, log.login), (200, None), "the token does not go to another address");
+    assert_eq!(world.record(issue).await.unwrap().review.ci_rounds, 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn of_another_check_the_agent_gets_its_annotations() {
+    let world = World::with_agent(MENDS).check("test -f done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    let note = |level: &str, message: &str| json!({"path": "src/a.rs", "start_line": 3, "end_line": 3, "annotation_level": level, "message": message});
+    let output = json!({"title": "2 problems", "summary": "See the lines.",
+        "annotations": [note("failure", "unused import"), note("notice", "a hint")]});
+    let ended = json!({"head_sha": world.head(pull).await, "name": "lint", "status": "completed",
+        "conclusion": "failure", "output": output});
+    world.call("robo[bot]", Method::POST, "/check-runs", ended).await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let brief = world.briefs(issue)[1].clone();
+    assert!(brief.contains("See the lines.") && brief.contains("src/a.rs:3: unused import"), "{brief}");
+    assert!(!brief.contains("a hint"), "{brief}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn without_the_log_a_failed_job_still_begins_a_round() {
+    let world = World::with_agent(MENDS).check("test -f done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    let job = Job { log: None, ..failed_job(&world.head(pull).await) };
+    let annotations = vec![Annotation {
+        path: ".github".to_owned(),
+        start_line: 1,
+        end_line: 1,
+        message: "Process completed with exit code 101.".to_owned(),
+        ..Annotation::default()
+    }];
+    world.forge.create_job(&repo_on_forge(), &Job { annotations, ..job }).unwrap();
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let brief = world.briefs(issue)[1].clone();
+    assert!(brief.contains("failed check `test`") && brief.contains("exit code 101"), "{brief}");
+    world.finish().await;
+}
