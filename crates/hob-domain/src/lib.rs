@@ -90,7 +90,7 @@ pub use repository::{
 pub use retry::{FailureClass, failure_mark};
 pub use review::{
     EventAnswer, ForgeCheck, ForgeCheckState, MergeState, PullFacts, ReviewEvent, ReviewLog, ReviewRules, RoundKind,
-    Said, due, events_in_words,
+    Said, due, events_in_words, is_request,
 };
 pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by};
 pub use run::{Outcome, Progress, RunReport, RunRequest};

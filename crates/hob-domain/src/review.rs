@@ -48,6 +48,13 @@ pub enum ReviewEvent {
         /// The base branch's tip.
         base: Sha,
     },
+    /// The merge queue took the pull request out at this time: merged with what was before it, it does not pass.
+    Ejected(Timestamp),
+}
+
+/// Whether a comment in a pull request's conversation is for Hob: it begins with `/hob`.
+pub fn is_request(body: &str) -> bool {
+    body.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("/hob"))
 }
 
 /// What starts a round, as its limit counts it.
@@ -73,13 +80,8 @@ impl ReviewEvent {
         match self {
             Self::Review(_) | Self::Line(_) | Self::Comment(_) => RoundKind::Review,
             Self::Check { .. } => RoundKind::Checks,
-            Self::Conflict { .. } | Self::Behind { .. } => RoundKind::Base,
+            Self::Conflict { .. } | Self::Behind { .. } | Self::Ejected(_) => RoundKind::Base,
         }
-    }
-
-    /// Whether it is about a head that may have gone since.
-    fn is_of_a_head(&self) -> bool {
-        self.kind() != RoundKind::Review
     }
 }
 
@@ -170,7 +172,7 @@ impl ReviewLog {
     /// Notes the round's events as handled. Those about a head that is gone now need not be remembered.
     pub(super) fn end(&mut self, head: &Sha) {
         self.handled.append(&mut self.round);
-        self.handled.retain(|event| !event.is_of_a_head() || event.head() == Some(head));
+        self.handled.retain(|event| event.head().is_none_or(|of| of == head));
         let over = self.handled.len().saturating_sub(HANDLED_MAX);
         drop(self.handled.drain(..over));
         (self.from, self.answers) = (None, Vec::new());
@@ -193,7 +195,7 @@ impl ReviewEvent {
     fn head(&self) -> Option<&Sha> {
         match self {
             Self::Check { head, .. } | Self::Conflict { head, .. } | Self::Behind { head, .. } => Some(head),
-            Self::Review(_) | Self::Line(_) | Self::Comment(_) => None,
+            Self::Review(_) | Self::Line(_) | Self::Comment(_) | Self::Ejected(_) => None,
         }
     }
 }
@@ -255,6 +257,8 @@ pub struct PullFacts {
     pub said: Vec<Said>,
     /// The forge's checks on the head.
     pub checks: Vec<ForgeCheck>,
+    /// When the merge queue last took it out for what work on it can mend.
+    pub ejected: Option<Timestamp>,
 }
 
 /// The settings that rounds depend on.
@@ -294,7 +298,9 @@ pub fn due(
         MergeState::Behind => Some(ReviewEvent::Behind { head, base }),
         MergeState::Unknown | MergeState::Fits => None,
     };
-    events.extend(moved.filter(|event| log.is_new(event)));
+    // What left the queue before the head was published left it with other work.
+    let ejected = facts.ejected.filter(|at| *at >= since).map(ReviewEvent::Ejected);
+    events.extend(moved.into_iter().chain(ejected).filter(|event| log.is_new(event)));
     events.truncate(ROUND_MAX);
     events
 }
@@ -321,6 +327,7 @@ pub fn events_in_words(events: &[ReviewEvent]) -> String {
             ReviewEvent::Check { name, .. } => words.push(format!("the check `{name}` failed")),
             ReviewEvent::Conflict { .. } => words.push("a conflict with the base".to_owned()),
             ReviewEvent::Behind { .. } => words.push("the base moved on".to_owned()),
+            ReviewEvent::Ejected(_) => words.push("the merge queue took it out".to_owned()),
             ReviewEvent::Review(_) | ReviewEvent::Line(_) | ReviewEvent::Comment(_) => {}
         }
     }
@@ -339,7 +346,7 @@ mod tests {
 
     fn facts() -> PullFacts {
         let (head, base) = (Sha::from("h"), Sha::from("b"));
-        PullFacts { head, base, merge: MergeState::Fits, said: Vec::new(), checks: Vec::new() }
+        PullFacts { head, base, merge: MergeState::Fits, said: Vec::new(), checks: Vec::new(), ejected: None }
     }
 
     fn said(events: &[(ReviewEvent, i64)]) -> PullFacts {
@@ -389,6 +396,20 @@ mod tests {
         assert_eq!(due_at(&handled, &ended, 10), []);
         let next = PullFacts { head: "h2".into(), ..ended };
         assert_eq!(due_at(&handled, &next, 10).len(), 1, "it failed on other work");
+    }
+
+    #[test]
+    fn an_ejection_from_the_merge_queue_counts_once_and_not_for_older_work() {
+        let out = PullFacts { ejected: Some(at(50)), ..facts() };
+        let mut log = ReviewLog::default();
+        assert_eq!(due(&log, &out, &RULES, at(51), at(60)), [], "another head was in the queue");
+        let events = due(&log, &out, &RULES, at(50), at(60));
+        assert_eq!(events, [ReviewEvent::Ejected(at(50))]);
+        log.begin(events, "h".into());
+        assert_eq!(log.count(RoundKind::Base), 1);
+        log.end(&"h2".into());
+        assert_eq!(due(&log, &out, &RULES, at(50), at(70)), [], "also not with the next head");
+        assert_eq!(due(&log, &PullFacts { ejected: Some(at(80)), ..facts() }, &RULES, at(60), at(90)).len(), 1);
     }
 
     #[test]

@@ -65,6 +65,8 @@ pub struct ReviewBrief {
     pub threads: Vec<ThreadBrief>,
     /// The checks that failed.
     pub checks: Vec<FailedForgeCheck>,
+    /// Whether the merge queue took the pull request out.
+    pub is_ejected: bool,
 }
 
 impl ReviewBrief {
@@ -106,6 +108,12 @@ impl ReviewBrief {
             let log = visible(&clip_middle(&check.log, LOG)).0;
             part(&format!("failed check `{}`{step}", visible(&check.name).0), &log);
         }
+        if self.is_ejected {
+            text.push_str(
+                "\nThe merge queue took the pull request out: together with the newest base branch, which is merged into your \
+                 branch now, it does not pass. Mend that.\n",
+            );
+        }
         if !self.threads.is_empty() {
             text.push_str(
                 "\nEnd your summary with one line for each thread, `T1: ` and what you did about it. If you do not agree with \
@@ -126,6 +134,7 @@ fn mark(to: &ReviewEvent) -> String {
         ReviewEvent::Comment(id) => format!("comment-{id}"),
         ReviewEvent::Check { head, .. } => format!("check-{head}"),
         ReviewEvent::Conflict { head, .. } | ReviewEvent::Behind { head, .. } => format!("base-{head}"),
+        ReviewEvent::Ejected(at) => format!("queue-{}", at.timestamp()),
     };
     format!("{OWN_MARK}answer {key} -->")
 }

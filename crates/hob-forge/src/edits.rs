@@ -19,7 +19,7 @@ struct EditWire {
 }
 
 #[derive(Deserialize)]
-struct EditorWire {
+pub(super) struct EditorWire {
     login: String,
     #[serde(rename = "__typename")]
     kind: String,

@@ -74,15 +74,28 @@ struct StatusWire {
     description: Option<String>,
 }
 
+/// How a check run stands.
+pub(super) fn run_state(status: &str, conclusion: Option<&str>) -> ForgeCheckState {
+    match (status, conclusion) {
+        ("completed", Some("failure" | "timed_out" | "startup_failure")) => ForgeCheckState::Failed,
+        // Cancelled, skipped, neutral, stale, waiting for a person: nothing that work on the branch mends.
+        ("completed", _) => ForgeCheckState::Passed,
+        _queued_or_running => ForgeCheckState::Pending,
+    }
+}
+
+/// How a commit status stands.
+pub(super) fn status_state(state: &str) -> ForgeCheckState {
+    match state {
+        "failure" | "error" => ForgeCheckState::Failed,
+        "pending" | "expected" => ForgeCheckState::Pending,
+        _success_or_new => ForgeCheckState::Passed,
+    }
+}
+
 impl From<CheckRunWire> for HeadCheck {
     fn from(wire: CheckRunWire) -> Self {
-        use ForgeCheckState::{Failed, Passed, Pending};
-        let state = match (wire.status.as_str(), wire.conclusion.as_deref()) {
-            ("completed", Some("failure" | "timed_out" | "startup_failure")) => Failed,
-            // Cancelled, skipped, neutral, stale, waiting for a person: nothing that work on the branch mends.
-            ("completed", _) => Passed,
-            _queued_or_running => Pending,
-        };
+        let state = run_state(&wire.status, wire.conclusion.as_deref());
         let annotations = wire.output.as_ref().map_or(0, |output| output.annotations_count);
         let parts = wire.output.map(|output| [output.title, output.summary, output.text]);
         let says: Vec<String> = parts.into_iter().flatten().flatten().filter(|part| !part.trim().is_empty()).collect();
@@ -108,12 +121,7 @@ impl AnnotationWire {
 
 impl From<StatusWire> for HeadCheck {
     fn from(wire: StatusWire) -> Self {
-        use ForgeCheckState::{Failed, Passed, Pending};
-        let state = match wire.state.as_str() {
-            "failure" | "error" => Failed,
-            "pending" => Pending,
-            _success_or_new => Passed,
-        };
+        let state = status_state(&wire.state);
         let says = wire.description.unwrap_or_default();
         Self { name: wire.context, state, run: None, is_job: false, says, annotations: 0 }
     }

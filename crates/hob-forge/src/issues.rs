@@ -194,10 +194,10 @@ impl IssueWire {
 /// What the issue of a pull request says of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PullFate {
-    /// This became of it.
-    Known(PullStatus),
+    /// This became of it, and it was changed last then.
+    Known(PullStatus, Timestamp),
     /// The server does not say which of the two.
-    ClosedOrMerged,
+    ClosedOrMerged(Timestamp),
     /// There is no such pull request.
     Gone,
 }
@@ -282,12 +282,13 @@ impl Issues<'_> {
     /// so it changes with every push and is never a free 304.
     pub(super) async fn pull_fate(self, number: PullNumber) -> Result<PullFate, ForgeError> {
         let Some(wire) = self.wire(IssueNumber(number.0)).await? else { return Ok(PullFate::Gone) };
+        let at = wire.updated_at;
         Ok(match (wire.state.as_str(), wire.pull_request.map(|part| part.merged_at)) {
             (_, None) => PullFate::Gone,
-            (_, Some(Some(Some(_)))) => PullFate::Known(PullStatus::Merged),
-            ("open", Some(_)) => PullFate::Known(PullStatus::Open),
-            (_, Some(Some(None))) => PullFate::Known(PullStatus::Closed),
-            (_, Some(None)) => PullFate::ClosedOrMerged,
+            (_, Some(Some(Some(_)))) => PullFate::Known(PullStatus::Merged, at),
+            ("open", Some(_)) => PullFate::Known(PullStatus::Open, at),
+            (_, Some(Some(None))) => PullFate::Known(PullStatus::Closed, at),
+            (_, Some(None)) => PullFate::ClosedOrMerged(at),
         })
     }
 

@@ -1,8 +1,8 @@
 //! Pull requests: one an issue, opened once and updated after.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use hob_domain::{Login, MergeState, PullNumber, PullStatus, Sha};
+use hob_domain::{Login, MergeState, PullNumber, PullStatus, Sha, Timestamp};
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -82,6 +82,7 @@ struct PullWire {
 #[derive(Serialize, Deserialize)]
 struct OpenWire {
     number: PullNumber,
+    updated_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pull_request: Option<PartWire>,
 }
@@ -133,30 +134,31 @@ pub struct Pulls<'a> {
 }
 
 impl Pulls<'_> {
-    /// What became of a pull request; none where it is gone.
+    /// What became of a pull request, and when it was changed last; none where it is gone.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn status(self, number: PullNumber) -> Result<Option<PullStatus>, ForgeError> {
+    pub async fn status(self, number: PullNumber) -> Result<Option<(PullStatus, Timestamp)>, ForgeError> {
         match self.forge.issues().pull_fate(number).await? {
-            PullFate::Known(status) => Ok(Some(status)),
-            PullFate::ClosedOrMerged => Ok(self.get(number).await?.map(|pull| pull.status)),
+            PullFate::Known(status, at) => Ok(Some((status, at))),
+            PullFate::ClosedOrMerged(at) => Ok(self.get(number).await?.map(|pull| (pull.status, at))),
             PullFate::Gone => Ok(None),
         }
     }
 
-    /// The open pull requests of an account: many of them are one list, which is a free 304 while none changes.
+    /// The open pull requests of an account, and when each was changed last: many of them are one list, which is a free 304
+    /// while none changes.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn open_by(self, author: &Login) -> Result<BTreeSet<PullNumber>, ForgeError> {
+    pub async fn open_by(self, author: &Login) -> Result<BTreeMap<PullNumber, Timestamp>, ForgeError> {
         let query =
             format!("/issues?state=open&creator={}&sort=created&direction=asc&per_page=100", encoded(author.as_str()));
         let purpose = PullRequestsRead.to("list the open pull requests");
         // Those beyond what is read of a list are asked for by their numbers, like those of other accounts.
         let listed = oldest::<OpenWire>(self.forge.connection(), &self.forge.path(&query), purpose).await?;
         let pulls = listed.entries.into_iter().filter(|entry| entry.pull_request.is_some());
-        Ok(pulls.map(|entry| entry.number).collect())
+        Ok(pulls.map(|entry| (entry.number, entry.updated_at)).collect())
     }
 
     /// A pull request; none where it is gone.
@@ -200,7 +202,7 @@ impl Pulls<'_> {
         draft: &PullDraft,
     ) -> Result<Pull, ForgeError> {
         if let Some(number) = known
-            && self.status(number).await? == Some(PullStatus::Open)
+            && matches!(self.status(number).await?, Some((PullStatus::Open, _)))
         {
             return self.update(lease, number, draft).await;
         }

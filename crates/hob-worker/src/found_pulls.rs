@@ -1,40 +1,67 @@
-//! The memory of pull requests in review, so that one is asked for only where its branches have moved.
+//! The memory of pull requests in review, so that one is asked about only where something of it may have changed.
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
-use hob_domain::{PullNumber, Sha};
-use hob_forge::Pull;
+use hob_domain::{PullNumber, Sha, Timestamp};
+use hob_forge::OpenPull;
+use tokio::time::Instant;
 
-/// A pull request as it was found, and the tip of its base branch then.
+/// How long its checks count as they were found. A check that ends changes nothing else of a pull request.
+const CHECKS_STAY: Duration = Duration::from_secs(30);
+/// Pull requests that are remembered at most.
+const KEPT: usize = 5_000;
+
+/// A pull request as it was found.
 #[derive(Debug)]
 pub(super) struct Found {
-    pub(super) pull: Pull,
+    pub(super) open: OpenPull,
+    /// The tip of its base branch then.
     pub(super) tip: Sha,
+    /// The forge's time then.
+    pub(super) asked_at: Timestamp,
+    asked: Instant,
+    poll: u64,
 }
 
-/// Pull requests in review as they were found last. What the forge answers of one changes with all that happens in its
-/// repository, so it is asked anew where head or base have moved.
+/// Pull requests in review as they were found last.
 #[derive(Debug, Default)]
-pub(super) struct FoundPulls(Mutex<HashMap<PullNumber, Arc<Found>>>);
+pub(super) struct FoundPulls {
+    found: Mutex<HashMap<PullNumber, Arc<Found>>>,
+    polls: AtomicU64,
+}
 
 impl FoundPulls {
     /// What was found last.
     pub(super) fn get(&self, number: PullNumber) -> Option<Arc<Found>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&number).cloned()
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).get(&number).cloned()
     }
 
     /// Remembers what was found.
-    pub(super) fn note(&self, found: Found) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn note(&self, open: OpenPull, tip: Sha, asked_at: Timestamp) -> Arc<Found> {
+        let (number, poll) = (open.pull.number, self.polls.load(Ordering::Relaxed));
+        let found = Arc::new(Found { open, tip, asked_at, asked: Instant::now(), poll });
+        let mut all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= KEPT {
             all.clear();
         }
-        all.insert(found.pull.number, Arc::new(found));
+        all.insert(number, Arc::clone(&found));
+        found
+    }
+
+    /// What was found before has been looked at.
+    pub(super) fn begin_poll(&self) {
+        self.polls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether it was found in this poll, and so lately that its checks need not be read.
+    pub(super) fn is_new(&self, found: &Found) -> bool {
+        found.poll == self.polls.load(Ordering::Relaxed) && found.asked.elapsed() < CHECKS_STAY
     }
 }
-
-/// Pull requests that are remembered at most.
-const KEPT: usize = 5_000;

@@ -8,12 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hob_domain::{
     CommentId, FailureClass, IssueNumber, IssueView, LabelEventKind, PullNumber, PullStatus, Record, STATUS_MARK,
-    Snapshot, State, has_label,
+    Snapshot, State, Timestamp, has_label,
 };
 use hob_forge::{Issue, LedgerEntry, Tip};
 use tokio::time::Instant;
 
-use crate::{WorkError, WorkEvent, Worker, pull_facts::pull_facts};
+use crate::{
+    WorkError, WorkEvent, Worker,
+    pull_facts::{Followed, pull_facts, read_ahead},
+};
 
 /// Unknown ledgers of issues that are not asked for: more of them are fetched at once, fewer are read one by one.
 const FEW: usize = 20;
@@ -80,6 +83,12 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
         entries.insert(number, entry);
     }
     let open_pulls = open_pulls(worker, entries.values()).await?;
+    worker.found_pulls.begin_poll();
+    let followed = entries.values().filter_map(|entry| {
+        let pull = in_review(&entry.record)?;
+        Some(Followed { pull, branch: entry.record.branch.as_deref(), updated_at: *open_pulls.get(&pull)? })
+    });
+    read_ahead(worker, followed.collect()).await;
     let mut views = Vec::new();
     for issue in issues.values() {
         match view(worker, issue, entries.get(&issue.number), &open_pulls).await {
@@ -156,7 +165,7 @@ pub(super) async fn observe(worker: &Worker, number: IssueNumber) -> Result<Opti
         return Ok(None);
     }
     let issue = issue.unwrap_or_else(|| Issue::gone(number));
-    let view = view(worker, &issue, entry.as_ref(), &BTreeSet::new()).await?;
+    let view = view(worker, &issue, entry.as_ref(), &BTreeMap::new()).await?;
     Ok(Some((Observed { issue, entry, began }, view)))
 }
 
@@ -185,14 +194,14 @@ pub(super) async fn is_own_claim(worker: &Worker, issue: IssueNumber, labels: &[
 async fn open_pulls(
     worker: &Worker,
     entries: impl Iterator<Item = &LedgerEntry>,
-) -> Result<BTreeSet<PullNumber>, WorkError> {
+) -> Result<BTreeMap<PullNumber, Timestamp>, WorkError> {
     if entries.filter(|entry| followed_pull(&entry.record).is_some()).nth(1).is_none() {
-        return Ok(BTreeSet::new());
+        return Ok(BTreeMap::new());
     }
-    let Some(own) = worker.own_login().await? else { return Ok(BTreeSet::new()) };
+    let Some(own) = worker.own_login().await? else { return Ok(BTreeMap::new()) };
     match worker.forge.pulls().open_by(own).await {
         // Not every forge lists what every kind of account has opened.
-        Err(error) if error.class() == FailureClass::Permanent => Ok(BTreeSet::new()),
+        Err(error) if error.class() == FailureClass::Permanent => Ok(BTreeMap::new()),
         found => Ok(found?),
     }
 }
@@ -201,12 +210,14 @@ async fn view(
     worker: &Worker,
     issue: &Issue,
     entry: Option<&LedgerEntry>,
-    open_pulls: &BTreeSet<PullNumber>,
+    open_pulls: &BTreeMap<PullNumber, Timestamp>,
 ) -> Result<IssueView, WorkError> {
     let record: Option<Record> = entry.map(|entry| entry.record.clone());
-    let pull = match record.as_ref().and_then(followed_pull) {
-        Some(number) if open_pulls.contains(&number) => Some((number, PullStatus::Open)),
-        Some(number) => worker.forge.pulls().status(number).await?.map(|status| (number, status)),
+    let seen = match record.as_ref().and_then(followed_pull) {
+        Some(number) => match open_pulls.get(&number) {
+            Some(at) => Some((number, PullStatus::Open, *at)),
+            None => worker.forge.pulls().status(number).await?.map(|(status, at)| (number, status, at)),
+        },
         None => None,
     };
     let waiting = record.as_ref().is_none_or(|record| matches!(record.state, State::Ready | State::Done));
@@ -215,9 +226,10 @@ async fn view(
         _ if !waiting => Vec::new(),
         _ => worker.forge.issues().blockers(issue.number).await?,
     };
-    let review = match (&record, pull) {
-        (Some(record), Some((number, PullStatus::Open))) if record.state == State::InReview => {
-            Box::pin(pull_facts(worker, number, record.branch.as_deref(), &record.review)).await?
+    let review = match (&record, seen) {
+        (Some(record), Some((pull, PullStatus::Open, updated_at))) if in_review(record).is_some() => {
+            let followed = Followed { pull, branch: record.branch.as_deref(), updated_at };
+            Box::pin(pull_facts(worker, &followed, &record.review)).await?
         }
         _ => None,
     };
@@ -230,7 +242,7 @@ async fn view(
         updated_at: issue.updated_at,
         record,
         blockers,
-        pull,
+        pull: seen.map(|(number, status, _)| (number, status)),
         review,
     })
 }
@@ -238,6 +250,11 @@ async fn view(
 /// Whether nobody has to look at the issue again. A holder in a finished ledger died before it had shown the end.
 fn is_finished(record: &Record) -> bool {
     record.state == State::Done && record.holder.is_none()
+}
+
+/// The pull request of an issue in review.
+fn in_review(record: &Record) -> Option<PullNumber> {
+    record.pull_request.filter(|_| record.state == State::InReview)
 }
 
 /// The pull request whose fate matters: one in review, one that a person closed, or one of an issue that was closed and

@@ -1,58 +1,134 @@
 //! What stands on an open pull request: who said what on it, how its checks ended, and whether it still goes together with its
 //! base.
 //!
-//! Each read is answered 304 and not counted while nothing changes, so a pull request that waits costs nothing.
+//! # Flow
+//! Lists that are answered 304 and not counted while nothing changes tell which pull requests have changed: that of the open
+//! ones, and those of the branches. One query asks about all that have. The checks on a head change without a trace there, so
+//! they are read each time, and not counted while they stay the same. Where the query is not answered, or leaves something out,
+//! the lists of each pull request are read.
 
-use std::{collections::HashMap, sync::atomic::Ordering};
+use std::{
+    collections::HashMap,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use hob_domain::{
-    Actor, ForgeCheck, ForgeCheckState, IssueNumber, Login, MergeState, OWN_MARK, PullFacts, PullNumber, ReviewEvent,
-    ReviewLog, Said, Sha,
+    Actor, FailureClass, ForgeCheck, ForgeCheckState, IssueNumber, Login, MergeState, OWN_MARK, PullFacts, PullNumber,
+    ReviewEvent, ReviewLog, Said, Sha, Timestamp, is_request,
 };
-use hob_forge::{Comment, ForgeError, HeadCheck, Pull, ReviewVerdict};
+use hob_forge::{Comment, ForgeError, HeadCheck, ReviewVerdict};
 
 use crate::{WorkError, Worker, authorize::authorize, found_pulls::Found};
+
+/// The forge's times are whole seconds: more may follow within the one in which something was found.
+const SAME_SECOND: Duration = Duration::from_secs(1);
+
+/// A pull request of an issue in review.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Followed<'a> {
+    pub(super) pull: PullNumber,
+    pub(super) branch: Option<&'a str>,
+    /// When something of it changed last, as the forge says now.
+    pub(super) updated_at: Timestamp,
+}
+
+/// Asks in one query about those of these pull requests that may have changed. What fails is asked about one by one.
+pub(super) async fn read_ahead(worker: &Worker, followed: Vec<Followed<'_>>) {
+    let mut changed = Vec::new();
+    for one in followed {
+        if known(worker, &one).await.is_none() {
+            changed.push(one.pull);
+        }
+    }
+    if changed.len() > 1
+        && let Err(error) = ask(worker, &changed).await
+    {
+        tracing::debug!(%error, "the pull requests are read one by one: {error}");
+    }
+}
 
 /// What stands on the pull request now; none: it is gone.
 pub(super) async fn pull_facts(
     worker: &Worker,
-    number: PullNumber,
-    branch: Option<&str>,
+    followed: &Followed<'_>,
     log: &ReviewLog,
 ) -> Result<Option<PullFacts>, WorkError> {
-    let Some(pull) = pull(worker, number, branch).await? else { return Ok(None) };
-    let said = said(worker, number, log).await?;
-    let checks = head_checks(worker, &pull.head).await?;
-    let has_red = checks.iter().any(|check| check.state == ForgeCheckState::Failed);
-    let on_base = if has_red { head_checks(worker, &pull.base).await? } else { Vec::new() };
-    let is_red = |name: &str| on_base.iter().any(|check| check.name == name && check.state == ForgeCheckState::Failed);
-    let checks = checks.into_iter().map(|check| {
-        let red_on_base = check.state == ForgeCheckState::Failed && is_red(&check.name);
-        ForgeCheck { name: check.name, state: check.state, red_on_base }
+    let found = match known(worker, followed).await {
+        Some(found) => Some(found),
+        None => match ask(worker, &[followed.pull]).await {
+            Err(error) if matches!(error.class(), FailureClass::Transient { .. }) => return Err(error),
+            Err(error) => {
+                tracing::debug!(%error, "the lists of the pull request are read: {error}");
+                None
+            }
+            Ok(()) => worker.found_pulls.get(followed.pull),
+        },
+    };
+    let listed = match found.as_ref().is_some_and(|found| found.open.is_whole) {
+        true => None,
+        false => Some(listed(worker, followed.pull).await?),
+    };
+    let pull = match &found {
+        Some(found) => found.open.pull.clone(),
+        None => match worker.forge.pulls().get(followed.pull).await? {
+            Some(pull) => pull,
+            None => return Ok(None),
+        },
+    };
+    let all = listed.or_else(|| found.as_ref().map(|found| found.open.said.clone())).unwrap_or_default();
+    let said = authorized(worker, all, log).await?;
+    let checks = match found.as_ref().filter(|found| worker.found_pulls.is_new(found)) {
+        Some(found) => found.open.checks.clone(),
+        None => named(head_checks(worker, &pull.head).await?),
+    };
+    let is_red = |state: ForgeCheckState| state == ForgeCheckState::Failed;
+    let has_red = checks.iter().any(|(_, state)| is_red(*state));
+    let on_base = if has_red { named(head_checks(worker, &pull.base).await?) } else { Vec::new() };
+    let checks = checks.into_iter().map(|(name, state)| {
+        let red_on_base = is_red(state) && on_base.iter().any(|(other, state)| *other == name && is_red(*state));
+        ForgeCheck { name, state, red_on_base }
     });
-    Ok(Some(PullFacts { head: pull.head, base: pull.base, merge: pull.merge, said, checks: checks.collect() }))
+    let ejected = found.as_ref().and_then(|found| found.open.ejected.as_ref()).map(|(at, _)| *at);
+    Ok(Some(PullFacts { head: pull.head, base: pull.base, merge: pull.merge, said, checks: checks.collect(), ejected }))
 }
 
-async fn pull(worker: &Worker, number: PullNumber, branch: Option<&str>) -> Result<Option<Pull>, WorkError> {
-    let tip = async |name: &str| worker.forge.repository().tip(name.to_owned()).await.map(|branch| branch.sha);
+fn named(checks: Vec<HeadCheck>) -> Vec<(String, ForgeCheckState)> {
+    checks.into_iter().map(|check| (check.name, check.state)).collect()
+}
+
+/// What was found of the pull request, where nothing of it has changed since.
+async fn known(worker: &Worker, followed: &Followed<'_>) -> Option<Arc<Found>> {
+    let found = worker.found_pulls.get(followed.pull)?;
+    let open = &found.open;
     // One list for all pull requests.
-    let heads = worker.forge.repository().tips(&worker.settings.workspace.branch_prefix).await.unwrap_or_default();
-    if let (Some(found), Some(branch)) = (worker.found_pulls.get(number), branch)
-        && found.pull.merge != MergeState::Unknown
-        && heads.get(branch) == Some(&found.pull.head)
-        && tip(&found.pull.base_name).await.is_ok_and(|now| now == found.tip)
-    {
-        return Ok(Some(found.pull.clone()));
-    }
-    let Some(pull) = worker.forge.pulls().get(number).await? else { return Ok(None) };
-    if let Ok(tip) = tip(&pull.base_name).await {
-        worker.found_pulls.note(Found { pull: pull.clone(), tip });
-    }
-    Ok(Some(pull))
+    let heads = worker.forge.repository().tips(&worker.settings.workspace.branch_prefix).await.ok()?;
+    let is_same = open.pull.merge != MergeState::Unknown
+        && open.updated_at == followed.updated_at
+        && open.updated_at + SAME_SECOND < found.asked_at
+        && followed.branch.is_some_and(|branch| heads.get(branch) == Some(&open.pull.head))
+        && tip(worker, &open.pull.base_name).await.is_ok_and(|now| now == found.tip);
+    is_same.then_some(found)
 }
 
-/// What authorized accounts said that no round has handled yet.
-async fn said(worker: &Worker, number: PullNumber, log: &ReviewLog) -> Result<Vec<Said>, WorkError> {
+async fn tip(worker: &Worker, branch: &str) -> Result<Sha, ForgeError> {
+    Ok(worker.forge.repository().tip(branch.to_owned()).await?.sha)
+}
+
+/// Asks about these pull requests, and remembers the answers.
+async fn ask(worker: &Worker, pulls: &[PullNumber]) -> Result<(), WorkError> {
+    let own = worker.own_login().await?;
+    let asked_at = worker.forge.now();
+    for (_, open) in worker.forge.pulls().standing(pulls, own).await? {
+        if let Ok(tip) = tip(worker, &open.pull.base_name).await {
+            worker.found_pulls.note(open, tip, asked_at);
+        }
+    }
+    Ok(())
+}
+
+/// What people said, as the lists of the pull request have it.
+async fn listed(worker: &Worker, number: PullNumber) -> Result<Vec<(Option<Actor>, Said)>, WorkError> {
     let mut found: Vec<(Option<Actor>, Said)> = Vec::new();
     for review in worker.forge.reviews(number).all().await? {
         if review.verdict == ReviewVerdict::ChangesRequested {
@@ -67,6 +143,15 @@ async fn said(worker: &Worker, number: PullNumber, log: &ReviewLog) -> Result<Ve
     for comment in requests(worker, number).await? {
         found.push((comment.author, Said { event: ReviewEvent::Comment(comment.id.0), at: comment.created_at }));
     }
+    Ok(found)
+}
+
+/// Of this, what authorized accounts said that no round has handled yet.
+async fn authorized(
+    worker: &Worker,
+    found: Vec<(Option<Actor>, Said)>,
+    log: &ReviewLog,
+) -> Result<Vec<Said>, WorkError> {
     let mut judged: HashMap<Login, bool> = HashMap::new();
     let mut said = Vec::new();
     for (author, one) in found {
@@ -90,10 +175,7 @@ async fn said(worker: &Worker, number: PullNumber, log: &ReviewLog) -> Result<Ve
 /// The comments in the pull request's conversation that begin with `/hob`.
 pub(super) async fn requests(worker: &Worker, number: PullNumber) -> Result<Vec<Comment>, WorkError> {
     let comments = worker.forge.comments().of(IssueNumber(number.0)).await?;
-    let is_request = |comment: &Comment| {
-        comment.body.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("/hob"))
-    };
-    Ok(comments.into_iter().filter(is_request).collect())
+    Ok(comments.into_iter().filter(|comment| is_request(&comment.body)).collect())
 }
 
 /// The forge's checks on a commit; none where the token may not see them, which is asked once.

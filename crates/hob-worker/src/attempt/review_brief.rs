@@ -42,6 +42,7 @@ pub(super) async fn review_brief(worker: &Worker, record: &Record) -> Result<Rev
         brief.threads = threads(worker, worker.forge.reviews(pull).remarks().await?, events).await?;
     }
     brief.checks = failed_checks(worker, events).await?;
+    brief.is_ejected = of(|event| matches!(event, ReviewEvent::Ejected(_)));
     Ok(brief)
 }
 

@@ -1,0 +1,311 @@
+//! What stands on open pull requests, several in one query, where the REST API has six requests for each.
+//!
+//! # Caveats
+//! A query counts each time, so it is for pull requests of which something has changed, or of which nothing is known yet.
+//! Of each list it tells the newest entries: where there are more, [`OpenPull::is_whole`] is false, and the lists of the
+//! REST API have them all.
+
+use std::{collections::HashMap, sync::atomic::Ordering};
+
+use hob_domain::{
+    Actor, ForgeCheckState, Login, MergeState, OWN_MARK, PullNumber, PullStatus, ReviewEvent, Said, Sha, Timestamp,
+    is_request,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::{
+    ForgeError, Pull, Pulls,
+    TokenPermission::PullRequestsRead,
+    edits::EditorWire,
+    head_checks::{run_state, status_state},
+};
+
+/// Pull requests of one query: an answer has to come within `forge.timeout`.
+const BATCH: usize = 10;
+
+const FIELDS: &str = "fragment facts on PullRequest { number state url updatedAt headRefOid baseRefOid baseRefName mergeable \
+    mergeStateStatus \
+    reviews(last: 50, states: [CHANGES_REQUESTED]) { pageInfo { hasPreviousPage } nodes { fullDatabaseId submittedAt \
+        author { login __typename } } } \
+    reviewThreads(last: 100) { pageInfo { hasPreviousPage } nodes { isResolved resolvedBy { login } \
+        comments(last: 20) { pageInfo { hasPreviousPage } nodes { fullDatabaseId createdAt body \
+            author { login __typename } } } } } \
+    comments(last: 50) { nodes { fullDatabaseId createdAt body author { login __typename } } } \
+    timelineItems(last: 1, itemTypes: [REMOVED_FROM_MERGE_QUEUE_EVENT]) { nodes { \
+        ... on RemovedFromMergeQueueEvent { createdAt reason } } } \
+    statusCheckRollup { contexts(first: 100) { nodes { __typename ... on CheckRun { name status conclusion } \
+        ... on StatusContext { context state } } } } }";
+
+/// An open pull request and what stands on it.
+#[derive(Debug, Clone)]
+pub struct OpenPull {
+    /// The pull request.
+    pub pull: Pull,
+    /// When something was last written or pushed to it. A check that ends changes nothing here.
+    pub updated_at: Timestamp,
+    /// What people said that may ask for work, with who said it; none where the account is gone.
+    pub said: Vec<(Option<Actor>, Said)>,
+    /// The latest of each check on its head, by name.
+    pub checks: Vec<(String, ForgeCheckState)>,
+    /// When it last left the merge queue for a reason that work on it can mend, and that reason.
+    pub ejected: Option<(Timestamp, String)>,
+    /// Whether all that people said is here.
+    pub is_whole: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PullWire {
+    number: PullNumber,
+    state: String,
+    url: String,
+    updated_at: Timestamp,
+    head_ref_oid: Sha,
+    base_ref_oid: Sha,
+    base_ref_name: String,
+    mergeable: String,
+    merge_state_status: String,
+    reviews: Option<List<ReviewWire>>,
+    review_threads: List<ThreadWire>,
+    comments: List<CommentWire>,
+    timeline_items: Option<List<RemovalWire>>,
+    status_check_rollup: Option<RollupWire>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct List<T> {
+    #[serde(default)]
+    page_info: PageWire,
+    // An entry that the token may not see is null.
+    nodes: Vec<Option<T>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PageWire {
+    #[serde(default)]
+    has_previous_page: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ReviewWire {
+    full_database_id: Id,
+    submitted_at: Option<Timestamp>,
+    author: Option<EditorWire>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ThreadWire {
+    is_resolved: bool,
+    resolved_by: Option<PersonWire>,
+    comments: List<CommentWire>,
+}
+
+#[derive(Deserialize)]
+struct PersonWire {
+    login: Login,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CommentWire {
+    full_database_id: Id,
+    created_at: Timestamp,
+    body: String,
+    author: Option<EditorWire>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RemovalWire {
+    created_at: Timestamp,
+    reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct RollupWire {
+    contexts: List<ContextWire>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "__typename")]
+enum ContextWire {
+    CheckRun {
+        name: String,
+        status: String,
+        conclusion: Option<String>,
+    },
+    StatusContext {
+        context: String,
+        state: String,
+    },
+    #[serde(other)]
+    Other,
+}
+
+/// GraphQL writes numbers of 64 bits as text.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct Id(u64);
+
+impl TryFrom<String> for Id {
+    type Error = std::num::ParseIntError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse().map(Self)
+    }
+}
+
+impl<T> List<T> {
+    fn has_all(&self) -> bool {
+        !self.page_info.has_previous_page
+    }
+}
+
+impl ContextWire {
+    fn into_check(self) -> Option<(String, ForgeCheckState)> {
+        match self {
+            Self::CheckRun { name, status, conclusion } => {
+                let conclusion = conclusion.map(|word| word.to_ascii_lowercase());
+                Some((name, run_state(&status.to_ascii_lowercase(), conclusion.as_deref())))
+            }
+            Self::StatusContext { context, state } => Some((context, status_state(&state.to_ascii_lowercase()))),
+            Self::Other => None,
+        }
+    }
+}
+
+impl PullWire {
+    /// What people said, but for threads that somebody else than `own` has resolved.
+    fn said(&mut self, own: Option<&Login>) -> Vec<(Option<Actor>, Said)> {
+        let mut said = Vec::new();
+        for review in self.reviews.iter_mut().flat_map(|list| list.nodes.drain(..)).flatten() {
+            // One that is pending has no time, and only its author sees it.
+            if let Some(at) = review.submitted_at {
+                let event = ReviewEvent::Review(review.full_database_id.0);
+                said.push((review.author.map(Actor::from), Said { event, at }));
+            }
+        }
+        for thread in self.review_threads.nodes.drain(..).flatten() {
+            let by_own = || thread.resolved_by.as_ref().is_some_and(|by| own.is_some_and(|own| by.login.is(own)));
+            if thread.is_resolved && !by_own() {
+                continue;
+            }
+            let remarks = thread.comments.nodes.into_iter().flatten();
+            for remark in remarks.filter(|remark| !remark.body.starts_with(OWN_MARK)) {
+                let event = ReviewEvent::Line(remark.full_database_id.0);
+                said.push((remark.author.map(Actor::from), Said { event, at: remark.created_at }));
+            }
+        }
+        for comment in self.comments.nodes.drain(..).flatten().filter(|comment| is_request(&comment.body)) {
+            let event = ReviewEvent::Comment(comment.full_database_id.0);
+            said.push((comment.author.map(Actor::from), Said { event, at: comment.created_at }));
+        }
+        said
+    }
+
+    fn into_open(mut self, own: Option<&Login>) -> OpenPull {
+        let threads_are_whole = |thread: &Option<ThreadWire>| thread.as_ref().is_none_or(|one| one.comments.has_all());
+        let is_whole = self.reviews.as_ref().is_none_or(List::has_all)
+            && self.review_threads.has_all()
+            && self.review_threads.nodes.iter().all(threads_are_whole);
+        let said = self.said(own);
+        let contexts = self.status_check_rollup.map(|rollup| rollup.contexts.nodes).unwrap_or_default();
+        let removals = self.timeline_items.map(|items| items.nodes).unwrap_or_default();
+        let removal = removals.into_iter().flatten().next();
+        let merge = match (self.mergeable.as_str(), self.merge_state_status.as_str()) {
+            ("CONFLICTING", _) | (_, "DIRTY") => MergeState::Conflicts,
+            (_, "BEHIND") => MergeState::Behind,
+            ("MERGEABLE", _) => MergeState::Fits,
+            _unknown_or_new => MergeState::Unknown,
+        };
+        let status = match self.state.as_str() {
+            "MERGED" => PullStatus::Merged,
+            "OPEN" => PullStatus::Open,
+            _closed_or_new => PullStatus::Closed,
+        };
+        let pull = Pull {
+            number: self.number,
+            status,
+            head: self.head_ref_oid,
+            base: self.base_ref_oid,
+            base_name: self.base_ref_name,
+            merge,
+            html_url: self.url,
+        };
+        OpenPull {
+            pull,
+            updated_at: self.updated_at,
+            said,
+            checks: contexts.into_iter().flatten().filter_map(ContextWire::into_check).collect(),
+            ejected: removal.and_then(|removal| Some((removal.created_at, removal.reason?))).filter(is_mendable),
+            is_whole,
+        }
+    }
+}
+
+/// Whether work on the branch can mend why it left the queue: people take pull requests out, too, and queues are cleared.
+fn is_mendable((_, reason): &(Timestamp, String)) -> bool {
+    let reason = reason.to_ascii_lowercase();
+    ["conflict", "fail", "invalid"].iter().any(|word| reason.contains(word))
+}
+
+impl Pulls<'_> {
+    /// What stands on these pull requests; those that are gone are left out. `own` is the account that asks.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of a query.
+    pub async fn standing(
+        self,
+        numbers: &[PullNumber],
+        own: Option<&Login>,
+    ) -> Result<HashMap<PullNumber, OpenPull>, ForgeError> {
+        let mut found = HashMap::new();
+        for batch in numbers.chunks(BATCH) {
+            for pull in self.standing_of(batch, own).await? {
+                found.insert(pull.pull.number, pull);
+            }
+        }
+        Ok(found)
+    }
+
+    async fn standing_of(self, numbers: &[PullNumber], own: Option<&Login>) -> Result<Vec<OpenPull>, ForgeError> {
+        let (mut parameters, mut fields, mut variables) = (String::new(), String::new(), Map::new());
+        let name = |index: usize| format!("p{index}");
+        for (index, number) in numbers.iter().enumerate() {
+            let name = name(index);
+            parameters.push_str(&format!(", ${name}: Int!"));
+            fields.push_str(&format!(" {name}: pullRequest(number: ${name}) {{ ...facts }}"));
+            variables.insert(name, number.0.into());
+        }
+        let repo = &self.forge.repo;
+        variables.insert("owner".to_owned(), repo.owner().into());
+        variables.insert("name".to_owned(), repo.name().into());
+        let query = format!(
+            "query($owner: String!, $name: String!{parameters}) {{ repository(owner: $owner, name: $name) {{{fields} }} }} {FIELDS}"
+        );
+        let purpose = PullRequestsRead.to("read what stands on the pull requests");
+        let connection = self.forge.connection();
+        if connection.lacks_graphql.load(Ordering::Relaxed) {
+            return Err(ForgeError::NotFound { what: purpose.what.to_owned() });
+        }
+        let answer = connection.query(&query, Value::Object(variables), purpose).await;
+        let mut data = answer.inspect_err(|error| {
+            connection.lacks_graphql.fetch_or(error.is_not_found(), Ordering::Relaxed);
+        })?;
+        let unreadable =
+            |error: serde_json::Error| ForgeError::Unreadable { what: purpose.what.to_owned(), source: error.into() };
+        let mut found = Vec::new();
+        for index in 0..numbers.len() {
+            let one = data["repository"][name(index)].take();
+            if !one.is_null() {
+                found.push(PullWire::deserialize(one).map_err(unreadable)?.into_open(own));
+            }
+        }
+        Ok(found)
+    }
+}
