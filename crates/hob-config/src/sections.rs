@@ -263,6 +263,10 @@ pub struct ReviewSettings {
     pub ci_wait: Duration,
     /// How a branch in review gets what its base has.
     pub update: ReviewUpdate,
+    /// Whether Hob resolves the threads that it has followed.
+    pub resolve: bool,
+    /// Whether a job that failed is run once more before an agent works on it.
+    pub rerun: bool,
 }
 
 /// How a branch in review gets what its base has.

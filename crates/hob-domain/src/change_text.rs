@@ -101,6 +101,12 @@ fn answers_in(summary: &str) -> (BTreeMap<usize, String>, String) {
     (answers, rest.join("\n").trim().to_owned())
 }
 
+/// Whether an answer to a thread says that nothing was done about it: the brief asks to begin it with `No:`.
+pub fn is_declined(answer: &str) -> bool {
+    let word: String = answer.trim_start().chars().take_while(|c| c.is_alphanumeric()).collect();
+    word.eq_ignore_ascii_case("no")
+}
+
 /// `T3: words`, however it is marked up.
 fn thread_line(line: &str) -> Option<(usize, &str)> {
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '`' | '>'));

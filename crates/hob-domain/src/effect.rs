@@ -38,6 +38,11 @@ impl Transition {
             }
             Self::Publish { head, pull, checks } => publish(record, head, pull, checks),
             Self::Rework { events, head } => rework(record, events, head, now),
+            Self::Rerun { failed } => {
+                let sentence = format!("failed jobs run once more: {}", events_in_words(&failed));
+                record.review.reran.extend(failed);
+                sentence
+            }
             Self::Answer { head, checks, answers } => answer(record, head, checks, answers),
             Self::Block(reason) => block(record, reason, now),
             Self::Retry { failure, until } => {

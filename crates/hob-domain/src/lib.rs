@@ -54,7 +54,7 @@ pub use blocked::{BlockKind, BlockReason, Blocked};
 pub use brief::{BriefParts, brief};
 pub use budget::{Allowance, Budget, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound, shown_path};
-pub use change_text::ChangeText;
+pub use change_text::{ChangeText, is_declined};
 pub use command::{Command, command_in, unknown_command};
 pub use commit_identity::{CommitIdentity, noreply_email};
 pub use conflict::{Conflict, ConflictKind};

@@ -95,6 +95,9 @@ pub struct EventAnswer {
     pub thread: Option<u64>,
     /// The words.
     pub text: String,
+    /// Whether its thread is resolved with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub resolves: bool,
 }
 
 /// A pull request's rounds, as the ledger has them.
@@ -122,6 +125,9 @@ pub struct ReviewLog {
     /// The events that are handled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub handled: Vec<ReviewEvent>,
+    /// The checks that failed on the head and were run once more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reran: Vec<ReviewEvent>,
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -172,7 +178,9 @@ impl ReviewLog {
     /// Notes the round's events as handled. Those about a head that is gone now need not be remembered.
     pub(super) fn end(&mut self, head: &Sha) {
         self.handled.append(&mut self.round);
-        self.handled.retain(|event| event.head().is_none_or(|of| of == head));
+        for events in [&mut self.handled, &mut self.reran] {
+            events.retain(|event| event.head().is_none_or(|of| of == head));
+        }
         let over = self.handled.len().saturating_sub(HANDLED_MAX);
         drop(self.handled.drain(..over));
         (self.from, self.answers) = (None, Vec::new());
@@ -184,6 +192,12 @@ impl ReviewLog {
             *self.count_mut(kind) = 1;
         }
         self.answers = Vec::new();
+    }
+
+    /// Whether these are failed checks and nothing else, none of which ran once more on this head.
+    pub fn may_rerun(&self, events: &[ReviewEvent]) -> bool {
+        let fresh = |event: &ReviewEvent| event.kind() == RoundKind::Checks && !self.reran.contains(event);
+        !events.is_empty() && events.iter().all(fresh)
     }
 
     fn is_new(&self, event: &ReviewEvent) -> bool {
@@ -298,8 +312,7 @@ pub fn due(
         MergeState::Behind => Some(ReviewEvent::Behind { head, base }),
         MergeState::Unknown | MergeState::Fits => None,
     };
-    // What left the queue before the head was published left it with other work.
-    let ejected = facts.ejected.filter(|at| *at >= since).map(ReviewEvent::Ejected);
+    let ejected = facts.ejected.map(ReviewEvent::Ejected);
     events.extend(moved.into_iter().chain(ejected).filter(|event| log.is_new(event)));
     events.truncate(ROUND_MAX);
     events
@@ -399,17 +412,28 @@ mod tests {
     }
 
     #[test]
-    fn an_ejection_from_the_merge_queue_counts_once_and_not_for_older_work() {
+    fn an_ejection_from_the_merge_queue_counts_once() {
         let out = PullFacts { ejected: Some(at(50)), ..facts() };
         let mut log = ReviewLog::default();
-        assert_eq!(due(&log, &out, &RULES, at(51), at(60)), [], "another head was in the queue");
-        let events = due(&log, &out, &RULES, at(50), at(60));
+        let events = due_at(&log, &out, 60);
         assert_eq!(events, [ReviewEvent::Ejected(at(50))]);
         log.begin(events, "h".into());
         assert_eq!(log.count(RoundKind::Base), 1);
         log.end(&"h2".into());
-        assert_eq!(due(&log, &out, &RULES, at(50), at(70)), [], "also not with the next head");
-        assert_eq!(due(&log, &PullFacts { ejected: Some(at(80)), ..facts() }, &RULES, at(60), at(90)).len(), 1);
+        assert_eq!(due_at(&log, &out, 70), [], "also not with the next head");
+        assert_eq!(due_at(&log, &PullFacts { ejected: Some(at(80)), ..facts() }, 90).len(), 1);
+    }
+
+    #[test]
+    fn failed_checks_run_again_once_for_a_head_and_only_where_they_are_all() {
+        let red = |name: &str| ReviewEvent::Check { head: "h".into(), name: name.to_owned() };
+        let mut log = ReviewLog::default();
+        assert!(!log.may_rerun(&[]) && !log.may_rerun(&[red("a"), ReviewEvent::Line(1)]));
+        assert!(log.may_rerun(&[red("a")]));
+        log.reran.push(red("a"));
+        assert!(!log.may_rerun(&[red("a")]) && !log.may_rerun(&[red("a"), red("b")]));
+        log.end(&"h2".into());
+        assert!(log.may_rerun(&[red("a")]), "of a head that is gone nothing is remembered");
     }
 
     #[test]

@@ -117,7 +117,7 @@ impl ReviewBrief {
         if !self.threads.is_empty() {
             text.push_str(
                 "\nEnd your summary with one line for each thread, `T1: ` and what you did about it. If you do not agree with \
-                 a thread, change nothing for it and say why in its line.\n",
+                 a thread, change nothing for it, begin its line with `No:` and say why.\n",
             );
         }
         if !self.checks.is_empty() {

@@ -99,6 +99,11 @@ pub enum Transition {
         /// The head that it begins at.
         head: Sha,
     },
+    /// Checks of the forge that failed run once more before a round begins.
+    Rerun {
+        /// The checks that failed.
+        failed: Vec<ReviewEvent>,
+    },
     /// The round's work is pushed, and this is to be said of it.
     Answer {
         /// The branch's tip.
@@ -253,6 +258,7 @@ impl Transition {
             Self::Pause(_) => "pause",
             Self::Resume { .. } => "resume",
             Self::Rework { .. } => "rework",
+            Self::Rerun { .. } => "rerun",
             Self::Answer { .. } => "answer",
             Self::RetryNow { .. } => "retry now",
             Self::Reject(_) => "reject",
@@ -287,6 +293,7 @@ impl Transition {
             Self::Pause(_) => (state != Done).then_some(if working { Ready } else { state }),
             Self::Resume { .. } => (record.paused.is_some() || record.asks_for_a_pause()).then_some(state),
             Self::Rework { .. } => (state == InReview && record.pull_request.is_some()).then_some(Assigned),
+            Self::Rerun { .. } => (state == InReview).then_some(InReview),
             Self::Answer { .. } => (state == InProgress && record.review.is_under_way()).then_some(InProgress),
             Self::RetryNow { .. } => (state == Ready).then_some(Ready),
             Self::Reject(_) => (state == InReview).then_some(Blocked),
@@ -395,6 +402,7 @@ mod tests {
             (Transition::Reconcile { what: failure() }, same(&State::ALL)),
             // What depends on more than the state: see the tests below.
             (Transition::Rework { events: Vec::new(), head: Sha("h".to_owned()) }, Vec::new()),
+            (Transition::Rerun { failed: Vec::new() }, vec![(InReview, InReview)]),
             (Transition::Answer { head: Sha("h".to_owned()), checks: None, answers: Vec::new() }, Vec::new()),
             (Transition::RefusalShown, Vec::new()),
             (Transition::Resume { by: "ann".into() }, Vec::new()),

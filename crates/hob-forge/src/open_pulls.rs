@@ -150,7 +150,7 @@ enum ContextWire {
 /// GraphQL writes numbers of 64 bits as text.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
-struct Id(u64);
+pub(super) struct Id(pub(super) u64);
 
 impl TryFrom<String> for Id {
     type Error = std::num::ParseIntError;

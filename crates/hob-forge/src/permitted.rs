@@ -5,10 +5,12 @@
 //!   branch, a release, a setting or an account.
 //! - The only refs that are written are those of a ledger.
 //! - No issue is opened: the one call that could has an empty title, which every forge refuses. It asks for the permission.
-//! - GraphQL is asked, and told nothing.
+//! - GraphQL is asked, and told one thing: that threads of a review are resolved.
 
 use http::Method;
 use serde_json::Value;
+
+use crate::threads::resolve_threads;
 
 /// The path of GraphQL among those of the API's calls.
 pub(super) const GRAPHQL: &str = "/graphql";
@@ -45,7 +47,8 @@ const READS: [&str; 27] = [
 ];
 
 /// Writes below `/repos/OWNER/NAME`, and the members that their bodies may have.
-const WRITES: [(Method, &str, &[&str]); 12] = [
+const WRITES: [(Method, &str, &[&str]); 13] = [
+    (Method::POST, "actions/runs/*/rerun-failed-jobs", &[]),
     (Method::POST, "issues/*/comments", &["body"]),
     (Method::PATCH, "issues/comments/*", &["body"]),
     (Method::POST, "issues/comments/*/reactions", &["content"]),
@@ -76,7 +79,9 @@ pub(super) fn is_permitted(method: &Method, path: &str, body: Option<&Value>) ->
     let path = path.split('?').next().unwrap_or_default();
     if path == GRAPHQL {
         let query = body.and_then(|body| body["query"].as_str()).unwrap_or_default();
-        return method == Method::POST && query.starts_with("query") && !query.contains("mutation");
+        let asks = query.starts_with("query") && !query.contains("mutation");
+        let resolves = || query == resolve_threads(query.matches("resolveReviewThread").count());
+        return method == Method::POST && (asks || resolves());
     }
     let Some(path) = path.strip_prefix('/') else { return false };
     // The names of refs and of files may be asked for by how they begin, up to a slash.
@@ -177,6 +182,8 @@ mod tests {
             ("GET", "/repos/a/b/git/trees/1?recursive=1", json!(null)),
             ("POST", "/repos/a/b/issues", json!({"title": ""})),
             ("POST", "/graphql", json!({"query": "query($a: Int!) { x }", "variables": {"a": "mutation"}})),
+            ("POST", "/graphql", json!({"query": resolve_threads(3), "variables": {"t0": "a", "t1": "b", "t2": "c"}})),
+            ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({})),
             ("POST", "/app/installations/1/access_tokens", json!(null)),
         ] {
             assert!(sends(method, path, &body), "{method} {path} {body}");
@@ -189,6 +196,10 @@ mod tests {
             ("PATCH", "/repos/a/b/pulls/7", json!({"draft": false})),
             ("POST", "/graphql", json!({"query": "mutation { markPullRequestReadyForReview }"})),
             ("POST", "/graphql", json!({"query": "query { x } mutation { mergePullRequest }"})),
+            ("POST", "/graphql", json!({"query": format!("{} mutation {{ x }}", resolve_threads(1))})),
+            ("POST", "/graphql", json!({"query": resolve_threads(1).replace("resolve", "unresolve")})),
+            ("POST", "/repos/a/b/actions/runs/7/rerun", json!({})),
+            ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({"enable_debug_logging": true})),
             // Another base, state or branch.
             ("PATCH", "/repos/a/b/pulls/7", json!({"base": "release"})),
             ("PATCH", "/repos/a/b/pulls/7", json!({"state": "closed"})),

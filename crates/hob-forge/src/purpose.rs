@@ -26,6 +26,8 @@ pub(super) enum TokenPermission {
     StatusesRead,
     /// To read jobs of workflows and their logs.
     ActionsRead,
+    /// To let jobs of workflows run again.
+    ActionsWrite,
 }
 
 impl TokenPermission {
@@ -53,6 +55,7 @@ impl fmt::Display for TokenPermission {
             Self::ChecksRead => "checks: read",
             Self::StatusesRead => "commit statuses: read",
             Self::ActionsRead => "actions: read",
+            Self::ActionsWrite => "actions: write",
         })
     }
 }

@@ -3,7 +3,7 @@
 use hob_domain::{PullNumber, Sha};
 
 use crate::{
-    Comments, Forge, HeadChecks, Issues, JobLog, Labels, Ledger, Pulls, Repository, RepositoryLedger, Reviews,
+    Comments, FailedJob, Forge, HeadChecks, Issues, Labels, Ledger, Pulls, Repository, RepositoryLedger, Reviews,
 };
 
 impl Forge {
@@ -42,9 +42,9 @@ impl Forge {
         HeadChecks { forge: self, sha }
     }
 
-    /// What one of its jobs printed.
-    pub fn job_log(&self, job: u64) -> JobLog<'_> {
-        JobLog { forge: self, job }
+    /// One of its jobs that failed.
+    pub fn failed_job(&self, job: u64) -> FailedJob<'_> {
+        FailedJob { forge: self, job }
     }
 
     /// The ledgers of its issues.

@@ -44,6 +44,21 @@ impl World {
         remarks.as_array().unwrap().iter().map(one).collect()
     }
 
+    /// The threads, each with what it begins with and whether it is resolved.
+    async fn threads(&self, pull: u64) -> Vec<(String, String, bool)> {
+        let query = format!(
+            "{{ repository(owner: \"acme\", name: \"site\") {{ pullRequest(number: {pull}) {{ reviewThreads(first: 100) {{ \
+             nodes {{ id isResolved comments(first: 1) {{ nodes {{ body }} }} }} }} }} }} }}"
+        );
+        let data = self.queries("ann", &query).await;
+        let nodes = data["repository"]["pullRequest"]["reviewThreads"]["nodes"].as_array().unwrap().clone();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let one = |node: &Value| {
+            (text(&node["id"]), text(&node["comments"]["nodes"][0]["body"]), node["isResolved"].as_bool().unwrap())
+        };
+        nodes.iter().map(one).collect()
+    }
+
     async fn head(&self, pull: u64) -> String {
         self.look(&format!("/pulls/{pull}")).await["head"]["sha"].as_str().unwrap().to_owned()
     }
@@ -74,6 +89,8 @@ async fn a_review_with_three_threads_is_worked_on_and_each_is_answered_once() {
     for (answer, says) in answers.iter().zip(["Done, in capitals.", "Done too.", "No: three is a name."]) {
         assert!(answer.ends_with(&format!("-->\n{says}\n\nIn {head}.\n")), "{answer}");
     }
+    let resolved: Vec<bool> = world.threads(pull).await.into_iter().map(|(.., resolved)| resolved).collect();
+    assert_eq!(resolved, [true, true, false], "the one that it disagrees with stays open");
     let said = world.said(pull).await;
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].text.contains("Shouted where it was asked.") && !said[0].text.contains("T1:"), "{said:?}");
@@ -112,6 +129,33 @@ async fn comments_on_lines_count_when_they_are_quiet_and_strangers_never() {
     assert!(brief.contains("hob: Done, in capitals.") && brief.contains("ann: Louder still."), "{brief}");
     let remarks = world.remarks(pull).await;
     assert_eq!(remarks.iter().filter(|(author, ..)| author == "hob").count(), 2, "{remarks:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_thread_that_a_person_resolved_asks_for_nothing_and_one_of_hobs_may_go_on() {
+    let world = World::with_agent(WRITES_LINES).check("test -f done.txt").start().await;
+    world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    world.reviews("ann", pull, ("COMMENT", ""), &[(1, "Louder?"), (2, "Louder.")]).await;
+    let resolve = async |thread: &str| {
+        let query =
+            format!("mutation {{ resolveReviewThread(input: {{threadId: \"{thread}\"}}) {{ thread {{ id }} }} }}");
+        world.queries("ann", &query).await;
+    };
+    resolve(&world.threads(pull).await[0].0).await;
+    world.forge.advance(world.settings.review.settle);
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let own = |remarks: Vec<(String, u64, String)>| remarks.into_iter().filter(|(author, ..)| author == "hob").count();
+    assert_eq!(own(world.remarks(pull).await), 1, "only the one that was open");
+    // Hob resolved it, and she is not content.
+    assert!(world.threads(pull).await[1].2);
+    let second = world.remarks(pull).await[1].1;
+    let reply = format!("/pulls/{pull}/comments/{second}/replies");
+    world.call("ann", Method::POST, &reply, json!({"body": "Louder still."})).await;
+    world.forge.advance(world.settings.review.settle);
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    assert_eq!(own(world.remarks(pull).await), 2);
     world.finish().await;
 }
 

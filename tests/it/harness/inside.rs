@@ -26,7 +26,8 @@ type NoAnswer = Box<dyn std::error::Error + Send + Sync>;
 /// Asks the forge's API as `login`; the status, and the body where it is JSON.
 pub(super) async fn ask(router: Router, login: &str, method: Method, path: &str, body: &Value) -> (u16, Value) {
     let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
-    let request = Request::builder().method(method).uri(format!("/api/v3{path}"));
+    let base = if path == "/graphql" { "/api" } else { "/api/v3" };
+    let request = Request::builder().method(method).uri(format!("{base}{path}"));
     let request = request.header(header::AUTHORIZATION, format!("Bearer token-of-{login}")).body(body).unwrap();
     let answer = router.oneshot(request).await.unwrap();
     let status = answer.status().as_u16();
@@ -82,7 +83,7 @@ fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>) -> Octocrab {
     built.unwrap_or_else(|never| match never {})
 }
 
-/// Whether a request changes anything on the forge: the client asks GraphQL nothing but queries.
+/// Whether a request changes anything on the forge. Of GraphQL the client asks queries, and one mutation, which it may repeat.
 pub(super) fn is_write(method: &Method, path: &str) -> bool {
     method != Method::GET && !path.ends_with("/graphql")
 }

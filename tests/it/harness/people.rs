@@ -27,6 +27,14 @@ impl World {
         self.send("acme/site", login, method, path, body).await
     }
 
+    /// Asks GraphQL as `login`.
+    pub(crate) async fn queries(&self, login: &str, query: &str) -> Value {
+        let body = json!({"query": query});
+        let (status, mut value) = ask(self.forge.router(), login, Method::POST, "/graphql", &body).await;
+        assert!(status == 200 && value["errors"].is_null(), "{query}: {status} {value}");
+        value["data"].take()
+    }
+
     async fn send(&self, repo: &str, login: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
         ask(self.forge.router(), login, method, &format!("/repos/{repo}{path}"), &body).await
     }

@@ -7,7 +7,7 @@
 use hob_config::Limits;
 use hob_domain::{
     AccountKind, BlockReason, ChangeText, EventAnswer, IssueNumber, Login, PullNumber, ReviewBrief, ReviewEvent,
-    ReviewLog, RoundKind, Sha, Transition, answer_body, answered_by, events_in_words,
+    ReviewLog, RoundKind, Sha, Transition, answer_body, answered_by, events_in_words, is_declined,
 };
 
 use crate::{
@@ -82,13 +82,14 @@ fn answers(brief: &ReviewBrief, change: &ChangeText, commit: Option<&Sha>) -> Ve
     let written = brief.reviews.iter().filter(|(_, _, body)| !body.trim().is_empty() || brief.threads.is_empty());
     if let Some(to) = conversation.chain(written.map(|(id, ..)| ReviewEvent::Review(*id))).next() {
         let text = answer_body(&to, summary, commit);
-        answers.push(EventAnswer { to, thread: None, text });
+        answers.push(EventAnswer { to, thread: None, text, resolves: false });
     }
     for (number, thread) in brief.threads.iter().enumerate() {
         let said = change.answers.get(&(number + 1)).map_or(summary, String::as_str);
         let to = ReviewEvent::Line(thread.newest);
         let text = answer_body(&to, said, commit);
-        answers.push(EventAnswer { to, thread: Some(thread.first), text });
+        let resolves = commit.is_some() && !is_declined(said);
+        answers.push(EventAnswer { to, thread: Some(thread.first), text, resolves });
     }
     answers
 }
@@ -131,7 +132,24 @@ async fn say(worker: &Worker, job: &Job<'_>, look: Look) -> Result<(), WorkError
             said = own_answers(worker, pull).await?;
         }
     }
+    resolve(worker, job, pull).await;
     Ok(())
+}
+
+/// Resolves the threads that were followed. Those that were not stay open, and where it fails, people resolve them.
+async fn resolve(worker: &Worker, job: &Job<'_>, pull: PullNumber) {
+    if !worker.settings.review.resolve {
+        return;
+    }
+    let lease = &job.held.lease;
+    let answers = lease.record().review.answers;
+    let first: Vec<u64> = answers.iter().filter(|answer| answer.resolves).filter_map(|answer| answer.thread).collect();
+    if first.is_empty() {
+        return;
+    }
+    if let Err(error) = worker.forge.reviews(pull).resolve(lease, &first).await {
+        tracing::warn!(issue = job.number().0, %error, "threads that were followed stay open: {error}");
+    }
 }
 
 /// The comments on the pull request by the token's own account; all of them where nobody knows which account that is.

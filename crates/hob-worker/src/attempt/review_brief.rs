@@ -112,7 +112,7 @@ async fn failed_checks(worker: &Worker, events: &[ReviewEvent]) -> Result<Vec<Fa
 async fn read_closely(worker: &Worker, head: &Sha, check: &HeadCheck) -> Result<Option<JobFailure>, WorkError> {
     let Some(run) = check.run else { return Ok(None) };
     if check.is_job && !worker.logs_are_hidden.load(Ordering::Relaxed) {
-        match worker.forge.job_log(run).failure().await {
+        match worker.forge.failed_job(run).failure().await {
             Ok(failure) if !failure.log.trim().is_empty() => return Ok(Some(failure)),
             Ok(_empty) => {}
             Err(error) => {

@@ -6,6 +6,7 @@ mod outcome;
 #[expect(clippy::module_inception, reason = "the folder's entry point, named by what it does")]
 mod reconcile;
 mod repair;
+mod rerun;
 mod unblock;
 
 pub use control::{Requested, kill_switch, pause, repository_record, resume, terminate};

@@ -18,6 +18,7 @@ use crate::{
         control::{carry_out, seek_command},
         outcome::Reconciled,
         repair::{find_traces, rebuild, return_to_review},
+        rerun::rerun,
         unblock::seek_answer,
     },
     transition::{acquire, acquire_and_end, comment, release, show_and_release},
@@ -169,6 +170,10 @@ async fn rework(
     if let Some(by) = cancelled_by(worker, &observed, &events).await? {
         acquire_and_end(worker, observed, base, Ending::Terminated(by)).await?;
         return Ok(Reconciled::UpToDate);
+    }
+    let log = observed.record().map(|record| &record.review);
+    if worker.settings.review.rerun && log.is_some_and(|log| log.may_rerun(&events)) {
+        return rerun(worker, observed, (events, head), base).await;
     }
     attempt_where_room(worker, observed, Transition::Rework { events, head }, base).await
 }

@@ -1,6 +1,6 @@
 //! Checks of the forge that fail on a pull request: what the agent gets to see of them.
 
-use github_emulator::{Annotation, Job, JobConclusion, JobStep};
+use github_emulator::{Annotation, Job, JobChange, JobConclusion, JobStep};
 use http::Method;
 use serde_json::json;
 
@@ -86,5 +86,29 @@ async fn without_the_log_a_failed_job_still_begins_a_round() {
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
     let brief = world.briefs(issue)[1].clone();
     assert!(brief.contains("failed check `test`") && brief.contains("exit code 101"), "{brief}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn where_it_may_a_failed_job_runs_once_more_before_an_agent_does() {
+    let world = World::with_agent(MENDS).check("test -f done.txt").set("review.rerun", "true").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    let head = world.head(pull).await;
+    world.forge.create_job(&repo_on_forge(), &failed_job(&head)).unwrap();
+    let newest = async || {
+        let runs = world.look(&format!("/commits/{head}/check-runs")).await["check_runs"].clone();
+        (runs[0]["id"].as_u64().unwrap(), runs[0]["status"].clone())
+    };
+    let first = newest().await.0;
+    assert_eq!(world.run().await.worked, 0, "{:?}", world.failures());
+    let (again, status) = newest().await;
+    assert!(again != first && status == "queued", "{status}");
+    assert_eq!(world.run().await.worked, 0, "it has not ended");
+    let failed = JobChange { conclusion: Some(JobConclusion::Failure), ..JobChange::default() };
+    world.forge.change_job(&repo_on_forge(), again, &failed).unwrap();
+    assert_eq!(world.run().await.worked, 1, "not a third time: {:?}", world.failures());
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.review.ci_rounds, record.review.reran.len()), (1, 0), "the head is another one");
     world.finish().await;
 }

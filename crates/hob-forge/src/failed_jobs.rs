@@ -1,13 +1,18 @@
-//! What a job of GitHub Actions printed where it failed.
+//! Jobs of GitHub Actions that failed: what they printed, and running them once more.
 //!
 //! # Flow
 //! The job names its failed step. Its log is at an address of its own, which the API answers with and which is good for a
 //! minute: it is asked for without the token. <https://docs.github.com/rest/actions/workflow-jobs>
 
 use hob_domain::{Timestamp, failing_part};
+use http::Method;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use crate::{Forge, ForgeError, TokenPermission::ActionsRead};
+use crate::{
+    Forge, ForgeError, HeldLease,
+    TokenPermission::{ActionsRead, ActionsWrite},
+};
 
 /// Bytes of the log that are kept, from its end.
 const TAIL: usize = 1 << 20;
@@ -23,6 +28,7 @@ pub struct JobFailure {
 
 #[derive(Serialize, Deserialize)]
 struct JobWire {
+    run_id: u64,
     #[serde(default)]
     steps: Vec<StepWire>,
 }
@@ -37,20 +43,35 @@ struct StepWire {
 
 /// One job.
 #[derive(Debug, Clone, Copy)]
-pub struct JobLog<'a> {
+pub struct FailedJob<'a> {
     pub(super) forge: &'a Forge,
     /// Its id, which is that of its check run.
     pub(super) job: u64,
 }
 
-impl JobLog<'_> {
+impl FailedJob<'_> {
+    fn path(self) -> String {
+        self.forge.path(&format!("/actions/jobs/{}", self.job))
+    }
+
+    async fn wire(self) -> Result<JobWire, ForgeError> {
+        self.forge.get(&self.path(), ActionsRead.to("read a job")).await
+    }
+
+    /// The run of a workflow that it belongs to.
+    ///
+    /// # Errors
+    /// As of [`failure`](Self::failure).
+    pub async fn run(self) -> Result<u64, ForgeError> {
+        Ok(self.wire().await?.run_id)
+    }
+
     /// Which step failed, and what it printed.
     ///
     /// # Errors
     /// [`ForgeError::Forbidden`] where the token may not see it, [`ForgeError::NotFound`] where it is gone.
     pub async fn failure(self) -> Result<JobFailure, ForgeError> {
-        let path = self.forge.path(&format!("/actions/jobs/{}", self.job));
-        let job: JobWire = self.forge.get(&path, ActionsRead.to("read a job")).await?;
+        let (job, path) = (self.wire().await?, self.path());
         let failed = |step: &StepWire| matches!(step.conclusion.as_deref(), Some("failure" | "timed_out"));
         let step = job.steps.into_iter().find(failed);
         let purpose = ActionsRead.to("read the log of a job");
@@ -58,5 +79,18 @@ impl JobLog<'_> {
         let (from, until) = step.as_ref().map_or((None, None), |step| (step.started_at, step.completed_at));
         let log = failing_part(&String::from_utf8_lossy(&log), from, until);
         Ok(JobFailure { step: step.map(|step| step.name), log })
+    }
+}
+
+impl Forge {
+    /// Lets the jobs of a run that failed run once more.
+    ///
+    /// # Errors
+    /// [`ForgeError::Forbidden`] where the token may not, or the run cannot run again.
+    pub async fn rerun_failed_jobs(&self, lease: &HeldLease, run: u64) -> Result<(), ForgeError> {
+        let path = self.path(&format!("/actions/runs/{run}/rerun-failed-jobs"));
+        let purpose = ActionsWrite.to("let failed jobs run once more");
+        self.create_held::<Value>(lease, (Method::POST, &path), &json!({}), purpose).await?;
+        Ok(())
     }
 }

@@ -1,0 +1,85 @@
+//! Resolving threads of a review. Only GraphQL knows threads: the REST API has their comments.
+//! <https://docs.github.com/graphql/reference/mutations#resolvereviewthread>
+
+use hob_domain::PullNumber;
+use http::Method;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    ForgeError, HeldLease, Reviews,
+    TokenPermission::{PullRequestsRead, PullRequestsWrite},
+    open_pulls::Id,
+    permitted::GRAPHQL,
+};
+
+const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
+    pullRequest(number: $number) { reviewThreads(last: 100) { nodes { id isResolved comments(first: 1) { nodes { \
+    fullDatabaseId } } } } } } }";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ThreadWire {
+    id: String,
+    is_resolved: bool,
+    comments: CommentsWire,
+}
+
+#[derive(Deserialize)]
+struct CommentsWire {
+    nodes: Vec<CommentWire>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CommentWire {
+    full_database_id: Id,
+}
+
+/// The one mutation that resolves so many threads.
+pub(super) fn resolve_threads(threads: usize) -> String {
+    let parameters: Vec<String> = (0..threads).map(|index| format!("$t{index}: ID!")).collect();
+    let fields = (0..threads)
+        .map(|index| format!(" t{index}: resolveReviewThread(input: {{threadId: $t{index}}}) {{ thread {{ id }} }}"));
+    format!("mutation({}) {{{} }}", parameters.join(", "), fields.collect::<String>())
+}
+
+impl Reviews<'_> {
+    /// Resolves the threads that these comments begin, those of them that are open among the newest hundred.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the query or the write; [`ForgeError::Refused`] where some could not be resolved.
+    pub async fn resolve(self, lease: &HeldLease, first: &[u64]) -> Result<(), ForgeError> {
+        let open = self.open_threads(self.pull, first).await?;
+        if open.is_empty() {
+            return Ok(());
+        }
+        let purpose = PullRequestsWrite.to("resolve threads");
+        let variables: Map<String, Value> =
+            open.iter().enumerate().map(|(index, id)| (format!("t{index}"), id.as_str().into())).collect();
+        let body = json!({ "query": resolve_threads(open.len()), "variables": variables });
+        let answer: Value = self.forge.write_held(lease, (Method::POST, GRAPHQL), &body, purpose).await?;
+        match answer["errors"][0]["message"].as_str() {
+            None => Ok(()),
+            Some(message) => {
+                let (what, message) = (purpose.what.to_owned(), message.to_owned());
+                Err(ForgeError::Refused { what, status: 200, message })
+            }
+        }
+    }
+
+    async fn open_threads(self, pull: PullNumber, first: &[u64]) -> Result<Vec<String>, ForgeError> {
+        let repo = self.forge.repo();
+        let variables = json!({ "owner": repo.owner(), "name": repo.name(), "number": pull.0 });
+        let purpose = PullRequestsRead.to("read the threads");
+        let mut data = self.forge.connection().query(QUERY, variables, purpose).await?;
+        let threads = data["repository"]["pullRequest"]["reviewThreads"]["nodes"].take();
+        let threads = Vec::<ThreadWire>::deserialize(threads)
+            .map_err(|error| ForgeError::Unreadable { what: purpose.what.to_owned(), source: error.into() })?;
+        let begins = |thread: &ThreadWire| {
+            thread.comments.nodes.first().is_some_and(|comment| first.contains(&comment.full_database_id.0))
+        };
+        let open = threads.into_iter().filter(|thread| !thread.is_resolved && begins(thread));
+        Ok(open.map(|thread| thread.id).collect())
+    }
+}

@@ -1,0 +1,50 @@
+//! Running failed jobs of the forge once more, before an agent works on what may only be flaky.
+//!
+//! # Guarantees
+//! The ledger says that they run again before the forge is asked: a worker that dies in between leaves them to a round, and no
+//! job of a head is run again twice.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use hob_domain::{ForgeCheckState, ReviewEvent, Sha, Transition};
+use hob_forge::BaseBranch;
+
+use crate::{
+    WorkError, Worker,
+    observe::Observed,
+    pull_facts::head_checks,
+    reconcile::outcome::Reconciled,
+    transition::{HeldIssue, acquire, release},
+};
+
+/// Lets the jobs among these checks of the head run once more. Those that cannot are worked on at the next poll.
+pub(super) async fn rerun(
+    worker: &Worker,
+    observed: Observed,
+    (failed, head): (Vec<ReviewEvent>, Sha),
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let held = acquire(worker, observed, base, Transition::Rerun { failed: failed.clone() }).await?;
+    if let Err(error) = run_again(worker, &held, &failed, &head).await {
+        tracing::warn!(issue = held.issue.number.0, %error, "failed jobs do not run once more: {error}");
+    }
+    release(worker, &held).await?;
+    Ok(Reconciled::UpToDate)
+}
+
+async fn run_again(worker: &Worker, held: &HeldIssue, failed: &[ReviewEvent], head: &Sha) -> Result<(), WorkError> {
+    let is_it =
+        |name: &str| failed.iter().any(|event| matches!(event, ReviewEvent::Check { name: of, .. } if of == name));
+    let mut runs = BTreeSet::new();
+    for check in head_checks(worker, head).await? {
+        if let Some(job) = check.run.filter(|_| check.is_job && check.state == ForgeCheckState::Failed)
+            && is_it(&check.name)
+        {
+            runs.insert(worker.forge.failed_job(job).run().await?);
+        }
+    }
+    for run in runs {
+        worker.forge.rerun_failed_jobs(&held.lease, run).await?;
+    }
+    Ok(())
+}
