@@ -343,6 +343,10 @@ mod tests {
         Refusal { event: None, actor: None, reason: "no".to_owned(), at: Timestamp::UNIX_EPOCH }
     }
 
+    fn failed_check() -> ReviewEvent {
+        ReviewEvent::Check { head: Sha("h".to_owned()), name: "test".to_owned() }
+    }
+
     fn pause() -> Pause {
         Pause { by: "ann".into(), since: now(), reason: String::new() }
     }
@@ -402,7 +406,7 @@ mod tests {
             (Transition::Reconcile { what: failure() }, same(&State::ALL)),
             // What depends on more than the state: see the tests below.
             (Transition::Rework { events: Vec::new(), head: Sha("h".to_owned()) }, Vec::new()),
-            (Transition::Rerun { failed: Vec::new() }, vec![(InReview, InReview)]),
+            (Transition::Rerun { failed: vec![failed_check()] }, vec![(InReview, InReview)]),
             (Transition::Answer { head: Sha("h".to_owned()), checks: None, answers: Vec::new() }, Vec::new()),
             (Transition::RefusalShown, Vec::new()),
             (Transition::Resume { by: "ann".into() }, Vec::new()),
@@ -453,6 +457,7 @@ mod tests {
         reject | the pull request 9 was closed without a merge
         request | ann asked to pause the work
         requeue | requeued: no
+        rerun | failed jobs run once more: the check `test` failed
         retry | attempt 1 failed, the next starts after 00:16:40 UTC: no
         retry now | ann asked to try again now
         return to review | the pull request 9 is open again
@@ -475,6 +480,29 @@ mod tests {
                 assert_eq!(lease(&next), lease(&record), "{transition:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_round_in_review_begins_is_answered_and_ends() {
+        let head = || Sha("h".to_owned());
+        let review = Record { pull_request: Some(PullNumber(9)), ..record_at(State::InReview) };
+        let rework = Transition::Rework { events: vec![failed_check(), ReviewEvent::Line(7)], head: head() };
+        let answer = Transition::Answer { head: Sha("i".to_owned()), checks: None, answers: Vec::new() };
+        assert!(apply(&review, answer.clone(), now()).is_err(), "no round is under way");
+        let (begun, sentence) = apply(&review, rework, now()).unwrap();
+        assert_eq!((begun.state, begun.attempt, begun.round), (State::Assigned, 1, review.round + 1));
+        assert_eq!((begun.review.rounds, begun.review.ci_rounds), (1, 1));
+        assert!(sentence.starts_with("round 1 in review: 1 comment on lines, the check `test` failed;"), "{sentence}");
+        let (agent, branch) = ("native".to_owned(), "hob/1".to_owned());
+        let start = Transition::StartAgent { agent, branch, base: head(), session: RunId("r".to_owned()) };
+        let (started, _) = apply(&begun, start, now()).unwrap();
+        let (told, _) = apply(&started, answer, now()).unwrap();
+        assert_eq!((told.state, told.head_sha.clone()), (State::InProgress, Some(Sha("i".to_owned()))));
+        let publish = Transition::Publish { head: Sha("i".to_owned()), pull: PullNumber(9), checks: None };
+        let (ended, sentence) = apply(&told, publish, now()).unwrap();
+        assert_eq!(sentence, "round 1 in review is done: 1 comment on lines, the check `test` failed");
+        assert_eq!((ended.state, ended.review.round.len()), (State::InReview, 0));
+        assert_eq!(ended.review.handled, [ReviewEvent::Line(7)], "the check was on a head that is gone");
     }
 
     #[test]

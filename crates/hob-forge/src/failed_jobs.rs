@@ -82,15 +82,22 @@ impl FailedJob<'_> {
     }
 }
 
-impl Forge {
-    /// Lets the jobs of a run that failed run once more.
+/// A run of a workflow.
+#[derive(Debug, Clone, Copy)]
+pub struct WorkflowRun<'a> {
+    pub(super) forge: &'a Forge,
+    pub(super) id: u64,
+}
+
+impl WorkflowRun<'_> {
+    /// Lets its jobs that failed run once more.
     ///
     /// # Errors
     /// [`ForgeError::Forbidden`] where the token may not, or the run cannot run again.
-    pub async fn rerun_failed_jobs(&self, lease: &HeldLease, run: u64) -> Result<(), ForgeError> {
-        let path = self.path(&format!("/actions/runs/{run}/rerun-failed-jobs"));
+    pub async fn rerun_failed_jobs(self, lease: &HeldLease) -> Result<(), ForgeError> {
+        let path = self.forge.path(&format!("/actions/runs/{}/rerun-failed-jobs", self.id));
         let purpose = ActionsWrite.to("let failed jobs run once more");
-        self.create_held::<Value>(lease, (Method::POST, &path), &json!({}), purpose).await?;
+        self.forge.create_held::<Value>(lease, (Method::POST, &path), &json!({}), purpose).await?;
         Ok(())
     }
 }

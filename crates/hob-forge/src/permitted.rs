@@ -10,7 +10,7 @@
 use http::Method;
 use serde_json::Value;
 
-use crate::threads::resolve_threads;
+use crate::mutations::resolve_threads;
 
 /// The path of GraphQL among those of the API's calls.
 pub(super) const GRAPHQL: &str = "/graphql";

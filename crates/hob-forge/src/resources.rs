@@ -4,6 +4,7 @@ use hob_domain::{PullNumber, Sha};
 
 use crate::{
     Comments, FailedJob, Forge, HeadChecks, Issues, Labels, Ledger, Pulls, Repository, RepositoryLedger, Reviews,
+    WorkflowRun,
 };
 
 impl Forge {
@@ -45,6 +46,11 @@ impl Forge {
     /// One of its jobs that failed.
     pub fn failed_job(&self, job: u64) -> FailedJob<'_> {
         FailedJob { forge: self, job }
+    }
+
+    /// A run of one of its workflows.
+    pub fn workflow_run(&self, id: u64) -> WorkflowRun<'_> {
+        WorkflowRun { forge: self, id }
     }
 
     /// The ledgers of its issues.

@@ -1,5 +1,4 @@
 //! Resolving threads of a review. Only GraphQL knows threads: the REST API has their comments.
-//! <https://docs.github.com/graphql/reference/mutations#resolvereviewthread>
 
 use hob_domain::PullNumber;
 use http::Method;
@@ -9,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     ForgeError, HeldLease, Reviews,
     TokenPermission::{PullRequestsRead, PullRequestsWrite},
+    mutations::resolve_threads,
     open_pulls::Id,
     permitted::GRAPHQL,
 };
@@ -34,14 +34,6 @@ struct CommentsWire {
 #[serde(rename_all = "camelCase")]
 struct CommentWire {
     full_database_id: Id,
-}
-
-/// The one mutation that resolves so many threads.
-pub(super) fn resolve_threads(threads: usize) -> String {
-    let parameters: Vec<String> = (0..threads).map(|index| format!("$t{index}: ID!")).collect();
-    let fields = (0..threads)
-        .map(|index| format!(" t{index}: resolveReviewThread(input: {{threadId: $t{index}}}) {{ thread {{ id }} }}"));
-    format!("mutation({}) {{{} }}", parameters.join(", "), fields.collect::<String>())
 }
 
 impl Reviews<'_> {

@@ -44,7 +44,7 @@ async fn run_again(worker: &Worker, held: &HeldIssue, failed: &[ReviewEvent], he
         }
     }
     for run in runs {
-        worker.forge.rerun_failed_jobs(&held.lease, run).await?;
+        worker.forge.workflow_run(run).rerun_failed_jobs(&held.lease).await?;
     }
     Ok(())
 }

@@ -1,0 +1,10 @@
+//! The mutations that GraphQL is sent: what `permitted` lets pass is compared with these, to the letter.
+
+/// Resolves so many threads, `$t0` and on.
+/// <https://docs.github.com/graphql/reference/mutations#resolvereviewthread>
+pub(super) fn resolve_threads(threads: usize) -> String {
+    let parameters: Vec<String> = (0..threads).map(|index| format!("$t{index}: ID!")).collect();
+    let fields = (0..threads)
+        .map(|index| format!(" t{index}: resolveReviewThread(input: {{threadId: $t{index}}}) {{ thread {{ id }} }}"));
+    format!("mutation({}) {{{} }}", parameters.join(", "), fields.collect::<String>())
+}
