@@ -101,13 +101,16 @@ fn named(checks: Vec<HeadCheck>) -> Vec<(String, ForgeCheckState)> {
 async fn known(worker: &Worker, followed: &Followed<'_>) -> Option<Arc<Found>> {
     let found = worker.found_pulls.get(followed.pull)?;
     let open = &found.open;
+    let may_be_same = open.pull.merge != MergeState::Unknown
+        && open.updated_at == followed.updated_at
+        && open.updated_at + SAME_SECOND < found.asked_at;
+    if !may_be_same {
+        return None;
+    }
     // One list for all pull requests.
     let heads = worker.forge.repository().tips(&worker.settings.workspace.branch_prefix).await.ok()?;
-    let is_same = open.pull.merge != MergeState::Unknown
-        && open.updated_at == followed.updated_at
-        && open.updated_at + SAME_SECOND < found.asked_at
-        && followed.branch.is_some_and(|branch| heads.get(branch) == Some(&open.pull.head))
-        && tip(worker, &open.pull.base_name).await.is_ok_and(|now| now == found.tip);
+    let head_is_same = followed.branch.is_some_and(|branch| heads.get(branch) == Some(&open.pull.head));
+    let is_same = head_is_same && tip(worker, &open.pull.base_name).await.is_ok_and(|now| now == found.tip);
     is_same.then_some(found)
 }
 

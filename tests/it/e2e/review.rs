@@ -5,10 +5,11 @@ mod queue;
 
 use std::time::Duration;
 
+use github_emulator::LoggedRequest;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::World;
+use crate::harness::{World, run};
 
 /// The first run writes three lines; the next one changes two of them and disagrees with the third thread.
 const WRITES_LINES: &str = r#"if [ "$n" = 0 ]; then printf 'one\ntwo\nthree\n' > done.txt; echo '{"outcome":"done","summary":"Wrote it."}'; exit; fi
@@ -129,6 +130,33 @@ async fn comments_on_lines_count_when_they_are_quiet_and_strangers_never() {
     assert!(brief.contains("hob: Done, in capitals.") && brief.contains("ann: Louder still."), "{brief}");
     let remarks = world.remarks(pull).await;
     assert_eq!(remarks.iter().filter(|(author, ..)| author == "hob").count(), 2, "{remarks:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_round_costs_few_calls() {
+    let world = World::with_agent(WRITES_LINES).check("test -f done.txt").start().await;
+    world.asks("Make done.txt", "").await;
+    let worker = world.worker("w1").await;
+    run(&worker).await;
+    let pull = world.pull().await["number"].as_u64().unwrap();
+    for _ in 0..2 {
+        world.forge.advance(Duration::from_secs(2));
+        run(&worker).await;
+    }
+    world.reviews("ann", pull, ("REQUEST_CHANGES", "Nearly there."), &[(1, "A."), (2, "B."), (3, "C.")]).await;
+    world.forge.advance(Duration::from_secs(2));
+    let (before, requests) = (worker.forge().connection().call_counts(), world.forge.requests().len());
+    assert_eq!(run(&worker).await.worked, 1, "{:?}", world.failures());
+    let reads = worker.forge().connection().call_counts().reads - before.reads;
+    let made = world.forge.requests().split_off(requests);
+    let of_ledger = |call: &&LoggedRequest| call.path.contains("/git/commits") || call.path.contains("/git/refs");
+    let changes = |call: &&LoggedRequest| call.method != "GET" && call.path.starts_with("/api/v3/");
+    let moves = made.iter().filter(changes).filter(of_ledger).count();
+    let shown = made.iter().filter(changes).count() - moves;
+    // What people see: labels, comments, the request for a review, and an answer in each thread. The ledgers move seven times.
+    assert!(reads <= 12 && shown <= 8 + 3 && moves <= 2 * 7, "{reads} reads, {shown} and {moves} writes: {made:#?}");
+    println!("a round with three threads: {reads} counted reads, {shown} visible writes, {moves} writes to ledgers");
     world.finish().await;
 }
 

@@ -85,8 +85,11 @@ async fn work<'a>(
         Ok(allowance) => allowance,
         Err(full) => return Ok(AttemptEnd::NoRoom(full)),
     };
-    // After the reservation: an issue that finds no room is put back without a label's coming and going.
-    label(worker, held, State::Assigned).await?;
+    // After the reservation: an issue that finds no room is put back without a label's coming and going. In a round, people know
+    // whose work it is: the label goes from `in-review` to `in-progress`.
+    if !record.review.is_under_way() {
+        label(worker, held, State::Assigned).await?;
+    }
     worker.emit(&WorkEvent::Moved {
         issue: held.issue.number,
         state: State::Assigned,
