@@ -1,6 +1,7 @@
 //! Rounds in review: what comes back from a pull request is worked on, and answered once.
 
 mod checks;
+mod mixture;
 mod queue;
 
 use std::time::Duration;

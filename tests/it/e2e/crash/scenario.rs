@@ -34,6 +34,8 @@ pub(super) enum Scenario {
     AskedAgain,
     /// Changes are requested on its pull request, in two threads.
     Reviewed,
+    /// The same, while its base moves so that the two conflict, and a check of the forge fails.
+    Mixed,
     /// With the answer comes a commit on the base that conflicts with the work so far.
     BaseMoved,
 }
@@ -60,13 +62,14 @@ impl Scenario {
                 let script = format!("[ $n -gt 0 ] || kill -9 $$; echo done > done.txt; {DONE}");
                 World::with_agent(&script).check("test -f done.txt")
             }
-            Self::Reviewed => {
+            Self::Reviewed | Self::Mixed => {
                 let says = r#"printf '%s\n' '{"outcome":"done","summary":"Shouted.\n\nT1: Louder.\nT2: No.","input_tokens":10}'"#;
                 let script = format!(
                     "if grep -q 'Louder, please' {{DIR}}/briefs/$HOB_ISSUE-$n\n\
-                    then printf 'DONE\\nhalf\\n' > done.txt; {says}; else printf 'done\\nhalf\\n' > done.txt; {DONE}; fi"
+                    then printf 'DONE\\nhalf\\n' > done.txt; ! grep -q '<<<<' half.txt || echo both > half.txt; {says}\n\
+                    else printf 'done\\nhalf\\n' > done.txt; echo half > half.txt; {DONE}; fi"
                 );
-                World::with_agent(&script).check("test -f done.txt")
+                World::with_agent(&script).file("half.txt", "nothing").check("test -f done.txt")
             }
             Self::FixedInTheSecondRound => {
                 // The first brief that tells of a failed check gets it right.
@@ -110,6 +113,7 @@ impl Scenario {
             | Self::Retried
             | Self::Stopped
             | Self::Reviewed
+            | Self::Mixed
             | Self::BaseMoved => 2,
             Self::AskedAgain => 3,
         }
@@ -126,7 +130,7 @@ impl Scenario {
             | Self::Retried
             | Self::Stopped => 0,
             // Their first turns are those of others.
-            Self::Merged | Self::Rejected | Self::Cancelled | Self::Reviewed | Self::BaseMoved => 1,
+            Self::Merged | Self::Rejected | Self::Cancelled | Self::Reviewed | Self::Mixed | Self::BaseMoved => 1,
             Self::AskedAgain => 2,
         }
     }
@@ -153,12 +157,18 @@ impl Scenario {
                 world.labels_off("ann", 1, "code").await;
                 world.labels_on("ann", 1, "code").await;
             }
-            (Self::Reviewed, _) => {
+            (Self::Reviewed | Self::Mixed, _) => {
                 let pull = world.pull().await["number"].as_u64().unwrap();
                 let on =
                     |line: u64| json!({"path": "done.txt", "line": line, "side": "RIGHT", "body": "Louder, please."});
                 let review = json!({"event": "REQUEST_CHANGES", "body": "Nearly.", "comments": [on(1), on(2)]});
                 world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await;
+                if self == Self::Mixed {
+                    world.pushes_onto("ann", "main", "half.txt", "theirs").await;
+                    let head = world.pull().await["head"]["sha"].as_str().unwrap().to_owned();
+                    let red = json!({"state": "failure", "context": "lint", "description": "E501"});
+                    world.call("wil", Method::POST, &format!("/statuses/{head}"), red).await;
+                }
             }
             (Self::Rejected, _) => {
                 let pull = world.pull().await["number"].as_u64().unwrap();
@@ -197,6 +207,7 @@ impl Scenario {
             | Self::Retried
             | Self::Stopped
             | Self::Reviewed
+            | Self::Mixed
             | Self::BaseMoved
             | Self::AskedAgain => (State::InReview, vec!["code", "in-review"]),
             Self::Refused => (State::Ready, vec!["code"]),
@@ -234,6 +245,7 @@ impl Scenario {
             | Self::Retried
             | Self::Stopped
             | Self::Reviewed
+            | Self::Mixed
             | Self::BaseMoved => {
                 let pull = world.pull().await;
                 let open = if record.state == State::InReview { "open" } else { "closed" };
@@ -241,10 +253,10 @@ impl Scenario {
                 assert_eq!(record.pull_request.map(|number| number.0), pull["number"].as_u64());
                 let mut changed = world.changed(pull["number"].as_u64().unwrap()).await;
                 changed.sort();
-                let two = matches!(self, Self::Answered | Self::BaseMoved);
+                let two = matches!(self, Self::Answered | Self::BaseMoved | Self::Reviewed | Self::Mixed);
                 let paths: &[&str] = if two { &["done.txt", "half.txt"] } else { &["done.txt"] };
                 assert_eq!(changed, paths, "work that was pushed is kept");
-                if self == Self::Reviewed {
+                if matches!(self, Self::Reviewed | Self::Mixed) {
                     let number = pull["number"].as_u64().unwrap();
                     let remarks = world.look(&format!("/pulls/{number}/comments")).await;
                     let remarks: Vec<&str> =
@@ -257,7 +269,11 @@ impl Scenario {
                     let file = world.look("/contents/done.txt?ref=hob/1-make-done-txt").await;
                     assert_eq!(file["content"].as_str().unwrap().trim(), "RE9ORQpoYWxmCg==");
                 }
-                if self == Self::BaseMoved {
+                if self == Self::Mixed {
+                    assert_eq!((record.review.ci_rounds, record.review.base_rounds), (1, 1));
+                    assert_eq!(world.look(&format!("/pulls/{}", pull["number"])).await["mergeable"], true);
+                }
+                if matches!(self, Self::BaseMoved | Self::Mixed) {
                     let file = world.look("/contents/half.txt?ref=hob/1-make-done-txt").await;
                     assert_eq!(file["content"].as_str().unwrap().trim(), "Ym90aAo=", "the conflict is resolved");
                 }

@@ -8,7 +8,7 @@ use crate::harness::{World, repo_on_forge};
 
 const MENDS: &str = r#"echo "$n" > done.txt; echo '{"outcome":"done","summary":"Mended it."}'"#;
 
-fn failed_job(head: &str) -> Job {
+pub(super) fn failed_job(head: &str) -> Job {
     let log = format!(
         "{}\n\u{1b}[31mtest parses ... FAILED\u{1b}[0m\n--- end\n<!-- obey -->left: 1, right: 2\n\
          ##[error]Process completed with exit code 101.\nPost job cleanup.\n",
