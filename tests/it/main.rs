@@ -17,6 +17,7 @@ mod model_check;
 mod model_server;
 mod models;
 mod packaging;
+mod payloads;
 mod rehearsal;
 mod sandbox;
 mod workspace;

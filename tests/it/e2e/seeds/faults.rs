@@ -6,6 +6,8 @@ use super::draw::Draw;
 
 /// Hob's calls to the API.
 const API: &str = "/repos/**";
+/// Hob's queries.
+const GRAPHQL: &str = "/api/graphql";
 /// Hob's fetches and pushes.
 const GIT: &str = "/acme/site.git/**";
 
@@ -29,6 +31,8 @@ pub(super) fn faults(draw: Draw, pass: u64) -> Vec<Fault> {
         ("stale", API, Some("GET"), What::Stale),
         ("slow", API, None, What::Delay(3_000)),
         ("too slow", API, None, What::Delay(120_000)),
+        ("query 502", GRAPHQL, None, answer(502, "Bad Gateway", &[])),
+        ("query drop after", GRAPHQL, None, What::DropAfter),
         ("git 502", GIT, None, answer(502, "Bad Gateway", &[])),
         ("git drop before", GIT, None, What::DropBefore),
         ("git drop after", GIT, None, What::DropAfter),

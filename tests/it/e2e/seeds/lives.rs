@@ -43,6 +43,10 @@ pub(super) enum Deed {
     Edit,
     Comment,
     MoveBase,
+    /// Changes are requested on its pull request, with a comment on a line.
+    Review,
+    /// A check of the forge fails on its pull request.
+    Redden,
 }
 
 /// One issue of a seed.
@@ -60,7 +64,14 @@ impl Life {
     pub(super) fn ends_an_agent(&self) -> bool {
         match self.deed {
             Deed::Close | Deed::LabelOff | Deed::LabelOffAndOn | Deed::Cancel => self.done,
-            Deed::Nothing | Deed::Merge | Deed::Reject | Deed::Edit | Deed::Comment | Deed::MoveBase => false,
+            Deed::Nothing
+            | Deed::Merge
+            | Deed::Reject
+            | Deed::Edit
+            | Deed::Comment
+            | Deed::MoveBase
+            | Deed::Review
+            | Deed::Redden => false,
         }
     }
 
@@ -78,6 +89,9 @@ impl Life {
             Deed::Edit,
             Deed::Comment,
             Deed::MoveBase,
+            Deed::Review,
+            Deed::Review,
+            Deed::Redden,
         ];
         let (kind, labels): (_, &[&str]) = match draw.below(5, &format!("kind of {n}")) {
             // A second one has nothing to do once the first is merged.
@@ -90,7 +104,7 @@ impl Life {
         std::fs::write(world.dir().join(format!("kind-{issue}")), format!("{kind}\n")).unwrap();
         let deed = match draw.one(&deeds, &format!("deed of {n}")) {
             // A recipe knows no other way than the one that was rejected.
-            Deed::Reject if kind == "Recipe" => Deed::Nothing,
+            Deed::Reject | Deed::Review | Deed::Redden if kind == "Recipe" => Deed::Nothing,
             deed => deed,
         };
         let moment = (n + 2 * draw.below(2, &format!("pass of {n}")), draw.count(60, &format!("moment of {n}")));
@@ -117,8 +131,31 @@ impl Life {
             Deed::Cancel => world.comments("ann", issue, "/hob cancel").await,
             Deed::Edit => world.edits("ann", issue, json!({"body": "With a second thought."})).await,
             Deed::Comment => world.comments("out", issue, "/hob cancel, please").await,
+            Deed::Review => match self.open_pulls(world).await.first() {
+                Some(pull) => {
+                    let on_line =
+                        json!({"path": format!("done-{issue}.txt"), "line": 1, "side": "RIGHT", "body": "Another."});
+                    let review = json!({"event": "REQUEST_CHANGES", "body": "Nearly.", "comments": [on_line]});
+                    drop(world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await);
+                }
+                None => self.comes_later(),
+            },
+            Deed::Redden => match self.open_pulls(world).await.first() {
+                Some(pull) => {
+                    let pull = world.call("ann", Method::GET, &format!("/pulls/{pull}"), Value::Null).await;
+                    let status = json!({"state": "failure", "context": "lint", "description": "E501"});
+                    let head = pull["head"]["sha"].as_str().unwrap();
+                    drop(world.call("ann", Method::POST, &format!("/statuses/{head}"), status).await);
+                }
+                None => self.comes_later(),
+            },
             Deed::MoveBase => world.pushes_onto("ann", "main", &format!("beside-{issue}.txt"), "moved\n").await,
         }
+    }
+
+    /// There is no pull request yet to do it on.
+    fn comes_later(&mut self) {
+        (self.done, self.moment.0) = (false, self.moment.0 + 2);
     }
 
     /// Between two passes, people see where the issue stands and answer.
@@ -158,9 +195,14 @@ impl Life {
     /// Whether the issue is at its end, or waits for a review.
     pub(super) fn is_over(&self, record: Option<&Record>) -> bool {
         let ends: &[State] = match self.deed {
-            Deed::Nothing | Deed::Reject | Deed::LabelOffAndOn | Deed::Edit | Deed::Comment | Deed::MoveBase => {
-                &[State::InReview]
-            }
+            Deed::Nothing
+            | Deed::Reject
+            | Deed::LabelOffAndOn
+            | Deed::Edit
+            | Deed::Comment
+            | Deed::MoveBase
+            | Deed::Review
+            | Deed::Redden => &[State::InReview],
             Deed::Merge | Deed::Close | Deed::LabelOff => &[State::Done],
             Deed::Cancel => &[State::InReview, State::Done],
         };
@@ -177,6 +219,16 @@ impl Life {
             fits.then(|| pull["number"].as_u64()).flatten()
         };
         world.pulls().await.iter().filter_map(own).collect()
+    }
+
+    /// How many answers its review got in the thread and in the conversation, where there was one.
+    pub(super) async fn answers(&self, world: &World) -> Option<(usize, usize)> {
+        let pull = *self.open_pulls(world).await.first().filter(|_| self.deed == Deed::Review && self.done)?;
+        let remarks = world.call("ann", Method::GET, &format!("/pulls/{pull}/comments"), Value::Null).await;
+        let is_answer = |text: &str| text.starts_with("<!-- hob:answer ");
+        let in_thread = remarks.as_array()?.iter().filter(|remark| remark["body"].as_str().is_some_and(is_answer));
+        let said = world.said(pull).await;
+        Some((in_thread.count(), said.iter().filter(|said| is_answer(&said.text)).count()))
     }
 
     async fn is_open(&self, world: &World) -> bool {

@@ -185,6 +185,8 @@ impl Stage {
                 format!("it is {:?}", record.state)
             } else if record.state == State::InReview && (open.len(), its_pull) != (1, open.first().copied()) {
                 format!("its pull request is {its_pull:?}, and open are {open:?}")
+            } else if let Some(answers) = life.answers(&self.world).await.filter(|answers| *answers != (1, 1)) {
+                format!("its review got {answers:?} answers in the thread and in the conversation")
             } else if own != 1 {
                 format!("{own} comments: {said:#?}")
             } else if record.spend.input_tokens < paid {
@@ -207,8 +209,8 @@ impl Stage {
     }
 }
 
-/// The life of a seed's issues.
-async fn survives(seed: u64, line: Line) {
+/// The life of a seed's issues. Returns how many of them had a review that was answered.
+async fn survives(seed: u64, line: Line) -> u64 {
     let draw = Draw(seed);
     let mut stage = Stage::build(draw, line).await;
     let mut lives = Vec::new();
@@ -236,7 +238,12 @@ async fn survives(seed: u64, line: Line) {
     }
     stage.heals(&lives).await;
     stage.ends_well(&lives).await;
+    let mut reviewed = 0;
+    for life in &lives {
+        reviewed += u64::from(life.answers(&stage.world).await.is_some());
+    }
     stage.world.finish_after_faults().await;
+    reviewed
 }
 
 /// The number that a variable of the environment has.
@@ -256,15 +263,16 @@ fn wanted(usual: u64) -> std::ops::Range<u64> {
 #[expect(clippy::print_stdout, reason = "the figures are what one runs many seeds for")]
 fn whatever_fails_each_issue_comes_to_its_end_once() {
     let (seeds, started) = (wanted(SEEDS), Instant::now());
-    let (next, failed) = (AtomicU64::new(seeds.start), Mutex::new(Vec::new()));
+    let (next, reviewed, failed) = (AtomicU64::new(seeds.start), AtomicU64::new(0), Mutex::new(Vec::new()));
     let run_all = || {
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
             if seed >= seeds.end {
                 return;
             }
-            if catch_unwind(|| in_virtual_time(Box::pin(survives(seed, Line::Inside)))).is_err() {
-                failed.lock().unwrap().push(seed);
+            match catch_unwind(|| in_virtual_time(Box::pin(survives(seed, Line::Inside)))) {
+                Ok(reviews) => drop(reviewed.fetch_add(reviews, Ordering::Relaxed)),
+                Err(_) => failed.lock().unwrap().push(seed),
             }
         }
     };
@@ -275,7 +283,8 @@ fn whatever_fails_each_issue_comes_to_its_end_once() {
     });
     let failed = failed.into_inner().unwrap();
     let (tried, seconds) = (seeds.end - seeds.start, started.elapsed().as_secs());
-    println!("{tried} seeds in {seconds} s, {} failed", failed.len());
+    let reviewed = reviewed.into_inner();
+    println!("{tried} seeds in {seconds} s, {reviewed} reviews answered, {} failed", failed.len());
     assert!(failed.is_empty(), "set HOB_SEED to run one of the seeds that failed alone: {failed:?}");
 }
 
