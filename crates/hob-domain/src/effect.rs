@@ -207,7 +207,7 @@ fn rework(record: &mut Record, events: Vec<ReviewEvent>, head: Sha, now: Timesta
 fn answer(record: &mut Record, head: Sha, checks: Option<CheckTally>, answers: Vec<EventAnswer>) -> String {
     let sentence = format!("pushed {}, to be told in {}", head.short(), count(answers.len(), "answer"));
     (record.head_sha, record.checks, record.pushed) = (Some(head), checks, true);
-    record.review.answers = answers;
+    (record.review.answers, record.review.may_be_said) = (answers, true);
     sentence
 }
 

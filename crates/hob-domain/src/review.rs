@@ -122,6 +122,9 @@ pub struct ReviewLog {
     /// What is to be said at the end of the round under way: its work is pushed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<EventAnswer>,
+    /// Whether something of the round under way may have been said already.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub may_be_said: bool,
     /// The events that are handled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub handled: Vec<ReviewEvent>,
@@ -169,7 +172,7 @@ impl ReviewLog {
 
     /// Begins a round.
     pub(super) fn begin(&mut self, events: Vec<ReviewEvent>, from: Sha) {
-        (self.round, self.from, self.answers) = (events, Some(from), Vec::new());
+        (self.round, self.from, self.answers, self.may_be_said) = (events, Some(from), Vec::new(), false);
         for kind in self.kinds().collect::<Vec<_>>() {
             *self.count_mut(kind) += 1;
         }
@@ -183,7 +186,7 @@ impl ReviewLog {
         }
         let over = self.handled.len().saturating_sub(HANDLED_MAX);
         drop(self.handled.drain(..over));
-        (self.from, self.answers) = (None, Vec::new());
+        (self.from, self.answers, self.may_be_said) = (None, Vec::new(), false);
     }
 
     /// A person said to go on with the round under way: its kinds may have as many rounds again.

@@ -309,3 +309,109 @@ impl Pulls<'_> {
         Ok(found)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn person(login: &str, kind: &str) -> Value {
+        json!({ "login": login, "__typename": kind })
+    }
+
+    fn comment(id: u64, author: Value, body: &str) -> Value {
+        json!({ "fullDatabaseId": id.to_string(), "createdAt": "2026-01-02T03:04:05Z", "body": body, "author": author })
+    }
+
+    fn thread(resolved_by: Value, comments: &[Value]) -> Value {
+        json!({ "isResolved": !resolved_by.is_null(), "resolvedBy": resolved_by,
+            "comments": { "pageInfo": { "hasPreviousPage": false }, "nodes": comments } })
+    }
+
+    fn pull() -> Value {
+        let ann = || person("ann", "User");
+        json!({
+            "number": 7, "state": "OPEN", "url": "u", "updatedAt": "2026-01-02T03:04:05Z", "headRefOid": "h",
+            "baseRefOid": "b", "baseRefName": "main", "mergeable": "MERGEABLE", "mergeStateStatus": "BLOCKED",
+            "reviews": { "pageInfo": { "hasPreviousPage": false }, "nodes": [
+                { "fullDatabaseId": "1", "submittedAt": "2026-01-02T03:04:05Z", "author": ann() },
+                { "fullDatabaseId": "2", "submittedAt": null, "author": ann() },
+            ] },
+            "reviewThreads": { "pageInfo": { "hasPreviousPage": false }, "nodes": [
+                thread(Value::Null, &[comment(3, ann(), "A."), comment(4, person("hob", "Bot"), "<!-- hob:answer x -->")]),
+                thread(person("ann", "User"), &[comment(5, ann(), "B.")]),
+                thread(person("hob", "User"), &[comment(6, Value::Null, "C.")]),
+            ] },
+            "comments": { "nodes": [comment(8, ann(), "/hob shorter"), comment(9, ann(), "Nice.")] },
+            "timelineItems": { "nodes": [] },
+            "statusCheckRollup": { "contexts": { "nodes": [
+                { "__typename": "CheckRun", "name": "a", "status": "COMPLETED", "conclusion": "FAILURE" },
+                { "__typename": "CheckRun", "name": "b", "status": "QUEUED", "conclusion": null },
+                { "__typename": "StatusContext", "context": "c", "state": "EXPECTED" },
+            ] } },
+        })
+    }
+
+    fn read(wire: Value) -> OpenPull {
+        PullWire::deserialize(wire).unwrap().into_open(Some(&"hob".into()))
+    }
+
+    #[test]
+    fn what_stands_on_a_pull_request_is_told_apart() {
+        let open = read(pull());
+        let said: Vec<ReviewEvent> = open.said.into_iter().map(|(_, said)| said.event).collect();
+        let wanted = [ReviewEvent::Review(1), ReviewEvent::Line(3), ReviewEvent::Line(6), ReviewEvent::Comment(8)];
+        assert_eq!(said, wanted, "nothing that is pending, resolved by a person, Hob's own or meant for others");
+        use ForgeCheckState::{Failed, Pending};
+        let checks = [("a", Failed), ("b", Pending), ("c", Pending)].map(|(name, state)| (name.to_owned(), state));
+        assert_eq!(open.checks, checks);
+        assert!(open.is_whole && open.pull.merge == MergeState::Fits && open.ejected.is_none());
+    }
+
+    #[test]
+    fn nulls_and_new_values_do_no_harm_and_what_is_cut_off_is_known() {
+        let with = |change: fn(&mut Value)| {
+            let mut wire = pull();
+            change(&mut wire);
+            read(wire)
+        };
+        for null in ["reviews", "timelineItems", "statusCheckRollup"] {
+            let mut wire = pull();
+            wire[null] = Value::Null;
+            assert_eq!(read(wire).pull.head, Sha::from("h"), "{null}");
+        }
+        let new = with(|wire| {
+            wire["reviewThreads"]["nodes"][0] = Value::Null;
+            wire["statusCheckRollup"]["contexts"]["nodes"][0] = json!({ "__typename": "Oracle", "says": "no" });
+            (wire["mergeable"], wire["mergeStateStatus"], wire["state"]) =
+                (json!("MAYBE"), json!("NEW"), json!("OPEN"));
+        });
+        assert_eq!((new.checks.len(), new.pull.merge), (2, MergeState::Unknown));
+        assert!(!with(|wire| wire["reviewThreads"]["pageInfo"]["hasPreviousPage"] = json!(true)).is_whole);
+        assert!(
+            !with(|wire| {
+                wire["reviewThreads"]["nodes"][1]["comments"]["pageInfo"]["hasPreviousPage"] = json!(true);
+            })
+            .is_whole
+        );
+    }
+
+    #[test]
+    fn only_what_work_can_mend_counts_as_an_ejection() {
+        for (reason, counts) in [
+            ("CI_FAILURE", true),
+            ("MERGE_CONFLICT", true),
+            ("GIT_TREE_INVALID", true),
+            ("failed_checks", true),
+            ("MANUAL", false),
+            ("QUEUE_CLEARED", false),
+            ("MERGE", false),
+            ("CI_TIMEOUT", false),
+        ] {
+            let mut wire = pull();
+            wire["timelineItems"]["nodes"] = json!([{ "createdAt": "2026-01-02T03:04:05Z", "reason": reason }]);
+            assert_eq!(read(wire).ejected.is_some(), counts, "{reason}");
+        }
+    }
+}

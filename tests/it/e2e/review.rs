@@ -6,7 +6,7 @@ mod queue;
 
 use std::time::Duration;
 
-use github_emulator::LoggedRequest;
+use github_emulator::{Fault, LoggedRequest, What, When};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -131,6 +131,29 @@ async fn comments_on_lines_count_when_they_are_quiet_and_strangers_never() {
     assert!(brief.contains("hob: Done, in capitals.") && brief.contains("ann: Louder still."), "{brief}");
     let remarks = world.remarks(pull).await;
     assert_eq!(remarks.iter().filter(|(author, ..)| author == "hob").count(), 2, "{remarks:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_was_said_before_a_block_is_not_said_again_after_it() {
+    let world = World::with_agent(WRITES_LINES).check("test -f done.txt").set("limits.attempts", "1").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    world.reviews("ann", pull, ("REQUEST_CHANGES", "Nearly there."), &[(1, "A."), (2, "B."), (3, "C.")]).await;
+    // The first answer is said; the forge refuses the next ones.
+    let second = world.remarks(pull).await[1].1;
+    let what = What::Answer { status: 422, headers: std::collections::BTreeMap::new(), message: "No.".to_owned() };
+    let path = format!("/repos/acme/site/pulls/{pull}/comments/{second}/replies");
+    world.forge.inject(Fault { method: None, path, login: None, when: When::Always, what });
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"], "{:?}", world.failures());
+    assert_eq!(world.remarks(pull).await.len(), 4);
+    world.forge.heal();
+    world.comments("ann", issue, "/hob retry").await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    assert_eq!(world.remarks(pull).await.len(), 6, "each thread once");
+    assert_eq!(world.said(pull).await.len(), 1, "and the review once");
     world.finish().await;
 }
 

@@ -8,7 +8,8 @@ use stateright::{Model, Property};
 use super::{
     shell::{Answer, Next, Outcome, Shell, Variant, look},
     world::{
-        BLOCKED, Doing, Forge, Late, Lease, Pull, Run, TRIGGER, Worker, World, at, label_bit, label_names, names, ticks,
+        BLOCKED, Doing, Forge, Late, Lease, Pull, Round, Run, TRIGGER, Worker, World, at, label_bit, label_names,
+        names, ticks,
     },
 };
 
@@ -20,6 +21,7 @@ pub(super) enum Person {
     Closes,
     TakesTheLabelOff,
     Answers,
+    RequestsChanges,
 }
 
 /// One step.
@@ -105,13 +107,13 @@ impl Protocol {
                     acts.push(Act::AgentEnds(w, Outcome::Question));
                 }
             }
-            Doing::Start | Doing::Settle(_) | Doing::Release | Doing::ReleaseReady => {
+            Doing::Start | Doing::Answer | Doing::Settle(_) | Doing::Release | Doing::ReleaseReady => {
                 acts.extend(ledger_answers().map(|answer| Act::Next(w, answer)));
                 if lease.pending.is_some() {
                     acts.push(Act::GivesUp(w));
                 }
             }
-            Doing::Comment | Doing::Label | Doing::Open | Doing::PutBack => {
+            Doing::Comment | Doing::Label | Doing::Open | Doing::Say | Doing::PutBack => {
                 acts.push(Act::Next(w, Answer::Arrives));
                 if trouble {
                     acts.extend([Answer::Lost, Answer::Failed].map(|answer| Act::Next(w, answer)));
@@ -167,6 +169,7 @@ fn person(world: &mut World, person: Person) {
         Person::Closes => forge.open = false,
         Person::TakesTheLabelOff => forge.labels &= !TRIGGER,
         Person::Answers => forge.answers += 1,
+        Person::RequestsChanges => forge.review = true,
     }
 }
 
@@ -207,6 +210,12 @@ fn rest_is_shown(protocol: &Protocol, world: &World) -> bool {
     world.forge.labels & !TRIGGER == wanted && world.forge.comment_says == Some(tip.state)
 }
 
+fn rest_is_answered(protocol: &Protocol, world: &World) -> bool {
+    let Some(tip) = world.forge.tip.as_ref().filter(|_| protocol.at_rest(world)) else { return true };
+    let owes = world.forge.review && tip.state == State::InReview;
+    (!owes || tip.round == Round::Handled) && (tip.round != Round::Handled || world.forge.replies == 1)
+}
+
 impl Model for Protocol {
     type State = World;
     type Action = Act;
@@ -220,6 +229,8 @@ impl Model for Protocol {
             comments: 0,
             comment_says: None,
             answers: 0,
+            review: false,
+            replies: 0,
             late: None,
         };
         // The clocks agree, or the last worker's is ahead as far as it may.
@@ -248,6 +259,9 @@ impl Model for Protocol {
         if world.people_left > 0 {
             if world.forge.pulls.contains(&Some(Pull::Open)) {
                 acts.extend([Person::Merges, Person::Rejects].map(Act::Person));
+                if !world.forge.review {
+                    acts.push(Act::Person(Person::RequestsChanges));
+                }
             }
             if world.forge.open && world.forge.labels & TRIGGER != 0 {
                 acts.extend([Person::Closes, Person::TakesTheLabelOff].map(Act::Person));
@@ -279,7 +293,7 @@ impl Model for Protocol {
                 if outcome == Outcome::FailedForNow {
                     trouble(&mut next);
                 }
-                Shell::agent(&mut next, w, outcome);
+                self.shell.agent(&mut next, w, outcome);
             }
             Act::Renews(w, answer) => {
                 if answer != Answer::Arrives {
@@ -324,6 +338,8 @@ impl Model for Protocol {
             Property::always("a settled state stays", |_: &Self, world: &World| !world.faults.undone),
             Property::always("one pull request", |_: &Self, world: &World| world.forge.pulls[1].is_none()),
             Property::always("one status comment", |_: &Self, world: &World| world.forge.comments <= 1),
+            Property::always("a review is answered once", |_: &Self, world: &World| world.forge.replies <= 1),
+            Property::always("at rest, a review is answered", rest_is_answered),
             Property::always("at rest, people see what the ledger says", rest_is_shown),
         ]
     }

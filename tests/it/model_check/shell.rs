@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use hob_domain::{
     Action, Answer as Words, ApprovalGrant, BlockReason, Budget, CommentId, Decision, Ending, EventId, IssueStatus,
-    IssueView, LabelChange, PlanRules, PullNumber, Record, Recovery, RepositoryRules, ReviewRules, RunId, Sha, State,
-    Transition, Trigger, Unblocking, WaitReason, acquire, apply, decide, held_by, released, remaining, renewed,
-    still_mine,
+    IssueView, LabelChange, MergeState, PlanRules, PullFacts, PullNumber, Record, Recovery, RepositoryRules,
+    ReviewRules, RunId, Said, Sha, State, Transition, Trigger, Unblocking, WaitReason, acquire, apply, decide, held_by,
+    released, remaining, renewed, still_mine,
 };
 
 use super::world::{
-    ATTEMPTS, BLOCKED, DEADLINE, DURATION, Doing, Effect, ISSUE, LONG_AGO, Late, Lease, Pull, Rec, Run, SKEW, Seen,
-    TRIGGER, Todo, Worker, World, at, claimant, label_bit, label_names, names, ticks,
+    ATTEMPTS, BLOCKED, DEADLINE, DURATION, Doing, Effect, Forge, ISSUE, LONG_AGO, Late, Lease, Pull, REVIEW, Rec,
+    Round, Run, SKEW, Seen, TRIGGER, Todo, Worker, World, answer_to_review, at, claimant, label_bit, label_names,
+    names, ticks,
 };
 
 /// The shell as it is, or with one of its rules left out.
@@ -35,6 +36,10 @@ pub(super) enum Variant {
     StopPutsBack,
     /// The issue is read before its ledger.
     IssueFirst,
+    /// Whoever goes on with a round does not look whether its answer was said.
+    NoLook,
+    /// When a person lets a blocked round go on, nobody remembers that its answer may have been said.
+    ForgetsAnswers,
 }
 
 /// How a request ends.
@@ -139,7 +144,14 @@ impl Shell {
             blockers: Vec::new(),
             record,
             pull: number.and_then(|number| Some((number, pull(number)?))),
-            review: None,
+            review: Some(PullFacts {
+                head: Sha(String::new()),
+                base: Sha(String::new()),
+                merge: MergeState::Fits,
+                said: seen.review.then(|| Said { event: REVIEW, at: at(LONG_AGO) }).into_iter().collect(),
+                checks: Vec::new(),
+                ejected: None,
+            }),
         };
         let review = ReviewRules { settle: Duration::ZERO, ci_wait: Duration::ZERO };
         let repository = RepositoryRules { issues_per_hour: usize::MAX, day: Budget::default() };
@@ -149,17 +161,14 @@ impl Shell {
             Decision::Act(Action::Claim) => Next::Do(Todo::Claim),
             Decision::Act(Action::Recover(_)) => Next::Do(Todo::Recover),
             Decision::Act(Action::SeekAnswer) => seek_answer(tip, seen),
+            Decision::Act(Action::Rework(..)) => Next::Do(Todo::Rework),
             Decision::Act(Action::AskAboutRejection(_)) => Next::Do(Todo::Reject),
             Decision::Act(Action::Finish(_)) => Next::Do(Todo::Finish),
             Decision::Act(Action::RepairLabels(_) | Action::ShowState) => Next::Do(Todo::Show),
             // Nothing in the model asks for these: a state that leads to one has no way out of it.
-            Decision::Act(
-                Action::SeekCommand
-                | Action::Rework(..)
-                | Action::ReturnToReview(_)
-                | Action::Rebuild
-                | Action::Obey(_),
-            ) => Next::Stuck,
+            Decision::Act(Action::SeekCommand | Action::ReturnToReview(_) | Action::Rebuild | Action::Obey(_)) => {
+                Next::Stuck
+            }
             Decision::Wait(WaitReason::InReview(_) | WaitReason::Finished | WaitReason::NotTriggered) => Next::Rest,
             Decision::Wait(WaitReason::BlockedByHand(_) | WaitReason::LabelByHand(_)) => Next::Stuck,
             Decision::Wait(
@@ -226,7 +235,8 @@ impl Shell {
         }
         let age = if landed { 0 } else { (age + 1).min(2) };
         let labels = seen.labels;
-        holding(Lease { mine, age, labels, run, doing, pending: None, comment_tried: false, failed: false })
+        let (pending, comment_tried, looks, failed) = (None, false, false, false);
+        holding(Lease { mine, age, labels, run, doing, pending, comment_tried, looks, failed })
     }
 
     /// The transition by which the lease is acquired, and what follows it.
@@ -249,6 +259,10 @@ impl Shell {
                 let unblocking = Unblocking { answer, grant: ApprovalGrant::Nothing, approved: String::new() };
                 (Transition::Continue(unblocking), Run::Attempt, Doing::Label)
             }
+            Todo::Rework => {
+                let rework = Transition::Rework { events: vec![REVIEW], head: Sha(String::new()) };
+                (rework, Run::Attempt, Doing::Label)
+            }
             Todo::Reject => (Transition::Reject(PullNumber(1)), Run::Tend, Doing::Comment),
             Todo::Finish => (Transition::Finish(Ending::Closed), Run::Tend, Doing::Comment),
             Todo::Show => (Transition::Reconcile { what: String::new() }, Run::Tend, Doing::Comment),
@@ -257,12 +271,12 @@ impl Shell {
 
     fn go_on(self, world: &mut World, w: usize, mut lease: Lease, answer: Answer) -> Worker {
         match lease.doing {
-            Doing::Start | Doing::Settle(_) | Doing::Release | Doing::ReleaseReady => {
+            Doing::Start | Doing::Answer | Doing::Settle(_) | Doing::Release | Doing::ReleaseReady => {
                 let record = lease.pending.clone().unwrap_or_else(|| self.next_record(world, w, &lease));
                 match self.ledger(world, w, &mut lease, record, answer) {
                     Step::Made if matches!(lease.doing, Doing::Release | Doing::ReleaseReady) => Worker::Idle,
                     Step::Made => {
-                        lease.doing = Doing::Comment;
+                        lease.doing = if lease.doing == Doing::Answer { Doing::Say } else { Doing::Comment };
                         holding(lease)
                     }
                     Step::Unknown => holding(lease),
@@ -270,7 +284,9 @@ impl Shell {
                 }
             }
             Doing::Work => Worker::Holds(Box::new(lease)),
-            Doing::Comment | Doing::Label | Doing::Open | Doing::PutBack => self.show(world, w, lease, answer),
+            Doing::Comment | Doing::Label | Doing::Open | Doing::Say | Doing::PutBack => {
+                self.show(world, w, lease, answer)
+            }
         }
     }
 
@@ -287,6 +303,8 @@ impl Shell {
             | Doing::Label
             | Doing::Work
             | Doing::Open
+            | Doing::Answer
+            | Doing::Say
             | Doing::PutBack => renewed(&mine, nonce, now),
         };
         let Some(transition) = self.transition(world, w, lease) else { return Rec::of(&next) };
@@ -318,12 +336,17 @@ impl Shell {
             }
             Doing::Settle(State::Blocked) => Transition::Block(BlockReason::WorkerDied),
             Doing::Settle(State::Done) => Transition::Finish(Ending::Withdrawn),
+            Doing::Answer => {
+                let answers = vec![answer_to_review()];
+                Transition::Answer { head: Sha(String::new()), checks: None, answers }
+            }
             Doing::ReleaseReady => Transition::Requeue { reason: String::new() },
             Doing::Settle(State::Assigned | State::InProgress)
             | Doing::Comment
             | Doing::Label
             | Doing::Work
             | Doing::Open
+            | Doing::Say
             | Doing::Release
             | Doing::PutBack => return None,
         })
@@ -372,7 +395,12 @@ impl Shell {
             Doing::PutBack => names().changes(&label_names(lease.labels), State::Ready),
             _other => names().changes(&label_names(lease.labels), lease.mine.state),
         };
-        let Some(effect) = self.effect(world, &lease, change.first()) else { return holding(advanced(lease)) };
+        let Some(effect) = self.effect(world, &lease, change.first()) else {
+            if lease.doing == Doing::Say {
+                lease.doing = Doing::Settle(State::InReview);
+            }
+            return holding(advanced(lease));
+        };
         if matches!(effect, Effect::NewComment(_)) {
             lease.comment_tried = true;
         }
@@ -394,7 +422,7 @@ impl Shell {
                 lease.mine.comment = true;
                 lease.doing = Doing::Label;
             }
-            Effect::Pull(_) => lease.doing = Doing::Settle(State::InReview),
+            Effect::Pull(_) | Effect::Reply => lease.doing = Doing::Settle(State::InReview),
         }
         holding(advanced(lease))
     }
@@ -413,7 +441,13 @@ impl Shell {
                 LabelChange::Remove(name) => Effect::Remove(label_bit(name)),
             }),
             Doing::Open => Some(Effect::Pull(lease.mine.branch)),
-            Doing::Start | Doing::Work | Doing::Settle(_) | Doing::Release | Doing::ReleaseReady => None,
+            Doing::Say => {
+                let looks = lease.looks && !self.has(Variant::NoLook);
+                (!looks || world.forge.replies == 0).then_some(Effect::Reply)
+            }
+            Doing::Start | Doing::Work | Doing::Answer | Doing::Settle(_) | Doing::Release | Doing::ReleaseReady => {
+                None
+            }
         }
     }
 
@@ -431,14 +465,15 @@ impl Shell {
     }
 
     /// The agent's work ends: before anything is pushed the issue is read again.
-    pub(super) fn agent(world: &mut World, w: usize, outcome: Outcome) {
+    pub(super) fn agent(self, world: &mut World, w: usize, outcome: Outcome) {
         let now = look(world);
         let Worker::Holds(lease) = &mut world.workers[w] else { return };
         match outcome {
             Outcome::Done if !now.open || now.labels & TRIGGER == 0 => lease.doing = Doing::Settle(State::Done),
             Outcome::Done => {
                 lease.labels = now.labels;
-                lease.doing = Doing::Open;
+                lease.looks = lease.mine.may_be_said && !self.has(Variant::ForgetsAnswers);
+                lease.doing = if lease.mine.is_reviewed() { Doing::Answer } else { Doing::Open };
             }
             Outcome::Question => lease.doing = Doing::Settle(State::Blocked),
             Outcome::FailedForNow => lease.doing = later(&lease.mine),
@@ -472,7 +507,7 @@ impl Shell {
     pub(super) fn give_up(world: &mut World, w: usize) {
         let Worker::Holds(lease) = world.workers[w].clone() else { return };
         world.workers[w] = match (lease.run, lease.doing) {
-            (Run::Attempt, Doing::Start | Doing::Settle(_)) => fail(Lease { pending: None, ..*lease }),
+            (Run::Attempt, Doing::Start | Doing::Answer | Doing::Settle(_)) => fail(Lease { pending: None, ..*lease }),
             _ends => Worker::Idle,
         };
     }
@@ -512,7 +547,8 @@ fn seek_answer(tip: Option<&Rec>, seen: &Seen) -> Next {
 }
 
 pub(super) fn look(world: &World) -> Seen {
-    Seen { open: world.forge.open, labels: world.forge.labels, answers: world.forge.answers }
+    let Forge { open, labels, answers, review, .. } = world.forge;
+    Seen { open, labels, answers, review }
 }
 
 fn holding(lease: Lease) -> Worker {
@@ -523,10 +559,13 @@ fn holding(lease: Lease) -> Worker {
 fn advanced(mut lease: Lease) -> Lease {
     let right = |state| names().changes(&label_names(lease.labels), state).is_empty();
     match lease.doing {
-        Doing::Label if right(lease.mine.state) => {
+        // In a round the label goes from `in-review` to `in-progress`.
+        Doing::Label if right(lease.mine.state) || lease.mine.state == State::Assigned && lease.mine.is_reviewed() => {
+            lease.looks |= lease.mine.round == Round::Answered;
             lease.doing = match lease.mine.state {
                 State::Assigned if lease.mine.attempt > ATTEMPTS => Doing::Settle(State::Blocked),
                 State::Assigned => Doing::Start,
+                State::InProgress if lease.mine.round == Round::Answered => Doing::Say,
                 State::InProgress => Doing::Work,
                 State::Ready | State::InReview | State::Blocked | State::Done => Doing::Release,
             };
@@ -537,6 +576,8 @@ fn advanced(mut lease: Lease) -> Lease {
         | Doing::Label
         | Doing::Work
         | Doing::Open
+        | Doing::Answer
+        | Doing::Say
         | Doing::Settle(_)
         | Doing::Release
         | Doing::PutBack

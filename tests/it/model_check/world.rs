@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use hob_domain::{
-    Answer, BlockKind, Blocked, Claimant, CommentId, Generation, Holder, IssueNumber, LabelNames, Nonce, PullNumber,
-    PullStatus, RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp, WorkerId,
+    Answer, BlockKind, Blocked, Claimant, CommentId, EventAnswer, Generation, Holder, IssueNumber, LabelNames, Nonce,
+    PullNumber, PullStatus, RECORD_VERSION, Record, ReviewEvent, ReviewLog, Spend, State, Timestamp, WorkerId,
 };
 
 /// The one issue.
@@ -71,6 +71,27 @@ pub(super) struct Rec {
     /// The branch whose pull request the ledger names.
     pub(super) pull: u8,
     pub(super) comment: bool,
+    /// Where the one round in review stands.
+    pub(super) round: Round,
+    /// Whether the answer of the round under way may have been said.
+    pub(super) may_be_said: bool,
+}
+
+/// Where a round in review stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Round {
+    None,
+    UnderWay,
+    /// The answer is in the ledger.
+    Answered,
+    Handled,
+}
+
+/// The review that people may submit.
+pub(super) const REVIEW: ReviewEvent = ReviewEvent::Review(1);
+
+pub(super) fn answer_to_review() -> EventAnswer {
+    EventAnswer { to: REVIEW, thread: None, text: String::new(), resolves: false }
 }
 
 fn worker() -> WorkerId {
@@ -118,7 +139,13 @@ impl Rec {
             request: None,
             paused: None,
             round: 0,
-            review: ReviewLog::default(),
+            review: ReviewLog {
+                round: matches!(self.round, Round::UnderWay | Round::Answered).then_some(REVIEW).into_iter().collect(),
+                answers: (self.round == Round::Answered).then(answer_to_review).into_iter().collect(),
+                handled: (self.round == Round::Handled).then_some(REVIEW).into_iter().collect(),
+                may_be_said: self.may_be_said,
+                ..ReviewLog::default()
+            },
             retry_after: self.retry.map(at),
             last_failure: None,
             blocked: (self.state == State::Blocked).then(blocked),
@@ -156,7 +183,19 @@ impl Rec {
             branch: record.branch.as_ref().map_or(0, |branch| branch.parse().unwrap()),
             pull: id(record.pull_request.map(|number| number.0)),
             comment: record.status_comment.is_some(),
+            round: match &record.review {
+                review if !review.handled.is_empty() => Round::Handled,
+                review if !review.answers.is_empty() => Round::Answered,
+                review if review.is_under_way() => Round::UnderWay,
+                _nothing => Round::None,
+            },
+            may_be_said: record.review.may_be_said,
         }
+    }
+
+    /// Whether a round is under way.
+    pub(super) fn is_reviewed(&self) -> bool {
+        matches!(self.round, Round::UnderWay | Round::Answered)
     }
 
     /// Whether a person or nobody has the next word.
@@ -174,6 +213,8 @@ pub(super) enum Effect {
     EditComment(State),
     /// The push of a branch and its pull request.
     Pull(u8),
+    /// The answer to the review.
+    Reply,
 }
 
 /// A request that is still on its way though nobody waits for its answer.
@@ -196,6 +237,10 @@ pub(super) struct Forge {
     pub(super) comments: u8,
     pub(super) comment_says: Option<State>,
     pub(super) answers: u8,
+    /// Whether changes are requested on the pull request.
+    pub(super) review: bool,
+    /// Hob's answers to that.
+    pub(super) replies: u8,
     pub(super) late: Option<Late>,
 }
 
@@ -223,6 +268,7 @@ pub(super) struct Seen {
     pub(super) open: bool,
     pub(super) labels: u8,
     pub(super) answers: u8,
+    pub(super) review: bool,
 }
 
 /// What a decision comes down to.
@@ -231,6 +277,7 @@ pub(super) enum Todo {
     Claim,
     Recover,
     GoOn,
+    Rework,
     Reject,
     Finish,
     Show,
@@ -244,6 +291,9 @@ pub(super) enum Doing {
     Label,
     Work,
     Open,
+    /// The answer to the review goes into the ledger.
+    Answer,
+    Say,
     Settle(State),
     Release,
     PutBack,
@@ -269,6 +319,8 @@ pub(super) struct Lease {
     /// The record of a step of the ledger whose outcome is not known.
     pub(super) pending: Option<Rec>,
     pub(super) comment_tried: bool,
+    /// Whether it looks for its answer before it says it.
+    pub(super) looks: bool,
     /// Whether something failed before: the second failure ends the attempt.
     pub(super) failed: bool,
 }
@@ -426,6 +478,7 @@ impl World {
                 forge.comment_says = Some(*state);
             }
             Effect::EditComment(state) => forge.comment_says = Some(*state),
+            Effect::Reply => forge.replies += 1,
             Effect::Pull(branch) => {
                 let pull = &mut forge.pulls[usize::from(*branch) - 1];
                 // What was merged has nothing more to merge: the forge refuses another pull request.

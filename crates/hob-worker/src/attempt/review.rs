@@ -44,8 +44,10 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
     let answers = answers(&job.review, &proven.change, Some(&proven.head).filter(|_| has_changed));
     let head = proven.head.clone();
     if !answers.is_empty() {
+        // An earlier worker may have died or failed in the middle of them, and a person said to go on.
+        let look = if lease.record().review.may_be_said { Look::First } else { Look::AfterFailure };
         worker.forge.ledger().transition(lease, Transition::Answer { head: head.clone(), checks, answers }).await?;
-        say(worker, job, Look::AfterFailure).await?;
+        say(worker, job, look).await?;
     }
     end_round(worker, job, head, &proven.change.summary).await
 }
