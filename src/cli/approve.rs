@@ -2,6 +2,7 @@
 
 use hob_domain::terminal;
 use hob_forge::Access;
+use hob_worker::Approved;
 
 use crate::cli::{
     args::{ApproveArgs, Shared},
@@ -11,11 +12,19 @@ use crate::cli::{
 
 pub(super) async fn approve(setup: Setup, shared: Shared, args: ApproveArgs) -> anyhow::Result<()> {
     let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await?;
-    let action = hob_worker::approve(&worker, args.issue, &args.message).await?;
+    let approved = hob_worker::approve(&worker, args.issue, &args.message).await?;
     if shared.json {
-        return json::result(&serde_json::json!({ "issue": args.issue, "approved": action }));
+        return json::result(&serde_json::json!({ "issue": args.issue, "approved": approved }));
     }
-    let (issue, tool) = (args.issue, terminal(&action.tool));
+    let issue = args.issue;
+    let action = match approved {
+        Approved::Action(action) => action,
+        Approved::Plan(plan) => {
+            output::line(format!("Issue {issue} is requeued, and the work begins by this plan:"))?;
+            return Ok(output::line(terminal(&plan.plain()))?);
+        }
+    };
+    let tool = terminal(&action.tool);
     output::line(format!("Issue {issue} is requeued, and its agent may run exactly this with the tool `{tool}`:"))?;
     Ok(output::line(action.shown().trim_end_matches('\n'))?)
 }

@@ -16,6 +16,8 @@ mod end;
 mod finish;
 mod heartbeat;
 mod job;
+mod live;
+mod plan_first;
 mod prepare;
 mod proof;
 mod publish;
