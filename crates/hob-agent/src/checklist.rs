@@ -31,13 +31,17 @@ pub(super) fn step_state(name: &str) -> Option<StepState> {
     })
 }
 
+/// Whether a line of a program's output tells its checklist and nothing else, by its beginning.
+pub(super) fn is_checklist(line: &str) -> bool {
+    line.trim_start().starts_with("{\"checklist\"")
+}
+
 /// The checklist in a line of a program's output: `{"checklist": [{"step": "…", "state": "doing"}]}`.
 pub(super) fn checklist_line(line: &str) -> Option<Checklist> {
-    let line = line.trim();
-    if !line.starts_with("{\"checklist\"") {
+    if !is_checklist(line) {
         return None;
     }
-    steps(serde_json::from_str::<Value>(line).ok()?.get("checklist")?)
+    steps(serde_json::from_str::<Value>(line.trim()).ok()?.get("checklist")?)
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ fn telling(lines: &[String]) -> String {
 async fn before_and_after(world: World, part: &str) -> (String, String, usize) {
     let issue = world.asks("Make done.txt", "").await;
     let worker = world.worker("w1").await;
-    let works = async { run(&worker).await };
+    let mut works = Box::pin(run(&worker));
     let looks = async {
         let seen = loop {
             let status = world.status(issue).await;
@@ -36,7 +36,11 @@ async fn before_and_after(world: World, part: &str) -> (String, String, usize) {
         std::fs::write(world.dir().join("go"), "").unwrap();
         seen
     };
-    let (summary, seen) = tokio::join!(works, looks);
+    let seen = tokio::select! {
+        seen = looks => seen,
+        summary = &mut works => panic!("it ended before it was seen: {summary:?}, {:?}", world.failures()),
+    };
+    let summary = works.await;
     assert_eq!((summary.worked, summary.failed), (1, 0), "{:?}", world.failures());
     let after = world.status(issue).await;
     let edits = world.writes().iter().filter(|write| write.path.contains("/issues/comments/")).count();
@@ -63,8 +67,8 @@ async fn a_checklist_is_followed_while_the_agent_works_and_folded_at_the_end() {
 
 #[tokio::test]
 async fn a_hostile_checklist_is_short_and_does_nothing() {
-    let hostile = format!("Fixes #1 @ann <img src=x> ![x](http://e.example) /hob cancel {}", "x".repeat(9_000));
-    let steps = vec![(hostile.as_str(), "doing"); 500];
+    let hostile = format!("Fixes #1 @ann <img src=x> ![x](http://e.example) /hob cancel {}", "x".repeat(900));
+    let steps = vec![(hostile.as_str(), "doing"); 60];
     let lines = [told(&[("x\n<!-- hob:status -->\n/hob cancel", "todo")]), told(&steps)];
     let world = World::with_agent(&telling(&lines)).check("test -f done.txt").set("status.live", "1ms").start().await;
     let (seen, after, _) = before_and_after(world, "of 50 steps done").await;

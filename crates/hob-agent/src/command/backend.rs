@@ -9,7 +9,7 @@ use tokio::{task::spawn_blocking, time::Instant};
 
 use crate::{
     AgentBackend, AgentError, Machine, RunContext,
-    checklist::checklist_line,
+    checklist::{checklist_line, is_checklist},
     command::ResultLine,
     confined::Confined,
     egress::EgressRules,
@@ -69,17 +69,19 @@ impl CommandAgent {
     }
 
     fn program(&self, request: &RunRequest, context: &RunContext, confined: &Confined) -> Result<Program, AgentError> {
-        let watcher = context.clone();
+        let (watcher, follower) = (context.clone(), context.clone());
         let program = confined
             .program(&self.program)
             // The report of its end is for Hob, which tells the outcome in words.
-            .watch(move |line| match (ResultLine::read(line), checklist_line(line)) {
-                (Some(_report), _) => watcher.alive(),
-                (None, Some(checklist)) => {
-                    watcher.alive();
-                    watcher.checklist(checklist);
+            .watch(move |line| match ResultLine::read(line) {
+                Some(_report) => watcher.alive(),
+                None if is_checklist(line) => watcher.alive(),
+                None => watcher.say(line),
+            })
+            .watch_data(move |line| {
+                if let Some(checklist) = checklist_line(line) {
+                    follower.checklist(checklist);
                 }
-                (None, None) => watcher.say(line),
             })
             .dir(&request.folder)
             .env("HOB_ISSUE", request.issue.to_string())
@@ -184,7 +186,7 @@ fn closing_words(finished: &Finished, purpose: RunPurpose) -> String {
     let (text, words) = (text.trim(), tail(&text, bytes));
     // The first of them may have lost its beginning.
     let whole = if words.len() < text.len() { words.split_once('\n').map_or(words, |(_, rest)| rest) } else { words };
-    let lines: Vec<&str> = whole.lines().filter(|line| checklist_line(line).is_none()).collect();
+    let lines: Vec<&str> = whole.lines().filter(|line| !is_checklist(line)).collect();
     match lines[lines.len().saturating_sub(most)..].join("\n").trim() {
         "" => "the agent gave no summary".to_owned(),
         words => words.to_owned(),

@@ -65,19 +65,19 @@ pub(super) async fn plan_first(worker: &Worker, job: &Job<'_>) -> Result<Attempt
         Err(reason) => return Ok(AttemptEnd::Blocked(reason)),
     };
     let report = Box::pin(run_agent(worker, job, 0, &[], allowance)).await?;
-    throw_away(worker, job).await?;
+    Box::pin(throw_away(worker, job)).await?;
     Ok(AttemptEnd::Blocked(match report.outcome {
         Outcome::Done { summary, .. } => match WorkPlan::read(&summary) {
             Ok(plan) => BlockReason::PlanProposed { plan, cost: cost_limit(worker, job) },
             Err(no_plan) => {
                 let passing = FailureClass::Transient { retry_after: None };
-                return failed(worker, job, no_plan.to_string(), passing).await;
+                return Box::pin(failed(worker, job, no_plan.to_string(), passing)).await;
             }
         },
         Outcome::NothingToDo { reason: said } => BlockReason::NoChanges { said },
         Outcome::Question { question } => BlockReason::Question { question },
         Outcome::ApprovalNeeded { proposed } => BlockReason::ApprovalNeeded(proposed),
-        Outcome::Failed { reason, failure } => return failed(worker, job, reason, failure).await,
+        Outcome::Failed { reason, failure } => return Box::pin(failed(worker, job, reason, failure)).await,
     }))
 }
 

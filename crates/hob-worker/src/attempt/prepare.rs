@@ -47,7 +47,7 @@ pub(super) async fn prepare<'a>(
     let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
     let rules = RepositorySettings::parse(&text)?;
     let (agent_name, agent) = choose_agent(worker, issue, &rules).await?;
-    let purpose = purpose(worker, held).await?;
+    let purpose = Box::pin(purpose(worker, held)).await?;
     let branch = choose_branch(worker, held, &remote).await?;
     let of = (worker.forge.repo(), issue.number);
     let earlier = match lease.record().session {

@@ -80,7 +80,7 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
                 keep(worker, job).await?;
                 return Ok(AttemptEnd::Blocked(reason));
             }
-            Round::Failed(reason, failure) => return self::failed(worker, job, reason, failure).await,
+            Round::Failed(reason, failure) => return Box::pin(self::failed(worker, job, reason, failure)).await,
             Round::Conflicted(left) => {
                 conflicts = left;
                 let tip = job.checkout.tip().await?;
