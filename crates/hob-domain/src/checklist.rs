@@ -13,6 +13,8 @@ const STEPS_MAX: usize = 50;
 const STEP_MAX: usize = 80;
 /// Steps that are shown one by one: on a phone more of them push the rest of the comment away.
 const LINES_MAX: usize = 12;
+/// The sign of a step that is not done.
+const TODO: &str = "○";
 /// Bytes that are left for what stands around the steps.
 const AROUND: usize = 160;
 
@@ -64,16 +66,16 @@ impl Checklist {
 
     /// The checklist while the agent works.
     pub(super) fn shown(&self) -> String {
-        format!("{}:\n\n{}", self.standing(), self.lines())
+        format!("{}:\n\n{}", self.standing(), self.lines("**Now**:"))
     }
 
-    /// The checklist when the run is over: its standing, which opens the steps.
+    /// The checklist when the run is over: its standing, which opens the steps. A step that the agent was at is not done.
     pub(super) fn folded(&self) -> String {
-        folded(&format!("Steps of the agent: {}", self.standing()), &self.lines())
+        folded(&format!("{} by the agent", self.standing()), &self.lines(TODO))
     }
 
-    /// One line a step. Where there are many, those that are done stand together, and what does not fit is counted.
-    fn lines(&self) -> String {
+    /// One line a step; `doing` stands before the one that the agent is at. Where there are many, those that are done stand together, and what does not fit is counted.
+    fn lines(&self, doing: &str) -> String {
         let is_done = |step: &&ChecklistStep| step.state == StepState::Done;
         let mut lines = Vec::new();
         let mut steps: Vec<_> = self.0.iter().collect();
@@ -87,8 +89,8 @@ impl Checklist {
         let (mut bytes, mut left) = (lines.iter().map(String::len).sum::<usize>(), steps.len());
         for step in steps {
             let sign = match step.state {
-                StepState::Todo => "○",
-                StepState::Doing => "▸",
+                StepState::Todo => TODO,
+                StepState::Doing => doing,
                 StepState::Done => "✓",
             };
             let line = format!("- {sign} {}", inert_line(&step.step));
@@ -123,14 +125,14 @@ pub(super) mod tests {
         1 of 3 steps done:
 
         - ✓ Look at the parser
-        - ▸ Add a test
+        - **Now**: Add a test
         - ○ Mend it
         ");
         insta::assert_snapshot!(checklist().folded(), @r"
-        <details><summary>Steps of the agent: 1 of 3 steps done</summary>
+        <details><summary>1 of 3 steps done by the agent</summary>
 
         - ✓ Look at the parser
-        - ▸ Add a test
+        - ○ Add a test
         - ○ Mend it
 
         </details>
@@ -150,7 +152,10 @@ pub(super) mod tests {
             (format!("Step {n}"), state)
         });
         let shown = Checklist::new(many).unwrap().shown();
-        assert!(shown.starts_with("20 of 50 steps done:\n\n- ✓ 20 steps\n- ▸ Step 20\n- ○ Step 21\n"), "{shown}");
+        assert!(
+            shown.starts_with("20 of 50 steps done:\n\n- ✓ 20 steps\n- **Now**: Step 20\n- ○ Step 21\n"),
+            "{shown}"
+        );
         assert!(shown.ends_with("\n- and 19 more"), "{shown}");
         for step in ["x".repeat(9_000), "<@a#1 ".repeat(900), "\u{1f980}".repeat(900)] {
             let list = Checklist::new(std::iter::repeat_n((step, StepState::Doing), 900)).unwrap();

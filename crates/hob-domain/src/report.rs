@@ -420,10 +420,10 @@ mod tests {
 
         2 of 2 checks pass
 
-        <details><summary>Steps of the agent: 1 of 3 steps done</summary>
+        <details><summary>1 of 3 steps done by the agent</summary>
 
         - ✓ Look at the parser
-        - ▸ Add a test
+        - ○ Add a test
         - ○ Mend it
 
         </details>
@@ -871,12 +871,12 @@ mod tests {
         1 of 3 steps done:
 
         - ✓ Look at the parser
-        - ▸ Add a test
+        - **Now**: Add a test
         - ○ Mend it
         ");
         let blocked = Record { state: State::Blocked, ..record };
         let text = status_body(&blocked, &live);
-        assert!(text.contains("1 of 1 step done</summary>") && !text.contains("Add a test"), "{text}");
+        assert!(text.contains("1 of 1 step done by the agent</summary>") && !text.contains("Add a test"), "{text}");
     }
 
     #[test]

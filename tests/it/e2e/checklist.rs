@@ -58,10 +58,10 @@ async fn a_checklist_is_followed_while_the_agent_works_and_folded_at_the_end() {
     ];
     let world = World::with_agent(&telling(&lines)).check("test -f done.txt").set("status.live", "1ms").start().await;
     let (seen, after, _) = before_and_after(world, "1 of 2 steps done").await;
-    let open = "**In progress**: an agent works on it.\n\n1 of 2 steps done:\n\n- ✓ Look around\n- ▸ Write the file\n";
+    let open =
+        "**In progress**: an agent works on it.\n\n1 of 2 steps done:\n\n- ✓ Look around\n- **Now**: Write the file\n";
     assert!(seen.contains(open), "{seen}");
-    let folded =
-        "<details><summary>Steps of the agent: 1 of 2 steps done</summary>\n\n- ✓ Look around\n- ▸ Write the file\n";
+    let folded = "<details><summary>1 of 2 steps done by the agent</summary>\n\n- ✓ Look around\n- ○ Write the file\n";
     assert!(after.contains("**In review**") && after.contains(folded), "{after}");
 }
 
@@ -90,7 +90,7 @@ async fn a_short_run_costs_no_edit_and_its_checklist_is_folded() {
         world.run().await;
         edits.push(world.writes().iter().filter(|write| write.path.contains("/issues/comments/")).count());
         let status = world.status(issue).await;
-        assert_eq!(status.contains("- ▸ Step 4"), edits.len() == 1, "{status}");
+        assert_eq!(status.contains("- ○ Step 4"), edits.len() == 1, "{status}");
         world.finish().await;
     }
     assert_eq!(edits[0], edits[1]);
@@ -116,6 +116,6 @@ async fn the_plan_tool_of_a_native_agent_is_a_checklist() {
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
     let status = world.status(issue).await;
-    assert!(status.contains("**In review**") && status.contains("- ✓ Look\n- ▸ Write it\n"), "{status}");
+    assert!(status.contains("**In review**") && status.contains("- ✓ Look\n- ○ Write it\n"), "{status}");
     world.finish().await;
 }
