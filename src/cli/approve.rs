@@ -1,6 +1,6 @@
 //! `hob approve ISSUE`.
 
-use hob_domain::terminal;
+use hob_domain::{IssueNumber, WorkPlan, terminal};
 use hob_forge::Access;
 use hob_worker::Approved;
 
@@ -14,7 +14,7 @@ pub(super) async fn approve(setup: Setup, shared: Shared, args: ApproveArgs) -> 
     let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await?;
     let approved = hob_worker::approve(&worker, args.issue, &args.message).await?;
     if shared.json {
-        return json::result(&serde_json::json!({ "issue": args.issue, "approved": approved }));
+        return json::result(&as_json(args.issue, &approved));
     }
     let issue = args.issue;
     let action = match approved {
@@ -27,4 +27,16 @@ pub(super) async fn approve(setup: Setup, shared: Shared, args: ApproveArgs) -> 
     let tool = terminal(&action.tool);
     output::line(format!("Issue {issue} is requeued, and its agent may run exactly this with the tool `{tool}`:"))?;
     Ok(output::line(action.shown().trim_end_matches('\n'))?)
+}
+
+/// What was approved, in the form of `docs/json.md`.
+fn as_json(issue: IssueNumber, approved: &Approved) -> serde_json::Value {
+    match approved {
+        Approved::Action(action) => serde_json::json!({ "issue": issue, "approved": action }),
+        Approved::Plan(WorkPlan { summary, steps, files, questions }) => {
+            let plan =
+                serde_json::json!({ "summary": summary, "steps": steps, "files": files, "questions": questions });
+            serde_json::json!({ "issue": issue, "approved": null, "plan": plan })
+        }
+    }
 }

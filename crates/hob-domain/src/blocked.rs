@@ -94,7 +94,7 @@ pub enum BlockReason {
     /// The agent has a plan, which needs approval.
     PlanProposed {
         /// The plan.
-        plan: WorkPlan,
+        plan: Box<WorkPlan>,
         /// What the work may cost.
         cost: CostLimit,
     },
@@ -386,7 +386,10 @@ pub(super) mod tests {
                 text: text(),
                 impact: Impact::High,
             }),
-            BlockReason::PlanProposed { plan: plan(), cost: CostLimit { attempt: None, issue: Some(4_880_000) } },
+            BlockReason::PlanProposed {
+                plan: Box::new(plan()),
+                cost: CostLimit { attempt: None, issue: Some(4_880_000) },
+            },
             BlockReason::ChecksFailed { rounds: 2, failed: "`make test`: failed (exit code 1)".to_owned() },
             BlockReason::RedBase { failed: "`make test`: failed (exit code 1)".to_owned() },
             BlockReason::MergeConflict {

@@ -92,38 +92,7 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
         let list: Vec<String> = parts.conflicts.iter().map(|conflict| format!("- {conflict}")).collect();
         push_fenced(&mut text, parts.fence, "conflicts", &clip(&list.join("\n"), parts.text_bytes));
     }
-    let is_red = |check: &&String| parts.red_base.iter().any(|red| red.command == **check);
-    if !parts.checks.is_empty() {
-        let (red, green): (Vec<&String>, Vec<&String>) = parts.checks.iter().partition(is_red);
-        if !green.is_empty() {
-            push(&mut text, "\nWhen you are done, these checks are run, and all have to pass:\n");
-        }
-        for check in green {
-            push(&mut text, &format!("- `{check}`\n"));
-        }
-        if !red.is_empty() {
-            push(
-                &mut text,
-                "\nThese checks fail already, before your work. Mend them if the issue asks for it, else leave them:\n",
-            );
-        }
-        for check in red {
-            push(&mut text, &format!("- `{check}`\n"));
-        }
-    }
-    for check in parts.failed_checks {
-        let command = &check.command;
-        let sentence = if is_red(&command) {
-            format!(
-                "\nThe check `{command}` failed before your work and fails on it, in another way. If the issue asks for it, mend the cause; else leave it.\n"
-            )
-        } else {
-            format!("\nThe check `{command}` fails on your work so far. Mend the cause.\n")
-        };
-        push(&mut text, &sentence);
-        let (output, _) = visible(&clip_middle(&check.output, CHECK_OUTPUT));
-        push_fenced(&mut text, parts.fence, "output", &output);
-    }
+    push_checks(&mut text, parts);
     push(
         &mut text,
         &format!(
@@ -138,6 +107,42 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
         ),
     );
     text
+}
+
+/// The checks that are run afterwards, and those that failed.
+fn push_checks(text: &mut String, parts: &BriefParts<'_>) {
+    let is_red = |check: &&String| parts.red_base.iter().any(|red| red.command == **check);
+    if !parts.checks.is_empty() {
+        let (red, green): (Vec<&String>, Vec<&String>) = parts.checks.iter().partition(is_red);
+        if !green.is_empty() {
+            push(text, "\nWhen you are done, these checks are run, and all have to pass:\n");
+        }
+        for check in green {
+            push(text, &format!("- `{check}`\n"));
+        }
+        if !red.is_empty() {
+            push(
+                text,
+                "\nThese checks fail already, before your work. Mend them if the issue asks for it, else leave them:\n",
+            );
+        }
+        for check in red {
+            push(text, &format!("- `{check}`\n"));
+        }
+    }
+    for check in parts.failed_checks {
+        let command = &check.command;
+        let sentence = if is_red(&command) {
+            format!(
+                "\nThe check `{command}` failed before your work and fails on it, in another way. If the issue asks for it, mend the cause; else leave it.\n"
+            )
+        } else {
+            format!("\nThe check `{command}` fails on your work so far. Mend the cause.\n")
+        };
+        push(text, &sentence);
+        let (output, _) = visible(&clip_middle(&check.output, CHECK_OUTPUT));
+        push_fenced(text, parts.fence, "output", &output);
+    }
 }
 
 fn push(text: &mut String, part: &str) {

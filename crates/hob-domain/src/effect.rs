@@ -157,7 +157,7 @@ fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
     match reason {
         BlockReason::ApprovalNeeded(proposed) => record.proposed = Some(proposed),
         BlockReason::PlanProposed { plan, .. } => {
-            record.plan = PlanLog { proposed: Some(plan), ..PlanLog::default() };
+            record.plan = PlanLog { proposed: Some(*plan), ..PlanLog::default() };
         }
         BlockReason::PersonPushed { branch, tip, .. } => {
             (record.branch, record.pushed, record.accepted) = (Some(branch), true, Some(tip));

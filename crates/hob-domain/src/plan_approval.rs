@@ -33,7 +33,7 @@ mod tests {
     use crate::{BlockReason, CostLimit, EventId, Timestamp, Trigger, lease::tests::record_at, work_plan::tests::plan};
 
     fn waiting() -> Record {
-        let reason = BlockReason::PlanProposed { plan: plan(), cost: CostLimit::default() };
+        let reason = BlockReason::PlanProposed { plan: Box::new(plan()), cost: CostLimit::default() };
         let mut record = record_at(State::Blocked);
         record.blocked = Some(reason.blocked(Timestamp::UNIX_EPOCH));
         record.plan.proposed = Some(plan());

@@ -362,7 +362,6 @@ mod tests {
             ("planning", planning),
             ("in review", worked(State::InReview)),
             ("blocked without a reason", record(State::Blocked)),
-            ("in review after a checklist", Record { checklist: Some(checklist()), ..worked(State::InReview) }),
             ("done", worked(State::Done)),
             ("done without a pull request", record(State::Done)),
         ];
@@ -414,26 +413,6 @@ mod tests {
         <!-- hob:status -->
         **Blocked**: a person is needed.
 
-        == in review after a checklist
-        <!-- hob:status -->
-        **In review**: #9 is open. Review it, merge it, or close it.
-
-        2 of 2 checks pass
-
-        <details><summary>1 of 3 steps done by the agent</summary>
-
-        - ✓ Look at the parser
-        - ○ Add a test
-        - ○ Mend it
-
-        </details>
-
-        <details><summary>Cost and history</summary>
-
-        attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s · `hob history 7` prints each step
-
-        </details>
-
         == done
         <!-- hob:status -->
         **Done**: Hob no longer works on this issue; its pull request was #9.
@@ -465,7 +444,7 @@ mod tests {
                     record.proposed = Some(proposed.clone());
                 }
                 if let crate::BlockReason::PlanProposed { plan, .. } = reason {
-                    record.plan.proposed = Some(plan);
+                    record.plan.proposed = Some(*plan);
                 }
                 record.pushed = blocked.kind == BlockKind::ChecksFailed;
                 let kind = blocked.kind;

@@ -21,7 +21,7 @@ use crate::{
         branch::{is_reviewed, keep},
         job::Job,
         live::follow_checklist,
-        plan_first::plan_brief,
+        purpose::plan_brief,
         set_up::{SetUp, set_up},
     },
 };

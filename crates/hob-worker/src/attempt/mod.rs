@@ -21,6 +21,7 @@ mod plan_first;
 mod prepare;
 mod proof;
 mod publish;
+mod purpose;
 mod reservation;
 mod review;
 mod review_brief;

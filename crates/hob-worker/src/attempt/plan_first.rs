@@ -6,10 +6,7 @@
 //! no work is kept of an attempt that plans. The approval is of one plan for one text of the issue; after it the work goes on in
 //! the same session.
 
-use hob_domain::{
-    Allowance, BlockReason, ChangeText, CostLimit, FailureClass, Outcome, PlanBrief, Record, RunPurpose, Spend,
-    WorkPlan,
-};
+use hob_domain::{Allowance, BlockReason, ChangeText, CostLimit, FailureClass, Outcome, Spend, WorkPlan};
 use hob_workspace::WorkspaceError;
 
 use crate::{
@@ -21,42 +18,7 @@ use crate::{
         job::Job,
         rounds::{failed, left},
     },
-    authorize::plan_by_label,
-    transition::HeldIssue,
 };
-
-/// What the runs of the attempt are for.
-pub(super) async fn purpose(worker: &Worker, held: &HeldIssue) -> Result<RunPurpose, WorkError> {
-    Ok(if wants_plan(worker, held).await? { RunPurpose::Plan } else { RunPurpose::Work })
-}
-
-/// Whether somebody wants to see a plan before the work, by the settings or on the issue, and nobody has approved one.
-async fn wants_plan(worker: &Worker, held: &HeldIssue) -> Result<bool, WorkError> {
-    let (record, issue) = (held.lease.record(), &held.issue);
-    // What is in a pull request is judged there.
-    if record.pull_request.is_some() || record.approved_plan().is_some() {
-        return Ok(false);
-    }
-    if worker.settings.plan.applies_to(&issue.body) {
-        return Ok(true);
-    }
-    Ok(match plan_by_label(worker, issue).await? {
-        None => false,
-        Some(Ok(())) => true,
-        Some(Err(why)) => {
-            worker.progress(issue.number, &why);
-            false
-        }
-    })
-}
-
-/// What the agent is told of a plan.
-pub(super) fn plan_brief<'a>(job: &Job<'_>, record: &'a Record) -> Option<PlanBrief<'a>> {
-    match job.purpose {
-        RunPurpose::Plan => Some(PlanBrief::Make(record.plan.proposed.as_ref())),
-        RunPurpose::Work => record.approved_plan().map(PlanBrief::CarryOut),
-    }
-}
 
 /// Has the agent make a plan, and asks a person about it.
 pub(super) async fn plan_first(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd, WorkError> {
@@ -68,7 +30,7 @@ pub(super) async fn plan_first(worker: &Worker, job: &Job<'_>) -> Result<Attempt
     Box::pin(throw_away(worker, job)).await?;
     Ok(AttemptEnd::Blocked(match report.outcome {
         Outcome::Done { summary, .. } => match WorkPlan::read(&summary) {
-            Ok(plan) => BlockReason::PlanProposed { plan, cost: cost_limit(worker, job) },
+            Ok(plan) => BlockReason::PlanProposed { plan: Box::new(plan), cost: cost_limit(worker, job) },
             Err(no_plan) => {
                 let passing = FailureClass::Transient { retry_after: None };
                 return Box::pin(failed(worker, job, no_plan.to_string(), passing)).await;

@@ -17,7 +17,7 @@ use crate::{
     agent::{agent_name, build_agent},
     attempt::{
         job::{AttemptLimits, Job},
-        plan_first::purpose,
+        purpose::purpose,
         review_brief::review_brief,
     },
     authorize::{authorized_comments, chosen_by_label},

@@ -8,7 +8,6 @@ use hob_domain::{
     unknown_command,
 };
 use hob_forge::{BaseBranch, Comment, Issue, Reaction};
-use serde::Serialize;
 
 use crate::{
     OperatorError, WorkError, Worker,
@@ -206,8 +205,7 @@ pub async fn unblock(worker: &Worker, number: IssueNumber, text: &str) -> Result
 }
 
 /// What was approved from the command line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Approved {
     /// An action of the agent.
     Action(Proposed),
@@ -318,7 +316,9 @@ fn approval_text(action: &Proposed, words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hob_domain::{Actor, BlockReason, Claimant, Impact, Nonce, Timestamp, WorkerId, acquire as acquired, apply};
+    use hob_domain::{
+        Actor, BlockReason, Claimant, CostLimit, Impact, Nonce, Timestamp, WorkerId, acquire as acquired, apply,
+    };
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_timestamp(seconds, 0).unwrap()
@@ -334,6 +334,10 @@ mod tests {
         let first = acquired(None, IssueNumber(1), &claimant, at(0)).unwrap();
         let working = Record { state: State::InProgress, ..first };
         apply(&working, Transition::Block(reason), at(100)).unwrap().0
+    }
+
+    fn plan() -> WorkPlan {
+        WorkPlan { steps: vec!["Do it".to_owned()], ..WorkPlan::default() }
     }
 
     fn action() -> Proposed {
@@ -376,6 +380,8 @@ mod tests {
         let approval = blocked(BlockReason::ApprovalNeeded(action()));
         let failed = blocked(BlockReason::NoProgress { failure: "no".to_owned() });
         let approved = |said: &str| Some(Meaning::Approval(approval_text(&action(), said)));
+        let planned = blocked(BlockReason::PlanProposed { plan: Box::new(plan()), cost: CostLimit::default() });
+        let plan_approved = |said: &str| Some(Meaning::PlanApproval(plan_approval_text(said)));
         for (name, record, body, seconds, expected) in [
             ("a reply answers a question", &question, " UTC. ", 101, words("UTC.")),
             ("so does an approval where nothing is proposed", &question, "/hob approve", 101, words("/hob approve")),
@@ -384,6 +390,9 @@ mod tests {
             ("but not one to somebody else", &failed, "@bob, what do you think?", 101, None),
             ("a proposal is approved", &approval, "/hob approve now", 101, approved("now")),
             ("but not in the second of the question", &approval, "/hob approve", 100, None),
+            ("a plan is approved", &planned, "/hob approve now", 101, plan_approved("now")),
+            ("but not in the second of the question either", &planned, "/hob approve", 100, None),
+            ("a reply corrects it", &planned, "Fewer files.", 101, words("Fewer files.")),
             ("a retry has no words", &failed, "/hob retry please", 101, words("")),
             ("an unblocking has", &failed, "/hob unblock use UTC", 101, words("use UTC")),
             ("a cancel ends everything", &question, "/hob cancel", 101, Some(Meaning::Cancel)),
