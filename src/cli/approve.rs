@@ -1,7 +1,8 @@
 //! `hob approve ISSUE`.
 
-use hob_domain::terminal;
+use hob_domain::{IssueNumber, WorkPlan, terminal};
 use hob_forge::Access;
+use hob_worker::Approved;
 
 use crate::cli::{
     args::{ApproveArgs, Shared},
@@ -11,11 +12,31 @@ use crate::cli::{
 
 pub(super) async fn approve(setup: Setup, shared: Shared, args: ApproveArgs) -> anyhow::Result<()> {
     let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await?;
-    let action = hob_worker::approve(&worker, args.issue, &args.message).await?;
+    let approved = hob_worker::approve(&worker, args.issue, &args.message).await?;
     if shared.json {
-        return json::result(&serde_json::json!({ "issue": args.issue, "approved": action }));
+        return json::result(&as_json(args.issue, &approved));
     }
-    let (issue, tool) = (args.issue, terminal(&action.tool));
+    let issue = args.issue;
+    let action = match approved {
+        Approved::Action(action) => action,
+        Approved::Plan(plan) => {
+            output::line(format!("Issue {issue} is requeued, and the work begins by this plan:"))?;
+            return Ok(output::line(terminal(&plan.plain()))?);
+        }
+    };
+    let tool = terminal(&action.tool);
     output::line(format!("Issue {issue} is requeued, and its agent may run exactly this with the tool `{tool}`:"))?;
     Ok(output::line(action.shown().trim_end_matches('\n'))?)
+}
+
+/// What was approved, in the form of `docs/json.md`.
+fn as_json(issue: IssueNumber, approved: &Approved) -> serde_json::Value {
+    match approved {
+        Approved::Action(action) => serde_json::json!({ "issue": issue, "approved": action }),
+        Approved::Plan(WorkPlan { summary, steps, files, questions }) => {
+            let plan =
+                serde_json::json!({ "summary": summary, "steps": steps, "files": files, "questions": questions });
+            serde_json::json!({ "issue": issue, "approved": null, "plan": plan })
+        }
+    }
 }

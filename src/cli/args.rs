@@ -113,7 +113,7 @@ pub(super) enum Command {
     History(IssueArgs),
     /// Answer a blocked issue and requeue it.
     Unblock(UnblockArgs),
-    /// Approve the action that a blocked issue asks for, as the comment `/hob approve` does.
+    /// Approve the action or the plan that a blocked issue asks for, as the comment `/hob approve` does.
     Approve(ApproveArgs),
     /// Pause an issue, on whichever machine it is worked on, or with `--all` the repository.
     Pause(PauseArgs),
@@ -500,7 +500,7 @@ mod tests {
           -h, --help            Print help
 
         == approve
-        Approve the action that a blocked issue asks for, as the comment `/hob approve` does
+        Approve the action or the plan that a blocked issue asks for, as the comment `/hob approve` does
 
         Usage: hob approve [OPTIONS] <ISSUE>
 

@@ -77,6 +77,7 @@ fn request(
     folder: PathBuf,
 ) -> RunRequest {
     RunRequest {
+        purpose: hob_domain::RunPurpose::Work,
         run: id.clone(),
         session: id.clone(),
         repo: repo.clone(),

@@ -40,6 +40,7 @@ impl Bench {
             fs::write(path, text).unwrap();
         }
         let request = RunRequest {
+            purpose: hob_domain::RunPurpose::Work,
             run: "run-1".into(),
             session: "run-1".into(),
             repo: "acme/site".parse().unwrap(),

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hob_domain::{FailureClass, Progress, RunReport, RunRequest, Spend};
+use hob_domain::{Checklist, FailureClass, Progress, RunReport, RunRequest, Spend};
 use hob_process::Environment;
 use hob_sandbox::Sandbox;
 use tokio::{sync::mpsc, time::Instant};
@@ -115,12 +115,17 @@ impl RunContext {
     pub fn show(&self, text: impl Into<String>) {
         self.alive();
         // Nobody has to watch: a closed or full channel is not the agent's trouble.
-        self.progress.try_send(Progress { text: text.into(), spent: None }).ok();
+        self.progress.try_send(Progress { text: text.into(), ..Progress::default() }).ok();
     }
 
     /// Reports what the run has cost so far: if it is cut short, that much is known.
     pub fn spent(&self, spent: Spend) {
-        self.progress.try_send(Progress { text: String::new(), spent: Some(self.before + spent) }).ok();
+        self.progress.try_send(Progress { spent: Some(self.before + spent), ..Progress::default() }).ok();
+    }
+
+    /// Reports how far the agent is by its own checklist.
+    pub fn checklist(&self, checklist: Checklist) {
+        self.progress.try_send(Progress { checklist: Some(checklist), ..Progress::default() }).ok();
     }
 
     /// Reports activity: a run that is idle for long is ended.

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, io, path::Path};
 
-use hob_domain::FailureClass;
+use hob_domain::{FailureClass, RunPurpose, RunRequest};
 use hob_process::{Environment, Program, Shell};
 use hob_sandbox::{Plan, Sandbox, Tier};
 
@@ -30,7 +30,10 @@ impl Confined {
     /// # Errors
     /// The system's, when the home cannot be made.
     pub async fn to(folder: &Path, sandbox: &Sandbox, environment: Environment) -> io::Result<(Self, Option<Home>)> {
-        let confined = Self { plan: sandbox.plan().writes(folder), environment };
+        Self::with_home(Self { plan: sandbox.plan().writes(folder), environment }, sandbox).await
+    }
+
+    async fn with_home(confined: Self, sandbox: &Sandbox) -> io::Result<(Self, Option<Home>)> {
         if confined.plan.tier() == Tier::None && sandbox.template().is_none() {
             return Ok((confined, None));
         }
@@ -74,16 +77,18 @@ impl Confined {
         Ok((Self { plan, environment }, egress))
     }
 
-    /// Those of a run that works in `folder`, with this egress.
+    /// Those of a run, with this egress. One that plans only reads the folder.
     ///
     /// # Errors
     /// [`AgentError`] when their home cannot be made.
     pub(crate) async fn of_run(
         context: &RunContext,
-        folder: &Path,
+        request: &RunRequest,
         egress: &RunEgress,
     ) -> Result<(Self, Option<Home>), AgentError> {
-        Self::through(egress, folder, &context.sandbox, of_child(context, egress)).await
+        let (plan, environment) = (in_folder(context.sandbox.plan(), request), of_child(context, egress));
+        let confined = Self { plan: plan.network(egress.network.clone()), environment };
+        Self::with_home(confined, &context.sandbox).await.map_err(no_home)
     }
 
     async fn through(
@@ -92,10 +97,7 @@ impl Confined {
         sandbox: &Sandbox,
         environment: Environment,
     ) -> Result<(Self, Option<Home>), AgentError> {
-        let (confined, home) = Self::to(folder, sandbox, environment).await.map_err(|error| AgentError {
-            reason: format!("make a home in the sandbox: {error}"),
-            failure: FailureClass::Transient { retry_after: None },
-        })?;
+        let (confined, home) = Self::to(folder, sandbox, environment).await.map_err(no_home)?;
         Ok((Self { plan: confined.plan.network(egress.network.clone()), ..confined }, home))
     }
 
@@ -115,4 +117,17 @@ impl Confined {
     pub(crate) fn shell(&self, folder: &Path) -> Shell {
         Shell::new(self.plan.clone(), self.environment.clone(), folder)
     }
+}
+
+/// `plan` with the folder of a run: to be changed, or only read where the run plans.
+pub(crate) fn in_folder(plan: Plan, request: &RunRequest) -> Plan {
+    match request.purpose {
+        RunPurpose::Work => plan.writes(&request.folder),
+        RunPurpose::Plan => plan.reads(&request.folder),
+    }
+}
+
+fn no_home(error: io::Error) -> AgentError {
+    let reason = format!("make a home in the sandbox: {error}");
+    AgentError { reason, failure: FailureClass::Transient { retry_after: None } }
 }

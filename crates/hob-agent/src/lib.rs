@@ -4,6 +4,7 @@
 mod adapters;
 mod approval;
 mod backend;
+mod checklist;
 mod command;
 mod confined;
 mod egress;

@@ -56,6 +56,7 @@ async fn main() {
         Registry::new(AgentParts { agents, model, access, ..AgentParts::default() }).unwrap().get("bench").unwrap();
     let made = began.elapsed();
     let request = RunRequest {
+        purpose: hob_domain::RunPurpose::Work,
         run: "bench".into(),
         session: "bench".into(),
         repo: "acme/site".parse().unwrap(),

@@ -33,7 +33,7 @@ pub use secrets::{own_secrets, secrets_among};
 pub use sections::{
     AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
     NotifySettings, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate, SessionSettings,
-    TrustSettings,
+    StatusSettings, TrustSettings,
 };
 pub use settings::{DEFAULTS, Settings};
 pub use settings_error::SettingsError;

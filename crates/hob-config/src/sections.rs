@@ -279,6 +279,15 @@ pub enum ReviewUpdate {
     Rebase,
 }
 
+/// `[status]`: how the status comment is kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatusSettings {
+    /// How often it follows the checklist of an agent that works, at most; 0: never.
+    #[serde(with = "duration")]
+    pub live: Duration,
+}
+
 /// `[trust]`: who is authorized.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use hob_domain::{LabelNames, PlanRules, Recovery, RepositoryRules, ReviewRules, StatusRules, TrustRules};
+use hob_domain::{LabelNames, PlanFirst, PlanRules, Recovery, RepositoryRules, ReviewRules, StatusRules, TrustRules};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentSettings, AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings,
     LedgerSettings, Limits, ModelSettings, NotifySettings, PollSettings, PublishSettings, RecipeSettings, Renamed,
-    ReviewSettings, SandboxSettings, SessionSettings, ToolSettings, TrustSettings, WorkspaceSettings,
+    ReviewSettings, SandboxSettings, SessionSettings, StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings,
 };
 
 /// The defaults, as they are printed in the documentation.
@@ -20,6 +20,8 @@ pub const DEFAULTS: &str = include_str!("../../../config/default.toml");
 pub struct Settings {
     /// What to do with a dead worker's issue.
     pub recovery: Recovery,
+    /// When a plan comes before the work.
+    pub plan: PlanFirst,
     /// Which agent works.
     pub agent: ExecutorSettings,
     /// The agents.
@@ -62,6 +64,8 @@ pub struct Settings {
     pub sandbox: SandboxSettings,
     /// How long sessions are kept.
     pub sessions: SessionSettings,
+    /// How the status comment is kept.
+    pub status: StatusSettings,
     /// Who is authorized.
     pub trust: TrustSettings,
     /// Where work is done.
@@ -98,6 +102,7 @@ impl Settings {
             budget: self.limits.budgets().issue,
             soft: self.limits.soft,
             repo_url,
+            checklist: None,
         }
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Conflict, Exhausted, Proposed, PullNumber, RoundKind, Sha, Spend, Timestamp, Violation, count,
+    Conflict, CostLimit, Exhausted, Proposed, PullNumber, RoundKind, Sha, Spend, Timestamp, Violation, WorkPlan, count,
     markup::{code_span, sentence},
     title,
 };
@@ -22,6 +22,8 @@ pub enum BlockKind {
     Question,
     /// The agent wants to do something that needs approval.
     ApprovalNeeded,
+    /// The agent has a plan, and nothing is written before somebody approves it.
+    PlanProposed,
     /// The checks fail on the head.
     ChecksFailed,
     /// The checks fail on the base already.
@@ -89,6 +91,13 @@ pub enum BlockReason {
     },
     /// The agent wants to do this and needs approval.
     ApprovalNeeded(Proposed),
+    /// The agent has a plan, which needs approval.
+    PlanProposed {
+        /// The plan.
+        plan: Box<WorkPlan>,
+        /// What the work may cost.
+        cost: CostLimit,
+    },
     /// The checks still fail after the last round.
     ChecksFailed {
         /// Rounds of work in this attempt.
@@ -201,6 +210,7 @@ impl BlockReason {
         match self {
             Self::Question { .. } => BlockKind::Question,
             Self::ApprovalNeeded(_) => BlockKind::ApprovalNeeded,
+            Self::PlanProposed { .. } => BlockKind::PlanProposed,
             Self::ChecksFailed { .. } => BlockKind::ChecksFailed,
             Self::RedBase { .. } => BlockKind::RedBase,
             Self::MergeConflict { .. } => BlockKind::MergeConflict,
@@ -228,6 +238,9 @@ impl BlockReason {
             Self::Question { .. } => "The agent needs an answer before it can continue.".to_owned(),
             Self::ApprovalNeeded(proposed) => {
                 format!("The agent wants to run an action of {} impact, which needs approval here.", proposed.impact)
+            }
+            Self::PlanProposed { cost, .. } => {
+                format!("The agent has a plan. Nothing is written before somebody approves it. {cost}")
             }
             Self::ChecksFailed { rounds, failed } => {
                 format!("The checks still fail after {} of work.\n\n{failed}", count(*rounds, "round"))
@@ -302,6 +315,7 @@ impl BlockReason {
             Self::ApprovalNeeded(proposed) => {
                 return format!("Do you approve this: {}?", code_span(&proposed.line));
             }
+            Self::PlanProposed { .. } => "Should the work begin by this plan?",
             Self::ChecksFailed { .. } => "What should the agent do about this?",
             Self::RedBase { .. } => "Can you mend the base branch?",
             Self::MergeConflict { .. } => "Which side should win, and where?",
@@ -358,7 +372,7 @@ fn capitalized(text: &str) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::{ConflictKind, Impact};
+    use crate::{ConflictKind, Impact, work_plan::tests::plan};
 
     /// One reason of each variant.
     pub(crate) fn every_reason() -> Vec<BlockReason> {
@@ -372,6 +386,10 @@ pub(super) mod tests {
                 text: text(),
                 impact: Impact::High,
             }),
+            BlockReason::PlanProposed {
+                plan: Box::new(plan()),
+                cost: CostLimit { attempt: None, issue: Some(4_880_000) },
+            },
             BlockReason::ChecksFailed { rounds: 2, failed: "`make test`: failed (exit code 1)".to_owned() },
             BlockReason::RedBase { failed: "`make test`: failed (exit code 1)".to_owned() },
             BlockReason::MergeConflict {
@@ -423,6 +441,7 @@ pub(super) mod tests {
         insta::assert_snapshot!(told.join("\n"), @r"
         Question | The agent needs an answer before it can continue. (1 lines) | UTC or local?
         ApprovalNeeded | The agent wants to run an action of high impact, which needs approval here. (1 lines) | Do you approve this: `` shell rm `x` y ``?
+        PlanProposed | The agent has a plan. Nothing is written before somebody approves it. The work costs $4.88 at most, what is left of `limits.usd_per_issue`. (1 lines) | Should the work begin by this plan?
         ChecksFailed | The checks still fail after 2 rounds of work. (3 lines) | What should the agent do about this?
         RedBase | The base branch fails its own checks, so no agent was started. (3 lines) | Can you mend the base branch?
         MergeConflict | The branch conflicts with today's `main`, and the agent did not resolve that: (3 lines) | Which side should win, and where?

@@ -2,9 +2,9 @@
 //! [`apply`](crate::apply)'s.
 
 use crate::{
-    ApprovalGrant, BlockReason, CheckTally, EventAnswer, Pause, PullNumber, Record, Recovery, Refusal, Request,
-    ReviewEvent, ReviewLog, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count,
-    events_in_words,
+    ApprovalGrant, BlockReason, CheckTally, EventAnswer, Pause, PlanLog, PullNumber, Record, Recovery, Refusal,
+    Request, ReviewEvent, ReviewLog, RunPurpose, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking,
+    WorkerId, count, events_in_words,
 };
 
 impl Transition {
@@ -26,10 +26,14 @@ impl Transition {
                 }
                 "released the lease".to_owned()
             }
-            Self::StartAgent { agent, branch, base, session } => {
+            Self::StartAgent { agent, purpose, branch, base, session } => {
+                record.plan.under_way = purpose == RunPurpose::Plan;
                 (record.base_sha, record.session) = (Some(base), Some(session));
                 let branch = record.branch.insert(branch);
-                format!("the agent `{agent}` started on `{branch}`")
+                match purpose {
+                    RunPurpose::Work => format!("the agent `{agent}` started on `{branch}`"),
+                    RunPurpose::Plan => format!("the agent `{agent}` started to plan"),
+                }
             }
             Self::RecordSpend(spend) => format!("the agent spent {spend}"),
             Self::AddSpend(spend) => {
@@ -96,6 +100,7 @@ impl Unblocking {
                 record.approve();
                 format!("approved by {}", answer.actor)
             }
+            ApprovalGrant::ProposedPlan => format!("the plan was approved by {}", answer.actor),
         };
         (record.attempt, record.quota_pauses) = (0, 0);
         record.review.allow_again();
@@ -106,6 +111,9 @@ impl Unblocking {
         }
         if let Some(trigger) = record.trigger.as_mut() {
             trigger.approved = approved;
+        }
+        if grant == ApprovalGrant::ProposedPlan {
+            record.approve_plan();
         }
         record.answer = Some(answer.after(record.answer.as_ref()));
         sentence
@@ -153,6 +161,9 @@ fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
     let blocked = reason.blocked(now);
     match reason {
         BlockReason::ApprovalNeeded(proposed) => record.proposed = Some(proposed),
+        BlockReason::PlanProposed { plan, .. } => {
+            record.plan = PlanLog { proposed: Some(*plan), ..PlanLog::default() };
+        }
         BlockReason::PersonPushed { branch, tip, .. } => {
             (record.branch, record.pushed, record.accepted) = (Some(branch), true, Some(tip));
         }
@@ -246,7 +257,7 @@ fn start_attempt(record: &mut Record, now: Timestamp) {
     record.attempts_ever += 1;
     record.claimed_at = now;
     record.retry_after = None;
-    (record.refused, record.blocked, record.proposed) = (None, None, None);
+    (record.refused, record.blocked, record.proposed, record.checklist) = (None, None, None, None);
 }
 
 /// The attempt under way does not count.
@@ -263,6 +274,7 @@ fn asked_for_again(old: &Record) -> Record {
         review: ReviewLog::default(),
         last_failure: None,
         proposed: None,
+        plan: PlanLog::default(),
         approved: Vec::new(),
         answer: None,
         branch: None,
@@ -273,6 +285,7 @@ fn asked_for_again(old: &Record) -> Record {
         session: None,
         trigger: None,
         checks: None,
+        checklist: None,
         accepted: None,
         stalled: None,
         quota_pauses: 0,

@@ -20,6 +20,8 @@ pub struct LabelNames {
     pub blocked: String,
     /// Labels with this prefix choose an agent by name, for example `agent:fixer`.
     pub agent_prefix: String,
+    /// The label that asks for a plan before the work; empty: none does.
+    pub plan: String,
     /// Labels that put an issue before others, the most urgent first.
     pub priority: Vec<String>,
 }
@@ -89,6 +91,11 @@ impl LabelNames {
         labels.iter().find_map(|label| Some((label.as_str(), label.strip_prefix(self.agent_prefix.as_str())?.trim())))
     }
 
+    /// The label that asks for a plan before the work, where it is on.
+    pub fn asks_for_plan(&self, labels: &[String]) -> Option<&str> {
+        Some(self.plan.as_str()).filter(|name| !name.is_empty() && has_label(labels, name))
+    }
+
     /// Where an issue with these labels stands in the order: 0 is the most urgent.
     pub fn priority_rank(&self, labels: &[String]) -> usize {
         self.priority.iter().position(|name| has_label(labels, name)).unwrap_or(self.priority.len())
@@ -120,6 +127,7 @@ pub(super) mod tests {
             in_review: "in-review".to_owned(),
             blocked: "blocked".to_owned(),
             agent_prefix: "agent:".to_owned(),
+            plan: "plan".to_owned(),
             priority: vec!["urgent".to_owned()],
         }
     }
@@ -149,6 +157,8 @@ pub(super) mod tests {
     #[test]
     fn a_label_chooses_an_agent_and_an_order() {
         assert_eq!(names().agent(&labels(&["code", "agent:fixer"])), Some(("agent:fixer", "fixer")));
+        assert_eq!(names().asks_for_plan(&labels(&["code", "Plan"])), Some("plan"));
+        assert_eq!(LabelNames { plan: String::new(), ..names() }.asks_for_plan(&labels(&["code", ""])), None);
         assert_eq!(names().priority_rank(&labels(&["urgent"])), 0);
         assert_eq!(names().priority_rank(&labels(&["code"])), 1);
     }

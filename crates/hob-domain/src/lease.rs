@@ -21,7 +21,8 @@
 use std::time::Duration;
 
 use crate::{
-    Generation, Holder, IssueNumber, Nonce, RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp, WorkerId,
+    Generation, Holder, IssueNumber, Nonce, PlanLog, RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp,
+    WorkerId,
 };
 
 /// Who wants a lease, when and for how long.
@@ -134,6 +135,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         last_failure: None,
         blocked: None,
         proposed: None,
+        plan: PlanLog::default(),
         approved: Vec::new(),
         answer: None,
         refused: None,
@@ -152,6 +154,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         trigger: None,
         spend: Spend::default(),
         checks: None,
+        checklist: None,
     }
 }
 

@@ -103,6 +103,13 @@ fn open(report: &PullReport<'_>) -> String {
             "The base branch had changed the same places meanwhile, and the agent resolved that in {files}: look there first."
         ));
     }
+    if let Some(plan) = report.record.approved_plan() {
+        let outside = plan.outside(report.diff);
+        if !outside.is_empty() {
+            let files = paths(outside.into_iter());
+            open.push(format!("The approved plan did not name {files}."));
+        }
+    }
     if let Some(MovedBase { name, from, to }) = report.moved {
         open.push(format!(
             "{} has moved on from {} to {} since these checks ran: run them again before you merge.",

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    ActionMark, BlockKind, Blocked, CommentId, EventId, Generation, IssueNumber, Login, Nonce, Proposed, PullNumber,
-    ReviewLog, RunId, Sha, Spend, State, Timestamp, WorkerId,
+    ActionMark, BlockKind, Blocked, Checklist, CommentId, EventId, Generation, IssueNumber, Login, Nonce, PlanLog,
+    Proposed, PullNumber, ReviewLog, RunId, Sha, Spend, State, Timestamp, WorkerId,
 };
 
 /// Actions that the ledger remembers as allowed; the oldest is forgotten first.
@@ -172,6 +172,9 @@ pub struct Record {
     /// The action that the agent wants to do and that waits for a word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed: Option<Proposed>,
+    /// The plan of the work, where somebody wants to see one first.
+    #[serde(default, skip_serializing_if = "PlanLog::is_empty")]
+    pub plan: PlanLog,
     /// The actions that people allowed, each exactly as it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approved: Vec<ActionMark>,
@@ -226,6 +229,9 @@ pub struct Record {
     /// The checks on the head: passed and run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checks: Option<CheckTally>,
+    /// How far the agent was by its own checklist when its last run ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checklist: Option<Checklist>,
 }
 
 /// How many checks passed on the head.
@@ -324,7 +330,10 @@ fn is_zero(number: &u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BlockReason, DayShare, Impact, RepositoryRecord, lease::tests::record_at};
+    use crate::{
+        BlockReason, DayShare, Impact, RepositoryRecord, checklist::tests::checklist, lease::tests::record_at,
+        work_plan::tests::plan,
+    };
 
     /// Every commit message of the ledgers of one rehearsal, as version 0.1.0 of 2026-11-22 wrote them.
     const WRITTEN_BEFORE: &str = include_str!("ledger-v1.jsonl");
@@ -375,6 +384,7 @@ mod tests {
             blocked: Some(BlockReason::WorkerDied.blocked(at)),
             approved: vec![proposed.mark()],
             proposed: Some(proposed),
+            plan: PlanLog { under_way: true, proposed: Some(plan()), approved: Some(text()) },
             answer: Some(Answer {
                 actor: ann(),
                 text: text(),
@@ -397,6 +407,7 @@ mod tests {
             session: Some(RunId(text())),
             trigger: Some(Trigger { event: EventId(7), actor: ann(), approved: text() }),
             checks: Some(CheckTally { passed: 1, run: 2 }),
+            checklist: Some(checklist()),
             ..record_at(State::Blocked)
         };
         let message = record.to_message("a sentence").unwrap();
@@ -404,7 +415,7 @@ mod tests {
         insta::assert_snapshot!(message, @r#"
         a sentence
 
-        {"version":1,"issue":1,"nonce":"1","generation":1,"holder":{"worker":"w","nonce":"1"},"renewed_at":"1970-01-01T00:00:00Z","duration_seconds":60,"state":"blocked","claimed_at":"1970-01-01T00:00:00Z","attempt":1,"attempts_ever":1,"round":0,"retry_after":"1970-01-01T00:00:00Z","last_failure":"x","blocked":{"kind":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"branch":"x","pushed":true,"base_sha":"x","head_sha":"x","accepted":"x","stalled":"x","quota_pauses":3,"request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull_request":5,"status_comment":6,"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"checks":{"passed":1,"run":2}}
+        {"version":1,"issue":1,"nonce":"1","generation":1,"holder":{"worker":"w","nonce":"1"},"renewed_at":"1970-01-01T00:00:00Z","duration_seconds":60,"state":"blocked","claimed_at":"1970-01-01T00:00:00Z","attempt":1,"attempts_ever":1,"round":0,"retry_after":"1970-01-01T00:00:00Z","last_failure":"x","blocked":{"kind":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"branch":"x","pushed":true,"base_sha":"x","head_sha":"x","accepted":"x","stalled":"x","quota_pauses":3,"request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull_request":5,"status_comment":6,"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"checks":{"passed":1,"run":2},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}]}
         "#);
     }
 

@@ -1,7 +1,7 @@
 //! The one status comment of an issue, and Hob's replies to other comments.
 
 use crate::{
-    BlockKind, Blocked, Budget, CommentId, Record, Spend, State, clip, count, inert, inert_line,
+    BlockKind, Blocked, Budget, Checklist, CommentId, Record, Spend, State, clip, count, inert, inert_line,
     markup::{code_span, folded, line, person},
     pull_report::BODY_MAX,
     ways::ways,
@@ -37,6 +37,8 @@ pub struct StatusRules<'a> {
     pub soft: f64,
     /// The repository's page on the forge.
     pub repo_url: &'a str,
+    /// How far the agent is that works now, where it tells.
+    pub checklist: Option<&'a Checklist>,
 }
 
 /// The status comment: where the issue stands, why, and what to do next; and, folded, what is asked for now and then.
@@ -68,9 +70,17 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
         line(&mut text, &format!("\n{}", ways.first));
         more.push(ways.others);
     }
+    let checklist = rules.checklist.filter(|_| record.state == State::InProgress);
+    if let Some(checklist) = checklist {
+        line(&mut text, &format!("\n{}", checklist.shown()));
+    }
     let facts = facts(record, rules);
     if !facts.is_empty() {
         line(&mut text, &format!("\n{facts}"));
+    }
+    if let Some(checklist) = record.checklist.as_ref().filter(|_| checklist.is_none()) {
+        line(&mut text, "");
+        text.push_str(&checklist.folded());
     }
     if blocked.is_some() || record.attempt > 1 || record.spend != Spend::default() {
         more.push(cost(record));
@@ -84,7 +94,11 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
 /// Why a person is needed, and the question.
 fn asked(record: &Record, blocked: &Blocked) -> String {
     let (reason, question) = (clip(&blocked.text, 10_000), clip(&blocked.question, 4_000));
-    let mut text = format!("\n{}\n\n{}\n", inert(&reason), inert(&format!("**Question**: {question}")));
+    let mut text = format!("\n{}\n", inert(&reason));
+    if let Some(plan) = record.waiting_plan() {
+        line(&mut text, &format!("\n{}", plan.shown().trim_end()));
+    }
+    line(&mut text, &format!("\n{}", inert(&format!("**Question**: {question}"))));
     if let Some(action) = record.waiting_action() {
         // Each of its lines stands behind a bar, so none ends the block.
         let tool = code_span(&action.tool);
@@ -150,8 +164,12 @@ fn headline(record: &Record) -> String {
             _ => "**Ready**: the next free worker takes it.".to_owned(),
         },
         State::Assigned => "**Claimed**: the work is being prepared.".to_owned(),
+        State::InProgress if record.plan.under_way => {
+            "**In progress**: an agent plans the work, and changes nothing.".to_owned()
+        }
         State::InProgress => "**In progress**: an agent works on it.".to_owned(),
         State::InReview => format!("**In review**: {pull} is open. Review it, merge it, or close it."),
+        State::Blocked if record.waiting_plan().is_some() => "**Blocked**: a plan needs approval.".to_owned(),
         // Without a new word the comment would look as if the answer had not been read.
         State::Blocked => match &record.answer {
             Some(answer) => {
@@ -169,7 +187,7 @@ mod tests {
     use super::*;
     use crate::{
         Answer, CheckTally, Claimant, Impact, IssueNumber, Nonce, Pause, Proposed, PullNumber, Refusal, Timestamp,
-        WorkerId, acquire, blocked::tests::every_reason,
+        WorkerId, acquire, blocked::tests::every_reason, checklist::tests::checklist,
     };
 
     fn record(state: State) -> Record {
@@ -193,6 +211,7 @@ mod tests {
             budget,
             soft: 0.8,
             repo_url: "https://example.org/acme/site",
+            checklist: None,
         }
     }
 
@@ -331,6 +350,8 @@ mod tests {
         let refusal = Refusal { event: None, actor: None, reason: "`otto` has triage permission".to_owned(), at };
         let failure = Some("the model <b>failed</b>".to_owned());
         let pause = Pause { by: "ann".into(), since: at, reason: "after the release".to_owned() };
+        let mut planning = record(State::InProgress);
+        planning.plan.under_way = true;
         let rows = [
             ("ready", record(State::Ready)),
             ("refused", Record { refused: Some(refusal), ..record(State::Ready) }),
@@ -338,6 +359,7 @@ mod tests {
             ("paused", Record { paused: Some(pause), ..record(State::Ready) }),
             ("assigned", record(State::Assigned)),
             ("in progress", record(State::InProgress)),
+            ("planning", planning),
             ("in review", worked(State::InReview)),
             ("blocked without a reason", record(State::Blocked)),
             ("done", worked(State::Done)),
@@ -370,6 +392,10 @@ mod tests {
         == in progress
         <!-- hob:status -->
         **In progress**: an agent works on it.
+
+        == planning
+        <!-- hob:status -->
+        **In progress**: an agent plans the work, and changes nothing.
 
         == in review
         <!-- hob:status -->
@@ -414,14 +440,17 @@ mod tests {
             .map(|reason| {
                 let mut record = Record { branch: Some("hob/7-x".to_owned()), ..record(State::Blocked) };
                 let blocked = reason.blocked(Timestamp::UNIX_EPOCH);
-                if let crate::BlockReason::ApprovalNeeded(proposed) = reason {
-                    record.proposed = Some(proposed);
+                if let crate::BlockReason::ApprovalNeeded(proposed) = &reason {
+                    record.proposed = Some(proposed.clone());
+                }
+                if let crate::BlockReason::PlanProposed { plan, .. } = reason {
+                    record.plan.proposed = Some(*plan);
                 }
                 record.pushed = blocked.kind == BlockKind::ChecksFailed;
                 let kind = blocked.kind;
                 record.blocked = Some(blocked);
                 let body = status_body(&record, &rules());
-                let body = body.split_once("needed.\n\n").unwrap().1;
+                let body = body.split_once("\n\n").unwrap().1;
                 format!("== {kind:?}\n{}", body.split("\n\n</details>").next().unwrap())
             })
             .collect();
@@ -460,6 +489,36 @@ mod tests {
         Answers of accounts with write access to this repository count.
 
         - `/hob retry`, or taking the label `blocked` off, lets the agent go on without it.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == PlanProposed
+        The agent has a plan. Nothing is written before somebody approves it. The work costs $4.88 at most, what is left of `limits.usd_per_issue`.
+
+        **Plan**: Accept empty files.
+
+        1. Return an empty document
+        2. Add a test
+
+        **2 files**
+
+        - `src/parse.rs`
+        - `tests/`
+
+        **Open questions**
+
+        - Is a file of blanks empty, too?
+
+        **Question**: Should the work begin by this plan?
+
+        Comment `/hob approve` to begin the work by exactly this plan. Or reply here and say what should be different: the agent makes a new plan.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob retry`, or taking the label `blocked` off, asks for a new plan.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
@@ -777,6 +836,26 @@ mod tests {
 
         attempt 1 · `hob history 7` prints each step
         ");
+    }
+
+    #[test]
+    fn a_checklist_stands_open_while_the_agent_works_and_is_folded_later() {
+        let (now, then) = (checklist(), Checklist::new([("Then".to_owned(), crate::StepState::Done)]).unwrap());
+        let live = StatusRules { checklist: Some(&now), ..rules() };
+        let record = Record { checklist: Some(then), ..record(State::InProgress) };
+        insta::assert_snapshot!(status_body(&record, &live), @r"
+        <!-- hob:status -->
+        **In progress**: an agent works on it.
+
+        1 of 3 steps done:
+
+        - ✓ Look at the parser
+        - **Now**: Add a test
+        - ○ Mend it
+        ");
+        let blocked = Record { state: State::Blocked, ..record };
+        let text = status_body(&blocked, &live);
+        assert!(text.contains("1 of 1 step done by the agent</summary>") && !text.contains("Add a test"), "{text}");
     }
 
     #[test]

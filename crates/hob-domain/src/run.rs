@@ -4,13 +4,25 @@ use std::{path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ActionMark, FailureClass, IssueNumber, Proposed, RepoName, RunId, Spend};
+use crate::{ActionMark, Checklist, FailureClass, IssueNumber, Proposed, RepoName, RunId, Spend};
+
+/// What a run is for.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum RunPurpose {
+    /// The agent changes the folder.
+    #[default]
+    Work,
+    /// The agent only reads, and says what it would do.
+    Plan,
+}
 
 /// What an agent is asked to do. It holds no token and no path to Hob's own git directory.
 #[derive(Debug, Clone)]
 pub struct RunRequest {
     /// This run.
     pub run: RunId,
+    /// What it is for.
+    pub purpose: RunPurpose,
     /// The session it belongs to: its own, or that of an earlier run that it resumes.
     pub session: RunId,
     /// The repository the issue is in.
@@ -92,10 +104,12 @@ pub struct RunReport {
 }
 
 /// One line of progress for whoever watches.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Progress {
     /// The line: what the agent does now. Empty: there is only news of the cost.
     pub text: String,
     /// What the run has cost so far, where the agent knows it.
     pub spent: Option<Spend>,
+    /// How far the agent is by its own checklist, where that is news.
+    pub checklist: Option<Checklist>,
 }

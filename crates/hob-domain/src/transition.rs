@@ -10,8 +10,8 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, BlockReason, CheckTally, CommentId, Ending, EventAnswer, Login, Pause, PullNumber, Record, Recovery,
-    Refusal, Request, ReviewEvent, RunId, Sha, Spend, State, Timestamp, Trigger, WorkerId,
+    Answer, BlockReason, CheckTally, Checklist, CommentId, Ending, EventAnswer, Login, Pause, PullNumber, Record,
+    Recovery, Refusal, Request, ReviewEvent, RunId, RunPurpose, Sha, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -41,6 +41,8 @@ pub enum Transition {
     StartAgent {
         /// The agent's name.
         agent: String,
+        /// What its runs are for.
+        purpose: RunPurpose,
         /// The branch.
         branch: String,
         /// Where the branch starts.
@@ -151,6 +153,8 @@ pub enum ApprovalGrant {
     Nothing,
     /// It does, exactly this action.
     ProposedAction,
+    /// It approves exactly the plan that waits for it.
+    ProposedPlan,
 }
 
 /// What is left of an issue whose ledger was deleted.
@@ -193,6 +197,8 @@ pub enum Note {
     QuotaPause,
     /// The question has reached somebody.
     Told,
+    /// How far the agent was by its own checklist when its run ended.
+    Checklist(Checklist),
 }
 
 /// Makes a transition: the next record, and the sentence that tells it.
@@ -206,6 +212,7 @@ pub fn apply(record: &Record, transition: Transition, now: Timestamp) -> Result<
     let mut next = record.clone();
     let sentence = transition.change(&mut next, now);
     next.state = state;
+    next.plan.under_way &= state == State::InProgress;
     Ok((next, sentence))
 }
 
@@ -219,6 +226,7 @@ impl Record {
             Note::Failure(mark) => self.stalled = Some(mark),
             Note::QuotaPause => self.quota_pauses = self.quota_pauses.saturating_add(1),
             Note::Pushed => self.pushed = true,
+            Note::Checklist(checklist) => self.checklist = Some(checklist),
             Note::Told => {
                 if let Some(blocked) = self.blocked.as_mut() {
                     blocked.told = true;
@@ -318,7 +326,10 @@ impl Traces {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Control, EventId, Nonce, blocked::tests::every_reason, lease::tests::record_at, released};
+    use crate::{
+        Control, EventId, Nonce, blocked::tests::every_reason, checklist::tests::checklist, lease::tests::record_at,
+        released,
+    };
 
     fn now() -> Timestamp {
         Timestamp::from_timestamp(1_000, 0).unwrap()
@@ -376,6 +387,7 @@ mod tests {
             (
                 Transition::StartAgent {
                     agent: "native".to_owned(),
+                    purpose: RunPurpose::Work,
                     branch: "hob/1".to_owned(),
                     base: Sha("b".to_owned()),
                     session: RunId("s".to_owned()),
@@ -494,7 +506,13 @@ mod tests {
         assert_eq!((begun.review.rounds, begun.review.ci_rounds), (1, 1));
         assert!(sentence.starts_with("round 1 in review: 1 comment on lines, the check `test` failed;"), "{sentence}");
         let (agent, branch) = ("native".to_owned(), "hob/1".to_owned());
-        let start = Transition::StartAgent { agent, branch, base: head(), session: RunId("r".to_owned()) };
+        let start = Transition::StartAgent {
+            agent,
+            branch,
+            base: head(),
+            session: RunId("r".to_owned()),
+            purpose: RunPurpose::Work,
+        };
         let (started, _) = apply(&begun, start, now()).unwrap();
         let (told, _) = apply(&started, answer, now()).unwrap();
         assert_eq!((told.state, told.head_sha.clone()), (State::InProgress, Some(Sha("i".to_owned()))));
@@ -610,6 +628,32 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_is_made_proposed_and_approved_as_it_stands() {
+        let session = RunId("s".to_owned());
+        let (agent, branch, base) = ("native".to_owned(), "hob/1".to_owned(), Sha("b".to_owned()));
+        let start = Transition::StartAgent { agent, purpose: RunPurpose::Plan, branch, base, session };
+        let assigned = Record { trigger: Some(trigger(1, "old")), ..record_at(State::Assigned) };
+        let (planning, sentence) = apply(&assigned, start, now()).unwrap();
+        assert_eq!((planning.plan.under_way, sentence.as_str()), (true, "the agent `native` started to plan"));
+        let stopped = apply(&planning, Transition::Requeue { reason: "no".to_owned() }, now()).unwrap().0;
+        assert!(stopped.plan.is_empty());
+
+        let reason = every_reason().into_iter().find(|reason| matches!(reason, BlockReason::PlanProposed { .. }));
+        let (proposed, _) = apply(&planning, Transition::Block(reason.unwrap()), now()).unwrap();
+        assert_eq!((proposed.waiting_plan().is_some(), proposed.plan.under_way), (true, false));
+        for (grant, approved) in [(ApprovalGrant::Nothing, false), (ApprovalGrant::ProposedPlan, true)] {
+            let (next, _) = apply(&proposed, Transition::Continue(unblocking(grant)), now()).unwrap();
+            assert_eq!((next.approved_plan().is_some(), next.plan.proposed.is_some()), (approved, true));
+        }
+        let (approved, sentence) =
+            apply(&proposed, Transition::Unblock(unblocking(ApprovalGrant::ProposedPlan)), now()).unwrap();
+        assert_eq!((approved.state, sentence.as_str()), (State::Ready, "the plan was approved by ann"));
+        let (done, _) = apply(&approved, Transition::Finish(Ending::Closed), now()).unwrap();
+        let (again, _) = apply(&done, Transition::Claim { trigger: trigger(2, "new") }, now()).unwrap();
+        assert!(again.plan.is_empty(), "a new request has a plan of its own");
+    }
+
+    #[test]
     fn a_branch_that_a_person_pushed_to_is_accepted_by_an_answer() {
         let reason = every_reason().into_iter().find(|reason| matches!(reason, BlockReason::PersonPushed { .. }));
         let (blocked, _) = apply(&record_at(State::Assigned), Transition::Block(reason.unwrap()), now()).unwrap();
@@ -636,12 +680,13 @@ mod tests {
             Note::Failure("f".to_owned()),
             Note::StatusComment(CommentId(3)),
             Note::Pushed,
+            Note::Checklist(checklist()),
         ] {
             record.note(note);
         }
         let record = released(&record, Nonce::from("m"), now());
         assert_eq!((record.spend.usd_micros, record.stalled.as_deref()), (10, Some("f")));
         assert_eq!((record.status_comment, record.head_sha), (Some(CommentId(3)), Some(Sha("h".to_owned()))));
-        assert!(record.pushed);
+        assert!(record.pushed && record.checklist.is_some());
     }
 }

@@ -51,6 +51,11 @@ fn of(kind: BlockKind, waits_for_approval: bool) -> (&'static str, Retry) {
         BlockKind::Question | BlockKind::ApprovalNeeded => {
             ("Reply here, and the agent goes on with your answer.", Retry::Also("leaves the decision to the agent"))
         }
+        BlockKind::PlanProposed => (
+            "Comment `/hob approve` to begin the work by exactly this plan. Or reply here and say what should be different: \
+             the agent makes a new plan.",
+            Retry::Also("asks for a new plan"),
+        ),
         BlockKind::ChecksFailed => ("Reply here with a hint, and the agent goes on from its work so far.", as_it_is),
         BlockKind::RedBase => ("Once it is mended, comment `/hob retry`: Hob starts from it.", Retry::Named),
         BlockKind::MergeConflict => (

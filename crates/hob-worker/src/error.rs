@@ -87,7 +87,7 @@ pub enum OperatorError {
     /// The issue is not blocked.
     #[error("issue {0} is not blocked: `hob explain {0}` shows its state")]
     NotBlocked(IssueNumber),
-    /// No action waits for approval.
+    /// Neither an action nor a plan waits for approval.
     #[error("issue {0} asks for no approval: `hob explain {0}` shows its state")]
     NothingProposed(IssueNumber),
     /// Hob never claimed the issue.

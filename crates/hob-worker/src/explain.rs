@@ -220,6 +220,7 @@ fn heard(response: Response) -> (String, bool) {
         Response::Continue(Unblocking { answer, grant, .. }) => {
             let what = match grant {
                 ApprovalGrant::ProposedAction => "approved the action",
+                ApprovalGrant::ProposedPlan => "approved the plan",
                 ApprovalGrant::Nothing if answer.event.is_some() => "removed the label",
                 ApprovalGrant::Nothing => "answered",
             };

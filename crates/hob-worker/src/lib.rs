@@ -47,7 +47,7 @@ mod worker;
 pub use error::{OperatorError, WorkError};
 pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};
 pub use explain::Explained;
-pub use reconcile::{Requested, approve, kill_switch, pause, repository_record, resume, terminate, unblock};
+pub use reconcile::{Approved, Requested, approve, kill_switch, pause, repository_record, resume, terminate, unblock};
 pub use rights::{RunsIn, prove_rights, starts_workflows};
 pub use sandbox::{sandbox, try_sandbox};
 pub use schedule::{

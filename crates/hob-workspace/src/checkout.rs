@@ -195,6 +195,14 @@ impl Checkout {
         .await
     }
 
+    /// Takes the agent's folder back to the commit that the checkout started from, without all that was left in it.
+    ///
+    /// # Errors
+    /// What git and the disk say.
+    pub async fn restore(&self) -> Result<(), WorkspaceError> {
+        self.lay().await
+    }
+
     /// The first commit of the earlier work that was not committed under the address `own`, from the base on, or from
     /// `accepted` where that is part of it. None: all of it is Hob's.
     ///

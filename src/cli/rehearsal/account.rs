@@ -92,14 +92,17 @@ pub(in crate::cli) async fn expect_an_end(stage: &Stage) -> anyhow::Result<()> {
         None => "the issue was not claimed".to_owned(),
         Some(record) => match (record.state, record.blocked.as_ref()) {
             (State::InReview | State::Done, _) => return Ok(()),
-            (State::Blocked, Some(why)) if matches!(why.kind, BlockKind::Question | BlockKind::ApprovalNeeded) => {
-                return Ok(());
-            }
+            (State::Blocked, Some(why)) if is_asked(why.kind) => return Ok(()),
             (State::Blocked, Some(why)) => format!("blocked: {}", why.text.lines().next().unwrap_or_default()),
             (state, _) => format!("{state}: {}", record.last_failure.as_deref().unwrap_or("its attempt did not end")),
         },
     };
     Err(fatal(Exit::Rehearsal, format!("the rehearsal ended without a pull request: {end}")))
+}
+
+/// Whether only a person can say how it goes on.
+fn is_asked(kind: BlockKind) -> bool {
+    matches!(kind, BlockKind::Question | BlockKind::ApprovalNeeded | BlockKind::PlanProposed)
 }
 
 fn collect(stage: &Stage) -> BTreeMap<u64, Account> {

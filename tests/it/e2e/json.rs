@@ -103,7 +103,8 @@ impl Held {
 
 /// A world with an agent that asks first, and a native one on recorded replies, whose actions need approval.
 async fn world(replies: &std::path::Path) -> World {
-    let asks = r#"case $n in
+    let asks = r#"[ $HOB_PURPOSE = work ] || { echo "Steps: Paint it"; exit; }
+    case $n in
         0) echo looking; echo '{"outcome":"question","question":"Which colour?"}' ;;
         *) echo done > done.txt ;;
     esac"#;
@@ -129,6 +130,7 @@ async fn every_command_writes_what_the_document_describes() {
     assert_eq!(world.asks("Paint it", "").await, 1);
     world.opens("tess", "Strange", "", &["code"]).await;
     world.opens("ann", "Remove x", "", &["code", "agent:careful"]).await;
+    world.opens("ann", "Plan it", "", &["code", "plan"]).await;
     let commands = [
         "list",
         "run --dry-run",
@@ -140,6 +142,7 @@ async fn every_command_writes_what_the_document_describes() {
         "resume --all",
         "unblock 1 -m Green.",
         "approve 3",
+        "approve 4",
         "run --once --max-issues 1",
         "history 1",
         "sessions",

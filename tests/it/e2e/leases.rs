@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockKind, IssueNumber, Recovery, RunId, STATUS_MARK, State, Transition};
+use hob_domain::{BlockKind, IssueNumber, Recovery, RunId, RunPurpose, STATUS_MARK, State, Transition};
 use hob_forge::{Access, Forge, HeldLease};
 use hob_worker::RunLimits;
 use serde_json::json;
@@ -198,6 +198,7 @@ async fn what_a_dead_worker_left_half_done_is_taken_up() {
     let branch = format!("hob/{issue}-make-done-txt");
     let start = Transition::StartAgent {
         agent: "fixer".to_owned(),
+        purpose: RunPurpose::Work,
         branch: branch.clone(),
         base: forge.repository().base_branch().await.unwrap().sha,
         session: RunId("the-dead-ones".to_owned()),

@@ -12,6 +12,7 @@ mod blocked;
 mod budgets;
 #[cfg(target_os = "linux")]
 mod chaos;
+mod checklist;
 mod chosen;
 mod commands;
 mod control;
@@ -33,6 +34,7 @@ mod meanwhile;
 mod misconfigured;
 mod order;
 mod output;
+mod plan_first;
 mod policy;
 mod proof;
 mod publishing;

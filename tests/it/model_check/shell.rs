@@ -8,8 +8,8 @@ use std::time::Duration;
 use hob_domain::{
     Action, Answer as Words, ApprovalGrant, BlockReason, Budget, CommentId, Decision, Ending, EventId, IssueStatus,
     IssueView, LabelChange, MergeState, PlanRules, PullFacts, PullNumber, Record, Recovery, RepositoryRules,
-    ReviewRules, RunId, Said, Sha, State, Transition, Trigger, Unblocking, WaitReason, acquire, apply, decide, held_by,
-    released, remaining, renewed, still_mine,
+    ReviewRules, RunId, RunPurpose, Said, Sha, State, Transition, Trigger, Unblocking, WaitReason, acquire, apply,
+    decide, held_by, released, remaining, renewed, still_mine,
 };
 
 use super::world::{
@@ -328,7 +328,7 @@ impl Shell {
                     known => known,
                 };
                 let (agent, base, session) = (String::new(), Sha(String::new()), RunId(String::new()));
-                Transition::StartAgent { agent, branch: name.to_string(), base, session }
+                Transition::StartAgent { agent, purpose: RunPurpose::Work, branch: name.to_string(), base, session }
             }
             Doing::Settle(State::Ready) => Transition::Retry { failure: String::new(), until: at(world.clocks[w] + 1) },
             Doing::Settle(State::InReview) => {

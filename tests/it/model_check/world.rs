@@ -35,7 +35,16 @@ pub(super) const BLOCKED: u8 = 1 << 4;
 
 pub(super) fn names() -> LabelNames {
     let [trigger, assigned, in_progress, in_review, blocked] = LABELS.map(str::to_owned);
-    LabelNames { trigger, assigned, in_progress, in_review, blocked, agent_prefix: String::new(), priority: Vec::new() }
+    LabelNames {
+        trigger,
+        assigned,
+        in_progress,
+        in_review,
+        blocked,
+        agent_prefix: String::new(),
+        plan: String::new(),
+        priority: Vec::new(),
+    }
 }
 
 pub(super) fn label_names(bits: u8) -> Vec<String> {
@@ -150,6 +159,7 @@ impl Rec {
             last_failure: None,
             blocked: (self.state == State::Blocked).then(blocked),
             proposed: None,
+            plan: hob_domain::PlanLog::default(),
             approved: Vec::new(),
             answer: (self.heard > 0).then(|| answer(self.heard)),
             refused: None,
@@ -163,6 +173,7 @@ impl Rec {
             trigger: None,
             spend: Spend::default(),
             checks: None,
+            checklist: None,
         }
     }
 

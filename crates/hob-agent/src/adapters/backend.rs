@@ -9,7 +9,7 @@ use std::{
 };
 
 use hob_config::{AdapterName, AgentSettings, PriceSettings};
-use hob_domain::{FailureClass, RunReport, RunRequest, Spend};
+use hob_domain::{FailureClass, RunPurpose, RunReport, RunRequest, Spend};
 use hob_process::{Environment, Program};
 use hob_sandbox::{Plan as HeldTo, Tier};
 use tokio::{
@@ -29,7 +29,7 @@ use crate::{
         parsed_output::ParsedOutput,
         version::check,
     },
-    confined::Confined,
+    confined::{Confined, in_folder},
     egress::{EgressRules, RunEgress},
     environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, find_program, of_child},
     home::Home,
@@ -42,6 +42,11 @@ const CLOSING: &str = "\n\nNobody can answer you while you work. When you are do
 changed and why. If nothing has to be changed, or you cannot continue without an answer, change nothing and end your last \
 message with one line of JSON: {\"outcome\":\"nothing_to_do\",\"reason\":\"…\"} or \
 {\"outcome\":\"question\",\"question\":\"…\"}.\n";
+
+/// The same for a run that plans. The brief says what a plan looks like.
+const CLOSING_OF_PLAN: &str = "\n\nNobody can answer you while you look. Your last message is the plan, and nothing else. If \
+nothing has to be changed, or you cannot plan without an answer, end it with one line of JSON instead: \
+{\"outcome\":\"nothing_to_do\",\"reason\":\"…\"} or {\"outcome\":\"question\",\"question\":\"…\"}.\n";
 
 /// What an agent is made from, beside its settings.
 pub(crate) struct Made<'a> {
@@ -174,7 +179,11 @@ impl AdapterAgent {
                 if parsed.abort {
                     end.cancel();
                 }
+                let checklist = parsed.checklist.take();
                 drop(parsed);
+                if let Some(checklist) = checklist {
+                    watcher.checklist(checklist);
+                }
                 if let Some(progress) = progress {
                     watcher.say(progress.replace(char::is_control, " "));
                 }
@@ -217,7 +226,7 @@ impl AgentBackend for AdapterAgent {
         let home = Home::create(self.homes.clone(), context.sandbox.template()).await.map_err(no_home)?;
         let mut environment = of_child(context, &egress);
         environment.insert("NO_COLOR".into(), "1".into());
-        let plan = context.sandbox.plan().writes(&request.folder).network(egress.network.clone());
+        let plan = in_folder(context.sandbox.plan(), request).network(egress.network.clone());
         let plan = self.installation(&environment).await.into_iter().fold(plan, HeldTo::reads);
         let mut confined = Confined { plan, environment }.at(&home);
         let version = check(self.adapter, &self.program, &confined, &context.cancel).await;
@@ -228,7 +237,11 @@ impl AgentBackend for AdapterAgent {
         let name = self.adapter.program;
         context.say(format!("{name} {major}.{minor}.{patch} works on issue {}", request.issue));
         // No argument can hold a zero byte.
-        let prompt = format!("{}{CLOSING}", request.brief).replace('\0', "");
+        let closing = match request.purpose {
+            RunPurpose::Work => CLOSING,
+            RunPurpose::Plan => CLOSING_OF_PLAN,
+        };
+        let prompt = format!("{}{closing}", request.brief).replace('\0', "");
         let mut plan = self.plan(request, context.sandbox.tier(), (&home, &egress), &prompt)?;
         home.write(std::mem::take(&mut plan.files)).await.map_err(no_home)?;
         confined.plan = hide(self.adapter.controls, &request.folder, &home, confined.plan).map_err(no_settings)?;

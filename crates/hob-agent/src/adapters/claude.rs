@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
+use hob_domain::{Checklist, StepState};
+use serde_json::Value;
+
 use crate::{
     adapters::{
         adapter::{Adapter, Plan, Prompt, Situation, words},
         parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
+    checklist::{step_state, steps},
     model::Usage,
 };
 
@@ -50,6 +54,7 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
     match text(&event, "/type") {
         "assistant" => {
             let blocks = event.pointer("/message/content")?.as_array()?;
+            blocks.iter().filter(|block| text(block, "/type") == "tool_use").for_each(|call| note_steps(call, parsed));
             let call = blocks.iter().find(|block| text(block, "/type") == "tool_use")?;
             return Some(tool_line(text(call, "/name"), call.get("input")?));
         }
@@ -75,7 +80,28 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
     None
 }
 
-fn result(event: &serde_json::Value, parsed: &mut ParsedOutput) {
+/// Takes in what a call says about its steps: all of them at once, or one of its tasks.
+fn note_steps(call: &Value, parsed: &mut ParsedOutput) {
+    match text(call, "/name") {
+        "TodoWrite" => parsed.checklist = call.pointer("/input/todos").and_then(steps),
+        "TaskCreate" => {
+            parsed.steps.push((text(call, "/input/subject").to_owned(), StepState::Todo));
+            parsed.checklist = Checklist::new(parsed.steps.clone());
+        }
+        "TaskUpdate" => {
+            // They are numbered as they are made, from 1.
+            let number = text(call, "/input/taskId").parse::<usize>().ok();
+            let found = number.and_then(|number| parsed.steps.get_mut(number.checked_sub(1)?));
+            if let (Some((_, state)), Some(now)) = (found, step_state(text(call, "/input/status"))) {
+                *state = now;
+                parsed.checklist = Checklist::new(parsed.steps.clone());
+            }
+        }
+        _ => {}
+    }
+}
+
+fn result(event: &Value, parsed: &mut ParsedOutput) {
     let tokens = |name: &str| count(event, &format!("/usage/{name}"));
     let (cached_input, cache_write) = (tokens("cache_read_input_tokens"), tokens("cache_creation_input_tokens"));
     let input = tokens("input_tokens").saturating_add(cached_input).saturating_add(cache_write);
@@ -110,6 +136,30 @@ mod tests {
         read(result, &mut parsed);
         assert_eq!((parsed.summary.as_str(), parsed.usd_micros, parsed.problem), ("Done.", Some(1_500), None));
         assert_eq!(parsed.usage, Usage { input: 6, cached_input: 3, cache_write: 2, output: 4 });
+    }
+
+    #[test]
+    fn its_steps_are_told_at_once_or_one_by_one() {
+        let mut parsed = ParsedOutput::default();
+        let call = |name: &str, input: &str| {
+            let block = format!(r#"{{"type":"tool_use","name":"{name}","input":{input}}}"#);
+            format!(r#"{{"type":"assistant","message":{{"content":[{{"type":"text","text":"x"}},{block}]}}}}"#)
+        };
+        let todos = r#"{"todos":[{"content":"Look","status":"completed","activeForm":"Looking"},{"content":"Mend","status":"in_progress"}]}"#;
+        assert_eq!(read(&call("TodoWrite", todos), &mut parsed).as_deref(), Some("TodoWrite"));
+        let both =
+            [("Look", StepState::Done), ("Mend", StepState::Doing)].map(|(step, state)| (step.to_owned(), state));
+        assert_eq!(parsed.checklist.take(), Checklist::new(both.clone()));
+        for (name, input) in [
+            ("TaskCreate", r#"{"subject":"Look","description":"x"}"#),
+            ("TaskCreate", r#"{"subject":"Mend","description":"x"}"#),
+            ("TaskUpdate", r#"{"taskId":"1","status":"completed"}"#),
+            ("TaskUpdate", r#"{"taskId":"2","status":"in_progress"}"#),
+            ("TaskUpdate", r#"{"taskId":"9","status":"completed"}"#),
+        ] {
+            read(&call(name, input), &mut parsed);
+        }
+        assert_eq!(parsed.checklist, Checklist::new(both));
     }
 
     #[test]

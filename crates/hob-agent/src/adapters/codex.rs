@@ -8,6 +8,7 @@ use crate::{
         adapter::{Adapter, Plan, Prompt, Situation, words},
         parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
+    checklist::steps,
     model::Usage,
 };
 
@@ -48,6 +49,9 @@ fn plan(situation: &Situation<'_>) -> Plan {
 fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
     let event = json_event(line)?;
     match text(&event, "/type") {
+        "item.started" | "item.updated" | "item.completed" if text(&event, "/item/type") == "todo_list" => {
+            parsed.checklist = event.pointer("/item/items").and_then(steps);
+        }
         "item.started" if text(&event, "/item/type") == "command_execution" => {
             return Some(tool_line("shell", event.get("item")?));
         }
@@ -91,10 +95,17 @@ mod tests {
             (r#"{"type":"item.started","item":{"type":"command_execution","command":"make"}}"#, Some("shell: make")),
             (r#"{"type":"item.completed","item":{"type":"agent_message","text":"Done."}}"#, None),
             (r#"{"type":"turn.completed","usage":{"input_tokens":9,"cached_input_tokens":4,"output_tokens":2}}"#, None),
+            (
+                r#"{"type":"item.updated","item":{"type":"todo_list","items":[{"text":"Look","completed":true},{"text":"Mend","completed":false}]}}"#,
+                None,
+            ),
             ("no event", None),
         ] {
             assert_eq!(read(line, &mut parsed).as_deref(), progress, "{line}");
         }
+        let steps = [("Look", hob_domain::StepState::Done), ("Mend", hob_domain::StepState::Todo)];
+        let steps = steps.map(|(step, state)| (step.to_owned(), state));
+        assert_eq!(parsed.checklist, hob_domain::Checklist::new(steps));
         assert_eq!((parsed.summary.as_str(), parsed.problem), ("Done.", None));
         assert_eq!((parsed.usage.input, parsed.usage.cached_input, parsed.usage.output), (9, 4, 2));
     }

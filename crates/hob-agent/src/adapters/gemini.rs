@@ -7,6 +7,7 @@ use crate::{
         adapter::{Adapter, Plan, Prompt, Situation, words},
         parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
+    checklist::steps,
     model::Usage,
 };
 
@@ -47,6 +48,9 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
         "tool_use" => {
             // Words before a call are no summary.
             parsed.summary.clear();
+            if text(&event, "/tool_name") == "write_todos" {
+                parsed.checklist = event.pointer("/parameters/todos").and_then(steps);
+            }
             return Some(tool_line(text(&event, "/tool_name"), event.get("parameters")?));
         }
         "error" => parsed.problem = Some(text(&event, "/message").to_owned()),
@@ -81,5 +85,9 @@ mod tests {
             read(line, &mut parsed);
         }
         assert_eq!((parsed.summary.as_str(), parsed.usage.input, parsed.usage.cached_input), ("All done.", 7, 3));
+        let todos = r#"{"todos":[{"description":"Look","status":"in_progress"}]}"#;
+        read(&format!(r#"{{"type":"tool_use","tool_name":"write_todos","parameters":{todos}}}"#), &mut parsed);
+        let steps = [("Look".to_owned(), hob_domain::StepState::Doing)];
+        assert_eq!(parsed.checklist, hob_domain::Checklist::new(steps));
     }
 }

@@ -7,6 +7,7 @@ use crate::{
         adapter::{Adapter, Plan, Prompt, Situation, words},
         parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
+    checklist::steps,
     model::Usage,
 };
 
@@ -70,6 +71,9 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
         "tool_use" => {
             parsed.problem = None;
             let input = event.pointer("/part/state/input").unwrap_or(&Value::Null);
+            if text(&event, "/part/tool") == "todowrite" {
+                parsed.checklist = input.get("todos").and_then(steps);
+            }
             return Some(tool_line(text(&event, "/part/tool"), input));
         }
         "step_finish" => {
@@ -112,6 +116,13 @@ mod tests {
         ] {
             assert_eq!(read(line, &mut parsed).as_deref(), progress, "{line}");
         }
+        let todos = r#"{"todos":[{"content":"Look","status":"completed","priority":"high"}]}"#;
+        read(
+            &format!(r#"{{"type":"tool_use","part":{{"tool":"todowrite","state":{{"input":{todos}}}}}}}"#),
+            &mut parsed,
+        );
+        let steps = [("Look".to_owned(), hob_domain::StepState::Done)];
+        assert_eq!(parsed.checklist, hob_domain::Checklist::new(steps));
         assert_eq!((parsed.summary.as_str(), parsed.usd_micros), ("Done.", Some(500_000)));
         assert_eq!(parsed.usage, Usage { input: 10, cached_input: 3, cache_write: 0, output: 3 });
         read(r#"{"type":"error","error":{"name":"APIError","data":{"message":"No.","statusCode":401}}}"#, &mut parsed);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hob_domain::{Checklist, StepState};
 use serde_json::Value;
 
 use crate::{model::Usage, report::first_line};
@@ -19,6 +20,10 @@ pub(super) struct ParsedOutput {
     pub(super) usage: Usage,
     /// The last error, in its words; a later success clears it.
     pub(super) problem: Option<String>,
+    /// Its checklist, where that has changed since it was taken.
+    pub(super) checklist: Option<Checklist>,
+    /// The steps of a program that tells them one by one.
+    pub(super) steps: Vec<(String, StepState)>,
     /// Whether the model refused the task.
     pub(super) refused: bool,
     /// How long until its quota resets, where it reports that.

@@ -3,12 +3,13 @@
 use std::{ffi::OsStr, path::Path};
 
 use hob_config::{AgentSettings, PromptVia};
-use hob_domain::{FailureClass, Outcome, RunReport, RunRequest, Spend};
+use hob_domain::{FailureClass, Outcome, RunPurpose, RunReport, RunRequest, Spend};
 use hob_process::{Exit, Finished, ProcessError, Program};
 use tokio::{task::spawn_blocking, time::Instant};
 
 use crate::{
     AgentBackend, AgentError, Machine, RunContext,
+    checklist::{checklist_line, is_checklist},
     command::ResultLine,
     confined::Confined,
     egress::EgressRules,
@@ -22,6 +23,9 @@ const PLACEHOLDER: &str = "{prompt}";
 const QUOTED: usize = 2_000;
 /// Lines of what a program printed that are taken for its summary.
 const CLOSING_LINES: usize = 10;
+/// Bytes and lines of it that are taken for a plan.
+const PLAN_BYTES: usize = 16 * 1024;
+const PLAN_LINES: usize = 120;
 
 /// A program that edits the folder.
 #[derive(Debug)]
@@ -65,18 +69,25 @@ impl CommandAgent {
     }
 
     fn program(&self, request: &RunRequest, context: &RunContext, confined: &Confined) -> Result<Program, AgentError> {
-        let watcher = context.clone();
+        let (watcher, follower) = (context.clone(), context.clone());
         let program = confined
             .program(&self.program)
             // The report of its end is for Hob, which tells the outcome in words.
             .watch(move |line| match ResultLine::read(line) {
                 Some(_report) => watcher.alive(),
+                None if is_checklist(line) => watcher.alive(),
                 None => watcher.say(line),
+            })
+            .watch_data(move |line| {
+                if let Some(checklist) = checklist_line(line) {
+                    follower.checklist(checklist);
+                }
             })
             .dir(&request.folder)
             .env("HOB_ISSUE", request.issue.to_string())
             .env("HOB_REPOSITORY", request.repo.to_string())
             .env(RUN_VARIABLE, request.run.as_str())
+            .env("HOB_PURPOSE", purpose(request.purpose))
             .tag_uniquely(RUN_TAG)
             .deadline(request.time)
             .output_cap(self.output_cap);
@@ -113,7 +124,7 @@ impl AgentBackend for CommandAgent {
         let name = Path::new(&self.program).file_name().unwrap_or_default().to_string_lossy();
         context.say(format!("{name} works on issue {}", request.issue));
         let egress = self.egress.open(context, request).await?;
-        let (confined, _home) = Confined::of_run(context, &request.folder, &egress).await?;
+        let (confined, _home) = Confined::of_run(context, request, &egress).await?;
         let end = context.cancel.child_token();
         let work = self.program(request, context, &confined)?.run(&end);
         let (finished, ended) = egress.beside(work, &end, context).await;
@@ -141,7 +152,7 @@ impl AgentBackend for CommandAgent {
 fn outcome(name: &str, finished: &Finished, said: Option<ResultLine>, request: &RunRequest) -> Outcome {
     let said = said.and_then(|said| said.outcome());
     match finished.exit {
-        Exit::Code(0) => said.unwrap_or_else(|| Outcome::done(closing_words(finished))),
+        Exit::Code(0) => said.unwrap_or_else(|| Outcome::done(closing_words(finished, request.purpose))),
         Exit::Code(code) => match said {
             Some(Outcome::Done { .. } | Outcome::NothingToDo { .. }) | None => {
                 permanent(format!("`{name}` ended with exit code {code}{}", complaint(finished)))
@@ -157,14 +168,26 @@ fn outcome(name: &str, finished: &Finished, said: Option<ResultLine>, request: &
     }
 }
 
+/// What a run is for, as its program is told.
+fn purpose(purpose: RunPurpose) -> &'static str {
+    match purpose {
+        RunPurpose::Work => "work",
+        RunPurpose::Plan => "plan",
+    }
+}
+
 /// The last lines that a program printed which exited well and named no outcome.
-fn closing_words(finished: &Finished) -> String {
+fn closing_words(finished: &Finished, purpose: RunPurpose) -> String {
+    let (bytes, most) = match purpose {
+        RunPurpose::Work => (QUOTED, CLOSING_LINES),
+        RunPurpose::Plan => (PLAN_BYTES, PLAN_LINES),
+    };
     let text = finished.stdout.text();
-    let (text, words) = (text.trim(), tail(&text, QUOTED));
+    let (text, words) = (text.trim(), tail(&text, bytes));
     // The first of them may have lost its beginning.
     let whole = if words.len() < text.len() { words.split_once('\n').map_or(words, |(_, rest)| rest) } else { words };
-    let lines: Vec<&str> = whole.lines().collect();
-    match lines[lines.len().saturating_sub(CLOSING_LINES)..].join("\n").trim() {
+    let lines: Vec<&str> = whole.lines().filter(|line| !is_checklist(line)).collect();
+    match lines[lines.len().saturating_sub(most)..].join("\n").trim() {
         "" => "the agent gave no summary".to_owned(),
         words => words.to_owned(),
     }

@@ -94,12 +94,12 @@ impl AgentBackend for NativeAgent {
         // Each wait of this agent has a limit of its own: the model's, the commands', the run's.
         context.alive_until(limits.deadline);
         let egress = self.egress.open(context, request).await?;
-        let (mut confined, home) = Confined::of_run(context, &request.folder, &egress).await?;
+        let (mut confined, home) = Confined::of_run(context, request, &egress).await?;
         confined.environment.insert(RUN_VARIABLE.into(), request.run.as_str().into());
         // Declared before the shell, and so dropped after it: what is killed with its group need not be looked for.
         let children =
             TaggedProcesses::tag(&mut confined.environment, RUN_TAG, &format!("{:016x}", rand::random::<u64>()));
-        let toolset = self.toolset(&confined).await?;
+        let toolset = self.toolset(&confined).await?.for_purpose(request.purpose);
         let guard =
             Guard::new(&self.settings, request, context.approval.clone()).map_err(|error| setup(error.to_string()))?;
         let dialect = Dialect::new(self.settings.speech, &toolset);

@@ -145,6 +145,7 @@ mod tests {
     fn request(approved: &[ActionMark]) -> RunRequest {
         RunRequest {
             run: "run-1".into(),
+            purpose: hob_domain::RunPurpose::Work,
             session: "run-1".into(),
             repo: "acme/site".parse().unwrap(),
             issue: IssueNumber(7),

@@ -126,6 +126,9 @@ impl CallRunner<'_> {
                 self.say(&format!("{line} [{}]", Guard::impact(action)));
                 if let Action::Plan(plan) = action {
                     self.progress.plan = Some(plan.clone());
+                    if let Some(checklist) = plan.checklist() {
+                        self.context.checklist(checklist);
+                    }
                 }
             }
             let effect = action.as_ref().ok().map(Action::effect);

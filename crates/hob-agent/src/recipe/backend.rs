@@ -1,7 +1,7 @@
 //! Runs the steps of a recipe.
 
 use hob_config::{AgentSettings, RecipeSettings, Step};
-use hob_domain::{FailureClass, Outcome, RunReport, RunRequest, Spend};
+use hob_domain::{FailureClass, Outcome, RunPurpose, RunReport, RunRequest, Spend};
 use hob_process::{Environment, Exit};
 use tokio::time::Instant;
 
@@ -17,6 +17,8 @@ use crate::{
 
 /// Bytes of output quoted as the reason of a failure.
 const QUOTED: usize = 2_000;
+/// Steps that its plan names.
+const PLANNED_STEPS: usize = 12;
 
 /// Fixed steps.
 #[derive(Debug)]
@@ -44,6 +46,17 @@ impl RecipeAgent {
         }
         let egress = EgressRules::new(settings, variables)?;
         Ok(Self { name: name.to_owned(), recipe, egress, output_cap: settings.output_cap })
+    }
+
+    /// Its plan: nobody has to look anything up for that.
+    fn plan(&self) -> Outcome {
+        let what = self.recipe.description.clone().unwrap_or_else(|| format!("Run the recipe `{}`.", self.name));
+        let named = self.recipe.steps.iter().take(PLANNED_STEPS).map(|step| format!("\n- {}", name_of(step)));
+        let mut plan = format!("Summary: {what}\nSteps:{}", named.collect::<String>());
+        if let Some(more) = self.recipe.steps.len().checked_sub(PLANNED_STEPS).filter(|more| *more > 0) {
+            plan.push_str(&format!("\n- and {more} more"));
+        }
+        Outcome::done(plan)
     }
 
     async fn steps(&self, folder: &Folder, request: &RunRequest, context: &RunContext, deadline: Instant) -> Outcome {
@@ -93,7 +106,7 @@ impl RecipeAgent {
     ) -> Result<String, Ended> {
         let cannot = |error: AgentError| Ended::Wrong(error.reason);
         let egress = self.egress.open(context, request).await.map_err(cannot)?;
-        let (confined, _home) = Confined::of_run(context, &request.folder, &egress).await.map_err(cannot)?;
+        let (confined, _home) = Confined::of_run(context, request, &egress).await.map_err(cannot)?;
         let finished = confined
             .program("sh")
             .args(["-c", command])
@@ -131,6 +144,9 @@ enum Ended {
 impl AgentBackend for RecipeAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
         let started = Instant::now();
+        if request.purpose == RunPurpose::Plan {
+            return Ok(report(self.plan(), Spend::default(), started));
+        }
         let folder = Folder::open_async(&request.folder).await.map_err(|error| AgentError {
             reason: format!("open the folder: {error}"),
             failure: FailureClass::Transient { retry_after: None },

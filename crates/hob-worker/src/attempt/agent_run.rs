@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use hob_agent::RunContext;
 use hob_domain::{
-    Allowance, BriefParts, CheckResult, Conflict, FailureClass, Note, Progress, RunId, RunReport, RunRequest, Spend,
-    Transition, brief, rendered, title,
+    Allowance, BriefParts, CheckResult, Checklist, Conflict, FailureClass, Note, Progress, RunId, RunReport,
+    RunRequest, Spend, Transition, brief, rendered, title,
 };
 use hob_forge::fresh_nonce;
-use tokio::{sync::mpsc, time::Instant};
+use tokio::{
+    sync::{mpsc, watch},
+    time::Instant,
+};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -17,6 +20,8 @@ use crate::{
     attempt::{
         branch::{is_reviewed, keep},
         job::Job,
+        live::follow_checklist,
+        purpose::plan_brief,
         set_up::{SetUp, set_up},
     },
 };
@@ -34,13 +39,17 @@ pub(super) async fn run_agent(
 ) -> Result<RunReport, WorkError> {
     let conflicts = if round == 0 { job.checkout.conflicts().to_vec() } else { job.checkout.conflicts_left().await? };
     let request = request(worker, job, round, (failed, &conflicts), allowance);
-    worker.progress(job.number(), &format!("the agent `{}` works", job.agent_name));
+    let does = if job.plans() { "plans" } else { "works" };
+    worker.progress(job.number(), &format!("the agent `{}` {does}", job.agent_name));
     let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
     // Dropped with the run, so that a run that ends early ends its children too.
     let cancel = worker.cancel.child_token();
     // `git` in the agent's folder reads objects that are Hob's.
     let mut sandbox = worker.sandbox.clone().reading(job.checkout.borrowed_folders());
-    if let SetUp::Ready(prepared) = set_up(worker, job, job.checkout.start()).await? {
+    // What only reads needs nothing that was fetched.
+    if !job.plans()
+        && let SetUp::Ready(prepared) = set_up(worker, job, job.checkout.start()).await?
+    {
         job.checkout.take_prepared(&prepared).await?;
         sandbox = sandbox.with_template(prepared.home());
     }
@@ -56,8 +65,13 @@ pub(super) async fn run_agent(
         report
     };
     let run = run.instrument(span);
-    let (report, noted, ()) =
-        tokio::join!(run, show_progress(worker, job, lines), Box::pin(checkpoints(worker, job, &ended)));
+    let (news, steps) = watch::channel(None);
+    let (report, noted, (), ()) = tokio::join!(
+        run,
+        show_progress(worker, job, lines, news),
+        Box::pin(checkpoints(worker, job, &ended)),
+        Box::pin(follow_checklist(worker, job, steps)),
+    );
     let report = report?;
     job.held.lease.note(Note::Spend(report.spend.since(noted))).await;
     write_spend(worker, job, report.spend).await?;
@@ -72,6 +86,8 @@ fn request(
     allowance: Allowance,
 ) -> RunRequest {
     let (record, issue, fence) = (job.held.lease.record(), &job.held.issue, fresh_nonce());
+    // A plan is not checked.
+    let checks: &[String] = if job.plans() { &[] } else { &job.rules.checks };
     let text = brief(&BriefParts {
         repo: worker.forge.repo(),
         issue: issue.number,
@@ -79,19 +95,21 @@ fn request(
         body: &issue.body,
         comments: &job.comments,
         answer: record.answer.as_ref(),
+        plan: plan_brief(job, &record),
         review: &job.review,
         last_failure: record.last_failure.as_deref(),
         earlier_work: Some(job.checkout.start()).filter(|start| *start != job.checkout.base()),
         conflicts,
         failed_checks: failed,
         red_base: &job.red_base(),
-        checks: &job.rules.checks,
+        checks,
         text_bytes: worker.settings.limits.body_bytes,
         fence: &fence,
     });
     let (time, time_setting) = time_of(worker, job, allowance);
     RunRequest {
         run: RunId(format!("{}-{round}", job.run)),
+        purpose: job.purpose,
         session: job.session.clone(),
         repo: worker.forge.repo().clone(),
         issue: issue.number,
@@ -99,12 +117,12 @@ fn request(
         body: rendered(&issue.body).0,
         brief: text,
         folder: job.checkout.folder().to_owned(),
-        checks: job.rules.checks.clone(),
+        checks: checks.to_vec(),
         time,
         time_setting,
         usd_micros: allowance.usd_micros,
         tokens: allowance.tokens,
-        approved: record.approved,
+        approved: record.approved.clone(),
     }
 }
 
@@ -124,14 +142,22 @@ fn time_of(worker: &Worker, job: &Job<'_>, allowance: Allowance) -> (Duration, &
     (time, setting)
 }
 
-/// Shows what the agent does, and notes what it spends as it spends it; what was noted in all.
-async fn show_progress(worker: &Worker, job: &Job<'_>, mut lines: mpsc::Receiver<Progress>) -> Spend {
+/// Shows what the agent does, passes its checklist on, and notes what it spends as it spends it; what was noted in all.
+async fn show_progress(
+    worker: &Worker,
+    job: &Job<'_>,
+    mut lines: mpsc::Receiver<Progress>,
+    steps: watch::Sender<Option<Checklist>>,
+) -> Spend {
     let mut noted = Spend::default();
     while let Some(line) = lines.recv().await {
         if let Some(spent) = line.spent {
             // The heartbeat writes it: a worker that dies in the middle of a run takes little of the bill with it.
             job.held.lease.note(Note::Spend(spent.since(noted))).await;
             noted = spent;
+        }
+        if line.checklist.is_some() {
+            steps.send_replace(line.checklist);
         }
         if !line.text.is_empty() {
             worker.activity(job.number(), &line.text);
@@ -143,7 +169,7 @@ async fn show_progress(worker: &Worker, job: &Job<'_>, mut lines: mpsc::Receiver
 /// Keeps the work on the branch now and then while the agent works, until `ended`.
 async fn checkpoints(worker: &Worker, job: &Job<'_>, ended: &CancellationToken) {
     let every = worker.settings.limits.checkpoint;
-    while !every.is_zero() && !is_reviewed(job) {
+    while !every.is_zero() && !is_reviewed(job) && !job.plans() {
         tokio::select! {
             () = tokio::time::sleep(every) => {}
             () = ended.cancelled() => return,

@@ -15,6 +15,7 @@ use crate::{
         finish::finish,
         heartbeat::heartbeat,
         job::{AttemptLimits, Job},
+        plan_first::plan_first,
         prepare::prepare,
         reservation::{issue_allowance, reserve},
         review::{resume_answers, rounds_used_up},
@@ -100,12 +101,13 @@ async fn work<'a>(
     if let Some(reason) = step_aside(worker, &prepared).await? {
         return Ok(AttemptEnd::Blocked(reason));
     }
-    let moved = Box::pin(update_branch(worker, &mut prepared)).await?;
+    let moved = !prepared.plans() && Box::pin(update_branch(worker, &mut prepared)).await?;
     let job = started.get_or_init(|| prepared);
     // The round's work is pushed, and the worker that was to tell of it died.
     let answers_are_left = !job.held.lease.record().review.answers.is_empty();
     let start = Transition::StartAgent {
         agent: job.agent_name.clone(),
+        purpose: job.purpose,
         branch: job.checkout.branch().to_string(),
         base: job.checkout.base().clone(),
         session: job.session.clone(),
@@ -113,6 +115,9 @@ async fn work<'a>(
     transition(worker, held, start).await?;
     if answers_are_left {
         return Box::pin(resume_answers(worker, job)).await;
+    }
+    if job.plans() {
+        return Box::pin(plan_first(worker, job)).await;
     }
     if moved || job.checkout.is_kept() {
         keep_soon(worker, job).await;

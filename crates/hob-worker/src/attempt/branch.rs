@@ -121,8 +121,12 @@ async fn commit_in_progress(worker: &Worker, job: &Job<'_>) -> Result<Kept, Work
     Ok(if job.checkout.conflicts_left().await?.is_empty() { Kept::Commit(head) } else { Kept::Nothing })
 }
 
-/// Pushes what there is, so that whoever continues finds it; work that breaks the rules stays unpushed.
+/// Pushes what there is, so that whoever continues finds it; work that breaks the rules stays unpushed, and so does all that a
+/// run left which only plans.
 pub(super) async fn keep(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError> {
+    if job.plans() {
+        return Ok(());
+    }
     match commit_in_progress(worker, job).await? {
         Kept::Commit(head) => push_new(worker, job, &head).await,
         Kept::Nothing | Kept::Unfit => Ok(()),

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hob_agent::AgentBackend;
 use hob_config::RepositorySettings;
-use hob_domain::{Allowance, CheckResult, IssueNumber, Login, ReviewBrief, RunId, Sha, Spend};
+use hob_domain::{Allowance, CheckResult, IssueNumber, Login, ReviewBrief, RunId, RunPurpose, Sha, Spend};
 use hob_workspace::Checkout;
 use tokio::time::Instant;
 
@@ -13,6 +13,8 @@ use crate::transition::HeldIssue;
 /// What the work of one attempt needs.
 pub(super) struct Job<'a> {
     pub(super) held: &'a HeldIssue,
+    /// What its runs are for.
+    pub(super) purpose: RunPurpose,
     pub(super) rules: RepositorySettings,
     pub(super) agent_name: String,
     pub(super) agent: Arc<dyn AgentBackend>,
@@ -45,6 +47,11 @@ pub(super) struct AttemptLimits {
 impl Job<'_> {
     pub(super) fn number(&self) -> IssueNumber {
         self.held.issue.number
+    }
+
+    /// Whether its runs only read.
+    pub(super) fn plans(&self) -> bool {
+        self.purpose == RunPurpose::Plan
     }
 
     /// The checks that fail on the commit that the work starts from.

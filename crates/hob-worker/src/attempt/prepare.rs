@@ -7,7 +7,7 @@ use std::{
 
 use hob_agent::{AgentBackend, AgentError};
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
-use hob_domain::{FailureClass, Note, RunId, branch_for};
+use hob_domain::{FailureClass, Note, RunId, RunPurpose, branch_for};
 use hob_forge::{ForgeError, Issue};
 use hob_workspace::{BranchName, Leftover, Remote, WorkspaceError};
 use tokio::time::Instant;
@@ -17,6 +17,7 @@ use crate::{
     agent::{agent_name, build_agent},
     attempt::{
         job::{AttemptLimits, Job},
+        purpose::purpose,
         review_brief::review_brief,
     },
     authorize::{authorized_comments, chosen_by_label},
@@ -46,6 +47,7 @@ pub(super) async fn prepare<'a>(
     let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
     let rules = RepositorySettings::parse(&text)?;
     let (agent_name, agent) = choose_agent(worker, issue, &rules).await?;
+    let purpose = Box::pin(purpose(worker, held)).await?;
     let branch = choose_branch(worker, held, &remote).await?;
     let of = (worker.forge.repo(), issue.number);
     let earlier = match lease.record().session {
@@ -58,7 +60,8 @@ pub(super) async fn prepare<'a>(
             worker.executor.end_leftovers(session).await;
             // What the run that was killed spent after its worker's last heartbeat.
             lease.note(Note::Spend(session.bill().since(lease.record().spend))).await;
-            Leftover::Keep
+            // What a run that plans left is no work.
+            if purpose == RunPurpose::Plan { Leftover::Remove } else { Leftover::Keep }
         }
         None => Leftover::Remove,
     };
@@ -81,6 +84,7 @@ pub(super) async fn prepare<'a>(
     let base_tip = base_sha;
     Ok(Job {
         held,
+        purpose,
         rules,
         agent_name,
         agent,

@@ -35,10 +35,8 @@ enum Round {
     Conflicted(Vec<Conflict>),
     /// Nothing more can be done without a person.
     Blocked(BlockReason),
-    /// The agent failed for now.
-    Retry(String, Option<Duration>),
-    /// The model's quota is used up.
-    Quota(String, Option<Duration>),
+    /// The agent failed.
+    Failed(String, FailureClass),
 }
 
 impl From<Proof> for Round {
@@ -82,25 +80,7 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
                 keep(worker, job).await?;
                 return Ok(AttemptEnd::Blocked(reason));
             }
-            Round::Retry(failure, retry_after) => {
-                keep_soon(worker, job).await;
-                return Ok(match stalled(job, &failure).await? {
-                    Some(reason) => AttemptEnd::Blocked(reason),
-                    None => AttemptEnd::Retry { failure, retry_after },
-                });
-            }
-            Round::Quota(failure, reset_after) => {
-                keep_soon(worker, job).await;
-                // It is the agent that says so, and a pause costs it no attempt.
-                let pauses = job.held.lease.record().quota_pauses;
-                if pauses >= QUOTA_PAUSES {
-                    let failure = format!("{failure} (for the {}th time)", pauses + 1);
-                    return Ok(AttemptEnd::Blocked(BlockReason::AgentFailed { failure }));
-                }
-                job.held.lease.note(Note::QuotaPause).await;
-                let pause = reset_after.unwrap_or(QUOTA_PAUSE).max(worker.settings.limits.retry_delay);
-                return Ok(AttemptEnd::Postponed { failure, pause });
-            }
+            Round::Failed(reason, failure) => return Box::pin(self::failed(worker, job, reason, failure)).await,
             Round::Conflicted(left) => {
                 conflicts = left;
                 let tip = job.checkout.tip().await?;
@@ -166,27 +146,57 @@ async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckRe
         Outcome::NothingToDo { reason: said } => return Ok(Round::Blocked(BlockReason::NoChanges { said })),
         Outcome::Question { question } => return Ok(Round::Blocked(BlockReason::Question { question })),
         Outcome::ApprovalNeeded { proposed } => return Ok(Round::Blocked(BlockReason::ApprovalNeeded(proposed))),
-        Outcome::Failed { reason, failure } => {
-            return Ok(match failure {
-                FailureClass::Transient { retry_after } => Round::Retry(reason, retry_after),
-                FailureClass::QuotaExhausted { reset_after } => Round::Quota(reason, reset_after),
-                FailureClass::Cancelled => Round::Retry(reason, None),
-                FailureClass::Permanent | FailureClass::NeedsHuman => {
-                    Round::Blocked(BlockReason::AgentFailed { failure: reason })
-                }
-                FailureClass::Misconfigured => {
-                    keep_soon(worker, job).await;
-                    return Err(AgentError { reason, failure }.into());
-                }
-            });
-        }
+        Outcome::Failed { reason, failure } => return Ok(Round::Failed(reason, failure)),
     };
     commit(worker, job, &change).await?;
     Ok(prove(worker, job, change).await?.into())
 }
 
+/// The end of an attempt whose agent failed. Its work so far is kept.
+pub(super) async fn failed(
+    worker: &Worker,
+    job: &Job<'_>,
+    reason: String,
+    failure: FailureClass,
+) -> Result<AttemptEnd, WorkError> {
+    let retry_after = match failure {
+        FailureClass::Permanent | FailureClass::NeedsHuman => {
+            keep(worker, job).await?;
+            return Ok(AttemptEnd::Blocked(BlockReason::AgentFailed { failure: reason }));
+        }
+        FailureClass::Misconfigured => {
+            keep_soon(worker, job).await;
+            return Err(AgentError { reason, failure }.into());
+        }
+        FailureClass::QuotaExhausted { reset_after } => {
+            keep_soon(worker, job).await;
+            return Ok(quota_used_up(worker, job, reason, reset_after).await);
+        }
+        FailureClass::Transient { retry_after } => retry_after,
+        FailureClass::Cancelled => None,
+    };
+    keep_soon(worker, job).await;
+    Ok(match stalled(job, &reason).await? {
+        Some(reason) => AttemptEnd::Blocked(reason),
+        None => AttemptEnd::Retry { failure: reason, retry_after },
+    })
+}
+
+/// A pause until the model's quota is there again.
+async fn quota_used_up(worker: &Worker, job: &Job<'_>, failure: String, reset_after: Option<Duration>) -> AttemptEnd {
+    // It is the agent that says so, and a pause costs it no attempt.
+    let pauses = job.held.lease.record().quota_pauses;
+    if pauses >= QUOTA_PAUSES {
+        let failure = format!("{failure} (for the {}th time)", pauses + 1);
+        return AttemptEnd::Blocked(BlockReason::AgentFailed { failure });
+    }
+    job.held.lease.note(Note::QuotaPause).await;
+    let pause = reset_after.unwrap_or(QUOTA_PAUSE).max(worker.settings.limits.retry_delay);
+    AttemptEnd::Postponed { failure, pause }
+}
+
 /// What the attempt may still take; the reason to stop where that is nothing.
-fn left(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockReason> {
+pub(super) fn left(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockReason> {
     let bill = job.held.lease.record().spend;
     let issue = worker.settings.limits.budgets().issue.left(bill);
     issue.map_err(|exhausted| BlockReason::IssueBudget { exhausted, bill })?;

@@ -13,5 +13,5 @@ pub use control::{Requested, kill_switch, pause, repository_record, resume, term
 pub(super) use journaled_spend::write_journal;
 pub(super) use outcome::Reconciled;
 pub(super) use reconcile::reconcile;
+pub use unblock::{Approved, approve, unblock};
 pub(super) use unblock::{Response, response};
-pub use unblock::{approve, unblock};

@@ -47,6 +47,7 @@ pub(crate) async fn reconcile(
     }
 }
 
+// Boxed, one by one: the futures of all of them together are too large for a small thread's stack.
 async fn act(
     worker: &Worker,
     action: Action,
@@ -55,25 +56,25 @@ async fn act(
 ) -> Result<Reconciled, WorkError> {
     match action {
         Action::Claim => match vet(worker, &observed.issue).await? {
-            Vetted::Authorized(trigger, since) => claim(worker, observed, (trigger, since), base).await,
-            Vetted::Refused(refusal) => refuse(worker, observed, refusal, base).await,
+            Vetted::Authorized(trigger, since) => Box::pin(claim(worker, observed, (trigger, since), base)).await,
+            Vetted::Refused(refusal) => Box::pin(refuse(worker, observed, refusal, base)).await,
         },
-        Action::Recover(recovery) => recover(worker, observed, recovery, base).await,
-        Action::SeekAnswer => seek_answer(worker, observed, base).await,
-        Action::SeekCommand => seek_command(worker, observed, base).await,
+        Action::Recover(recovery) => Box::pin(recover(worker, observed, recovery, base)).await,
+        Action::SeekAnswer => Box::pin(seek_answer(worker, observed, base)).await,
+        Action::SeekCommand => Box::pin(seek_command(worker, observed, base)).await,
         Action::Rework(events, head) => Box::pin(rework(worker, observed, (events, head), base)).await,
-        Action::Obey(request) => carry_out(worker, observed, request, base).await,
+        Action::Obey(request) => Box::pin(carry_out(worker, observed, request, base)).await,
         Action::Rebuild => match find_traces(worker, &observed, base).await? {
-            Some(traces) => rebuild(worker, observed, traces, base).await,
+            Some(traces) => Box::pin(rebuild(worker, observed, traces, base)).await,
             None => {
                 worker.labelled_by_hand.note(observed.issue.number, observed.issue.updated_at);
                 Ok(Reconciled::Nothing)
             }
         },
-        Action::ReturnToReview(pull) => return_to_review(worker, observed, pull, base).await,
-        Action::AskAboutRejection(pull) => ask_about_rejection(worker, observed, pull, base).await,
-        Action::Finish(ending) => finish(worker, observed, ending, base).await,
-        Action::RepairLabels(changes) => repair_labels(worker, observed, &changes, base).await,
+        Action::ReturnToReview(pull) => Box::pin(return_to_review(worker, observed, pull, base)).await,
+        Action::AskAboutRejection(pull) => Box::pin(ask_about_rejection(worker, observed, pull, base)).await,
+        Action::Finish(ending) => Box::pin(finish(worker, observed, ending, base)).await,
+        Action::RepairLabels(changes) => Box::pin(repair_labels(worker, observed, &changes, base)).await,
         Action::ShowState => {
             let what = "shows what its dead worker had not".to_owned();
             let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hob_domain::{
     AccountKind, Answer, ApprovalGrant, BlockKind, Blocked, Command, CommentId, Ending, IssueNumber, LabelEventKind,
-    OWN_MARK, Proposed, Record, State, Transition, Unblocking, command_in, has_label, replied_to, reply_body,
+    OWN_MARK, Proposed, Record, State, Transition, Unblocking, WorkPlan, command_in, has_label, replied_to, reply_body,
     unknown_command,
 };
 use hob_forge::{BaseBranch, Comment, Issue, Reaction};
@@ -125,6 +125,7 @@ pub(super) async fn response_since(
             Meaning::Cancel => return Ok(Response::Cancel(Ending::Terminated(author.login.clone()))),
             Meaning::Words(text) => (text, ApprovalGrant::Nothing),
             Meaning::Approval(text) => (text, ApprovalGrant::ProposedAction),
+            Meaning::PlanApproval(text) => (text, ApprovalGrant::ProposedPlan),
         };
         let question = Some(blocked.question.clone());
         let answer = Answer { actor: author.login.clone(), text, question, comment: Some(comment.id), event: None };
@@ -203,17 +204,31 @@ pub async fn unblock(worker: &Worker, number: IssueNumber, text: &str) -> Result
     Ok(free(worker, observed, text.to_owned(), ApprovalGrant::Nothing).await?)
 }
 
+/// What was approved from the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Approved {
+    /// An action of the agent.
+    Action(Proposed),
+    /// The agent's plan.
+    Plan(WorkPlan),
+}
+
 /// Approves from the command line what the agent of a blocked issue wants to do: exactly that, and the issue is unblocked.
-/// Returns what was approved.
 ///
 /// # Errors
-/// [`OperatorError::NothingProposed`] when no action waits for approval.
-pub async fn approve(worker: &Worker, number: IssueNumber, words: &str) -> Result<Proposed, OperatorError> {
-    let observed = observe_blocked(worker, number).await?;
-    let waiting = observed.and_then(|observed| Some((observed.record()?.waiting_action()?.clone(), observed)));
-    let (action, observed) = waiting.ok_or(OperatorError::NothingProposed(number))?;
-    free(worker, observed, approval_text(&action, words), ApprovalGrant::ProposedAction).await?;
-    Ok(action)
+/// [`OperatorError::NothingProposed`] when neither an action nor a plan waits for approval.
+pub async fn approve(worker: &Worker, number: IssueNumber, words: &str) -> Result<Approved, OperatorError> {
+    let observed = observe_blocked(worker, number).await?.ok_or(OperatorError::NothingProposed(number))?;
+    let record = observed.record();
+    let action = record.and_then(Record::waiting_action).cloned().map(Approved::Action);
+    let waiting = action.or_else(|| record.and_then(Record::waiting_plan).cloned().map(Approved::Plan));
+    let approved = waiting.ok_or(OperatorError::NothingProposed(number))?;
+    let (text, grant) = match &approved {
+        Approved::Action(action) => (approval_text(action, words), ApprovalGrant::ProposedAction),
+        Approved::Plan(_) => (plan_approval_text(words), ApprovalGrant::ProposedPlan),
+    };
+    free(worker, observed, text, grant).await?;
+    Ok(approved)
 }
 
 /// The issue; none: it is not blocked now.
@@ -240,6 +255,7 @@ enum Meaning {
     Cancel,
     Words(String),
     Approval(String),
+    PlanApproval(String),
     /// It is meant for Hob and cannot be followed, and this is why.
     Impossible(String),
 }
@@ -256,6 +272,10 @@ fn meaning(command: Option<Command>, comment: &Comment, record: Option<&Record>,
         (Some(Command::Approve(words)), BlockKind::ApprovalNeeded) => {
             let waiting = record.and_then(Record::waiting_action).filter(|_| comment.created_at > blocked.since);
             waiting.map(|action| Meaning::Approval(approval_text(action, &words)))
+        }
+        (Some(Command::Approve(words)), BlockKind::PlanProposed) => {
+            let waiting = record.and_then(Record::waiting_plan).filter(|_| comment.created_at > blocked.since);
+            waiting.map(|_plan| Meaning::PlanApproval(plan_approval_text(&words)))
         }
         (Some(Command::Approve(_)), BlockKind::Question) => Some(reply()),
         (Some(Command::Approve(_)), _) => Some(Meaning::Impossible(
@@ -276,6 +296,11 @@ fn meaning(command: Option<Command>, comment: &Comment, record: Option<&Record>,
     }
 }
 
+/// The same of a plan, which the agent's brief has.
+fn plan_approval_text(words: &str) -> String {
+    format!("Approved: carry the plan out.\n\n{}", words.trim()).trim().to_owned()
+}
+
 /// Whether a comment begins with somebody's name: people talk to each other.
 fn is_to_another(body: &str) -> bool {
     body.trim_start().starts_with('@')
@@ -291,7 +316,9 @@ fn approval_text(action: &Proposed, words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hob_domain::{Actor, BlockReason, Claimant, Impact, Nonce, Timestamp, WorkerId, acquire as acquired, apply};
+    use hob_domain::{
+        Actor, BlockReason, Claimant, CostLimit, Impact, Nonce, Timestamp, WorkerId, acquire as acquired, apply,
+    };
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_timestamp(seconds, 0).unwrap()
@@ -307,6 +334,10 @@ mod tests {
         let first = acquired(None, IssueNumber(1), &claimant, at(0)).unwrap();
         let working = Record { state: State::InProgress, ..first };
         apply(&working, Transition::Block(reason), at(100)).unwrap().0
+    }
+
+    fn plan() -> WorkPlan {
+        WorkPlan { steps: vec!["Do it".to_owned()], ..WorkPlan::default() }
     }
 
     fn action() -> Proposed {
@@ -349,6 +380,8 @@ mod tests {
         let approval = blocked(BlockReason::ApprovalNeeded(action()));
         let failed = blocked(BlockReason::NoProgress { failure: "no".to_owned() });
         let approved = |said: &str| Some(Meaning::Approval(approval_text(&action(), said)));
+        let planned = blocked(BlockReason::PlanProposed { plan: Box::new(plan()), cost: CostLimit::default() });
+        let plan_approved = |said: &str| Some(Meaning::PlanApproval(plan_approval_text(said)));
         for (name, record, body, seconds, expected) in [
             ("a reply answers a question", &question, " UTC. ", 101, words("UTC.")),
             ("so does an approval where nothing is proposed", &question, "/hob approve", 101, words("/hob approve")),
@@ -357,6 +390,9 @@ mod tests {
             ("but not one to somebody else", &failed, "@bob, what do you think?", 101, None),
             ("a proposal is approved", &approval, "/hob approve now", 101, approved("now")),
             ("but not in the second of the question", &approval, "/hob approve", 100, None),
+            ("a plan is approved", &planned, "/hob approve now", 101, plan_approved("now")),
+            ("but not in the second of the question either", &planned, "/hob approve", 100, None),
+            ("a reply corrects it", &planned, "Fewer files.", 101, words("Fewer files.")),
             ("a retry has no words", &failed, "/hob retry please", 101, words("")),
             ("an unblocking has", &failed, "/hob unblock use UTC", 101, words("use UTC")),
             ("a cancel ends everything", &question, "/hob cancel", 101, Some(Meaning::Cancel)),

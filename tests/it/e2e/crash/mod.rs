@@ -288,6 +288,7 @@ deaths! {
     a_worker_may_die_anywhere_when_the_base_has_moved: crash(BaseMoved),
     a_worker_may_die_anywhere_in_a_round_in_review: crash(Reviewed),
     a_worker_may_die_anywhere_where_all_comes_at_once: crash(Mixed),
+    a_worker_may_die_anywhere_before_and_after_a_plan: crash(Planned),
     a_second_worker_may_die_over_what_the_first_left: crash_twice(Happy),
     a_second_worker_may_die_over_a_refusal: crash_twice(Refused),
     a_second_worker_may_die_over_a_merge: crash_twice(Merged),

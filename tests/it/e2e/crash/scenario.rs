@@ -32,6 +32,8 @@ pub(super) enum Scenario {
     Stopped,
     /// After its end the issue is opened and labelled again.
     AskedAgain,
+    /// A plan comes first, and is approved.
+    Planned,
     /// Changes are requested on its pull request, in two threads.
     Reviewed,
     /// The same, while its base moves so that the two conflict, and a check of the forge fails.
@@ -89,6 +91,13 @@ impl Scenario {
                     .file("half.txt", "nothing")
                     .check("test -f done.txt || grep nothing half.txt")
             }
+            Self::Planned => {
+                let plan = r#"printf '%s\n' '{"outcome":"done","summary":"Steps:\n- Make it\nFiles:\n- done.txt","input_tokens":10}'"#;
+                let script = format!(
+                    "if [ $HOB_PURPOSE = plan ]; then echo stray > stray.txt; {plan}; else echo done > done.txt; {DONE}; fi"
+                );
+                World::with_agent(&script).check("test -f done.txt || ! test -f stray.txt").set("plan", "always")
+            }
             Self::Answered | Self::Cancelled => {
                 let script = format!(
                     "if grep -q 'Deep green' {{DIR}}/briefs/$HOB_ISSUE-$n\n\
@@ -112,6 +121,7 @@ impl Scenario {
             | Self::Cancelled
             | Self::Retried
             | Self::Stopped
+            | Self::Planned
             | Self::Reviewed
             | Self::Mixed
             | Self::BaseMoved => 2,
@@ -127,6 +137,7 @@ impl Scenario {
             | Self::FixedInTheSecondRound
             | Self::Refused
             | Self::Answered
+            | Self::Planned
             | Self::Retried
             | Self::Stopped => 0,
             // Their first turns are those of others.
@@ -184,6 +195,12 @@ impl Scenario {
                 assert_eq!(world.branches().await, ["hob/1-make-done-txt"], "the work so far is kept");
                 world.comments("ann", 1, "Deep green.").await;
             }
+            (Self::Planned, _) => {
+                let record = agreed(world).await;
+                assert!(record.waiting_plan().is_some(), "{record:?}");
+                assert!(world.branches().await.is_empty(), "nothing is written before the approval");
+                world.comments("ann", 1, "/hob approve").await;
+            }
             (Self::BaseMoved, _) => {
                 world.pushes_onto("ann", "main", "half.txt", "theirs").await;
                 world.comments("ann", 1, "Deep green.").await;
@@ -206,6 +223,7 @@ impl Scenario {
             | Self::Answered
             | Self::Retried
             | Self::Stopped
+            | Self::Planned
             | Self::Reviewed
             | Self::Mixed
             | Self::BaseMoved
@@ -244,6 +262,7 @@ impl Scenario {
             | Self::Rejected
             | Self::Retried
             | Self::Stopped
+            | Self::Planned
             | Self::Reviewed
             | Self::Mixed
             | Self::BaseMoved => {

@@ -1,5 +1,6 @@
 //! `plan`: a checklist of the work, for the model and for whoever watches.
 
+use hob_domain::{Checklist, StepState};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -40,16 +41,6 @@ struct Step {
     state: StepState,
 }
 
-/// How far a step is.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum StepState {
-    #[default]
-    Todo,
-    Doing,
-    Done,
-}
-
 impl Plan {
     /// Refuses what is no plan.
     pub(super) fn check(&self) -> Result<String, ToolError> {
@@ -58,6 +49,11 @@ impl Plan {
             1..=STEPS_MAX => Ok("shown".to_owned()),
             more => Err(ToolError::Refused(format!("the plan has {more} steps: use {STEPS_MAX} at most"))),
         }
+    }
+
+    /// The same as whoever watches is shown it.
+    pub(in crate::native) fn checklist(&self) -> Option<Checklist> {
+        Checklist::new(self.steps.iter().map(|step| (step.step.clone(), step.state)))
     }
 
     /// How far it is, in a few words.

@@ -2,7 +2,8 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use hob_config::ToolSettings;
+use hob_config::{Impact, ToolSettings};
+use hob_domain::RunPurpose;
 use serde::de::DeserializeOwned;
 
 use crate::{
@@ -13,6 +14,8 @@ use crate::{
 
 /// Tools that every agent has: without them a run could not end well.
 const ALWAYS: [&str; 4] = ["plan", "ask", "hand_off", "done"];
+/// Built-in tools that only read.
+const READS: [&str; 3] = ["read", "list", "search"];
 /// Bytes of a call's arguments: more than a file may have, quoted.
 const ARGUMENTS_MAX: usize = 4 << 20;
 
@@ -60,6 +63,19 @@ impl Toolset {
         }));
         set.shown = shown.into();
         Ok(set)
+    }
+
+    /// The same for a run with this purpose: one that plans has no tool that changes anything.
+    pub(in crate::native) fn for_purpose(self, purpose: RunPurpose) -> Self {
+        if purpose == RunPurpose::Work {
+            return self;
+        }
+        let reads = |name: &str| match self.programs.get(name) {
+            Some(program) => program.impact == Impact::Low,
+            None => READS.contains(&name) || ALWAYS.contains(&name),
+        };
+        let shown: Vec<Tool> = self.shown.iter().filter(|tool| reads(&tool.name)).cloned().collect();
+        Self { shown: shown.into(), ..self }
     }
 
     /// The tools as the model sees them.
@@ -150,6 +166,26 @@ mod tests {
         assert!(said("edit", "{\"path\":\"a\",\"old\":1}").contains("invalid type"));
         assert!(said("write", &" ".repeat(5 << 20)).contains("more than 4194304"));
         assert!(said("ls", "{}").contains("no tool `ls`"));
+    }
+
+    #[test]
+    fn a_run_that_plans_has_tools_that_only_read() {
+        let names = |set: Toolset| set.shown.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>();
+        let all = set(&[]).unwrap();
+        assert_eq!(names(all.clone().for_purpose(RunPurpose::Work)), names(all.clone()));
+        let planning = all.for_purpose(RunPurpose::Plan);
+        assert_eq!(names(planning.clone()), ["read", "list", "search", "plan", "ask", "hand_off", "done"]);
+        for (tool, arguments) in [("write", r#"{"path":"a","text":"b"}"#), ("shell", r#"{"command":"ls"}"#)] {
+            assert!(matches!(planning.parse(&call(tool, arguments)), Err(ToolError::Unknown { .. })), "{tool}");
+        }
+        // A program of unknown impact counts as one that changes something.
+        let programs = [
+            ("look".to_owned(), ToolSettings { impact: Impact::Low, ..ToolSettings::default() }),
+            ("act".to_owned(), ToolSettings::default()),
+        ];
+        let wanted = ["look".to_owned(), "act".to_owned(), "edit".to_owned()];
+        let set = Toolset::new(&wanted, &programs.into(), &BTreeMap::new()).unwrap();
+        assert_eq!(names(set.for_purpose(RunPurpose::Plan)), ["look", "plan", "ask", "hand_off", "done"]);
     }
 
     #[test]

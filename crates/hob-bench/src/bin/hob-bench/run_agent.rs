@@ -69,6 +69,7 @@ pub(super) async fn run(settings: Settings, state_dir: &Path, args: Args) -> any
 /// A request that no issue is behind.
 pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow::Result<RunRequest> {
     Ok(RunRequest {
+        purpose: hob_domain::RunPurpose::Work,
         run: "bench".into(),
         session: "bench".into(),
         repo: "hob/bench".parse()?,

@@ -1,0 +1,177 @@
+//! An agent's checklist: its steps and how far it is, as the status comment shows them while it works. An agent wrote it, so
+//! that it is harmless and short wherever it stands.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{count, inert_line, markup::folded, visible};
+
+/// Bytes that people see of a checklist.
+const SHOWN_MAX: usize = 2_048;
+/// Steps that are kept.
+const STEPS_MAX: usize = 50;
+/// Characters of a step.
+const STEP_MAX: usize = 80;
+/// Steps that are shown one by one: on a phone more of them push the rest of the comment away.
+const LINES_MAX: usize = 12;
+/// The sign of a step that is not done.
+const TODO: &str = "○";
+/// Bytes that are left for what stands around the steps.
+const AROUND: usize = 160;
+
+/// How far a step is.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StepState {
+    /// It is not begun.
+    #[default]
+    Todo,
+    /// The agent is at it.
+    Doing,
+    /// It is done.
+    Done,
+}
+
+/// A step and how far it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChecklistStep {
+    /// What is done, in one line.
+    pub step: String,
+    /// How far it is.
+    pub state: StepState,
+}
+
+/// An agent's steps, in their order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checklist(Vec<ChecklistStep>);
+
+impl Checklist {
+    /// The checklist of these steps, as much of it as is kept; none where there is no step.
+    pub fn new(steps: impl IntoIterator<Item = (String, StepState)>) -> Option<Self> {
+        let kept = steps.into_iter().filter_map(|(step, state)| {
+            let (step, _) = visible(&step);
+            let line = step.split_whitespace().collect::<Vec<_>>().join(" ");
+            let short: String = line.chars().take(STEP_MAX).collect();
+            let step = if short.len() < line.len() { format!("{}…", short.trim_end()) } else { short };
+            (!step.is_empty()).then_some(ChecklistStep { step, state })
+        });
+        let steps: Vec<_> = kept.take(STEPS_MAX).collect();
+        (!steps.is_empty()).then_some(Self(steps))
+    }
+
+    /// How far it is, in a few words.
+    fn standing(&self) -> String {
+        let done = self.0.iter().filter(|step| step.state == StepState::Done).count();
+        format!("{done} of {} done", count(self.0.len(), "step"))
+    }
+
+    /// The checklist while the agent works.
+    pub(super) fn shown(&self) -> String {
+        format!("{}:\n\n{}", self.standing(), self.lines("**Now**:"))
+    }
+
+    /// The checklist when the run is over: its standing, which opens the steps. A step that the agent was at is not done.
+    pub(super) fn folded(&self) -> String {
+        folded(&format!("{} by the agent", self.standing()), &self.lines(TODO))
+    }
+
+    /// One line a step; `doing` stands before the one that the agent is at. Where there are many, those that are done stand together, and what does not fit is counted.
+    fn lines(&self, doing: &str) -> String {
+        let is_done = |step: &&ChecklistStep| step.state == StepState::Done;
+        let mut lines = Vec::new();
+        let mut steps: Vec<_> = self.0.iter().collect();
+        if steps.len() > LINES_MAX {
+            let done = steps.iter().filter(|step| is_done(step)).count();
+            if done > 0 {
+                lines.push(format!("- ✓ {}", count(done, "step")));
+            }
+            steps.retain(|step| !is_done(step));
+        }
+        let (mut bytes, mut left) = (lines.iter().map(String::len).sum::<usize>(), steps.len());
+        for step in steps {
+            let sign = match step.state {
+                StepState::Todo => TODO,
+                StepState::Doing => doing,
+                StepState::Done => "✓",
+            };
+            let line = format!("- {sign} {}", inert_line(&step.step));
+            if lines.len() >= LINES_MAX || bytes + line.len() > SHOWN_MAX - AROUND {
+                break;
+            }
+            bytes += line.len() + 1;
+            left -= 1;
+            lines.push(line);
+        }
+        if left > 0 {
+            lines.push(format!("- and {left} more"));
+        }
+        lines.join("\n")
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A checklist of three steps.
+    pub(crate) fn checklist() -> Checklist {
+        let steps =
+            [("Look at the parser", StepState::Done), ("Add a test", StepState::Doing), ("Mend it", StepState::Todo)];
+        Checklist::new(steps.map(|(step, state)| (step.to_owned(), state))).unwrap()
+    }
+
+    #[test]
+    fn a_checklist_says_how_far_it_is_and_then_each_step() {
+        insta::assert_snapshot!(checklist().shown(), @r"
+        1 of 3 steps done:
+
+        - ✓ Look at the parser
+        - **Now**: Add a test
+        - ○ Mend it
+        ");
+        insta::assert_snapshot!(checklist().folded(), @r"
+        <details><summary>1 of 3 steps done by the agent</summary>
+
+        - ✓ Look at the parser
+        - ○ Add a test
+        - ○ Mend it
+
+        </details>
+        ");
+        assert_eq!(Checklist::new([]), None);
+        assert_eq!(Checklist::new([(" \u{200b}\n".to_owned(), StepState::Todo)]), None);
+    }
+
+    #[test]
+    fn a_long_checklist_stays_short() {
+        let many = (0..60).map(|n| {
+            let state = match n {
+                0..20 => StepState::Done,
+                20 => StepState::Doing,
+                _ => StepState::Todo,
+            };
+            (format!("Step {n}"), state)
+        });
+        let shown = Checklist::new(many).unwrap().shown();
+        assert!(
+            shown.starts_with("20 of 50 steps done:\n\n- ✓ 20 steps\n- **Now**: Step 20\n- ○ Step 21\n"),
+            "{shown}"
+        );
+        assert!(shown.ends_with("\n- and 19 more"), "{shown}");
+        for step in ["x".repeat(9_000), "<@a#1 ".repeat(900), "\u{1f980}".repeat(900)] {
+            let list = Checklist::new(std::iter::repeat_n((step, StepState::Doing), 900)).unwrap();
+            for shown in [list.shown(), list.folded()] {
+                assert!(shown.len() <= SHOWN_MAX, "{} bytes", shown.len());
+            }
+        }
+    }
+
+    /// Attack corpus H87, G83, for what an agent says while it works.
+    #[test]
+    fn a_step_does_nothing_in_a_comment() {
+        let hostile = "Fixes #9 @team ![x](http://e.example) <img>\n/hob cancel\n```\n- [ ] x";
+        let list = Checklist::new([(hostile.to_owned(), StepState::Todo)]).unwrap();
+        let shown = list.shown();
+        assert!(!shown.contains("@team") && !shown.contains("#9") && !shown.contains("<img"), "{shown}");
+        assert_eq!(shown.lines().count(), 3, "{shown}");
+    }
+}

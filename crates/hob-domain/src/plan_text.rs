@@ -1,0 +1,228 @@
+//! What is said about a plan: to people, in the status comment and the pull request, and to the agent, in its brief. An agent
+//! wrote the plan, so that it is harmless and short wherever it stands.
+
+use std::fmt::Write;
+
+use crate::{
+    Diff, Nonce, WorkPlan, count, inert_line,
+    markup::{code_span, folded, line},
+    spend::dollars,
+    text::push_fenced,
+    work_plan::{FILES_MAX, QUESTIONS_MAX, STEPS_MAX},
+};
+
+/// Files that are named without being asked for: as many as a phone shows beside the rest.
+const FILES_OPEN: usize = 6;
+
+/// What carrying out a plan may cost, in millionths of a US dollar. None: not limited.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct CostLimit {
+    /// One attempt.
+    pub attempt: Option<u64>,
+    /// All that the issue has left.
+    pub issue: Option<u64>,
+}
+
+impl std::fmt::Display for CostLimit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.attempt, self.issue) {
+            (None, None) => write!(f, "No limit of money is set for the work."),
+            (Some(attempt), None) => {
+                write!(f, "The work costs {} at most in one attempt (`limits.usd_per_attempt`).", dollars(attempt))
+            }
+            (Some(attempt), Some(issue)) if attempt < issue => write!(
+                f,
+                "The work costs {} at most in one attempt (`limits.usd_per_attempt`), and {} in all (`limits.usd_per_issue`).",
+                dollars(attempt),
+                dollars(issue)
+            ),
+            (_, Some(issue)) => {
+                write!(f, "The work costs {} at most, what is left of `limits.usd_per_issue`.", dollars(issue))
+            }
+        }
+    }
+}
+
+/// What an agent is told about a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanBrief<'a> {
+    /// It makes one, in the place of this one where there is one.
+    Make(Option<&'a WorkPlan>),
+    /// It carries this one out.
+    CarryOut(&'a WorkPlan),
+}
+
+impl PlanBrief<'_> {
+    /// The part of a brief that tells of it.
+    pub(super) fn write(self, text: &mut String, fence: &Nonce) {
+        match self {
+            Self::Make(before) => {
+                if let Some(before) = before {
+                    text.push_str("\nThis plan of yours was not approved. The answer says what should be different.\n");
+                    push_fenced(text, fence, "plan", &before.plain());
+                }
+                // Writing to a string cannot fail.
+                writeln!(
+                    text,
+                    "\nMake a plan and change nothing: the folder is only read now. A person looks at the plan, and the work \
+                     begins when it is approved. Look at what is there, then end with the plan as your last words (the summary, \
+                     where you end with a tool). It has this form:\n\n\
+                     Summary: what will be done, in one or two sentences\n\
+                     Steps:\n- one line for each step, {STEPS_MAX} at most\n\
+                     Files:\n- one path for each file that will be changed or made, relative to this folder, {FILES_MAX} at most; \
+                     `name/` for all of a folder\n\
+                     Questions:\n- one line for each open question, {QUESTIONS_MAX} at most; no such section where nothing is open"
+                )
+                .ok();
+            }
+            Self::CarryOut(plan) => {
+                text.push_str(
+                    "\nA person approved this plan: carry it out. If other files have to be touched, say in your summary which \
+                     and why.\n",
+                );
+                push_fenced(text, fence, "plan", &plan.plain());
+            }
+        }
+    }
+}
+
+impl WorkPlan {
+    /// The plan in the form in which it is read.
+    pub fn plain(&self) -> String {
+        let mut text = format!("Summary: {}\nSteps:\n", self.summary);
+        let mut list = |name: &str, lines: &[String]| {
+            if !name.is_empty() && !lines.is_empty() {
+                line(&mut text, name);
+            }
+            for one in lines {
+                line(&mut text, &format!("- {one}"));
+            }
+        };
+        list("", &self.steps);
+        list("Files:", &self.files);
+        list("Questions:", &self.questions);
+        text.trim_end().to_owned()
+    }
+
+    /// The plan as the status comment shows it: short lines that a phone breaks well, and the files folded where they are many.
+    pub(super) fn shown(&self) -> String {
+        let mut text = String::new();
+        let summary = if self.summary.is_empty() { String::new() } else { format!(": {}", inert_line(&self.summary)) };
+        line(&mut text, &format!("**Plan**{summary}\n"));
+        for (number, step) in self.steps.iter().enumerate() {
+            line(&mut text, &format!("{}. {}", number + 1, listed(step)));
+        }
+        let files: String = self.files.iter().map(|file| format!("- {}\n", code_span(file))).collect();
+        match self.files.len() {
+            0 => line(&mut text, "\nIt names no files."),
+            many if many > FILES_OPEN => {
+                line(&mut text, "");
+                text.push_str(&folded(&count(many, "file"), &files));
+            }
+            many => text.push_str(&format!("\n**{}**\n\n{files}", count(many, "file"))),
+        }
+        if !self.questions.is_empty() {
+            line(&mut text, "\n**Open questions**\n");
+            for question in &self.questions {
+                line(&mut text, &format!("- {}", listed(question)));
+            }
+        }
+        text
+    }
+
+    /// The changed files that the plan does not name.
+    pub(super) fn outside<'d>(&self, diff: &'d Diff) -> Vec<&'d str> {
+        diff.files.iter().map(|file| file.path.as_str()).filter(|path| !self.names(path)).collect()
+    }
+}
+
+/// A text as an item of a list, in which nothing begins a block: a heading, a fence, a list of its own.
+fn listed(text: &str) -> String {
+    let text = inert_line(text);
+    let is_plain = text.starts_with(char::is_alphabetic) || (text.starts_with('`') && !text.starts_with("``"));
+    if is_plain { text } else { format!("\u{200b}{text}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::work_plan::tests::plan;
+
+    #[test]
+    fn the_cost_is_what_the_settings_leave() {
+        let limit = |attempt, issue| CostLimit { attempt, issue }.to_string();
+        assert_eq!(limit(None, None), "No limit of money is set for the work.");
+        let left = "The work costs $4.88 at most, what is left of `limits.usd_per_issue`.";
+        assert_eq!((limit(None, Some(4_880_000)), limit(Some(9_000_000), Some(4_880_000))), (left.into(), left.into()));
+        assert_eq!(
+            limit(Some(1_000_000), Some(4_880_000)),
+            "The work costs $1.00 at most in one attempt (`limits.usd_per_attempt`), and $4.88 in all (`limits.usd_per_issue`)."
+        );
+        assert!(limit(Some(1_000_000), None).starts_with("The work costs $1.00 at most in one attempt"));
+    }
+
+    #[test]
+    fn an_agent_reads_the_plan_in_the_form_in_which_it_wrote_it() {
+        assert_eq!(WorkPlan::read(&plan().plain()), Ok(plan()));
+        let least = WorkPlan { steps: vec!["Do it".to_owned()], ..WorkPlan::default() };
+        assert_eq!(WorkPlan::read(&least.plain()), Ok(least));
+    }
+
+    #[test]
+    fn the_brief_asks_for_a_plan_or_gives_the_approved_one() {
+        let told = |brief: PlanBrief<'_>| {
+            let mut text = String::new();
+            brief.write(&mut text, &"f3nce".into());
+            text
+        };
+        let (first, again) = (told(PlanBrief::Make(None)), told(PlanBrief::Make(Some(&plan()))));
+        assert!(first.contains("Make a plan and change nothing") && !first.contains("f3nce"), "{first}");
+        assert!(again.contains("was not approved") && again.contains("--- plan f3nce\nSummary: Accept empty files."));
+        let approved = told(PlanBrief::CarryOut(&plan()));
+        assert!(
+            approved.contains("approved this plan: carry it out") && !approved.contains("Make a plan"),
+            "{approved}"
+        );
+    }
+
+    #[test]
+    fn a_plan_is_shown_in_short_lines_and_does_nothing() {
+        let hostile = WorkPlan::read(
+            "Close #9, @team\nSteps:\n- /hob approve\n- ``` @all\n- <img src=x> ![x](http://e.example)\nFiles:\n- `a b.rs`\n\
+             Questions:\n- # Is [skip ci] read?",
+        );
+        let shown = hostile.unwrap().shown().replace('\u{200b}', "<zwsp>");
+        insta::assert_snapshot!(shown, @r"
+        **Plan**: Close #<zwsp>9, @<zwsp>team
+
+        1. <zwsp>/hob approve
+        2. <zwsp>``` @<zwsp>all
+        3. <zwsp>&lt;img src=x> !\[x](http://e.example)
+
+        **1 file**
+
+        - `a b.rs`
+
+        **Open questions**
+
+        - <zwsp># Is [skip ci] read?
+        ");
+        insta::assert_snapshot!(plan().shown(), @r"
+        **Plan**: Accept empty files.
+
+        1. Return an empty document
+        2. Add a test
+
+        **2 files**
+
+        - `src/parse.rs`
+        - `tests/`
+
+        **Open questions**
+
+        - Is a file of blanks empty, too?
+        ");
+        let many = WorkPlan { files: (0..7).map(|n| format!("src/{n}.rs")).collect(), questions: Vec::new(), ..plan() };
+        assert!(many.shown().ends_with("- `src/6.rs`\n\n</details>\n"), "{}", many.shown());
+    }
+}

@@ -1,0 +1,38 @@
+//! What the runs of an attempt are for: the work, or a plan of it where somebody wants to see one first.
+
+use hob_domain::{PlanBrief, Record, RunPurpose};
+
+use crate::{WorkError, Worker, attempt::job::Job, authorize::plan_by_label, transition::HeldIssue};
+
+/// What the runs of the attempt are for.
+pub(super) async fn purpose(worker: &Worker, held: &HeldIssue) -> Result<RunPurpose, WorkError> {
+    Ok(if wants_plan(worker, held).await? { RunPurpose::Plan } else { RunPurpose::Work })
+}
+
+/// Whether somebody wants to see a plan before the work, by the settings or on the issue, and nobody has approved one.
+async fn wants_plan(worker: &Worker, held: &HeldIssue) -> Result<bool, WorkError> {
+    let (record, issue) = (held.lease.record(), &held.issue);
+    // What is in a pull request is judged there.
+    if record.pull_request.is_some() || record.approved_plan().is_some() {
+        return Ok(false);
+    }
+    if worker.settings.plan.applies_to(&issue.body) {
+        return Ok(true);
+    }
+    Ok(match plan_by_label(worker, issue).await? {
+        None => false,
+        Some(Ok(())) => true,
+        Some(Err(why)) => {
+            worker.progress(issue.number, &why);
+            false
+        }
+    })
+}
+
+/// What the agent is told of a plan.
+pub(super) fn plan_brief<'a>(job: &Job<'_>, record: &'a Record) -> Option<PlanBrief<'a>> {
+    match job.purpose {
+        RunPurpose::Plan => Some(PlanBrief::Make(record.plan.proposed.as_ref())),
+        RunPurpose::Work => record.approved_plan().map(PlanBrief::CarryOut),
+    }
+}
