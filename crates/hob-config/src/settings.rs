@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hob_domain::{LabelNames, PlanRules, Recovery, RepositoryRules, ReviewRules, StatusRules, TrustRules};
+use hob_domain::{LabelNames, NotifyRules, PlanRules, Recovery, RepositoryRules, ReviewRules, StatusRules, TrustRules};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -99,6 +99,11 @@ impl Settings {
             soft: self.limits.soft,
             repo_url,
         }
+    }
+
+    /// What somebody is notified of.
+    pub fn notify_rules(&self) -> NotifyRules<'_> {
+        NotifyRules { events: &self.notify.events, budget: self.limits.budgets().issue, soft: self.limits.soft }
     }
 
     /// Who is authorized.

@@ -8,6 +8,7 @@ mod brief;
 mod budget;
 mod change;
 mod change_text;
+mod code_owners;
 mod command;
 mod commit_identity;
 mod conflict;
@@ -21,6 +22,7 @@ mod inert;
 mod labels;
 mod lease;
 mod markup;
+mod notification;
 mod plan;
 mod policy;
 mod poll;
@@ -54,6 +56,7 @@ pub use brief::{BriefParts, brief};
 pub use budget::{Allowance, Budget, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound, shown_path};
 pub use change_text::ChangeText;
+pub use code_owners::code_owners;
 pub use command::{Command, command_in, unknown_command};
 pub use commit_identity::{CommitIdentity, noreply_email};
 pub use conflict::{Conflict, ConflictKind};
@@ -68,12 +71,13 @@ pub use inert::{inert, inert_line};
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
 pub use markup::count;
+pub use notification::{Entered, Notification, NotifyEvent, NotifyRules, to_notify};
 pub use plan::{Action, Decision, PlanRules, Planned, decide, plan, plan_chosen};
 pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use poll::{error_pause, poll_pause, until_due};
 pub use project::{ProjectFiles, Proposal, manifests, proposal, proposed_set_up};
 pub use pull_report::{MovedBase, PullReport, evidence_table, failed_checks, pull_body};
-pub use question::{code_owner, question_body, question_mark};
+pub use question::{question_body, question_mark};
 pub use record::{
     Answer, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,
     UnwritableRecord,

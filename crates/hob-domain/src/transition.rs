@@ -10,8 +10,8 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, BlockReason, CheckTally, CommentId, Ending, EventAnswer, Login, Pause, PullNumber, Record, Recovery,
-    Refusal, Request, ReviewEvent, RunId, Sha, Spend, State, Timestamp, Trigger, WorkerId,
+    Answer, BlockReason, CheckTally, CommentId, Ending, Entered, EventAnswer, Login, NotifyEvent, Pause, PullNumber,
+    Record, Recovery, Refusal, Request, ReviewEvent, RunId, Sha, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -188,6 +188,8 @@ pub enum Note {
     QuotaPause,
     /// The question has reached somebody.
     Told,
+    /// A notification was sent, or given up.
+    Notified(NotifyEvent),
 }
 
 /// Makes a transition: the next record, and the sentence that tells it.
@@ -201,6 +203,9 @@ pub fn apply(record: &Record, transition: Transition, now: Timestamp) -> Result<
     let mut next = record.clone();
     let sentence = transition.change(&mut next, now);
     next.state = state;
+    if state != record.state {
+        next.entered = NotifyEvent::of(state).map(|_| Entered { at: now, notified: false });
+    }
     Ok((next, sentence))
 }
 
@@ -217,6 +222,13 @@ impl Record {
             Note::Told => {
                 if let Some(blocked) = self.blocked.as_mut() {
                     blocked.told = true;
+                }
+            }
+            Note::Notified(NotifyEvent::BudgetWarning) => self.budget_warned = true,
+            Note::Notified(event @ (NotifyEvent::Blocked | NotifyEvent::InReview | NotifyEvent::Done)) => {
+                let of_this = self.entered.as_mut().filter(|_| NotifyEvent::of(self.state) == Some(event));
+                if let Some(entered) = of_this {
+                    entered.notified = true;
                 }
             }
         }

@@ -14,12 +14,13 @@ use serde_json::Value;
 pub(super) const GRAPHQL: &str = "/graphql";
 
 /// Reads below `/repos/OWNER/NAME`. `*` is one part of a path, and `**` all that follow.
-const READS: [&str; 24] = [
+const READS: [&str; 25] = [
     "",
     "branches/*",
     "collaborators/*/permission",
     "commits/*/check-runs",
     "commits/*/statuses",
+    "compare/**",
     "contents",
     "contents/**",
     "git/commits/*",

@@ -11,6 +11,7 @@
 //! | `attempt` | one lease, one end |
 //! | `transition` | a change's way to ledger, comment and labels |
 //! | `notify` | the one comment that brings a question to a person |
+//! | `webhook` | the notifications that leave the forge |
 //! | `settlement` | the share of the repository's day |
 //! | `preflight` | what the worker needs, looked at before the first write |
 //! | `rights` | what the token may do, proved by trying |
@@ -42,6 +43,7 @@ mod schedule;
 mod settlement;
 mod spend_journal;
 mod transition;
+mod webhook;
 mod worker;
 
 pub use error::{OperatorError, WorkError};

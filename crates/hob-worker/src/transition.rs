@@ -11,6 +11,7 @@ use crate::{
     notify::tell_of_question,
     observe::{Observed, own_comment},
     settlement::settle_what_is_left,
+    webhook::notify,
 };
 
 /// An issue whose lease is held: what a change of it needs.
@@ -120,6 +121,7 @@ pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result
         Box::pin(tell_of_question(worker, &held.lease, &held.base)).await?;
     }
     label(worker, held, state).await?;
+    Box::pin(notify(worker, &held.lease, &held.issue.title)).await;
     commented
 }
 

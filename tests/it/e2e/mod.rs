@@ -31,6 +31,7 @@ mod long_lists;
 mod lost;
 mod meanwhile;
 mod misconfigured;
+mod notify;
 mod order;
 mod output;
 mod policy;

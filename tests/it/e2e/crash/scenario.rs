@@ -95,8 +95,29 @@ impl Scenario {
                 World::with_agent(&script).check("test -f done.txt")
             }
         };
+        // Some of them hear of it elsewhere, too.
+        let builder = if self.events().is_empty() { builder } else { builder.notified() };
         let builder: Builder = builder.inside(turnstile);
         builder.start().await
+    }
+
+    /// The notifications of its life, for the scenarios whose workers send any.
+    fn events(self) -> &'static [&'static str] {
+        match self {
+            Self::Answered => &["blocked", "in-review"],
+            Self::Merged => &["in-review", "done"],
+            Self::Rejected => &["in-review", "blocked"],
+            Self::Reviewed => &["in-review", "in-review"],
+            Self::Happy
+            | Self::Late
+            | Self::FixedInTheSecondRound
+            | Self::Refused
+            | Self::Cancelled
+            | Self::Retried
+            | Self::Stopped
+            | Self::AskedAgain
+            | Self::BaseMoved => &[],
+        }
     }
 
     /// How often people do something, and a worker after them.
@@ -188,6 +209,11 @@ impl Scenario {
     /// What has to be true in the end after so many deaths, beside what [`World::finish`] wants.
     pub(super) async fn holds(self, world: &World, deaths: u64) {
         let record = agreed(world).await;
+        if let Some(receiver) = &world.receiver {
+            assert_eq!(receiver.heard(), self.events(), "each is notified, and under one id");
+            let all = receiver.received().len();
+            assert!(all as u64 <= self.events().len() as u64 + deaths, "{all}: only the dead leave repeats");
+        }
         let labels = world.labels(1).await;
         let (state, wanted) = match self {
             Self::Happy
