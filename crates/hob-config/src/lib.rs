@@ -32,9 +32,9 @@ pub use sandbox::{NetworkSetting, SandboxSettings};
 pub use secret_files::{Fault, SecretFileError, SecretFiles};
 pub use secrets::{own_secrets, secrets_among};
 pub use sections::{
-    AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
-    NotifySettings, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate, SessionSettings,
-    TrustSettings, WebhookFormat,
+    AppSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings,
+    LedgerSettings, Limits, NotifySettings, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate,
+    SessionSettings, TrustSettings, WebhookFormat,
 };
 pub use settings::{DEFAULTS, Settings};
 pub use settings_error::SettingsError;

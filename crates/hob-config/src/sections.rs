@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{Budget, Budgets, Login, NotifyEvent, Permission};
+use hob_domain::{Budget, Budgets, IssueNumber, Login, NotifyEvent, Permission};
 use serde::{Deserialize, Serialize};
 
 use crate::duration;
@@ -268,6 +268,21 @@ pub enum WebhookFormat {
     Json,
     /// A text, as Slack's incoming webhooks take it.
     Slack,
+}
+
+/// `[dashboard]`: the one issue that shows all work.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DashboardSettings {
+    /// Its number, `auto`, or empty: there is none.
+    pub issue: String,
+}
+
+impl DashboardSettings {
+    /// The number that is set.
+    pub fn number(&self) -> Option<IssueNumber> {
+        self.issue.parse().ok().filter(|number| *number > 0).map(IssueNumber)
+    }
 }
 
 /// `[review]`: what happens on a pull request that is open.

@@ -58,6 +58,13 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     if !settings.notify.webhook.is_empty() {
         drop(address(&settings.notify.webhook, "notify.webhook")?);
     }
+    let dashboard = &settings.dashboard;
+    hold(
+        matches!(dashboard.issue.as_str(), "" | "auto") || dashboard.number().is_some(),
+        "dashboard.issue",
+        &dashboard.issue,
+        "write an issue's number, or `auto`",
+    )?;
     check_labels(settings)
 }
 

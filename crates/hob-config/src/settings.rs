@@ -6,9 +6,10 @@ use hob_domain::{LabelNames, NotifyRules, PlanRules, Recovery, RepositoryRules, 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentSettings, AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings,
-    LedgerSettings, Limits, ModelSettings, NotifySettings, PollSettings, PublishSettings, RecipeSettings, Renamed,
-    ReviewSettings, SandboxSettings, SessionSettings, ToolSettings, TrustSettings, WorkspaceSettings,
+    AgentSettings, AppSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, Identity,
+    LeaseSettings, LedgerSettings, Limits, ModelSettings, NotifySettings, PollSettings, PublishSettings,
+    RecipeSettings, Renamed, ReviewSettings, SandboxSettings, SessionSettings, ToolSettings, TrustSettings,
+    WorkspaceSettings,
 };
 
 /// The defaults, as they are printed in the documentation.
@@ -50,6 +51,8 @@ pub struct Settings {
     pub limits: Limits,
     /// How checks run.
     pub checks: CheckSettings,
+    /// The one issue that shows all work.
+    pub dashboard: DashboardSettings,
     /// Who is told what.
     pub notify: NotifySettings,
     /// How often the forge is asked.

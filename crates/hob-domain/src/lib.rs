@@ -12,6 +12,8 @@ mod code_owners;
 mod command;
 mod commit_identity;
 mod conflict;
+mod dashboard;
+mod dashboard_text;
 mod day_share;
 mod denied;
 mod effect;
@@ -60,6 +62,11 @@ pub use code_owners::code_owners;
 pub use command::{Command, command_in, unknown_command};
 pub use commit_identity::{CommitIdentity, noreply_email};
 pub use conflict::{Conflict, ConflictKind};
+pub use dashboard::{
+    Act, ActBox, DASHBOARD_MARK, DASHBOARD_TITLE, DRAW_INTERVAL, DaySpend, Drawn, RefusedTick, body_digest, boxes,
+    normalized, ticked,
+};
+pub use dashboard_text::{Board, dashboard_text};
 pub use denied::denied_advice;
 pub use ending::Ending;
 pub use evidence::{CheckExit, CheckResult, CheckRun, Evidence, Verdict};
@@ -87,7 +94,7 @@ pub use rendered::rendered;
 pub use report::{OWN_MARK, STATUS_MARK, StatusRules, replied_to, reply_body, status_body};
 pub use repository::{
     DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left, headroom,
-    hour_room, reserve,
+    hour_room, reserve, spend_by_day,
 };
 pub use retry::{FailureClass, failure_mark};
 pub use review::{

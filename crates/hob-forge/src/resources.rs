@@ -2,7 +2,9 @@
 
 use hob_domain::{PullNumber, Sha};
 
-use crate::{Comments, Forge, HeadChecks, Issues, Labels, Ledger, Pulls, Repository, RepositoryLedger, Reviews};
+use crate::{
+    Comments, Dashboard, Forge, HeadChecks, Issues, Labels, Ledger, Pulls, Repository, RepositoryLedger, Reviews,
+};
 
 impl Forge {
     /// The repository itself.
@@ -43,6 +45,11 @@ impl Forge {
     /// The ledgers of its issues.
     pub fn ledger(&self) -> Ledger<'_> {
         Ledger { forge: self }
+    }
+
+    /// Its dashboard.
+    pub fn dashboard(&self) -> Dashboard<'_> {
+        Dashboard { forge: self }
     }
 
     /// Its own ledger.

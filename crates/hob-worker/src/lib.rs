@@ -30,6 +30,7 @@ pub mod explain;
 mod finished;
 mod found_pulls;
 mod labelled_by_hand;
+mod last_page;
 mod notify;
 mod observe;
 pub mod onboard;

@@ -79,6 +79,7 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
         }
         entries.insert(number, entry);
     }
+    let repository = worker.forge.repository_ledger().entry(tips.repository.as_ref()).await?.map(|entry| entry.record);
     let open_pulls = open_pulls(worker, entries.values()).await?;
     let mut views = Vec::new();
     for issue in issues.values() {
@@ -89,7 +90,6 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
             }
         }
     }
-    let repository = worker.forge.repository_ledger().entry(tips.repository.as_ref()).await?.map(|entry| entry.record);
     Ok(Discovered { snapshot: Snapshot { issues: views, repository }, issues, unreadable })
 }
 
@@ -231,8 +231,15 @@ async fn view(
         record,
         blockers,
         pull,
+        is_dashboard: is_dashboard(worker, issue.number),
         review,
     })
+}
+
+/// Whether the issue is the repository's dashboard, or was.
+fn is_dashboard(worker: &Worker, number: IssueNumber) -> bool {
+    let drawn = worker.forge.repository_ledger().known().and_then(|record| record.dashboard?.issue);
+    [worker.settings.dashboard.number(), drawn].contains(&Some(number))
 }
 
 /// Whether nobody has to look at the issue again. A holder in a finished ledger died before it had shown the end.

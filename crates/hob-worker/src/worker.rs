@@ -16,7 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     EventSink, WorkError, WorkEvent, base_checks::BaseChecks, finished::FinishedLedgers, found_pulls::FoundPulls,
-    labelled_by_hand::LabelledByHand, races::Races, spend_journal::SpendJournal, webhook::Receiver,
+    labelled_by_hand::LabelledByHand, last_page::LastPage, races::Races, spend_journal::SpendJournal,
+    webhook::Receiver,
 };
 
 /// Environment of the children: agents, checks, git.
@@ -90,6 +91,7 @@ pub struct Worker {
     pub(super) found_pulls: FoundPulls,
     pub(super) base_checks: BaseChecks,
     pub(super) races: Races,
+    pub(super) last_page: LastPage,
     /// Where notifications are posted to; none: nowhere.
     pub(super) receiver: Option<Receiver>,
     /// Held while old checkouts are removed.
@@ -138,6 +140,7 @@ impl Worker {
             found_pulls: FoundPulls::default(),
             base_checks: BaseChecks::default(),
             races: Races::default(),
+            last_page: LastPage::default(),
             receiver: parts.webhook.map(Receiver::new).transpose()?,
             sweep: Arc::default(),
             events: parts.events,

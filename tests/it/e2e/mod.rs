@@ -17,6 +17,7 @@ mod commands;
 mod control;
 mod crash;
 mod crowd;
+mod dashboard;
 mod drift;
 mod failures;
 mod first_process;
