@@ -7,11 +7,10 @@
 //! - Names come from the record. Text of people and of agents is one line without hidden characters, and in Slack's shape it
 //!   mentions nobody and makes no link.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::{Budget, Record, RepoName, State, Timestamp, title};
+use crate::{Budget, NotifyEvent, Record, RepoName, State, title};
 
 /// Characters of a title that a notification has.
 const TITLE_MAX: usize = 120;
@@ -19,52 +18,6 @@ const TITLE_MAX: usize = 120;
 const QUESTION_MAX: usize = 300;
 /// Shows nothing, and ends what a chat would take for a name or an address.
 const BREAK: char = '\u{200b}';
-
-/// What a notification is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NotifyEvent {
-    /// A person is needed.
-    Blocked,
-    /// A pull request is open, or a round in review is done.
-    InReview,
-    /// The work is over.
-    Done,
-    /// The issue's budget is nearly used up.
-    BudgetWarning,
-}
-
-impl NotifyEvent {
-    /// The name in settings and headers.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Blocked => "blocked",
-            Self::InReview => "in-review",
-            Self::Done => "done",
-            Self::BudgetWarning => "budget-warning",
-        }
-    }
-
-    /// The event of coming to a state.
-    pub(super) fn of(state: State) -> Option<Self> {
-        match state {
-            State::Blocked => Some(Self::Blocked),
-            State::InReview => Some(Self::InReview),
-            State::Done => Some(Self::Done),
-            State::Ready | State::Assigned | State::InProgress => None,
-        }
-    }
-}
-
-/// When an issue came to its state, and whether that was notified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entered {
-    /// When, by the forge's clock.
-    pub at: Timestamp,
-    /// Whether a notification was sent, or given up.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub notified: bool,
-}
 
 /// What the settings say about notifications.
 #[derive(Debug, Clone, Copy)]
@@ -199,7 +152,10 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BlockReason, EventId, PullNumber, Spend, Transition, Trigger, apply, lease::tests::record_at};
+    use crate::{
+        BlockReason, Entered, EventId, PullNumber, Spend, Timestamp, Transition, Trigger, apply,
+        lease::tests::record_at,
+    };
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_timestamp(seconds, 0).unwrap()

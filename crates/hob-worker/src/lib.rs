@@ -10,8 +10,8 @@
 //! | `reconcile` | one issue, one decision |
 //! | `attempt` | one lease, one end |
 //! | `transition` | a change's way to ledger, comment and labels |
-//! | `notify` | the one comment that brings a question to a person |
-//! | `webhook` | the notifications that leave the forge |
+//! | `notify` | the one comment that brings a question to a person, and what is posted to the webhook |
+//! | `webhook` | the address that notifications are posted to |
 //! | `settlement` | the issue's share of the repository's day |
 //! | `preflight` | what the worker needs, looked at before the first write |
 //! | `rights` | what the token may do, proved by trying |

@@ -1,17 +1,24 @@
-//! Notifications: the one comment that brings a question to the person who can answer it. Everything else on an issue is an
-//! edit, of which the forge tells nobody.
+//! Notifications: the one comment that brings a question to the person who can answer it, since all else on an issue is an edit, of
+//! which the forge tells nobody; and what is posted to the webhook.
 //!
 //! # Guarantees
-//! One comment a question, whoever dies: it begins with a mark that names the question, and is looked for before it is written.
-//! It mentions one account, and one whose answer counts; or a team, of which nobody can tell that.
-//! The names in it come from the ledger, the settings and the base branch, never from an issue's text or a model.
+//! - One comment a question, whoever dies: it begins with a mark that names the question, and is looked for before it is written.
+//!   It mentions one account, and one whose answer counts; or a team, of which nobody can tell that.
+//! - What the ledger notes as posted is not posted again. A worker that dies after it posted and before it noted that leaves a
+//!   notification that the next worker posts again, under the same id: a receiver that drops ids it has seen hears of each
+//!   question once. To note it first would lose the question of a worker that dies in between, and a question that nobody hears
+//!   is worse than one that is heard twice.
+//! - What could not be posted in time is given up and logged: no issue waits for it or fails.
+//! - Names come from the ledger, the settings and the base branch, never from an issue's text or a model.
 
+use hob_config::WebhookFormat;
 use hob_domain::{
-    AccountKind, Actor, Blocked, IssueNumber, Login, Note, Record, code_owners, question_body, question_mark,
+    AccountKind, Actor, Blocked, IssueNumber, Login, Note, Notification, Record, code_owners, question_body,
+    question_mark, to_notify,
 };
 use hob_forge::{BaseBranch, ForgeError, HeldLease};
 
-use crate::{WorkError, Worker, authorize::authorize};
+use crate::{WorkError, Worker, authorize::authorize, webhook::Delivery};
 
 /// Where a repository may have its owners.
 const CODEOWNERS: [&str; 3] = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
@@ -25,6 +32,32 @@ pub(super) async fn tell_of_question(worker: &Worker, lease: &HeldLease, base: &
     }
     lease.note(Note::Told).await;
     Ok(())
+}
+
+/// Posts what is due of the issue, and notes it.
+pub(super) async fn notify(worker: &Worker, lease: &HeldLease, title: &str) {
+    let Some(receiver) = &worker.receiver else { return };
+    let (record, rules) = (lease.record(), worker.settings.notify_rules());
+    let (repo_url, used) = (worker.repo_url(), rules.budget.used(record.spend));
+    for event in to_notify(&record, &rules) {
+        let repo = worker.forge.repo();
+        let told = Notification { event, repo, repo_url: &repo_url, title, record: &record, used };
+        let body = match receiver.format() {
+            WebhookFormat::Json => told.json(),
+            WebhookFormat::Slack => told.slack(),
+        };
+        let body = worker.forge.connection().secrets().redaction().value(&body).to_string();
+        let delivery = Delivery { id: told.delivery_id(), event: event.name(), body };
+        let (issue, id) = (lease.issue(), &delivery.id);
+        match receiver.deliver(&delivery).await {
+            Ok(()) => tracing::debug!(issue = issue.0, delivery = %id, "issue {issue} is notified: {}", delivery.event),
+            Err(error) => {
+                let event = delivery.event;
+                tracing::warn!(issue = issue.0, delivery = %id, %error, "issue {issue} is not notified ({event}): {error}");
+            }
+        }
+        lease.note(Note::Notified(event)).await;
+    }
 }
 
 /// Who is to answer: the first whom `notify.mention` names and who may.

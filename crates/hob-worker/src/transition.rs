@@ -8,10 +8,9 @@ use hob_forge::{BaseBranch, HeldLease, Issue};
 
 use crate::{
     WorkError, WorkEvent, Worker,
-    notify::tell_of_question,
+    notify::{notify, tell_of_question},
     observe::{Observed, own_comment},
     settlement::settle_what_is_left,
-    webhook::notify,
 };
 
 /// An issue whose lease is held: what a change of it needs.

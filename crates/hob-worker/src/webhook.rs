@@ -1,29 +1,20 @@
-//! The webhook: notifications of an issue are posted to the one address of the process's settings, signed.
-//!
-//! # Flow
-//! When ledger, comment and labels say what happened, the notifications that are due are posted, and the ledger's next commit,
-//! at the latest that of the release, notes them as sent.
+//! The webhook: the one address of the process's settings that notifications are posted to, signed. What is posted and when is
+//! `notify`'s.
 //!
 //! # Guarantees
-//! - What is noted as sent is not sent again, by whoever takes the issue over.
-//! - A worker that dies after it posted and before it noted that leaves a notification that the next worker posts again, under
-//!   the same id: a receiver that drops ids it has seen hears of each question once. To note it first would lose the question
-//!   of a worker that dies in between, and a question that nobody hears is worse than one that is heard twice.
-//! - No issue waits longer than `notify.timeout`, all tries together, and none fails: what could not be posted is given up and
-//!   logged.
+//! - No notification takes longer than `notify.timeout`, all tries together.
 //! - Redirects are not followed, an answer is not read, and the address is in no message.
 
 use std::time::Duration;
 
 use hob_config::{Webhook, WebhookFormat};
-use hob_domain::{FailureClass, Note, Notification, to_notify};
-use hob_forge::HeldLease;
+use hob_domain::FailureClass;
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 use ring::hmac;
 use secrecy::{ExposeSecret, SecretString};
 use tokio::time::{Instant, timeout_at};
 
-use crate::{WorkError, Worker};
+use crate::WorkError;
 
 /// Tries of one notification.
 const TRIES: u32 = 3;
@@ -38,7 +29,7 @@ pub(super) struct Receiver {
 
 /// A notification that was not received.
 #[derive(Debug, thiserror::Error)]
-enum WebhookError {
+pub(super) enum WebhookError {
     /// The receiver could not be reached.
     #[error("the receiver cannot be reached: {0}")]
     Transport(String),
@@ -68,13 +59,14 @@ impl WebhookError {
 }
 
 /// A notification as it is posted.
-struct Delivery {
-    id: String,
-    event: &'static str,
-    body: String,
+pub(super) struct Delivery {
+    pub(super) id: String,
+    pub(super) event: &'static str,
+    pub(super) body: String,
 }
 
 impl Receiver {
+    /// Makes the client.
     pub(super) fn new(webhook: Webhook) -> Result<Self, WorkError> {
         hob_agent::model::use_ring();
         let mut client = reqwest::Client::builder()
@@ -88,8 +80,13 @@ impl Receiver {
         Ok(Self { client, webhook })
     }
 
+    /// The shape of the bodies.
+    pub(super) fn format(&self) -> WebhookFormat {
+        self.webhook.format
+    }
+
     /// Posts a notification, again where a try may help and time is left.
-    async fn deliver(&self, delivery: &Delivery) -> Result<(), WebhookError> {
+    pub(super) async fn deliver(&self, delivery: &Delivery) -> Result<(), WebhookError> {
         let ends = Instant::now() + self.webhook.timeout;
         let mut tried = 0;
         loop {
@@ -122,32 +119,6 @@ impl Receiver {
         }
         let seconds = answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
         Err(WebhookError::Status { status: answer.status().as_u16(), retry_after: seconds.map(Duration::from_secs) })
-    }
-}
-
-/// Posts what is due of the issue, and notes it.
-pub(super) async fn notify(worker: &Worker, lease: &HeldLease, title: &str) {
-    let Some(receiver) = &worker.receiver else { return };
-    let (record, rules) = (lease.record(), worker.settings.notify_rules());
-    let (repo_url, used) = (worker.repo_url(), rules.budget.used(record.spend));
-    for event in to_notify(&record, &rules) {
-        let repo = worker.forge.repo();
-        let told = Notification { event, repo, repo_url: &repo_url, title, record: &record, used };
-        let body = match receiver.webhook.format {
-            WebhookFormat::Json => told.json(),
-            WebhookFormat::Slack => told.slack(),
-        };
-        let body = worker.forge.connection().secrets().redaction().value(&body).to_string();
-        let delivery = Delivery { id: told.delivery_id(), event: event.name(), body };
-        let (issue, id) = (lease.issue(), &delivery.id);
-        match receiver.deliver(&delivery).await {
-            Ok(()) => tracing::debug!(issue = issue.0, delivery = %id, "issue {issue} is notified: {}", delivery.event),
-            Err(error) => {
-                let event = delivery.event;
-                tracing::warn!(issue = issue.0, delivery = %id, %error, "issue {issue} is not notified ({event}): {error}");
-            }
-        }
-        lease.note(Note::Notified(event)).await;
     }
 }
 

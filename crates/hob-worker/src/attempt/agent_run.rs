@@ -19,7 +19,7 @@ use crate::{
         job::Job,
         set_up::{SetUp, set_up},
     },
-    webhook::notify,
+    notify::notify,
 };
 
 /// Lines of progress that may wait to be shown.

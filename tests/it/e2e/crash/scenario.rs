@@ -206,14 +206,18 @@ impl Scenario {
         }
     }
 
+    /// Each notification came, under an id of its own.
+    fn was_notified(self, world: &World, deaths: u64) {
+        let Some(receiver) = &world.receiver else { return };
+        assert_eq!(receiver.heard(), self.events(), "each is notified, and under one id");
+        let all = receiver.received().len();
+        assert!(all as u64 <= self.events().len() as u64 + deaths, "{all}: only the dead leave repeats");
+    }
+
     /// What has to be true in the end after so many deaths, beside what [`World::finish`] wants.
     pub(super) async fn holds(self, world: &World, deaths: u64) {
         let record = agreed(world).await;
-        if let Some(receiver) = &world.receiver {
-            assert_eq!(receiver.heard(), self.events(), "each is notified, and under one id");
-            let all = receiver.received().len();
-            assert!(all as u64 <= self.events().len() as u64 + deaths, "{all}: only the dead leave repeats");
-        }
+        self.was_notified(world, deaths);
         let labels = world.labels(1).await;
         let (state, wanted) = match self {
             Self::Happy
