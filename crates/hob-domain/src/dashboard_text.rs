@@ -180,10 +180,12 @@ fn box_line(one: &ActBox, record: Option<&Record>) -> String {
     one.line(&beside.unwrap_or_default())
 }
 
-/// An issue's first line. A full address, or a number behind a hash sign, would leave a reference on the issue.
+/// An issue's first line, all of it a link, which a thumb hits. A full address, or a number behind a hash sign, would leave a
+/// reference on the issue.
 fn head(number: IssueNumber, issue_title: &str) -> String {
-    let shown = line(issue_title, TITLE_MAX).replace("](", "] (");
-    format!("- [{number}](../issues/{number}) {shown}")
+    // None of these may end the link.
+    let plain = issue_title.replace('[', "(").replace(']', ")").replace('`', "'");
+    format!("- [{number} {}](../issues/{number})", line(&plain, TITLE_MAX))
 }
 
 fn in_review(record: &Record) -> String {
@@ -225,9 +227,10 @@ fn minute(time: Timestamp) -> String {
     time.format("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// Foreign text within a line.
+/// Foreign text within a line. A back-tick without its second one would take what follows into its code.
 fn line(text: &str, max: usize) -> String {
-    inert_line(&title(text, max))
+    let text = title(text, max);
+    inert_line(&if text.matches('`').count() % 2 == 0 { text } else { text.replace('`', "'") })
 }
 
 #[cfg(test)]
@@ -352,12 +355,12 @@ mod tests {
 
         ### Blocked (2)
 
-        - [1](../issues/1) Close #~3 @~team [x] (https://evil.example) !\[i] (x) - [x] retry  
+        - [1 Close #~3 @~team (x)(https://evil.example) !(i)(x) - (x) retry](../issues/1)  
           Two attempts in a row failed in the same way on the same work: exit 1.  
           **What should be done differently?**
           - [ ] retry <!-- hob:do retry 1 100 -->
           - [ ] cancel <!-- hob:do cancel 1 7 -->
-        - [2](../issues/2) Ask  
+        - [2 Ask](../issues/2)  
           The agent wants to run an action of high impact, which needs approval here.  
           **Do you approve this: `shell rm x`?**
           - [ ] approve exactly this, by the tool shell: `rm x` <!-- hob:do approve 2 911938ac1e9d75bb -->
@@ -365,29 +368,29 @@ mod tests {
 
         ### In review (1)
 
-        - [3](../issues/3) Review me  
+        - [3 Review me](../issues/3)  
           [pull request 20](../pull/20) · 2 of 2 checks passed · $1.23, 0 s so far
           - [ ] cancel <!-- hob:do cancel 3 7 -->
 
         ### Running (1)
 
-        - [4](../issues/4) At it  
+        - [4 At it](../issues/4)  
           since 1970-01-01 00:00 UTC · attempt 1
           - [ ] cancel <!-- hob:do cancel 4 7 -->
 
         ### Ready (1)
 
-        - [5](../issues/5) Next one
+        - [5 Next one](../issues/5)
 
         ### Waiting (3)
 
-        - [6](../issues/6) Later  
+        - [6 Later](../issues/6)  
           it is tried again after 1970-01-01 00:08:20 UTC: HTTP 502
           - [ ] retry <!-- hob:do retry 6 500 -->
           - [ ] cancel <!-- hob:do cancel 6 7 -->
-        - [7](../issues/7) Depends  
+        - [7 Depends](../issues/7)  
           it is blocked by #~4, still open; it is claimed when that is closed
-        - [10](../issues/10) Odd  
+        - [10 Odd](../issues/10)  
           its ledger is of a newer Hob
 
         ### Spend
