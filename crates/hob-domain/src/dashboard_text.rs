@@ -230,7 +230,7 @@ fn minute(time: Timestamp) -> String {
 /// Foreign text within a line. A back-tick without its second one would take what follows into its code.
 fn line(text: &str, max: usize) -> String {
     let text = title(text, max);
-    inert_line(&if text.matches('`').count() % 2 == 0 { text } else { text.replace('`', "'") })
+    inert_line(&if text.matches('`').count().is_multiple_of(2) { text } else { text.replace('`', "'") })
 }
 
 #[cfg(test)]
