@@ -6,7 +6,9 @@ use std::{
 };
 
 use hob_agent::{AgentParts, Approval, variables_of_agents};
-use hob_config::{SecretFiles, Settings, SettingsError, Standard, child_environment, hob_variables, own_secrets};
+use hob_config::{
+    SecretFiles, Settings, SettingsError, Standard, Webhook, child_environment, hob_variables, own_secrets,
+};
 use hob_domain::{KnownSecrets, RepoName};
 use hob_forge::{Access, Connection, Forge};
 use hob_sandbox::Sandbox;
@@ -28,6 +30,8 @@ pub(super) struct Setup {
     pub(super) state_dir: PathBuf,
     /// Where replies are recorded.
     pub(super) record: Option<PathBuf>,
+    /// Where notifications are posted to.
+    webhook: Option<Webhook>,
     /// What nothing that leaves this process may hold.
     pub(super) secrets: KnownSecrets,
 }
@@ -42,7 +46,8 @@ impl Setup {
         let secrets = KnownSecrets::default();
         secrets.add(own_secrets(&files));
         secrets.add(AgentParts::of(&settings, &state_dir, &files).given_secrets());
-        Ok(Self { settings, standard, files, state_dir, record: None, secrets })
+        let webhook = Webhook::read(&settings, &files)?;
+        Ok(Self { settings, standard, files, state_dir, record: None, webhook, secrets })
     }
 
     /// The repositories given by flags, else by GITHUB_REPOSITORY.
@@ -165,6 +170,7 @@ impl Setup {
             events: Arc::clone(&listen.events),
             cancel: listen.cancel.clone(),
             approval: listen.approval.clone(),
+            webhook: self.webhook.clone(),
             preflight: Preflight::Wanted,
             settings: self.settings.clone(),
         }

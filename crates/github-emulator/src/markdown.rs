@@ -149,11 +149,13 @@ fn web_only<'e>(event: Event<'e>, within: &mut Within) -> Event<'e> {
     }
 }
 
-/// The address, where it leads to the web or within this page; `#` otherwise. It is read as a browser reads it, which
+/// The address, where it leads to the web, within this page, or to an issue beside this one; `#` otherwise. It is read as a browser reads it, which
 /// leaves out tabs, line ends and leading control characters.
 fn safe(address: CowStr<'_>) -> CowStr<'_> {
     let web = Url::parse(&address).is_ok_and(|url| matches!(url.scheme(), "http" | "https" | "mailto"));
-    if web || address.starts_with('#') { address } else { CowStr::from("#") }
+    let beside = address.strip_prefix("../issues/").or_else(|| address.strip_prefix("../pull/"));
+    let beside = beside.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
+    if web || beside || address.starts_with('#') { address } else { CowStr::from("#") }
 }
 
 #[cfg(test)]
@@ -163,12 +165,13 @@ mod tests {
     #[test]
     fn hostile_markdown_does_nothing() {
         let text = "<script>alert(1)</script>\n\na <img src=x onerror=alert(1)> b\n\n![x](http://e.example/i.png \"t\")\n\n\
-                    [a](javascript:alert(1)) [b](JaVaScRiPt:x) [c](data:text/html,x) [d](https://ok.example)";
+                    [a](javascript:alert(1)) [b](JaVaScRiPt:x) [c](data:text/html,x) [d](https://ok.example) [e](../../x) [f](../issues/7)";
         let html = html(text, "/a/b");
-        for bad in ["<script", "<img", "javascript:", "JaVaScRiPt", "data:"] {
+        for bad in ["<script", "<img", "javascript:", "JaVaScRiPt", "data:", "../../x"] {
             assert!(!html.contains(bad), "{bad} in {html}");
         }
         assert!(html.contains("&lt;script&gt;") && html.contains("href=\"https://ok.example\""));
+        assert!(html.contains("href=\"../issues/7\""), "{html}");
     }
 
     #[test]

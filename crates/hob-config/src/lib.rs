@@ -18,6 +18,7 @@ mod settings_error;
 mod standard;
 mod toml_sentence;
 mod variable_names;
+mod webhook;
 mod workspace;
 
 pub use agents::{AgentSettings, Ask, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings};
@@ -31,15 +32,16 @@ pub use sandbox::{NetworkSetting, SandboxSettings};
 pub use secret_files::{Fault, SecretFileError, SecretFiles};
 pub use secrets::{own_secrets, secrets_among};
 pub use sections::{
-    AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings, LedgerSettings, Limits,
-    NotifySettings, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate, SessionSettings,
-    StatusSettings, TrustSettings,
+    AppSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings,
+    LedgerSettings, Limits, NotifySettings, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate,
+    SessionSettings, StatusSettings, TrustSettings, WebhookFormat,
 };
 pub use settings::{DEFAULTS, Settings};
 pub use settings_error::SettingsError;
 pub use standard::{OtherForge, Standard, hob_variables};
 use toml_sentence::toml_sentence;
 pub use variable_names::may_pass;
+pub use webhook::Webhook;
 pub use workspace::WorkspaceSettings;
 
 pub use hob_domain::Impact;

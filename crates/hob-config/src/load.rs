@@ -12,7 +12,7 @@ use crate::{
     renamed::replace_old_names,
     sensible::{check, check_kinds},
     toml_sentence,
-    variable_names::PRIVATE_KEY,
+    variable_names::{PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL},
 };
 
 /// Tables whose keys users choose; their contents are validated where they are read.
@@ -43,6 +43,7 @@ impl Settings {
         let lists = [
             "labels.priority",
             "model.fallback",
+            "notify.events",
             "notify.mention",
             "sandbox.check_hosts",
             "sandbox.hosts",
@@ -101,7 +102,8 @@ fn refuse_unknown_variables(variables: &HashMap<String, String>) -> Result<(), S
     let mut keys = BTreeSet::new();
     key_paths("", &known.cache, &mut keys);
     let name = |key: &String| format!("HOB__{}", key.to_uppercase().replace('.', "__"));
-    let own = [PRIVATE_KEY.to_owned(), format!("{PRIVATE_KEY}_FILE")];
+    let own = [PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL];
+    let own: Vec<String> = own.iter().flat_map(|name| [(*name).to_owned(), format!("{name}_FILE")]).collect();
     let strange = variables.keys().filter(|name| !name.starts_with("HOB__") && !own.contains(name));
     let names: BTreeSet<String> = keys.iter().map(name).chain(own.iter().cloned()).collect();
     let near = strange.filter_map(|name| {

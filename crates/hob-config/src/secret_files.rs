@@ -14,10 +14,11 @@ use std::{
 
 use secrecy::SecretString;
 
-use crate::variable_names::{PRIVATE_KEY, is_secret_name, may_pass};
+use crate::variable_names::{PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL, is_secret_name, may_pass};
 
 /// The variables of Hob's own that may be given by a file.
-const OWN: [&str; 5] = ["GITHUB_TOKEN", "GH_TOKEN", PRIVATE_KEY, "ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
+const OWN: [&str; 7] =
+    ["GITHUB_TOKEN", "GH_TOKEN", PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL, "ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
 /// Bytes of such a file; a 4096-bit key has about 3,300.
 const MAX_BYTES: usize = 64 * 1024;
 /// How long a pipe may take: whoever fills it may have to ask a person for a passphrase.

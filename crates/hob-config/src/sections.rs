@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{Budget, Budgets, Login, Permission};
+use hob_domain::{Budget, Budgets, IssueNumber, Login, NotifyEvent, Permission};
 use serde::{Deserialize, Serialize};
 
 use crate::duration;
@@ -249,6 +249,40 @@ pub struct PublishSettings {
 pub struct NotifySettings {
     /// Who is mentioned where an issue is blocked: `actor`, `codeowners`, or logins.
     pub mention: Vec<String>,
+    /// The address that notifications are posted to; empty: none are.
+    pub webhook: String,
+    /// The shape of their bodies.
+    pub webhook_format: WebhookFormat,
+    /// Which there are.
+    pub events: Vec<NotifyEvent>,
+    /// How long one may take, all its tries together.
+    #[serde(with = "duration")]
+    pub timeout: Duration,
+}
+
+/// The shape of a notification's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WebhookFormat {
+    /// What a program reads.
+    Json,
+    /// A text, as Slack's incoming webhooks take it.
+    Slack,
+}
+
+/// `[dashboard]`: the one issue that shows all work.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DashboardSettings {
+    /// Its number, `auto`, or empty: there is none.
+    pub issue: String,
+}
+
+impl DashboardSettings {
+    /// The number that is set.
+    pub fn number(&self) -> Option<IssueNumber> {
+        self.issue.parse().ok().filter(|number| *number > 0).map(IssueNumber)
+    }
 }
 
 /// `[review]`: what happens on a pull request that is open.

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use toml::{Table, Value};
 
-use crate::{DEFAULTS, Settings, SettingsError};
+use crate::{DEFAULTS, Settings, SettingsError, webhook::address};
 
 /// Refuses values that make no sense.
 ///
@@ -32,6 +32,7 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     for (key, time) in [
         ("limits.attempt_time", limits.attempt_time),
         ("checks.time", settings.checks.time),
+        ("notify.timeout", settings.notify.timeout),
         ("forge.timeout", forge.timeout),
         ("workspace.transfer_time", settings.workspace.transfer_time),
         ("workspace.local_time", settings.workspace.local_time),
@@ -53,6 +54,16 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
         "ledger.prefix",
         prefix,
         "write a ref prefix such as `refs/hob/`, with a slash at its end",
+    )?;
+    if !settings.notify.webhook.is_empty() {
+        drop(address(&settings.notify.webhook, "notify.webhook")?);
+    }
+    let dashboard = &settings.dashboard;
+    hold(
+        matches!(dashboard.issue.as_str(), "" | "auto") || dashboard.number().is_some(),
+        "dashboard.issue",
+        &dashboard.issue,
+        "write an issue's number, or `auto`",
     )?;
     check_labels(settings)
 }

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use hob_domain::{LabelNames, PlanFirst, PlanRules, Recovery, RepositoryRules, ReviewRules, StatusRules, TrustRules};
+use hob_domain::{
+    LabelNames, NotifyRules, PlanFirst, PlanRules, Recovery, RepositoryRules, ReviewRules, StatusRules, TrustRules,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentSettings, AppSettings, CheckSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings,
-    LedgerSettings, Limits, ModelSettings, NotifySettings, PollSettings, PublishSettings, RecipeSettings, Renamed,
-    ReviewSettings, SandboxSettings, SessionSettings, StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings,
+    AgentSettings, AppSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, Identity,
+    LeaseSettings, LedgerSettings, Limits, ModelSettings, NotifySettings, PollSettings, PublishSettings,
+    RecipeSettings, Renamed, ReviewSettings, SandboxSettings, SessionSettings, StatusSettings, ToolSettings,
+    TrustSettings, WorkspaceSettings,
 };
 
 /// The defaults, as they are printed in the documentation.
@@ -52,6 +55,8 @@ pub struct Settings {
     pub limits: Limits,
     /// How checks run.
     pub checks: CheckSettings,
+    /// The one issue that shows all work.
+    pub dashboard: DashboardSettings,
     /// Who is told what.
     pub notify: NotifySettings,
     /// How often the forge is asked.
@@ -104,6 +109,11 @@ impl Settings {
             repo_url,
             checklist: None,
         }
+    }
+
+    /// What somebody is notified of.
+    pub fn notify_rules(&self) -> NotifyRules<'_> {
+        NotifyRules { events: &self.notify.events, budget: self.limits.budgets().issue, soft: self.limits.soft }
     }
 
     /// Who is authorized.

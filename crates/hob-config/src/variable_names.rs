@@ -2,6 +2,10 @@
 
 /// The variable that holds an App's private key.
 pub(super) const PRIVATE_KEY: &str = "HOB_APP_PRIVATE_KEY";
+/// The variable that signs notifications.
+pub(super) const WEBHOOK_SECRET: &str = "HOB_WEBHOOK_SECRET";
+/// The variable with the address of notifications, where that is a secret itself.
+pub(super) const WEBHOOK_URL: &str = "HOB_WEBHOOK_URL";
 /// Parts of the names of variables whose values are secrets.
 const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
@@ -12,8 +16,10 @@ pub(super) fn is_secret_name(name: &str) -> bool {
 }
 
 /// Variables that no child gets, named or not: they open the forge, or are Hob's own settings.
-pub(super) const WITHHELD: [&str; 7] = [
+pub(super) const WITHHELD: [&str; 9] = [
     PRIVATE_KEY,
+    WEBHOOK_SECRET,
+    WEBHOOK_URL,
     "GITHUB_TOKEN",
     "GH_TOKEN",
     "GH_ENTERPRISE_TOKEN",

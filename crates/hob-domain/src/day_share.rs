@@ -21,6 +21,13 @@ pub(super) struct ShareWire {
     pub(super) until: Option<Timestamp>,
 }
 
+/// What a day cost, as JSON.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct DayWire {
+    pub(super) day: chrono::NaiveDate,
+    pub(super) spend: Amounts,
+}
+
 /// What was spent.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]

@@ -126,6 +126,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         renewed_at: now,
         duration_seconds: 0,
         state: State::Ready,
+        entered: None,
         claimed_at: now,
         attempt: 0,
         attempts_ever: 0,
@@ -153,6 +154,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         session: None,
         trigger: None,
         spend: Spend::default(),
+        budget_warned: false,
         checks: None,
         checklist: None,
     }

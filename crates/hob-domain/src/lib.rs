@@ -9,9 +9,12 @@ mod budget;
 mod change;
 mod change_text;
 mod checklist;
+mod code_owners;
 mod command;
 mod commit_identity;
 mod conflict;
+mod dashboard;
+mod dashboard_text;
 mod day_share;
 mod denied;
 mod effect;
@@ -23,6 +26,8 @@ mod job_log;
 mod labels;
 mod lease;
 mod markup;
+mod notification;
+mod notify_event;
 mod plan;
 mod plan_approval;
 mod plan_text;
@@ -60,9 +65,16 @@ pub use budget::{Allowance, Budget, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound, shown_path};
 pub use change_text::{ChangeText, is_declined};
 pub use checklist::{Checklist, ChecklistStep, StepState};
+
+pub use code_owners::code_owners;
 pub use command::{Command, command_in, unknown_command};
 pub use commit_identity::{CommitIdentity, noreply_email};
 pub use conflict::{Conflict, ConflictKind};
+pub use dashboard::{
+    Act, ActBox, DASHBOARD_MARK, DASHBOARD_TITLE, DRAW_INTERVAL, DaySpend, Drawn, RefusedTick, body_digest, boxes,
+    normalized, ticked,
+};
+pub use dashboard_text::{Board, dashboard_text};
 pub use denied::denied_advice;
 pub use ending::Ending;
 pub use evidence::{CheckExit, CheckResult, CheckRun, Evidence, Verdict};
@@ -75,13 +87,15 @@ pub use job_log::failing_part;
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
 pub use markup::count;
+pub use notification::{Notification, NotifyRules, to_notify};
+pub use notify_event::{Entered, NotifyEvent};
 pub use plan::{Action, Decision, PlanRules, Planned, decide, plan, plan_chosen};
 pub use plan_text::{CostLimit, PlanBrief};
 pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use poll::{error_pause, poll_pause, until_due};
 pub use project::{ProjectFiles, Proposal, manifests, proposal, proposed_set_up};
 pub use pull_report::{MovedBase, PullReport, evidence_table, failed_checks, pull_body};
-pub use question::{code_owner, question_body, question_mark};
+pub use question::{question_body, question_mark};
 pub use record::{
     Answer, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,
     UnwritableRecord,
@@ -91,7 +105,7 @@ pub use rendered::rendered;
 pub use report::{OWN_MARK, STATUS_MARK, StatusRules, replied_to, reply_body, status_body};
 pub use repository::{
     DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left, headroom,
-    hour_room, reserve,
+    hour_room, reserve, spend_by_day,
 };
 pub use retry::{FailureClass, failure_mark};
 pub use review::{

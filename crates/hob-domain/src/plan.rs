@@ -63,6 +63,13 @@ pub enum Decision {
     Wait(WaitReason),
 }
 
+impl Decision {
+    /// Whether the issue is claimed.
+    pub fn is_a_claim(&self) -> bool {
+        *self == Self::Act(Action::Claim)
+    }
+}
+
 /// One issue and what is decided about it.
 #[derive(Debug, Clone)]
 pub struct Planned<'a> {
@@ -185,6 +192,9 @@ fn has_or_makes_a_pull(issue: &IssueView) -> bool {
 
 /// Decides about one issue by itself, whatever room the repository has.
 pub fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision {
+    if issue.is_dashboard {
+        return Decision::Wait(WaitReason::Dashboard);
+    }
     let triggered = issue.status == IssueStatus::Open && has_label(&issue.labels, &rules.labels.trigger);
     let Some(record) = issue.record.as_ref() else {
         return if triggered { unclaimed(issue, rules) } else { Decision::Wait(WaitReason::NotTriggered) };
@@ -362,6 +372,7 @@ mod tests {
 
     fn view(labels: &[&str], record: Option<Record>) -> IssueView {
         IssueView {
+            is_dashboard: false,
             number: IssueNumber(1),
             title: "t".to_owned(),
             labels: labels.iter().map(|label| (*label).to_owned()).collect(),

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    ActionMark, BlockKind, Blocked, Checklist, CommentId, EventId, Generation, IssueNumber, Login, Nonce, PlanLog,
-    Proposed, PullNumber, ReviewLog, RunId, Sha, Spend, State, Timestamp, WorkerId,
+    ActionMark, BlockKind, Blocked, Checklist, CommentId, Entered, EventId, Generation, IssueNumber, Login, Nonce,
+    PlanLog, Proposed, PullNumber, ReviewLog, RunId, Sha, Spend, State, Timestamp, WorkerId,
 };
 
 /// Actions that the ledger remembers as allowed; the oldest is forgotten first.
@@ -148,6 +148,9 @@ pub struct Record {
     pub duration_seconds: u64,
     /// Where the issue stands.
     pub state: State,
+    /// When it came to a state that people are notified of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entered: Option<Entered>,
     /// When the present attempt was claimed.
     pub claimed_at: Timestamp,
     /// Attempts so far, since a person last had their say.
@@ -226,6 +229,9 @@ pub struct Record {
     /// What all runs together cost.
     #[serde(default)]
     pub spend: Spend,
+    /// Whether somebody was notified that the issue's budget is nearly used up.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub budget_warned: bool,
     /// The checks on the head: passed and run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checks: Option<CheckTally>,
@@ -379,6 +385,8 @@ mod tests {
         let proposed = Proposed { tool: text(), line: text(), text: text(), impact: Impact::High };
         let pause = Pause { by: ann(), since: at, reason: text() };
         let record = Record {
+            entered: Some(Entered { at, notified: true }),
+            budget_warned: true,
             retry_after: Some(at),
             last_failure: Some(text()),
             blocked: Some(BlockReason::WorkerDied.blocked(at)),
@@ -415,7 +423,7 @@ mod tests {
         insta::assert_snapshot!(message, @r#"
         a sentence
 
-        {"version":1,"issue":1,"nonce":"1","generation":1,"holder":{"worker":"w","nonce":"1"},"renewed_at":"1970-01-01T00:00:00Z","duration_seconds":60,"state":"blocked","claimed_at":"1970-01-01T00:00:00Z","attempt":1,"attempts_ever":1,"round":0,"retry_after":"1970-01-01T00:00:00Z","last_failure":"x","blocked":{"kind":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"branch":"x","pushed":true,"base_sha":"x","head_sha":"x","accepted":"x","stalled":"x","quota_pauses":3,"request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull_request":5,"status_comment":6,"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"checks":{"passed":1,"run":2},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}]}
+        {"version":1,"issue":1,"nonce":"1","generation":1,"holder":{"worker":"w","nonce":"1"},"renewed_at":"1970-01-01T00:00:00Z","duration_seconds":60,"state":"blocked","entered":{"at":"1970-01-01T00:00:00Z","notified":true},"claimed_at":"1970-01-01T00:00:00Z","attempt":1,"attempts_ever":1,"round":0,"retry_after":"1970-01-01T00:00:00Z","last_failure":"x","blocked":{"kind":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"branch":"x","pushed":true,"base_sha":"x","head_sha":"x","accepted":"x","stalled":"x","quota_pauses":3,"request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull_request":5,"status_comment":6,"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"budget_warned":true,"checks":{"passed":1,"run":2},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}]}
         "#);
     }
 

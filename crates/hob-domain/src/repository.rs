@@ -20,11 +20,14 @@ use std::{fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Allowance, Budget, Exhausted, IssueNumber, Nonce, Pause, RECORD_VERSION, Spend, Timestamp, UnreadableRecord, count,
+    Allowance, Budget, DaySpend, Drawn, Exhausted, IssueNumber, Nonce, Pause, RECORD_VERSION, Spend, Timestamp,
+    UnreadableRecord, count,
     day_share::ShareWire,
     record::{UnwritableRecord, from_message, to_message},
 };
 
+/// Days before the present one whose spend is remembered.
+const DAYS_KEPT: usize = 13;
 /// How long a claim counts for the hourly limit.
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -89,6 +92,12 @@ pub struct RepositoryRecord {
     /// The claims within the hour before `at`.
     #[serde(default)]
     pub claims: Vec<ClaimMark>,
+    /// What the days before cost, the oldest first; days without an attempt are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub days: Vec<DaySpend>,
+    /// The dashboard as it was drawn last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dashboard: Option<Drawn>,
 }
 
 /// What the settings allow a repository.
@@ -184,7 +193,26 @@ impl RepositoryRecord {
             paused: before.and_then(|record| record.paused.clone()),
             day: same_day.map(|record| record.day.clone()).unwrap_or_default(),
             claims: claims.cloned().collect(),
+            days: before.map(|record| record.days_before(now)).unwrap_or_default(),
+            dashboard: before.and_then(|record| record.dashboard.clone()),
         }
+    }
+
+    /// What the days before `now` cost, as far as they are remembered.
+    fn days_before(&self, now: Timestamp) -> Vec<DaySpend> {
+        let mut days = self.days.clone();
+        let today = DaySpend { day: self.at.date_naive(), spend: self.spent() };
+        if today.day != now.date_naive() && today.spend != Spend::default() {
+            days.push(today);
+        }
+        let over = days.len().saturating_sub(DAYS_KEPT);
+        drop(days.drain(..over));
+        days
+    }
+
+    /// What the day of the record has cost, reservations left out.
+    fn spent(&self) -> Spend {
+        self.day.iter().map(|share| share.now.since(share.before)).sum()
     }
 
     /// What the day has cost by `now`, with what attempts under way may take.
@@ -222,6 +250,18 @@ impl RepositoryRecord {
         });
         &mut self.day[at]
     }
+}
+
+/// What each day cost, the present one first; days that cost nothing are left out.
+pub fn spend_by_day(record: Option<&RepositoryRecord>, now: Timestamp) -> Vec<DaySpend> {
+    let Some(record) = record else { return Vec::new() };
+    // Seen from the day after it, the record's own day is one of those before.
+    let mut days = record.days_before(now);
+    if record.at.date_naive() == now.date_naive() && record.spent() != Spend::default() {
+        days.push(DaySpend { day: now.date_naive(), spend: record.spent() });
+    }
+    days.reverse();
+    days
 }
 
 /// What the day has left for one more attempt.

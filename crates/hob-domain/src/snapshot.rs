@@ -54,6 +54,8 @@ pub struct IssueView {
     pub blockers: Vec<IssueNumber>,
     /// Its pull request, where the ledger names one.
     pub pull: Option<(PullNumber, PullStatus)>,
+    /// Whether it is the repository's dashboard, which is never worked on.
+    pub is_dashboard: bool,
     /// What stands on its open pull request, where it is in review.
     pub review: Option<PullFacts>,
 }

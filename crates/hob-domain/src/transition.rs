@@ -10,8 +10,9 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, BlockReason, CheckTally, Checklist, CommentId, Ending, EventAnswer, Login, Pause, PullNumber, Record,
-    Recovery, Refusal, Request, ReviewEvent, RunId, RunPurpose, Sha, Spend, State, Timestamp, Trigger, WorkerId,
+    Answer, BlockReason, CheckTally, Checklist, CommentId, Ending, Entered, EventAnswer, Login, NotifyEvent, Pause,
+    PullNumber, Record, Recovery, Refusal, Request, ReviewEvent, RunId, RunPurpose, Sha, Spend, State, Timestamp,
+    Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -199,6 +200,8 @@ pub enum Note {
     Told,
     /// How far the agent was by its own checklist when its run ended.
     Checklist(Checklist),
+    /// A notification was sent, or given up.
+    Notified(NotifyEvent),
 }
 
 /// Makes a transition: the next record, and the sentence that tells it.
@@ -213,6 +216,9 @@ pub fn apply(record: &Record, transition: Transition, now: Timestamp) -> Result<
     let sentence = transition.change(&mut next, now);
     next.state = state;
     next.plan.under_way &= state == State::InProgress;
+    if state != record.state {
+        next.entered = NotifyEvent::of(state).map(|_| Entered { at: now, notified: false });
+    }
     Ok((next, sentence))
 }
 
@@ -230,6 +236,13 @@ impl Record {
             Note::Told => {
                 if let Some(blocked) = self.blocked.as_mut() {
                     blocked.told = true;
+                }
+            }
+            Note::Notified(NotifyEvent::BudgetWarning) => self.budget_warned = true,
+            Note::Notified(event @ (NotifyEvent::Blocked | NotifyEvent::InReview | NotifyEvent::Done)) => {
+                let of_this = self.entered.as_mut().filter(|_| NotifyEvent::of(self.state) == Some(event));
+                if let Some(entered) = of_this {
+                    entered.notified = true;
                 }
             }
         }

@@ -38,6 +38,8 @@ pub enum WaitReason {
     Finished,
     /// It does not have the trigger label, or is closed.
     NotTriggered,
+    /// It is the repository's dashboard.
+    Dashboard,
 }
 
 impl WaitReason {
@@ -58,7 +60,8 @@ impl WaitReason {
             | Self::OpenPulls(_)
             | Self::Next
             | Self::Finished
-            | Self::NotTriggered => None,
+            | Self::NotTriggered
+            | Self::Dashboard => None,
         }
     }
 
@@ -75,7 +78,8 @@ impl WaitReason {
             | Self::Paused(_)
             | Self::InReview(_)
             | Self::Finished
-            | Self::NotTriggered => false,
+            | Self::NotTriggered
+            | Self::Dashboard => false,
         }
     }
 }
@@ -117,6 +121,7 @@ impl std::fmt::Display for WaitReason {
                 "the issues before it take all the room that `limits.issues_per_hour` and `limits.open_pulls` leave",
             ),
             Self::Finished => f.write_str("its work is finished"),
+            Self::Dashboard => f.write_str("it is the dashboard, which is never worked on"),
             Self::NotTriggered => f.write_str("it is closed or does not have the trigger label"),
         }
     }

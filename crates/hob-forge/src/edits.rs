@@ -11,11 +11,30 @@ use crate::{ForgeError, Issues, TokenPermission::IssuesRead};
 const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
     issue(number: $number) { userContentEdits(first: 100) { nodes { editedAt editor { login __typename } } } } } }";
 
+/// The newest edits of the body with the text after each.
+const TEXTS: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
+    issue(number: $number) { userContentEdits(first: 20) { nodes { editedAt diff editor { login __typename } } } } } }";
+/// So many of them.
+const TEXTS_MAX: usize = 20;
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct EditWire {
     edited_at: Timestamp,
     editor: Option<EditorWire>,
+    #[serde(default)]
+    diff: Option<String>,
+}
+
+/// An edit of a body.
+#[derive(Debug, Clone)]
+pub struct BodyEdit {
+    /// When.
+    pub at: Timestamp,
+    /// Who; none: the account is gone.
+    pub editor: Option<Actor>,
+    /// The whole text after it, where the forge shows it.
+    pub text: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -41,15 +60,39 @@ impl Issues<'_> {
     /// # Errors
     /// [`ForgeError`] of the reads: what cannot be read proves nothing.
     pub async fn editors_since(self, number: IssueNumber, since: Timestamp) -> Result<Vec<Option<Actor>>, ForgeError> {
-        let repo = self.forge.repo();
-        let variables = json!({ "owner": repo.owner(), "name": repo.name(), "number": number.0 });
-        let purpose = IssuesRead.to("read who edited the issue");
-        let data = self.forge.connection().query(QUERY, variables, purpose).await?;
-        let edits = &data["repository"]["issue"]["userContentEdits"]["nodes"];
-        let edits = Vec::<EditWire>::deserialize(edits)
-            .map_err(|error| ForgeError::Unreadable { what: purpose.what.to_owned(), source: error.into() })?;
+        let edits = self.edits(QUERY, number).await?;
         let of_body = edits.into_iter().filter(|edit| edit.edited_at >= since).map(|edit| edit.editor.map(Actor::from));
         let of_title = self.renamers_since(number, since).await?;
         Ok(of_body.chain(of_title).collect())
+    }
+
+    /// The edits of the body in the second `since` or later, the newest first. None: there are more than are read.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn body_edits_since(
+        self,
+        number: IssueNumber,
+        since: Timestamp,
+    ) -> Result<Option<Vec<BodyEdit>>, ForgeError> {
+        let edits = self.edits(TEXTS, number).await?;
+        let is_all = edits.len() < TEXTS_MAX || edits.iter().any(|edit| edit.edited_at < since);
+        let mut edits: Vec<BodyEdit> = edits
+            .into_iter()
+            .filter(|edit| edit.edited_at >= since)
+            .map(|edit| BodyEdit { at: edit.edited_at, editor: edit.editor.map(Actor::from), text: edit.diff })
+            .collect();
+        edits.sort_by_key(|edit| std::cmp::Reverse(edit.at));
+        Ok(is_all.then_some(edits))
+    }
+
+    async fn edits(self, query: &str, number: IssueNumber) -> Result<Vec<EditWire>, ForgeError> {
+        let repo = self.forge.repo();
+        let variables = json!({ "owner": repo.owner(), "name": repo.name(), "number": number.0 });
+        let purpose = IssuesRead.to("read who edited the issue");
+        let data = self.forge.connection().query(query, variables, purpose).await?;
+        let edits = &data["repository"]["issue"]["userContentEdits"]["nodes"];
+        Vec::<EditWire>::deserialize(edits)
+            .map_err(|error| ForgeError::Unreadable { what: purpose.what.to_owned(), source: error.into() })
     }
 }

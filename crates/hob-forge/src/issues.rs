@@ -50,7 +50,7 @@ pub struct OpenIssues {
 }
 
 #[derive(Serialize, Deserialize)]
-struct IssueWire {
+pub(super) struct IssueWire {
     number: IssueNumber,
     title: String,
     body: Option<String>,
@@ -171,7 +171,7 @@ impl Issue {
 
 impl IssueWire {
     /// The issue, unless it is a pull request.
-    fn into_issue(self) -> Option<Issue> {
+    pub(super) fn into_issue(self) -> Option<Issue> {
         let name = |label| match label {
             LabelWire::Named { name } | LabelWire::Bare(name) => name,
         };

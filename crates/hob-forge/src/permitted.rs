@@ -2,11 +2,13 @@
 //!
 //! # Guarantees
 //! - No call merges, approves, or marks a pull request as ready; none changes a pull request's base or state, an issue, a
-//!   branch, a release, a setting or an account.
+//!   branch, a release, a setting or an account; but for the text of the dashboard.
 //! - The only refs that are written are those of a ledger.
-//! - No issue is opened: the one call that could has an empty title, which every forge refuses. It asks for the permission.
+//! - No issue is opened but the dashboard. Else the one call that could has an empty title, which every forge refuses: it asks
+//!   for the permission.
 //! - GraphQL is asked, and told one thing: that threads of a review are resolved.
 
+use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE};
 use http::Method;
 use serde_json::Value;
 
@@ -16,7 +18,7 @@ use crate::mutations::resolve_threads;
 pub(super) const GRAPHQL: &str = "/graphql";
 
 /// Reads below `/repos/OWNER/NAME`. `*` is one part of a path, and `**` all that follow.
-const READS: [&str; 27] = [
+const READS: [&str; 28] = [
     "",
     "actions/jobs/*",
     "actions/jobs/*/logs",
@@ -25,6 +27,7 @@ const READS: [&str; 27] = [
     "collaborators/*/permission",
     "commits/*/check-runs",
     "commits/*/statuses",
+    "compare/**",
     "contents",
     "contents/**",
     "git/commits/*",
@@ -108,8 +111,16 @@ fn is_of_a_repository(method: &Method, parts: &[&str], body: Option<&Value>) -> 
         let moves = method == Method::PATCH && has_only(body, &["sha", "force"]);
         return (moves || method == Method::DELETE) && is_of_a_ledger(name);
     }
-    if parts == ["issues"] {
-        return method == Method::POST && body.is_some_and(|body| *body == serde_json::json!({ "title": "" }));
+    let is_dashboard =
+        || body.and_then(|body| body["body"].as_str()).is_some_and(|text| text.starts_with(DASHBOARD_MARK));
+    match parts {
+        ["issues"] => {
+            let asks = body.is_some_and(|body| *body == serde_json::json!({ "title": "" }));
+            let opens = || is_dashboard() && body.is_some_and(|body| body["title"] == DASHBOARD_TITLE);
+            return method == Method::POST && (asks || has_only(body, &["title", "body"]) && opens());
+        }
+        ["issues", _number] => return method == Method::PATCH && has_only(body, &["body"]) && is_dashboard(),
+        _ => {}
     }
     let named = body.and_then(|body| body["ref"].as_str()).map(|name| name.split('/').skip(1).collect::<Vec<_>>());
     let makes_ledgers = named.is_none_or(|name| is_of_a_ledger(&name));
@@ -181,6 +192,8 @@ mod tests {
             ("PATCH", "/repos/a/b/pulls/7", json!({"title": "x", "body": "x"})),
             ("GET", "/repos/a/b/git/trees/1?recursive=1", json!(null)),
             ("POST", "/repos/a/b/issues", json!({"title": ""})),
+            ("POST", "/repos/a/b/issues", json!({"title": DASHBOARD_TITLE, "body": format!("{DASHBOARD_MARK}\nx")})),
+            ("PATCH", "/repos/a/b/issues/7", json!({"body": format!("{DASHBOARD_MARK}\nx")})),
             ("POST", "/graphql", json!({"query": "query($a: Int!) { x }", "variables": {"a": "mutation"}})),
             ("POST", "/graphql", json!({"query": resolve_threads(3), "variables": {"t0": "a", "t1": "b", "t2": "c"}})),
             ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({})),
@@ -212,6 +225,9 @@ mod tests {
             ("POST", "/repos/a/b/git/trees", json!({"tree": []})),
             ("POST", "/repos/a/b/issues", json!({"title": "x"})),
             ("POST", "/repos/a/b/issues", json!({"title": "", "body": "x"})),
+            ("POST", "/repos/a/b/issues", json!({"title": "x", "body": DASHBOARD_MARK})),
+            ("PATCH", "/repos/a/b/issues/7", json!({"body": "x"})),
+            ("PATCH", "/repos/a/b/issues/7", json!({"body": DASHBOARD_MARK, "title": "x"})),
             ("POST", "/repos/a/b/issues", json!(null)),
             // Another repository by a detour, settings, accounts.
             ("DELETE", "/repos/a/b", json!(null)),

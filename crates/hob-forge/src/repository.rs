@@ -54,6 +54,17 @@ pub struct BaseBranch {
     pub tree: Sha,
 }
 
+#[derive(Serialize, Deserialize)]
+struct ComparisonWire {
+    #[serde(default)]
+    files: Vec<ChangedFileWire>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ChangedFileWire {
+    filename: String,
+}
+
 /// Why a file cannot be read as text.
 #[derive(Debug, thiserror::Error)]
 enum NotText {
@@ -260,6 +271,21 @@ impl Repository<'_> {
         let bytes = base64::engine::general_purpose::STANDARD.decode(joined);
         let bytes = bytes.map_err(|error| unreadable(NotText::Base64(error)))?;
         String::from_utf8(bytes).map(Some).map_err(|error| unreadable(NotText::Utf8(error)))
+    }
+
+    /// The paths of the files that a branch changes since it left `base`; GitHub shows the first 300. None are those of a branch
+    /// that is gone.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn changed_paths(self, base: &Sha, branch: &str) -> Result<Vec<String>, ForgeError> {
+        let branch = branch.split('/').map(encoded).collect::<Vec<_>>().join("/");
+        let path = self.forge.path(&format!("/compare/{base}...{branch}"));
+        match self.forge.get::<ComparisonWire>(&path, ContentsRead.to("list what a branch changes")).await {
+            Ok(found) => Ok(found.files.into_iter().map(|file| file.filename).collect()),
+            Err(error) if error.is_not_found() => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
     }
 
     /// What an account may do here; none where the forge does not know the account.

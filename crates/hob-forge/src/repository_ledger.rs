@@ -30,8 +30,9 @@ const ROUNDS_MAX: u32 = 40;
 /// How long the record counts as shared after another worker wrote it.
 const SHARED_FOR: Duration = Duration::from_secs(3_600);
 
-/// What a change makes of the record before: the next one, a sentence for people, and an answer for the caller.
-pub type RepositoryChange<T> = Result<(RepositoryRecord, String, T), Full>;
+/// What a change makes of the record before: the next one, a sentence for people, and an answer for the caller; or why it
+/// changes nothing.
+pub type RepositoryChange<T, E = Full> = Result<(RepositoryRecord, String, T), E>;
 
 #[derive(Serialize, Deserialize)]
 struct CommitWire {
@@ -92,6 +93,15 @@ impl RepositoryLedger<'_> {
         tree: &Sha,
         change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T>,
     ) -> Result<Result<T, Full>, ForgeError> {
+        self.change_unless(tree, change).await
+    }
+
+    /// The same, where a reason of the change's own may keep it from changing anything.
+    pub(super) async fn change_unless<T, E>(
+        self,
+        tree: &Sha,
+        change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T, E>,
+    ) -> Result<Result<T, E>, ForgeError> {
         // A round that is lost costs two writes and two reads: where others write too, a look comes first.
         let (mut fresh, mut tried) = (self.is_shared(), 0);
         for round in 0..ROUNDS_MAX {

@@ -3,8 +3,8 @@
 use hob_domain::{PullNumber, Sha};
 
 use crate::{
-    Comments, FailedJob, Forge, HeadChecks, Issues, Labels, Ledger, Pulls, Repository, RepositoryLedger, Reviews,
-    WorkflowRun,
+    Comments, Dashboard, FailedJob, Forge, HeadChecks, Issues, Labels, Ledger, Pulls, Repository, RepositoryLedger,
+    Reviews, WorkflowRun,
 };
 
 impl Forge {
@@ -56,6 +56,11 @@ impl Forge {
     /// The ledgers of its issues.
     pub fn ledger(&self) -> Ledger<'_> {
         Ledger { forge: self }
+    }
+
+    /// Its dashboard.
+    pub fn dashboard(&self) -> Dashboard<'_> {
+        Dashboard { forge: self }
     }
 
     /// Its own ledger.

@@ -10,7 +10,8 @@
 //! | `reconcile` | one issue, one decision |
 //! | `attempt` | one lease, one end |
 //! | `transition` | a change's way to ledger, comment and labels |
-//! | `notify` | the one comment that brings a question to a person |
+//! | `notify` | the one comment that brings a question to a person, and what is posted to the webhook |
+//! | `webhook` | the address that notifications are posted to |
 //! | `settlement` | the issue's share of the repository's day |
 //! | `preflight` | what the worker needs, looked at before the first write |
 //! | `rights` | what the token may do, proved by trying |
@@ -29,6 +30,7 @@ pub mod explain;
 mod finished;
 mod found_pulls;
 mod labelled_by_hand;
+mod last_page;
 mod notify;
 mod observe;
 pub mod onboard;
@@ -42,6 +44,7 @@ mod schedule;
 mod settlement;
 mod spend_journal;
 mod transition;
+mod webhook;
 mod worker;
 
 pub use error::{OperatorError, WorkError};

@@ -1,14 +1,24 @@
-//! Notifications: the one comment that brings a question to the person who can answer it. Everything else on an issue is an
-//! edit, of which the forge tells nobody.
+//! Notifications: the one comment that brings a question to the person who can answer it, since all else on an issue is an edit, of
+//! which the forge tells nobody; and what is posted to the webhook.
 //!
 //! # Guarantees
-//! One comment a question, whoever dies: it begins with a mark that names the question, and is looked for before it is written.
-//! The names in it come from the ledger, the settings and the base branch, never from an issue's text or a model.
+//! - One comment a question, whoever dies: it begins with a mark that names the question, and is looked for before it is written.
+//!   It mentions one account, and one whose answer counts; or a team, of which nobody can tell that.
+//! - What the ledger notes as posted is not posted again. A worker that dies after it posted and before it noted that leaves a
+//!   notification that the next worker posts again, under the same id: a receiver that drops ids it has seen hears of each
+//!   question once. To note it first would lose the question of a worker that dies in between, and a question that nobody hears
+//!   is worse than one that is heard twice.
+//! - What could not be posted in time is given up and logged: no issue waits for it or fails.
+//! - Names come from the ledger, the settings and the base branch, never from an issue's text or a model.
 
-use hob_domain::{Blocked, IssueNumber, Login, Note, Record, code_owner, question_body, question_mark};
-use hob_forge::{BaseBranch, HeldLease};
+use hob_config::WebhookFormat;
+use hob_domain::{
+    AccountKind, Actor, Blocked, IssueNumber, Login, Note, Notification, Record, code_owners, question_body,
+    question_mark, to_notify,
+};
+use hob_forge::{BaseBranch, ForgeError, HeldLease};
 
-use crate::{WorkError, Worker};
+use crate::{WorkError, Worker, authorize::authorize, webhook::Delivery};
 
 /// Where a repository may have its owners.
 const CODEOWNERS: [&str; 3] = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
@@ -17,46 +27,81 @@ const CODEOWNERS: [&str; 3] = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWN
 pub(super) async fn tell_of_question(worker: &Worker, lease: &HeldLease, base: &BaseBranch) -> Result<(), WorkError> {
     let record = lease.record();
     let Some(blocked) = record.blocked.clone().filter(|blocked| !blocked.told) else { return Ok(()) };
-    let people = people(worker, base, &record).await?;
-    if !people.is_empty() {
-        write_once(worker, lease, &record, &blocked, &people).await?;
+    if let Some(person) = person(worker, base, &record).await? {
+        write_once(worker, lease, &record, &blocked, &person).await?;
     }
     lease.note(Note::Told).await;
     Ok(())
 }
 
-/// Who is to answer, as `notify.mention` says.
-async fn people(worker: &Worker, base: &BaseBranch, record: &Record) -> Result<Vec<String>, WorkError> {
-    let mut people: Vec<String> = Vec::new();
-    for wanted in &worker.settings.notify.mention {
-        let found = match wanted.as_str() {
-            "actor" => record
-                .trigger
-                .as_ref()
-                .map(|trigger| &trigger.actor)
-                .filter(|actor| is_person(actor))
-                .map(Login::to_string),
-            "codeowners" => owner(worker, base).await?,
-            login => Some(login.to_owned()),
+/// Posts what is due of the issue, and notes it.
+pub(super) async fn notify(worker: &Worker, lease: &HeldLease, title: &str) {
+    let Some(receiver) = &worker.receiver else { return };
+    let (record, rules) = (lease.record(), worker.settings.notify_rules());
+    let (repo_url, used) = (worker.repo_url(), rules.budget.used(record.spend));
+    for event in to_notify(&record, &rules) {
+        let repo = worker.forge.repo();
+        let told = Notification { event, repo, repo_url: &repo_url, title, record: &record, used };
+        let body = match receiver.format() {
+            WebhookFormat::Json => told.json(),
+            WebhookFormat::Slack => told.slack(),
         };
-        people.extend(found.filter(|found| !people.contains(found)));
+        let body = worker.forge.connection().secrets().redaction().value(&body).to_string();
+        let delivery = Delivery { id: told.delivery_id(), event: event.name(), body };
+        let (issue, id) = (lease.issue(), &delivery.id);
+        match receiver.deliver(&delivery).await {
+            Ok(()) => tracing::debug!(issue = issue.0, delivery = %id, "issue {issue} is notified: {}", delivery.event),
+            Err(error) => {
+                let event = delivery.event;
+                tracing::warn!(issue = issue.0, delivery = %id, %error, "issue {issue} is not notified ({event}): {error}");
+            }
+        }
+        lease.note(Note::Notified(event)).await;
     }
-    Ok(people)
 }
 
-/// Programs read no notifications.
-fn is_person(login: &Login) -> bool {
-    !login.as_str().ends_with("[bot]")
-}
-
-/// Who owns the repository's code, as its base branch says.
-async fn owner(worker: &Worker, base: &BaseBranch) -> Result<Option<String>, WorkError> {
-    for path in CODEOWNERS {
-        if let Some(text) = worker.forge.repository().file(path, &base.sha).await? {
-            return Ok(code_owner(&text));
+/// Who is to answer: the first whom `notify.mention` names and who may.
+async fn person(worker: &Worker, base: &BaseBranch, record: &Record) -> Result<Option<String>, WorkError> {
+    for wanted in &worker.settings.notify.mention {
+        let candidates = match wanted.as_str() {
+            "actor" => record.trigger.iter().map(|trigger| trigger.actor.to_string()).collect(),
+            "codeowners" => owners(worker, base, record).await?,
+            name => vec![name.to_owned()],
+        };
+        for name in candidates {
+            if may_answer(worker, &name).await? {
+                return Ok(Some(name));
+            }
         }
     }
     Ok(None)
+}
+
+/// Whether the account's answer would count. Programs read no notifications, and a team has no permission of its own.
+async fn may_answer(worker: &Worker, name: &str) -> Result<bool, WorkError> {
+    if name.contains('/') {
+        return Ok(true);
+    }
+    let actor = Actor { login: Login(name.to_owned()), kind: AccountKind::User };
+    Ok(!name.ends_with("[bot]") && authorize(worker, &actor).await?.is_ok())
+}
+
+/// Who owns what the branch changes, or else all of the repository, as its base branch says.
+async fn owners(worker: &Worker, base: &BaseBranch, record: &Record) -> Result<Vec<String>, WorkError> {
+    for path in CODEOWNERS {
+        let text = match worker.forge.repository().file(path, &base.sha).await {
+            Ok(Some(text)) => text,
+            // Whoever wrote a file that is no text named nobody.
+            Ok(None) | Err(ForgeError::Unreadable { .. }) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        let changed = match &record.branch {
+            Some(branch) if record.pushed => worker.forge.repository().changed_paths(&base.sha, branch).await?,
+            Some(_) | None => Vec::new(),
+        };
+        return Ok(code_owners(&text, &changed));
+    }
+    Ok(Vec::new())
 }
 
 async fn write_once(
@@ -64,14 +109,14 @@ async fn write_once(
     lease: &HeldLease,
     record: &Record,
     blocked: &Blocked,
-    people: &[String],
+    person: &str,
 ) -> Result<(), WorkError> {
     let issue = lease.issue();
     let status = match record.status_comment {
         Some(comment) => format!("{}/issues/{issue}#issuecomment-{comment}", worker.repo_url()),
         None => format!("{}/issues/{issue}", worker.repo_url()),
     };
-    let (mark, body) = (question_mark(blocked), question_body(blocked, people, &status));
+    let (mark, body) = (question_mark(blocked), question_body(blocked, person, &status));
     let mut tried = 0;
     while !is_written(worker, issue, &mark).await? {
         let error = match worker.forge.comments().create(lease, &body).await {

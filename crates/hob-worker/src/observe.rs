@@ -82,6 +82,7 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
         }
         entries.insert(number, entry);
     }
+    let repository = worker.forge.repository_ledger().entry(tips.repository.as_ref()).await?.map(|entry| entry.record);
     let open_pulls = open_pulls(worker, entries.values()).await?;
     worker.found_pulls.begin_poll();
     let followed = entries.values().filter_map(|entry| {
@@ -98,7 +99,6 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
             }
         }
     }
-    let repository = worker.forge.repository_ledger().entry(tips.repository.as_ref()).await?.map(|entry| entry.record);
     Ok(Discovered { snapshot: Snapshot { issues: views, repository }, issues, unreadable })
 }
 
@@ -243,8 +243,15 @@ async fn view(
         record,
         blockers,
         pull: seen.map(|(number, status, _)| (number, status)),
+        is_dashboard: is_dashboard(worker, issue.number),
         review,
     })
+}
+
+/// Whether the issue is the repository's dashboard, or was.
+fn is_dashboard(worker: &Worker, number: IssueNumber) -> bool {
+    let drawn = worker.forge.repository_ledger().known().and_then(|record| record.dashboard?.issue);
+    [worker.settings.dashboard.number(), drawn].contains(&Some(number))
 }
 
 /// Whether nobody has to look at the issue again. A holder in a finished ledger died before it had shown the end.

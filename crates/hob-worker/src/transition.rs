@@ -8,7 +8,7 @@ use hob_forge::{BaseBranch, HeldLease, Issue};
 
 use crate::{
     WorkError, WorkEvent, Worker,
-    notify::tell_of_question,
+    notify::{notify, tell_of_question},
     observe::{Observed, own_comment},
     settlement::settle_what_is_left,
 };
@@ -120,6 +120,7 @@ pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result
         Box::pin(tell_of_question(worker, &held.lease, &held.base)).await?;
     }
     label(worker, held, state).await?;
+    Box::pin(notify(worker, &held.lease, &held.issue.title)).await;
     commented
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use hob_agent::{AgentParts, Approval, Executor, session::Sessions};
-use hob_config::Settings;
+use hob_config::{Settings, Webhook};
 use hob_domain::{Claimant, CommitIdentity, IssueNumber, IssueStatus, Login, WorkerId, has_label, noreply_email};
 use hob_forge::{Forge, Issue, fresh_nonce};
 use hob_sandbox::Sandbox;
@@ -16,7 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     EventSink, WorkError, WorkEvent, base_checks::BaseChecks, finished::FinishedLedgers, found_pulls::FoundPulls,
-    labelled_by_hand::LabelledByHand, races::Races, spend_journal::SpendJournal,
+    labelled_by_hand::LabelledByHand, last_page::LastPage, races::Races, spend_journal::SpendJournal,
+    webhook::Receiver,
 };
 
 /// Environment of the children: agents, checks, git.
@@ -43,6 +44,8 @@ pub struct WorkerParts {
     pub agent: Option<String>,
     /// This process.
     pub id: WorkerId,
+    /// Where notifications are posted to; none: nowhere.
+    pub webhook: Option<Webhook>,
     /// Where events go.
     pub events: EventSink,
     /// Stops the worker.
@@ -90,6 +93,9 @@ pub struct Worker {
     pub(super) found_pulls: FoundPulls,
     pub(super) base_checks: BaseChecks,
     pub(super) races: Races,
+    pub(super) last_page: LastPage,
+    /// Where notifications are posted to; none: nowhere.
+    pub(super) receiver: Option<Receiver>,
     /// Held while old checkouts are removed.
     pub(super) sweep: Arc<tokio::sync::Mutex<()>>,
     events: EventSink,
@@ -137,6 +143,8 @@ impl Worker {
             found_pulls: FoundPulls::default(),
             base_checks: BaseChecks::default(),
             races: Races::default(),
+            last_page: LastPage::default(),
+            receiver: parts.webhook.map(Receiver::new).transpose()?,
             sweep: Arc::default(),
             events: parts.events,
         })

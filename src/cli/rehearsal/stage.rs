@@ -95,6 +95,7 @@ impl Stage {
             events,
             cancel,
             approval: desk.approval.clone(),
+            webhook: None,
             preflight: Preflight::Wanted,
             settings,
         };

@@ -8,7 +8,7 @@ use std::{
 
 use github_emulator::{Options, Running, serve};
 use hob_agent::{AgentParts, Approval};
-use hob_config::{AgentSettings, BackendKind, RecipeSettings, Settings, child_environment};
+use hob_config::{AgentSettings, BackendKind, RecipeSettings, Settings, Webhook, child_environment};
 use hob_domain::{Claimant, EventId, KnownSecrets, RepoName, State, Transition, Trigger};
 use hob_forge::{Access, Authentication, Connection, Forge};
 use hob_worker::{Preflight, RunLimits, RunSummary, WorkEvent, Worker, WorkerParts, run_once};
@@ -16,7 +16,7 @@ use http::Method;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{Faulty, Turnstile, inside};
+use super::{Faulty, Receiver, Turnstile, WEBHOOK_SECRET, inside};
 
 /// Everybody who has a token; the token is `token-of-LOGIN`. `out` has no more than anybody in a public repository.
 const ACCOUNTS: [(&str, &str); 9] = [
@@ -49,6 +49,7 @@ pub(crate) struct Builder {
     recipes: Vec<(String, RecipeSettings)>,
     set: Vec<(String, String)>,
     line: Line,
+    receiver: Option<Receiver>,
 }
 
 /// How the workers' calls to the API reach the forge.
@@ -67,6 +68,8 @@ pub(crate) struct World {
     pub(crate) notices: Arc<Mutex<Vec<WorkEvent>>>,
     pub(super) folder: tempfile::TempDir,
     pub(super) finished: bool,
+    /// Where notifications arrive, where there is one.
+    pub(crate) receiver: Option<Receiver>,
     /// What every repository begins with.
     files: Vec<(String, Vec<u8>)>,
     set: Vec<(String, String)>,
@@ -94,6 +97,7 @@ impl World {
             recipes: Vec::new(),
             set: Vec::new(),
             line: Line::Sockets,
+            receiver: None,
         };
         builder.set("agent.default", "fixer").set("forge.retry_base", "1ms").bare_script("fixer", script)
     }
@@ -135,6 +139,12 @@ impl Builder {
         self
     }
 
+    /// A receiver of notifications.
+    pub(crate) fn notified(mut self) -> Self {
+        self.receiver = Some(Receiver::default());
+        self
+    }
+
     /// Lets workers reach the API without sockets, past this turnstile.
     pub(crate) fn inside(mut self, turnstile: &Arc<Turnstile>) -> Self {
         self.line = Line::Inside(Arc::clone(turnstile));
@@ -166,6 +176,9 @@ impl Builder {
         let mut set = ["forge.write_interval_ms", "limits.open_pulls", "agent.retries"].map(set_here).to_vec();
         // Scripts of agents leave their signs in the world's folder.
         set.push(("sandbox.write".to_owned(), folder.path().display().to_string()));
+        if let Some(receiver) = &self.receiver {
+            set.push(("notify.webhook".to_owned(), receiver.start().await));
+        }
         set.extend(self.set);
         let mut settings = Settings::load(None, HashMap::new(), &set).unwrap();
         for (name, script) in &self.scripts {
@@ -177,8 +190,17 @@ impl Builder {
         settings.agents.extend(self.agents);
         settings.recipes.extend(self.recipes);
         let files = std::mem::take(&mut self.files);
-        let world =
-            World { forge, files, settings, notices: Arc::default(), folder, finished: false, set, line: self.line };
+        let world = World {
+            forge,
+            files,
+            settings,
+            notices: Arc::default(),
+            folder,
+            finished: false,
+            set,
+            line: self.line,
+            receiver: self.receiver,
+        };
         world.call("ann", Method::POST, "/labels", json!({"name": "code", "color": "5319e7"})).await;
         world
     }
@@ -302,6 +324,7 @@ impl World {
             events: Arc::new(move |_: &RepoName, notice: &WorkEvent| notices.lock().unwrap().push(notice.clone())),
             cancel,
             approval: Approval::Nobody,
+            webhook: Webhook::of(&settings, None, Some(WEBHOOK_SECRET.into())).unwrap(),
             // Through the program it is wanted.
             preflight: Preflight::Done,
             settings,

@@ -134,6 +134,7 @@ impl Shell {
         let number = record.as_ref().filter(|record| follows_its_pull(record.state)).and_then(|r| r.pull_request);
         let pull = |PullNumber(n): PullNumber| world.forge.pulls[usize::try_from(n).unwrap() - 1].map(Pull::status);
         let view = IssueView {
+            is_dashboard: false,
             number: ISSUE,
             title: String::new(),
             labels: label_names(seen.labels),
@@ -169,7 +170,9 @@ impl Shell {
             Decision::Act(Action::SeekCommand | Action::ReturnToReview(_) | Action::Rebuild | Action::Obey(_)) => {
                 Next::Stuck
             }
-            Decision::Wait(WaitReason::InReview(_) | WaitReason::Finished | WaitReason::NotTriggered) => Next::Rest,
+            Decision::Wait(
+                WaitReason::InReview(_) | WaitReason::Finished | WaitReason::NotTriggered | WaitReason::Dashboard,
+            ) => Next::Rest,
             Decision::Wait(WaitReason::BlockedByHand(_) | WaitReason::LabelByHand(_)) => Next::Stuck,
             Decision::Wait(
                 WaitReason::Held(_)

@@ -138,6 +138,8 @@ impl Rec {
             holder: self.holder.map(|holder| Holder { worker: worker(), nonce: nonce(holder) }),
             renewed_at: at(self.renewed),
             duration_seconds: ticks(DURATION).as_secs(),
+            entered: None,
+            budget_warned: false,
             state: self.state,
             claimed_at: at(LONG_AGO),
             attempt: self.attempt.into(),

@@ -24,6 +24,7 @@ use crate::{
         purpose::plan_brief,
         set_up::{SetUp, set_up},
     },
+    notify::notify,
 };
 
 /// Lines of progress that may wait to be shown.
@@ -186,7 +187,9 @@ async fn write_spend(worker: &Worker, job: &Job<'_>, spend: Spend) -> Result<(),
     if spend.usd_micros == 0 && spend.tokens() == 0 {
         return Ok(());
     }
-    match worker.forge.ledger().transition(&job.held.lease, Transition::RecordSpend(spend)).await {
+    let written = worker.forge.ledger().transition(&job.held.lease, Transition::RecordSpend(spend)).await;
+    Box::pin(notify(worker, &job.held.lease, &job.held.issue.title)).await;
+    match written {
         Ok(_sentence) => Ok(()),
         // The next transition has it too: work that is done is not thrown away for this.
         Err(error) if matches!(error.class(), FailureClass::Transient { .. }) => {

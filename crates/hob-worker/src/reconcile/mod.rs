@@ -7,11 +7,13 @@ mod outcome;
 mod reconcile;
 mod repair;
 mod rerun;
+mod ticked;
 mod unblock;
 
 pub use control::{Requested, kill_switch, pause, repository_record, resume, terminate};
 pub(super) use journaled_spend::write_journal;
 pub(super) use outcome::Reconciled;
 pub(super) use reconcile::reconcile;
+pub(super) use ticked::carry_out_tick;
 pub use unblock::{Approved, approve, unblock};
 pub(super) use unblock::{Response, response};

@@ -201,7 +201,7 @@ pub(super) async fn continue_with(
 /// [`OperatorError::NotBlocked`] when the issue is not blocked, [`OperatorError::NoIssue`] when there is none.
 pub async fn unblock(worker: &Worker, number: IssueNumber, text: &str) -> Result<(), OperatorError> {
     let observed = observe_blocked(worker, number).await?.ok_or(OperatorError::NotBlocked(number))?;
-    Ok(free(worker, observed, text.to_owned(), ApprovalGrant::Nothing).await?)
+    Ok(free_as_operator(worker, observed, text.to_owned(), ApprovalGrant::Nothing).await?)
 }
 
 /// What was approved from the command line.
@@ -227,7 +227,7 @@ pub async fn approve(worker: &Worker, number: IssueNumber, words: &str) -> Resul
         Approved::Action(action) => (approval_text(action, words), ApprovalGrant::ProposedAction),
         Approved::Plan(_) => (plan_approval_text(words), ApprovalGrant::ProposedPlan),
     };
-    free(worker, observed, text, grant).await?;
+    free_as_operator(worker, observed, text, grant).await?;
     Ok(approved)
 }
 
@@ -238,15 +238,43 @@ async fn observe_blocked(worker: &Worker, number: IssueNumber) -> Result<Option<
 }
 
 /// Unblocks an issue, in the name of the token's account.
-async fn free(worker: &Worker, observed: Observed, text: String, grant: ApprovalGrant) -> Result<(), WorkError> {
+async fn free_as_operator(
+    worker: &Worker,
+    observed: Observed,
+    text: String,
+    grant: ApprovalGrant,
+) -> Result<(), WorkError> {
     let base = Arc::new(worker.forge.repository().base_branch().await?);
     let actor = worker.operator().await?;
     let question = observed.record().and_then(|record| record.blocked.as_ref()).map(|blocked| blocked.question.clone());
     let answer = Answer { actor, text, question, comment: None, event: None };
     // Whoever runs the command has the issue before them as it stands.
-    let unblocking = Unblocking { answer, grant, approved: approved_hash(&observed.issue) };
-    let held = acquire(worker, observed, &base, Transition::Unblock(unblocking)).await?;
-    show_and_release(worker, &held, "unblocked from the command line").await
+    let freed =
+        Freed { answer, grant, approved: approved_hash(&observed.issue), why: "unblocked from the command line" };
+    free(worker, observed, freed, &base).await
+}
+
+/// How a blocked issue is unblocked for the next free worker.
+pub(super) struct Freed {
+    pub(super) answer: Answer,
+    pub(super) grant: ApprovalGrant,
+    /// SHA-256 of the title and the body that are approved with it.
+    pub(super) approved: String,
+    /// What is told of it.
+    pub(super) why: &'static str,
+}
+
+/// Unblocks an issue: the next free worker takes it.
+pub(super) async fn free(
+    worker: &Worker,
+    observed: Observed,
+    freed: Freed,
+    base: &Arc<BaseBranch>,
+) -> Result<(), WorkError> {
+    let Freed { answer, grant, approved, why } = freed;
+    let unblocking = Unblocking { answer, grant, approved };
+    let held = acquire(worker, observed, base, Transition::Unblock(unblocking)).await?;
+    show_and_release(worker, &held, why).await
 }
 
 /// What a comment means for a blocked issue, if its author is authorized.
@@ -307,7 +335,7 @@ fn is_to_another(body: &str) -> bool {
 }
 
 /// What the agent is told: it may not know any more what exactly it had asked for.
-fn approval_text(action: &Proposed, words: &str) -> String {
+pub(super) fn approval_text(action: &Proposed, words: &str) -> String {
     let Proposed { tool, text, .. } = action;
     let told = format!("Approved: the tool `{tool}` may do exactly this, and nothing else is approved by it:\n{text}");
     if words.trim().is_empty() { told } else { format!("{told}\n\n{}", words.trim()) }

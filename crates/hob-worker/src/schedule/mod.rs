@@ -1,5 +1,6 @@
 //! Who works when: polls, queues and free jobs, over all repositories of a process.
 
+mod dashboard;
 mod poll;
 mod pool;
 mod repository_queue;

@@ -17,6 +17,7 @@ use crate::{
     observe::discover,
     preflight::preflight,
     reconcile::{Reconciled, reconcile, write_journal},
+    schedule::dashboard::keep_dashboard,
 };
 
 /// The issues that a run is about.
@@ -99,6 +100,13 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
         tracing::error!(%error, "the journal of spend cannot be read: {error}");
         Vec::new()
     });
+    let due = match scope {
+        Scope::All => {
+            let kept = worker.cancel.run_until_cancelled(keep_dashboard(worker, &found, &planned)).await;
+            due.into_iter().chain(kept.flatten()).min()
+        }
+        Scope::Selected(_) => due,
+    };
     if reconcile.is_empty() && work.is_empty() && journaled.is_empty() {
         return Ok(Some(Poll { due, ..Poll::default() }));
     }

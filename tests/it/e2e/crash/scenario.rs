@@ -107,8 +107,31 @@ impl Scenario {
                 World::with_agent(&script).check("test -f done.txt")
             }
         };
+        // Some of them hear of it elsewhere, too.
+        let builder = if self.events().is_empty() { builder } else { builder.notified() };
         let builder: Builder = builder.inside(turnstile);
         builder.start().await
+    }
+
+    /// The notifications of its life, for the scenarios whose workers send any.
+    fn events(self) -> &'static [&'static str] {
+        match self {
+            Self::Answered => &["blocked", "in-review"],
+            Self::Merged => &["in-review", "done"],
+            Self::Rejected => &["in-review", "blocked"],
+            Self::Reviewed => &["in-review", "in-review"],
+            Self::Happy
+            | Self::Late
+            | Self::FixedInTheSecondRound
+            | Self::Refused
+            | Self::Cancelled
+            | Self::Retried
+            | Self::Stopped
+            | Self::AskedAgain
+            | Self::Planned
+            | Self::Mixed
+            | Self::BaseMoved => &[],
+        }
     }
 
     /// How often people do something, and a worker after them.
@@ -212,9 +235,18 @@ impl Scenario {
         }
     }
 
+    /// Each notification came, under an id of its own.
+    fn was_notified(self, world: &World, deaths: u64) {
+        let Some(receiver) = &world.receiver else { return };
+        assert_eq!(receiver.heard(), self.events(), "each is notified, and under one id");
+        let all = receiver.received().len();
+        assert!(all as u64 <= self.events().len() as u64 + deaths, "{all}: only the dead leave repeats");
+    }
+
     /// What has to be true in the end after so many deaths, beside what [`World::finish`] wants.
     pub(super) async fn holds(self, world: &World, deaths: u64) {
         let record = agreed(world).await;
+        self.was_notified(world, deaths);
         let labels = world.labels(1).await;
         let (state, wanted) = match self {
             Self::Happy

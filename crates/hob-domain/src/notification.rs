@@ -1,0 +1,266 @@
+//! Notifications: what a receiver outside the forge is told of an issue, once each, and in which words. How they are sent is
+//! `hob-worker`'s.
+//!
+//! # Guarantees
+//! - What is due follows from the record alone, so whoever takes an issue over finds the same notifications under the same
+//!   ids, and none that is noted as sent.
+//! - Names come from the record. Text of people and of agents is one line without hidden characters, and in Slack's shape it
+//!   mentions nobody and makes no link.
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::{Budget, NotifyEvent, Record, RepoName, State, title};
+
+/// Characters of a title that a notification has.
+const TITLE_MAX: usize = 120;
+/// Characters of a question that a notification has: the status comment has all of it.
+const QUESTION_MAX: usize = 300;
+/// Shows nothing, and ends what a chat would take for a name or an address.
+const BREAK: char = '\u{200b}';
+
+/// What the settings say about notifications.
+#[derive(Debug, Clone, Copy)]
+pub struct NotifyRules<'a> {
+    /// The events that are wanted.
+    pub events: &'a [NotifyEvent],
+    /// What an issue may cost.
+    pub budget: Budget,
+    /// The share of the budget from which on people are warned.
+    pub soft: f64,
+}
+
+/// The events that are to be notified of a record, and have not been.
+pub fn to_notify(record: &Record, rules: &NotifyRules<'_>) -> Vec<NotifyEvent> {
+    let used = rules.budget.used(record.spend);
+    let warns = !record.budget_warned && used > 0.0 && used >= rules.soft && record.state != State::Done;
+    let entered = record.entered.filter(|entered| !entered.notified).and_then(|_| NotifyEvent::of(record.state));
+    let due = warns.then_some(NotifyEvent::BudgetWarning).into_iter().chain(entered);
+    due.filter(|event| rules.events.contains(event)).collect()
+}
+
+/// One notification.
+#[derive(Debug, Clone, Copy)]
+pub struct Notification<'a> {
+    /// What it is about.
+    pub event: NotifyEvent,
+    /// The repository.
+    pub repo: &'a RepoName,
+    /// Its page on the forge.
+    pub repo_url: &'a str,
+    /// The issue's title, as it was read last.
+    pub title: &'a str,
+    /// The issue's record.
+    pub record: &'a Record,
+    /// The share of the issue's budget that is used.
+    pub used: f64,
+}
+
+impl Notification<'_> {
+    /// The id of the delivery: the same whoever sends it, and another one for each question, each pull request and each end.
+    pub fn delivery_id(&self) -> String {
+        let since = match self.event {
+            NotifyEvent::BudgetWarning => 0,
+            NotifyEvent::Blocked | NotifyEvent::InReview | NotifyEvent::Done => {
+                self.record.entered.map_or(0, |entered| entered.at.timestamp())
+            }
+        };
+        // The forge does not tell repositories apart by case.
+        let repo = self.repo.to_string().to_ascii_lowercase();
+        let digest = Sha256::digest(format!("{repo}\n{}\n{}\n{since}", self.record.issue, self.event.name()));
+        digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The body as plain JSON.
+    pub fn json(&self) -> Value {
+        let record = self.record;
+        let mut body = json!({
+            "event": self.event.name(),
+            "delivery": self.delivery_id(),
+            "repository": self.repo.to_string(),
+            "issue": { "number": record.issue, "title": title(self.title, TITLE_MAX), "url": self.issue_url() },
+            "text": self.sentence(),
+            "spend": record.spend,
+        });
+        if let Some(trigger) = &record.trigger {
+            body["asked_by"] = json!(trigger.actor);
+        }
+        if let Some(pull) = record.pull_request {
+            body["pull_request"] = json!({ "number": pull, "url": format!("{}/pull/{pull}", self.repo_url) });
+        }
+        if let Some(blocked) = record.blocked.as_ref().filter(|_| self.event == NotifyEvent::Blocked) {
+            body["blocked"] = json!({ "kind": blocked.kind, "question": title(&blocked.question, QUESTION_MAX) });
+        }
+        body
+    }
+
+    /// The body in the shape of Slack's incoming webhooks.
+    /// <https://docs.slack.dev/messaging/formatting-message-text>
+    pub fn slack(&self) -> Value {
+        let issue = link(&self.issue_url(), &format!("#{} {}", self.record.issue, title(self.title, TITLE_MAX)));
+        let pull = match (self.event, self.record.pull_request) {
+            (NotifyEvent::InReview, Some(pull)) => {
+                format!(" ({})", link(&format!("{}/pull/{pull}", self.repo_url), &format!("pull request {pull}")))
+            }
+            _ => String::new(),
+        };
+        json!({ "text": format!("{} {issue}{pull}: {}", escaped(&self.repo.to_string()), escaped(&self.sentence())) })
+    }
+
+    fn issue_url(&self) -> String {
+        format!("{}/issues/{}", self.repo_url, self.record.issue)
+    }
+
+    /// What happened, one line.
+    fn sentence(&self) -> String {
+        match self.event {
+            NotifyEvent::Blocked => {
+                let question = self.record.blocked.as_ref().map(|blocked| blocked.question.as_str());
+                format!("blocked, a person is needed. {}", title(question.unwrap_or_default(), QUESTION_MAX))
+            }
+            NotifyEvent::InReview => "the work waits for a review.".to_owned(),
+            NotifyEvent::Done => "the work is over.".to_owned(),
+            NotifyEvent::BudgetWarning => {
+                let percent = (self.used * 100.0).floor();
+                format!("{percent:.0}% of the issue's budget is used: {}.", self.record.spend)
+            }
+        }
+    }
+}
+
+fn link(url: &str, text: &str) -> String {
+    // The bar ends the address of a link, whatever it stands in.
+    format!("<{url}|{}>", escaped(text).replace('|', "\u{a6}"))
+}
+
+/// Text that a chat shows and does nothing with.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '@' => escaped.extend(['@', BREAK]),
+            ':' => escaped.extend([':', BREAK]),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        BlockReason, Entered, EventId, PullNumber, Spend, Timestamp, Transition, Trigger, apply,
+        lease::tests::record_at,
+    };
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(seconds, 0).unwrap()
+    }
+
+    fn all(record: &Record) -> Vec<NotifyEvent> {
+        use NotifyEvent::{Blocked, BudgetWarning, Done, InReview};
+        let budget = Budget { usd_micros: Some(100), ..Budget::default() };
+        to_notify(record, &NotifyRules { events: &[Blocked, InReview, Done, BudgetWarning], budget, soft: 0.8 })
+    }
+
+    fn asked(question: &str, when: i64) -> Record {
+        let working = Record {
+            trigger: Some(Trigger { event: EventId(7), actor: "ann".into(), approved: String::new() }),
+            ..record_at(State::InProgress)
+        };
+        let reason = BlockReason::Question { question: question.to_owned() };
+        apply(&working, Transition::Block(reason), at(when)).unwrap().0
+    }
+
+    fn told<'a>(record: &'a Record, repo: &'a RepoName, title: &'a str) -> Notification<'a> {
+        let event = all(record)[0];
+        Notification { event, repo, repo_url: "https://forge/acme/site", title, record, used: 0.85 }
+    }
+
+    #[test]
+    fn a_state_is_notified_once_and_only_those_that_people_wait_for() {
+        use NotifyEvent::{Blocked, Done, InReview};
+        for state in State::ALL {
+            let fresh = Record { entered: Some(Entered { at: at(1), notified: false }), ..record_at(state) };
+            let due = match state {
+                State::Blocked => vec![Blocked],
+                State::InReview => vec![InReview],
+                State::Done => vec![Done],
+                State::Ready | State::Assigned | State::InProgress => vec![],
+            };
+            assert_eq!(all(&fresh), due, "{state}");
+            let told = Record { entered: Some(Entered { at: at(1), notified: true }), ..fresh };
+            assert_eq!(all(&told), [], "{state}");
+            assert_eq!(all(&record_at(state)), [], "{state}: from before there were notifications");
+        }
+    }
+
+    #[test]
+    fn a_budget_is_warned_of_once_in_a_life() {
+        let spent =
+            |usd_micros| Record { spend: Spend { usd_micros, ..Spend::default() }, ..record_at(State::InProgress) };
+        assert_eq!((all(&spent(79)), all(&spent(80))), (vec![], vec![NotifyEvent::BudgetWarning]));
+        let mut warned = spent(80);
+        warned.note(crate::Note::Notified(NotifyEvent::BudgetWarning));
+        assert_eq!(all(&warned), []);
+        let rules = NotifyRules { events: &[], budget: Budget::default(), soft: 0.0 };
+        assert_eq!(to_notify(&spent(80), &rules), []);
+    }
+
+    #[test]
+    fn each_question_has_one_id_whoever_asks_it() {
+        let repo: RepoName = "acme/site".parse().unwrap();
+        let other: RepoName = "Acme/Site".parse().unwrap();
+        let (first, second) = (asked("UTC?", 100), asked("UTC?", 200));
+        let id = |record: &Record, repo: &RepoName| told(record, repo, "t").delivery_id();
+        assert_eq!(id(&first, &repo), id(&first, &other));
+        assert_ne!(id(&first, &repo), id(&second, &repo));
+        // Whoever takes the issue over changes the lease and not the state.
+        let taken = apply(&first, Transition::Reconcile { what: "x".to_owned() }, at(300)).unwrap().0;
+        assert_eq!(id(&first, &repo), id(&taken, &repo));
+        assert_eq!(id(&first, &repo).len(), 32);
+    }
+
+    #[test]
+    fn the_bodies_say_what_happened() {
+        let repo: RepoName = "acme/site".parse().unwrap();
+        let blocked = asked("UTC or <!channel> local? https://evil.example @here", 100);
+        let notification = told(&blocked, &repo, "Fix <b> & | <https://evil.example|x>");
+        insta::assert_snapshot!(notification.slack()["text"].as_str().unwrap().replace(BREAK, "_"), @"acme/site <https://forge/acme/site/issues/1|#1 Fix &lt;b&gt; &amp; ¦ &lt;https:_//evil.example¦x&gt;>: blocked, a person is needed. UTC or &lt;!channel&gt; local? https:_//evil.example @_here");
+        insta::assert_snapshot!(serde_json::to_string_pretty(&notification.json()).unwrap(), @r#"
+        {
+          "asked_by": "ann",
+          "blocked": {
+            "kind": "question",
+            "question": "UTC or <!channel> local? https://evil.example @here"
+          },
+          "delivery": "c244355285bf5ee353b8e06b235c324c",
+          "event": "blocked",
+          "issue": {
+            "number": 1,
+            "title": "Fix <b> & | <https://evil.example|x>",
+            "url": "https://forge/acme/site/issues/1"
+          },
+          "repository": "acme/site",
+          "spend": {
+            "input_tokens": 0,
+            "output_tokens": 0,
+            "usd_micros": 0,
+            "wall_seconds": 0
+          },
+          "text": "blocked, a person is needed. UTC or <!channel> local? https://evil.example @here"
+        }
+        "#);
+        let review = Record {
+            pull_request: Some(PullNumber(9)),
+            entered: Some(Entered { at: at(5), notified: false }),
+            ..record_at(State::InReview)
+        };
+        let review = told(&review, &repo, "Fix it").slack();
+        insta::assert_snapshot!(review["text"].as_str().unwrap(), @"acme/site <https://forge/acme/site/issues/1|#1 Fix it> (<https://forge/acme/site/pull/9|pull request 9>): the work waits for a review.");
+    }
+}

@@ -1,0 +1,81 @@
+//! Ticked boxes of the dashboard: each becomes the transition that the same command in a comment becomes, once.
+
+use std::sync::Arc;
+
+use hob_domain::{
+    Act, ActBox, Answer, ApprovalGrant, Control, Login, Record, Request, State, Transition, boxes, held_by,
+};
+use hob_forge::{BaseBranch, ForgeError};
+
+use crate::{
+    WorkError, Worker,
+    observe::{Observed, observe},
+    reconcile::{
+        control::carry_out,
+        unblock::{Freed, approval_text, free},
+    },
+    transition::{acquire, show_and_release},
+};
+
+/// Carries out what a ticked box asks for; false: the issue has no such box any more, or somebody works on it.
+pub(crate) async fn carry_out_tick(
+    worker: &Worker,
+    tick: &ActBox,
+    by: &Login,
+    base: &Arc<BaseBranch>,
+) -> Result<bool, WorkError> {
+    let Some((observed, _)) = observe(worker, tick.issue).await? else { return Ok(false) };
+    let Some(record) = observed.record().cloned().filter(|record| boxes(record).contains(tick)) else {
+        return Ok(false);
+    };
+    if !worker.still_wanted(&observed.issue) {
+        return Ok(false);
+    }
+    match Box::pin(act(worker, tick.act, observed, (&record, by), base)).await {
+        // Whoever was faster may have ended what the box was for: the next look tells.
+        Err(WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => Ok(false),
+        done => done,
+    }
+}
+
+async fn act(
+    worker: &Worker,
+    act: Act,
+    observed: Observed,
+    (record, by): (&Record, &Login),
+    base: &Arc<BaseBranch>,
+) -> Result<bool, WorkError> {
+    let now = worker.forge.now();
+    let is_held = held_by(record, now, worker.settings.lease.skew).is_some();
+    let freed = |text: String, grant| {
+        let question = record.blocked.as_ref().map(|blocked| blocked.question.clone());
+        // They had the title before them and not the text: what was approved of that stays so.
+        let approved = record.trigger.as_ref().map(|trigger| trigger.approved.clone()).unwrap_or_default();
+        let answer = Answer { actor: by.clone(), text, question, comment: None, event: None };
+        Freed { answer, grant, approved, why: "unblocked on the dashboard" }
+    };
+    match (act, record.state) {
+        (Act::Cancel, _) => {
+            if record.request.is_some() && is_held {
+                return Ok(false);
+            }
+            let request = Request { control: Control::Terminate, by: by.clone(), at: now, reason: String::new() };
+            match &observed.entry {
+                Some(entry) if is_held => worker.forge.ledger().ask(entry, request).await?,
+                Some(_) | None => drop(carry_out(worker, observed, request, base).await?),
+            }
+        }
+        (_, _) if is_held => return Ok(false),
+        (Act::Approve, _) => {
+            let Some(action) = record.waiting_action() else { return Ok(false) };
+            let freed = freed(approval_text(action, ""), ApprovalGrant::ProposedAction);
+            free(worker, observed, freed, base).await?;
+        }
+        (Act::Retry, State::Ready) => {
+            let held = acquire(worker, observed, base, Transition::RetryNow { by: by.clone() }).await?;
+            show_and_release(worker, &held, "to be tried again now").await?;
+        }
+        (Act::Retry, _) => free(worker, observed, freed(String::new(), ApprovalGrant::Nothing), base).await?,
+    }
+    Ok(true)
+}

@@ -1,0 +1,196 @@
+//! The dashboard: one issue shows all work, and its boxes act.
+//!
+//! # Flow
+//! Each poll renders the page and reads the issue, which costs nothing while neither has changed. Boxes that are ticked are
+//! carried out at once. Where the text differs from the page, a worker takes the turn in the repository's ledger, and then
+//! edits the issue.
+//!
+//! # Guarantees
+//! - One edit a minute at most, over all workers. Two that render differently, because their settings do, do not take turns for
+//!   ever: a worker whose own page has not changed leaves what another drew.
+//! - A tick counts if each account that edited the text since Hob drew it is authorized, by the forge's own history. Else the
+//!   box is unticked, and the page says so.
+//! - Each box names what it was drawn for, so a tick that is read again, by another worker or after a crash, does nothing more.
+//!
+//! # Caveats
+//! A tick that is set between Hob's last look and its edit, well within a second, is lost: the box shows it. What fails here is
+//! logged, and stops no poll.
+
+use std::{sync::Arc, time::Duration};
+
+use hob_domain::{
+    ActBox, Board, DRAW_INTERVAL, Drawn, IssueNumber, IssueStatus, Login, Planned, RefusedTick, Timestamp, body_digest,
+    dashboard_text, normalized, ticked,
+};
+use hob_forge::{BaseBranch, BodyEdit, DrawTurn};
+
+use crate::{WorkError, Worker, authorize::authorize, observe::Discovered, reconcile::carry_out_tick};
+
+/// Brings the dashboard up to date, and does what its boxes ask for; how long until it is to be looked at again, where that
+/// is known.
+pub(super) async fn keep_dashboard(worker: &Worker, found: &Discovered, planned: &[Planned<'_>]) -> Option<Duration> {
+    if worker.settings.dashboard.issue.is_empty() {
+        return None;
+    }
+    match Box::pin(keep(worker, found, planned)).await {
+        Ok(due) => due,
+        Err(error) => {
+            tracing::warn!(%error, "the dashboard is not up to date: {error}");
+            None
+        }
+    }
+}
+
+async fn keep(worker: &Worker, found: &Discovered, planned: &[Planned<'_>]) -> Result<Option<Duration>, WorkError> {
+    let now = worker.forge.now();
+    let drawn = found.snapshot.repository.as_ref().and_then(|record| record.dashboard.as_ref());
+    let wait = drawn.and_then(|drawn| (drawn.at + DRAW_INTERVAL - now).to_std().ok()).filter(|wait| !wait.is_zero());
+    let board = board(worker, found, planned, now);
+    let number = worker.settings.dashboard.number().or(drawn.and_then(|drawn| drawn.issue));
+    let Some(number) = number else {
+        return if wait.is_some() { Ok(wait) } else { open(worker, &board).await };
+    };
+    let issue = worker.forge.issues().get(number).await?;
+    let Some(issue) = issue.filter(|issue| issue.status == IssueStatus::Open) else { return Ok(None) };
+    let body = normalized(&issue.body);
+    let ticks = ticked(&body);
+    let mut refused = drawn.and_then(|drawn| drawn.refused.clone());
+    if !ticks.is_empty() {
+        let drawn = drawn.filter(|drawn| drawn.issue == Some(number));
+        match ticked_by(worker, number, drawn).await? {
+            Ok(by) => {
+                if carry_out_all(worker, &ticks, &by).await? {
+                    // The next look finds what came of it.
+                    return Ok(Some(Duration::ZERO));
+                }
+                refused = None;
+            }
+            Err(why) => refused = Some(RefusedTick { at: now, why }),
+        }
+    }
+    let page = Page::of(&board, refused, number);
+    let is_of_another =
+        drawn.is_some_and(|drawn| drawn.digest == body_digest(&body)) && worker.last_page.is(&page.digest);
+    if body == normalized(&page.text) || is_of_another {
+        worker.last_page.set(page.digest);
+        return Ok(None);
+    }
+    if wait.is_some() {
+        return Ok(wait);
+    }
+    draw(worker, page, &ticks).await
+}
+
+/// The page as it is drawn.
+struct Page {
+    number: IssueNumber,
+    text: String,
+    digest: String,
+    refused: Option<RefusedTick>,
+}
+
+impl Page {
+    fn of(board: &Board<'_>, refused: Option<RefusedTick>, number: IssueNumber) -> Self {
+        let text = dashboard_text(&Board { refused: refused.as_ref(), ..board.clone() });
+        Self { number, digest: body_digest(&text), text, refused }
+    }
+}
+
+fn board<'a>(worker: &'a Worker, found: &'a Discovered, planned: &'a [Planned<'a>], now: Timestamp) -> Board<'a> {
+    let unreadable = found.unreadable.iter().map(|(number, one)| (*number, one.title.as_str(), one.why.as_str()));
+    Board {
+        planned,
+        unreadable: unreadable.collect(),
+        repository: found.snapshot.repository.as_ref(),
+        refused: None,
+        permission: worker.settings.trust.permission,
+        now,
+    }
+}
+
+async fn draw(worker: &Worker, page: Page, seen: &[ActBox]) -> Result<Option<Duration>, WorkError> {
+    let base = worker.forge.repository().base_branch().await?;
+    let Page { number, text, digest, refused } = page;
+    let Some(turn) = turn(worker, &base, (Some(number), &digest, refused)).await? else {
+        return Ok(Some(DRAW_INTERVAL));
+    };
+    // Who ticked a box while the turn was taken is heard before the page is drawn over it.
+    let latest = worker.forge.issues().get(number).await?;
+    if latest.is_some_and(|latest| ticked(&latest.body) != seen) {
+        return Ok(Some(Duration::ZERO));
+    }
+    worker.forge.dashboard().edit(&turn, number, &text).await?;
+    worker.last_page.set(digest);
+    Ok(None)
+}
+
+/// Opens the dashboard, unless an account of Hob's did: a worker that died may have left it out of the ledger.
+async fn open(worker: &Worker, board: &Board<'_>) -> Result<Option<Duration>, WorkError> {
+    let base = worker.forge.repository().base_branch().await?;
+    let Page { text, digest, .. } = Page::of(board, None, IssueNumber(0));
+    let Some(turn) = turn(worker, &base, (None, &digest, None)).await? else { return Ok(Some(DRAW_INTERVAL)) };
+    let known = match worker.own_login().await? {
+        Some(own) => worker.forge.dashboard().find(own).await?.map(|issue| issue.number),
+        None => None,
+    };
+    let number = match known {
+        Some(number) => number,
+        None => worker.forge.dashboard().open(&turn, &text).await?,
+    };
+    worker.forge.dashboard().note(&base.tree, number).await?;
+    Ok(known.map(|_| DRAW_INTERVAL))
+}
+
+async fn turn(
+    worker: &Worker,
+    base: &BaseBranch,
+    (issue, digest, refused): (Option<IssueNumber>, &str, Option<RefusedTick>),
+) -> Result<Option<DrawTurn>, WorkError> {
+    let by = worker.own_login().await?.cloned();
+    let drawn = Drawn { at: worker.forge.now(), digest: digest.to_owned(), by, issue, refused };
+    Ok(worker.forge.dashboard().turn(&base.tree, &drawn).await?)
+}
+
+/// Carries out the boxes; whether any changed something. One that fails does not stop the others.
+async fn carry_out_all(worker: &Worker, ticks: &[ActBox], by: &Login) -> Result<bool, WorkError> {
+    let base = Arc::new(worker.forge.repository().base_branch().await?);
+    let mut any = false;
+    for tick in ticks {
+        match carry_out_tick(worker, tick, by, &base).await {
+            Ok(done) => any |= done,
+            Err(error) => {
+                let (issue, word) = (tick.issue, tick.act.word());
+                tracing::warn!(issue = issue.0, %error, "the box `{word}` of issue {issue} was not carried out: {error}");
+            }
+        }
+    }
+    Ok(any)
+}
+
+/// Who ticked: the newest of those who edited the text since Hob drew it, if all of them are authorized; else why not.
+async fn ticked_by(
+    worker: &Worker,
+    number: IssueNumber,
+    drawn: Option<&Drawn>,
+) -> Result<Result<Login, String>, WorkError> {
+    let since = drawn.map_or(Timestamp::UNIX_EPOCH, |drawn| drawn.at);
+    let Some(edits) = worker.forge.issues().body_edits_since(number, since).await? else {
+        return Ok(Err("the text was edited too often".to_owned()));
+    };
+    let mut newest = None;
+    for edit in edits.into_iter().filter(|edit| !is_hobs(edit, drawn)) {
+        let Some(editor) = edit.editor else { return Ok(Err("an account that is gone edited the text".to_owned())) };
+        if let Err(why) = authorize(worker, &editor).await? {
+            return Ok(Err(why));
+        }
+        newest = newest.or(Some(editor.login));
+    }
+    Ok(newest.ok_or_else(|| "nobody is known to have edited the text".to_owned()))
+}
+
+/// Whether it is the edit by which Hob drew the page. A person may have Hob's account.
+fn is_hobs(edit: &BodyEdit, drawn: Option<&Drawn>) -> bool {
+    let (Some(drawn), Some(text)) = (drawn, &edit.text) else { return false };
+    let is_by = edit.editor.as_ref().zip(drawn.by.as_ref()).is_some_and(|(editor, by)| editor.login.is(by));
+    is_by && body_digest(text) == drawn.digest
+}

@@ -1,0 +1,318 @@
+//! The dashboard: drawn when something changed, and its boxes act once, for those who may.
+
+use std::{sync::Arc, time::Duration};
+
+use github_emulator::LoggedRequest;
+use hob_domain::{
+    BlockReason, Control, DASHBOARD_MARK, DASHBOARD_TITLE, Ending, Impact, IssueNumber, Proposed, RunId, RunPurpose,
+    Sha, State, Transition,
+};
+use hob_forge::Access;
+use hob_worker::{Worker, run_sequentially};
+use http::Method;
+use serde_json::json;
+
+use crate::harness::{Builder, Turnstile, World, claim, in_virtual_time, run};
+
+/// An agent that fails, so that each issue is blocked.
+fn failing() -> Builder {
+    World::with_agent("exit 9")
+}
+
+impl World {
+    async fn body(&self, issue: u64) -> String {
+        self.look(&format!("/issues/{issue}")).await["body"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The number of the one dashboard.
+    async fn dashboard(&self) -> u64 {
+        let issues = self.look("/issues?state=all&per_page=100").await;
+        let boards: Vec<u64> = issues
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|issue| issue["title"] == DASHBOARD_TITLE)
+            .map(|issue| issue["number"].as_u64().unwrap())
+            .collect();
+        assert_eq!(boards.len(), 1, "{issues}");
+        boards[0]
+    }
+
+    /// Somebody ticks a box of an issue, as the page's form does.
+    async fn ticks(&self, login: &str, board: u64, act: &str, issue: u64) {
+        let mark = format!("<!-- hob:do {act} {issue} ");
+        let tick = |line: &str| if line.contains(&mark) { line.replace("[ ]", "[x]") } else { line.to_owned() };
+        let before = self.body(board).await;
+        let body = before.lines().map(tick).collect::<Vec<_>>().join("\r\n");
+        assert!(body.contains("[x]"), "no box {act} of {issue}: {before}");
+        self.edits(login, board, json!({"body": body})).await;
+    }
+
+    /// A worker polls once the minute is over.
+    async fn draws(&self, worker: &Arc<Worker>) {
+        self.forge.advance(Duration::from_secs(61));
+        run(worker).await;
+    }
+
+    /// The edits of the dashboard so far.
+    fn edits_of(&self, board: u64) -> usize {
+        let path = format!("/issues/{board}");
+        let is_edit = |write: &&LoggedRequest| write.method == "PATCH" && write.path.ends_with(&path);
+        self.writes().iter().filter(is_edit).count()
+    }
+
+    /// How often the issue's history says this.
+    async fn times(&self, issue: u64, sentence: &str) -> usize {
+        self.history(issue).await.iter().filter(|line| line.contains(sentence)).count()
+    }
+}
+
+#[tokio::test]
+async fn the_page_is_opened_once_and_costs_nothing_while_nothing_changes() {
+    let world = World::fixing().set("dashboard.issue", "auto").start().await;
+    let issue = world.asks("Make [done](https://evil.example).txt", "").await;
+    let worker = world.worker("w1").await;
+    run(&worker).await;
+    let board = world.dashboard().await;
+    let body = world.body(board).await;
+    assert!(body.starts_with(DASHBOARD_MARK) && body.contains("### Ready (1)"), "{body}");
+    world.draws(&worker).await;
+    let body = world.body(board).await;
+    let pull = world.pull().await["number"].clone();
+    assert!(body.contains("### In review (1)") && body.contains(&format!("(../pull/{pull})")), "{body}");
+    assert!(body.contains("1 of 1 check passed") && !body.contains("](https://evil"), "{body}");
+    world.draws(&worker).await;
+    let (counts, edits) = (worker.forge().connection().call_counts(), world.edits_of(board));
+    for _ in 0..5 {
+        world.draws(&worker).await;
+    }
+    let after = worker.forge().connection().call_counts();
+    assert_eq!((after.reads, after.writes), (counts.reads, counts.writes), "an idle page is free");
+    assert_eq!((world.edits_of(board), edits), (edits, 1));
+    world.labels_on("ann", board, "code").await;
+    world.draws(&worker).await;
+    assert_eq!(
+        (world.labels(board).await, world.record(board).await),
+        (vec!["code".to_owned()], None),
+        "it is no work"
+    );
+    assert_eq!(world.briefs(issue).len(), 1);
+    // Who closes it wants no dashboard.
+    world.edits("ann", board, json!({"state": "closed", "body": "mine"})).await;
+    world.draws(&worker).await;
+    assert_eq!(world.body(board).await, "mine");
+    world.dashboard().await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_page_has_one_edit_a_minute_whatever_happens() {
+    let world = failing().set("dashboard.issue", "1").start().await;
+    let board = world.opens("ann", "Board", "", &[]).await;
+    let worker = world.worker("w1").await;
+    for n in 0..4 {
+        world.asks(&format!("Chore {n}"), "").await;
+        run(&worker).await;
+    }
+    assert_eq!(world.edits_of(board), 1, "{:?}", world.failures());
+    world.draws(&worker).await;
+    assert_eq!(world.edits_of(board), 2);
+    assert!(world.body(board).await.contains("### Blocked (4)"));
+    assert_eq!(world.repository_record().await.unwrap().dashboard.unwrap().issue, Some(IssueNumber(board)));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_tick_of_an_authorized_account_acts_once() {
+    let world = failing().set("dashboard.issue", "auto").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let (one, other) = (world.worker("one").await, world.worker("other").await);
+    run(&one).await;
+    world.draws(&one).await;
+    let board = world.dashboard().await;
+    world.ticks("wil", board, "retry", issue).await;
+    run(&one).await;
+    assert_eq!(world.briefs(issue).len(), 2, "it is tried again at once: {:?}", world.failures());
+    // The box is still ticked, and read by all until the minute is over.
+    for worker in [&other, &one, &other] {
+        run(worker).await;
+    }
+    assert_eq!((world.times(issue, "unblocked by wil").await, world.briefs(issue).len()), (1, 2));
+    assert_eq!(world.record(issue).await.unwrap().state, State::Blocked);
+    world.draws(&other).await;
+    let body = world.body(board).await;
+    assert!(!body.contains("[x]") && body.contains("hob:do retry"), "{body}");
+    world.ticks("ann", board, "cancel", issue).await;
+    run(&one).await;
+    run(&other).await;
+    assert_eq!(world.times(issue, "ann ended the work").await, 2, "the end is begun and made");
+    assert_eq!(world.labels(issue).await, Vec::<String>::new());
+    world.draws(&one).await;
+    assert!(world.body(board).await.contains("No issue asks for work."));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_strangers_tick_does_nothing_and_the_page_says_so() {
+    let world = failing().set("dashboard.issue", "1").start().await;
+    // A stranger opened the issue that the maintainers chose, so they may edit its text.
+    let board = world.opens("out", "Board", "", &[]).await;
+    let issue = world.asks("Make done.txt", "").await;
+    let worker = world.worker("w1").await;
+    run(&worker).await;
+    world.draws(&worker).await;
+    for others in [&[][..], &["ann"]] {
+        world.ticks("out", board, "cancel", issue).await;
+        for login in others {
+            // Their edit does not make the stranger's tick theirs.
+            let body = format!("{}\nHello", world.body(board).await);
+            world.edits(login, board, json!({"body": body})).await;
+        }
+        run(&worker).await;
+        world.draws(&worker).await;
+        let body = world.body(board).await;
+        assert!(!body.contains("[x]") && !body.contains("Hello"), "{body}");
+        assert!(body.contains("**A tick did not count** at") && body.contains("`out`"), "{body}");
+    }
+    // A box that nobody drew means nothing, whoever ticks it.
+    let forged = format!("{}\n- [x] cancel <!-- hob:do cancel {issue} 1 -->", world.body(board).await);
+    world.edits("ann", board, json!({"body": forged})).await;
+    run(&worker).await;
+    assert_eq!(world.record(issue).await.unwrap().state, State::Blocked);
+    world.draws(&worker).await;
+    let body = world.body(board).await;
+    assert!(!body.contains("[x]") && !body.contains("did not count"), "{body}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn two_workers_that_render_differently_do_not_take_turns_for_ever() {
+    let world = failing().set("dashboard.issue", "1").start().await;
+    let board = world.opens("ann", "Board", "", &[]).await;
+    let mut settings = world.settings.clone();
+    settings.trust.permission = hob_domain::Permission::Admin;
+    let one = world.worker("one").await;
+    let other = world.worker_with("other", settings, Access::ReadWrite).await;
+    for _ in 0..4 {
+        world.draws(&one).await;
+        world.draws(&other).await;
+    }
+    assert_eq!(world.edits_of(board), 2, "one each");
+    world.asks("Make done.txt", "").await;
+    run(&one).await;
+    for _ in 0..4 {
+        world.draws(&one).await;
+        world.draws(&other).await;
+    }
+    assert!(world.edits_of(board) <= 6, "{}", world.edits_of(board));
+    assert!(world.body(board).await.contains("### Blocked (1)"));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_action_is_approved_and_a_holder_is_asked_to_end_by_a_box() {
+    let world = World::fixing().set("dashboard.issue", "1").start().await;
+    let board = world.opens("ann", "Board", "", &[]).await;
+    let (first, second) = (world.asks("Act", "").await, world.asks("Work", "").await);
+    let forge = world.bot(Access::ReadWrite);
+    let base = forge.repository().base_branch().await.unwrap();
+    let (text, line) = ("rm x".to_owned(), "shell rm x".to_owned());
+    let action = Proposed { tool: "shell".to_owned(), line, text, impact: Impact::High };
+    let mut held = Vec::new();
+    for (issue, title) in [(first, "Act"), (second, "Work")] {
+        let number = IssueNumber(issue);
+        let claimant = world.claimant(title);
+        let lease = forge.ledger().acquire(number, None, &claimant, &base.tree, claim(title)).await.unwrap();
+        let (agent, branch) = ("fixer".to_owned(), format!("hob/{issue}"));
+        let (base, session, purpose) = (Sha("b".to_owned()), RunId("s".to_owned()), RunPurpose::Work);
+        let start = Transition::StartAgent { agent, branch, base, session, purpose };
+        forge.ledger().transition(&lease, start).await.unwrap();
+        held.push(lease);
+    }
+    let block = Transition::Block(BlockReason::ApprovalNeeded(action.clone()));
+    forge.ledger().release_with(&held[0], block).await.unwrap();
+    world.labels_on("hob", first, "blocked").await;
+    let worker = world.worker("w1").await;
+    run(&worker).await;
+    let body = world.body(board).await;
+    assert!(body.contains("- [ ] approve exactly this, by the tool shell: `rm x`"), "{body}");
+    assert!(body.contains("### Running (1)"), "{body}");
+    world.ticks("ann", board, "approve", first).await;
+    world.ticks("ann", board, "cancel", second).await;
+    run(&worker).await;
+    let record = world.record(first).await.unwrap();
+    assert_eq!((record.approved, record.state), (vec![action.mark()], State::InReview), "{:?}", world.failures());
+    let asked = world.record(second).await.unwrap();
+    let request = asked.request.clone().unwrap();
+    assert_eq!((request.control, request.by.as_str(), asked.holder.is_some()), (Control::Terminate, "ann", true));
+    run(&worker).await;
+    assert_eq!(world.times(second, "ann asked to end the work").await, 1);
+    forge.ledger().release_with(&held[1], Transition::Finish(Ending::Closed)).await.unwrap();
+    world.leave();
+}
+
+/// Plays to the request after which the worker dies, and on with others; false: it did not come to that request.
+async fn dies_at(request: usize, ticked: bool) -> bool {
+    let turnstile = Arc::new(Turnstile::default());
+    let world = failing().set("dashboard.issue", "auto").inside(&turnstile).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let before = world.worker("before").await;
+    if ticked {
+        run_sequentially(&before).await.unwrap();
+        world.forge.advance(Duration::from_secs(61));
+        run_sequentially(&before).await.unwrap();
+        world.ticks("ann", world.dashboard().await, "retry", issue).await;
+    }
+    let mortal = world.worker("mortal").await;
+    let stopped = turnstile.stop_after(request);
+    let died = tokio::select! {
+        summary = Box::pin(run_sequentially(&mortal)) => { summary.unwrap(); false }
+        _ = stopped => true,
+    };
+    turnstile.open();
+    for name in ["next", "third", "last"] {
+        world.forge.advance(world.settings.lease.duration * 2);
+        run_sequentially(&*world.worker(name).await).await.unwrap();
+    }
+    world.forge.advance(Duration::from_secs(61));
+    run_sequentially(&*world.worker("eye").await).await.unwrap();
+    let board = world.dashboard().await;
+    let body = world.body(board).await;
+    assert!(body.contains("### Blocked (1)") && !body.contains("[x]"), "{request}: {body}");
+    assert_eq!(world.times(issue, "unblocked by ann").await, usize::from(ticked), "{request}");
+    world.finish().await;
+    died
+}
+
+#[test]
+fn a_worker_may_die_at_any_request_while_it_opens_the_page_or_carries_out_a_tick() {
+    for ticked in [false, true] {
+        let mut requests = 0;
+        while in_virtual_time(Box::pin(dies_at(requests, ticked))) {
+            requests += if ticked { 4 } else { 5 };
+        }
+        assert!(requests > 20, "only {requests} requests");
+    }
+}
+
+#[tokio::test]
+async fn the_spend_of_each_day_stays_on_the_page() {
+    let script = r#"echo $n > done.txt; echo '{"outcome":"done","summary":"Did it.","usd":1.25,"input_tokens":100}'"#;
+    let world = World::with_agent(script).check("test -f done.txt").set("dashboard.issue", "1").start().await;
+    let board = world.opens("ann", "Board", "", &[]).await;
+    let worker = world.worker("w1").await;
+    for day in 0..3 {
+        world.asks(&format!("Chore {day}"), "").await;
+        run(&worker).await;
+        world.forge.advance(Duration::from_secs(86_400));
+    }
+    run(&worker).await;
+    let body = world.body(board).await;
+    assert_eq!(body.matches("| $1.25, 100 tokens").count(), 3, "{body}");
+    let days = world.repository_record().await.unwrap().days;
+    assert_eq!(days.len(), 3, "{days:?}");
+    let pull = world.pulls().await[0]["number"].clone();
+    world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
+    run(&worker).await;
+    world.finish().await;
+}
