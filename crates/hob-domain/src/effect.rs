@@ -58,6 +58,10 @@ impl Transition {
                 (record.request, record.paused) = (None, None);
                 format!("resumed by {by}")
             }
+            Self::Follow { receipt, then } => {
+                record.commands.take(receipt);
+                then.change(record, now)
+            }
             Self::RetryNow { by } => {
                 record.retry_after = None;
                 format!("{by} asked to try again now")

@@ -21,7 +21,8 @@
 use std::time::Duration;
 
 use crate::{
-    Generation, Holder, IssueNumber, Nonce, RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp, WorkerId,
+    CommandLog, Generation, Holder, IssueNumber, Nonce, RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp,
+    WorkerId,
 };
 
 /// Who wants a lease, when and for how long.
@@ -130,6 +131,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         attempts_ever: 0,
         round: 0,
         review: ReviewLog::default(),
+        commands: CommandLog::default(),
         retry_after: None,
         last_failure: None,
         blocked: None,

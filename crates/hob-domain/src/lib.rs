@@ -16,6 +16,7 @@ mod denied;
 mod effect;
 mod ending;
 mod evidence;
+mod follow;
 mod ids;
 mod inert;
 mod labels;
@@ -54,12 +55,13 @@ pub use brief::{BriefParts, brief};
 pub use budget::{Allowance, Budget, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound, shown_path};
 pub use change_text::ChangeText;
-pub use command::{Command, command_in, unknown_command};
+pub use command::{Command, command_in, command_list, unknown_command, unknown_command_reply};
 pub use commit_identity::{CommitIdentity, noreply_email};
 pub use conflict::{Conflict, ConflictKind};
 pub use denied::denied_advice;
 pub use ending::Ending;
 pub use evidence::{CheckExit, CheckResult, CheckRun, Evidence, Verdict};
+pub use follow::{Asked, CommandLog, CommandVerdict, Receipt, follow};
 pub use ids::{
     ActionMark, CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName,
     RunId, Sha, Timestamp, WorkerId,

@@ -253,6 +253,9 @@ fn ended(issue: &IssueView, record: &Record) -> Decision {
 
 fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Decision {
     if let Some(pause) = &record.paused {
+        if has_news(issue, record) && !left_behind(record) {
+            return Decision::Act(Action::SeekCommand);
+        }
         let paused = Decision::Wait(WaitReason::Paused(pause.clone()));
         return repaired(issue, record, rules).unwrap_or(paused);
     }
@@ -307,7 +310,7 @@ fn blocked(issue: &IssueView, record: &Record) -> Decision {
 
 /// Whether anything happened on the issue since Hob wrote to its ledger last.
 fn has_news(issue: &IssueView, record: &Record) -> bool {
-    issue.updated_at > record.renewed_at
+    issue.updated_at > record.renewed_at || record.commands.waits
 }
 
 fn repaired(issue: &IssueView, record: &Record, rules: &PlanRules) -> Option<Decision> {

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    ActionMark, BlockKind, Blocked, CommentId, EventId, Generation, IssueNumber, Login, Nonce, Proposed, PullNumber,
-    ReviewLog, RunId, Sha, Spend, State, Timestamp, WorkerId,
+    ActionMark, BlockKind, Blocked, CommandLog, CommentId, EventId, Generation, IssueNumber, Login, Nonce, Proposed,
+    PullNumber, ReviewLog, RunId, Sha, Spend, State, Timestamp, WorkerId,
 };
 
 /// Actions that the ledger remembers as allowed; the oldest is forgotten first.
@@ -208,6 +208,9 @@ pub struct Record {
     /// Left alone until it is resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<Pause>,
+    /// What people asked in commands.
+    #[serde(default, skip_serializing_if = "CommandLog::is_empty")]
+    pub commands: CommandLog,
     /// The one pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<PullNumber>,

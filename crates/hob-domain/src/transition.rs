@@ -10,8 +10,8 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, BlockReason, CheckTally, CommentId, Ending, EventAnswer, Login, Pause, PullNumber, Record, Recovery,
-    Refusal, Request, ReviewEvent, RunId, Sha, Spend, State, Timestamp, Trigger, WorkerId,
+    Answer, BlockReason, CheckTally, CommentId, Ending, EventAnswer, Login, Pause, PullNumber, Receipt, Record,
+    Recovery, Refusal, Request, ReviewEvent, RunId, Sha, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -108,6 +108,13 @@ pub enum Transition {
         /// What is said, each once.
         answers: Vec<EventAnswer>,
     },
+    /// A command in a comment takes effect, and its comment is to get this receipt.
+    Follow {
+        /// The receipt.
+        receipt: Receipt,
+        /// The effect.
+        then: Box<Self>,
+    },
     /// The wait before the next attempt is over.
     RetryNow {
         /// Who asked.
@@ -184,6 +191,10 @@ pub enum Note {
     Failure(String),
     /// The branch is on the forge.
     Pushed,
+    /// The comment of a command has its receipt.
+    Receipted(CommentId),
+    /// A command came that waits for the end of the attempt.
+    CommandWaits,
     /// The agent said that the model's quota is used up.
     QuotaPause,
     /// The question has reached somebody.
@@ -219,6 +230,8 @@ impl Record {
                     blocked.told = true;
                 }
             }
+            Note::Receipted(comment) => self.commands.receipts.retain(|receipt| receipt.comment != comment),
+            Note::CommandWaits => self.commands.waits = true,
         }
     }
 
@@ -254,6 +267,7 @@ impl Transition {
             Self::Resume { .. } => "resume",
             Self::Rework { .. } => "rework",
             Self::Answer { .. } => "answer",
+            Self::Follow { .. } => "follow",
             Self::RetryNow { .. } => "retry now",
             Self::Reject(_) => "reject",
             Self::ReturnToReview(_) => "return to review",
@@ -288,6 +302,7 @@ impl Transition {
             Self::Resume { .. } => (record.paused.is_some() || record.asks_for_a_pause()).then_some(state),
             Self::Rework { .. } => (state == InReview && record.pull_request.is_some()).then_some(Assigned),
             Self::Answer { .. } => (state == InProgress && record.review.is_under_way()).then_some(InProgress),
+            Self::Follow { then, .. } => then.leads_to(record),
             Self::RetryNow { .. } => (state == Ready).then_some(Ready),
             Self::Reject(_) => (state == InReview).then_some(Blocked),
             Self::ReturnToReview(_) => matches!(state, Blocked | Done).then_some(InReview),
@@ -354,6 +369,8 @@ mod tests {
         let take_over = |recovery| Transition::TakeOver { recovery, from: None };
         let failure = || "no".to_owned();
         let request = Request { control: Control::Pause, by: "ann".into(), at: now(), reason: String::new() };
+        let receipt = Receipt { comment: CommentId(5), verdict: crate::CommandVerdict::Followed, says: None };
+        let follow = |then| Transition::Follow { receipt: receipt.clone(), then: Box::new(then) };
         let mut table = vec![
             (Transition::Claim { trigger: trigger(1, "x") }, to(&[Ready, Done], Assigned)),
             (take_over(Recovery::Resume), to(&[Assigned, InProgress, InReview], Assigned)),
@@ -386,6 +403,7 @@ mod tests {
                 [to(&[Ready, Assigned, InProgress], Ready), same(&[InReview, Blocked])].concat(),
             ),
             (Transition::RetryNow { by: "ann".into() }, same(&[Ready])),
+            (follow(Transition::RetryNow { by: "bob".into() }), same(&[Ready])),
             (Transition::Reject(PullNumber(9)), to(&[InReview], Blocked)),
             (Transition::ReturnToReview(PullNumber(9)), to(&[Blocked, Done], InReview)),
             (Transition::Rebuild(traces(false, false)), to(&[Ready], Ready)),
@@ -435,6 +453,7 @@ mod tests {
         claim | claimed by w, generation 1
         continue | unblocked by ann; claimed by w, generation 1
         finish | finished: the issue was closed
+        follow | bob asked to try again now
         pause | paused by ann
         postpone | postponed, work resumes after 00:16:40 UTC: no
         publish | opened the pull request 9

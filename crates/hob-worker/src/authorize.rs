@@ -1,7 +1,9 @@
 //! Authorization: whose label, comment and command counts. The permission of an account is looked up at the moment it
 //! matters.
 
-use hob_domain::{Actor, Command, LabelEventKind, Login, OWN_MARK, Refusal, Timestamp, Trigger, command_in};
+use hob_domain::{
+    Actor, Asked, CommentId, LabelEventKind, Login, OWN_MARK, Refusal, Timestamp, Trigger, command_in, unknown_command,
+};
 use hob_forge::Issue;
 
 use crate::{WorkError, Worker};
@@ -16,7 +18,8 @@ pub(super) enum Vetted {
 
 /// A command of an authorized account.
 pub(super) struct GivenCommand {
-    pub(super) command: Command,
+    pub(super) comment: CommentId,
+    pub(super) asked: Asked,
     pub(super) by: Login,
 }
 
@@ -55,25 +58,31 @@ pub(super) async fn authorize(worker: &Worker, actor: &Actor) -> Result<Result<(
     Ok(rules.judge(actor, permission))
 }
 
-/// The first command since a moment by an authorized account.
-pub(super) async fn command_since(
+/// The commands since a moment by authorized accounts, the oldest first, but those that are `handled`. A comment that was
+/// edited asks nothing.
+pub(super) async fn commands_since(
     worker: &Worker,
     issue: &Issue,
     since: Timestamp,
-) -> Result<Option<GivenCommand>, WorkError> {
+    handled: &[CommentId],
+) -> Result<Vec<GivenCommand>, WorkError> {
+    let mut commands = Vec::new();
     if issue.comments == 0 {
-        return Ok(None);
+        return Ok(commands);
     }
     for comment in worker.forge.comments().since(issue.number, since).await? {
-        let old = comment.created_at < since || comment.body.starts_with(OWN_MARK);
-        let (Some(command), Some(author), false) = (command_in(&comment.body), &comment.author, old) else {
+        let is_old = comment.created_at < since || handled.contains(&comment.id);
+        if is_old || comment.is_edited || comment.body.starts_with(OWN_MARK) {
             continue;
-        };
+        }
+        let known = command_in(&comment.body).map(Asked::Known);
+        let asked = known.or_else(|| unknown_command(&comment.body).map(Asked::Unknown));
+        let (Some(asked), Some(author)) = (asked, &comment.author) else { continue };
         if authorize(worker, author).await?.is_ok() {
-            return Ok(Some(GivenCommand { command, by: author.login.clone() }));
+            commands.push(GivenCommand { comment: comment.id, asked, by: author.login.clone() });
         }
     }
-    Ok(None)
+    Ok(commands)
 }
 
 /// Comments of authorized people; nobody else's reach the agent.

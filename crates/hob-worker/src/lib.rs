@@ -35,6 +35,7 @@ pub mod onboard;
 pub mod preflight;
 mod pull_facts;
 mod races;
+mod receipts;
 mod reconcile;
 mod rights;
 mod sandbox;

@@ -10,6 +10,7 @@ use crate::{
     WorkError, WorkEvent, Worker,
     notify::tell_of_question,
     observe::{Observed, own_comment},
+    receipts::give_receipts,
     settlement::settle_what_is_left,
 };
 
@@ -112,6 +113,10 @@ pub(super) async fn transition(worker: &Worker, held: &HeldIssue, transition: Tr
 pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result<(), WorkError> {
     let state = held.lease.record().state;
     worker.emit(&WorkEvent::Moved { issue: held.issue.number, state, why: why.to_owned() });
+    // Boxed: each attempt holds this future, and mostly for nothing.
+    if !held.lease.record().commands.receipts.is_empty() {
+        Box::pin(give_receipts(worker, held)).await?;
+    }
     let commented = comment(worker, &held.lease).await;
     if commented.as_ref().is_err_and(|error| matches!(error.class(), FailureClass::Transient { .. })) {
         return commented;

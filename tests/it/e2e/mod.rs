@@ -14,6 +14,7 @@ mod budgets;
 mod chaos;
 mod chosen;
 mod commands;
+mod commands_in_comments;
 mod control;
 mod crash;
 mod crowd;

@@ -119,6 +119,7 @@ impl Rec {
             paused: None,
             round: 0,
             review: ReviewLog::default(),
+            commands: hob_domain::CommandLog::default(),
             retry_after: self.retry.map(at),
             last_failure: None,
             blocked: (self.state == State::Blocked).then(blocked),

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use hob_domain::{Command, Control, FailureClass, Timestamp};
+use hob_domain::{Asked, Command, Control, FailureClass, Note, Timestamp, follow};
 use hob_forge::{ForgeError, HeldLease};
 use tokio::time::Instant;
 
-use crate::{WorkError, Worker, attempt::end::Interrupt, authorize::command_since, transition::HeldIssue};
+use crate::{WorkError, Worker, attempt::end::Interrupt, authorize::commands_since, transition::HeldIssue};
 
 /// Renews and watches until something interrupts the work.
 ///
@@ -32,11 +32,8 @@ pub(super) async fn heartbeat(worker: &Worker, held: &HeldIssue) -> Result<Inter
                 continue;
             }
         }
-        if let Some(request) = lease.record().request {
-            return Ok(match request.control {
-                Control::Pause => Interrupt::Paused(request.pause(worker.forge.now())),
-                Control::Terminate => Interrupt::Terminated(request.by),
-            });
+        if let Some(interrupt) = requested(worker, lease) {
+            return Ok(interrupt);
         }
         match withdrawn(worker, held, &mut seen).await {
             Ok(None) => {}
@@ -78,11 +75,26 @@ async fn withdrawn(worker: &Worker, held: &HeldIssue, seen: &mut Timestamp) -> R
     if now.updated_at <= *seen || now.comments == 0 {
         return Ok(None);
     }
-    let since = held.lease.record().claimed_at;
-    let given = command_since(worker, &now, since).await?;
+    let record = held.lease.record();
+    let given = Box::pin(commands_since(worker, &now, record.claimed_at, &record.commands.handled)).await?;
+    let interrupts = |asked: &Asked| matches!(asked, Asked::Known(Command::Cancel | Command::Pause(_)));
+    if let Some(given) = given.iter().find(|given| interrupts(&given.asked)) {
+        // Whoever takes the issue over obeys it, too.
+        let request = follow(&record, &given.asked, given.comment, &given.by, worker.forge.now());
+        Box::pin(worker.forge.ledger().transition(&held.lease, request)).await?;
+    }
+    if given.iter().any(|given| !interrupts(&given.asked)) {
+        held.lease.note(Note::CommandWaits).await;
+    }
     *seen = now.updated_at;
-    Ok(given.and_then(|given| match given.command {
-        Command::Cancel => Some(Interrupt::Terminated(given.by)),
-        Command::Retry | Command::Unblock(_) | Command::Approve(_) => None,
-    }))
+    Ok(requested(worker, &held.lease))
+}
+
+/// What the ledger asks of the holder.
+fn requested(worker: &Worker, lease: &HeldLease) -> Option<Interrupt> {
+    let request = lease.record().request?;
+    Some(match request.control {
+        Control::Pause => Interrupt::Paused(request.pause(worker.forge.now())),
+        Control::Terminate => Interrupt::Terminated(request.by),
+    })
 }

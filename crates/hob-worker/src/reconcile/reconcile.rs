@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use hob_domain::{
-    Action, Command, CommentId, Decision, Ending, Headroom, IssueNumber, LabelChange, Login, PullNumber, Recovery,
-    Refusal, ReviewEvent, Sha, State, Timestamp, Transition, Trigger, WaitReason, command_in, decide,
+    Action, Asked, Command, CommentId, Decision, Ending, Headroom, IssueNumber, LabelChange, Login, PullNumber,
+    Recovery, Refusal, ReviewEvent, Sha, State, Timestamp, Transition, Trigger, WaitReason, command_in, decide,
 };
 use hob_forge::{BaseBranch, Comment, ForgeError};
 
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{Attempted, attempt, known_room_for, room_for},
-    authorize::{Vetted, approved_since, command_since, vet},
+    authorize::{Vetted, approved_since, commands_since, vet},
     observe::{Observed, observe},
     pull_facts::requests,
     reconcile::{
@@ -58,8 +58,8 @@ async fn act(
             Vetted::Refused(refusal) => refuse(worker, observed, refusal, base).await,
         },
         Action::Recover(recovery) => recover(worker, observed, recovery, base).await,
-        Action::SeekAnswer => seek_answer(worker, observed, base).await,
-        Action::SeekCommand => seek_command(worker, observed, base).await,
+        Action::SeekAnswer => Box::pin(seek_answer(worker, observed, base)).await,
+        Action::SeekCommand => Box::pin(seek_command(worker, observed, base)).await,
         Action::Rework(events, head) => Box::pin(rework(worker, observed, (events, head), base)).await,
         Action::Obey(request) => carry_out(worker, observed, request, base).await,
         Action::Rebuild => match find_traces(worker, &observed, base).await? {
@@ -180,9 +180,8 @@ async fn cancelled_by(
     events: &[ReviewEvent],
 ) -> Result<Option<Login>, WorkError> {
     let Some(record) = observed.record() else { return Ok(None) };
-    if let Some(given) = command_since(worker, &observed.issue, record.renewed_at).await?
-        && given.command == Command::Cancel
-    {
+    let given = Box::pin(commands_since(worker, &observed.issue, record.claimed_at, &record.commands.handled)).await?;
+    if let Some(given) = given.into_iter().find(|given| given.asked == Asked::Known(Command::Cancel)) {
         return Ok(Some(given.by));
     }
     let asked = |id: CommentId| events.contains(&ReviewEvent::Comment(id.0));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hob_domain::{
     AccountKind, Answer, ApprovalGrant, BlockKind, Blocked, Command, CommentId, Ending, IssueNumber, LabelEventKind,
     OWN_MARK, Proposed, Record, State, Transition, Unblocking, command_in, has_label, replied_to, reply_body,
-    unknown_command,
+    unknown_command, unknown_command_reply,
 };
 use hob_forge::{BaseBranch, Comment, Issue, Reaction};
 
@@ -14,7 +14,10 @@ use crate::{
     attempt::{attempt, issue_allowance},
     authorize::{approved_hash, approved_since, authorize},
     observe::{Observed, observe},
-    reconcile::outcome::Reconciled,
+    reconcile::{
+        control::{commands, obey},
+        outcome::Reconciled,
+    },
     transition::{HeldIssue, acquire, acquire_and_end, show_and_release},
 };
 
@@ -33,6 +36,10 @@ pub(super) async fn seek_answer(
     observed: Observed,
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
+    let given = Box::pin(commands(worker, &observed)).await?;
+    if !given.is_empty() {
+        return Box::pin(obey(worker, observed, given, base)).await;
+    }
     let Some(blocked) = observed.record().and_then(|record| record.blocked.clone()) else {
         // A blocked record without a reason can only be resumed.
         let empty = Answer { actor: "hob".into(), text: String::new(), question: None, comment: None, event: None };
@@ -40,10 +47,10 @@ pub(super) async fn seek_answer(
         let trigger = observed.record().and_then(|record| record.trigger.as_ref());
         let approved = trigger.map(|trigger| trigger.approved.clone()).unwrap_or_default();
         let unblocking = Unblocking { answer: empty, grant: ApprovalGrant::Nothing, approved };
-        return continue_with(worker, observed, unblocking, base).await;
+        return Box::pin(continue_with(worker, observed, unblocking, base)).await;
     };
-    match response(worker, &observed.issue, observed.record(), &blocked).await? {
-        Response::Continue(unblocking) => return continue_with(worker, observed, unblocking, base).await,
+    match Box::pin(response(worker, &observed.issue, observed.record(), &blocked)).await? {
+        Response::Continue(unblocking) => return Box::pin(continue_with(worker, observed, unblocking, base)).await,
         Response::Cancel(ending) => acquire_and_end(worker, observed, base, ending).await?,
         Response::Impossible(comments) => reply(worker, observed, base, &comments).await?,
         Response::Nothing if shows_blocked(worker, &observed) => return Ok(Reconciled::Nothing),
@@ -104,6 +111,9 @@ pub(super) async fn response_since(
     let mut impossible = Vec::new();
     for comment in comments.iter().filter(new) {
         let Some(author) = &comment.author else { continue };
+        if comment.is_edited && (command_in(&comment.body).is_some() || unknown_command(&comment.body).is_some()) {
+            continue;
+        }
         let Some(meaning) = meaning(command_in(&comment.body), comment, record, blocked) else { continue };
         if authorize(worker, author).await?.is_err() {
             continue;
@@ -257,15 +267,14 @@ fn meaning(command: Option<Command>, comment: &Comment, record: Option<&Record>,
             let waiting = record.and_then(Record::waiting_action).filter(|_| comment.created_at > blocked.since);
             waiting.map(|action| Meaning::Approval(approval_text(action, &words)))
         }
+        // They answer nothing, and were followed before anybody looks for an answer.
+        (Some(Command::Pause(_) | Command::Resume | Command::Help), _) => None,
         (Some(Command::Approve(_)), BlockKind::Question) => Some(reply()),
         (Some(Command::Approve(_)), _) => Some(Meaning::Impossible(
             "Nothing waits for approval here: reply in plain words, or comment `/hob retry`.".to_owned(),
         )),
         (None, kind) => match unknown_command(&comment.body) {
-            Some(said) => Some(Meaning::Impossible(format!(
-                "`{}` is no command of Hob's: there are `/hob retry`, `/hob unblock`, `/hob approve` and `/hob cancel`.",
-                said.replace('`', "'")
-            ))),
+            Some(said) => Some(Meaning::Impossible(unknown_command_reply(&said))),
             None if is_to_another(&comment.body) => None,
             None => {
                 let is_person = comment.author.as_ref().is_none_or(|author| author.kind == AccountKind::User);
@@ -315,7 +324,13 @@ mod tests {
     }
 
     fn meant(record: &Record, body: &str, seconds: i64) -> Option<Meaning> {
-        let comment = Comment { id: CommentId(1), author: None, body: body.to_owned(), created_at: at(seconds) };
+        let comment = Comment {
+            id: CommentId(1),
+            author: None,
+            body: body.to_owned(),
+            created_at: at(seconds),
+            is_edited: false,
+        };
         meaning(command_in(body), &comment, Some(record), record.blocked.as_ref().unwrap())
     }
 
@@ -335,7 +350,13 @@ mod tests {
         let says = |reason: BlockReason| {
             let record = blocked(reason);
             let author = Some(Actor { login: "ci[bot]".into(), kind: AccountKind::Bot });
-            let comment = Comment { id: CommentId(1), author, body: "Red again.".to_owned(), created_at: at(101) };
+            let comment = Comment {
+                id: CommentId(1),
+                author,
+                body: "Red again.".to_owned(),
+                created_at: at(101),
+                is_edited: false,
+            };
             meaning(None, &comment, Some(&record), record.blocked.as_ref().unwrap())
         };
         assert_eq!(says(BlockReason::NoProgress { failure: "no".to_owned() }), None);
