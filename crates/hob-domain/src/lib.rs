@@ -9,6 +9,7 @@ mod budget;
 mod change;
 mod change_text;
 mod command;
+mod command_log;
 mod commit_identity;
 mod conflict;
 mod day_share;
@@ -16,6 +17,7 @@ mod denied;
 mod effect;
 mod ending;
 mod evidence;
+mod explanation;
 mod follow;
 mod ids;
 mod inert;
@@ -46,22 +48,28 @@ mod state;
 mod text;
 mod transition;
 mod trust;
+mod usd;
 mod wait;
 mod ways;
 
 pub use approval::{Impact, Proposed};
 pub use blocked::{BlockKind, BlockReason, Blocked};
 pub use brief::{BriefParts, brief};
-pub use budget::{Allowance, Budget, Budgets, Exhausted};
+pub use budget::{Allowance, Budget, BudgetAdvice, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound, shown_path};
 pub use change_text::ChangeText;
-pub use command::{Command, command_in, command_list, unknown_command, unknown_command_reply};
+pub use command::{
+    Asked, AskedInReview, Command, asked_in, asked_in_review, command_in, command_list, unknown_command,
+    unknown_command_reply,
+};
+pub use command_log::{ChosenAgent, CommandLog, CommandVerdict, Receipt, SetBudget};
 pub use commit_identity::{CommitIdentity, noreply_email};
 pub use conflict::{Conflict, ConflictKind};
 pub use denied::denied_advice;
 pub use ending::Ending;
 pub use evidence::{CheckExit, CheckResult, CheckRun, Evidence, Verdict};
-pub use follow::{Asked, CommandLog, CommandVerdict, Receipt, follow};
+pub use explanation::explanation;
+pub use follow::{FollowRules, GivenCommand, follow};
 pub use ids::{
     ActionMark, CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName,
     RunId, Sha, Timestamp, WorkerId,
@@ -101,6 +109,7 @@ pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};
 pub use spend::{Spend, dollars};
 pub use state::{Recovery, State};
 pub use text::{clip, quiet, terminal, title, visible};
-pub use transition::{ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply};
+pub use transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply};
 pub use trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, approved_hash, latest};
+pub use usd::{UnreadableAmount, usd_micros};
 pub use wait::WaitReason;

@@ -262,10 +262,13 @@ fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) 
     let waits = match (&record.refused, record.retry_after) {
         (Some(refusal), _) if issue.updated_at <= refusal.at => WaitReason::Refused(refusal.reason.clone()),
         (_, Some(until)) if until > now => {
-            if has_news(issue, record) {
+            if has_news(issue, record) && !left_behind(record) {
                 return Decision::Act(Action::SeekCommand);
             }
             WaitReason::RetryAfter { until, why: record.last_failure.clone().unwrap_or_default() }
+        }
+        _ if !issue.blockers.is_empty() && has_news(issue, record) && !left_behind(record) => {
+            return Decision::Act(Action::SeekCommand);
         }
         _ if !issue.blockers.is_empty() => WaitReason::BlockedBy(issue.blockers.clone()),
         _ => return Decision::Act(Action::Claim),
@@ -308,9 +311,9 @@ fn blocked(issue: &IssueView, record: &Record) -> Decision {
     })
 }
 
-/// Whether anything happened on the issue since Hob wrote to its ledger last.
+/// Whether anything happened on the issue since Hob wrote to its ledger last, or somebody gave a command on its pull request.
 fn has_news(issue: &IssueView, record: &Record) -> bool {
-    issue.updated_at > record.renewed_at || record.commands.waits
+    issue.updated_at > record.renewed_at || issue.has_command_on_pull
 }
 
 fn repaired(issue: &IssueView, record: &Record, rules: &PlanRules) -> Option<Decision> {
@@ -375,6 +378,7 @@ mod tests {
             blockers: Vec::new(),
             pull: None,
             review: None,
+            has_command_on_pull: false,
         }
     }
 

@@ -86,6 +86,9 @@ pub struct Trigger {
     pub actor: Login,
     /// SHA-256 of the title and the body as they were at the claim.
     pub approved: String,
+    /// When the label was put on: commands count since then. None in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
 }
 
 /// Why the latest trigger was not accepted.
@@ -273,6 +276,11 @@ impl Record {
         drop(self.approved.drain(..over));
     }
 
+    /// Since when commands in comments count.
+    pub fn commands_since(&self) -> Timestamp {
+        self.trigger.as_ref().and_then(|trigger| trigger.at).unwrap_or(self.claimed_at)
+    }
+
     /// Whether somebody asked for a pause and nobody has paused it yet.
     pub fn asks_for_a_pause(&self) -> bool {
         self.request.as_ref().is_some_and(|request| request.control == Control::Pause)
@@ -398,7 +406,7 @@ mod tests {
             pull_request: Some(PullNumber(5)),
             status_comment: Some(CommentId(6)),
             session: Some(RunId(text())),
-            trigger: Some(Trigger { event: EventId(7), actor: ann(), approved: text() }),
+            trigger: Some(Trigger { event: EventId(7), actor: ann(), approved: text(), at: None }),
             checks: Some(CheckTally { passed: 1, run: 2 }),
             ..record_at(State::Blocked)
         };

@@ -255,6 +255,8 @@ pub struct PullFacts {
     pub said: Vec<Said>,
     /// The forge's checks on the head.
     pub checks: Vec<ForgeCheck>,
+    /// Whether somebody who is authorized gave a command in the conversation that nobody followed.
+    pub has_command: bool,
 }
 
 /// The settings that rounds depend on.
@@ -339,7 +341,7 @@ mod tests {
 
     fn facts() -> PullFacts {
         let (head, base) = (Sha::from("h"), Sha::from("b"));
-        PullFacts { head, base, merge: MergeState::Fits, said: Vec::new(), checks: Vec::new() }
+        PullFacts { head, base, merge: MergeState::Fits, said: Vec::new(), checks: Vec::new(), has_command: false }
     }
 
     fn said(events: &[(ReviewEvent, i64)]) -> PullFacts {

@@ -56,4 +56,6 @@ pub struct IssueView {
     pub pull: Option<(PullNumber, PullStatus)>,
     /// What stands on its open pull request, where it is in review.
     pub review: Option<PullFacts>,
+    /// Whether somebody who is authorized gave a command on its pull request that nobody followed, where nobody works on it.
+    pub has_command_on_pull: bool,
 }

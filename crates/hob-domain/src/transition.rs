@@ -10,8 +10,8 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, BlockReason, CheckTally, CommentId, Ending, EventAnswer, Login, Pause, PullNumber, Receipt, Record,
-    Recovery, Refusal, Request, ReviewEvent, RunId, Sha, Spend, State, Timestamp, Trigger, WorkerId,
+    Answer, BlockReason, CheckTally, ChosenAgent, CommentId, Ending, EventAnswer, Login, Pause, PullNumber, Receipt,
+    Record, Recovery, Refusal, Request, ReviewEvent, RunId, SetBudget, Sha, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -115,6 +115,20 @@ pub enum Transition {
         /// The effect.
         then: Box<Self>,
     },
+    /// A command chooses the agent of the next attempts.
+    ChooseAgent(ChosenAgent),
+    /// A command sets the issue's budget in money.
+    SetBudget {
+        /// The budget.
+        budget: SetBudget,
+        /// What becomes of the issue.
+        then: AfterBudget,
+    },
+    /// A command asks for a plan before the work.
+    RequestPlan {
+        /// Who asked.
+        by: Login,
+    },
     /// The wait before the next attempt is over.
     RetryNow {
         /// Who asked.
@@ -144,6 +158,15 @@ pub struct Unblocking {
     pub grant: ApprovalGrant,
     /// SHA-256 of the title and the body as the person saw them.
     pub approved: String,
+}
+
+/// What becomes of an issue whose budget is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AfterBudget {
+    /// It stays where it is.
+    Stay,
+    /// It was blocked for its used-up budget, and is requeued.
+    Requeue,
 }
 
 /// Whether an answer approves the action that waits for approval.
@@ -193,8 +216,6 @@ pub enum Note {
     Pushed,
     /// The comment of a command has its receipt.
     Receipted(CommentId),
-    /// A command came that waits for the end of the attempt.
-    CommandWaits,
     /// The agent said that the model's quota is used up.
     QuotaPause,
     /// The question has reached somebody.
@@ -231,7 +252,6 @@ impl Record {
                 }
             }
             Note::Receipted(comment) => self.commands.receipts.retain(|receipt| receipt.comment != comment),
-            Note::CommandWaits => self.commands.waits = true,
         }
     }
 
@@ -268,6 +288,9 @@ impl Transition {
             Self::Rework { .. } => "rework",
             Self::Answer { .. } => "answer",
             Self::Follow { .. } => "follow",
+            Self::ChooseAgent(_) => "choose agent",
+            Self::SetBudget { .. } => "set budget",
+            Self::RequestPlan { .. } => "request plan",
             Self::RetryNow { .. } => "retry now",
             Self::Reject(_) => "reject",
             Self::ReturnToReview(_) => "return to review",
@@ -303,6 +326,9 @@ impl Transition {
             Self::Rework { .. } => (state == InReview && record.pull_request.is_some()).then_some(Assigned),
             Self::Answer { .. } => (state == InProgress && record.review.is_under_way()).then_some(InProgress),
             Self::Follow { then, .. } => then.leads_to(record),
+            Self::ChooseAgent(_) | Self::RequestPlan { .. } => (state != Done).then_some(state),
+            Self::SetBudget { then: AfterBudget::Stay, .. } => (state != Done).then_some(state),
+            Self::SetBudget { then: AfterBudget::Requeue, .. } => (state == Blocked).then_some(Ready),
             Self::RetryNow { .. } => (state == Ready).then_some(Ready),
             Self::Reject(_) => (state == InReview).then_some(Blocked),
             Self::ReturnToReview(_) => matches!(state, Blocked | Done).then_some(InReview),
@@ -333,7 +359,7 @@ mod tests {
     }
 
     fn trigger(event: u64, approved: &str) -> Trigger {
-        Trigger { event: EventId(event), actor: "ann".into(), approved: approved.to_owned() }
+        Trigger { event: EventId(event), actor: "ann".into(), approved: approved.to_owned(), at: None }
     }
 
     fn unblocking(grant: ApprovalGrant) -> Unblocking {
@@ -369,7 +395,8 @@ mod tests {
         let take_over = |recovery| Transition::TakeOver { recovery, from: None };
         let failure = || "no".to_owned();
         let request = Request { control: Control::Pause, by: "ann".into(), at: now(), reason: String::new() };
-        let receipt = Receipt { comment: CommentId(5), verdict: crate::CommandVerdict::Followed, says: None };
+        let receipt =
+            Receipt { comment: CommentId(5), pull: None, verdict: crate::CommandVerdict::Followed, says: None };
         let follow = |then| Transition::Follow { receipt: receipt.clone(), then: Box::new(then) };
         let mut table = vec![
             (Transition::Claim { trigger: trigger(1, "x") }, to(&[Ready, Done], Assigned)),

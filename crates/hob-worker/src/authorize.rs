@@ -1,9 +1,7 @@
 //! Authorization: whose label, comment and command counts. The permission of an account is looked up at the moment it
 //! matters.
 
-use hob_domain::{
-    Actor, Asked, CommentId, LabelEventKind, Login, OWN_MARK, Refusal, Timestamp, Trigger, command_in, unknown_command,
-};
+use hob_domain::{Actor, LabelEventKind, Login, OWN_MARK, Record, Refusal, Timestamp, Trigger};
 use hob_forge::Issue;
 
 use crate::{WorkError, Worker};
@@ -14,13 +12,6 @@ pub(super) enum Vetted {
     Authorized(Trigger, Timestamp),
     /// Its actor is not.
     Refused(Refusal),
-}
-
-/// A command of an authorized account.
-pub(super) struct GivenCommand {
-    pub(super) comment: CommentId,
-    pub(super) asked: Asked,
-    pub(super) by: Login,
 }
 
 /// Checks who put the trigger label on last.
@@ -45,7 +36,8 @@ pub(super) async fn vet(worker: &Worker, issue: &Issue) -> Result<Vetted, WorkEr
     Ok(match authorize(worker, actor).await? {
         Ok(()) => {
             let approved = approved_hash(issue);
-            Vetted::Authorized(Trigger { event: event.id, actor: actor.login.clone(), approved }, event.at)
+            let (actor, at) = (actor.login.clone(), Some(event.at));
+            Vetted::Authorized(Trigger { event: event.id, actor, approved, at }, event.at)
         }
         Err(reason) => refused(reason),
     })
@@ -56,33 +48,6 @@ pub(super) async fn authorize(worker: &Worker, actor: &Actor) -> Result<Result<(
     let rules = worker.settings.trust_rules();
     let permission = if rules.lists(actor) { None } else { worker.forge.repository().permission(actor).await? };
     Ok(rules.judge(actor, permission))
-}
-
-/// The commands since a moment by authorized accounts, the oldest first, but those that are `handled`. A comment that was
-/// edited asks nothing.
-pub(super) async fn commands_since(
-    worker: &Worker,
-    issue: &Issue,
-    since: Timestamp,
-    handled: &[CommentId],
-) -> Result<Vec<GivenCommand>, WorkError> {
-    let mut commands = Vec::new();
-    if issue.comments == 0 {
-        return Ok(commands);
-    }
-    for comment in worker.forge.comments().since(issue.number, since).await? {
-        let is_old = comment.created_at < since || handled.contains(&comment.id);
-        if is_old || comment.is_edited || comment.body.starts_with(OWN_MARK) {
-            continue;
-        }
-        let known = command_in(&comment.body).map(Asked::Known);
-        let asked = known.or_else(|| unknown_command(&comment.body).map(Asked::Unknown));
-        let (Some(asked), Some(author)) = (asked, &comment.author) else { continue };
-        if authorize(worker, author).await?.is_ok() {
-            commands.push(GivenCommand { comment: comment.id, asked, by: author.login.clone() });
-        }
-    }
-    Ok(commands)
 }
 
 /// Comments of authorized people; nobody else's reach the agent.
@@ -116,18 +81,28 @@ pub(super) async fn approved_since(worker: &Worker, issue: &Issue, since: Timest
     Ok(approved_hash(issue))
 }
 
-/// The agent that a label chooses, and that an authorized account put on. Why another label is passed over, else.
-pub(super) async fn chosen_by_label<'a>(
+/// The agent that somebody who is authorized chose for the issue, by a label or by a command: the newest word counts. Why a
+/// label is passed over, else.
+pub(super) async fn chosen_agent(
     worker: &Worker,
-    issue: &'a Issue,
-) -> Result<Option<Result<&'a str, String>>, WorkError> {
-    let Some((label, agent)) = worker.settings.labels.agent(&issue.labels) else { return Ok(None) };
+    issue: &Issue,
+    record: &Record,
+) -> Result<Option<Result<String, String>>, WorkError> {
+    let by_command = record.commands.agent.as_ref();
+    let chosen = || by_command.map(|agent| Ok(agent.name.clone()));
+    let Some((label, agent)) = worker.settings.labels.agent(&issue.labels) else { return Ok(chosen()) };
     let latest = worker.forge.issues().latest_label_event(issue.number, LabelEventKind::Labeled, label).await?;
-    let Some(actor) = latest.and_then(|event| event.actor) else {
-        return Ok(Some(Err(format!("nobody can be found who put the label `{label}` on"))));
+    let Some((actor, at)) = latest.and_then(|event| Some((event.actor?, event.at))) else {
+        let why = format!("nobody can be found who put the label `{label}` on");
+        return Ok(chosen().or(Some(Err(why))));
     };
-    let judged = authorize(worker, &actor).await?;
-    Ok(Some(judged.map(|()| agent).map_err(|why| format!("the label `{label}` does not count: {why}"))))
+    if by_command.is_some_and(|chosen| chosen.at >= at) {
+        return Ok(chosen());
+    }
+    Ok(match authorize(worker, &actor).await? {
+        Ok(()) => Some(Ok(agent.to_owned())),
+        Err(why) => chosen().or(Some(Err(format!("the label `{label}` does not count: {why}")))),
+    })
 }
 
 /// What is approved with the issue as it stands.

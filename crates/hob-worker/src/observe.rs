@@ -13,7 +13,7 @@ use hob_domain::{
 use hob_forge::{Issue, LedgerEntry, Tip};
 use tokio::time::Instant;
 
-use crate::{WorkError, WorkEvent, Worker, pull_facts::pull_facts};
+use crate::{WorkError, WorkEvent, Worker, commands::commands_on_pull, pull_facts::pull_facts};
 
 /// Unknown ledgers of issues that are not asked for: more of them are fetched at once, fewer are read one by one.
 const FEW: usize = 20;
@@ -217,9 +217,17 @@ async fn view(
     };
     let review = match (&record, pull) {
         (Some(record), Some((number, PullStatus::Open))) if record.state == State::InReview => {
-            Box::pin(pull_facts(worker, number, record.branch.as_deref(), &record.review)).await?
+            Box::pin(pull_facts(worker, number, record)).await?
         }
         _ => None,
+    };
+    let has_command_on_pull = match (&record, &review) {
+        (_, Some(review)) => review.has_command,
+        // It waits for its next attempt, or is paused. Where it is blocked, whoever looks for an answer looks for them, too.
+        (Some(record), None) if record.state == State::Ready => {
+            !Box::pin(commands_on_pull(worker, record)).await?.is_empty()
+        }
+        (Some(_) | None, None) => false,
     };
     Ok(IssueView {
         number: issue.number,
@@ -232,6 +240,7 @@ async fn view(
         blockers,
         pull,
         review,
+        has_command_on_pull,
     })
 }
 

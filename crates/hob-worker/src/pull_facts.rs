@@ -6,22 +6,23 @@
 use std::{collections::HashMap, sync::atomic::Ordering};
 
 use hob_domain::{
-    Actor, ForgeCheck, ForgeCheckState, IssueNumber, Login, MergeState, OWN_MARK, PullFacts, PullNumber, ReviewEvent,
-    ReviewLog, Said, Sha,
+    Actor, AskedInReview, ForgeCheck, ForgeCheckState, IssueNumber, Login, MergeState, OWN_MARK, PullFacts, PullNumber,
+    Record, ReviewEvent, ReviewLog, Said, Sha, asked_in_review,
 };
 use hob_forge::{Comment, ForgeError, HeadCheck, Pull, ReviewVerdict};
 
-use crate::{WorkError, Worker, authorize::authorize, found_pulls::Found};
+use crate::{WorkError, Worker, authorize::authorize, commands::commands_among, found_pulls::Found};
 
 /// What stands on the pull request now; none: it is gone.
 pub(super) async fn pull_facts(
     worker: &Worker,
     number: PullNumber,
-    branch: Option<&str>,
-    log: &ReviewLog,
+    record: &Record,
 ) -> Result<Option<PullFacts>, WorkError> {
-    let Some(pull) = pull(worker, number, branch).await? else { return Ok(None) };
-    let said = said(worker, number, log).await?;
+    let Some(pull) = pull(worker, number, record.branch.as_deref()).await? else { return Ok(None) };
+    let comments = worker.forge.comments().of(IssueNumber(number.0)).await?;
+    let has_command = !commands_among(worker, record, number, &comments).await?.is_empty();
+    let said = said(worker, number, &record.review, comments).await?;
     let checks = head_checks(worker, &pull.head).await?;
     let has_red = checks.iter().any(|check| check.state == ForgeCheckState::Failed);
     let on_base = if has_red { head_checks(worker, &pull.base).await? } else { Vec::new() };
@@ -30,7 +31,8 @@ pub(super) async fn pull_facts(
         let red_on_base = check.state == ForgeCheckState::Failed && is_red(&check.name);
         ForgeCheck { name: check.name, state: check.state, red_on_base }
     });
-    Ok(Some(PullFacts { head: pull.head, base: pull.base, merge: pull.merge, said, checks: checks.collect() }))
+    let (head, base, checks) = (pull.head, pull.base, checks.collect());
+    Ok(Some(PullFacts { head, base, merge: pull.merge, said, checks, has_command }))
 }
 
 async fn pull(worker: &Worker, number: PullNumber, branch: Option<&str>) -> Result<Option<Pull>, WorkError> {
@@ -52,7 +54,12 @@ async fn pull(worker: &Worker, number: PullNumber, branch: Option<&str>) -> Resu
 }
 
 /// What authorized accounts said that no round has handled yet.
-async fn said(worker: &Worker, number: PullNumber, log: &ReviewLog) -> Result<Vec<Said>, WorkError> {
+async fn said(
+    worker: &Worker,
+    number: PullNumber,
+    log: &ReviewLog,
+    comments: Vec<Comment>,
+) -> Result<Vec<Said>, WorkError> {
     let mut found: Vec<(Option<Actor>, Said)> = Vec::new();
     for review in worker.forge.reviews(number).all().await? {
         if review.verdict == ReviewVerdict::ChangesRequested {
@@ -64,7 +71,7 @@ async fn said(worker: &Worker, number: PullNumber, log: &ReviewLog) -> Result<Ve
             found.push((remark.author, Said { event: ReviewEvent::Line(remark.id), at: remark.created_at }));
         }
     }
-    for comment in requests(worker, number).await? {
+    for comment in comments.into_iter().filter(is_request) {
         found.push((comment.author, Said { event: ReviewEvent::Comment(comment.id.0), at: comment.created_at }));
     }
     let mut judged: HashMap<Login, bool> = HashMap::new();
@@ -87,13 +94,14 @@ async fn said(worker: &Worker, number: PullNumber, log: &ReviewLog) -> Result<Ve
     Ok(said)
 }
 
-/// The comments in the pull request's conversation that begin with `/hob`.
+/// The comments in the pull request's conversation that ask for work on it.
 pub(super) async fn requests(worker: &Worker, number: PullNumber) -> Result<Vec<Comment>, WorkError> {
     let comments = worker.forge.comments().of(IssueNumber(number.0)).await?;
-    let is_request = |comment: &Comment| {
-        comment.body.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("/hob"))
-    };
     Ok(comments.into_iter().filter(is_request).collect())
+}
+
+fn is_request(comment: &Comment) -> bool {
+    asked_in_review(&comment.body) == Some(AskedInReview::Work)
 }
 
 /// The forge's checks on a commit; none where the token may not see them, which is asked once.

@@ -1,14 +1,28 @@
 //! Receipts: what the comment of a command gets once its effect is in the ledger, by whoever holds the lease then.
+//!
+//! # Guarantees
+//! One reply to a comment, whoever dies: it begins with a mark that names the comment, and is looked for before it is written.
 
-use hob_domain::{CommandVerdict, Note, Receipt, replied_to, reply_body};
+use hob_domain::{CommandVerdict, CommentId, FailureClass, IssueNumber, Note, Receipt, replied_to, reply_body};
 use hob_forge::Reaction;
 
 use crate::{WorkError, Worker, transition::HeldIssue};
 
 /// Gives the receipts that the ledger has, each once.
 pub(super) async fn give_receipts(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
+    // The heartbeat and the run share the lease.
+    let _turn = held.receipts.lock().await;
     for receipt in held.lease.record().commands.receipts {
-        give(worker, held, &receipt).await?;
+        match give(worker, held, &receipt).await {
+            Err(error) if matches!(error.class(), FailureClass::Transient { .. } | FailureClass::Cancelled) => {
+                return Err(error);
+            }
+            // A conversation that is locked must not hold the issue up for ever.
+            Err(error) => {
+                tracing::warn!(issue = held.issue.number.0, %error, "a comment got no reply: {error}");
+            }
+            Ok(()) => {}
+        }
         held.lease.note(Note::Receipted(receipt.comment)).await;
     }
     Ok(())
@@ -24,15 +38,27 @@ async fn give(worker: &Worker, held: &HeldIssue, receipt: &Receipt) -> Result<()
         tracing::warn!(issue = held.issue.number.0, %error, "a comment got no reaction: {error}");
     }
     let Some(says) = &receipt.says else { return Ok(()) };
-    // A worker that died may have said it.
-    let own = worker.own_login().await?;
-    let comments = worker.forge.comments().of(held.issue.number).await?;
-    let is_said = comments.iter().any(|comment| {
-        let is_own = own.is_none_or(|own| comment.author.as_ref().is_some_and(|author| author.login.is(own)));
-        is_own && replied_to(&comment.body) == Some(receipt.comment)
-    });
-    if !is_said {
-        worker.forge.comments().create(&held.lease, &reply_body(receipt.comment, says)).await?;
+    let on = receipt.pull.map_or(held.issue.number, |pull| IssueNumber(pull.0));
+    let mut tried = 0;
+    while !is_said(worker, on, receipt.comment).await? {
+        let error = match worker.forge.comments().create_on(&held.lease, on, &reply_body(receipt.comment, says)).await {
+            Ok(_id) => return Ok(()),
+            Err(error) if error.outcome_is_unknown() => error,
+            Err(error) => return Err(error.into()),
+        };
+        let Some(pause) = worker.forge.pause_within(&held.lease, &error, tried) else { return Err(error.into()) };
+        worker.forge.wait(&error, pause).await;
+        tried += 1;
     }
     Ok(())
+}
+
+/// Whether a comment of the token's own account replies to this one; of any account, where nobody knows which that is.
+async fn is_said(worker: &Worker, on: IssueNumber, to: CommentId) -> Result<bool, WorkError> {
+    let own = worker.own_login().await?;
+    let comments = worker.forge.comments().of(on).await?;
+    Ok(comments.iter().any(|comment| {
+        let is_own = own.is_none_or(|own| comment.author.as_ref().is_some_and(|author| author.login.is(own)));
+        is_own && replied_to(&comment.body) == Some(to)
+    }))
 }

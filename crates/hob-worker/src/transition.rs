@@ -21,6 +21,10 @@ pub(super) struct HeldIssue {
     /// The branch that work starts from and goes to.
     pub(super) base: Arc<BaseBranch>,
     pub(super) labels: Labels,
+    /// Held while receipts are given.
+    pub(super) receipts: tokio::sync::Mutex<()>,
+    /// Held while commands are read and followed.
+    pub(super) commands: tokio::sync::Mutex<()>,
 }
 
 /// The issue's labels as they were read or written last.
@@ -99,7 +103,8 @@ pub(super) async fn acquire(
     if let Some(left) = entry.map(|entry| entry.record.state).filter(|left| *left != lease.record().state) {
         labels.presume(left);
     }
-    Ok(HeldIssue { lease, issue, base: Arc::clone(base), labels })
+    let (receipts, commands) = Default::default();
+    Ok(HeldIssue { lease, issue, base: Arc::clone(base), labels, receipts, commands })
 }
 
 /// Writes a transition to the ledger and shows it.

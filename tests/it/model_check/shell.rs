@@ -233,7 +233,7 @@ impl Shell {
     fn begin(self, todo: Todo, answers: u8) -> (Transition, Run, Doing) {
         match todo {
             Todo::Claim => {
-                let trigger = Trigger { event: EventId(1), actor: "ada".into(), approved: String::new() };
+                let trigger = Trigger { event: EventId(1), actor: "ada".into(), approved: String::new(), at: None };
                 (Transition::Claim { trigger }, Run::Attempt, Doing::Label)
             }
             Todo::Recover => {
@@ -246,7 +246,7 @@ impl Shell {
             Todo::GoOn => {
                 let comment = Some(CommentId(answers.into()));
                 let answer = Words { actor: "ada".into(), text: String::new(), question: None, comment, event: None };
-                let unblocking = Unblocking { answer, grant: ApprovalGrant::Nothing, approved: String::new() };
+                let unblocking = Unblocking { answer, grant: ApprovalGrant::Nothing, approved: String::new(), at: None };
                 (Transition::Continue(unblocking), Run::Attempt, Doing::Label)
             }
             Todo::Reject => (Transition::Reject(PullNumber(1)), Run::Tend, Doing::Comment),

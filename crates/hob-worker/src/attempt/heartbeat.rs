@@ -3,11 +3,18 @@
 
 use std::time::Duration;
 
-use hob_domain::{Asked, Command, Control, FailureClass, Note, Timestamp, follow};
+use hob_domain::{FailureClass, Timestamp};
 use hob_forge::{ForgeError, HeldLease};
 use tokio::time::Instant;
 
-use crate::{WorkError, Worker, attempt::end::Interrupt, authorize::commands_since, transition::HeldIssue};
+use crate::{
+    WorkError, Worker,
+    attempt::{
+        commanded::{follow_new, requested},
+        end::Interrupt,
+    },
+    transition::HeldIssue,
+};
 
 /// Renews and watches until something interrupts the work.
 ///
@@ -72,29 +79,11 @@ async fn withdrawn(worker: &Worker, held: &HeldIssue, seen: &mut Timestamp) -> R
     if !worker.still_wanted(&now) {
         return Ok(Some(Interrupt::Withdrawn));
     }
-    if now.updated_at <= *seen || now.comments == 0 {
+    // What is said on its pull request does not change the issue.
+    if now.updated_at <= *seen && held.lease.record().pull_request.is_none() {
         return Ok(None);
     }
-    let record = held.lease.record();
-    let given = Box::pin(commands_since(worker, &now, record.claimed_at, &record.commands.handled)).await?;
-    let interrupts = |asked: &Asked| matches!(asked, Asked::Known(Command::Cancel | Command::Pause(_)));
-    if let Some(given) = given.iter().find(|given| interrupts(&given.asked)) {
-        // Whoever takes the issue over obeys it, too.
-        let request = follow(&record, &given.asked, given.comment, &given.by, worker.forge.now());
-        Box::pin(worker.forge.ledger().transition(&held.lease, request)).await?;
-    }
-    if given.iter().any(|given| !interrupts(&given.asked)) {
-        held.lease.note(Note::CommandWaits).await;
-    }
+    let interrupt = Box::pin(follow_new(worker, held, &now)).await?;
     *seen = now.updated_at;
-    Ok(requested(worker, &held.lease))
-}
-
-/// What the ledger asks of the holder.
-fn requested(worker: &Worker, lease: &HeldLease) -> Option<Interrupt> {
-    let request = lease.record().request?;
-    Some(match request.control {
-        Control::Pause => Interrupt::Paused(request.pause(worker.forge.now())),
-        Control::Terminate => Interrupt::Terminated(request.by),
-    })
+    Ok(interrupt)
 }

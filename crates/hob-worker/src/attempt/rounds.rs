@@ -187,9 +187,13 @@ async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckRe
 
 /// What the attempt may still take; the reason to stop where that is nothing.
 fn left(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockReason> {
-    let bill = job.held.lease.record().spend;
-    let issue = worker.settings.limits.budgets().issue.left(bill);
-    issue.map_err(|exhausted| BlockReason::IssueBudget { exhausted, bill })?;
+    let record = job.held.lease.record();
+    let (bill, budgets) = (record.spend, worker.settings.limits.budgets());
+    let issue = budgets.of_issue(&record.commands).left(bill);
+    issue.map_err(|exhausted| {
+        let advice = budgets.advice(&exhausted, &record.commands);
+        BlockReason::IssueBudget { exhausted, bill, advice }
+    })?;
     let allowance = job.limits.allowance;
     let attempt = Budget {
         usd_micros: allowance.usd_micros,
@@ -198,7 +202,7 @@ fn left(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockReason> {
         attempts: None,
     };
     let spent = bill.since(job.limits.began);
-    let own = worker.settings.limits.budgets().attempt;
+    let own = budgets.attempt;
     attempt.left(spent).map_err(|exhausted| {
         let setting = exhausted.setting_of_attempt(&own);
         BlockReason::AttemptBudget { exhausted, setting, spent, bill }

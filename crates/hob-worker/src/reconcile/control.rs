@@ -1,19 +1,16 @@
-//! Control from outside a run: pause, resume, terminate, the kill switch, and commands in comments. It goes through the
-//! forge, so it reaches a worker on any machine.
+//! Control from outside a run: pause, resume, terminate, and the kill switch. It goes through the forge, so it reaches a
+//! worker on any machine.
 
 use std::sync::Arc;
 
-use hob_domain::{
-    Asked, Command, Control, Ending, IssueNumber, Pause, RepositoryRecord, Request, State, Transition, follow, held_by,
-};
+use hob_domain::{Control, Ending, IssueNumber, Pause, RepositoryRecord, Request, Transition, held_by};
 use hob_forge::{BaseBranch, ForgeError};
 
 use crate::{
     OperatorError, WorkError, Worker,
-    authorize::{GivenCommand, commands_since},
     observe::{Observed, observe},
     reconcile::outcome::Reconciled,
-    transition::{acquire, acquire_and_end, end, show_and_release},
+    transition::{acquire, acquire_and_end, show_and_release},
 };
 
 /// How often a request is tried on an issue whose ledger keeps moving.
@@ -129,65 +126,6 @@ pub(super) async fn carry_out(
             let pause = request.pause(worker.forge.now());
             let held = acquire(worker, observed, base, Transition::Pause(pause)).await?;
             show_and_release(worker, &held, "paused").await?;
-        }
-    }
-    Ok(Reconciled::UpToDate)
-}
-
-/// Something happened on a waiting issue: follows the commands.
-pub(super) async fn seek_command(
-    worker: &Worker,
-    observed: Observed,
-    base: &Arc<BaseBranch>,
-) -> Result<Reconciled, WorkError> {
-    let given = Box::pin(commands(worker, &observed)).await?;
-    if given.is_empty() {
-        return Ok(Reconciled::Nothing);
-    }
-    Box::pin(obey(worker, observed, given, base)).await
-}
-
-/// The commands on an issue that nobody has followed yet. Where the issue is blocked, those that answer the question are left
-/// to whoever looks for an answer.
-pub(super) async fn commands(worker: &Worker, observed: &Observed) -> Result<Vec<GivenCommand>, WorkError> {
-    let Some(record) = observed.record() else { return Ok(Vec::new()) };
-    if observed.issue.updated_at <= record.renewed_at && !record.commands.waits {
-        return Ok(Vec::new());
-    }
-    let mut given = commands_since(worker, &observed.issue, record.claimed_at, &record.commands.handled).await?;
-    if record.state == State::Blocked {
-        let stays = |asked: &Asked| matches!(asked, Asked::Known(Command::Pause(_) | Command::Resume | Command::Help));
-        given.retain(|given| stays(&given.asked));
-    }
-    Ok(given)
-}
-
-/// Follows commands under one lease. Each takes effect in the ledger before its comment gets the receipt.
-pub(super) async fn obey(
-    worker: &Worker,
-    observed: Observed,
-    given: Vec<GivenCommand>,
-    base: &Arc<BaseBranch>,
-) -> Result<Reconciled, WorkError> {
-    let mut given = given.into_iter();
-    let (Some(first), Some(record)) = (given.next(), observed.record()) else { return Ok(Reconciled::Nothing) };
-    let transition = follow(record, &first.asked, first.comment, &first.by, worker.forge.now());
-    let held = acquire(worker, observed, base, transition).await?;
-    for next in given {
-        let record = held.lease.record();
-        if record.request.is_some() {
-            break;
-        }
-        let transition = follow(&record, &next.asked, next.comment, &next.by, worker.forge.now());
-        worker.forge.ledger().transition(&held.lease, transition).await?;
-    }
-    match held.lease.record().request {
-        Some(Request { control: Control::Terminate, by, .. }) => {
-            held.labels.presume(held.lease.record().state);
-            end(worker, &held, Ending::Terminated(by)).await?;
-        }
-        Some(Request { control: Control::Pause, .. }) | None => {
-            show_and_release(worker, &held, "followed what was asked in comments").await?;
         }
     }
     Ok(Reconciled::UpToDate)
