@@ -293,7 +293,10 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
                 None => match work() {
                     Some(rework) => Decision::Act(rework),
                     None if has_news(issue, record) => Decision::Act(Action::SeekCommand),
-                    None => Decision::Wait(WaitReason::InReview(number)),
+                    None => Decision::Wait(match &record.paused {
+                        Some(pause) => WaitReason::Paused(pause.clone()),
+                        None => WaitReason::InReview(number),
+                    }),
                 },
             }
         }

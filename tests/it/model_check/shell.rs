@@ -140,6 +140,7 @@ impl Shell {
             record,
             pull: number.and_then(|number| Some((number, pull(number)?))),
             review: None,
+            has_command_on_pull: false,
         };
         let review = ReviewRules { settle: Duration::ZERO, ci_wait: Duration::ZERO };
         let repository = RepositoryRules { issues_per_hour: usize::MAX, day: Budget::default() };
@@ -246,7 +247,7 @@ impl Shell {
             Todo::GoOn => {
                 let comment = Some(CommentId(answers.into()));
                 let answer = Words { actor: "ada".into(), text: String::new(), question: None, comment, event: None };
-                let unblocking = Unblocking { answer, grant: ApprovalGrant::Nothing, approved: String::new(), at: None };
+                let unblocking = Unblocking { answer, grant: ApprovalGrant::Nothing, approved: String::new() };
                 (Transition::Continue(unblocking), Run::Attempt, Doing::Label)
             }
             Todo::Reject => (Transition::Reject(PullNumber(1)), Run::Tend, Doing::Comment),
