@@ -1,4 +1,7 @@
 //! One issue, one decision: observe it, decide, and carry the decision out under the issue's lease.
+//!
+//! Large futures are boxed by the function that makes them: one that its caller moves onto the heap takes room on the
+//! caller's stack first.
 
 mod control;
 mod journaled_spend;

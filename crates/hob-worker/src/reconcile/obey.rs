@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use hob_domain::{
     Asked, Command, Control, Decision, Ending, GivenCommand, IssueView, Request, decide, explanation, follow,
 };
@@ -18,16 +19,18 @@ use crate::{
 };
 
 /// Something happened on a waiting issue: follows the commands.
-pub(super) async fn seek_command(
-    worker: &Worker,
+pub(super) fn seek_command<'a>(
+    worker: &'a Worker,
     observed: Observed,
-    base: &Arc<BaseBranch>,
-) -> Result<Reconciled, WorkError> {
-    let given = new_commands(worker, &observed).await?;
-    if given.is_empty() {
-        return Ok(Reconciled::Nothing);
-    }
-    obey(worker, observed, given, base).await
+    base: &'a Arc<BaseBranch>,
+) -> BoxFuture<'a, Result<Reconciled, WorkError>> {
+    Box::pin(async move {
+        let given = new_commands(worker, &observed).await?;
+        if given.is_empty() {
+            return Ok(Reconciled::Nothing);
+        }
+        obey(worker, observed, given, base).await
+    })
 }
 
 /// The commands on the issue and on its pull request that nobody has followed yet.
@@ -39,31 +42,33 @@ pub(super) async fn new_commands(worker: &Worker, observed: &Observed) -> Result
 }
 
 /// Follows commands under one lease. Each takes effect in the ledger before its comment gets the receipt.
-pub(super) async fn obey(
-    worker: &Worker,
+pub(super) fn obey<'a>(
+    worker: &'a Worker,
     observed: Observed,
     given: Vec<GivenCommand>,
-    base: &Arc<BaseBranch>,
-) -> Result<Reconciled, WorkError> {
-    let (Some(first), Some(record)) = (given.first(), observed.record()) else { return Ok(Reconciled::Nothing) };
-    let explanation = match given.iter().any(|given| given.asked == Asked::Known(Command::Explain)) {
-        true => explained(worker, &observed).await?,
-        false => String::new(),
-    };
-    let rules = follow_rules(worker, base, &given, explanation).await?;
-    let transition = follow(record, first, &rules, worker.forge.now());
-    let held = acquire(worker, observed, base, transition).await?;
-    follow_each(worker, &held, given.iter(), &rules).await?;
-    match held.lease.record().request {
-        Some(Request { control: Control::Terminate, by, .. }) => {
-            held.labels.presume(held.lease.record().state);
-            end(worker, &held, Ending::Terminated(by)).await?;
+    base: &'a Arc<BaseBranch>,
+) -> BoxFuture<'a, Result<Reconciled, WorkError>> {
+    Box::pin(async move {
+        let (Some(first), Some(record)) = (given.first(), observed.record()) else { return Ok(Reconciled::Nothing) };
+        let explanation = match given.iter().any(|given| given.asked == Asked::Known(Command::Explain)) {
+            true => explained(worker, &observed).await?,
+            false => String::new(),
+        };
+        let rules = follow_rules(worker, base, &given, explanation).await?;
+        let transition = follow(record, first, &rules, worker.forge.now());
+        let held = acquire(worker, observed, base, transition).await?;
+        follow_each(worker, &held, given.iter(), &rules).await?;
+        match held.lease.record().request {
+            Some(Request { control: Control::Terminate, by, .. }) => {
+                held.labels.presume(held.lease.record().state);
+                end(worker, &held, Ending::Terminated(by)).await?;
+            }
+            Some(Request { control: Control::Pause, .. }) | None => {
+                show_and_release(worker, &held, "followed what was asked in comments").await?;
+            }
         }
-        Some(Request { control: Control::Pause, .. }) | None => {
-            show_and_release(worker, &held, "followed what was asked in comments").await?;
-        }
-    }
-    Ok(Reconciled::UpToDate)
+        Ok(Reconciled::UpToDate)
+    })
 }
 
 /// Where the issue stands and why, but for the commands themselves.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use hob_domain::{
     Action, Decision, Ending, Headroom, IssueNumber, LabelChange, PullNumber, Recovery, Refusal, ReviewEvent, Sha,
     State, Timestamp, Transition, Trigger, WaitReason, decide,
@@ -58,9 +59,9 @@ async fn act(
             Vetted::Refused(refusal) => refuse(worker, observed, refusal, base).await,
         },
         Action::Recover(recovery) => recover(worker, observed, recovery, base).await,
-        Action::SeekAnswer => Box::pin(seek_answer(worker, observed, base)).await,
-        Action::SeekCommand => Box::pin(seek_command(worker, observed, base)).await,
-        Action::Rework(events, head) => Box::pin(rework(worker, observed, (events, head), base)).await,
+        Action::SeekAnswer => seek_answer(worker, observed, base).await,
+        Action::SeekCommand => seek_command(worker, observed, base).await,
+        Action::Rework(events, head) => rework(worker, observed, (events, head), base).await,
         Action::Obey(request) => carry_out(worker, observed, request, base).await,
         Action::Rebuild => match find_traces(worker, &observed, base).await? {
             Some(traces) => rebuild(worker, observed, traces, base).await,
@@ -160,17 +161,19 @@ async fn recover(
 }
 
 /// Begins a round in review, unless there are commands to follow first.
-async fn rework(
-    worker: &Worker,
+fn rework<'a>(
+    worker: &'a Worker,
     observed: Observed,
     (events, head): (Vec<ReviewEvent>, Sha),
-    base: &Arc<BaseBranch>,
-) -> Result<Reconciled, WorkError> {
-    let given = new_commands(worker, &observed).await?;
-    if !given.is_empty() {
-        return Box::pin(obey(worker, observed, given, base)).await;
-    }
-    attempt_where_room(worker, observed, Transition::Rework { events, head }, base).await
+    base: &'a Arc<BaseBranch>,
+) -> BoxFuture<'a, Result<Reconciled, WorkError>> {
+    Box::pin(async move {
+        let given = new_commands(worker, &observed).await?;
+        if !given.is_empty() {
+            return obey(worker, observed, given, base).await;
+        }
+        attempt_where_room(worker, observed, Transition::Rework { events, head }, base).await
+    })
 }
 
 async fn refuse(

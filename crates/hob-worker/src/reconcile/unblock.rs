@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use hob_domain::{
     AccountKind, Answer, ApprovalGrant, Asked, AskedInReview, BlockKind, Blocked, Command, CommandVerdict, CommentId,
     Ending, IssueNumber, LabelEventKind, OWN_MARK, Proposed, PullNumber, Receipt, Record, State, Transition,
@@ -32,58 +33,62 @@ pub(crate) enum Response {
 }
 
 /// Continues with a blocked issue when an authorized person answered or removed the label.
-pub(super) async fn seek_answer(
-    worker: &Worker,
+pub(super) fn seek_answer<'a>(
+    worker: &'a Worker,
     observed: Observed,
-    base: &Arc<BaseBranch>,
-) -> Result<Reconciled, WorkError> {
-    let given = new_commands(worker, &observed).await?;
-    if !given.is_empty() {
-        return Box::pin(obey(worker, observed, given, base)).await;
-    }
-    let Some(blocked) = observed.record().and_then(|record| record.blocked.clone()) else {
-        // A blocked record without a reason can only be resumed.
-        let empty = Answer { actor: "hob".into(), text: String::new(), question: None, comment: None, event: None };
-        // Nobody said anything new: what was approved stays so.
-        let trigger = observed.record().and_then(|record| record.trigger.as_ref());
-        let approved = trigger.map(|trigger| trigger.approved.clone()).unwrap_or_default();
-        let unblocking = Unblocking { answer: empty, grant: ApprovalGrant::Nothing, approved };
-        return Box::pin(continue_with(worker, observed, unblocking, base)).await;
-    };
-    // A paused issue is left alone: what answers it counts when it is resumed.
-    let response = match observed.record().is_some_and(|record| record.paused.is_some()) {
-        true => Response::Nothing,
-        false => Box::pin(response(worker, &observed.issue, observed.record(), &blocked)).await?,
-    };
-    match response {
-        Response::Continue(unblocking) => return Box::pin(continue_with(worker, observed, unblocking, base)).await,
-        Response::Cancel(ending) => acquire_and_end(worker, observed, base, ending).await?,
-        Response::Impossible(receipts) => reply(worker, observed, base, receipts).await?,
-        Response::Nothing if shows_blocked(worker, &observed) => return Ok(Reconciled::Nothing),
-        // The label went missing, an account that is not authorized removed it, or the worker that blocked the issue died
-        // before it had asked its question.
-        Response::Nothing => {
-            let what = "shows again that a person is needed".to_owned();
-            let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
-            show_and_release(worker, &held, "still blocked: nobody who is authorized answered").await?;
+    base: &'a Arc<BaseBranch>,
+) -> BoxFuture<'a, Result<Reconciled, WorkError>> {
+    Box::pin(async move {
+        let given = new_commands(worker, &observed).await?;
+        if !given.is_empty() {
+            return obey(worker, observed, given, base).await;
         }
-    }
-    Ok(Reconciled::UpToDate)
+        let Some(blocked) = observed.record().and_then(|record| record.blocked.clone()) else {
+            // A blocked record without a reason can only be resumed.
+            let empty = Answer { actor: "hob".into(), text: String::new(), question: None, comment: None, event: None };
+            // Nobody said anything new: what was approved stays so.
+            let trigger = observed.record().and_then(|record| record.trigger.as_ref());
+            let approved = trigger.map(|trigger| trigger.approved.clone()).unwrap_or_default();
+            let unblocking = Unblocking { answer: empty, grant: ApprovalGrant::Nothing, approved };
+            return continue_with(worker, observed, unblocking, base).await;
+        };
+        // A paused issue is left alone: what answers it counts when it is resumed.
+        let response = match observed.record().is_some_and(|record| record.paused.is_some()) {
+            true => Response::Nothing,
+            false => response(worker, &observed.issue, observed.record(), &blocked).await?,
+        };
+        match response {
+            Response::Continue(unblocking) => return continue_with(worker, observed, unblocking, base).await,
+            Response::Cancel(ending) => acquire_and_end(worker, observed, base, ending).await?,
+            Response::Impossible(receipts) => reply(worker, observed, base, receipts).await?,
+            Response::Nothing if shows_blocked(worker, &observed) => return Ok(Reconciled::Nothing),
+            // The label went missing, an account that is not authorized removed it, or the worker that blocked the issue died
+            // before it had asked its question.
+            Response::Nothing => {
+                let what = "shows again that a person is needed".to_owned();
+                let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
+                show_and_release(worker, &held, "still blocked: nobody who is authorized answered").await?;
+            }
+        }
+        Ok(Reconciled::UpToDate)
+    })
 }
 
 /// What authorized people said in comments since the issue was blocked, or did to its label.
-pub(crate) async fn response(
-    worker: &Worker,
-    issue: &Issue,
-    record: Option<&Record>,
-    blocked: &Blocked,
-) -> Result<Response, WorkError> {
-    match response_since(worker, issue, record, blocked).await? {
-        Response::Nothing if !has_label(&issue.labels, &worker.settings.labels.blocked) => {
-            label_removed(worker, issue, record, blocked).await
+pub(crate) fn response<'a>(
+    worker: &'a Worker,
+    issue: &'a Issue,
+    record: Option<&'a Record>,
+    blocked: &'a Blocked,
+) -> BoxFuture<'a, Result<Response, WorkError>> {
+    Box::pin(async move {
+        match response_since(worker, issue, record, blocked).await? {
+            Response::Nothing if !has_label(&issue.labels, &worker.settings.labels.blocked) => {
+                label_removed(worker, issue, record, blocked).await
+            }
+            response => Ok(response),
         }
-        response => Ok(response),
-    }
+    })
 }
 
 fn shows_blocked(worker: &Worker, observed: &Observed) -> bool {
@@ -221,26 +226,28 @@ async fn label_removed(
 }
 
 /// Begins the next attempt at an issue that was unblocked.
-pub(super) async fn continue_with(
-    worker: &Worker,
+pub(super) fn continue_with<'a>(
+    worker: &'a Worker,
     observed: Observed,
     unblocking: Unblocking,
-    base: &Arc<BaseBranch>,
-) -> Result<Reconciled, WorkError> {
-    let comment = unblocking.answer.comment;
-    let go_on = Transition::Continue(unblocking);
-    let transition = match comment {
-        Some(comment) => {
-            let receipt = Receipt { comment, pull: None, verdict: CommandVerdict::Followed, says: None };
-            Transition::Follow { receipt, then: Box::new(go_on) }
+    base: &'a Arc<BaseBranch>,
+) -> BoxFuture<'a, Result<Reconciled, WorkError>> {
+    Box::pin(async move {
+        let comment = unblocking.answer.comment;
+        let go_on = Transition::Continue(unblocking);
+        let transition = match comment {
+            Some(comment) => {
+                let receipt = Receipt { comment, pull: None, verdict: CommandVerdict::Followed, says: None };
+                Transition::Follow { receipt, then: Box::new(go_on) }
+            }
+            None => go_on,
+        };
+        let held = acquire(worker, observed, base, transition).await?;
+        if let Err(error) = Box::pin(give_receipts(worker, &held)).await {
+            tracing::warn!(issue = held.issue.number.0, %error, "the answer's receipt comes later: {error}");
         }
-        None => go_on,
-    };
-    let held = acquire(worker, observed, base, transition).await?;
-    if let Err(error) = Box::pin(give_receipts(worker, &held)).await {
-        tracing::warn!(issue = held.issue.number.0, %error, "the answer's receipt comes later: {error}");
-    }
-    Ok(attempt(worker, &held).await?.into())
+        Ok(attempt(worker, &held).await?.into())
+    })
 }
 
 /// Answers a blocked issue from the command line: the next free worker takes it with this text.

@@ -176,7 +176,7 @@ impl Scenario {
                     (1, "/hob agent fixer"),
                     (pull, "/hob help"),
                     (1, "/hob explain"),
-                    (pull, "/hob typo"),
+                    (pull, "/hob cancl"),
                 ] {
                     world.comments("ann", on, said).await;
                 }
