@@ -65,6 +65,10 @@ pub struct CommandLog {
     /// Receipts that nobody gave yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub receipts: Vec<Receipt>,
+    /// How many comments the issue had when somebody looked for commands last, and Hob's own since then. Another number: one
+    /// came while the ledger moved on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comments: Option<u64>,
     /// The agent of the next attempts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<ChosenAgent>,

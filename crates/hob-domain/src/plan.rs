@@ -316,7 +316,8 @@ fn blocked(issue: &IssueView, record: &Record) -> Decision {
 
 /// Whether anything happened on the issue since Hob wrote to its ledger last, or somebody gave a command on its pull request.
 fn has_news(issue: &IssueView, record: &Record) -> bool {
-    issue.updated_at > record.renewed_at || issue.has_command_on_pull
+    let has_new_comment = record.commands.comments.is_some_and(|known| known != issue.comments);
+    has_new_comment || issue.updated_at > record.renewed_at || issue.has_command_on_pull
 }
 
 fn repaired(issue: &IssueView, record: &Record, rules: &PlanRules) -> Option<Decision> {
@@ -377,6 +378,7 @@ mod tests {
             status: IssueStatus::Open,
             created_at: at(0),
             updated_at: at(0),
+            comments: 0,
             record,
             blockers: Vec::new(),
             pull: None,
@@ -661,6 +663,15 @@ mod tests {
         let waiting = Record { retry_after: Some(at(NOW + 1)), ..record(State::Ready) };
         let waiting = IssueView { labels: vec!["code".to_owned()], record: Some(waiting), ..news(State::Ready) };
         assert_eq!(decided(waiting), Decision::Act(Action::SeekCommand));
+        // A comment that came while the ledger moved on is told by the number of comments alone.
+        for (known, comments, looks) in [(None, 3, false), (Some(3), 3, false), (Some(2), 3, true)] {
+            let mut record = record(State::InReview);
+            record.commands.comments = known;
+            let view = IssueView { updated_at: at(0), comments, record: Some(record), ..news(State::InReview) };
+            assert_eq!(decided(view) == Decision::Act(Action::SeekCommand), looks, "{known:?} of {comments}");
+        }
+        let on_pull = IssueView { updated_at: at(0), has_command_on_pull: true, ..news(State::InReview) };
+        assert_eq!(decided(on_pull), Decision::Act(Action::SeekCommand));
     }
 
     #[test]

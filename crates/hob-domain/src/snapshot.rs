@@ -48,6 +48,8 @@ pub struct IssueView {
     pub created_at: Timestamp,
     /// When anything about it last changed.
     pub updated_at: Timestamp,
+    /// How many comments it has.
+    pub comments: u64,
     /// The tip of its ledger.
     pub record: Option<Record>,
     /// Open issues that it waits for.

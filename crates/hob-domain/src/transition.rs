@@ -216,6 +216,10 @@ pub enum Note {
     Pushed,
     /// The comment of a command has its receipt.
     Receipted(CommentId),
+    /// Somebody looked for commands when the issue had so many comments.
+    Looked(u64),
+    /// Hob wrote a comment on the issue.
+    Commented,
     /// The agent said that the model's quota is used up.
     QuotaPause,
     /// The question has reached somebody.
@@ -244,6 +248,8 @@ impl Record {
             Note::Spend(spend) => self.spend = self.spend + spend,
             Note::Proven(head) => self.head_sha = Some(head),
             Note::Failure(mark) => self.stalled = Some(mark),
+            Note::Looked(comments) => self.commands.comments = Some(comments),
+            Note::Commented => self.commands.comments = self.commands.comments.map(|comments| comments + 1),
             Note::QuotaPause => self.quota_pauses = self.quota_pauses.saturating_add(1),
             Note::Pushed => self.pushed = true,
             Note::Told => {

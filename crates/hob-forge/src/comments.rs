@@ -1,7 +1,7 @@
 //! Comments: read for answers, written for the one status comment.
 
 use chrono::SecondsFormat;
-use hob_domain::{Actor, CommentId, IssueNumber, Timestamp};
+use hob_domain::{Actor, CommentId, IssueNumber, Note, Timestamp};
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -115,6 +115,9 @@ impl Comments<'_> {
             .forge
             .create_held(lease, (Method::POST, &path), &json!({ "body": body }), IssuesWrite.to(&what))
             .await?;
+        if on == lease.issue() {
+            lease.note(Note::Commented).await;
+        }
         Ok(made.id)
     }
 

@@ -43,5 +43,5 @@ pub(super) async fn follow_each(
         let transition = follow(&record, given, rules, worker.forge.now());
         worker.forge.ledger().transition(&held.lease, transition).await?;
     }
-    give_receipts(worker, held).await
+    give_receipts(worker, &held.lease, &held.receipts).await
 }

@@ -236,6 +236,7 @@ async fn view(
         status: issue.status,
         created_at: issue.created_at,
         updated_at: issue.updated_at,
+        comments: issue.comments,
         record,
         blockers,
         pull,

@@ -4,49 +4,49 @@
 //! One reply to a comment, whoever dies: it begins with a mark that names the comment, and is looked for before it is written.
 
 use hob_domain::{CommandVerdict, CommentId, FailureClass, IssueNumber, Note, Receipt, replied_to, reply_body};
-use hob_forge::Reaction;
+use hob_forge::{HeldLease, Reaction};
+use tokio::sync::Mutex;
 
-use crate::{WorkError, Worker, transition::HeldIssue};
+use crate::{WorkError, Worker};
 
-/// Gives the receipts that the ledger has, each once.
-pub(super) async fn give_receipts(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
-    // The heartbeat and the run share the lease.
-    let _turn = held.receipts.lock().await;
-    for receipt in held.lease.record().commands.receipts {
-        match give(worker, held, &receipt).await {
+/// Gives the receipts that the ledger has, each once. The heartbeat and the run share the lease, so each waits for its turn.
+pub(super) async fn give_receipts(worker: &Worker, lease: &HeldLease, turn: &Mutex<()>) -> Result<(), WorkError> {
+    let _turn = turn.lock().await;
+    for receipt in lease.record().commands.receipts {
+        match give(worker, lease, &receipt).await {
             Err(error) if matches!(error.class(), FailureClass::Transient { .. } | FailureClass::Cancelled) => {
                 return Err(error);
             }
             // A conversation that is locked must not hold the issue up for ever.
             Err(error) => {
-                tracing::warn!(issue = held.issue.number.0, %error, "a comment got no reply: {error}");
+                tracing::warn!(issue = lease.issue().0, %error, "a comment got no reply: {error}");
             }
             Ok(()) => {}
         }
-        held.lease.note(Note::Receipted(receipt.comment)).await;
+        lease.note(Note::Receipted(receipt.comment)).await;
     }
     Ok(())
 }
 
-async fn give(worker: &Worker, held: &HeldIssue, receipt: &Receipt) -> Result<(), WorkError> {
+async fn give(worker: &Worker, lease: &HeldLease, receipt: &Receipt) -> Result<(), WorkError> {
     let reaction = match receipt.verdict {
         CommandVerdict::Followed => Reaction::Eyes,
         CommandVerdict::Impossible => Reaction::Confused,
     };
     // Nothing depends on it.
-    if let Err(error) = worker.forge.comments().react(&held.lease, receipt.comment, reaction).await {
-        tracing::warn!(issue = held.issue.number.0, %error, "a comment got no reaction: {error}");
+    if let Err(error) = worker.forge.comments().react(lease, receipt.comment, reaction).await {
+        tracing::warn!(issue = lease.issue().0, %error, "a comment got no reaction: {error}");
     }
     let Some(says) = &receipt.says else { return Ok(()) };
-    let on = receipt.pull.map_or(held.issue.number, |pull| IssueNumber(pull.0));
+    let on = receipt.pull.map_or(lease.issue(), |pull| IssueNumber(pull.0));
     let mut tried = 0;
     while !is_said(worker, on, receipt.comment).await? {
-        let error = match worker.forge.comments().create_on(&held.lease, on, &reply_body(receipt.comment, says)).await {
+        let error = match worker.forge.comments().create_on(lease, on, &reply_body(receipt.comment, says)).await {
             Ok(_id) => return Ok(()),
             Err(error) if error.outcome_is_unknown() => error,
             Err(error) => return Err(error.into()),
         };
-        let Some(pause) = worker.forge.pause_within(&held.lease, &error, tried) else { return Err(error.into()) };
+        let Some(pause) = worker.forge.pause_within(lease, &error, tried) else { return Err(error.into()) };
         worker.forge.wait(&error, pause).await;
         tried += 1;
     }

@@ -120,7 +120,7 @@ pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result
     worker.emit(&WorkEvent::Moved { issue: held.issue.number, state, why: why.to_owned() });
     // Boxed: each attempt holds this future, and mostly for nothing.
     if !held.lease.record().commands.receipts.is_empty() {
-        Box::pin(give_receipts(worker, held)).await?;
+        Box::pin(give_receipts(worker, &held.lease, &held.receipts)).await?;
     }
     let commented = comment(worker, &held.lease).await;
     if commented.as_ref().is_err_and(|error| matches!(error.class(), FailureClass::Transient { .. })) {

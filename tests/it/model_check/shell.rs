@@ -136,6 +136,7 @@ impl Shell {
             created_at: at(0),
             // Commands in comments are not modelled: nothing is ever news.
             updated_at: at(LONG_AGO),
+            comments: 0,
             blockers: Vec::new(),
             record,
             pull: number.and_then(|number| Some((number, pull(number)?))),

@@ -1,6 +1,6 @@
 //! Commands that come while an issue is worked on: they are followed at once.
 
-use hob_domain::{Control, WaitReason, explanation, held_by};
+use hob_domain::{Control, Note, WaitReason, explanation, held_by};
 use hob_forge::{HeldLease, Issue};
 
 use crate::{
@@ -21,6 +21,7 @@ pub(super) async fn follow_new(
     let _turn = held.commands.lock().await;
     let record = held.lease.record();
     let given = Box::pin(commands(worker, issue, &record)).await?;
+    held.lease.note(Note::Looked(issue.comments)).await;
     if !given.is_empty() {
         let now = worker.forge.now();
         let why = held_by(&record, now, worker.settings.lease.skew).map(|held| WaitReason::Held(held).to_string());

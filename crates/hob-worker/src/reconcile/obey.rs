@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use hob_domain::{
-    Asked, Command, Control, Decision, Ending, GivenCommand, IssueView, Request, decide, explanation, follow,
+    Asked, Command, Control, Decision, Ending, GivenCommand, IssueView, Note, Request, decide, explanation, follow,
 };
 use hob_forge::BaseBranch;
 
@@ -56,7 +56,9 @@ pub(super) fn obey<'a>(
         };
         let rules = follow_rules(worker, base, &given, explanation).await?;
         let transition = follow(record, first, &rules, worker.forge.now());
+        let comments = observed.issue.comments;
         let held = acquire(worker, observed, base, transition).await?;
+        held.lease.note(Note::Looked(comments)).await;
         follow_each(worker, &held, given.iter(), &rules).await?;
         match held.lease.record().request {
             Some(Request { control: Control::Terminate, by, .. }) => {
@@ -75,7 +77,8 @@ pub(super) fn obey<'a>(
 async fn explained(worker: &Worker, observed: &Observed) -> Result<String, WorkError> {
     let Some((_, view)) = observe(worker, observed.issue.number).await? else { return Ok(String::new()) };
     let Some(record) = view.record.clone() else { return Ok(String::new()) };
-    let quiet = IssueView { updated_at: record.renewed_at, has_command_on_pull: false, ..view };
+    let comments = record.commands.comments.unwrap_or(view.comments);
+    let quiet = IssueView { updated_at: record.renewed_at, comments, has_command_on_pull: false, ..view };
     let why = match decide(&quiet, &worker.settings.plan_rules(), worker.forge.now()) {
         Decision::Act(action) => sentence(&action).to_owned(),
         Decision::Wait(reason) => reason.to_string(),

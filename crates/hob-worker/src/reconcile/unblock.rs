@@ -243,7 +243,7 @@ pub(super) fn continue_with<'a>(
             None => go_on,
         };
         let held = acquire(worker, observed, base, transition).await?;
-        if let Err(error) = Box::pin(give_receipts(worker, &held)).await {
+        if let Err(error) = Box::pin(give_receipts(worker, &held.lease, &held.receipts)).await {
             tracing::warn!(issue = held.issue.number.0, %error, "the answer's receipt comes later: {error}");
         }
         Ok(attempt(worker, &held).await?.into())

@@ -298,17 +298,7 @@ impl Scenario {
                 assert_eq!(changed, paths, "work that was pushed is kept");
                 self.each_command_counts_once(world, &record).await;
                 if self == Self::Reviewed {
-                    let number = pull["number"].as_u64().unwrap();
-                    let remarks = world.look(&format!("/pulls/{number}/comments")).await;
-                    let remarks: Vec<&str> =
-                        remarks.as_array().unwrap().iter().filter_map(|one| one["body"].as_str()).collect();
-                    let answers: Vec<&&str> = remarks.iter().filter(|body| body.starts_with(OWN_MARK)).collect();
-                    assert_eq!((remarks.len(), answers.len()), (4, 2), "each thread is answered once: {remarks:?}");
-                    assert!(answers[0].contains("Louder.") && answers[1].contains("No."), "{answers:?}");
-                    assert_eq!(world.said(number).await.len(), 1, "and the review once");
-                    assert_eq!((record.review.rounds, record.review.is_under_way()), (1, false));
-                    let file = world.look("/contents/done.txt?ref=hob/1-make-done-txt").await;
-                    assert_eq!(file["content"].as_str().unwrap().trim(), "RE9ORQpoYWxmCg==");
+                    each_thread_is_answered_once(world, &record).await;
                 }
                 if self == Self::BaseMoved {
                     let file = world.look("/contents/half.txt?ref=hob/1-make-done-txt").await;
@@ -353,6 +343,20 @@ impl Scenario {
         }
         assert_eq!((reacted, replied), (commands, replies), "{history:#?}");
     }
+}
+
+/// The threads of a review, and the review, are answered once.
+async fn each_thread_is_answered_once(world: &World, record: &Record) {
+    let number = record.pull_request.unwrap().0;
+    let remarks = world.look(&format!("/pulls/{number}/comments")).await;
+    let remarks: Vec<&str> = remarks.as_array().unwrap().iter().filter_map(|one| one["body"].as_str()).collect();
+    let answers: Vec<&&str> = remarks.iter().filter(|body| body.starts_with(OWN_MARK)).collect();
+    assert_eq!((remarks.len(), answers.len()), (4, 2), "each thread is answered once: {remarks:?}");
+    assert!(answers[0].contains("Louder.") && answers[1].contains("No."), "{answers:?}");
+    assert_eq!(world.said(number).await.len(), 1, "and the review once");
+    assert_eq!((record.review.rounds, record.review.is_under_way()), (1, false));
+    let file = world.look("/contents/done.txt?ref=hob/1-make-done-txt").await;
+    assert_eq!(file["content"].as_str().unwrap().trim(), "RE9ORQpoYWxmCg==");
 }
 
 /// The ledger's record, which labels and comment agree with.
