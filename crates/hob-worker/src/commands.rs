@@ -14,10 +14,14 @@ use hob_forge::{Comment, Issue};
 use crate::{WorkError, Worker, authorize::authorize};
 
 /// The commands on an issue and on its pull request that are to be followed, the oldest first. Those that answer the question
-/// of a blocked issue are left to whoever looks for an answer.
-pub(super) async fn commands(worker: &Worker, issue: &Issue, record: &Record) -> Result<Vec<GivenCommand>, WorkError> {
+/// of a blocked issue are left to whoever looks for an answer. `issue` is none where nothing is new on the issue itself.
+pub(super) async fn commands(
+    worker: &Worker,
+    issue: Option<&Issue>,
+    record: &Record,
+) -> Result<Vec<GivenCommand>, WorkError> {
     let mut given = Vec::new();
-    if issue.comments > 0 {
+    if let Some(issue) = issue.filter(|issue| issue.comments > 0) {
         let comments = worker.forge.comments().since(issue.number, record.commands_since()).await?;
         given = authorized(worker, record, &comments, None, asked_in).await?;
     }

@@ -1,7 +1,7 @@
 //! Following commands under a lease: each one's effect goes to the ledger before its comment gets the receipt.
 
 use hob_config::{AdapterName, REPOSITORY_SETTINGS_PATH, RepositorySettings};
-use hob_domain::{Asked, Command, FollowRules, GivenCommand, follow};
+use hob_domain::{Asked, Command, FollowRules, GivenCommand, Note, follow};
 use hob_forge::BaseBranch;
 
 use crate::{WorkError, Worker, agent::agent_names, receipts::give_receipts, transition::HeldIssue};
@@ -25,17 +25,19 @@ pub(super) async fn follow_rules(
     Ok(FollowRules { agents, ready_agents, budgets: worker.settings.limits.budgets(), explanation })
 }
 
-/// Follows commands one after the other, as far as the work goes on: a request to pause or end it is for whoever calls.
+/// Follows commands one after the other, as far as the work goes on: a request to pause or end it is for whoever calls. They
+/// were found when the issue had so many `comments`.
 pub(super) async fn follow_each(
     worker: &Worker,
     held: &HeldIssue,
-    given: impl Iterator<Item = &GivenCommand>,
+    given: &[GivenCommand],
     rules: &FollowRules,
+    comments: u64,
 ) -> Result<(), WorkError> {
     for given in given {
         let record = held.lease.record();
         if record.request.is_some() {
-            break;
+            return give_receipts(worker, &held.lease, &held.receipts).await;
         }
         if record.commands.has_handled(given.comment) {
             continue;
@@ -43,5 +45,7 @@ pub(super) async fn follow_each(
         let transition = follow(&record, given, rules, worker.forge.now());
         worker.forge.ledger().transition(&held.lease, transition).await?;
     }
+    // Not before: whoever takes over from this worker looks for the others.
+    held.lease.note(Note::Looked(comments)).await;
     give_receipts(worker, &held.lease, &held.receipts).await
 }

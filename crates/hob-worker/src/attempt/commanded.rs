@@ -20,14 +20,15 @@ pub(super) async fn follow_new(
     // The heartbeat and the beginning of the work share the lease.
     let _turn = held.commands.lock().await;
     let record = held.lease.record();
-    let given = Box::pin(commands(worker, issue, &record)).await?;
-    held.lease.note(Note::Looked(issue.comments)).await;
-    if !given.is_empty() {
+    let given = Box::pin(commands(worker, Some(issue), &record)).await?;
+    if given.is_empty() {
+        held.lease.note(Note::Looked(issue.comments)).await;
+    } else {
         let now = worker.forge.now();
         let why = held_by(&record, now, worker.settings.lease.skew).map(|held| WaitReason::Held(held).to_string());
         let explanation = explanation(&record, &why.unwrap_or_default());
         let rules = follow_rules(worker, &held.base, &given, explanation).await?;
-        Box::pin(follow_each(worker, held, given.iter(), &rules)).await?;
+        Box::pin(follow_each(worker, held, &given, &rules, issue.comments)).await?;
     }
     Ok(requested(worker, &held.lease))
 }

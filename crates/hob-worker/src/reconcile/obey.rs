@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use hob_domain::{
-    Asked, Command, Control, Decision, Ending, GivenCommand, IssueView, Note, Request, decide, explanation, follow,
+    Asked, Command, Control, Decision, Ending, GivenCommand, IssueView, Request, decide, explanation, follow,
 };
 use hob_forge::BaseBranch;
 
@@ -35,10 +35,10 @@ pub(super) fn seek_command<'a>(
 
 /// The commands on the issue and on its pull request that nobody has followed yet.
 pub(super) async fn new_commands(worker: &Worker, observed: &Observed) -> Result<Vec<GivenCommand>, WorkError> {
-    match observed.record() {
-        Some(record) => Box::pin(commands(worker, &observed.issue, record)).await,
-        None => Ok(Vec::new()),
-    }
+    let Some(record) = observed.record() else { return Ok(Vec::new()) };
+    let issue = &observed.issue;
+    let has_news = issue.updated_at > record.renewed_at || record.commands.comments != Some(issue.comments);
+    Box::pin(commands(worker, Some(issue).filter(|_| has_news), record)).await
 }
 
 /// Follows commands under one lease. Each takes effect in the ledger before its comment gets the receipt.
@@ -58,8 +58,7 @@ pub(super) fn obey<'a>(
         let transition = follow(record, first, &rules, worker.forge.now());
         let comments = observed.issue.comments;
         let held = acquire(worker, observed, base, transition).await?;
-        held.lease.note(Note::Looked(comments)).await;
-        follow_each(worker, &held, given.iter(), &rules).await?;
+        follow_each(worker, &held, &given, &rules, comments).await?;
         match held.lease.record().request {
             Some(Request { control: Control::Terminate, by, .. }) => {
                 held.labels.presume(held.lease.record().state);

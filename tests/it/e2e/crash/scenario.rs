@@ -171,12 +171,12 @@ impl Scenario {
             (Self::Commanded, _) => {
                 let pull = world.pull().await["number"].as_u64().unwrap();
                 for (on, said) in [
-                    (1, "/hob pause"),
                     (pull, "/hob budget 3"),
-                    (1, "/hob agent fixer"),
                     (pull, "/hob help"),
-                    (1, "/hob explain"),
                     (pull, "/hob cancl"),
+                    (1, "/hob pause"),
+                    (1, "/hob agent fixer"),
+                    (1, "/hob explain"),
                 ] {
                     world.comments("ann", on, said).await;
                 }
