@@ -105,7 +105,7 @@ async fn every_command_counts_on_the_issue_and_on_its_pull_request() {
         for (said, reaction, reply) in [
             ("/hob pause for now", "eyes", None),
             ("/hob pause", "confused", Some("It is paused already: `/hob resume` lets it go on.")),
-            ("/hob explain", "eyes", Some("now: ann paused it (for now); `/hob resume` in a comment lets it go on")),
+            ("/hob explain", "eyes", Some("now: ann paused it (for now); `/hob resume` in a comment, or")),
             ("/hob resume", "eyes", None),
             ("/hob resume", "confused", Some("It is not paused: say on pull request #")),
             ("/hob retry", "confused", Some("Nothing waits for another attempt: say on pull request #")),
