@@ -106,6 +106,8 @@ fn following(
         }
         // That is under way.
         Command::Retry if !record.has_ended() => Following::done(nothing(given)),
+        // The brief is made later, and has the comment.
+        Command::Unblock(_) if record.state == State::Assigned => Following::done(nothing(given)),
         Command::Agent(name) => choose(name, given, rules),
         Command::Budget(amount) => budget(record, amount, given, rules),
         Command::Plan => Following::done(Transition::RequestPlan { by: by() }),
@@ -278,8 +280,8 @@ mod tests {
         insta::assert_snapshot!(table.join("\n"), @r"
         ready: retry, unblock x, cancel, pause, agent fast, budget 3, plan, explain, help
         ready, paused: cancel, resume, agent fast, budget 3, plan, explain, help
-        assigned: retry, cancel, pause, agent fast, budget 3, plan, explain, help
-        assigned, paused: retry, cancel, resume, agent fast, budget 3, plan, explain, help
+        assigned: retry, unblock x, cancel, pause, agent fast, budget 3, plan, explain, help
+        assigned, paused: retry, unblock x, cancel, resume, agent fast, budget 3, plan, explain, help
         in-progress: retry, cancel, pause, agent fast, budget 3, plan, explain, help
         in-progress, paused: retry, cancel, resume, agent fast, budget 3, plan, explain, help
         in-review: cancel, pause, agent fast, budget 3, plan, explain, help
