@@ -136,6 +136,8 @@ pub struct Limits {
     pub usd_per_attempt: f64,
     /// US dollars over an issue's life; 0: not limited.
     pub usd_per_issue: f64,
+    /// US dollars that a comment may set as an issue's budget; 0: no more than `usd_per_issue`.
+    pub usd_per_issue_max: f64,
     /// US dollars of the repository in a day; 0: not limited.
     pub usd_per_day: f64,
     /// Tokens of an attempt; 0: not limited.
@@ -188,6 +190,7 @@ impl Limits {
                 wall_seconds: number(self.time_per_issue.as_secs()),
                 attempts: count(self.attempts_per_issue),
             },
+            issue_usd_max: money(self.usd_per_issue_max).or(money(self.usd_per_issue)),
             day: Budget {
                 usd_micros: money(self.usd_per_day),
                 tokens: number(self.tokens_per_day),

@@ -19,6 +19,7 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     for (key, usd) in [
         ("limits.usd_per_attempt", limits.usd_per_attempt),
         ("limits.usd_per_issue", limits.usd_per_issue),
+        ("limits.usd_per_issue_max", limits.usd_per_issue_max),
         ("limits.usd_per_day", limits.usd_per_day),
     ] {
         hold(

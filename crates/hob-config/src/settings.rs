@@ -104,7 +104,7 @@ impl Settings {
         StatusRules {
             trigger: &self.labels.trigger,
             blocked: &self.labels.blocked,
-            budget: self.limits.budgets().issue,
+            budgets: self.limits.budgets(),
             soft: self.limits.soft,
             repo_url,
             checklist: None,

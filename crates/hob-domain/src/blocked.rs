@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Conflict, CostLimit, Exhausted, Proposed, PullNumber, RoundKind, Sha, Spend, Timestamp, Violation, WorkPlan, count,
+    BudgetAdvice, Conflict, CostLimit, Exhausted, Proposed, PullNumber, RoundKind, Sha, Spend, Timestamp, Violation,
+    WorkPlan, count,
     markup::{code_span, sentence},
     title,
 };
@@ -156,6 +157,8 @@ pub enum BlockReason {
         exhausted: Exhausted,
         /// What the issue spent.
         bill: Spend,
+        /// Where the limit comes from, and how it is raised.
+        advice: BudgetAdvice,
     },
     /// Policy forbids publishing the change.
     PolicyViolated(Vec<Violation>),
@@ -269,10 +272,9 @@ impl BlockReason {
             Self::AttemptBudget { exhausted, setting, spent, bill } => format!(
                 "The attempt's {exhausted} (`{setting}`) is used up: {spent}. The issue has spent {bill} so far."
             ),
-            Self::IssueBudget { exhausted, bill } => format!(
-                "The issue's {exhausted} (`{}`) is used up. It has spent {bill} so far.",
-                exhausted.setting_of_issue()
-            ),
+            Self::IssueBudget { exhausted, bill, advice } => {
+                format!("The issue's {exhausted} (`{}`) is used up. It has spent {bill} so far.", advice.from)
+            }
             Self::PolicyViolated(violations) => {
                 let list = violations.iter().take(VIOLATIONS_SHOWN).map(|violation| format!("\n- {violation}"));
                 format!("The change breaks rules and was not pushed:\n{}", list.collect::<String>())
@@ -334,11 +336,8 @@ impl BlockReason {
                     "Should Hob make another attempt? If one needs more, raise `{setting}` in Hob's settings first."
                 );
             }
-            Self::IssueBudget { exhausted, .. } => {
-                return format!(
-                    "Is the issue worth more? Then raise `{}` in Hob's settings. Otherwise do the rest by hand.",
-                    exhausted.setting_of_issue()
-                );
+            Self::IssueBudget { advice, .. } => {
+                return format!("Is the issue worth more? Then {}. Otherwise do the rest by hand.", advice.raise);
             }
             Self::PolicyViolated(_) => {
                 "Should the issue be solved in another way? If the rule is wrong here, a person has to make this change."
@@ -406,7 +405,14 @@ pub(super) mod tests {
                 spent: spend(1),
                 bill: spend(2),
             },
-            BlockReason::IssueBudget { exhausted: Exhausted::Money(5_000_000), bill: spend(2) },
+            BlockReason::IssueBudget {
+                exhausted: Exhausted::Money(5_000_000),
+                bill: spend(2),
+                advice: BudgetAdvice {
+                    from: "limits.usd_per_issue",
+                    raise: "raise `limits.usd_per_issue` in Hob's settings".to_owned(),
+                },
+            },
             BlockReason::PolicyViolated(vec![Violation::Protected { path: "Makefile".to_owned() }; 30]),
             BlockReason::PushRefused { failure: text() },
             BlockReason::SetUpNeeded { failure: text() },

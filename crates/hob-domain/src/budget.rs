@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use crate::{Spend, count, spend::dollars};
+use crate::{CommandLog, SetBudget, Spend, count, spend::dollars};
 
 /// Limits of one kind of thing. None: not limited.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +24,50 @@ pub struct Budgets {
     pub attempt: Budget,
     /// Of one issue, over its whole life.
     pub issue: Budget,
+    /// How many millionths of a US dollar a comment may set as an issue's budget; none: any amount.
+    pub issue_usd_max: Option<u64>,
     /// Of the repository, in one day.
     pub day: Budget,
+}
+
+/// Where a limit of an issue's whole life comes from, and how it is raised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BudgetAdvice {
+    /// The setting or the command.
+    pub from: &'static str,
+    /// What raises it, as the end of a sentence that says who should.
+    pub raise: String,
+}
+
+impl Budgets {
+    /// The budget of an issue's whole life, with what a comment set.
+    pub fn of_issue(&self, commands: &CommandLog) -> Budget {
+        commands.budget.as_ref().map_or(self.issue, |set| self.with(set))
+    }
+
+    /// The budget of an issue's whole life where a comment sets this one, as far as the settings allow it now.
+    pub fn with(&self, set: &SetBudget) -> Budget {
+        let most = self.issue_usd_max.unwrap_or(u64::MAX);
+        Budget { usd_micros: Some(set.usd_micros.min(most)), ..self.issue }
+    }
+
+    /// What to say of a limit of the issue's whole life that is reached.
+    pub fn advice(&self, exhausted: &Exhausted, commands: &CommandLog) -> BudgetAdvice {
+        const COMMAND: &str = "/hob budget";
+        let setting = exhausted.setting_of_issue();
+        let raise_setting = |setting: &str| format!("raise `{setting}` in Hob's settings");
+        let &Exhausted::Money(limit) = exhausted else {
+            return BudgetAdvice { from: setting, raise: raise_setting(setting) };
+        };
+        let by_comment = commands.budget.is_some();
+        let raise = match self.issue_usd_max {
+            None => format!("comment `{COMMAND} USD`"),
+            Some(most) if most > limit => format!("comment `{COMMAND} USD`, up to {}", dollars(most)),
+            Some(_) if by_comment => raise_setting("limits.usd_per_issue_max"),
+            Some(_) => raise_setting(setting),
+        };
+        BudgetAdvice { from: if by_comment { COMMAND } else { setting }, raise }
+    }
 }
 
 /// What a run may still take. None: not limited.
@@ -210,6 +252,54 @@ mod tests {
             (Exhausted::Time(Duration::from_secs(59)), "limits.time_per_day"),
         ] {
             assert_eq!(exhausted.setting_of_attempt(&own), setting);
+        }
+    }
+
+    #[test]
+    fn a_comment_sets_a_budget_as_far_as_the_settings_allow_now() {
+        let budgets = |most| Budgets {
+            issue: Budget { usd_micros: Some(5), tokens: Some(7), ..Budget::default() },
+            issue_usd_max: most,
+            ..Budgets::default()
+        };
+        let set = |usd_micros| CommandLog {
+            budget: Some(SetBudget { usd_micros, by: "ann".into() }),
+            ..CommandLog::default()
+        };
+        for (most, commands, usd) in [
+            (Some(9), CommandLog::default(), 5),
+            (Some(9), set(8), 8),
+            (Some(9), set(3), 3),
+            (Some(6), set(8), 6),
+            (None, set(80), 80),
+        ] {
+            let budget = budgets(most).of_issue(&commands);
+            assert_eq!((budget.usd_micros, budget.tokens), (Some(usd), Some(7)), "{most:?} {commands:?}");
+        }
+    }
+
+    #[test]
+    fn a_used_up_budget_says_who_can_raise_it() {
+        let usd = |usd: u64| usd * 1_000_000;
+        let budgets = |most| Budgets { issue_usd_max: most, ..Budgets::default() };
+        let set = CommandLog { budget: Some(SetBudget { usd_micros: usd(5), by: "ann".into() }), ..Default::default() };
+        let (none, money) = (CommandLog::default(), Exhausted::Money(usd(5)));
+        for (most, exhausted, commands, from, raise) in [
+            (Some(usd(5)), money, &none, "limits.usd_per_issue", "raise `limits.usd_per_issue` in Hob's settings"),
+            (Some(usd(8)), money, &none, "limits.usd_per_issue", "comment `/hob budget USD`, up to $8.00"),
+            (Some(usd(8)), money, &set, "/hob budget", "comment `/hob budget USD`, up to $8.00"),
+            (Some(usd(5)), money, &set, "/hob budget", "raise `limits.usd_per_issue_max` in Hob's settings"),
+            (None, money, &set, "/hob budget", "comment `/hob budget USD`"),
+            (
+                None,
+                Exhausted::Tokens(5),
+                &set,
+                "limits.tokens_per_issue",
+                "raise `limits.tokens_per_issue` in Hob's settings",
+            ),
+        ] {
+            let advice = budgets(most).advice(&exhausted, commands);
+            assert_eq!((advice.from, advice.raise.as_str()), (from, raise), "{most:?} {exhausted:?}");
         }
     }
 

@@ -1,4 +1,12 @@
-//! Commands in comments: `/hob retry`, `/hob unblock …`, `/hob approve`, `/hob cancel`, at the start of a line.
+//! Commands in comments: `/hob retry`, `/hob pause`, …, at the start of a line of the author's own words.
+//!
+//! What a comment quotes, shows as code or hides is none of its author's words; a Markdown parser says which lines are.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "of the parser's many events only text and what hides it matter")]
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 /// What a comment asks of Hob.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,40 +19,231 @@ pub enum Command {
     Approve(String),
     /// Stop for good.
     Cancel,
+    /// Leave the issue alone until it is resumed; why, may be empty.
+    Pause(String),
+    /// Go on with a paused issue.
+    Resume,
+    /// Let this agent work from the next attempt on.
+    Agent(String),
+    /// Let the issue cost so much over its whole life, as it was written.
+    Budget(String),
+    /// Make a plan first.
+    Plan,
+    /// Say where the issue stands and why.
+    Explain,
+    /// Say which commands there are.
+    Help,
 }
 
-/// The first command in a comment. What follows `/hob unblock` or `/hob approve` goes on to the end of the comment, over several lines.
-pub fn command_in(comment: &str) -> Option<Command> {
-    let mut rest = comment;
-    loop {
-        let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
-        let mut words = line.trim().splitn(3, char::is_whitespace);
-        if words.next().is_some_and(|word| word.eq_ignore_ascii_case("/hob")) {
-            let verb = words.next().unwrap_or_default().to_ascii_lowercase();
-            let said = format!("{}\n{after}", words.next().unwrap_or_default()).trim().to_owned();
-            match verb.as_str() {
-                "retry" => return Some(Command::Retry),
-                "unblock" => return Some(Command::Unblock(said)),
-                "approve" => return Some(Command::Approve(said)),
-                "cancel" => return Some(Command::Cancel),
-                // An unknown verb is not taken for one that is known.
-                _unknown => {}
-            }
-        }
-        if after.is_empty() {
-            return None;
-        }
-        rest = after;
+/// What a comment with a command asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// This.
+    Known(Command),
+    /// Something that Hob does not know: the line's words.
+    Unknown(String),
+}
+
+/// What a comment in a pull request's conversation asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AskedInReview {
+    /// A command, or what looks like one.
+    Command(Asked),
+    /// Work on the pull request, in a round.
+    Work,
+}
+
+/// One command: how it is written and what it does.
+struct Known {
+    verb: &'static str,
+    /// What follows the verb, for the list of commands.
+    after: &'static str,
+    does: &'static str,
+    /// How many words may follow on its line where other words ask for work; none: any number.
+    words: Option<usize>,
+}
+
+impl Known {
+    const fn new(verb: &'static str, after: &'static str, does: &'static str, words: Option<usize>) -> Self {
+        Self { verb, after, does, words }
     }
+}
+
+const COMMANDS: [Known; 11] = [
+    Known::new("retry", "", "try again, without waiting", Some(0)),
+    Known::new("unblock", " TEXT", "go on, with TEXT for the agent", None),
+    Known::new("approve", " TEXT", "allow the action that the agent asked about", None),
+    Known::new("cancel", "", "end the work on this issue for good", Some(0)),
+    Known::new("pause", " TEXT", "leave the issue alone until it is resumed", None),
+    Known::new("resume", "", "go on with a paused issue", Some(0)),
+    Known::new("agent", " NAME", "let this agent work from the next attempt on", Some(1)),
+    Known::new("budget", " USD", "let the issue cost so much over its whole life", Some(2)),
+    Known::new("plan", "", "make a plan first", Some(0)),
+    Known::new("explain", "", "say where the issue stands and why", Some(0)),
+    Known::new("help", "", "list the commands", Some(0)),
+];
+
+/// A longer comment asks nothing: more than GitHub lets a comment have, in bytes.
+const COMMENT_MAX: usize = 4 * 65_536;
+
+/// How much of an unknown command is repeated, in characters.
+const SAID_MAX: usize = 80;
+
+/// The list that answers `/hob help`.
+pub fn command_list() -> String {
+    let line = |known: &Known| format!("- `/hob {}{}`: {}", known.verb, known.after, known.does);
+    format!(
+        "Commands of accounts with write access count, at the start of a line:\n\n{}",
+        COMMANDS.iter().map(line).collect::<Vec<_>>().join("\n")
+    )
+}
+
+/// What is said to a command that is not known, with the nearest one that is.
+pub fn unknown_command_reply(said: &str) -> String {
+    let hint = match nearest(said.split_whitespace().nth(1).unwrap_or_default()) {
+        Some(known) => format!("did you mean `/hob {known}`?"),
+        None => "`/hob help` lists them.".to_owned(),
+    };
+    format!("`{}` is no command of Hob's: {hint}", said.replace('`', "'"))
+}
+
+/// The verb that is probably meant; the shorter it is, the fewer letters may differ.
+fn nearest(word: &str) -> Option<&'static str> {
+    let word = word.to_lowercase();
+    let with_distance = |known: &Known| (strsim::damerau_levenshtein(known.verb, &word), known.verb);
+    let is_near = |(distance, verb): &(usize, &str)| *distance <= verb.len() / 3;
+    COMMANDS.iter().map(with_distance).filter(is_near).min().map(|(_, verb)| verb)
+}
+
+/// The first command in a comment. What follows one that takes text goes on to the end of the comment, over several lines.
+pub fn command_in(comment: &str) -> Option<Command> {
+    own_lines(comment).into_iter().find_map(|line| line.command())
 }
 
 /// The words of the first line that begins like a command, where the comment has none that is known.
 pub fn unknown_command(comment: &str) -> Option<String> {
-    if command_in(comment).is_some() {
-        return None;
+    match asked_in(comment)? {
+        Asked::Unknown(said) => Some(said),
+        Asked::Known(_) => None,
     }
-    let is_like = |line: &&str| line.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("/hob"));
-    comment.lines().map(str::trim).find(is_like).map(|line| line.chars().take(80).collect())
+}
+
+/// What a comment on an issue asks, where it has a line that begins with `/hob`.
+pub fn asked_in(comment: &str) -> Option<Asked> {
+    let lines = own_lines(comment);
+    let unknown = lines.first()?.said();
+    Some(lines.iter().find_map(OwnLine::command).map_or(Asked::Unknown(unknown), Asked::Known))
+}
+
+/// What a comment in a pull request's conversation asks. There people also write to Hob what should change: a line that has
+/// more words than its command takes asks for work, and so do other words.
+pub fn asked_in_review(comment: &str) -> Option<AskedInReview> {
+    let lines = own_lines(comment);
+    let first = lines.first()?;
+    let asked = match (first.exact(), first.words.as_slice()) {
+        (Some(command), _) => Some(Asked::Known(command)),
+        (None, []) => Some(Asked::Unknown(first.said())),
+        (None, [word]) if nearest(word).is_some() => Some(Asked::Unknown(first.said())),
+        (None, _) => None,
+    };
+    let begins = comment.split_whitespace().next().is_some_and(is_call);
+    asked.map(AskedInReview::Command).or_else(|| begins.then_some(AskedInReview::Work))
+}
+
+fn is_call(word: &str) -> bool {
+    word.eq_ignore_ascii_case("/hob")
+}
+
+/// A line that begins with `/hob` and is the author's own words.
+struct OwnLine<'a> {
+    line: &'a str,
+    /// Its words after `/hob`.
+    words: Vec<&'a str>,
+    /// What follows the line.
+    after: &'a str,
+}
+
+impl OwnLine<'_> {
+    fn said(&self) -> String {
+        self.line.chars().take(SAID_MAX).collect()
+    }
+
+    /// The command, whatever follows its verb.
+    fn command(&self) -> Option<Command> {
+        let (verb, words) = self.words.split_first()?;
+        let known = known(verb)?;
+        let text = || {
+            let rest = self.line.splitn(3, char::is_whitespace).nth(2).unwrap_or_default();
+            format!("{rest}\n{}", self.after).trim().to_owned()
+        };
+        Some(match known.verb {
+            "retry" => Command::Retry,
+            "unblock" => Command::Unblock(text()),
+            "approve" => Command::Approve(text()),
+            "cancel" => Command::Cancel,
+            "pause" => Command::Pause(text()),
+            "resume" => Command::Resume,
+            "agent" => Command::Agent(words.first().copied().unwrap_or_default().to_owned()),
+            "budget" => Command::Budget(words.join(" ")),
+            "plan" => Command::Plan,
+            "explain" => Command::Explain,
+            "help" => Command::Help,
+            _not_in_the_list => return None,
+        })
+    }
+
+    /// The command, where no more words follow than it takes.
+    fn exact(&self) -> Option<Command> {
+        let takes = known(self.words.first()?)?.words;
+        takes.is_none_or(|most| self.words.len() - 1 <= most).then(|| self.command()).flatten()
+    }
+}
+
+/// An unknown verb is not taken for one that is known.
+fn known(verb: &str) -> Option<&'static Known> {
+    COMMANDS.iter().find(|known| known.verb.eq_ignore_ascii_case(verb))
+}
+
+/// The lines that begin with `/hob` and are the author's own words.
+fn own_lines(comment: &str) -> Vec<OwnLine<'_>> {
+    let begins = |line: &str| line.split_whitespace().next().is_some_and(is_call);
+    // Most comments have no command, and need not be read as Markdown.
+    if comment.len() > COMMENT_MAX || !comment.lines().any(begins) {
+        return Vec::new();
+    }
+    let own = own_words(comment);
+    let is_own = |at: usize| {
+        let before = own.partition_point(|range| range.start <= at);
+        before.checked_sub(1).and_then(|last| own.get(last)).is_some_and(|range| range.contains(&at))
+    };
+    let mut start = 0;
+    let mut lines = Vec::new();
+    for line in comment.split_inclusive('\n') {
+        let first = start + (line.len() - line.trim_start().len());
+        start += line.len();
+        if begins(line) && is_own(first) {
+            let (line, after) = (line.trim(), comment.get(start..).unwrap_or_default());
+            lines.push(OwnLine { line, words: line.split_whitespace().skip(1).collect(), after });
+        }
+    }
+    lines
+}
+
+/// The stretches of a comment that are shown as its author's words: neither quoted, nor code, nor raw HTML, nor
+/// the text of an image.
+fn own_words(comment: &str) -> Vec<Range<usize>> {
+    let (mut own, mut within) = (Vec::new(), 0_usize);
+    for (event, range) in Parser::new(comment).into_offset_iter() {
+        match event {
+            Event::Start(Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock | Tag::Image { .. }) => within += 1,
+            Event::End(TagEnd::BlockQuote(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::Image) => {
+                within = within.saturating_sub(1);
+            }
+            Event::Text(_) if within == 0 => own.push(range),
+            _ => {}
+        }
+    }
+    own
 }
 
 #[cfg(test)]
@@ -52,12 +251,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_that_is_not_known_is_told_from_plain_words() {
+    fn a_line_that_only_looks_like_a_command_is_told_apart() {
         for (comment, words) in [
-            ("/hob typo here", Some("/hob typo here")),
+            ("/hob unblokc use UTC", Some("/hob unblokc use UTC")),
             ("please\n /hob", Some("/hob")),
             ("/hob typo\n/hob retry", None),
             ("> /hob typo", None),
+            ("```\n/hob typo\n```", None),
             ("try /hob typo", None),
         ] {
             assert_eq!(unknown_command(comment).as_deref(), words, "{comment:?}");
@@ -65,25 +265,133 @@ mod tests {
     }
 
     #[test]
+    fn a_misspelt_command_is_answered_with_the_nearest() {
+        for (said, hint) in [
+            ("/hob retyr", "did you mean `/hob retry`?"),
+            ("/hob CANCLE", "did you mean `/hob cancel`?"),
+            ("/hob resum it", "did you mean `/hob resume`?"),
+            ("/hob bugdet 5", "did you mean `/hob budget`?"),
+            ("/hob \u{441}ancel", "did you mean `/hob cancel`?"),
+            ("/hob frobnicate", "`/hob help` lists them."),
+            ("/hob", "`/hob help` lists them."),
+        ] {
+            assert_eq!(unknown_command_reply(said), format!("`{said}` is no command of Hob's: {hint}"));
+        }
+        assert!(unknown_command_reply("/hob `x`").starts_with("`/hob 'x'` is no command"));
+    }
+
+    #[test]
+    fn every_command_of_the_list_is_known() {
+        for Known { verb, .. } in COMMANDS {
+            assert!(command_in(&format!("/hob {verb}")).is_some(), "{verb}");
+            assert!(command_in(&format!("/HOB {}", verb.to_uppercase())).is_some(), "{verb}");
+            assert!(command_list().contains(&format!("`/hob {verb}")), "{verb}");
+        }
+    }
+
+    #[test]
+    fn what_is_quoted_or_code_asks_nothing() {
+        for comment in [
+            "> /hob retry",
+            "> > /hob retry",
+            "> quoted\n/hob retry",
+            "```\n/hob retry\n```",
+            "```rust\r\n/hob retry\r\n```",
+            "~~~ sh\n/hob retry",
+            "````\n```\n/hob retry\n```\n````",
+            "- a list\n\n  ```\n  /hob retry\n  ```",
+            "    /hob retry",
+            "words\n\n\t/hob retry",
+            "`span\n/hob retry`",
+            "`/hob retry`",
+            "<!--\n/hob retry\n-->",
+            "<!--\n\n/hob retry\n\n-->",
+            "words <!-- a\n/hob retry -->",
+            "<pre>\n/hob retry\n</pre>",
+            "![a\n/hob retry](b.png)",
+            "[a]: b '\n/hob retry\n'",
+            "try /hob retry",
+            "/hobby retry",
+            "\u{ff0f}hob retry",
+            "/h\u{43e}b retry",
+            "/hob\u{200b} retry",
+            "\\/hob retry",
+        ] {
+            assert_eq!((asked_in(comment), asked_in_review(comment)), (None, None), "{comment:?}");
+        }
+        for comment in ["```\n/hob cancel\n```\n/hob retry", "> quoted\n\n/hob retry", "`a` and `b`\n/hob retry"] {
+            assert_eq!(command_in(comment), Some(Command::Retry), "{comment:?}");
+        }
+    }
+
+    #[test]
     fn a_command_stands_at_the_start_of_a_line() {
+        let text = str::to_owned;
         for (comment, command) in [
             ("/hob retry", Some(Command::Retry)),
             ("thanks!\n\n  /hob retry please", Some(Command::Retry)),
             (
                 "/hob unblock use UTC\nand keep the old name",
-                Some(Command::Unblock("use UTC\nand keep the old name".to_owned())),
+                Some(Command::Unblock(text("use UTC\nand keep the old name"))),
             ),
             ("/hob approve", Some(Command::Approve(String::new()))),
-            ("Fine.\n/hob approve but be quick", Some(Command::Approve("but be quick".to_owned()))),
+            ("Fine.\r\n/hob approve but be quick", Some(Command::Approve(text("but be quick")))),
             ("/HOB Cancel", Some(Command::Cancel)),
+            ("/hob\u{a0}cancel", Some(Command::Cancel)),
+            ("**All of it:\n/hob cancel**", None),
             ("/hob unblock", Some(Command::Unblock(String::new()))),
-            ("> /hob retry", None),
-            ("try /hob retry", None),
-            ("/hobby retry", None),
+            ("/hob pause until Monday", Some(Command::Pause(text("until Monday")))),
+            ("/hob resume", Some(Command::Resume)),
+            ("/hob agent  fast ", Some(Command::Agent(text("fast")))),
+            ("/hob budget $5\nnot more", Some(Command::Budget(text("$5")))),
+            ("/hob budget 5 USD", Some(Command::Budget(text("5 USD")))),
+            ("/hob plan", Some(Command::Plan)),
+            ("/hob explain", Some(Command::Explain)),
+            ("/hob help", Some(Command::Help)),
             ("/hob dance", None),
+            ("/hob", None),
             ("", None),
         ] {
             assert_eq!(command_in(comment), command, "{comment:?}");
+        }
+    }
+
+    #[test]
+    fn on_a_pull_request_other_words_ask_for_work() {
+        let known = |command| Some(AskedInReview::Command(Asked::Known(command)));
+        let unknown = |said: &str| Some(AskedInReview::Command(Asked::Unknown(said.to_owned())));
+        for (comment, asked) in [
+            ("/hob cancel", known(Command::Cancel)),
+            ("I see.\n/hob cancel", known(Command::Cancel)),
+            ("/hob cancel\nThis leads nowhere.", known(Command::Cancel)),
+            ("/hob cancel the second rename", Some(AskedInReview::Work)),
+            ("/hob help me to understand", Some(AskedInReview::Work)),
+            ("/hob pause until Monday", known(Command::Pause("until Monday".to_owned()))),
+            ("/hob agent fast", known(Command::Agent("fast".to_owned()))),
+            ("/hob agent names should be sorted", Some(AskedInReview::Work)),
+            ("/hob budget 5 USD", known(Command::Budget("5 USD".to_owned()))),
+            ("/hob budget of the test is too small", Some(AskedInReview::Work)),
+            ("/hob please rename x", Some(AskedInReview::Work)),
+            ("/hob please rename x\n/hob cancel", Some(AskedInReview::Work)),
+            ("/hob simplify", Some(AskedInReview::Work)),
+            ("/hob cancl", unknown("/hob cancl")),
+            ("/hob cancl it", Some(AskedInReview::Work)),
+            ("/hob", unknown("/hob")),
+            ("I see.\n/hob please rename x", None),
+            ("    /hob please rename x", None),
+            ("> /hob please rename x", None),
+            ("Fine.", None),
+        ] {
+            assert_eq!(asked_in_review(comment), asked, "{comment:?}");
+        }
+    }
+
+    #[test]
+    fn a_comment_of_a_megabyte_asks_nothing_and_a_long_one_takes_no_time() {
+        assert_eq!(asked_in(&format!("/hob retry\n{}", "x".repeat(1 << 20))), None);
+        for filler in ["`a`\n", "/hob x\n", "> ", "<!-- ", "[", "```\n", "*a", "![", "- ", "\r"] {
+            let long = format!("/hob retry\n\n{}", filler.repeat((COMMENT_MAX - 20) / filler.len()));
+            assert_eq!(command_in(&long), Some(Command::Retry), "{filler:?}");
         }
     }
 }

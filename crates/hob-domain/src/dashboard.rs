@@ -204,7 +204,7 @@ mod tests {
     }
 
     fn triggered(state: State) -> Record {
-        let trigger = Trigger { event: EventId(7), actor: "ann".into(), approved: String::new() };
+        let trigger = Trigger { event: EventId(7), actor: "ann".into(), approved: String::new(), at: None };
         Record { trigger: Some(trigger), ..record_at(state) }
     }
 

@@ -246,7 +246,7 @@ mod tests {
     }
 
     fn record(state: State) -> Record {
-        let trigger = Trigger { event: EventId(7), actor: "ann".into(), approved: String::new() };
+        let trigger = Trigger { event: EventId(7), actor: "ann".into(), approved: String::new(), at: None };
         Record { trigger: Some(trigger), ..record_at(state) }
     }
 
@@ -256,6 +256,8 @@ mod tests {
 
     fn view(number: u64, title: &str, record: Option<Record>) -> IssueView {
         IssueView {
+            comments: 0,
+            has_command_on_pull: false,
             number: IssueNumber(number),
             title: title.to_owned(),
             labels: Vec::new(),

@@ -2,9 +2,9 @@
 //! [`apply`](crate::apply)'s.
 
 use crate::{
-    ApprovalGrant, BlockReason, CheckTally, EventAnswer, Pause, PlanLog, PullNumber, Record, Recovery, Refusal,
-    Request, ReviewEvent, ReviewLog, RunPurpose, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking,
-    WorkerId, count, events_in_words,
+    AfterBudget, ApprovalGrant, BlockReason, CheckTally, ChosenAgent, EventAnswer, Login, Pause, PlanLog, PullNumber,
+    Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces,
+    Transition, Trigger, Unblocking, WorkerId, count, dollars, events_in_words,
 };
 
 impl Transition {
@@ -20,12 +20,7 @@ impl Transition {
             }
             Self::Unblock(unblocking) => unblocking.free(record),
             Self::Refuse(refusal) => refuse(record, refusal),
-            Self::RefusalShown => {
-                if let Some(refusal) = record.refused.as_mut() {
-                    refusal.at = now;
-                }
-                "released the lease".to_owned()
-            }
+            Self::RefusalShown => show_refusal(record, now),
             Self::StartAgent { agent, purpose, branch, base, session } => {
                 record.plan.under_way = purpose == RunPurpose::Plan;
                 (record.base_sha, record.session) = (Some(base), Some(session));
@@ -67,14 +62,18 @@ impl Transition {
                 (record.request, record.paused) = (None, None);
                 format!("resumed by {by}")
             }
+            Self::Follow { receipt, then } => {
+                record.commands.take(receipt);
+                then.change(record, now)
+            }
+            Self::ChooseAgent(agent) => choose_agent(record, agent),
+            Self::SetBudget { budget, then } => set_budget(record, budget, then),
+            Self::RequestPlan { by } => request_plan(record, by),
             Self::RetryNow { by } => {
                 record.retry_after = None;
                 format!("{by} asked to try again now")
             }
-            Self::Reject(pull) => {
-                record.blocked = Some(BlockReason::Rejected(pull).blocked(now));
-                format!("the pull request {pull} was closed without a merge")
-            }
+            Self::Reject(pull) => reject(record, pull, now),
             Self::ReturnToReview(pull) => {
                 record.blocked = None;
                 format!("the pull request {pull} is open again")
@@ -102,12 +101,13 @@ impl Unblocking {
             }
             ApprovalGrant::ProposedPlan => format!("the plan was approved by {}", answer.actor),
         };
-        (record.attempt, record.quota_pauses) = (0, 0);
-        record.review.allow_again();
-        (record.last_failure, record.blocked, record.proposed) = (None, None, None);
+        begin_anew(record);
         if record.pull_request.is_none() {
             // Work that passed its checks before the answer is not what is asked for now.
             record.head_sha = None;
+        }
+        if let Some(comment) = answer.comment {
+            record.commands.handle(comment);
         }
         if let Some(trigger) = record.trigger.as_mut() {
             trigger.approved = approved;
@@ -120,6 +120,38 @@ impl Unblocking {
     }
 }
 
+/// Whoever let a blocked issue go on gave it all of its attempts again.
+fn begin_anew(record: &mut Record) {
+    (record.attempt, record.quota_pauses) = (0, 0);
+    record.review.allow_again();
+    (record.last_failure, record.blocked, record.proposed) = (None, None, None);
+}
+
+fn choose_agent(record: &mut Record, agent: ChosenAgent) -> String {
+    let sentence = format!("{} chose the agent `{}`", agent.by, agent.name);
+    record.commands.agent = Some(agent);
+    sentence
+}
+
+/// The stage that plans reads it.
+fn request_plan(record: &mut Record, by: Login) -> String {
+    let sentence = format!("plan requested by {by}");
+    record.commands.wants_plan = Some(by);
+    sentence
+}
+
+fn set_budget(record: &mut Record, budget: SetBudget, then: AfterBudget) -> String {
+    let sentence = format!("{} set the issue's budget to {}", budget.by, dollars(budget.usd_micros));
+    record.commands.budget = Some(budget);
+    match then {
+        AfterBudget::Stay => sentence,
+        AfterBudget::Requeue => {
+            begin_anew(record);
+            format!("{sentence} and requeued it")
+        }
+    }
+}
+
 fn holder(record: &Record) -> &str {
     record.holder.as_ref().map_or("nobody", |holder| holder.worker.as_str())
 }
@@ -129,9 +161,10 @@ fn claim(record: &mut Record, trigger: Trigger, now: Timestamp) -> String {
         *record = asked_for_again(record);
     }
     // A retry is for what was approved: an edit since then shows.
-    let approved = record.trigger.take().filter(|old| old.event == trigger.event).map(|old| old.approved);
-    record.trigger = Some(match approved {
-        Some(approved) => Trigger { approved, ..trigger },
+    let known = record.trigger.take().filter(|old| old.event == trigger.event);
+    record.trigger = Some(match known {
+        // Commands that an earlier version followed have no mark: they do not begin to count now.
+        Some(Trigger { approved, at, .. }) => Trigger { approved, at, ..trigger },
         None => trigger,
     });
     start_attempt(record, now);
@@ -155,6 +188,18 @@ fn refuse(record: &mut Record, refusal: Refusal) -> String {
     let sentence = format!("refused: {}", refusal.reason);
     record.refused = Some(refusal);
     sentence
+}
+
+fn show_refusal(record: &mut Record, now: Timestamp) -> String {
+    if let Some(refusal) = record.refused.as_mut() {
+        refusal.at = now;
+    }
+    "released the lease".to_owned()
+}
+
+fn reject(record: &mut Record, pull: PullNumber, now: Timestamp) -> String {
+    record.blocked = Some(BlockReason::Rejected(pull).blocked(now));
+    format!("the pull request {pull} was closed without a merge")
 }
 
 fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {

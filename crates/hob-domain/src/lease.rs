@@ -21,8 +21,8 @@
 use std::time::Duration;
 
 use crate::{
-    Generation, Holder, IssueNumber, Nonce, PlanLog, RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp,
-    WorkerId,
+    CommandLog, Generation, Holder, IssueNumber, Nonce, PlanLog, RECORD_VERSION, Record, ReviewLog, Spend, State,
+    Timestamp, WorkerId,
 };
 
 /// Who wants a lease, when and for how long.
@@ -132,6 +132,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         attempts_ever: 0,
         round: 0,
         review: ReviewLog::default(),
+        commands: CommandLog::default(),
         retry_after: None,
         last_failure: None,
         blocked: None,

@@ -11,6 +11,7 @@ mod change_text;
 mod checklist;
 mod code_owners;
 mod command;
+mod command_log;
 mod commit_identity;
 mod conflict;
 mod dashboard;
@@ -20,6 +21,8 @@ mod denied;
 mod effect;
 mod ending;
 mod evidence;
+mod explanation;
+mod follow;
 mod ids;
 mod inert;
 mod job_log;
@@ -54,6 +57,7 @@ mod state;
 mod text;
 mod transition;
 mod trust;
+mod usd;
 mod wait;
 mod ways;
 mod work_plan;
@@ -61,13 +65,16 @@ mod work_plan;
 pub use approval::{Impact, Proposed};
 pub use blocked::{BlockKind, BlockReason, Blocked};
 pub use brief::{BriefParts, brief};
-pub use budget::{Allowance, Budget, Budgets, Exhausted};
+pub use budget::{Allowance, Budget, BudgetAdvice, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound, shown_path};
 pub use change_text::{ChangeText, is_declined};
 pub use checklist::{Checklist, ChecklistStep, StepState};
-
 pub use code_owners::code_owners;
-pub use command::{Command, command_in, unknown_command};
+pub use command::{
+    Asked, AskedInReview, Command, asked_in, asked_in_review, command_in, command_list, unknown_command,
+    unknown_command_reply,
+};
+pub use command_log::{ChosenAgent, CommandLog, CommandVerdict, Receipt, SetBudget};
 pub use commit_identity::{CommitIdentity, noreply_email};
 pub use conflict::{Conflict, ConflictKind};
 pub use dashboard::{
@@ -78,6 +85,8 @@ pub use dashboard_text::{Board, dashboard_text};
 pub use denied::denied_advice;
 pub use ending::Ending;
 pub use evidence::{CheckExit, CheckResult, CheckRun, Evidence, Verdict};
+pub use explanation::explanation;
+pub use follow::{FollowRules, GivenCommand, follow};
 pub use ids::{
     ActionMark, CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName,
     RunId, Sha, Timestamp, WorkerId,
@@ -110,7 +119,7 @@ pub use repository::{
 pub use retry::{FailureClass, failure_mark};
 pub use review::{
     EventAnswer, ForgeCheck, ForgeCheckState, MergeState, PullFacts, ReviewEvent, ReviewLog, ReviewRules, RoundKind,
-    Said, due, events_in_words, is_request,
+    Said, due, events_in_words,
 };
 pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by};
 pub use run::{Outcome, Progress, RunPurpose, RunReport, RunRequest};
@@ -121,7 +130,8 @@ pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};
 pub use spend::{Spend, dollars};
 pub use state::{Recovery, State};
 pub use text::{clip, quiet, terminal, title, visible};
-pub use transition::{ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply};
+pub use transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply};
 pub use trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, approved_hash, latest};
+pub use usd::{UnreadableAmount, usd_micros};
 pub use wait::WaitReason;
 pub use work_plan::{NoPlan, PlanFirst, PlanLog, WorkPlan};

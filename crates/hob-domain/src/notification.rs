@@ -169,7 +169,7 @@ mod tests {
 
     fn asked(question: &str, when: i64) -> Record {
         let working = Record {
-            trigger: Some(Trigger { event: EventId(7), actor: "ann".into(), approved: String::new() }),
+            trigger: Some(Trigger { event: EventId(7), actor: "ann".into(), approved: String::new(), at: None }),
             ..record_at(State::InProgress)
         };
         let reason = BlockReason::Question { question: question.to_owned() };

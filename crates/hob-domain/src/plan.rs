@@ -263,16 +263,22 @@ fn ended(issue: &IssueView, record: &Record) -> Decision {
 
 fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Decision {
     if let Some(pause) = &record.paused {
+        if has_news(issue, record) && !left_behind(record) {
+            return Decision::Act(Action::SeekCommand);
+        }
         let paused = Decision::Wait(WaitReason::Paused(pause.clone()));
         return repaired(issue, record, rules).unwrap_or(paused);
     }
     let waits = match (&record.refused, record.retry_after) {
         (Some(refusal), _) if issue.updated_at <= refusal.at => WaitReason::Refused(refusal.reason.clone()),
         (_, Some(until)) if until > now => {
-            if has_news(issue, record) {
+            if has_news(issue, record) && !left_behind(record) {
                 return Decision::Act(Action::SeekCommand);
             }
             WaitReason::RetryAfter { until, why: record.last_failure.clone().unwrap_or_default() }
+        }
+        _ if !issue.blockers.is_empty() && has_news(issue, record) && !left_behind(record) => {
+            return Decision::Act(Action::SeekCommand);
         }
         _ if !issue.blockers.is_empty() => WaitReason::BlockedBy(issue.blockers.clone()),
         _ => return Decision::Act(Action::Claim),
@@ -297,7 +303,10 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
                 None => match work() {
                     Some(rework) => Decision::Act(rework),
                     None if has_news(issue, record) => Decision::Act(Action::SeekCommand),
-                    None => Decision::Wait(WaitReason::InReview(number)),
+                    None => Decision::Wait(match &record.paused {
+                        Some(pause) => WaitReason::Paused(pause.clone()),
+                        None => WaitReason::InReview(number),
+                    }),
                 },
             }
         }
@@ -315,9 +324,10 @@ fn blocked(issue: &IssueView, record: &Record) -> Decision {
     })
 }
 
-/// Whether anything happened on the issue since Hob wrote to its ledger last.
+/// Whether anything happened on the issue since Hob wrote to its ledger last, or somebody gave a command on its pull request.
 fn has_news(issue: &IssueView, record: &Record) -> bool {
-    issue.updated_at > record.renewed_at
+    let has_new_comment = record.commands.comments.is_some_and(|known| known != issue.comments);
+    has_new_comment || issue.updated_at > record.renewed_at || issue.has_command_on_pull
 }
 
 fn repaired(issue: &IssueView, record: &Record, rules: &PlanRules) -> Option<Decision> {
@@ -379,10 +389,12 @@ mod tests {
             status: IssueStatus::Open,
             created_at: at(0),
             updated_at: at(0),
+            comments: 0,
             record,
             blockers: Vec::new(),
             pull: None,
             review: None,
+            has_command_on_pull: false,
         }
     }
 
@@ -662,6 +674,15 @@ mod tests {
         let waiting = Record { retry_after: Some(at(NOW + 1)), ..record(State::Ready) };
         let waiting = IssueView { labels: vec!["code".to_owned()], record: Some(waiting), ..news(State::Ready) };
         assert_eq!(decided(waiting), Decision::Act(Action::SeekCommand));
+        // A comment that came while the ledger moved on is told by the number of comments alone.
+        for (known, comments, looks) in [(None, 3, false), (Some(3), 3, false), (Some(2), 3, true)] {
+            let mut record = record(State::InReview);
+            record.commands.comments = known;
+            let view = IssueView { updated_at: at(0), comments, record: Some(record), ..news(State::InReview) };
+            assert_eq!(decided(view) == Decision::Act(Action::SeekCommand), looks, "{known:?} of {comments}");
+        }
+        let on_pull = IssueView { updated_at: at(0), has_command_on_pull: true, ..news(State::InReview) };
+        assert_eq!(decided(on_pull), Decision::Act(Action::SeekCommand));
     }
 
     #[test]

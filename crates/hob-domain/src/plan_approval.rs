@@ -37,7 +37,8 @@ mod tests {
         let mut record = record_at(State::Blocked);
         record.blocked = Some(reason.blocked(Timestamp::UNIX_EPOCH));
         record.plan.proposed = Some(plan());
-        record.trigger = Some(Trigger { event: EventId(1), actor: "ann".into(), approved: "text".to_owned() });
+        record.trigger =
+            Some(Trigger { event: EventId(1), actor: "ann".into(), approved: "text".to_owned(), at: None });
         record
     }
 
@@ -57,7 +58,8 @@ mod tests {
         record.approve_plan();
         assert_eq!(record.approved_plan(), Some(&plan()));
         let mut edited = record.clone();
-        edited.trigger = Some(Trigger { event: EventId(1), actor: "ann".into(), approved: "other".to_owned() });
+        edited.trigger =
+            Some(Trigger { event: EventId(1), actor: "ann".into(), approved: "other".to_owned(), at: None });
         assert_eq!(edited.approved_plan(), None);
         record.plan.proposed = Some(WorkPlan { summary: String::new(), ..plan() });
         assert_eq!(record.approved_plan(), None);

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    ActionMark, BlockKind, Blocked, Checklist, CommentId, Entered, EventId, Generation, IssueNumber, Login, Nonce,
-    PlanLog, Proposed, PullNumber, ReviewLog, RunId, Sha, Spend, State, Timestamp, WorkerId,
+    ActionMark, BlockKind, Blocked, Checklist, CommandLog, CommentId, Entered, EventId, Generation, IssueNumber, Login,
+    Nonce, PlanLog, Proposed, PullNumber, ReviewLog, RunId, Sha, Spend, State, Timestamp, WorkerId,
 };
 
 /// Actions that the ledger remembers as allowed; the oldest is forgotten first.
@@ -86,6 +86,9 @@ pub struct Trigger {
     pub actor: Login,
     /// SHA-256 of the title and the body as they were at the claim.
     pub approved: String,
+    /// When the label was put on: commands count since then. None in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
 }
 
 /// Why the latest trigger was not accepted.
@@ -214,6 +217,9 @@ pub struct Record {
     /// Left alone until it is resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<Pause>,
+    /// What people asked in commands.
+    #[serde(default, skip_serializing_if = "CommandLog::is_empty")]
+    pub commands: CommandLog,
     /// The one pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<PullNumber>,
@@ -280,6 +286,11 @@ impl Record {
         self.approved.push(mark);
         let over = self.approved.len().saturating_sub(APPROVED_MAX);
         drop(self.approved.drain(..over));
+    }
+
+    /// Since when commands in comments count.
+    pub fn commands_since(&self) -> Timestamp {
+        self.trigger.as_ref().and_then(|trigger| trigger.at).unwrap_or(self.claimed_at)
     }
 
     /// Whether somebody asked for a pause and nobody has paused it yet.
@@ -413,7 +424,7 @@ mod tests {
             pull_request: Some(PullNumber(5)),
             status_comment: Some(CommentId(6)),
             session: Some(RunId(text())),
-            trigger: Some(Trigger { event: EventId(7), actor: ann(), approved: text() }),
+            trigger: Some(Trigger { event: EventId(7), actor: ann(), approved: text(), at: None }),
             checks: Some(CheckTally { passed: 1, run: 2 }),
             checklist: Some(checklist()),
             ..record_at(State::Blocked)

@@ -1,7 +1,7 @@
 //! The one status comment of an issue, and Hob's replies to other comments.
 
 use crate::{
-    BlockKind, Blocked, Budget, Checklist, CommentId, Record, Spend, State, clip, count, inert, inert_line,
+    BlockKind, Blocked, Budgets, Checklist, CommentId, Record, Spend, State, clip, count, inert, inert_line,
     markup::{code_span, folded, line, person},
     pull_report::BODY_MAX,
     ways::ways,
@@ -31,8 +31,8 @@ pub struct StatusRules<'a> {
     pub trigger: &'a str,
     /// The label of a blocked issue.
     pub blocked: &'a str,
-    /// The budget of the issue's whole life.
-    pub budget: Budget,
+    /// The budgets that the settings give.
+    pub budgets: Budgets,
     /// The share of it at which people are warned.
     pub soft: f64,
     /// The repository's page on the forge.
@@ -61,10 +61,11 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
     let mut more = Vec::new();
     if let Some(blocked) = blocked {
         text.push_str(&asked(record, blocked));
-        let used_up = rules.budget.left(record.spend).err().filter(|_| blocked.kind != BlockKind::BudgetSpent);
+        let budget = rules.budgets.of_issue(&record.commands);
+        let used_up = budget.left(record.spend).err().filter(|_| blocked.kind != BlockKind::BudgetSpent);
         if let Some(exhausted) = used_up {
-            let setting = exhausted.setting_of_issue();
-            line(&mut text, &format!("\nThe issue's budget is used up: before an answer can help, raise `{setting}`."));
+            let raise = rules.budgets.advice(&exhausted, &record.commands).raise;
+            line(&mut text, &format!("\nThe issue's budget is used up: before an answer can help, {raise}."));
         }
         let ways = ways(blocked.kind, record, rules.blocked);
         line(&mut text, &format!("\n{}", ways.first));
@@ -117,7 +118,7 @@ fn facts(record: &Record, rules: &StatusRules<'_>) -> String {
         let verb = if checks.run == 1 { "passes" } else { "pass" };
         facts.push(format!("{} of {} {verb}", checks.passed, count(checks.run, "check")));
     }
-    let used = rules.budget.used(record.spend);
+    let used = rules.budgets.of_issue(&record.commands).used(record.spend);
     if used >= rules.soft && used > 0.0 && record.state != State::Done {
         facts.push(format!("**{:.0}% of the issue's budget is used**", (used * 100.0).floor()));
     }
@@ -151,7 +152,7 @@ fn headline(record: &Record) -> String {
     if let Some(pause) = record.paused.as_ref().filter(|_| record.state != State::Done) {
         let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", inert_line(&pause.reason)) };
         return format!(
-            "**Paused** by {}{why}: Hob leaves it alone until `hob resume {}`.",
+            "**Paused** by {}{why}: Hob leaves it alone until `/hob resume` in a comment, or `hob resume {}`.",
             person(&pause.by),
             record.issue
         );
@@ -204,11 +205,12 @@ mod tests {
     }
 
     fn rules() -> StatusRules<'static> {
-        let budget = Budget { usd_micros: Some(5_000_000), ..Budget::default() };
+        let issue = crate::Budget { usd_micros: Some(5_000_000), ..crate::Budget::default() };
+        let budgets = Budgets { issue, issue_usd_max: issue.usd_micros, ..Budgets::default() };
         StatusRules {
             trigger: "code",
             blocked: "blocked",
-            budget,
+            budgets,
             soft: 0.8,
             repo_url: "https://example.org/acme/site",
             checklist: None,
@@ -240,11 +242,13 @@ mod tests {
             blocked: Some(reason.blocked(Timestamp::UNIX_EPOCH)),
             ..record(State::Blocked)
         };
-        let says = "The issue's budget is used up: before an answer can help, raise `limits.usd_per_issue`.";
+        let says =
+            "The issue's budget is used up: before an answer can help, raise `limits.usd_per_issue` in Hob's settings.";
         let failed = crate::BlockReason::AgentFailed { failure: "out of ideas".to_owned() };
         assert!(status_body(&blocked(failed), &rules()).contains(says));
         let exhausted = crate::Exhausted::Money(5_000_000);
-        let spent = crate::BlockReason::IssueBudget { exhausted, bill: Spend::default() };
+        let advice = rules().budgets.advice(&exhausted, &Default::default());
+        let spent = crate::BlockReason::IssueBudget { exhausted, bill: Spend::default(), advice };
         assert!(!status_body(&blocked(spent), &rules()).contains(says), "its reason says so");
     }
 
@@ -252,7 +256,7 @@ mod tests {
     fn a_pause_says_who_and_how_it_goes_on() {
         let pause = Pause { by: "ann".into(), since: Timestamp::UNIX_EPOCH, reason: "after the release".to_owned() };
         let body = status_body(&Record { paused: Some(pause), ..record(State::Ready) }, &rules());
-        assert!(body.contains("**Paused** by `ann` (after the release): Hob leaves it alone until `hob resume 7`."));
+        assert!(body.contains("**Paused** by `ann` (after the release): Hob leaves it alone until `/hob resume` in a comment, or `hob resume 7`."));
     }
 
     #[test]
@@ -383,7 +387,7 @@ mod tests {
 
         == paused
         <!-- hob:status -->
-        **Paused** by `ann` (after the release): Hob leaves it alone until `hob resume 7`.
+        **Paused** by `ann` (after the release): Hob leaves it alone until `/hob resume` in a comment, or `hob resume 7`.
 
         == assigned
         <!-- hob:status -->

@@ -52,11 +52,6 @@ pub enum ReviewEvent {
     Ejected(Timestamp),
 }
 
-/// Whether a comment in a pull request's conversation is for Hob: it begins with `/hob`.
-pub fn is_request(body: &str) -> bool {
-    body.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("/hob"))
-}
-
 /// What starts a round, as its limit counts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -276,6 +271,8 @@ pub struct PullFacts {
     pub checks: Vec<ForgeCheck>,
     /// When the merge queue last took it out for what work on it can mend.
     pub ejected: Option<Timestamp>,
+    /// Whether somebody who is authorized gave a command in the conversation that nobody followed.
+    pub has_command: bool,
 }
 
 /// The settings that rounds depend on.
@@ -362,7 +359,15 @@ mod tests {
 
     fn facts() -> PullFacts {
         let (head, base) = (Sha::from("h"), Sha::from("b"));
-        PullFacts { head, base, merge: MergeState::Fits, said: Vec::new(), checks: Vec::new(), ejected: None }
+        PullFacts {
+            head,
+            base,
+            merge: MergeState::Fits,
+            said: Vec::new(),
+            checks: Vec::new(),
+            ejected: None,
+            has_command: false,
+        }
     }
 
     fn said(events: &[(ReviewEvent, i64)]) -> PullFacts {

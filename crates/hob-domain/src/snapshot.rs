@@ -48,6 +48,8 @@ pub struct IssueView {
     pub created_at: Timestamp,
     /// When anything about it last changed.
     pub updated_at: Timestamp,
+    /// How many comments it has.
+    pub comments: u64,
     /// The tip of its ledger.
     pub record: Option<Record>,
     /// Open issues that it waits for.
@@ -58,4 +60,6 @@ pub struct IssueView {
     pub is_dashboard: bool,
     /// What stands on its open pull request, where it is in review.
     pub review: Option<PullFacts>,
+    /// Whether somebody who is authorized gave a command on its pull request that nobody followed, where nobody works on it.
+    pub has_command_on_pull: bool,
 }

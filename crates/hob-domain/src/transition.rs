@@ -10,9 +10,9 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, BlockReason, CheckTally, Checklist, CommentId, Ending, Entered, EventAnswer, Login, NotifyEvent, Pause,
-    PullNumber, Record, Recovery, Refusal, Request, ReviewEvent, RunId, RunPurpose, Sha, Spend, State, Timestamp,
-    Trigger, WorkerId,
+    Answer, BlockReason, CheckTally, Checklist, ChosenAgent, CommentId, Ending, Entered, EventAnswer, Login,
+    NotifyEvent, Pause, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent, RunId, RunPurpose,
+    SetBudget, Sha, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -116,6 +116,27 @@ pub enum Transition {
         /// What is said, each once.
         answers: Vec<EventAnswer>,
     },
+    /// A command in a comment takes effect, and its comment is to get this receipt.
+    Follow {
+        /// The receipt.
+        receipt: Receipt,
+        /// The effect.
+        then: Box<Self>,
+    },
+    /// A command chooses the agent of the next attempts.
+    ChooseAgent(ChosenAgent),
+    /// A command sets the issue's budget in money.
+    SetBudget {
+        /// The budget.
+        budget: SetBudget,
+        /// What becomes of the issue.
+        then: AfterBudget,
+    },
+    /// A command asks for a plan before the work.
+    RequestPlan {
+        /// Who asked.
+        by: Login,
+    },
     /// The wait before the next attempt is over.
     RetryNow {
         /// Who asked.
@@ -145,6 +166,15 @@ pub struct Unblocking {
     pub grant: ApprovalGrant,
     /// SHA-256 of the title and the body as the person saw them.
     pub approved: String,
+}
+
+/// What becomes of an issue whose budget is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AfterBudget {
+    /// It stays where it is.
+    Stay,
+    /// It was blocked for its used-up budget, and is requeued.
+    Requeue,
 }
 
 /// Whether an answer approves the action that waits for approval.
@@ -194,6 +224,12 @@ pub enum Note {
     Failure(String),
     /// The branch is on the forge.
     Pushed,
+    /// The comment of a command has its receipt.
+    Receipted(CommentId),
+    /// Somebody looked for commands when the issue had so many comments.
+    Looked(u64),
+    /// Hob wrote a comment on the issue.
+    Commented,
     /// The agent said that the model's quota is used up.
     QuotaPause,
     /// The question has reached somebody.
@@ -230,6 +266,8 @@ impl Record {
             Note::Spend(spend) => self.spend = self.spend + spend,
             Note::Proven(head) => self.head_sha = Some(head),
             Note::Failure(mark) => self.stalled = Some(mark),
+            Note::Looked(comments) => self.commands.comments = Some(comments),
+            Note::Commented => self.commands.comments = self.commands.comments.map(|comments| comments + 1),
             Note::QuotaPause => self.quota_pauses = self.quota_pauses.saturating_add(1),
             Note::Pushed => self.pushed = true,
             Note::Checklist(checklist) => self.checklist = Some(checklist),
@@ -245,6 +283,7 @@ impl Record {
                     entered.notified = true;
                 }
             }
+            Note::Receipted(comment) => self.commands.receipts.retain(|receipt| receipt.comment != comment),
         }
     }
 
@@ -281,6 +320,10 @@ impl Transition {
             Self::Rework { .. } => "rework",
             Self::Rerun { .. } => "rerun",
             Self::Answer { .. } => "answer",
+            Self::Follow { .. } => "follow",
+            Self::ChooseAgent(_) => "choose agent",
+            Self::SetBudget { .. } => "set budget",
+            Self::RequestPlan { .. } => "request plan",
             Self::RetryNow { .. } => "retry now",
             Self::Reject(_) => "reject",
             Self::ReturnToReview(_) => "return to review",
@@ -316,6 +359,10 @@ impl Transition {
             Self::Rework { .. } => (state == InReview && record.pull_request.is_some()).then_some(Assigned),
             Self::Rerun { .. } => (state == InReview).then_some(InReview),
             Self::Answer { .. } => (state == InProgress && record.review.is_under_way()).then_some(InProgress),
+            Self::Follow { then, .. } => then.leads_to(record),
+            Self::ChooseAgent(_) | Self::RequestPlan { .. } => (state != Done).then_some(state),
+            Self::SetBudget { then: AfterBudget::Stay, .. } => (state != Done).then_some(state),
+            Self::SetBudget { then: AfterBudget::Requeue, .. } => (state == Blocked).then_some(Ready),
             Self::RetryNow { .. } => (state == Ready).then_some(Ready),
             Self::Reject(_) => (state == InReview).then_some(Blocked),
             Self::ReturnToReview(_) => matches!(state, Blocked | Done).then_some(InReview),
@@ -349,7 +396,7 @@ mod tests {
     }
 
     fn trigger(event: u64, approved: &str) -> Trigger {
-        Trigger { event: EventId(event), actor: "ann".into(), approved: approved.to_owned() }
+        Trigger { event: EventId(event), actor: "ann".into(), approved: approved.to_owned(), at: None }
     }
 
     fn unblocking(grant: ApprovalGrant) -> Unblocking {
@@ -389,6 +436,9 @@ mod tests {
         let take_over = |recovery| Transition::TakeOver { recovery, from: None };
         let failure = || "no".to_owned();
         let request = Request { control: Control::Pause, by: "ann".into(), at: now(), reason: String::new() };
+        let receipt =
+            Receipt { comment: CommentId(5), pull: None, verdict: crate::CommandVerdict::Followed, says: None };
+        let follow = |then| Transition::Follow { receipt: receipt.clone(), then: Box::new(then) };
         let mut table = vec![
             (Transition::Claim { trigger: trigger(1, "x") }, to(&[Ready, Done], Assigned)),
             (take_over(Recovery::Resume), to(&[Assigned, InProgress, InReview], Assigned)),
@@ -422,6 +472,7 @@ mod tests {
                 [to(&[Ready, Assigned, InProgress], Ready), same(&[InReview, Blocked])].concat(),
             ),
             (Transition::RetryNow { by: "ann".into() }, same(&[Ready])),
+            (follow(Transition::RetryNow { by: "bob".into() }), same(&[Ready])),
             (Transition::Reject(PullNumber(9)), to(&[InReview], Blocked)),
             (Transition::ReturnToReview(PullNumber(9)), to(&[Blocked, Done], InReview)),
             (Transition::Rebuild(traces(false, false)), to(&[Ready], Ready)),
@@ -472,6 +523,7 @@ mod tests {
         claim | claimed by w, generation 1
         continue | unblocked by ann; claimed by w, generation 1
         finish | finished: the issue was closed
+        follow | bob asked to try again now
         pause | paused by ann
         postpone | postponed, work resumes after 00:16:40 UTC: no
         publish | opened the pull request 9

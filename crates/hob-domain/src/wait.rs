@@ -110,7 +110,11 @@ impl std::fmt::Display for WaitReason {
             }
             Self::Paused(pause) => {
                 let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", pause.reason) };
-                write!(f, "{} paused it{why}; `hob resume` with its number resumes it", pause.by)
+                write!(
+                    f,
+                    "{} paused it{why}; `/hob resume` in a comment, or `hob resume` with its number, resumes it",
+                    pause.by
+                )
             }
             Self::InReview(pull) => write!(f, "its pull request #{pull} waits for a review"),
             Self::Full(full) => full.fmt(f),

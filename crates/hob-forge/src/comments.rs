@@ -1,7 +1,7 @@
 //! Comments: read for answers, written for the one status comment.
 
 use chrono::SecondsFormat;
-use hob_domain::{Actor, CommentId, IssueNumber, Timestamp};
+use hob_domain::{Actor, CommentId, IssueNumber, Note, Timestamp};
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -23,6 +23,8 @@ pub struct Comment {
     pub body: String,
     /// When it was written.
     pub created_at: Timestamp,
+    /// Whether it was changed since.
+    pub is_edited: bool,
 }
 
 /// What Hob shows on a comment that is meant for it.
@@ -49,6 +51,7 @@ struct CommentWire {
     user: Option<UserWire>,
     body: Option<String>,
     created_at: Timestamp,
+    updated_at: Option<Timestamp>,
 }
 
 impl From<CommentWire> for Comment {
@@ -58,6 +61,7 @@ impl From<CommentWire> for Comment {
             author: wire.user.map(Actor::from),
             body: wire.body.unwrap_or_default(),
             created_at: wire.created_at,
+            is_edited: wire.updated_at.is_some_and(|updated| updated > wire.created_at),
         }
     }
 }
@@ -111,6 +115,9 @@ impl Comments<'_> {
             .forge
             .create_held(lease, (Method::POST, &path), &json!({ "body": body }), IssuesWrite.to(&what))
             .await?;
+        if on == lease.issue() {
+            lease.note(Note::Commented).await;
+        }
         Ok(made.id)
     }
 

@@ -197,9 +197,12 @@ impl Ledger<'_> {
             lease.lost().cancel();
             return Err(lost.into());
         }
-        // Only a request is written beside the holder; what the holder noted since its last write is in its own record.
+        // Only a request is written beside the holder; what the holder noted since its last write is in its own record. Its
+        // own write of a command may have been cut off.
         if found.request.is_some() {
-            lease.set(Holding { tip: tip.commit, record: Record { request: found.request, ..mine.record }, ..mine });
+            let commands = mine.record.commands.clone().with_written(&found.commands);
+            let record = Record { request: found.request, commands, ..mine.record };
+            lease.set(Holding { tip: tip.commit, record, ..mine });
         }
         Ok(())
     }
@@ -298,7 +301,8 @@ impl Ledger<'_> {
                 still_mine(&found, &mine.record)?;
                 // A request that came meanwhile stays in the ledger until it is obeyed.
                 let request = found.request.filter(|request| mine.record.request.as_ref() != Some(request));
-                let record = Record { request: request.or_else(|| record.request.clone()), ..record };
+                let commands = record.commands.clone().with_written(&found.commands);
+                let record = Record { request: request.or_else(|| record.request.clone()), commands, ..record };
                 self.advance(Some(&tip.commit), &mine.tree, record, sentence).await
             }
             result => result,

@@ -8,14 +8,14 @@
 use std::{collections::HashMap, sync::atomic::Ordering};
 
 use hob_domain::{
-    Actor, ForgeCheckState, Login, MergeState, OWN_MARK, PullNumber, PullStatus, ReviewEvent, Said, Sha, Timestamp,
-    is_request,
+    Actor, CommentId, ForgeCheckState, Login, MergeState, OWN_MARK, PullNumber, PullStatus, ReviewEvent, Said, Sha,
+    Timestamp,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    ForgeError, Pull, Pulls,
+    Comment, ForgeError, Pull, Pulls,
     TokenPermission::PullRequestsRead,
     edits::EditorWire,
     head_checks::{run_state, status_state},
@@ -31,7 +31,7 @@ const FIELDS: &str = "fragment facts on PullRequest { number state url updatedAt
     reviewThreads(last: 100) { pageInfo { hasPreviousPage } nodes { isResolved resolvedBy { login } \
         comments(last: 20) { pageInfo { hasPreviousPage } nodes { fullDatabaseId createdAt body \
             author { login __typename } } } } } \
-    comments(last: 50) { nodes { fullDatabaseId createdAt body author { login __typename } } } \
+    comments(last: 100) { pageInfo { hasPreviousPage } nodes { fullDatabaseId createdAt updatedAt body author { login __typename } } } \
     timelineItems(last: 1, itemTypes: [REMOVED_FROM_MERGE_QUEUE_EVENT]) { nodes { \
         ... on RemovedFromMergeQueueEvent { createdAt reason } } } \
     statusCheckRollup { contexts(first: 100) { nodes { __typename ... on CheckRun { name status conclusion } \
@@ -44,8 +44,10 @@ pub struct OpenPull {
     pub pull: Pull,
     /// When something was last written or pushed to it. A check that ends changes nothing here.
     pub updated_at: Timestamp,
-    /// What people said that may ask for work, with who said it; none where the account is gone.
+    /// What people said in reviews and on lines, with who said it; none where the account is gone.
     pub said: Vec<(Option<Actor>, Said)>,
+    /// The comments in its conversation.
+    pub comments: Vec<Comment>,
     /// The latest of each check on its head, by name.
     pub checks: Vec<(String, ForgeCheckState)>,
     /// When it last left the merge queue for a reason that work on it can mend, and that reason.
@@ -115,8 +117,21 @@ struct PersonWire {
 struct CommentWire {
     full_database_id: Id,
     created_at: Timestamp,
+    updated_at: Option<Timestamp>,
     body: String,
     author: Option<EditorWire>,
+}
+
+impl From<CommentWire> for Comment {
+    fn from(wire: CommentWire) -> Self {
+        Self {
+            id: CommentId(wire.full_database_id.0),
+            author: wire.author.map(Actor::from),
+            body: wire.body,
+            created_at: wire.created_at,
+            is_edited: wire.updated_at.is_some_and(|updated| updated > wire.created_at),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -201,10 +216,6 @@ impl PullWire {
                 said.push((remark.author.map(Actor::from), Said { event, at: remark.created_at }));
             }
         }
-        for comment in self.comments.nodes.drain(..).flatten().filter(|comment| is_request(&comment.body)) {
-            let event = ReviewEvent::Comment(comment.full_database_id.0);
-            said.push((comment.author.map(Actor::from), Said { event, at: comment.created_at }));
-        }
         said
     }
 
@@ -212,8 +223,10 @@ impl PullWire {
         let threads_are_whole = |thread: &Option<ThreadWire>| thread.as_ref().is_none_or(|one| one.comments.has_all());
         let is_whole = self.reviews.as_ref().is_none_or(List::has_all)
             && self.review_threads.has_all()
+            && self.comments.has_all()
             && self.review_threads.nodes.iter().all(threads_are_whole);
         let said = self.said(own);
+        let comments = self.comments.nodes.drain(..).flatten().map(Comment::from).collect();
         let contexts = self.status_check_rollup.map(|rollup| rollup.contexts.nodes).unwrap_or_default();
         let removals = self.timeline_items.map(|items| items.nodes).unwrap_or_default();
         let removal = removals.into_iter().flatten().next();
@@ -241,6 +254,7 @@ impl PullWire {
             pull,
             updated_at: self.updated_at,
             said,
+            comments,
             checks: contexts.into_iter().flatten().filter_map(ContextWire::into_check).collect(),
             ejected: removal.and_then(|removal| Some((removal.created_at, removal.reason?))).filter(is_mendable),
             is_whole,
@@ -343,7 +357,7 @@ mod tests {
                 thread(person("ann", "User"), &[comment(5, ann(), "B.")]),
                 thread(person("hob", "User"), &[comment(6, Value::Null, "C.")]),
             ] },
-            "comments": { "nodes": [comment(8, ann(), "/hob shorter"), comment(9, ann(), "Nice.")] },
+            "comments": { "pageInfo": { "hasPreviousPage": false }, "nodes": [comment(8, ann(), "/hob shorter"), comment(9, ann(), "Nice.")] },
             "timelineItems": { "nodes": [] },
             "statusCheckRollup": { "contexts": { "nodes": [
                 { "__typename": "CheckRun", "name": "a", "status": "COMPLETED", "conclusion": "FAILURE" },

@@ -2,16 +2,34 @@
 
 use std::sync::Arc;
 
-use hob_agent::{AgentBackend, AgentError, Registry};
+use hob_agent::{AgentBackend, AgentError, AgentParts, Registry};
 use hob_config::RepositorySettings;
 use hob_domain::FailureClass;
 
 use crate::Worker;
 
-/// The agent that works: the flag's, else the label's, else the repository's, else the process's.
-pub(super) fn agent_name<'a>(worker: &'a Worker, label: Option<&'a str>, rules: &'a RepositorySettings) -> &'a str {
-    let chosen = worker.agent.as_deref().or(label).or(rules.agent.as_deref());
+/// The agent that works: the flag's, else the one chosen for the issue, else the repository's, else the process's.
+pub(super) fn agent_name<'a>(worker: &'a Worker, of_issue: Option<&'a str>, rules: &'a RepositorySettings) -> &'a str {
+    let chosen = worker.agent.as_deref().or(of_issue).or(rules.agent.as_deref());
     chosen.unwrap_or(&worker.settings.agent.default)
+}
+
+/// The names of the agents that are set up, in Hob's settings or the repository's.
+pub(super) fn agent_names(worker: &Worker, rules: &RepositorySettings) -> Vec<String> {
+    Registry::new(parts(worker, rules)).map(|registry| registry.names()).unwrap_or_default()
+}
+
+/// What agents are made from.
+fn parts(worker: &Worker, rules: &RepositorySettings) -> AgentParts {
+    let mut parts = worker.agents.clone();
+    // What whoever runs Hob calls by a name stays what it is, whatever a repository calls so.
+    for (name, settings) in &rules.agents {
+        parts.agents.entry(name.clone()).or_insert_with(|| settings.clone());
+    }
+    for (name, recipe) in &rules.recipes {
+        parts.recipes.entry(name.clone()).or_insert_with(|| recipe.clone());
+    }
+    parts
 }
 
 /// Builds the agent `name` from the settings of whoever runs Hob and of the repository.
@@ -23,14 +41,7 @@ pub(super) async fn build_agent(
     rules: &RepositorySettings,
     name: String,
 ) -> Result<Arc<dyn AgentBackend>, AgentError> {
-    let mut parts = worker.agents.clone();
-    // What whoever runs Hob calls by a name stays what it is, whatever a repository calls so.
-    for (name, settings) in &rules.agents {
-        parts.agents.entry(name.clone()).or_insert_with(|| settings.clone());
-    }
-    for (name, recipe) in &rules.recipes {
-        parts.recipes.entry(name.clone()).or_insert_with(|| recipe.clone());
-    }
+    let parts = parts(worker, rules);
     // It looks programs up and reads recordings.
     let built = tokio::task::spawn_blocking(move || Registry::new(parts)?.get(&name)).await;
     built.unwrap_or_else(|error| {

@@ -1,7 +1,7 @@
 //! Authorization: whose label, comment and command counts. The permission of an account is looked up at the moment it
 //! matters.
 
-use hob_domain::{Actor, Command, LabelEventKind, Login, OWN_MARK, Refusal, Timestamp, Trigger, command_in};
+use hob_domain::{Actor, LabelEventKind, Login, OWN_MARK, Record, Refusal, Timestamp, Trigger};
 use hob_forge::Issue;
 
 use crate::{WorkError, Worker};
@@ -12,12 +12,6 @@ pub(super) enum Vetted {
     Authorized(Trigger, Timestamp),
     /// Its actor is not.
     Refused(Refusal),
-}
-
-/// A command of an authorized account.
-pub(super) struct GivenCommand {
-    pub(super) command: Command,
-    pub(super) by: Login,
 }
 
 /// Checks who put the trigger label on last.
@@ -42,7 +36,8 @@ pub(super) async fn vet(worker: &Worker, issue: &Issue) -> Result<Vetted, WorkEr
     Ok(match authorize(worker, actor).await? {
         Ok(()) => {
             let approved = approved_hash(issue);
-            Vetted::Authorized(Trigger { event: event.id, actor: actor.login.clone(), approved }, event.at)
+            let (actor, at) = (actor.login.clone(), Some(event.at));
+            Vetted::Authorized(Trigger { event: event.id, actor, approved, at }, event.at)
         }
         Err(reason) => refused(reason),
     })
@@ -53,27 +48,6 @@ pub(super) async fn authorize(worker: &Worker, actor: &Actor) -> Result<Result<(
     let rules = worker.settings.trust_rules();
     let permission = if rules.lists(actor) { None } else { worker.forge.repository().permission(actor).await? };
     Ok(rules.judge(actor, permission))
-}
-
-/// The first command since a moment by an authorized account.
-pub(super) async fn command_since(
-    worker: &Worker,
-    issue: &Issue,
-    since: Timestamp,
-) -> Result<Option<GivenCommand>, WorkError> {
-    if issue.comments == 0 {
-        return Ok(None);
-    }
-    for comment in worker.forge.comments().since(issue.number, since).await? {
-        let old = comment.created_at < since || comment.body.starts_with(OWN_MARK);
-        let (Some(command), Some(author), false) = (command_in(&comment.body), &comment.author, old) else {
-            continue;
-        };
-        if authorize(worker, author).await?.is_ok() {
-            return Ok(Some(GivenCommand { command, by: author.login.clone() }));
-        }
-    }
-    Ok(None)
 }
 
 /// Comments of authorized people; nobody else's reach the agent.
@@ -107,13 +81,28 @@ pub(super) async fn approved_since(worker: &Worker, issue: &Issue, since: Timest
     Ok(approved_hash(issue))
 }
 
-/// The agent that a label chooses, and that an authorized account put on. Why another label is passed over, else.
-pub(super) async fn chosen_by_label<'a>(
+/// The agent that somebody who is authorized chose for the issue, by a label or by a command: the newest word counts. Why a
+/// label is passed over, else.
+pub(super) async fn chosen_agent(
     worker: &Worker,
-    issue: &'a Issue,
-) -> Result<Option<Result<&'a str, String>>, WorkError> {
-    let Some((label, agent)) = worker.settings.labels.agent(&issue.labels) else { return Ok(None) };
-    Ok(Some(counts(worker, issue, label).await?.map(|()| agent)))
+    issue: &Issue,
+    record: &Record,
+) -> Result<Option<Result<String, String>>, WorkError> {
+    let by_command = record.commands.agent.as_ref();
+    let chosen = || by_command.map(|agent| Ok(agent.name.clone()));
+    let Some((label, agent)) = worker.settings.labels.agent(&issue.labels) else { return Ok(chosen()) };
+    let latest = worker.forge.issues().latest_label_event(issue.number, LabelEventKind::Labeled, label).await?;
+    let Some((actor, at)) = latest.and_then(|event| Some((event.actor?, event.at))) else {
+        let why = format!("nobody can be found who put the label `{label}` on");
+        return Ok(chosen().or(Some(Err(why))));
+    };
+    if by_command.is_some_and(|chosen| chosen.at >= at) {
+        return Ok(chosen());
+    }
+    Ok(match authorize(worker, &actor).await? {
+        Ok(()) => Some(Ok(agent.to_owned())),
+        Err(why) => chosen().or(Some(Err(format!("the label `{label}` does not count: {why}")))),
+    })
 }
 
 /// Whether the label that asks for a plan is on, by an authorized account. Why it is passed over, else.

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::{
     WorkError, Worker,
     authorize::{Vetted, vet},
+    decision::sentence,
     observe::{Discovered, Observed, discover, is_own_claim, observe, own_comment},
     reconcile::{Response, response},
 };
@@ -213,8 +214,8 @@ async fn told(
 fn heard(response: Response) -> (String, bool) {
     match response {
         Response::Nothing => ("it waits for a person's answer".to_owned(), false),
-        Response::Impossible(comments) => {
-            let why = comments.into_iter().next().map(|(_, why)| why).unwrap_or_default();
+        Response::Impossible(receipts) => {
+            let why = receipts.into_iter().next().and_then(|receipt| receipt.says).unwrap_or_default();
             (format!("what was said cannot be followed ({})", why.trim_end_matches('.')), false)
         }
         Response::Continue(Unblocking { answer, grant, .. }) => {
@@ -227,24 +228,5 @@ fn heard(response: Response) -> (String, bool) {
             (format!("{} {what}: it would be worked on", answer.actor), true)
         }
         Response::Cancel(ending) => (format!("{ending}: the ledger would be closed"), false),
-    }
-}
-
-fn sentence(action: &Action) -> &'static str {
-    match action {
-        Action::Claim => "it would be claimed",
-        Action::Recover(Recovery::Resume) => "its worker died: another would resume it",
-        Action::Recover(Recovery::Block) => "its worker died: a person would be asked",
-        Action::Recover(Recovery::Abandon) => "its worker died: it would be requeued",
-        Action::SeekAnswer => "it waits for a person's answer",
-        Action::Rework(..) => "something happened on its pull request: a round of work would begin",
-        Action::SeekCommand => "something happened on it: Hob would look for a command, and wait on",
-        Action::ReturnToReview(_) => "its pull request is open again: it would be in review again",
-        Action::Rebuild => "its ledger was deleted: it would be made anew",
-        Action::Obey(_) => "a pause or an end was requested: the next worker would carry it out",
-        Action::AskAboutRejection(_) => "its pull request was closed: a person would be asked what is next",
-        Action::Finish(_) => "its work is at an end: the ledger would be closed",
-        Action::RepairLabels(_) => "its labels contradict its ledger: they would be repaired",
-        Action::ShowState => "its worker died before it showed where the issue stands: labels and comment would follow",
     }
 }

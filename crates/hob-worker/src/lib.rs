@@ -10,6 +10,7 @@
 //! | `reconcile` | one issue, one decision |
 //! | `attempt` | one lease, one end |
 //! | `transition` | a change's way to ledger, comment and labels |
+//! | `commands`, `following`, `receipts` | commands in comments: which there are, what they lead to, and what shows it |
 //! | `notify` | the one comment that brings a question to a person, and what is posted to the webhook |
 //! | `webhook` | the address that notifications are posted to |
 //! | `settlement` | the issue's share of the repository's day |
@@ -24,10 +25,13 @@ mod agent;
 mod attempt;
 mod authorize;
 mod base_checks;
+mod commands;
+mod decision;
 mod error;
 mod event;
 pub mod explain;
 mod finished;
+mod following;
 mod found_pulls;
 mod labelled_by_hand;
 mod last_page;
@@ -37,6 +41,7 @@ pub mod onboard;
 pub mod preflight;
 mod pull_facts;
 mod races;
+mod receipts;
 mod reconcile;
 mod rights;
 mod sandbox;

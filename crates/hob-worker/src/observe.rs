@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::{
     WorkError, WorkEvent, Worker,
+    commands::commands_on_pull,
     pull_facts::{Followed, pull_facts, read_ahead},
 };
 
@@ -229,9 +230,17 @@ async fn view(
     let review = match (&record, seen) {
         (Some(record), Some((pull, PullStatus::Open, updated_at))) if in_review(record).is_some() => {
             let followed = Followed { pull, branch: record.branch.as_deref(), updated_at };
-            Box::pin(pull_facts(worker, &followed, &record.review)).await?
+            Box::pin(pull_facts(worker, &followed, record)).await?
         }
         _ => None,
+    };
+    let has_command_on_pull = match (&record, &review) {
+        (_, Some(review)) => review.has_command,
+        // It waits for its next attempt, or is paused. Where it is blocked, whoever looks for an answer looks for them, too.
+        (Some(record), None) if record.state == State::Ready => {
+            !Box::pin(commands_on_pull(worker, record)).await?.is_empty()
+        }
+        (Some(_) | None, None) => false,
     };
     Ok(IssueView {
         number: issue.number,
@@ -240,11 +249,13 @@ async fn view(
         status: issue.status,
         created_at: issue.created_at,
         updated_at: issue.updated_at,
+        comments: issue.comments,
         record,
         blockers,
         pull: seen.map(|(number, status, _)| (number, status)),
         is_dashboard: is_dashboard(worker, issue.number),
         review,
+        has_command_on_pull,
     })
 }
 

@@ -14,12 +14,12 @@ use std::{
 };
 
 use hob_domain::{
-    Actor, FailureClass, ForgeCheck, ForgeCheckState, IssueNumber, Login, MergeState, OWN_MARK, PullFacts, PullNumber,
-    ReviewEvent, ReviewLog, Said, Sha, Timestamp, is_request,
+    Actor, AskedInReview, FailureClass, ForgeCheck, ForgeCheckState, IssueNumber, Login, MergeState, OWN_MARK,
+    PullFacts, PullNumber, Record, ReviewEvent, ReviewLog, Said, Sha, Timestamp, asked_in_review,
 };
 use hob_forge::{Comment, ForgeError, HeadCheck, ReviewVerdict};
 
-use crate::{WorkError, Worker, authorize::authorize, found_pulls::Found};
+use crate::{WorkError, Worker, authorize::authorize, commands::commands_among, found_pulls::Found};
 
 /// The forge's times are whole seconds: more may follow within the one in which something was found.
 const SAME_SECOND: Duration = Duration::from_secs(1);
@@ -52,7 +52,7 @@ pub(super) async fn read_ahead(worker: &Worker, followed: Vec<Followed<'_>>) {
 pub(super) async fn pull_facts(
     worker: &Worker,
     followed: &Followed<'_>,
-    log: &ReviewLog,
+    record: &Record,
 ) -> Result<Option<PullFacts>, WorkError> {
     let found = match known(worker, followed).await {
         Some(found) => Some(found),
@@ -65,10 +65,17 @@ pub(super) async fn pull_facts(
             Ok(()) => worker.found_pulls.get(followed.pull),
         },
     };
-    let listed = match found.as_ref().is_some_and(|found| found.open.is_whole) {
-        true => None,
-        false => Some(listed(worker, followed.pull).await?),
+    let whole = found.as_ref().map(|found| &found.open).filter(|open| open.is_whole);
+    let (mut all, comments) = match whole {
+        Some(open) => (open.said.clone(), open.comments.clone()),
+        None => (listed(worker, followed.pull).await?, worker.forge.comments().of(IssueNumber(followed.pull.0)).await?),
     };
+    let has_command = !commands_among(worker, record, followed.pull, &comments).await?.is_empty();
+    all.extend(
+        comments.into_iter().filter(is_request).map(|comment| {
+            (comment.author, Said { event: ReviewEvent::Comment(comment.id.0), at: comment.created_at })
+        }),
+    );
     let pull = match &found {
         Some(found) => found.open.pull.clone(),
         None => match worker.forge.pulls().get(followed.pull).await? {
@@ -76,8 +83,7 @@ pub(super) async fn pull_facts(
             None => return Ok(None),
         },
     };
-    let all = listed.or_else(|| found.as_ref().map(|found| found.open.said.clone())).unwrap_or_default();
-    let said = authorized(worker, all, log).await?;
+    let said = authorized(worker, all, &record.review).await?;
     let checks = match found.as_ref().filter(|found| worker.found_pulls.is_new(found)) {
         Some(found) => found.open.checks.clone(),
         None => named(head_checks(worker, &pull.head).await?),
@@ -90,7 +96,8 @@ pub(super) async fn pull_facts(
         ForgeCheck { name, state, red_on_base }
     });
     let ejected = found.as_ref().and_then(|found| found.open.ejected.as_ref()).map(|(at, _)| *at);
-    Ok(Some(PullFacts { head: pull.head, base: pull.base, merge: pull.merge, said, checks: checks.collect(), ejected }))
+    let (head, base, merge, checks) = (pull.head, pull.base, pull.merge, checks.collect());
+    Ok(Some(PullFacts { head, base, merge, said, checks, ejected, has_command }))
 }
 
 fn named(checks: Vec<HeadCheck>) -> Vec<(String, ForgeCheckState)> {
@@ -143,9 +150,6 @@ async fn listed(worker: &Worker, number: PullNumber) -> Result<Vec<(Option<Actor
             found.push((remark.author, Said { event: ReviewEvent::Line(remark.id), at: remark.created_at }));
         }
     }
-    for comment in requests(worker, number).await? {
-        found.push((comment.author, Said { event: ReviewEvent::Comment(comment.id.0), at: comment.created_at }));
-    }
     Ok(found)
 }
 
@@ -175,10 +179,14 @@ async fn authorized(
     Ok(said)
 }
 
-/// The comments in the pull request's conversation that begin with `/hob`.
+/// The comments in the pull request's conversation that ask for work on it.
 pub(super) async fn requests(worker: &Worker, number: PullNumber) -> Result<Vec<Comment>, WorkError> {
     let comments = worker.forge.comments().of(IssueNumber(number.0)).await?;
-    Ok(comments.into_iter().filter(|comment| is_request(&comment.body)).collect())
+    Ok(comments.into_iter().filter(is_request).collect())
+}
+
+fn is_request(comment: &Comment) -> bool {
+    asked_in_review(&comment.body) == Some(AskedInReview::Work)
 }
 
 /// The forge's checks on a commit; none where the token may not see them, which is asked once.

@@ -10,6 +10,7 @@ use crate::{
     WorkError, WorkEvent, Worker,
     notify::{notify, tell_of_question},
     observe::{Observed, own_comment},
+    receipts::give_receipts,
     settlement::settle_what_is_left,
 };
 
@@ -20,6 +21,10 @@ pub(super) struct HeldIssue {
     /// The branch that work starts from and goes to.
     pub(super) base: Arc<BaseBranch>,
     pub(super) labels: Labels,
+    /// Held while receipts are given.
+    pub(super) receipts: tokio::sync::Mutex<()>,
+    /// Held while commands are read and followed.
+    pub(super) commands: tokio::sync::Mutex<()>,
 }
 
 /// The issue's labels as they were read or written last.
@@ -98,7 +103,8 @@ pub(super) async fn acquire(
     if let Some(left) = entry.map(|entry| entry.record.state).filter(|left| *left != lease.record().state) {
         labels.presume(left);
     }
-    Ok(HeldIssue { lease, issue, base: Arc::clone(base), labels })
+    let (receipts, commands) = Default::default();
+    Ok(HeldIssue { lease, issue, base: Arc::clone(base), labels, receipts, commands })
 }
 
 /// Writes a transition to the ledger and shows it.
@@ -112,6 +118,10 @@ pub(super) async fn transition(worker: &Worker, held: &HeldIssue, transition: Tr
 pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result<(), WorkError> {
     let state = held.lease.record().state;
     worker.emit(&WorkEvent::Moved { issue: held.issue.number, state, why: why.to_owned() });
+    // Boxed: each attempt holds this future, and mostly for nothing.
+    if !held.lease.record().commands.receipts.is_empty() {
+        Box::pin(give_receipts(worker, &held.lease, &held.receipts)).await?;
+    }
     let commented = comment(worker, &held.lease).await;
     if commented.as_ref().is_err_and(|error| matches!(error.class(), FailureClass::Transient { .. })) {
         return commented;

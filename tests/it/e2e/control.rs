@@ -41,7 +41,10 @@ async fn a_pause_reaches_a_running_worker_and_keeps_its_work() {
     world.run().await;
     assert_eq!(world.briefs(issue).len(), 1, "nobody takes it");
     let why = hob_worker::explain::all(&*operator(&world).await).await.unwrap().remove(0).why;
-    assert_eq!(why, "hob paused it (after the release); `hob resume` with its number resumes it");
+    assert_eq!(
+        why,
+        "hob paused it (after the release); `/hob resume` in a comment, or `hob resume` with its number, resumes it"
+    );
 
     hob_worker::resume(&*operator(&world).await, IssueNumber(issue)).await.unwrap();
     let worker = world.worker("next").await;

@@ -15,6 +15,7 @@ mod chaos;
 mod checklist;
 mod chosen;
 mod commands;
+mod commands_in_comments;
 mod control;
 mod crash;
 mod crowd;

@@ -320,3 +320,16 @@ async fn the_program_approves_a_plan_and_shows_it() {
     assert!(again.code != 0 && again.stderr.contains("asks for no approval"), "{again:?}");
     world.finish().await;
 }
+
+#[tokio::test]
+async fn a_comment_asks_for_a_plan_where_nothing_else_does() {
+    let world = planning().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.comments("ann", issue, "/hob plan").await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    world.waits_for_approval(issue).await;
+    world.comments("ann", issue, "/hob approve").await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    assert_eq!(world.published().await, ["done.txt", "more.txt"]);
+    world.finish().await;
+}

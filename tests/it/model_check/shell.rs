@@ -142,6 +142,7 @@ impl Shell {
             created_at: at(0),
             // Commands in comments are not modelled: nothing is ever news.
             updated_at: at(LONG_AGO),
+            comments: 0,
             blockers: Vec::new(),
             record,
             pull: number.and_then(|number| Some((number, pull(number)?))),
@@ -152,7 +153,9 @@ impl Shell {
                 said: seen.review.then(|| Said { event: REVIEW, at: at(LONG_AGO) }).into_iter().collect(),
                 checks: Vec::new(),
                 ejected: None,
+                has_command: false,
             }),
+            has_command_on_pull: false,
         };
         let review = ReviewRules { settle: Duration::ZERO, ci_wait: Duration::ZERO };
         let repository = RepositoryRules { issues_per_hour: usize::MAX, day: Budget::default() };
@@ -246,7 +249,7 @@ impl Shell {
     fn begin(self, todo: Todo, answers: u8) -> (Transition, Run, Doing) {
         match todo {
             Todo::Claim => {
-                let trigger = Trigger { event: EventId(1), actor: "ada".into(), approved: String::new() };
+                let trigger = Trigger { event: EventId(1), actor: "ada".into(), approved: String::new(), at: None };
                 (Transition::Claim { trigger }, Run::Attempt, Doing::Label)
             }
             Todo::Recover => {

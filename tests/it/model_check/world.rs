@@ -157,6 +157,7 @@ impl Rec {
                 may_be_said: self.may_be_said,
                 ..ReviewLog::default()
             },
+            commands: hob_domain::CommandLog::default(),
             retry_after: self.retry.map(at),
             last_failure: None,
             blocked: (self.state == State::Blocked).then(blocked),

@@ -202,8 +202,8 @@ async fn write_spend(worker: &Worker, job: &Job<'_>, spend: Spend) -> Result<(),
 
 /// Says once that the issue's budget is nearly used up.
 fn warn_of_budget(worker: &Worker, job: &Job<'_>, spend: Spend) {
-    let (budget, soft) = (worker.settings.limits.budgets().issue, worker.settings.limits.soft);
-    let bill = job.held.lease.record().spend;
+    let (record, limits) = (job.held.lease.record(), &worker.settings.limits);
+    let (budget, soft, bill) = (limits.budgets().of_issue(&record.commands), limits.soft, record.spend);
     let (before, now) = (budget.used(bill.since(spend)), budget.used(bill));
     if before < soft && soft <= now {
         worker.progress(job.number(), &format!("{:.0}% of the issue's budget is used: {bill}", (now * 100.0).floor()));

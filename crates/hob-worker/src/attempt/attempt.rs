@@ -11,6 +11,7 @@ use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{
         branch::{keep_soon, step_aside, update_branch},
+        commanded::follow_new,
         end::{AttemptEnd, Attempted, Interrupt},
         finish::finish,
         heartbeat::heartbeat,
@@ -65,6 +66,10 @@ async fn work<'a>(
     started: &OnceLock<Job<'a>>,
 ) -> Result<AttemptEnd, WorkError> {
     let ends = Instant::now() + worker.settings.limits.attempt_time;
+    // What people said while nobody held the issue.
+    if let Some(interrupt) = Box::pin(follow_new(worker, held, &held.issue)).await? {
+        return Ok(AttemptEnd::Interrupted(interrupt));
+    }
     let record = held.lease.record();
     let attempts = worker.settings.limits.attempts;
     if record.attempt > attempts {
@@ -79,7 +84,8 @@ async fn work<'a>(
     let allowance = match issue_allowance(worker, &record) {
         Ok(allowance) => allowance,
         Err(exhausted) => {
-            return Ok(AttemptEnd::Blocked(BlockReason::IssueBudget { exhausted, bill: record.spend }));
+            let advice = worker.settings.limits.budgets().advice(&exhausted, &record.commands);
+            return Ok(AttemptEnd::Blocked(BlockReason::IssueBudget { exhausted, bill: record.spend, advice }));
         }
     };
     let allowance = match reserve(worker, held, allowance).await? {

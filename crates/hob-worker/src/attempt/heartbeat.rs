@@ -3,11 +3,18 @@
 
 use std::time::Duration;
 
-use hob_domain::{Command, Control, FailureClass, Timestamp};
+use hob_domain::{FailureClass, Timestamp};
 use hob_forge::{ForgeError, HeldLease};
 use tokio::time::Instant;
 
-use crate::{WorkError, Worker, attempt::end::Interrupt, authorize::command_since, transition::HeldIssue};
+use crate::{
+    WorkError, Worker,
+    attempt::{
+        commanded::{follow_new, requested},
+        end::Interrupt,
+    },
+    transition::HeldIssue,
+};
 
 /// Renews and watches until something interrupts the work.
 ///
@@ -32,11 +39,8 @@ pub(super) async fn heartbeat(worker: &Worker, held: &HeldIssue) -> Result<Inter
                 continue;
             }
         }
-        if let Some(request) = lease.record().request {
-            return Ok(match request.control {
-                Control::Pause => Interrupt::Paused(request.pause(worker.forge.now())),
-                Control::Terminate => Interrupt::Terminated(request.by),
-            });
+        if let Some(interrupt) = requested(worker, lease) {
+            return Ok(interrupt);
         }
         match withdrawn(worker, held, &mut seen).await {
             Ok(None) => {}
@@ -75,14 +79,11 @@ async fn withdrawn(worker: &Worker, held: &HeldIssue, seen: &mut Timestamp) -> R
     if !worker.still_wanted(&now) {
         return Ok(Some(Interrupt::Withdrawn));
     }
-    if now.updated_at <= *seen || now.comments == 0 {
+    // What is said on its pull request does not change the issue.
+    if now.updated_at <= *seen && held.lease.record().pull_request.is_none() {
         return Ok(None);
     }
-    let since = held.lease.record().claimed_at;
-    let given = command_since(worker, &now, since).await?;
+    let interrupt = Box::pin(follow_new(worker, held, &now)).await?;
     *seen = now.updated_at;
-    Ok(given.and_then(|given| match given.command {
-        Command::Cancel => Some(Interrupt::Terminated(given.by)),
-        Command::Retry | Command::Unblock(_) | Command::Approve(_) => None,
-    }))
+    Ok(interrupt)
 }

@@ -12,6 +12,7 @@ mod agent_run;
 #[expect(clippy::module_inception, reason = "the folder's entry point, named by what it does")]
 mod attempt;
 mod branch;
+mod commanded;
 mod end;
 mod finish;
 mod heartbeat;

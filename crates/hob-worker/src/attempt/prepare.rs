@@ -8,7 +8,7 @@ use std::{
 use hob_agent::{AgentBackend, AgentError};
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{FailureClass, Note, RunId, RunPurpose, branch_for};
-use hob_forge::{ForgeError, Issue};
+use hob_forge::ForgeError;
 use hob_workspace::{BranchName, Leftover, Remote, WorkspaceError};
 use tokio::time::Instant;
 
@@ -20,7 +20,7 @@ use crate::{
         purpose::purpose,
         review_brief::review_brief,
     },
-    authorize::{authorized_comments, chosen_by_label},
+    authorize::{authorized_comments, chosen_agent},
     transition::HeldIssue,
 };
 
@@ -46,7 +46,7 @@ pub(super) async fn prepare<'a>(
     };
     let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
     let rules = RepositorySettings::parse(&text)?;
-    let (agent_name, agent) = choose_agent(worker, issue, &rules).await?;
+    let (agent_name, agent) = choose_agent(worker, held, &rules).await?;
     let purpose = Box::pin(purpose(worker, held)).await?;
     let branch = choose_branch(worker, held, &remote).await?;
     let of = (worker.forge.repo(), issue.number);
@@ -114,24 +114,24 @@ pub(super) async fn wait_while_busy(error: WorkspaceError, patience: Instant) ->
     Ok(())
 }
 
-/// The agent that works. One that a person named by a label and that cannot be made is theirs to mend.
+/// The agent that works. One that a person named for this issue and that cannot be made is theirs to mend.
 async fn choose_agent(
     worker: &Worker,
-    issue: &Issue,
+    held: &HeldIssue,
     rules: &RepositorySettings,
 ) -> Result<(String, Arc<dyn AgentBackend>), WorkError> {
-    let label = match chosen_by_label(worker, issue).await? {
+    let chosen = match chosen_agent(worker, &held.issue, &held.lease.record()).await? {
         Some(Ok(agent)) => Some(agent),
         Some(Err(why)) => {
-            worker.progress(issue.number, &why);
+            worker.progress(held.issue.number, &why);
             None
         }
         None => None,
     };
-    let name = agent_name(worker, label, rules).to_owned();
+    let name = agent_name(worker, chosen.as_deref(), rules).to_owned();
     let built = build_agent(worker, rules, name.clone()).await;
-    let agent = built.map_err(|error| match (label, error.failure) {
-        (Some(label), FailureClass::Misconfigured) if label == name => {
+    let agent = built.map_err(|error| match (chosen, error.failure) {
+        (Some(chosen), FailureClass::Misconfigured) if chosen == name => {
             AgentError { reason: error.reason, failure: FailureClass::NeedsHuman }
         }
         (_, failure) => AgentError { reason: error.reason, failure },

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockReason, MovedBase, Note, PullReport, count, pull_body, run_unasked};
+use hob_domain::{BlockReason, MovedBase, Note, PullReport, count, dollars, pull_body, run_unasked};
 use hob_forge::PullDraft;
 
 use crate::{
@@ -56,8 +56,8 @@ async fn moved_base(worker: &Worker, job: &Job<'_>) -> Result<Option<MovedBase>,
 fn draft(worker: &Worker, job: &Job<'_>, proven: &Proven, moved: Option<&MovedBase>) -> PullDraft {
     let record = job.held.lease.record();
     let limits = &worker.settings.limits;
-    let money = match limits.budgets().issue.usd_micros {
-        Some(_) => format!("${:.2}", limits.usd_per_issue),
+    let money = match limits.budgets().of_issue(&record.commands).usd_micros {
+        Some(limit) => dollars(limit),
         None => "no limit of money".to_owned(),
     };
     let limits = format!(

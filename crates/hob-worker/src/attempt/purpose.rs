@@ -9,14 +9,14 @@ pub(super) async fn purpose(worker: &Worker, held: &HeldIssue) -> Result<RunPurp
     Ok(if wants_plan(worker, held).await? { RunPurpose::Plan } else { RunPurpose::Work })
 }
 
-/// Whether somebody wants to see a plan before the work, by the settings or on the issue, and nobody has approved one.
+/// Whether somebody wants to see a plan before the work, by the settings, a command or a label, and nobody has approved one.
 async fn wants_plan(worker: &Worker, held: &HeldIssue) -> Result<bool, WorkError> {
     let (record, issue) = (held.lease.record(), &held.issue);
     // What is in a pull request is judged there.
     if record.pull_request.is_some() || record.approved_plan().is_some() {
         return Ok(false);
     }
-    if worker.settings.plan.applies_to(&issue.body) {
+    if record.commands.wants_plan.is_some() || worker.settings.plan.applies_to(&issue.body) {
         return Ok(true);
     }
     Ok(match plan_by_label(worker, issue).await? {

@@ -11,9 +11,10 @@ use crate::{WorkError, Worker, transition::HeldIssue};
 pub(crate) fn issue_allowance(worker: &Worker, record: &Record) -> Result<Allowance, Exhausted> {
     let budgets = worker.settings.limits.budgets();
     // The attempt that begins is counted already.
-    budgets.issue.next_attempt(record.attempts_ever.saturating_sub(1))?;
+    let of_issue = budgets.of_issue(&record.commands);
+    of_issue.next_attempt(record.attempts_ever.saturating_sub(1))?;
     let attempt = budgets.attempt.left(Spend::default())?;
-    Ok(budgets.issue.left(record.spend)?.and(attempt))
+    Ok(of_issue.left(record.spend)?.and(attempt))
 }
 
 /// Reserves the attempt's share of hour and day in the repository's ledger. The inner error says why there is none.

@@ -197,9 +197,13 @@ async fn quota_used_up(worker: &Worker, job: &Job<'_>, failure: String, reset_af
 
 /// What the attempt may still take; the reason to stop where that is nothing.
 pub(super) fn left(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockReason> {
-    let bill = job.held.lease.record().spend;
-    let issue = worker.settings.limits.budgets().issue.left(bill);
-    issue.map_err(|exhausted| BlockReason::IssueBudget { exhausted, bill })?;
+    let record = job.held.lease.record();
+    let (bill, budgets) = (record.spend, worker.settings.limits.budgets());
+    let issue = budgets.of_issue(&record.commands).left(bill);
+    issue.map_err(|exhausted| {
+        let advice = budgets.advice(&exhausted, &record.commands);
+        BlockReason::IssueBudget { exhausted, bill, advice }
+    })?;
     let allowance = job.limits.allowance;
     let attempt = Budget {
         usd_micros: allowance.usd_micros,
@@ -208,7 +212,7 @@ pub(super) fn left(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockRea
         attempts: None,
     };
     let spent = bill.since(job.limits.began);
-    let own = worker.settings.limits.budgets().attempt;
+    let own = budgets.attempt;
     attempt.left(spent).map_err(|exhausted| {
         let setting = exhausted.setting_of_attempt(&own);
         BlockReason::AttemptBudget { exhausted, setting, spent, bill }

@@ -1,14 +1,13 @@
-//! Control from outside a run: pause, resume, terminate, the kill switch, and commands in comments. It goes through the
-//! forge, so it reaches a worker on any machine.
+//! Control from outside a run: pause, resume, terminate, and the kill switch. It goes through the forge, so it reaches a
+//! worker on any machine.
 
 use std::sync::Arc;
 
-use hob_domain::{Command, Control, Ending, IssueNumber, Pause, RepositoryRecord, Request, State, Transition, held_by};
+use hob_domain::{Control, Ending, IssueNumber, Pause, RepositoryRecord, Request, Transition, held_by};
 use hob_forge::{BaseBranch, ForgeError};
 
 use crate::{
     OperatorError, WorkError, Worker,
-    authorize::command_since,
     observe::{Observed, observe},
     reconcile::outcome::Reconciled,
     transition::{acquire, acquire_and_end, show_and_release},
@@ -128,29 +127,6 @@ pub(super) async fn carry_out(
             let held = acquire(worker, observed, base, Transition::Pause(pause)).await?;
             show_and_release(worker, &held, "paused").await?;
         }
-    }
-    Ok(Reconciled::UpToDate)
-}
-
-/// Something happened on a waiting issue: carries out a command.
-pub(super) async fn seek_command(
-    worker: &Worker,
-    observed: Observed,
-    base: &Arc<BaseBranch>,
-) -> Result<Reconciled, WorkError> {
-    let Some(record) = observed.record() else { return Ok(Reconciled::Nothing) };
-    let state = record.state;
-    let Some(given) = command_since(worker, &observed.issue, record.renewed_at).await? else {
-        return Ok(Reconciled::Nothing);
-    };
-    match (given.command, state) {
-        (Command::Cancel, _) => acquire_and_end(worker, observed, base, Ending::Terminated(given.by)).await?,
-        // Whoever says so does not want to wait.
-        (Command::Retry | Command::Unblock(_), State::Ready) => {
-            let held = acquire(worker, observed, base, Transition::RetryNow { by: given.by }).await?;
-            show_and_release(worker, &held, "to be tried again now").await?;
-        }
-        (Command::Retry | Command::Unblock(_) | Command::Approve(_), _) => return Ok(Reconciled::Nothing),
     }
     Ok(Reconciled::UpToDate)
 }

@@ -1,7 +1,11 @@
 //! One issue, one decision: observe it, decide, and carry the decision out under the issue's lease.
+//!
+//! Large futures are boxed by the function that makes them: one that its caller moves onto the heap takes room on the
+//! caller's stack first.
 
 mod control;
 mod journaled_spend;
+mod obey;
 mod outcome;
 #[expect(clippy::module_inception, reason = "the folder's entry point, named by what it does")]
 mod reconcile;

@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use hob_domain::{
-    Action, Command, CommentId, Decision, Ending, Headroom, IssueNumber, LabelChange, Login, PullNumber, Recovery,
-    Refusal, ReviewEvent, Sha, State, Timestamp, Transition, Trigger, WaitReason, command_in, decide,
+    Action, Decision, Ending, Headroom, IssueNumber, LabelChange, PullNumber, Recovery, Refusal, ReviewEvent, Sha,
+    State, Timestamp, Transition, Trigger, WaitReason, decide,
 };
-use hob_forge::{BaseBranch, Comment, ForgeError};
+use hob_forge::{BaseBranch, ForgeError};
 
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{Attempted, attempt, known_room_for, room_for},
-    authorize::{Vetted, approved_since, command_since, vet},
+    authorize::{Vetted, approved_since, vet},
     observe::{Observed, observe},
-    pull_facts::requests,
     reconcile::{
-        control::{carry_out, seek_command},
+        control::carry_out,
+        obey::{new_commands, obey, seek_command},
         outcome::Reconciled,
         repair::{find_traces, rebuild, return_to_review},
         rerun::rerun,
@@ -161,46 +162,24 @@ async fn recover(
     Ok(Reconciled::UpToDate)
 }
 
-/// Begins a round in review, unless somebody ended the work instead.
-async fn rework(
-    worker: &Worker,
+/// Begins a round in review, unless there are commands to follow first.
+fn rework<'a>(
+    worker: &'a Worker,
     observed: Observed,
     (events, head): (Vec<ReviewEvent>, Sha),
-    base: &Arc<BaseBranch>,
-) -> Result<Reconciled, WorkError> {
-    if let Some(by) = cancelled_by(worker, &observed, &events).await? {
-        acquire_and_end(worker, observed, base, Ending::Terminated(by)).await?;
-        return Ok(Reconciled::UpToDate);
-    }
-    let log = observed.record().map(|record| &record.review);
-    if worker.settings.review.rerun && log.is_some_and(|log| log.may_rerun(&events)) {
-        return rerun(worker, observed, (events, head), base).await;
-    }
-    attempt_where_room(worker, observed, Transition::Rework { events, head }, base).await
-}
-
-/// Who asked on the issue or on its pull request to end the work.
-async fn cancelled_by(
-    worker: &Worker,
-    observed: &Observed,
-    events: &[ReviewEvent],
-) -> Result<Option<Login>, WorkError> {
-    let Some(record) = observed.record() else { return Ok(None) };
-    if let Some(given) = command_since(worker, &observed.issue, record.renewed_at).await?
-        && given.command == Command::Cancel
-    {
-        return Ok(Some(given.by));
-    }
-    let asked = |id: CommentId| events.contains(&ReviewEvent::Comment(id.0));
-    let Some(pull) =
-        record.pull_request.filter(|_| events.iter().any(|event| matches!(event, ReviewEvent::Comment(_))))
-    else {
-        return Ok(None);
-    };
-    // Only authorized accounts' comments are events.
-    let requests = requests(worker, pull).await?.into_iter().filter(|comment| asked(comment.id));
-    let cancels = |comment: &Comment| command_in(&comment.body) == Some(Command::Cancel);
-    Ok(requests.filter(cancels).find_map(|comment| Some(comment.author?.login)))
+    base: &'a Arc<BaseBranch>,
+) -> BoxFuture<'a, Result<Reconciled, WorkError>> {
+    Box::pin(async move {
+        let given = new_commands(worker, &observed).await?;
+        if !given.is_empty() {
+            return obey(worker, observed, given, base).await;
+        }
+        let log = observed.record().map(|record| &record.review);
+        if worker.settings.review.rerun && log.is_some_and(|log| log.may_rerun(&events)) {
+            return rerun(worker, observed, (events, head), base).await;
+        }
+        attempt_where_room(worker, observed, Transition::Rework { events, head }, base).await
+    })
 }
 
 async fn refuse(

@@ -2,20 +2,26 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use hob_domain::{
-    AccountKind, Answer, ApprovalGrant, BlockKind, Blocked, Command, CommentId, Ending, IssueNumber, LabelEventKind,
-    OWN_MARK, Proposed, Record, State, Transition, Unblocking, WorkPlan, command_in, has_label, replied_to, reply_body,
-    unknown_command,
+    AccountKind, Answer, ApprovalGrant, Asked, AskedInReview, BlockKind, Blocked, Command, CommandVerdict, CommentId,
+    Ending, IssueNumber, LabelEventKind, OWN_MARK, Proposed, PullNumber, Receipt, Record, State, Transition,
+    Unblocking, WorkPlan, asked_in, asked_in_review, command_in, has_label, replied_to, unknown_command,
+    unknown_command_reply,
 };
-use hob_forge::{BaseBranch, Comment, Issue, Reaction};
+use hob_forge::{BaseBranch, Comment, Issue};
 
 use crate::{
     OperatorError, WorkError, Worker,
     attempt::{attempt, issue_allowance},
     authorize::{approved_hash, approved_since, authorize},
     observe::{Observed, observe},
-    reconcile::outcome::Reconciled,
-    transition::{HeldIssue, acquire, acquire_and_end, show_and_release},
+    receipts::give_receipts,
+    reconcile::{
+        obey::{new_commands, obey},
+        outcome::Reconciled,
+    },
+    transition::{acquire, acquire_and_end, show_and_release},
 };
 
 /// What authorized people said since the issue was blocked.
@@ -23,54 +29,67 @@ pub(crate) enum Response {
     Nothing,
     Continue(Unblocking),
     Cancel(Ending),
-    /// Comments that are meant for Hob and that it cannot follow, and why.
-    Impossible(Vec<(CommentId, String)>),
+    /// What is said to comments that are meant for Hob and that it cannot follow.
+    Impossible(Vec<Receipt>),
 }
 
 /// Continues with a blocked issue when an authorized person answered or removed the label.
-pub(super) async fn seek_answer(
-    worker: &Worker,
+pub(super) fn seek_answer<'a>(
+    worker: &'a Worker,
     observed: Observed,
-    base: &Arc<BaseBranch>,
-) -> Result<Reconciled, WorkError> {
-    let Some(blocked) = observed.record().and_then(|record| record.blocked.clone()) else {
-        // A blocked record without a reason can only be resumed.
-        let empty = Answer { actor: "hob".into(), text: String::new(), question: None, comment: None, event: None };
-        // Nobody said anything new: what was approved stays so.
-        let trigger = observed.record().and_then(|record| record.trigger.as_ref());
-        let approved = trigger.map(|trigger| trigger.approved.clone()).unwrap_or_default();
-        let unblocking = Unblocking { answer: empty, grant: ApprovalGrant::Nothing, approved };
-        return continue_with(worker, observed, unblocking, base).await;
-    };
-    match response(worker, &observed.issue, observed.record(), &blocked).await? {
-        Response::Continue(unblocking) => return continue_with(worker, observed, unblocking, base).await,
-        Response::Cancel(ending) => acquire_and_end(worker, observed, base, ending).await?,
-        Response::Impossible(comments) => reply(worker, observed, base, &comments).await?,
-        Response::Nothing if shows_blocked(worker, &observed) => return Ok(Reconciled::Nothing),
-        // The label went missing, an account that is not authorized removed it, or the worker that blocked the issue died
-        // before it had asked its question.
-        Response::Nothing => {
-            let what = "shows again that a person is needed".to_owned();
-            let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
-            show_and_release(worker, &held, "still blocked: nobody who is authorized answered").await?;
+    base: &'a Arc<BaseBranch>,
+) -> BoxFuture<'a, Result<Reconciled, WorkError>> {
+    Box::pin(async move {
+        let given = new_commands(worker, &observed).await?;
+        if !given.is_empty() {
+            return obey(worker, observed, given, base).await;
         }
-    }
-    Ok(Reconciled::UpToDate)
+        let Some(blocked) = observed.record().and_then(|record| record.blocked.clone()) else {
+            // A blocked record without a reason can only be resumed.
+            let empty = Answer { actor: "hob".into(), text: String::new(), question: None, comment: None, event: None };
+            // Nobody said anything new: what was approved stays so.
+            let trigger = observed.record().and_then(|record| record.trigger.as_ref());
+            let approved = trigger.map(|trigger| trigger.approved.clone()).unwrap_or_default();
+            let unblocking = Unblocking { answer: empty, grant: ApprovalGrant::Nothing, approved };
+            return continue_with(worker, observed, unblocking, base).await;
+        };
+        // A paused issue is left alone: what answers it counts when it is resumed.
+        let response = match observed.record().is_some_and(|record| record.paused.is_some()) {
+            true => Response::Nothing,
+            false => response(worker, &observed.issue, observed.record(), &blocked).await?,
+        };
+        match response {
+            Response::Continue(unblocking) => return continue_with(worker, observed, unblocking, base).await,
+            Response::Cancel(ending) => acquire_and_end(worker, observed, base, ending).await?,
+            Response::Impossible(receipts) => reply(worker, observed, base, receipts).await?,
+            Response::Nothing if shows_blocked(worker, &observed) => return Ok(Reconciled::Nothing),
+            // The label went missing, an account that is not authorized removed it, or the worker that blocked the issue died
+            // before it had asked its question.
+            Response::Nothing => {
+                let what = "shows again that a person is needed".to_owned();
+                let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
+                show_and_release(worker, &held, "still blocked: nobody who is authorized answered").await?;
+            }
+        }
+        Ok(Reconciled::UpToDate)
+    })
 }
 
 /// What authorized people said in comments since the issue was blocked, or did to its label.
-pub(crate) async fn response(
-    worker: &Worker,
-    issue: &Issue,
-    record: Option<&Record>,
-    blocked: &Blocked,
-) -> Result<Response, WorkError> {
-    match response_since(worker, issue, record, blocked).await? {
-        Response::Nothing if !has_label(&issue.labels, &worker.settings.labels.blocked) => {
-            label_removed(worker, issue, record, blocked).await
+pub(crate) fn response<'a>(
+    worker: &'a Worker,
+    issue: &'a Issue,
+    record: Option<&'a Record>,
+    blocked: &'a Blocked,
+) -> BoxFuture<'a, Result<Response, WorkError>> {
+    Box::pin(async move {
+        match response_since(worker, issue, record, blocked).await? {
+            Response::Nothing if !has_label(&issue.labels, &worker.settings.labels.blocked) => {
+                label_removed(worker, issue, record, blocked).await
+            }
+            response => Ok(response),
         }
-        response => Ok(response),
-    }
+    })
 }
 
 fn shows_blocked(worker: &Worker, observed: &Observed) -> bool {
@@ -85,40 +104,44 @@ pub(super) async fn response_since(
     record: Option<&Record>,
     blocked: &Blocked,
 ) -> Result<Response, WorkError> {
-    if issue.comments == 0 {
-        return Ok(Response::Nothing);
-    }
     let own = record.and_then(|record| record.status_comment);
     // Times have whole seconds: what was taken for an answer before is told by its id.
     let heard = record.and_then(|record| record.answer.as_ref()).and_then(|answer| answer.comment);
-    let comments = worker.forge.comments().since(issue.number, blocked.since).await?;
+    let comments = comments_since(worker, issue, record, blocked).await?;
     let new = |comment: &&Comment| {
         comment.created_at >= blocked.since
             && Some(comment.id) > heard
             && Some(comment.id) != own
             && !comment.body.starts_with(OWN_MARK)
     };
-    let replied: Vec<CommentId> = comments.iter().filter_map(|comment| replied_to(&comment.body)).collect();
+    let is_told = |id: CommentId| {
+        let is_handled = record.is_some_and(|record| record.commands.has_handled(id));
+        is_handled || comments.iter().any(|(comment, _)| replied_to(&comment.body) == Some(id))
+    };
     let spent = record.filter(|_| blocked.kind == BlockKind::BudgetSpent);
-    let spent = spent.and_then(|record| issue_allowance(worker, record).err());
+    let spent = spent.and_then(|record| Some((record, issue_allowance(worker, record).err()?)));
     let mut impossible = Vec::new();
-    for comment in comments.iter().filter(new) {
+    for (comment, pull) in comments.iter().filter(|(comment, _)| new(&comment)) {
         let Some(author) = &comment.author else { continue };
+        if comment.is_edited && asked_in(&comment.body).is_some() {
+            continue;
+        }
         let Some(meaning) = meaning(command_in(&comment.body), comment, record, blocked) else { continue };
         if authorize(worker, author).await?.is_err() {
             continue;
         }
         let meaning = match (meaning, &spent) {
-            (Meaning::Words(_), Some(exhausted)) => Meaning::Impossible(format!(
-                "The issue's {exhausted} is used up: raise `{}` in Hob's settings first.",
-                exhausted.setting_of_issue()
-            )),
+            (Meaning::Words(_), Some((record, exhausted))) => {
+                let advice = worker.settings.limits.budgets().advice(exhausted, &record.commands);
+                Meaning::Impossible(format!("The issue's {exhausted} is used up: first {}.", advice.raise))
+            }
             (meaning, _) => meaning,
         };
         let (text, grant) = match meaning {
             Meaning::Impossible(why) => {
-                if !replied.contains(&comment.id) {
-                    impossible.push((comment.id, why));
+                if !is_told(comment.id) {
+                    let (comment, pull, verdict) = (comment.id, *pull, CommandVerdict::Impossible);
+                    impossible.push(Receipt { comment, pull, verdict, says: Some(why) });
                 }
                 continue;
             }
@@ -135,27 +158,51 @@ pub(super) async fn response_since(
     Ok(if impossible.is_empty() { Response::Nothing } else { Response::Impossible(impossible) })
 }
 
+/// The comments on the issue that may answer the question, and the commands in its pull request's conversation that do; each
+/// with that pull request.
+async fn comments_since(
+    worker: &Worker,
+    issue: &Issue,
+    record: Option<&Record>,
+    blocked: &Blocked,
+) -> Result<Vec<(Comment, Option<PullNumber>)>, WorkError> {
+    let mut comments = Vec::new();
+    if issue.comments > 0 {
+        let on_issue = worker.forge.comments().since(issue.number, blocked.since).await?;
+        comments.extend(on_issue.into_iter().map(|comment| (comment, None)));
+    }
+    if let Some(pull) = record.and_then(|record| record.pull_request) {
+        // Plain words there are about the pull request.
+        let answers = |comment: &Comment| {
+            let asked = asked_in_review(&comment.body);
+            let Some(AskedInReview::Command(Asked::Known(command))) = asked else { return false };
+            matches!(command, Command::Retry | Command::Unblock(_) | Command::Approve(_))
+        };
+        let on_pull = worker.forge.comments().of(IssueNumber(pull.0)).await?;
+        comments.extend(on_pull.into_iter().filter(answers).map(|comment| (comment, Some(pull))));
+    }
+    comments.sort_by_key(|(comment, _)| comment.id);
+    Ok(comments)
+}
+
 /// Says in one line each why comments cannot be followed.
 async fn reply(
     worker: &Worker,
     observed: Observed,
     base: &Arc<BaseBranch>,
-    comments: &[(CommentId, String)],
+    receipts: Vec<Receipt>,
 ) -> Result<(), WorkError> {
-    let what = "replies to what cannot be followed".to_owned();
-    let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
-    for (comment, why) in comments {
-        receipt(worker, &held, *comment, Reaction::Confused).await;
-        worker.forge.comments().create(&held.lease, &reply_body(*comment, why)).await?;
+    let tell = |receipt| {
+        let what = "replies to what cannot be followed".to_owned();
+        Transition::Follow { receipt, then: Box::new(Transition::Reconcile { what }) }
+    };
+    let mut receipts = receipts.into_iter();
+    let Some(first) = receipts.next() else { return Ok(()) };
+    let held = acquire(worker, observed, base, tell(first)).await?;
+    for receipt in receipts {
+        worker.forge.ledger().transition(&held.lease, tell(receipt)).await?;
     }
     show_and_release(worker, &held, "still blocked: what was said cannot be followed").await
-}
-
-/// Shows on a comment that it is read. Nothing depends on it.
-pub(super) async fn receipt(worker: &Worker, held: &HeldIssue, comment: CommentId, reaction: Reaction) {
-    if let Err(error) = worker.forge.comments().react(&held.lease, comment, reaction).await {
-        tracing::warn!(issue = held.issue.number.0, %error, "a comment got no reaction: {error}");
-    }
 }
 
 async fn label_removed(
@@ -181,18 +228,28 @@ async fn label_removed(
 }
 
 /// Begins the next attempt at an issue that was unblocked.
-pub(super) async fn continue_with(
-    worker: &Worker,
+pub(super) fn continue_with<'a>(
+    worker: &'a Worker,
     observed: Observed,
     unblocking: Unblocking,
-    base: &Arc<BaseBranch>,
-) -> Result<Reconciled, WorkError> {
-    let comment = unblocking.answer.comment;
-    let held = acquire(worker, observed, base, Transition::Continue(unblocking)).await?;
-    if let Some(comment) = comment {
-        receipt(worker, &held, comment, Reaction::Eyes).await;
-    }
-    Ok(attempt(worker, &held).await?.into())
+    base: &'a Arc<BaseBranch>,
+) -> BoxFuture<'a, Result<Reconciled, WorkError>> {
+    Box::pin(async move {
+        let comment = unblocking.answer.comment;
+        let go_on = Transition::Continue(unblocking);
+        let transition = match comment {
+            Some(comment) => {
+                let receipt = Receipt { comment, pull: None, verdict: CommandVerdict::Followed, says: None };
+                Transition::Follow { receipt, then: Box::new(go_on) }
+            }
+            None => go_on,
+        };
+        let held = acquire(worker, observed, base, transition).await?;
+        if let Err(error) = Box::pin(give_receipts(worker, &held.lease, &held.receipts)).await {
+            tracing::warn!(issue = held.issue.number.0, %error, "the answer's receipt comes later: {error}");
+        }
+        Ok(attempt(worker, &held).await?.into())
+    })
 }
 
 /// Answers a blocked issue from the command line: the next free worker takes it with this text.
@@ -305,15 +362,25 @@ fn meaning(command: Option<Command>, comment: &Comment, record: Option<&Record>,
             let waiting = record.and_then(Record::waiting_plan).filter(|_| comment.created_at > blocked.since);
             waiting.map(|_plan| Meaning::PlanApproval(plan_approval_text(&words)))
         }
+        // They answer nothing, and were followed before anybody looks for an answer.
+        (
+            Some(
+                Command::Pause(_)
+                | Command::Resume
+                | Command::Agent(_)
+                | Command::Budget(_)
+                | Command::Plan
+                | Command::Explain
+                | Command::Help,
+            ),
+            _,
+        ) => None,
         (Some(Command::Approve(_)), BlockKind::Question) => Some(reply()),
         (Some(Command::Approve(_)), _) => Some(Meaning::Impossible(
             "Nothing waits for approval here: reply in plain words, or comment `/hob retry`.".to_owned(),
         )),
         (None, kind) => match unknown_command(&comment.body) {
-            Some(said) => Some(Meaning::Impossible(format!(
-                "`{}` is no command of Hob's: there are `/hob retry`, `/hob unblock`, `/hob approve` and `/hob cancel`.",
-                said.replace('`', "'")
-            ))),
+            Some(said) => Some(Meaning::Impossible(unknown_command_reply(&said))),
             None if is_to_another(&comment.body) => None,
             None => {
                 let is_person = comment.author.as_ref().is_none_or(|author| author.kind == AccountKind::User);
@@ -374,7 +441,13 @@ mod tests {
     }
 
     fn meant(record: &Record, body: &str, seconds: i64) -> Option<Meaning> {
-        let comment = Comment { id: CommentId(1), author: None, body: body.to_owned(), created_at: at(seconds) };
+        let comment = Comment {
+            id: CommentId(1),
+            author: None,
+            body: body.to_owned(),
+            created_at: at(seconds),
+            is_edited: false,
+        };
         meaning(command_in(body), &comment, Some(record), record.blocked.as_ref().unwrap())
     }
 
@@ -394,7 +467,13 @@ mod tests {
         let says = |reason: BlockReason| {
             let record = blocked(reason);
             let author = Some(Actor { login: "ci[bot]".into(), kind: AccountKind::Bot });
-            let comment = Comment { id: CommentId(1), author, body: "Red again.".to_owned(), created_at: at(101) };
+            let comment = Comment {
+                id: CommentId(1),
+                author,
+                body: "Red again.".to_owned(),
+                created_at: at(101),
+                is_edited: false,
+            };
             meaning(None, &comment, Some(&record), record.blocked.as_ref().unwrap())
         };
         assert_eq!(says(BlockReason::NoProgress { failure: "no".to_owned() }), None);

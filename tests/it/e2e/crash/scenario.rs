@@ -38,6 +38,12 @@ pub(super) enum Scenario {
     Reviewed,
     /// The same, while its base moves so that the two conflict, and a check of the forge fails.
     Mixed,
+    /// Commands come on an issue in review and on its pull request.
+    Commanded,
+    /// Commands come before the first claim, and are followed by whoever works.
+    CommandedAtWork,
+    /// The issue is paused before the first claim, and resumed.
+    Paused,
     /// With the answer comes a commit on the base that conflicts with the work so far.
     BaseMoved,
 }
@@ -54,9 +60,15 @@ impl Scenario {
     pub(super) async fn world(self, turnstile: &Arc<Turnstile>) -> World {
         let question = r#"{"outcome":"question","question":"Which colour?","input_tokens":10}"#;
         let builder = match self {
-            Self::Happy | Self::Late | Self::Refused | Self::Merged | Self::Rejected | Self::Stopped => {
-                World::with_agent(&format!("echo done > done.txt; {DONE}")).check("test -f done.txt")
-            }
+            Self::Happy
+            | Self::Late
+            | Self::Refused
+            | Self::Merged
+            | Self::Rejected
+            | Self::Stopped
+            | Self::Commanded
+            | Self::CommandedAtWork
+            | Self::Paused => World::with_agent(&format!("echo done > done.txt; {DONE}")).check("test -f done.txt"),
             Self::AskedAgain => {
                 World::with_agent(&format!("echo done $n > done.txt; {DONE}")).check("test -f done.txt")
             }
@@ -130,6 +142,9 @@ impl Scenario {
             | Self::AskedAgain
             | Self::Planned
             | Self::Mixed
+            | Self::Commanded
+            | Self::CommandedAtWork
+            | Self::Paused
             | Self::BaseMoved => &[],
         }
     }
@@ -137,7 +152,7 @@ impl Scenario {
     /// How often people do something, and a worker after them.
     pub(super) fn turns(self) -> usize {
         match self {
-            Self::Happy | Self::Late | Self::FixedInTheSecondRound | Self::Refused => 1,
+            Self::Happy | Self::Late | Self::FixedInTheSecondRound | Self::Refused | Self::CommandedAtWork => 1,
             Self::Answered
             | Self::Merged
             | Self::Rejected
@@ -147,8 +162,9 @@ impl Scenario {
             | Self::Planned
             | Self::Reviewed
             | Self::Mixed
+            | Self::Commanded
             | Self::BaseMoved => 2,
-            Self::AskedAgain => 3,
+            Self::AskedAgain | Self::Paused => 3,
         }
     }
 
@@ -162,9 +178,17 @@ impl Scenario {
             | Self::Answered
             | Self::Planned
             | Self::Retried
+            | Self::CommandedAtWork
+            | Self::Paused
             | Self::Stopped => 0,
             // Their first turns are those of others.
-            Self::Merged | Self::Rejected | Self::Cancelled | Self::Reviewed | Self::Mixed | Self::BaseMoved => 1,
+            Self::Merged
+            | Self::Rejected
+            | Self::Cancelled
+            | Self::Reviewed
+            | Self::Mixed
+            | Self::Commanded
+            | Self::BaseMoved => 1,
             Self::AskedAgain => 2,
         }
     }
@@ -180,7 +204,36 @@ impl Scenario {
                 let issue = world.opens("out", "Make done.txt", "", &[]).await;
                 world.labels_on("tess", issue, "code").await;
             }
-            (_, 0) => assert_eq!(world.asks("Make done.txt", "").await, 1),
+            (_, 0) => {
+                assert_eq!(world.asks("Make done.txt", "").await, 1);
+                let said: &[&str] = match self {
+                    Self::CommandedAtWork => &["/hob budget 3", "/hob agent fixer", "/hob help"],
+                    Self::Paused => &["/hob pause"],
+                    _ => &[],
+                };
+                for said in said {
+                    world.comments("ann", 1, said).await;
+                }
+            }
+            (Self::Commanded, _) => {
+                let pull = world.pull().await["number"].as_u64().unwrap();
+                for (on, said) in [
+                    (pull, "/hob budget 3"),
+                    (pull, "/hob help"),
+                    (pull, "/hob cancl"),
+                    (1, "/hob pause"),
+                    (1, "/hob agent fixer"),
+                    (1, "/hob explain"),
+                ] {
+                    world.comments("ann", on, said).await;
+                }
+            }
+            (Self::Paused, 1) => {
+                let record = agreed(world).await;
+                assert!(record.paused.is_some() && world.briefs(1).is_empty(), "{record:?}");
+                world.comments("ann", 1, "/hob resume").await;
+            }
+            (Self::Paused, _) => {}
             (Self::Merged, _) | (Self::AskedAgain, 1) => {
                 let pull = world.pull().await["number"].as_u64().unwrap();
                 world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
@@ -231,7 +284,9 @@ impl Scenario {
             // Time passes until the next attempt.
             (Self::Retried, _) => world.forge.advance(world.settings.limits.retry_delay * 2),
             (Self::Stopped, _) => {}
-            (Self::Happy | Self::Late | Self::FixedInTheSecondRound, _) => unreachable!("one turn"),
+            (Self::Happy | Self::Late | Self::FixedInTheSecondRound | Self::CommandedAtWork, _) => {
+                unreachable!("one turn")
+            }
         }
     }
 
@@ -258,6 +313,9 @@ impl Scenario {
             | Self::Planned
             | Self::Reviewed
             | Self::Mixed
+            | Self::Commanded
+            | Self::CommandedAtWork
+            | Self::Paused
             | Self::BaseMoved
             | Self::AskedAgain => (State::InReview, vec!["code", "in-review"]),
             Self::Refused => (State::Ready, vec!["code"]),
@@ -297,6 +355,9 @@ impl Scenario {
             | Self::Planned
             | Self::Reviewed
             | Self::Mixed
+            | Self::Commanded
+            | Self::CommandedAtWork
+            | Self::Paused
             | Self::BaseMoved => {
                 let pull = world.pull().await;
                 let open = if record.state == State::InReview { "open" } else { "closed" };
@@ -307,18 +368,9 @@ impl Scenario {
                 let two = matches!(self, Self::Answered | Self::BaseMoved | Self::Reviewed | Self::Mixed);
                 let paths: &[&str] = if two { &["done.txt", "half.txt"] } else { &["done.txt"] };
                 assert_eq!(changed, paths, "work that was pushed is kept");
+                self.each_command_counts_once(world, &record).await;
                 if matches!(self, Self::Reviewed | Self::Mixed) {
-                    let number = pull["number"].as_u64().unwrap();
-                    let remarks = world.look(&format!("/pulls/{number}/comments")).await;
-                    let remarks: Vec<&str> =
-                        remarks.as_array().unwrap().iter().filter_map(|one| one["body"].as_str()).collect();
-                    let answers: Vec<&&str> = remarks.iter().filter(|body| body.starts_with(OWN_MARK)).collect();
-                    assert_eq!((remarks.len(), answers.len()), (4, 2), "each thread is answered once: {remarks:?}");
-                    assert!(answers[0].contains("Louder.") && answers[1].contains("No."), "{answers:?}");
-                    assert_eq!(world.said(number).await.len(), 1, "and the review once");
-                    assert_eq!((record.review.rounds, record.review.is_under_way()), (1, false));
-                    let file = world.look("/contents/done.txt?ref=hob/1-make-done-txt").await;
-                    assert_eq!(file["content"].as_str().unwrap().trim(), "RE9ORQpoYWxmCg==");
+                    each_thread_is_answered_once(world, &record).await;
                 }
                 if self == Self::Mixed {
                     assert_eq!((record.review.ci_rounds, record.review.base_rounds), (1, 1));
@@ -331,6 +383,56 @@ impl Scenario {
             }
         }
     }
+}
+
+impl Scenario {
+    /// Each command had its effect once, and its comment has one receipt.
+    async fn each_command_counts_once(self, world: &World, record: &Record) {
+        let (commands, replies, effects): (usize, usize, &[&str]) = match self {
+            Self::Commanded => (6, 3, &["paused by ann", "ann set the issue's budget", "ann chose the agent"]),
+            Self::CommandedAtWork => (3, 1, &["ann set the issue's budget", "ann chose the agent"]),
+            Self::Paused => (2, 0, &["paused by ann", "resumed by ann"]),
+            _ => return,
+        };
+        let history = world.history(1).await;
+        for effect in effects {
+            let lines = history.iter().filter(|line| line.starts_with(effect)).count();
+            assert_eq!(lines, 1, "{effect}: {history:#?}");
+        }
+        assert_eq!((record.commands.receipts.len(), record.commands.handled.len()), (0, commands), "{record:?}");
+        assert_eq!(record.paused.is_some(), self == Self::Commanded);
+        if self != Self::Paused {
+            assert_eq!(record.commands.budget.as_ref().map(|budget| budget.usd_micros), Some(3_000_000));
+            assert_eq!(record.commands.agent.as_ref().map(|agent| agent.name.as_str()), Some("fixer"));
+        }
+        let (mut reacted, mut replied) = (0, 0);
+        let pull = record.pull_request.unwrap().0;
+        for on in [1, pull] {
+            for comment in world.look(&format!("/issues/{on}/comments?per_page=100")).await.as_array().unwrap() {
+                let text = comment["body"].as_str().unwrap();
+                replied += usize::from(text.starts_with("<!-- hob:reply "));
+                if text.starts_with("/hob") {
+                    let reactions = world.look(&format!("/issues/comments/{}/reactions", comment["id"])).await;
+                    reacted += usize::from(reactions.as_array().unwrap().len() == 1);
+                }
+            }
+        }
+        assert_eq!((reacted, replied), (commands, replies), "{history:#?}");
+    }
+}
+
+/// The threads of a review, and the review, are answered once.
+async fn each_thread_is_answered_once(world: &World, record: &Record) {
+    let number = record.pull_request.unwrap().0;
+    let remarks = world.look(&format!("/pulls/{number}/comments")).await;
+    let remarks: Vec<&str> = remarks.as_array().unwrap().iter().filter_map(|one| one["body"].as_str()).collect();
+    let answers: Vec<&&str> = remarks.iter().filter(|body| body.starts_with(OWN_MARK)).collect();
+    assert_eq!((remarks.len(), answers.len()), (4, 2), "each thread is answered once: {remarks:?}");
+    assert!(answers[0].contains("Louder.") && answers[1].contains("No."), "{answers:?}");
+    assert_eq!(world.said(number).await.len(), 1, "and the review once");
+    assert_eq!((record.review.rounds, record.review.is_under_way()), (1, false));
+    let file = world.look("/contents/done.txt?ref=hob/1-make-done-txt").await;
+    assert_eq!(file["content"].as_str().unwrap().trim(), "RE9ORQpoYWxmCg==");
 }
 
 /// The ledger's record, which labels and comment agree with.

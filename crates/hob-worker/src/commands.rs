@@ -1,0 +1,121 @@
+//! Commands in comments: which ones authorized accounts gave, on the issue and in its pull request's conversation, and
+//! nobody followed yet.
+//!
+//! Each read is answered 304 and not counted while nothing changes.
+
+use std::collections::HashMap;
+
+use hob_domain::{
+    Actor, Asked, AskedInReview, BlockKind, Command, GivenCommand, IssueNumber, Login, OWN_MARK, PullNumber, Record,
+    State, asked_in, asked_in_review,
+};
+use hob_forge::{Comment, Issue};
+
+use crate::{WorkError, Worker, authorize::authorize};
+
+/// The commands on an issue and on its pull request that are to be followed, the oldest first. Those that answer the question
+/// of a blocked issue are left to whoever looks for an answer. `issue` is none where nothing is new on the issue itself.
+pub(super) async fn commands(
+    worker: &Worker,
+    issue: Option<&Issue>,
+    record: &Record,
+) -> Result<Vec<GivenCommand>, WorkError> {
+    let mut given = Vec::new();
+    if let Some(issue) = issue.filter(|issue| issue.comments > 0) {
+        let comments = worker.forge.comments().since(issue.number, record.commands_since()).await?;
+        given = authorized(worker, record, &comments, None, asked_in).await?;
+    }
+    given.extend(commands_on_pull(worker, record).await?);
+    given.retain(|given| !answers(record, given));
+    given.sort_by_key(|given| given.comment);
+    Ok(given)
+}
+
+/// The commands in the conversation of the issue's pull request that nobody followed yet.
+pub(super) async fn commands_on_pull(worker: &Worker, record: &Record) -> Result<Vec<GivenCommand>, WorkError> {
+    let Some(pull) = record.pull_request else { return Ok(Vec::new()) };
+    let comments = worker.forge.comments().of(IssueNumber(pull.0)).await?;
+    commands_among(worker, record, pull, &comments).await
+}
+
+/// Those of a pull request's comments that are commands which nobody followed yet.
+pub(super) async fn commands_among(
+    worker: &Worker,
+    record: &Record,
+    pull: PullNumber,
+    comments: &[Comment],
+) -> Result<Vec<GivenCommand>, WorkError> {
+    let asked = |body: &str| match asked_in_review(body)? {
+        AskedInReview::Command(asked) => Some(asked),
+        AskedInReview::Work => None,
+    };
+    authorized(worker, record, comments, Some(pull), asked).await
+}
+
+/// Whether a command answers the question of a blocked issue.
+fn answers(record: &Record, given: &GivenCommand) -> bool {
+    let Some(blocked) = record.blocked.as_ref().filter(|_| record.state == State::Blocked) else { return false };
+    match &given.asked {
+        Asked::Known(Command::Retry | Command::Unblock(_)) => given.at >= blocked.since,
+        // Times have whole seconds: what came in the very second of the question may be about another one.
+        Asked::Known(Command::Approve(_))
+            if matches!(blocked.kind, BlockKind::ApprovalNeeded | BlockKind::PlanProposed) =>
+        {
+            given.at > blocked.since
+        }
+        Asked::Known(Command::Approve(_)) => given.at >= blocked.since,
+        Asked::Known(
+            Command::Cancel
+            | Command::Pause(_)
+            | Command::Resume
+            | Command::Agent(_)
+            | Command::Budget(_)
+            | Command::Plan
+            | Command::Explain
+            | Command::Help,
+        )
+        | Asked::Unknown(_) => false,
+    }
+}
+
+/// Those of the comments that ask something, are not handled, and are by an authorized account. One that was edited asks
+/// nothing: nobody can tell what stood there when it was read.
+async fn authorized(
+    worker: &Worker,
+    record: &Record,
+    comments: &[Comment],
+    pull: Option<PullNumber>,
+    asked: impl Fn(&str) -> Option<Asked>,
+) -> Result<Vec<GivenCommand>, WorkError> {
+    let mut judged: HashMap<Login, bool> = HashMap::new();
+    let mut given = Vec::new();
+    for comment in comments {
+        let is_old = comment.created_at < record.commands_since() || record.commands.has_handled(comment.id);
+        if is_old || comment.is_edited || comment.body.starts_with(OWN_MARK) {
+            continue;
+        }
+        let (Some(asked), Some(author)) = (asked(&comment.body), &comment.author) else { continue };
+        let counts = match judged.get(&author.login) {
+            Some(counts) => *counts,
+            None => {
+                let counts = is_authorized(worker, author).await?;
+                judged.insert(author.login.clone(), counts);
+                counts
+            }
+        };
+        if counts {
+            given.push(GivenCommand {
+                comment: comment.id,
+                pull,
+                asked,
+                by: author.login.clone(),
+                at: comment.created_at,
+            });
+        }
+    }
+    Ok(given)
+}
+
+async fn is_authorized(worker: &Worker, author: &Actor) -> Result<bool, WorkError> {
+    Ok(authorize(worker, author).await?.is_ok())
+}

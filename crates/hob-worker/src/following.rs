@@ -1,0 +1,51 @@
+//! Following commands under a lease: each one's effect goes to the ledger before its comment gets the receipt.
+
+use hob_config::{AdapterName, REPOSITORY_SETTINGS_PATH, RepositorySettings};
+use hob_domain::{Asked, Command, FollowRules, GivenCommand, Note, follow};
+use hob_forge::BaseBranch;
+
+use crate::{WorkError, Worker, agent::agent_names, receipts::give_receipts, transition::HeldIssue};
+
+/// What following these commands depends on. `explanation` says where the issue stands.
+pub(super) async fn follow_rules(
+    worker: &Worker,
+    base: &BaseBranch,
+    given: &[GivenCommand],
+    explanation: String,
+) -> Result<FollowRules, WorkError> {
+    let asks_for_an_agent = given.iter().any(|given| matches!(given.asked, Asked::Known(Command::Agent(_))));
+    let agents = if asks_for_an_agent {
+        let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base.sha).await?.unwrap_or_default();
+        // What is wrong in the file is told at the next attempt.
+        agent_names(worker, &RepositorySettings::parse(&text).unwrap_or_default())
+    } else {
+        Vec::new()
+    };
+    let ready_agents = AdapterName::ALL.map(|name| name.as_str().to_owned()).to_vec();
+    Ok(FollowRules { agents, ready_agents, budgets: worker.settings.limits.budgets(), explanation })
+}
+
+/// Follows commands one after the other, as far as the work goes on: a request to pause or end it is for whoever calls. They
+/// were found when the issue had so many `comments`.
+pub(super) async fn follow_each(
+    worker: &Worker,
+    held: &HeldIssue,
+    given: &[GivenCommand],
+    rules: &FollowRules,
+    comments: u64,
+) -> Result<(), WorkError> {
+    for given in given {
+        let record = held.lease.record();
+        if record.request.is_some() {
+            return give_receipts(worker, &held.lease, &held.receipts).await;
+        }
+        if record.commands.has_handled(given.comment) {
+            continue;
+        }
+        let transition = follow(&record, given, rules, worker.forge.now());
+        worker.forge.ledger().transition(&held.lease, transition).await?;
+    }
+    // Not before: whoever takes over from this worker looks for the others.
+    held.lease.note(Note::Looked(comments)).await;
+    give_receipts(worker, &held.lease, &held.receipts).await
+}
