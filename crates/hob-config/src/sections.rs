@@ -241,6 +241,8 @@ pub struct PollSettings {
 pub struct PublishSettings {
     /// Whether pull requests open as drafts.
     pub draft: bool,
+    /// Which file of the folder `PULL_REQUEST_TEMPLATE` is the template; empty: the one that the forge would take.
+    pub template: String,
 }
 
 /// `[notify]`: who is told what.

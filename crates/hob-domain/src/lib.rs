@@ -26,6 +26,7 @@ mod policy;
 mod poll;
 mod project;
 mod pull_report;
+mod pull_template;
 mod question;
 mod record;
 mod redaction;
@@ -73,6 +74,7 @@ pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use poll::{error_pause, poll_pause, until_due};
 pub use project::{ProjectFiles, Proposal, manifests, proposal, proposed_set_up};
 pub use pull_report::{MovedBase, PullReport, evidence_table, failed_checks, pull_body};
+pub use pull_template::{PullTemplate, SignOff, TEMPLATE_MAX};
 pub use question::{code_owner, question_body, question_mark};
 pub use record::{
     Answer, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,

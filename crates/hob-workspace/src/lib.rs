@@ -31,6 +31,7 @@ mod mirror;
 mod names;
 mod object_id;
 mod prepared;
+mod pull_template;
 mod push;
 mod put_files;
 mod remote;

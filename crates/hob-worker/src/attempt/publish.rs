@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockReason, MovedBase, Note, PullReport, count, pull_body, run_unasked};
+use hob_domain::{
+    BlockReason, MovedBase, Note, PullReport, PullTemplate, SignOff, TEMPLATE_MAX, count, pull_body, run_unasked,
+};
 use hob_forge::PullDraft;
 
 use crate::{
@@ -39,7 +41,9 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
     }
     let moved = moved_base(worker, job).await?;
     push(worker, job, &proven.head).await?;
-    let draft = draft(worker, job, proven, moved.as_ref());
+    let template = job.checkout.pull_template(&worker.settings.publish.template, TEMPLATE_MAX).await?;
+    let template = template.as_deref().map(|text| PullTemplate { text, sign_off: SignOff::No });
+    let draft = draft(worker, job, proven, (moved.as_ref(), template));
     let pull = worker.forge.pulls().publish(lease, lease.record().pull_request, &draft).await?;
     let spend = lease.record().spend;
     worker.emit(&WorkEvent::Published { issue: number, pull: pull.number, url: pull.html_url, spend });
@@ -53,7 +57,12 @@ async fn moved_base(worker: &Worker, job: &Job<'_>) -> Result<Option<MovedBase>,
     Ok((now.sha != from).then_some(MovedBase { name: now.name, from, to: now.sha }))
 }
 
-fn draft(worker: &Worker, job: &Job<'_>, proven: &Proven, moved: Option<&MovedBase>) -> PullDraft {
+fn draft(
+    worker: &Worker,
+    job: &Job<'_>,
+    proven: &Proven,
+    (moved, template): (Option<&MovedBase>, Option<PullTemplate<'_>>),
+) -> PullDraft {
     let record = job.held.lease.record();
     let limits = &worker.settings.limits;
     let money = match limits.budgets().issue.usd_micros {
@@ -76,6 +85,7 @@ fn draft(worker: &Worker, job: &Job<'_>, proven: &Proven, moved: Option<&MovedBa
         moved,
         diff: &proven.diff,
         limits: &limits,
+        template,
     });
     PullDraft {
         head: job.checkout.branch().to_string(),
