@@ -44,6 +44,8 @@ impl Settings {
             "labels.priority",
             "model.fallback",
             "notify.mention",
+            "publish.labels",
+            "publish.reviewers",
             "sandbox.check_hosts",
             "sandbox.hosts",
             "sandbox.read",

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{Budget, Budgets, Login, Permission};
+use hob_domain::{Budget, Budgets, Login, Permission, SignOff};
 use serde::{Deserialize, Serialize};
 
 use crate::duration;
@@ -243,6 +243,23 @@ pub struct PublishSettings {
     pub draft: bool,
     /// Which file of the folder `PULL_REQUEST_TEMPLATE` is the template; empty: the one that the forge would take.
     pub template: String,
+    /// The branch that work starts from and goes to; empty: the repository's default.
+    pub base: String,
+    /// The template of a commit's message.
+    pub commit_message: String,
+    /// Whether commits are signed off.
+    pub sign_off: bool,
+    /// Labels of a pull request.
+    pub labels: Vec<String>,
+    /// Who is asked for a review: logins, `team:SLUG`, `ORG/TEAM`.
+    pub reviewers: Vec<String>,
+}
+
+impl PublishSettings {
+    /// Whether commits are signed off.
+    pub fn sign_off(&self) -> SignOff {
+        if self.sign_off { SignOff::Yes } else { SignOff::No }
+    }
 }
 
 /// `[notify]`: who is told what.

@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use hob_domain::check_template;
 use toml::{Table, Value};
 
 use crate::{DEFAULTS, Settings, SettingsError};
@@ -47,6 +48,18 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     let app = &settings.app;
     let has_no_app = app.installation == 0 && app.private_key.is_empty();
     hold(app.id > 0 || has_no_app, "app.id", app.id, "write the App's id, which its page shows")?;
+    let message = &settings.publish.commit_message;
+    if let Err(wrong) = check_template(message) {
+        hold(false, "publish.commit_message", message, &wrong.to_string())?;
+    }
+    for label in &settings.publish.labels {
+        let length = label.trim().chars().count();
+        hold((1..=50).contains(&length), "publish.labels", label, "a label has 1 to 50 characters")?;
+    }
+    for name in &settings.publish.reviewers {
+        let is_name = !name.trim().is_empty() && name.chars().all(|c| c.is_ascii_graphic());
+        hold(is_name, "publish.reviewers", name, "write a login, `team:SLUG` or `ORG/TEAM`")?;
+    }
     let prefix = &settings.ledger.prefix;
     hold(
         prefix.starts_with("refs/") && prefix.ends_with('/'),

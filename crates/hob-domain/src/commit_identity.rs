@@ -18,6 +18,14 @@ pub struct CommitIdentity {
     pub email: String,
 }
 
+impl std::fmt::Display for CommitIdentity {
+    /// `NAME <ADDRESS>` as a commit has it: what git's format cannot hold is left out.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let plain = |text: &str| text.replace(|c: char| c.is_control() || matches!(c, '<' | '>'), "");
+        write!(f, "{} <{}>", plain(&self.name).trim(), plain(&self.email).trim())
+    }
+}
+
 impl CommitIdentity {
     /// Hob under this name, with the address that it has where it has no other.
     pub fn common(name: &str) -> Self {

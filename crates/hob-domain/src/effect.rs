@@ -3,7 +3,7 @@
 
 use crate::{
     ApprovalGrant, BlockReason, CheckTally, EventAnswer, Pause, PullNumber, Record, Recovery, Refusal, Request,
-    ReviewEvent, ReviewLog, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count,
+    HouseLog, ReviewEvent, ReviewLog, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count,
     events_in_words,
 };
 
@@ -271,6 +271,7 @@ fn asked_for_again(old: &Record) -> Record {
         accepted: None,
         stalled: None,
         quota_pauses: 0,
+        house: HouseLog::default(),
         paused: None,
         request: None,
         ..old.clone()

@@ -21,7 +21,7 @@
 use std::time::Duration;
 
 use crate::{
-    Generation, Holder, IssueNumber, Nonce, RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp, WorkerId,
+    Generation, Holder, HouseLog, IssueNumber, Nonce, RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp, WorkerId,
 };
 
 /// Who wants a lease, when and for how long.
@@ -144,6 +144,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         accepted: None,
         stalled: None,
         quota_pauses: 0,
+        house: HouseLog::default(),
         request: None,
         paused: None,
         pull_request: None,

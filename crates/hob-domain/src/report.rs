@@ -68,6 +68,10 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
         line(&mut text, &format!("\n{}", ways.first));
         more.push(ways.others);
     }
+    let refused = record.house.introduced.as_ref().filter(|introduced| Some(introduced.pull) == record.pull_request);
+    for refused in refused.into_iter().flat_map(|introduced| &introduced.refused) {
+        line(&mut text, &format!("\n{}", inert(&clip(refused, 500))));
+    }
     let facts = facts(record, rules);
     if !facts.is_empty() {
         line(&mut text, &format!("\n{facts}"));

@@ -10,7 +10,7 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, BlockReason, CheckTally, CommentId, Ending, EventAnswer, Login, Pause, PullNumber, Record, Recovery,
+    Answer, BaseChoice, BlockReason, CheckTally, CommentId, Ending, EventAnswer, Introduced, Login, Pause, PullNumber, Record, Recovery,
     Refusal, Request, ReviewEvent, RunId, Sha, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
@@ -188,6 +188,10 @@ pub enum Note {
     QuotaPause,
     /// The question has reached somebody.
     Told,
+    /// The branch that the work goes to.
+    Base(BaseChoice),
+    /// The pull request has its labels and reviewers.
+    Introduced(Introduced),
 }
 
 /// Makes a transition: the next record, and the sentence that tells it.
@@ -212,6 +216,8 @@ impl Record {
             Note::Spend(spend) => self.spend = self.spend + spend,
             Note::Proven(head) => self.head_sha = Some(head),
             Note::Failure(mark) => self.stalled = Some(mark),
+            Note::Base(base) => self.house.base = Some(base),
+            Note::Introduced(introduced) => self.house.introduced = Some(introduced),
             Note::QuotaPause => self.quota_pauses = self.quota_pauses.saturating_add(1),
             Note::Pushed => self.pushed = true,
             Note::Told => {

@@ -41,6 +41,8 @@ pub struct PullDraft {
     pub head: String,
     /// The branch it goes to.
     pub base: String,
+    /// Whether a pull request that is open moves to this base, too.
+    pub moves_base: bool,
     /// Its title.
     pub title: String,
     /// Its body.
@@ -60,7 +62,10 @@ impl PullDraft {
 
     /// What brings it up to date.
     fn text(&self) -> serde_json::Value {
-        json!({ "title": self.title, "body": self.body })
+        match self.moves_base {
+            true => json!({ "title": self.title, "body": self.body, "base": self.base }),
+            false => json!({ "title": self.title, "body": self.body }),
+        }
     }
 }
 
@@ -178,13 +183,14 @@ impl Pulls<'_> {
         }
     }
 
-    /// The open pull request of a branch.
+    /// The open pull request of a branch, to this base where one is given.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn open_of(self, branch: &str, base: &str) -> Result<Option<Pull>, ForgeError> {
+    pub async fn open_of(self, branch: &str, base: Option<&str>) -> Result<Option<Pull>, ForgeError> {
         let head = encoded(&format!("{}:{branch}", self.forge.repo.owner()));
-        let path = self.forge.path(&format!("/pulls?state=open&head={head}&base={}", encoded(base)));
+        let base = base.map_or_else(String::new, |base| format!("&base={}", encoded(base)));
+        let path = self.forge.path(&format!("/pulls?state=open&head={head}{base}"));
         let found: Vec<PullWire> = self.forge.get(&path, PullRequestsRead.to("look for the pull request")).await?;
         Ok(found.into_iter().next().map(Pull::from))
     }
@@ -210,7 +216,7 @@ impl Pulls<'_> {
                 Err(error) if error.outcome_is_unknown() || error.is_refusal(422, "already exists") => error,
                 result => return result,
             };
-            if let Some(pull) = self.open_of(&draft.head, &draft.base).await? {
+            if let Some(pull) = self.open_of(&draft.head, Some(&draft.base)).await? {
                 return self.update(lease, pull.number, draft).await;
             }
             let Some(pause) = self.forge.pause_within(lease, &error, tried) else { return Err(error) };
@@ -225,14 +231,14 @@ impl Pulls<'_> {
     /// # Errors
     /// [`ForgeError`] of a call.
     pub async fn offer(self, draft: &PullDraft) -> Result<Pull, ForgeError> {
-        if let Some(pull) = self.open_of(&draft.head, &draft.base).await? {
+        if let Some(pull) = self.open_of(&draft.head, Some(&draft.base)).await? {
             let (path, body) = (self.path_of(pull.number), draft.text());
             let purpose = PullRequestsWrite.to("update the pull request");
             return Ok(self.forge.write::<PullWire>(Method::PATCH, &path, &body, purpose).await?.into());
         }
         let (path, purpose) = (self.forge.path("/pulls"), PullRequestsWrite.to("open the pull request"));
         match self.forge.write::<PullWire>(Method::POST, &path, &draft.whole(), purpose).await {
-            Err(error) if error.outcome_is_unknown() => match self.open_of(&draft.head, &draft.base).await? {
+            Err(error) if error.outcome_is_unknown() => match self.open_of(&draft.head, Some(&draft.base)).await? {
                 Some(pull) => Ok(pull),
                 None => Err(error),
             },

@@ -113,12 +113,16 @@ pub(super) async fn chosen_by_label<'a>(
     issue: &'a Issue,
 ) -> Result<Option<Result<&'a str, String>>, WorkError> {
     let Some((label, agent)) = worker.settings.labels.agent(&issue.labels) else { return Ok(None) };
+    Ok(Some(label_counts(worker, issue, label).await?.map(|()| agent)))
+}
+
+/// Whether an authorized account put the label on; why it does not count, else.
+pub(super) async fn label_counts(worker: &Worker, issue: &Issue, label: &str) -> Result<Result<(), String>, WorkError> {
     let latest = worker.forge.issues().latest_label_event(issue.number, LabelEventKind::Labeled, label).await?;
     let Some(actor) = latest.and_then(|event| event.actor) else {
-        return Ok(Some(Err(format!("nobody can be found who put the label `{label}` on"))));
+        return Ok(Err(format!("nobody can be found who put the label `{label}` on")));
     };
-    let judged = authorize(worker, &actor).await?;
-    Ok(Some(judged.map(|()| agent).map_err(|why| format!("the label `{label}` does not count: {why}"))))
+    Ok(authorize(worker, &actor).await?.map_err(|why| format!("the label `{label}` does not count: {why}")))
 }
 
 /// What is approved with the issue as it stands.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hob_domain::{
     Answer, BlockKind, Blocked, Claimant, CommentId, Generation, Holder, IssueNumber, LabelNames, Nonce, PullNumber,
-    PullStatus, RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp, WorkerId,
+    HouseLog, PullStatus, RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp, WorkerId,
 };
 
 /// The one issue.
@@ -35,7 +35,8 @@ pub(super) const BLOCKED: u8 = 1 << 4;
 
 pub(super) fn names() -> LabelNames {
     let [trigger, assigned, in_progress, in_review, blocked] = LABELS.map(str::to_owned);
-    LabelNames { trigger, assigned, in_progress, in_review, blocked, agent_prefix: String::new(), priority: Vec::new() }
+    let (agent_prefix, base_prefix, priority) = (String::new(), String::new(), Vec::new());
+    LabelNames { trigger, assigned, in_progress, in_review, blocked, agent_prefix, base_prefix, priority }
 }
 
 pub(super) fn label_names(bits: u8) -> Vec<String> {
@@ -115,6 +116,7 @@ impl Rec {
             accepted: None,
             stalled: None,
             quota_pauses: 0,
+            house: HouseLog::default(),
             request: None,
             paused: None,
             round: 0,

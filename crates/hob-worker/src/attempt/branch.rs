@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use hob_config::ReviewUpdate;
-use hob_domain::{BlockReason, ChangeText, Diff, DiffPolicy, HobFiles, Note, RoundKind, Sha, count};
+use hob_domain::{
+    BlockReason, ChangeText, Diff, DiffPolicy, HobFiles, MessageRules, Note, RoundKind, Sha, SignOff, commit_message, count,
+    signed_off,
+};
 use hob_forge::ForgeError;
 use hob_workspace::{BranchName, BranchUpdate, Updater, WorkspaceError};
 
@@ -33,7 +36,12 @@ pub(super) async fn step_aside(worker: &Worker, job: &Job<'_>) -> Result<Option<
 /// Commits what the agent left in its folder.
 pub(super) async fn commit(worker: &Worker, job: &Job<'_>, change: &ChangeText) -> Result<(), WorkError> {
     let identity = worker.commit_identity().await;
-    let message = change.commit_message(&job.held.issue.title, job.number());
+    let rules = MessageRules { template: &worker.settings.publish.commit_message, labels: &job.held.issue.labels };
+    let message = commit_message(change, &job.held.issue.title, job.number(), rules);
+    let message = match worker.settings.publish.sign_off() {
+        SignOff::Yes => signed_off(&message, &identity),
+        SignOff::No => message,
+    };
     job.checkout.commit(&worker.sandbox, &message, &identity, worker.forge.now()).await?;
     Ok(())
 }
@@ -78,8 +86,9 @@ pub(super) async fn update_branch(worker: &Worker, job: &mut Job<'_>) -> Result<
             Err(error) => return Err(error),
         }
     }
-    let (base, remote) = (job.held.base.name.parse::<BranchName>()?, worker.remote().await?);
-    let updater = Updater { identity: worker.commit_identity().await, time: worker.forge.now(), keeps_history };
+    let (base, remote) = (job.base.branch.parse::<BranchName>()?, worker.remote().await?);
+    let (identity, sign_off) = (worker.commit_identity().await, worker.settings.publish.sign_off());
+    let updater = Updater { identity, time: worker.forge.now(), keeps_history, sign_off };
     let patience = patience_of(worker);
     let update = loop {
         match worker.workspace.update(&mut job.checkout, &remote, (&base, &job.base_tip), updater.clone()).await {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hob_domain::{
-    BlockReason, MovedBase, Note, PullReport, PullTemplate, SignOff, TEMPLATE_MAX, count, pull_body, run_unasked,
+    BaseSource, BlockReason, MovedBase, Note, PullReport, PullTemplate, TEMPLATE_MAX, count, pull_body, run_unasked,
 };
 use hob_forge::PullDraft;
 
@@ -12,6 +12,7 @@ use crate::{
     attempt::{
         branch::{is_reviewed, push},
         end::AttemptEnd,
+        introduce::introduce,
         job::Job,
         proof::{Proven, tally},
         review::publish_round,
@@ -42,9 +43,10 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
     let moved = moved_base(worker, job).await?;
     push(worker, job, &proven.head).await?;
     let template = job.checkout.pull_template(&worker.settings.publish.template, TEMPLATE_MAX).await?;
-    let template = template.as_deref().map(|text| PullTemplate { text, sign_off: SignOff::No });
+    let template = template.as_deref().map(|text| PullTemplate { text, sign_off: worker.settings.publish.sign_off() });
     let draft = draft(worker, job, proven, (moved.as_ref(), template));
     let pull = worker.forge.pulls().publish(lease, lease.record().pull_request, &draft).await?;
+    introduce(worker, job, pull.number).await?;
     let spend = lease.record().spend;
     worker.emit(&WorkEvent::Published { issue: number, pull: pull.number, url: pull.html_url, spend });
     Ok(AttemptEnd::Published { head: proven.head.clone(), pull: pull.number, checks: tally(&proven.evidence) })
@@ -52,7 +54,7 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
 
 /// The base branch, where it is no longer the one that the checks ran on.
 async fn moved_base(worker: &Worker, job: &Job<'_>) -> Result<Option<MovedBase>, WorkError> {
-    let now = worker.forge.repository().tip(job.held.base.name.clone()).await?;
+    let now = worker.forge.repository().tip(job.base.branch.clone()).await?;
     let from = job.base_tip.clone();
     Ok((now.sha != from).then_some(MovedBase { name: now.name, from, to: now.sha }))
 }
@@ -89,7 +91,8 @@ fn draft(
     });
     PullDraft {
         head: job.checkout.branch().to_string(),
-        base: job.held.base.name.clone(),
+        base: job.base.branch.clone(),
+        moves_base: job.base.by == BaseSource::Label,
         title: proven.change.pull_title(title),
         body,
         // A person looks at those before anybody merges them by habit.

@@ -62,7 +62,7 @@ async fn act(
         Action::SeekCommand => seek_command(worker, observed, base).await,
         Action::Rework(events, head) => Box::pin(rework(worker, observed, (events, head), base)).await,
         Action::Obey(request) => carry_out(worker, observed, request, base).await,
-        Action::Rebuild => match find_traces(worker, &observed, base).await? {
+        Action::Rebuild => match find_traces(worker, &observed).await? {
             Some(traces) => rebuild(worker, observed, traces, base).await,
             None => {
                 worker.labelled_by_hand.note(observed.issue.number, observed.issue.updated_at);
@@ -90,7 +90,7 @@ async fn claim(
 ) -> Result<Reconciled, WorkError> {
     // A status comment without a ledger: the ledger was deleted, and the work may still be there.
     if observed.entry.is_none()
-        && let Some(traces) = find_traces(worker, &observed, base).await?
+        && let Some(traces) = find_traces(worker, &observed).await?
     {
         return rebuild(worker, observed, traces, base).await;
     }
