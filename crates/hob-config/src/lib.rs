@@ -2,6 +2,7 @@
 
 mod agents;
 mod backends;
+mod draft;
 mod duration;
 mod environment;
 mod load;
@@ -22,6 +23,7 @@ mod workspace;
 
 pub use agents::{AgentSettings, Ask, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings};
 pub use backends::{AdapterName, BackendKind, UnknownBackend};
+pub use draft::DraftRule;
 pub use duration::parse_duration;
 pub use environment::{ModelAccess, child_environment, model_access, named_environment, toolchain_folders};
 pub use models::{InvalidModelName, ModelName, ModelSettings, PriceSettings};

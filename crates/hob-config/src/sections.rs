@@ -6,7 +6,7 @@ use std::time::Duration;
 use hob_domain::{Budget, Budgets, Login, Permission, SignOff};
 use serde::{Deserialize, Serialize};
 
-use crate::duration;
+use crate::{DraftRule, duration};
 
 /// `[agent]`: which agent works, and what happens to one that fails or is idle.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -239,8 +239,8 @@ pub struct PollSettings {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishSettings {
-    /// Whether pull requests open as drafts.
-    pub draft: bool,
+    /// When pull requests are drafts.
+    pub draft: DraftRule,
     /// Which file of the folder `PULL_REQUEST_TEMPLATE` is the template; empty: the one that the forge would take.
     pub template: String,
     /// The branch that work starts from and goes to; empty: the repository's default.

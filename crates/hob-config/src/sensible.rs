@@ -111,6 +111,8 @@ fn compare(section: &str, given: &Table, defaults: &Table) -> Result<(), Setting
                 compare(&format!("{key}."), value, default)?;
                 continue;
             }
+            // It was a switch once.
+            (Value::String(_), Value::Boolean(_)) if key == "publish.draft" => continue,
             (Value::String(_), Value::String(_))
             | (Value::Integer(_), Value::Integer(_))
             | (Value::Float(_), Value::Float(_) | Value::Integer(_))

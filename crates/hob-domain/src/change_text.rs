@@ -174,7 +174,12 @@ mod tests {
     use crate::IssueNumber;
 
     fn message(change: &ChangeText, issue_title: &str, issue: IssueNumber) -> String {
-        crate::commit_message(change, issue_title, issue, crate::MessageRules { template: "{title}\n\n{body}", labels: &[] })
+        crate::commit_message(
+            change,
+            issue_title,
+            issue,
+            crate::MessageRules { template: "{title}\n\n{body}", labels: &[] },
+        )
     }
 
     fn change(title: &str, summary: &str) -> ChangeText {

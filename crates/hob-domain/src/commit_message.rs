@@ -55,12 +55,7 @@ pub fn check_template(template: &str) -> Result<(), InvalidTemplate> {
 }
 
 /// A commit's message. The last line names the issue, whatever the template says.
-pub fn commit_message(
-    change: &ChangeText,
-    issue_title: &str,
-    issue: IssueNumber,
-    rules: MessageRules<'_>,
-) -> String {
+pub fn commit_message(change: &ChangeText, issue_title: &str, issue: IssueNumber, rules: MessageRules<'_>) -> String {
     let (title, body) = change.in_commit(issue_title);
     let (kind, plain) = kind(&title, rules.labels);
     // A title that has the type already does not get it twice.

@@ -2,8 +2,8 @@
 //! [`apply`](crate::apply)'s.
 
 use crate::{
-    ApprovalGrant, BlockReason, CheckTally, EventAnswer, Pause, PullNumber, Record, Recovery, Refusal, Request,
-    HouseLog, ReviewEvent, ReviewLog, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count,
+    ApprovalGrant, BlockReason, CheckTally, EventAnswer, HouseLog, Pause, PullNumber, Record, Recovery, Refusal,
+    Request, ReviewEvent, ReviewLog, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count,
     events_in_words,
 };
 

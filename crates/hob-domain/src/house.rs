@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Login, PullNumber};
+use crate::{ForgeCheckState, Login, PullFacts, PullNumber, ReviewRules, Timestamp};
 
 /// What the ledger knows of the house rules.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct HouseLog {
     /// The pull request that has its labels and reviewers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub introduced: Option<Introduced>,
+    /// The pull request that is a draft until its checks are green, or was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draft: Option<DraftLog>,
 }
 
 impl HouseLog {
@@ -51,6 +54,40 @@ impl BaseChoice {
             (None, Some(earlier)) if earlier.by == BaseSource::Settings => earlier.clone(),
             (None, _) => Self { branch: settings.to_owned(), by: BaseSource::Settings },
         }
+    }
+}
+
+/// A pull request that opened as a draft until its checks are green.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DraftLog {
+    /// Its number.
+    pub pull: PullNumber,
+    /// Whether it was marked as ready.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ready: bool,
+}
+
+impl HouseLog {
+    /// Notes that a pull request is a draft until its checks are green, unless that is over.
+    pub(super) fn opened_draft(&mut self, pull: PullNumber) {
+        if self.draft.as_ref().is_none_or(|draft| draft.pull != pull) {
+            self.draft = Some(DraftLog { pull, ready: false });
+        }
+    }
+
+    /// The pull request to mark as ready, where the checks are green: all have passed, and `settle` is over, in which others
+    /// may yet begin; or there are none after `ci_wait`. `since` is when the head was published.
+    pub fn to_mark_ready(
+        &self,
+        facts: &PullFacts,
+        rules: &ReviewRules,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Option<PullNumber> {
+        let wait = if facts.checks.is_empty() { rules.ci_wait } else { rules.settle };
+        let all_passed = facts.checks.iter().all(|check| check.state == ForgeCheckState::Passed);
+        let draft = self.draft.as_ref().filter(|draft| !draft.ready)?;
+        (all_passed && since + wait <= now).then_some(draft.pull)
     }
 }
 
@@ -108,7 +145,10 @@ impl Reviewers {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::{ForgeCheck, MergeState};
 
     #[test]
     fn the_base_is_the_labels_then_the_earlier_one_then_the_settings() {
@@ -127,10 +167,46 @@ mod tests {
     }
 
     #[test]
+    fn a_draft_is_ready_when_all_checks_have_passed_and_once() {
+        use ForgeCheckState::{Failed, Passed, Pending};
+        let at = |seconds| Timestamp::from_timestamp(seconds, 0).unwrap();
+        let rules = ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(600) };
+        let mut house = HouseLog::default();
+        let ready = |house: &HouseLog, states: &[ForgeCheckState], now| {
+            let check =
+                |state: &ForgeCheckState| ForgeCheck { name: "x".to_owned(), state: *state, red_on_base: false };
+            let (said, checks) = (Vec::new(), states.iter().map(check).collect());
+            let facts = PullFacts { head: "h".into(), base: "b".into(), merge: MergeState::Fits, said, checks };
+            house.to_mark_ready(&facts, &rules, at(0), at(now))
+        };
+        let pull = PullNumber(9);
+        assert_eq!(ready(&house, &[Passed], 60), None, "it is no draft of Hob's");
+        house.opened_draft(pull);
+        for (states, now, is_ready) in [
+            (&[Passed, Passed][..], 60, true),
+            (&[Passed], 59, false),
+            (&[Passed, Pending], 9_999, false),
+            (&[Passed, Failed], 9_999, false),
+            (&[], 60, false),
+            (&[], 600, true),
+        ] {
+            assert_eq!(ready(&house, states, now), is_ready.then_some(pull), "{states:?} {now}");
+        }
+        house.draft = Some(DraftLog { pull, ready: true });
+        house.opened_draft(pull);
+        assert_eq!(ready(&house, &[Passed], 60), None);
+        house.opened_draft(PullNumber(10));
+        assert_eq!(ready(&house, &[Passed], 60), Some(PullNumber(10)));
+    }
+
+    #[test]
     fn reviewers_are_accounts_and_teams() {
         let names = ["ann", "@wil", "team:core", "acme/docs", "codeowners"].map(str::to_owned);
         let all = Reviewers::of(&names);
-        assert_eq!((all.users.as_slice(), all.teams.join(" ")), (&["ann".into(), "wil".into()][..], "core docs".into()));
+        assert_eq!(
+            (all.users.as_slice(), all.teams.join(" ")),
+            (&["ann".into(), "wil".into()][..], "core docs".into())
+        );
         assert_eq!(all.each().len(), 4);
         assert_eq!(all.names(), "`ann`, `wil`, the team `core`, the team `docs`");
         assert!(Reviewers::of(&["codeowners".to_owned()]).is_empty());

@@ -21,7 +21,8 @@
 use std::time::Duration;
 
 use crate::{
-    Generation, Holder, HouseLog, IssueNumber, Nonce, RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp, WorkerId,
+    Generation, Holder, HouseLog, IssueNumber, Nonce, RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp,
+    WorkerId,
 };
 
 /// Who wants a lease, when and for how long.

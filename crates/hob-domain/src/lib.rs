@@ -58,13 +58,13 @@ pub use budget::{Allowance, Budget, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound, shown_path};
 pub use change_text::ChangeText;
 pub use command::{Command, command_in, unknown_command};
-pub use commit_message::{InvalidTemplate, MessageRules, check_template, commit_message, signed_off};
 pub use commit_identity::{CommitIdentity, noreply_email};
+pub use commit_message::{InvalidTemplate, MessageRules, check_template, commit_message, signed_off};
 pub use conflict::{Conflict, ConflictKind};
 pub use denied::denied_advice;
 pub use ending::Ending;
 pub use evidence::{CheckExit, CheckResult, CheckRun, Evidence, Verdict};
-pub use house::{BaseChoice, BaseSource, HouseLog, Introduced, Reviewers};
+pub use house::{BaseChoice, BaseSource, DraftLog, HouseLog, Introduced, Reviewers};
 pub use ids::{
     ActionMark, CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName,
     RunId, Sha, Timestamp, WorkerId,

@@ -405,8 +405,18 @@ mod tests {
         let (record, change, evidence) = (&record, &change, &evidence);
         let (issue_title, agent, limits, conflicts, moved) = ("Fix it", "native", "", &[], Some(&moved));
         let (diff, template) = (&diff, None);
-        let said =
-            open(&PullReport { record, issue_title, change, agent, evidence, conflicts, moved, diff, limits, template });
+        let said = open(&PullReport {
+            record,
+            issue_title,
+            change,
+            agent,
+            evidence,
+            conflicts,
+            moved,
+            diff,
+            limits,
+            template,
+        });
         assert_eq!(
             said,
             "Whoever only installs, builds, commits or opens this runs what these files name or bring in: \

@@ -149,7 +149,11 @@ fn is_underline(text: &str, next: &str) -> bool {
 fn is_prose(text: &str) -> bool {
     let (marker, rest) = item(text);
     let indented = text.starts_with([' ', '\t']);
-    marker.is_empty() && !indented && !rest.starts_with(['|', '>', '#', '<']) && !is_fence(rest) && closing(rest).is_none()
+    marker.is_empty()
+        && !indented
+        && !rest.starts_with(['|', '>', '#', '<'])
+        && !is_fence(rest)
+        && closing(rest).is_none()
 }
 
 /// A line's list marker with the blanks around it, and the rest.
@@ -229,8 +233,19 @@ fn words(text: &str) -> Vec<String> {
 /// What a heading asks for.
 fn asks(heading: &str) -> Asks {
     const OTHERWISE: [&str; 13] = [
-        "type", "types", "kind", "breaking", "checklist", "current", "behavior", "behaviour", "known", "changelog",
-        "screenshots", "migration", "release",
+        "type",
+        "types",
+        "kind",
+        "breaking",
+        "checklist",
+        "current",
+        "behavior",
+        "behaviour",
+        "known",
+        "changelog",
+        "screenshots",
+        "migration",
+        "release",
     ];
     let words = words(heading);
     let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
@@ -259,9 +274,9 @@ impl Facts<'_> {
     /// Whether a box's words are understood, all of them, and true.
     fn prove(&self, claim: &str) -> bool {
         const FILLERS: [&str; 38] = [
-            "i", "ve", "have", "has", "had", "been", "my", "our", "the", "a", "an", "all", "any", "this", "these", "that",
-            "it", "its", "is", "are", "was", "were", "be", "to", "in", "with", "for", "of", "and", "on", "by", "pr", "pull",
-            "request", "change", "changes", "code", "commits",
+            "i", "ve", "have", "has", "had", "been", "my", "our", "the", "a", "an", "all", "any", "this", "these",
+            "that", "it", "its", "is", "are", "was", "were", "be", "to", "in", "with", "for", "of", "and", "on", "by",
+            "pr", "pull", "request", "change", "changes", "code", "commits",
         ];
         let (mut rest, mut commands) = (String::new(), Vec::new());
         for (number, part) in claim.split('`').enumerate() {
@@ -285,9 +300,23 @@ impl Facts<'_> {
             let ran = commands.iter().all(|command| !command.is_empty() && self.passed(&[command]));
             return ran && within(&known) && (has(&PASS) || has(&["run", "ran"]));
         }
-        let links = has(&["linked", "links", "link", "references", "referenced", "closes", "fixes", "related", "relevant"]);
-        let to_issue = ["linked", "links", "link", "references", "referenced", "closes", "fixes", "related", "relevant",
-            "issue", "existing", "corresponding", "description"];
+        let links =
+            has(&["linked", "links", "link", "references", "referenced", "closes", "fixes", "related", "relevant"]);
+        let to_issue = [
+            "linked",
+            "links",
+            "link",
+            "references",
+            "referenced",
+            "closes",
+            "fixes",
+            "related",
+            "relevant",
+            "issue",
+            "existing",
+            "corresponding",
+            "description",
+        ];
         let signs = ["signed", "sign", "signoff", "off", "dco", "commit", "every", "each"];
         (links && has(&["issue"]) && within(&to_issue))
             || passes(&["tests", "test"], &["test", "spec", "tox", "nox"])
@@ -398,7 +427,14 @@ mod tests {
 
     #[test]
     fn only_the_issue_of_the_work_is_closed_and_once() {
-        for template in ["Closes: #123\nresolves #4\n", "- Fixes #ISSUE\n", "Closes:\n", "See #9, which closes #8.\n", "\n", "<!-- x"] {
+        for template in [
+            "Closes: #123\nresolves #4\n",
+            "- Fixes #ISSUE\n",
+            "Closes:\n",
+            "See #9, which closes #8.\n",
+            "\n",
+            "<!-- x",
+        ] {
             let body = fill(template);
             let named: Vec<&str> = body.match_indices('#').map(|(at, _)| &body[at..]).collect();
             let named = named.iter().filter(|rest| rest[1..].starts_with(|c: char| c.is_ascii_digit())).count();

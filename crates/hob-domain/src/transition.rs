@@ -10,8 +10,9 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, BaseChoice, BlockReason, CheckTally, CommentId, Ending, EventAnswer, Introduced, Login, Pause, PullNumber, Record, Recovery,
-    Refusal, Request, ReviewEvent, RunId, Sha, Spend, State, Timestamp, Trigger, WorkerId,
+    Answer, BaseChoice, BlockReason, CheckTally, CommentId, DraftLog, Ending, EventAnswer, Introduced, Login, Pause,
+    PullNumber, Record, Recovery, Refusal, Request, ReviewEvent, RunId, Sha, Spend, State, Timestamp, Trigger,
+    WorkerId,
 };
 
 /// One change of an issue's record.
@@ -190,6 +191,10 @@ pub enum Note {
     Told,
     /// The branch that the work goes to.
     Base(BaseChoice),
+    /// The pull request is a draft until its checks are green.
+    OpenedDraft(PullNumber),
+    /// It is a draft of Hob's no more.
+    MarkedReady(PullNumber),
     /// The pull request has its labels and reviewers.
     Introduced(Introduced),
 }
@@ -218,6 +223,8 @@ impl Record {
             Note::Failure(mark) => self.stalled = Some(mark),
             Note::Base(base) => self.house.base = Some(base),
             Note::Introduced(introduced) => self.house.introduced = Some(introduced),
+            Note::OpenedDraft(pull) => self.house.opened_draft(pull),
+            Note::MarkedReady(pull) => self.house.draft = Some(DraftLog { pull, ready: true }),
             Note::QuotaPause => self.quota_pauses = self.quota_pauses.saturating_add(1),
             Note::Pushed => self.pushed = true,
             Note::Told => {

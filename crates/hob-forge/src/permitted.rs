@@ -1,17 +1,21 @@
 //! The calls that are made with a token of Hob's: a list. What is not on it is not sent, whoever asks for it.
 //!
 //! # Guarantees
-//! - No call merges, approves, or marks a pull request as ready; none changes a pull request's base or state, an issue, a
-//!   branch, a release, a setting or an account.
+//! - No call merges or approves; none changes a pull request's state but one that marks a draft as ready, and none an issue,
+//!   a branch, a release, a setting or an account.
 //! - The only refs that are written are those of a ledger.
 //! - No issue is opened: the one call that could has an empty title, which every forge refuses. It asks for the permission.
-//! - GraphQL is asked, and told nothing.
+//! - GraphQL is asked, and told nothing but that a draft is ready.
 
 use http::Method;
 use serde_json::Value;
 
 /// The path of GraphQL among those of the API's calls.
 pub(super) const GRAPHQL: &str = "/graphql";
+
+/// The one mutation: it marks a draft as ready for review.
+pub(super) const MARK_READY: &str =
+    "mutation($pull:ID!){markPullRequestReadyForReview(input:{pullRequestId:$pull}){pullRequest{isDraft}}}";
 
 /// Reads below `/repos/OWNER/NAME`. `*` is one part of a path, and `**` all that follow.
 const READS: [&str; 24] = [
@@ -52,9 +56,9 @@ const WRITES: [(Method, &str, &[&str]); 12] = [
     (Method::POST, "git/commits", &["message", "tree", "parents"]),
     (Method::POST, "git/refs", &["ref", "sha"]),
     (Method::POST, "pulls", &["head", "base", "title", "body", "draft", "maintainer_can_modify"]),
-    (Method::PATCH, "pulls/*", &["title", "body"]),
+    (Method::PATCH, "pulls/*", &["title", "body", "base"]),
     (Method::POST, "pulls/*/comments/*/replies", &["body"]),
-    (Method::POST, "pulls/*/requested_reviewers", &["reviewers"]),
+    (Method::POST, "pulls/*/requested_reviewers", &["reviewers", "team_reviewers"]),
 ];
 
 /// What belongs to an account.
@@ -73,7 +77,8 @@ pub(super) fn is_permitted(method: &Method, path: &str, body: Option<&Value>) ->
     let path = path.split('?').next().unwrap_or_default();
     if path == GRAPHQL {
         let query = body.and_then(|body| body["query"].as_str()).unwrap_or_default();
-        return method == Method::POST && query.starts_with("query") && !query.contains("mutation");
+        let asks = query.starts_with("query") && !query.contains("mutation");
+        return method == Method::POST && (asks || query == MARK_READY);
     }
     let Some(path) = path.strip_prefix('/') else { return false };
     // The names of refs and of files may be asked for by how they begin, up to a slash.
@@ -174,6 +179,8 @@ mod tests {
             ("GET", "/repos/a/b/git/trees/1?recursive=1", json!(null)),
             ("POST", "/repos/a/b/issues", json!({"title": ""})),
             ("POST", "/graphql", json!({"query": "query($a: Int!) { x }", "variables": {"a": "mutation"}})),
+            ("POST", "/graphql", json!({"query": MARK_READY, "variables": {"pull": "x"}})),
+            ("PATCH", "/repos/a/b/pulls/7", json!({"title": "x", "body": "x", "base": "release"})),
             ("POST", "/app/installations/1/access_tokens", json!(null)),
         ] {
             assert!(sends(method, path, &body), "{method} {path} {body}");
@@ -186,8 +193,7 @@ mod tests {
             ("PATCH", "/repos/a/b/pulls/7", json!({"draft": false})),
             ("POST", "/graphql", json!({"query": "mutation { markPullRequestReadyForReview }"})),
             ("POST", "/graphql", json!({"query": "query { x } mutation { mergePullRequest }"})),
-            // Another base, state or branch.
-            ("PATCH", "/repos/a/b/pulls/7", json!({"base": "release"})),
+            // Another state or branch.
             ("PATCH", "/repos/a/b/pulls/7", json!({"state": "closed"})),
             ("PATCH", "/repos/a/b/issues/7", json!({"state": "closed"})),
             ("PATCH", "/repos/a/b/git/refs/heads/main", json!({"sha": "1", "force": true})),

@@ -12,6 +12,7 @@ use crate::{
     TokenPermission::{PullRequestsRead, PullRequestsWrite},
     issues::PullFate,
     pages::oldest,
+    permitted::{GRAPHQL, MARK_READY},
     repository::encoded,
 };
 
@@ -81,6 +82,23 @@ struct PullWire {
     #[serde(default)]
     mergeable_state: Option<String>,
     html_url: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct DraftWire {
+    node_id: String,
+    draft: bool,
+}
+
+#[derive(Deserialize)]
+struct MutationWire {
+    #[serde(default)]
+    errors: Vec<ProblemWire>,
+}
+
+#[derive(Deserialize)]
+struct ProblemWire {
+    message: String,
 }
 
 /// An entry of the list of issues, where pull requests stand among them.
@@ -243,6 +261,26 @@ impl Pulls<'_> {
                 None => Err(error),
             },
             result => Ok(result?.into()),
+        }
+    }
+
+    /// Marks a pull request as ready for review; one that is no draft is left as it is.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of a call.
+    pub async fn mark_ready(self, lease: &HeldLease, number: PullNumber) -> Result<(), ForgeError> {
+        let (path, purpose) = (self.path_of(number), PullRequestsRead.to("read the pull request"));
+        let found: DraftWire = self.forge.get(&path, purpose).await?;
+        if !found.draft {
+            return Ok(());
+        }
+        let what = "mark the pull request as ready";
+        let body = json!({ "query": MARK_READY, "variables": { "pull": found.node_id } });
+        let purpose = PullRequestsWrite.to(what);
+        let answer: MutationWire = self.forge.write_held(lease, (Method::POST, GRAPHQL), &body, purpose).await?;
+        match answer.errors.into_iter().next() {
+            None => Ok(()),
+            Some(first) => Err(ForgeError::Refused { what: what.to_owned(), status: 200, message: first.message }),
         }
     }
 

@@ -26,7 +26,9 @@ async fn the_pull_request_is_the_template_filled() {
     let body = text(&pull["body"]);
     let headings: Vec<&str> = body.lines().filter(|line| line.starts_with("## ")).collect();
     assert_eq!(headings, ["## Summary", "## How was this tested?", "## Checklist", "## Open"], "{body}");
-    for part in [&format!("Fixes #{issue}\n"), "**Red before, green after**", "- [x] Tests pass locally", "- [ ] I have read"] {
+    for part in
+        [&format!("Fixes #{issue}\n"), "**Red before, green after**", "- [x] Tests pass locally", "- [ ] I have read"]
+    {
         assert!(body.contains(part), "{part}\n{body}");
     }
     assert!(!body.contains("Describe your change") && !body.contains("<!--") && !body.contains("Mine"), "{body}");
@@ -78,6 +80,63 @@ async fn the_pull_request_gets_its_labels_and_reviewers_once_and_what_is_refused
     world.finish().await;
 }
 
+#[tokio::test]
+async fn commits_have_the_houses_message_and_a_sign_off_that_is_their_committers() {
+    let world = World::fixing()
+        .set("publish.sign_off", "true")
+        .set("publish.commit_message", "{type}: {title} (#{issue})\n\n{body}")
+        .set("identity.name", "Hob Bot")
+        .script("fixer", "echo $n > done.txt; echo $n > README.md");
+    let world = world.start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let pull = world.pull().await["number"].as_u64().unwrap();
+    // A merge of the base, in review, is signed off as well.
+    world.pushes_onto("ann", "main", "README.md", "theirs\n").await;
+    world.run().await;
+    let commits = world.commits(pull).await;
+    assert!(commits.len() >= 2, "{commits:?} {:?}", world.failures());
+    for commit in &commits {
+        let line = format!("Signed-off-by: {} <{}>", commit.author, commit.email);
+        assert_eq!(
+            (commit.author.as_str(), commit.message.lines().last()),
+            ("Hob Bot", Some(line.as_str())),
+            "{commit:?}"
+        );
+    }
+    assert!(commits[0].message.starts_with(&format!("chore: Make done.txt (#{issue})\n\n")), "{commits:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_draft_is_marked_as_ready_when_its_checks_are_green_and_once() {
+    let world = World::fixing().set("publish.draft", "until-green").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let pull = world.pull().await;
+    let (number, head) = (pull["number"].as_u64().unwrap(), text(&pull["head"]["sha"]).to_owned());
+    assert_eq!(pull["draft"], true);
+    let status = |state: &str| json!({"state": state, "context": "ci"});
+    world.call("wil", Method::POST, &format!("/statuses/{head}"), status("pending")).await;
+    world.forge.advance(world.settings.review.settle);
+    world.run().await;
+    assert_eq!(world.pull().await["draft"], true, "not all have ended");
+    world.call("wil", Method::POST, &format!("/statuses/{head}"), status("success")).await;
+    world.run().await;
+    assert_eq!(world.pull().await["draft"], false, "{:?}", world.failures());
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    // Whoever makes it a draft again has the last word.
+    let node = world.look(&format!("/pulls/{number}")).await["node_id"].clone();
+    let convert = json!({"query": "mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { clientMutationId } }",
+        "variables": {"id": node}});
+    world.ask_graphql("ann", convert).await;
+    assert_eq!(world.pull().await["draft"], true);
+    world.forge.advance(world.settings.review.settle);
+    world.run().await;
+    assert_eq!(world.pull().await["draft"], true);
+    world.finish().await;
+}
+
 impl World {
     /// A branch from `main` with one more file.
     async fn branches_off(&self, name: &str) {
@@ -93,7 +152,8 @@ impl World {
 
 #[tokio::test]
 async fn a_label_names_the_base_and_counts_as_its_actor_does() {
-    let world = World::with_agent("test -f only-there.txt && echo done > done.txt || echo here > done.txt").start().await;
+    let world =
+        World::with_agent("test -f only-there.txt && echo done > done.txt || echo here > done.txt").start().await;
     world.branches_off("release-2").await;
     let (issue, other) = (world.asks("Make done.txt", "").await, world.asks("Make it here", "").await);
     world.puts_on("ann", issue, "base:release-2").await;
@@ -112,7 +172,9 @@ async fn a_label_names_the_base_and_counts_as_its_actor_does() {
 #[tokio::test]
 async fn a_base_that_cannot_be_one_is_a_question() {
     let world = World::fixing().start().await;
-    for (name, says) in [("gone", "which does not exist"), ("hob/9-x", "a branch of Hob's own"), ("a..b", "does not exist")] {
+    for (name, says) in
+        [("gone", "which does not exist"), ("hob/9-x", "a branch of Hob's own"), ("a..b", "does not exist")]
+    {
         let label = format!("base:{name}");
         world.call("ann", Method::POST, "/labels", json!({"name": label, "color": "5319e7"})).await;
         let issue = world.asks("Make done.txt", "").await;
@@ -128,7 +190,7 @@ async fn a_base_that_cannot_be_one_is_a_question() {
 
 #[tokio::test]
 async fn a_setting_names_the_base_and_a_label_another_one() {
-    let world = World::fixing().set("publish.base", "next").start().await;
+    let world = World::fixing().script("fixer", "echo $n > done.txt").set("publish.base", "next").start().await;
     world.branches_off("next").await;
     world.branches_off("v1").await;
     let issue = world.asks("Make done.txt", "").await;
@@ -143,5 +205,7 @@ async fn a_setting_names_the_base_and_a_label_another_one() {
     world.puts_on("ann", issue, "base:v1").await;
     world.comments("ann", issue, "/hob unblock To v1, please.").await;
     world.run().await;
+    assert_eq!(world.labels(issue).await, ["base:v1", "code", "in-review"], "{:?}", world.failures());
+    assert_eq!(world.pull().await["base"]["ref"], "v1");
     world.finish().await;
 }

@@ -27,6 +27,13 @@ impl World {
         self.send("acme/site", login, method, path, body).await
     }
 
+    /// Asks GraphQL as `login`; there may be no problem.
+    pub(crate) async fn ask_graphql(&self, login: &str, query: Value) -> Value {
+        let (status, answer) = ask(self.forge.router(), login, Method::POST, "/graphql", &query).await;
+        assert!(status == 200 && answer["errors"].is_null(), "{login}: {status} {answer}");
+        answer
+    }
+
     async fn send(&self, repo: &str, login: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
         ask(self.forge.router(), login, method, &format!("/repos/{repo}{path}"), &body).await
     }

@@ -157,6 +157,7 @@ impl Shell {
                 Action::SeekCommand
                 | Action::Rework(..)
                 | Action::ReturnToReview(_)
+                | Action::MarkReady(_)
                 | Action::Rebuild
                 | Action::Obey(_),
             ) => Next::Stuck,

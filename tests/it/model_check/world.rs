@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use hob_domain::{
-    Answer, BlockKind, Blocked, Claimant, CommentId, Generation, Holder, IssueNumber, LabelNames, Nonce, PullNumber,
-    HouseLog, PullStatus, RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp, WorkerId,
+    Answer, BlockKind, Blocked, Claimant, CommentId, Generation, Holder, HouseLog, IssueNumber, LabelNames, Nonce,
+    PullNumber, PullStatus, RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp, WorkerId,
 };
 
 /// The one issue.

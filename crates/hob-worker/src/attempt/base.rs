@@ -38,6 +38,9 @@ pub(super) async fn choose_base(
 
 /// The reason to ask a person where a label names a branch that is not there.
 pub(super) fn no_such_base(base: &BaseChoice) -> BlockReason {
-    let failure = format!("a label on this issue names the base branch `{}`, which does not exist: make it, or change the label", base.branch);
+    let failure = format!(
+        "a label on this issue names the base branch `{}`, which does not exist: make it, or change the label",
+        base.branch
+    );
     BlockReason::SetUpNeeded { failure }
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use hob_config::ReviewUpdate;
 use hob_domain::{
-    BlockReason, ChangeText, Diff, DiffPolicy, HobFiles, MessageRules, Note, RoundKind, Sha, SignOff, commit_message, count,
-    signed_off,
+    BlockReason, ChangeText, Diff, DiffPolicy, HobFiles, MessageRules, Note, RoundKind, Sha, SignOff, commit_message,
+    count, signed_off,
 };
 use hob_forge::ForgeError;
 use hob_workspace::{BranchName, BranchUpdate, Updater, WorkspaceError};

@@ -27,7 +27,8 @@ pub(super) async fn introduce(worker: &Worker, job: &Job<'_>, pull: PullNumber) 
         refused.extend(tried(worker, job, put).await?.err().map(|why| format!("{names}: {why}.")));
     }
     if !reviewers.is_empty() {
-        let ask = async |who: &Reviewers| tried(worker, job, async || worker.forge.reviews(pull).ask(lease, who).await).await;
+        let ask =
+            async |who: &Reviewers| tried(worker, job, async || worker.forge.reviews(pull).ask(lease, who).await).await;
         if ask(&reviewers).await?.is_err() {
             // One of them is enough for the forge to refuse all.
             for one in reviewers.each() {

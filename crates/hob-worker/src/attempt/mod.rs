@@ -11,10 +11,10 @@
 mod agent_run;
 #[expect(clippy::module_inception, reason = "the folder's entry point, named by what it does")]
 mod attempt;
+mod base;
 mod branch;
 mod end;
 mod finish;
-mod base;
 mod heartbeat;
 mod introduce;
 mod job;

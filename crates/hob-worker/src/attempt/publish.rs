@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hob_config::DraftRule;
 use hob_domain::{
     BaseSource, BlockReason, MovedBase, Note, PullReport, PullTemplate, TEMPLATE_MAX, count, pull_body, run_unasked,
 };
@@ -46,6 +47,10 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
     let template = template.as_deref().map(|text| PullTemplate { text, sign_off: worker.settings.publish.sign_off() });
     let draft = draft(worker, job, proven, (moved.as_ref(), template));
     let pull = worker.forge.pulls().publish(lease, lease.record().pull_request, &draft).await?;
+    // What runs without being asked stays a draft, whatever its checks say.
+    if worker.settings.publish.draft == DraftRule::UntilGreen && run_unasked(&proven.diff).is_empty() {
+        lease.note(Note::OpenedDraft(pull.number)).await;
+    }
     introduce(worker, job, pull.number).await?;
     let spend = lease.record().spend;
     worker.emit(&WorkEvent::Published { issue: number, pull: pull.number, url: pull.html_url, spend });
@@ -96,7 +101,7 @@ fn draft(
         title: proven.change.pull_title(title),
         body,
         // A person looks at those before anybody merges them by habit.
-        draft: worker.settings.publish.draft || !run_unasked(&proven.diff).is_empty(),
+        draft: worker.settings.publish.draft != DraftRule::Never || !run_unasked(&proven.diff).is_empty(),
     }
 }
 

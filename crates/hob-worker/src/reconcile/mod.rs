@@ -2,6 +2,7 @@
 
 mod control;
 mod journaled_spend;
+mod mark_ready;
 mod outcome;
 #[expect(clippy::module_inception, reason = "the folder's entry point, named by what it does")]
 mod reconcile;

@@ -16,6 +16,7 @@ use crate::{
     pull_facts::requests,
     reconcile::{
         control::{carry_out, seek_command},
+        mark_ready::mark_ready,
         outcome::Reconciled,
         repair::{find_traces, rebuild, return_to_review},
         unblock::seek_answer,
@@ -70,6 +71,7 @@ async fn act(
             }
         },
         Action::ReturnToReview(pull) => return_to_review(worker, observed, pull, base).await,
+        Action::MarkReady(pull) => mark_ready(worker, observed, pull, base).await,
         Action::AskAboutRejection(pull) => ask_about_rejection(worker, observed, pull, base).await,
         Action::Finish(ending) => finish(worker, observed, ending, base).await,
         Action::RepairLabels(changes) => repair_labels(worker, observed, &changes, base).await,
