@@ -282,6 +282,8 @@ mod tests {
             ("[publish]\ndraft = 'yes'", "`publish.draft` cannot be used: it is `yes`; write `never`"),
             ("[publish]\ndraft = 1", "`publish.draft` cannot be used: it is `1`; write a text in quotes"),
             ("[publish]\ncommit_message = '{scope}: {title}'", "`{scope}` stands for nothing"),
+            ("[publish]\nsigning = 'ssh'", "write the path of the key"),
+            ("[publish]\nsigning = 'api'", "GitHub signs the commits of Apps only"),
             ("[publish]\nlabels = ['']", "a label has 1 to 50 characters"),
             ("[trust]\nbots = 'a[bot]'", "write a list"),
             ("[checks]\ntime = '0s'", "`checks.time` cannot be used: it is `0s`; write more than 0s"),

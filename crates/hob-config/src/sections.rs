@@ -249,10 +249,26 @@ pub struct PublishSettings {
     pub commit_message: String,
     /// Whether commits are signed off.
     pub sign_off: bool,
+    /// How commits are signed.
+    pub signing: Signing,
+    /// The private SSH key that signs them.
+    pub signing_key_file: String,
     /// Labels of a pull request.
     pub labels: Vec<String>,
     /// Who is asked for a review: logins, `team:SLUG`, `ORG/TEAM`.
     pub reviewers: Vec<String>,
+}
+
+/// How commits are signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Signing {
+    /// They are not.
+    None,
+    /// By an SSH key.
+    Ssh,
+    /// By the forge, which makes them anew for the App.
+    Api,
 }
 
 impl PublishSettings {

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, time::Duration};
 use hob_domain::check_template;
 use toml::{Table, Value};
 
-use crate::{DEFAULTS, Settings, SettingsError};
+use crate::{DEFAULTS, Settings, SettingsError, Signing};
 
 /// Refuses values that make no sense.
 ///
@@ -52,6 +52,11 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     if let Err(wrong) = check_template(message) {
         hold(false, "publish.commit_message", message, &wrong.to_string())?;
     }
+    let (signing, key) = (settings.publish.signing, &settings.publish.signing_key_file);
+    let has_key = signing != Signing::Ssh || !key.is_empty();
+    hold(has_key, "publish.signing_key_file", key, "`publish.signing` is `ssh`: write the path of the key")?;
+    let has_app = signing != Signing::Api || app.id > 0;
+    hold(has_app, "publish.signing", "api", "GitHub signs the commits of Apps only: set `app.id`, or write `ssh`")?;
     for label in &settings.publish.labels {
         let length = label.trim().chars().count();
         hold((1..=50).contains(&length), "publish.labels", label, "a label has 1 to 50 characters")?;

@@ -1,9 +1,14 @@
 //! The house rules of a repository: template, base branch, labels, reviewers, commits, drafts.
 
+use std::os::unix::fs::PermissionsExt;
+
+use github_emulator::{BranchRules, RequiredChecks, RequiredReviews};
+use hob_config::Signing;
+use hob_worker::{Repositories, RunLimits};
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::World;
+use crate::harness::{World, repo, repo_on_forge};
 
 const TEMPLATE: &str = "## Summary\n\n<!-- What and why? -->\nDescribe your change.\n\nFixes # (issue)\n\n## How was this tested?\n\n\
                         ## Checklist\n\n- [ ] Tests pass locally\n- [ ] I have read the guide\n";
@@ -207,5 +212,164 @@ async fn a_setting_names_the_base_and_a_label_another_one() {
     world.run().await;
     assert_eq!(world.labels(issue).await, ["base:v1", "code", "in-review"], "{:?}", world.failures());
     assert_eq!(world.pull().await["base"]["ref"], "v1");
+    world.finish().await;
+}
+
+/// A key that was made for these tests and opens nothing else; without the lines around it, so that nobody takes it for a
+/// secret.
+const SIGNING_KEY: &str = concat!(
+    "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZWQyNTUxOQAAACAnE03p1UlRIgKBZj2+",
+    "FKqcF4wm9sl6tEiXyKraGKjL/QAAAIg+fwD6Pn8A+gAAAAtzc2gtZWQyNTUxOQAAACAnE03p1UlRIgKBZj2+FKqcF4wm9sl6tEiX",
+    "yKraGKjL/QAAAEBtJXBLEu7hqyMttKhdvRki3zRg+VYO7oU/aeIH43NC2ScTTenVSVEiAoFmPb4UqpwXjCb2yXq0SJfIqtoYqMv9",
+    "AAAABXRlc3Rz",
+);
+const PUBLIC_KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICcTTenVSVEiAoFmPb4UqpwXjCb2yXq0SJfIqtoYqMv9 tests";
+
+impl World {
+    /// Gives Hob the key that signs its commits, and its account the public half.
+    fn signs(&mut self) {
+        let path = self.dir().join("signing-key");
+        let kind = "OPENSSH PRIVATE KEY";
+        std::fs::write(&path, format!("-----BEGIN {kind}-----\n{SIGNING_KEY}\n-----END {kind}-----\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        self.settings.publish.signing = Signing::Ssh;
+        self.settings.publish.signing_key_file = path.display().to_string();
+        assert!(self.forge.add_signing_key(&"hob".into(), PUBLIC_KEY));
+    }
+
+    /// Whether each commit of a pull request is verified, and why.
+    async fn verified(&self, pull: u64) -> Vec<(bool, String)> {
+        let commits = self.look(&format!("/pulls/{pull}/commits")).await;
+        let one = |commit: &Value| {
+            let verification = &commit["commit"]["verification"];
+            (verification["verified"] == true, text(&verification["reason"]).to_owned())
+        };
+        commits.as_array().unwrap().iter().map(one).collect()
+    }
+}
+
+#[tokio::test]
+async fn what_is_pushed_is_signed_checkpoints_and_rebased_commits_included() {
+    let script = "case $n in 0) echo half > half.txt; echo '{\"outcome\":\"question\",\"question\":\"Go on?\"}' ;;
+        *) echo $n > done.txt ;; esac";
+    let mut world = World::fixing().script("fixer", script).set("review.update", "rebase").start().await;
+    world.signs();
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    world.comments("ann", issue, "/hob retry").await;
+    world.run().await;
+    let pull = world.pull().await["number"].as_u64().unwrap();
+    let valid = (true, "valid".to_owned());
+    assert_eq!(world.verified(pull).await, [valid.clone(), valid.clone()], "{:?}", world.failures());
+    // The agent's folder and brief have nothing of the key.
+    assert!(world.briefs(issue).iter().all(|brief| !brief.contains(&SIGNING_KEY[..40])));
+    // A rebase in review makes the commits anew.
+    world.pushes_onto("ann", "main", "done.txt", "theirs\n").await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let commits = world.look(&format!("/pulls/{pull}/commits")).await;
+    assert!(commits.as_array().unwrap().iter().all(|commit| commit["parents"].as_array().unwrap().len() == 1));
+    assert!(world.verified(pull).await.iter().all(|one| *one == valid), "{:?}", world.verified(pull).await);
+    // A key that the account does not have verifies nothing.
+    let stranger = World::fixing().start().await;
+    let mut stranger = stranger;
+    stranger.signs();
+    stranger.settings.identity.email = "9+nobody@users.noreply.github.com".to_owned();
+    stranger.asks("Make done.txt", "").await;
+    stranger.run().await;
+    let pull = stranger.pull().await["number"].as_u64().unwrap();
+    assert_eq!(stranger.verified(pull).await, [(false, "no_user".to_owned())]);
+    stranger.finish().await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn commits_of_an_app_are_signed_by_the_forge() {
+    let script =
+        "mkdir -p bin; printf '#!/bin/sh\\n' > bin/run; chmod +x bin/run; ln -sf run bin/link; echo $n > done.txt";
+    let world = World::fixing().script("fixer", script).set("publish.signing", "api").set("app.id", "7").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let connection = world.as_app(Some(repo()));
+    let pool = world.pool(&connection, Repositories::Named(vec![repo()]), &world.settings);
+    assert_eq!(pool.run_once(RunLimits::default()).await.unwrap().worked, 1, "{:?}", world.failures());
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{}", world.status(issue).await);
+    let pull = world.pull().await;
+    let number = pull["number"].as_u64().unwrap();
+    assert_eq!(world.verified(number).await, [(true, "valid".to_owned())]);
+    let tree = world.look(&format!("/git/trees/{}?recursive=1", text(&pull["head"]["sha"]))).await;
+    let mode =
+        |path: &str| tree["tree"].as_array().unwrap().iter().find(|one| one["path"] == path).unwrap()["mode"].clone();
+    assert_eq!((mode("bin/run"), mode("bin/link")), (json!("100755"), json!("120000")));
+    // The ref with the unsigned work is gone, and the commit counts as Hob's own: another round goes on from it.
+    let left = world.look("/git/matching-refs/hob/unsigned").await;
+    assert_eq!(left, json!([]));
+    let review = json!({"event": "REQUEST_CHANGES", "body": "More."});
+    world.forge.advance(std::time::Duration::from_secs(2));
+    world.call("ann", Method::POST, &format!("/pulls/{number}/reviews"), review).await;
+    assert_eq!(pool.run_once(RunLimits::default()).await.unwrap().worked, 1, "{:?}", world.failures());
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{}", world.status(issue).await);
+    assert_eq!(world.verified(number).await.iter().filter(|(verified, _)| *verified).count(), 2);
+    world.finish().await;
+}
+
+/// The story: the lint and the DCO check are played here, over HTTP, as their programs would.
+#[tokio::test]
+async fn a_repository_with_all_its_rules_gets_a_pull_request_that_needs_no_persons_change() {
+    let mut world = World::fixing()
+        .file(".github/pull_request_template.md", TEMPLATE)
+        .file(".github/CODEOWNERS", "* @ann\n")
+        .set("publish.sign_off", "true")
+        .set("publish.draft", "until-green")
+        .set("publish.labels", "by-hob")
+        .set("publish.reviewers", "wil")
+        .set("review.update", "rebase")
+        .start()
+        .await;
+    world.signs();
+    world.call("ann", Method::POST, "/labels", json!({"name": "by-hob", "color": "5319e7"})).await;
+    let rules = BranchRules {
+        required_status_checks: Some(RequiredChecks::named(&["template-lint", "dco"])),
+        required_pull_request_reviews: Some(RequiredReviews::default()),
+        required_linear_history: true,
+        required_signatures: true,
+        enforce_admins: true,
+        ..BranchRules::default()
+    };
+    world.forge.set_ruleset(&repo_on_forge(), "main", Some(rules)).unwrap();
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let pull = world.pull().await;
+    let (number, head) = (pull["number"].as_u64().unwrap(), text(&pull["head"]["sha"]).to_owned());
+    assert_eq!(pull["draft"], true, "{:?}", world.failures());
+
+    // The lint: every heading of the template is in the body, in order.
+    let mut rest = text(&pull["body"]);
+    for heading in TEMPLATE.lines().filter(|line| line.starts_with('#')) {
+        rest = rest.split_once(&format!("{heading}\n")).unwrap_or_else(|| panic!("{heading}: {rest}")).1;
+    }
+    // The DCO: each commit is signed off by its author.
+    for commit in world.commits(number).await {
+        assert!(commit.message.contains(&format!("Signed-off-by: {} <{}>", commit.author, commit.email)), "{commit:?}");
+    }
+    for context in ["template-lint", "dco"] {
+        let status = json!({"state": "success", "context": context});
+        world.call("robo[bot]", Method::POST, &format!("/statuses/{head}"), status).await;
+    }
+    world.forge.advance(world.settings.review.settle);
+    world.run().await;
+    let pull = world.look(&format!("/pulls/{number}")).await;
+    assert_eq!(
+        (&pull["draft"], &pull["mergeable_state"]),
+        (&json!(false), &json!("blocked")),
+        "{:?}",
+        world.failures()
+    );
+    let merge = || json!({"merge_method": "rebase"});
+    let (status, said) = world.try_call("ann", Method::PUT, &format!("/pulls/{number}/merge"), merge()).await;
+    assert_eq!((status, text(&said["message"]).contains("approving review")), (405, true), "{said}");
+    world.call("ann", Method::POST, &format!("/pulls/{number}/reviews"), json!({"event": "APPROVE"})).await;
+    world.call("ann", Method::PUT, &format!("/pulls/{number}/merge"), merge()).await;
+    world.run().await;
+    assert_eq!(world.record(issue).await.unwrap().state, hob_domain::State::Done);
+    assert_eq!(text(&world.look(&format!("/pulls/{number}")).await["head"]["sha"]), head, "nobody changed anything");
     world.finish().await;
 }

@@ -5,7 +5,10 @@ use std::time::Duration;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{World, inside::ask};
+use super::{
+    World,
+    inside::{ask, ask_at},
+};
 
 impl World {
     /// Calls the repository's API as `login`; the answer has to be a success.
@@ -29,7 +32,7 @@ impl World {
 
     /// Asks GraphQL as `login`; there may be no problem.
     pub(crate) async fn ask_graphql(&self, login: &str, query: Value) -> Value {
-        let (status, answer) = ask(self.forge.router(), login, Method::POST, "/graphql", &query).await;
+        let (status, answer) = ask_at(self.forge.router(), login, Method::POST, "/api/graphql", &query).await;
         assert!(status == 200 && answer["errors"].is_null(), "{login}: {status} {answer}");
         answer
     }

@@ -15,6 +15,7 @@ use crate::{
     attempt::{
         job::Job,
         prepare::{patience_of, wait_while_busy},
+        sign::signed,
     },
 };
 
@@ -127,7 +128,10 @@ async fn commit_in_progress(worker: &Worker, job: &Job<'_>) -> Result<Kept, Work
         job.checkout.unwind(&before).await?;
         return Ok(Kept::Unfit);
     }
-    Ok(if job.checkout.conflicts_left().await?.is_empty() { Kept::Commit(head) } else { Kept::Nothing })
+    match job.checkout.conflicts_left().await?.is_empty() {
+        true => Ok(Kept::Commit(signed(worker, job, head).await?)),
+        false => Ok(Kept::Nothing),
+    }
 }
 
 /// Pushes what there is, so that whoever continues finds it; work that breaks the rules stays unpushed.

@@ -27,6 +27,7 @@ mod review_brief;
 mod room;
 mod rounds;
 mod set_up;
+mod sign;
 
 pub(super) use attempt::attempt;
 pub(super) use end::Attempted;
