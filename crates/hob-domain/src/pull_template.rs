@@ -221,7 +221,7 @@ fn closing(text: &str) -> Option<&str> {
         || rest.trim_start().starts_with('#'),
         |after| after.trim().is_empty() || after.trim_start().starts_with('#'),
     );
-    (names && KEYWORDS.contains(&word.to_ascii_lowercase().as_str())).then(|| word)
+    (names && KEYWORDS.contains(&word.to_ascii_lowercase().as_str())).then_some(word)
 }
 
 /// The words of a text in small letters.

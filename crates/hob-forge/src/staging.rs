@@ -50,15 +50,8 @@ struct VerificationWire {
 /// The ref under which an issue's work is while its commits are signed.
 #[derive(Debug, Clone, Copy)]
 pub struct Staging<'a> {
-    forge: &'a Forge,
-    issue: IssueNumber,
-}
-
-impl Forge {
-    /// Where the work on an issue is while its commits are signed.
-    pub fn staging(&self, issue: IssueNumber) -> Staging<'_> {
-        Staging { forge: self, issue }
-    }
+    pub(super) forge: &'a Forge,
+    pub(super) issue: IssueNumber,
 }
 
 impl Staging<'_> {

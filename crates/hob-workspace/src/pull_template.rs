@@ -15,22 +15,20 @@ const NAME: &str = "pull_request_template";
 /// Where the forge looks, in this order.
 const PLACES: [&str; 3] = [".github", "", "docs"];
 
-impl Checkout {
-    /// The pull request template on the base: `wanted` of the folder with several, which may be empty, else the file, else
-    /// `default` or the first of the folder. None: there is none, or it has more than `max` bytes or is no text.
-    ///
-    /// # Errors
-    /// [`WorkspaceError::Library`] when the base cannot be read.
-    pub async fn pull_template(&self, wanted: &str, max: usize) -> Result<Option<String>, WorkspaceError> {
-        let (git, base, wanted) = (self.git_dir(), oid(self.base())?, wanted.to_owned());
-        blocking(DOING, move || {
-            let repo = git_dir::open(&git, DOING)?;
-            let root = repo.find_commit(base).and_then(|commit| commit.tree()).map_err(library(DOING))?;
-            let text = find(&repo, &root, &wanted).map_err(library(DOING))?;
-            Ok(text.filter(|text| text.len() <= max).and_then(|text| String::from_utf8(text).ok()))
-        })
-        .await
-    }
+/// The pull request template on the base: `wanted` of the folder with several, which may be empty, else the file, else
+/// `default` or the first of the folder. None: there is none, or it has more than `max` bytes or is no text.
+///
+/// # Errors
+/// [`WorkspaceError::Library`] when the base cannot be read.
+pub async fn pull_template(checkout: &Checkout, wanted: &str, max: usize) -> Result<Option<String>, WorkspaceError> {
+    let (git, base, wanted) = (checkout.git_dir(), oid(checkout.base())?, wanted.to_owned());
+    blocking(DOING, move || {
+        let repo = git_dir::open(&git, DOING)?;
+        let root = repo.find_commit(base).and_then(|commit| commit.tree()).map_err(library(DOING))?;
+        let text = find(&repo, &root, &wanted).map_err(library(DOING))?;
+        Ok(text.filter(|text| text.len() <= max).and_then(|text| String::from_utf8(text).ok()))
+    })
+    .await
 }
 
 fn find(repo: &Repository, root: &Tree<'_>, wanted: &str) -> Result<Option<Vec<u8>>, git2::Error> {

@@ -90,20 +90,17 @@ impl Checkout {
     }
 }
 
-impl Workspace {
-    /// Makes the objects of `head` known to the server under a ref that is no branch. It must not be there.
-    ///
-    /// # Errors
-    /// As those of [`Workspace::push`].
-    pub async fn stage(
-        &self,
-        checkout: &Checkout,
-        remote: &Remote,
-        head: &Sha,
-        name: String,
-    ) -> Result<(), WorkspaceError> {
-        push_ref(self, &checkout.git_dir(), remote, (checkout.branch(), name, head, None)).await
-    }
+/// Makes the objects of `head` known to the server under the ref `name`, which is no branch and must not be there.
+///
+/// # Errors
+/// As those of [`Workspace::push`].
+pub async fn stage(
+    workspace: &Workspace,
+    checkout: &Checkout,
+    remote: &Remote,
+    (head, name): (&Sha, String),
+) -> Result<(), WorkspaceError> {
+    push_ref(workspace, &checkout.git_dir(), remote, (checkout.branch(), name, head, None)).await
 }
 
 fn is_signed(commit: &Commit<'_>) -> bool {

@@ -7,6 +7,7 @@ use hob_domain::{
     BaseSource, BlockReason, MovedBase, Note, PullReport, PullTemplate, TEMPLATE_MAX, count, pull_body, run_unasked,
 };
 use hob_forge::PullDraft;
+use hob_workspace::pull_template;
 
 use crate::{
     WorkError, WorkEvent, Worker,
@@ -43,7 +44,7 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
     }
     let moved = moved_base(worker, job).await?;
     push(worker, job, &proven.head).await?;
-    let template = job.checkout.pull_template(&worker.settings.publish.template, TEMPLATE_MAX).await?;
+    let template = pull_template(&job.checkout, &worker.settings.publish.template, TEMPLATE_MAX).await?;
     let template = template.as_deref().map(|text| PullTemplate { text, sign_off: worker.settings.publish.sign_off() });
     let draft = draft(worker, job, proven, (moved.as_ref(), template));
     let pull = worker.forge.pulls().publish(lease, lease.record().pull_request, &draft).await?;

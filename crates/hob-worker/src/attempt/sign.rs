@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use hob_config::Signing;
 use hob_domain::Sha;
 use hob_forge::NewCommit;
-use hob_workspace::WorkspaceError;
+use hob_workspace::{WorkspaceError, stage};
 
 use crate::{WorkError, Worker, attempt::job::Job};
 
@@ -33,11 +33,11 @@ async fn signed_by_forge(worker: &Worker, job: &Job<'_>, head: Sha) -> Result<Sh
     let deadline = worker.settings.workspace.transfer_time.min(worker.settings.lease.duration / 2);
     worker.forge.permit(lease, deadline, "push the commits to be signed")?;
     let name = staging.name();
-    match worker.workspace.stage(&job.checkout, &remote, &head, name.clone()).await {
+    match stage(&worker.workspace, &job.checkout, &remote, (&head, name.clone())).await {
         // A worker that died left it.
         Err(WorkspaceError::LeaseLost { .. }) => {
             staging.remove(lease).await?;
-            worker.workspace.stage(&job.checkout, &remote, &head, name).await?;
+            stage(&worker.workspace, &job.checkout, &remote, (&head, name)).await?;
         }
         staged => staged?,
     }
