@@ -245,7 +245,7 @@ pub struct PublishSettings {
     pub template: String,
     /// The branch that work starts from and goes to; empty: the repository's default.
     pub base: String,
-    /// The template of a commit's message.
+    /// The template of a commit's message; empty: title and body.
     pub commit_message: String,
     /// Whether commits are signed off.
     pub sign_off: bool,
@@ -272,6 +272,11 @@ pub enum Signing {
 }
 
 impl PublishSettings {
+    /// The template of a commit's message.
+    pub fn message_template(&self) -> &str {
+        if self.commit_message.is_empty() { "{title}\n\n{body}" } else { &self.commit_message }
+    }
+
     /// Whether commits are signed off.
     pub fn sign_off(&self) -> SignOff {
         if self.sign_off { SignOff::Yes } else { SignOff::No }

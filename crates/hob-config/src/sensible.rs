@@ -49,7 +49,9 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     let has_no_app = app.installation == 0 && app.private_key.is_empty();
     hold(app.id > 0 || has_no_app, "app.id", app.id, "write the App's id, which its page shows")?;
     let message = &settings.publish.commit_message;
-    if let Err(wrong) = check_template(message) {
+    if !message.is_empty()
+        && let Err(wrong) = check_template(message)
+    {
         hold(false, "publish.commit_message", message, &wrong.to_string())?;
     }
     let (signing, key) = (settings.publish.signing, &settings.publish.signing_key_file);

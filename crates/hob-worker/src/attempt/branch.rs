@@ -37,7 +37,7 @@ pub(super) async fn step_aside(worker: &Worker, job: &Job<'_>) -> Result<Option<
 /// Commits what the agent left in its folder.
 pub(super) async fn commit(worker: &Worker, job: &Job<'_>, change: &ChangeText) -> Result<(), WorkError> {
     let identity = worker.commit_identity().await;
-    let rules = MessageRules { template: &worker.settings.publish.commit_message, labels: &job.held.issue.labels };
+    let rules = MessageRules { template: worker.settings.publish.message_template(), labels: &job.held.issue.labels };
     let message = commit_message(change, &job.held.issue.title, job.number(), rules);
     let message = match worker.settings.publish.sign_off() {
         SignOff::Yes => signed_off(&message, &identity),
