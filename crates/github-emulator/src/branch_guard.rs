@@ -9,8 +9,9 @@ use git2::{Oid, Repository as Git};
 use super::{
     branch_rules::BranchRules,
     merge_state::{checks_of, checks_unmet},
-    state::Repository,
+    state::{Accounts, Repository},
     users::Role,
+    verification::all_verified,
 };
 
 /// Where a branch is to point.
@@ -41,16 +42,22 @@ pub(super) fn binding(repo: &Repository, branch: &str, role: Role) -> impl Itera
 /// Which rules forbid to move a branch so, and what GitHub says then; none where none do.
 pub(super) fn forbids(
     git: &Git,
-    repo: &Repository,
+    known: (&Repository, &Accounts),
     branch: &str,
     role: Role,
     (old, tip): (Option<Oid>, Tip),
 ) -> Option<(Source, String)> {
     let old = old?;
-    binding(repo, branch, role).find_map(|(source, rules)| Some((source, objection(git, repo, &rules, (old, tip))?)))
+    binding(known.0, branch, role)
+        .find_map(|(source, rules)| Some((source, objection(git, known, &rules, (old, tip))?)))
 }
 
-fn objection(git: &Git, repo: &Repository, rules: &BranchRules, (old, tip): (Oid, Tip)) -> Option<String> {
+fn objection(
+    git: &Git,
+    (repo, accounts): (&Repository, &Accounts),
+    rules: &BranchRules,
+    (old, tip): (Oid, Tip),
+) -> Option<String> {
     let new = match tip {
         Tip::Gone => return Some("Cannot delete this branch".to_owned()),
         Tip::Is(new) if new == old => return None,
@@ -66,7 +73,7 @@ fn objection(git: &Git, repo: &Repository, rules: &BranchRules, (old, tip): (Oid
     if rules.required_linear_history && new.is_some_and(|new| has_merges(git, old, new)) {
         return Some("This branch must not contain merge commits.".to_owned());
     }
-    if rules.required_signatures {
+    if rules.required_signatures && !new.is_some_and(|new| all_verified(git, old, new, accounts).unwrap_or(false)) {
         return Some("Commits must have verified signatures.".to_owned());
     }
     let sha = new.map(|new| new.to_string()).unwrap_or_default();

@@ -13,7 +13,7 @@ pub struct BranchRules {
     pub required_pull_request_reviews: Option<RequiredReviews>,
     /// Whether merge commits are refused.
     pub required_linear_history: bool,
-    /// Whether every commit needs a signature that is verified. The forge verifies none.
+    /// Whether every commit needs a signature that is verified.
     pub required_signatures: bool,
     /// Whether every review thread has to be resolved.
     pub required_conversation_resolution: bool,

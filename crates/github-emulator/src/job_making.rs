@@ -146,7 +146,14 @@ fn add_actions(forge: &Forge, login: &Login) {
     let mut state = forge.state();
     if state.accounts.get(login.as_str()).is_none() {
         let (id, created_at, login) = (forge.next_id(), forge.now(), login.clone());
-        state.accounts.put(Account { id, login, role: Role::None, kind: AccountKind::Bot, created_at });
+        state.accounts.put(Account {
+            id,
+            login,
+            role: Role::None,
+            kind: AccountKind::Bot,
+            created_at,
+            signing_keys: Vec::new(),
+        });
     }
 }
 

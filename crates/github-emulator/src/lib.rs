@@ -63,6 +63,7 @@ mod standing;
 mod state;
 mod state_file;
 mod users;
+mod verification;
 mod webhook_events;
 mod webhooks;
 mod wire;

@@ -5,7 +5,8 @@ use git2::{Oid, Repository, Signature, Time};
 
 use super::{
     git::{changes, walk},
-    state::IssueState,
+    state::{Accounts, IssueState},
+    verification::all_verified,
     wire::Measured,
 };
 
@@ -32,8 +33,19 @@ pub(super) fn measure(
         commits: walk(git, Some(base), head)?.len(),
         mergeable: merge.map(|merge| merge.is_some()),
         behind: head != base && !git.graph_descendant_of(head, base)?,
+        verified: false,
         test_merge: merge.flatten(),
     })
+}
+
+/// What was measured, with what the signatures of the commits are worth, which the accounts' keys tell.
+pub(super) fn with_signatures(
+    measured: Measured,
+    git: &Repository,
+    (base, head): (Oid, Oid),
+    accounts: &Accounts,
+) -> Result<Measured, git2::Error> {
+    Ok(Measured { verified: all_verified(git, base, head, accounts)?, ..measured })
 }
 
 /// Whether `refs/pull/N/merge` is not what was measured.

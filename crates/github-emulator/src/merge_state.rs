@@ -16,6 +16,8 @@ pub(super) struct Fit {
     pub(super) mergeable: Option<bool>,
     /// Whether the head lacks commits of the base.
     pub(super) behind: bool,
+    /// Whether all commits of the head have verified signatures.
+    pub(super) verified: bool,
 }
 
 /// Whether a pull request can be merged. <https://docs.github.com/graphql/reference/enums#mergestatestatus>
@@ -78,7 +80,7 @@ pub(super) fn merge_state(repo: &Repository, accounts: &Accounts, issue: &Issue,
         Some(true) => {}
     }
     let all: Vec<&BranchRules> = repo.rules_of(&pull.base_ref).collect();
-    if all.iter().any(|rules| !unmet(repo, accounts, pull, rules).is_empty()) {
+    if all.iter().any(|rules| !unmet(repo, accounts, pull, (rules, fit)).is_empty()) {
         return MergeState::Blocked;
     }
     if fit.behind && all.iter().any(|rules| is_strict(rules)) {
@@ -100,7 +102,7 @@ pub(super) fn forbids(
 ) -> Option<String> {
     let pull = issue.pull.as_ref()?;
     let said = |rules: &BranchRules| {
-        let mut all = unmet(repo, accounts, pull, rules);
+        let mut all = unmet(repo, accounts, pull, (rules, fit));
         if fit.behind && is_strict(rules) {
             all.push("Head branch is out of date. Review and try the merge again.".to_owned());
         }
@@ -145,7 +147,7 @@ pub(super) fn checks_of(rules: &BranchRules) -> Vec<RequiredCheck> {
 }
 
 /// What rules require and a pull request does not have, apart from how it is merged and where its base is.
-fn unmet(repo: &Repository, accounts: &Accounts, pull: &Pull, rules: &BranchRules) -> Vec<String> {
+fn unmet(repo: &Repository, accounts: &Accounts, pull: &Pull, (rules, fit): (&BranchRules, Fit)) -> Vec<String> {
     let mut said: Vec<String> = checks_unmet(repo, &pull.head_sha, &checks_of(rules)).into_iter().collect();
     if let Some(wanted) = &rules.required_pull_request_reviews {
         let count = wanted.required_approving_review_count;
@@ -160,8 +162,7 @@ fn unmet(repo: &Repository, accounts: &Accounts, pull: &Pull, rules: &BranchRule
     if rules.required_conversation_resolution && pull.review_comments.iter().any(is_open) {
         said.push("A conversation must be resolved before this pull request can be merged.".to_owned());
     }
-    // The forge verifies no signature, so no commit has a verified one.
-    if rules.required_signatures {
+    if rules.required_signatures && !fit.verified {
         said.push("Commits must have verified signatures.".to_owned());
     }
     said

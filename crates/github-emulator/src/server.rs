@@ -29,7 +29,7 @@ use super::{
     state::{EventKind, Repository},
     state_file::{StateFile, StateFileError},
     users::{Role, User},
-    webhook_events,
+    verification, webhook_events,
     webhooks::{Delivery, Webhooks, deliver},
 };
 use crate::names::{Login, RepoName, Timestamp};
@@ -220,6 +220,13 @@ impl Running {
     /// [`SeedError::Absent`] where there is no such repository.
     pub fn protect(&self, name: &RepoName, branches: &[&str]) -> Result<(), SeedError> {
         self.change(name, |repo| repo.protected = branches.iter().map(|&branch| branch.to_owned()).collect())
+    }
+
+    /// Lets an account sign commits with an SSH key, given as a line `ssh-ed25519 AAAA…`. False: there is no such account, or
+    /// it is no such key.
+    pub fn add_signing_key(&self, login: &Login, line: &str) -> bool {
+        verification::public_key(line)
+            .is_some_and(|key| self.forge.state().accounts.add_signing_key(login.as_str(), key))
     }
 
     /// Lets the protection of a branch require this.

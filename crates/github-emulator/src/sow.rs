@@ -51,7 +51,7 @@ pub(super) fn add_user(forge: &Forge, user: &User) {
 
 fn add_account(forge: &Forge, login: Login, role: Role, kind: AccountKind) {
     let (id, created_at) = (forge.next_id(), forge.now());
-    forge.state().accounts.put(Account { id, login, role, kind, created_at });
+    forge.state().accounts.put(Account { id, login, role, kind, created_at, signing_keys: Vec::new() });
 }
 
 /// Makes a public repository whose default branch `fill` fills, and its owner where there is no such account.
@@ -70,7 +70,14 @@ pub(super) fn make_repository<T>(
     let mut state = forge.state();
     if state.accounts.get(name.owner()).is_none() {
         let (id, created_at, login) = (forge.next_id(), forge.now(), name.owner().into());
-        state.accounts.put(Account { id, login, role: Role::Read, kind: AccountKind::User, created_at });
+        state.accounts.put(Account {
+            id,
+            login,
+            role: Role::Read,
+            kind: AccountKind::User,
+            created_at,
+            signing_keys: Vec::new(),
+        });
     }
     state.repositories.put(repo);
     drop(state);

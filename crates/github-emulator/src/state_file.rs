@@ -247,8 +247,14 @@ mod tests {
 
     fn add(state: &Mutex<State>, login: &str) {
         let login = Login(login.to_owned());
-        let account =
-            Account { id: 1, login, role: Role::Read, kind: AccountKind::User, created_at: Timestamp::MIN_UTC };
+        let account = Account {
+            id: 1,
+            login,
+            role: Role::Read,
+            kind: AccountKind::User,
+            created_at: Timestamp::MIN_UTC,
+            signing_keys: Vec::new(),
+        };
         state.lock().unwrap().accounts.put(account);
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{
     forge::Forge,
     git::{AddedCommit, RefMove, added_commits, is_forced},
-    measure::measure,
+    measure::{measure, with_signatures},
     refusal::Refusal,
     state::{CheckRun, EventKind, Issue, IssueState, Repository, Review, ReviewState, State},
     users::Role,
@@ -237,7 +237,12 @@ fn measured(forge: &Forge, mut webhook: WebhookEvent) -> WebhookEvent {
     let state = if pull["state"] == IssueState::Open.name() { IssueState::Open } else { IssueState::Closed };
     let git = forge.git.open(id);
     let number = pull["number"].as_u64().unwrap_or_default();
-    let found = git.and_then(|git| measure(&git, number, (tip("base")?, tip("head")?), state)).unwrap_or_default();
+    let measured = git.and_then(|git| {
+        let sides = (tip("base")?, tip("head")?);
+        let found = measure(&git, number, sides, state)?;
+        with_signatures(found, &git, sides, &forge.state().accounts)
+    });
+    let found = measured.unwrap_or_default();
     let state_now = forge.state();
     let repo = state_now.repositories.by_id(id);
     if let Some((repo, issue)) = repo.and_then(|repo| Some((repo, repo.issues.get(&number)?))) {

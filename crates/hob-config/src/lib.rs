@@ -2,6 +2,7 @@
 
 mod agents;
 mod backends;
+mod draft;
 mod duration;
 mod environment;
 mod load;
@@ -23,6 +24,7 @@ mod workspace;
 
 pub use agents::{AgentSettings, Ask, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings};
 pub use backends::{AdapterName, BackendKind, UnknownBackend};
+pub use draft::DraftRule;
 pub use duration::parse_duration;
 pub use environment::{ModelAccess, child_environment, model_access, named_environment, toolchain_folders};
 pub use models::{InvalidModelName, ModelName, ModelSettings, PriceSettings};
@@ -34,7 +36,7 @@ pub use secrets::{own_secrets, secrets_among};
 pub use sections::{
     AppSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings,
     LedgerSettings, Limits, NotifySettings, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate,
-    SessionSettings, StatusSettings, TrustSettings, WebhookFormat,
+    SessionSettings, Signing, StatusSettings, TrustSettings, WebhookFormat,
 };
 pub use settings::{DEFAULTS, Settings};
 pub use settings_error::SettingsError;

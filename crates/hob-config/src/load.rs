@@ -45,6 +45,8 @@ impl Settings {
             "model.fallback",
             "notify.events",
             "notify.mention",
+            "publish.labels",
+            "publish.reviewers",
             "sandbox.check_hosts",
             "sandbox.hosts",
             "sandbox.read",
@@ -172,6 +174,17 @@ mod tests {
     }
 
     #[test]
+    fn a_draft_may_still_be_a_switch() {
+        use crate::DraftRule::{Always, Never, UntilGreen};
+        for (value, rule) in [("true", Always), ("false", Never), ("'until-green'", UntilGreen), ("'always'", Always)] {
+            assert_eq!(load(&format!("[publish]\ndraft = {value}"), &[], &[]).unwrap().publish.draft, rule);
+            let plain = value.trim_matches('\'');
+            assert_eq!(load("", &[("HOB__PUBLISH__DRAFT", plain)], &[]).unwrap().publish.draft, rule);
+            assert_eq!(load("", &[], &[("publish.draft", plain)]).unwrap().publish.draft, rule);
+        }
+    }
+
+    #[test]
     fn an_unknown_key_names_the_nearest_known_one() {
         for (file, variables) in [("[limits]\njosb = 2", vec![]), ("", vec![("HOB__LIMITS__JOSB", "2")])] {
             let error = load(file, &variables, &[]).unwrap_err();
@@ -268,7 +281,12 @@ mod tests {
             ("[limits]\nsoft = nan", "a share between 0 and 1"),
             ("[limits]\nattempts = 1.5", "`limits.attempts` cannot be used: it is `1.5`; write a whole number"),
             ("[labels]\ntrigger = true", "`labels.trigger` cannot be used: it is `true`; write a text in quotes"),
-            ("[publish]\ndraft = 'yes'", "`publish.draft` cannot be used: it is `\"yes\"`; write `true` or `false`"),
+            ("[publish]\ndraft = 'yes'", "`publish.draft` cannot be used: it is `yes`; write `never`"),
+            ("[publish]\ndraft = 1", "`publish.draft` cannot be used: it is `1`; write a text in quotes"),
+            ("[publish]\ncommit_message = '{scope}: {title}'", "`{scope}` stands for nothing"),
+            ("[publish]\nsigning = 'ssh'", "write the path of the key"),
+            ("[publish]\nsigning = 'api'", "GitHub signs the commits of Apps only"),
+            ("[publish]\nlabels = ['']", "a label has 1 to 50 characters"),
             ("[trust]\nbots = 'a[bot]'", "write a list"),
             ("[checks]\ntime = '0s'", "`checks.time` cannot be used: it is `0s`; write more than 0s"),
             ("[poll]\ninterval = 'soon'", "write for example `30s`"),

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use hob_domain::{Budget, Budgets, IssueNumber, Login, NotifyEvent, Permission};
+use hob_domain::{Budget, Budgets, IssueNumber, Login, NotifyEvent, Permission, SignOff};
 use serde::{Deserialize, Serialize};
 
-use crate::duration;
+use crate::{DraftRule, duration};
 
 /// `[agent]`: which agent works, and what happens to one that fails or is idle.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -242,8 +242,48 @@ pub struct PollSettings {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishSettings {
-    /// Whether pull requests open as drafts.
-    pub draft: bool,
+    /// When pull requests are drafts.
+    pub draft: DraftRule,
+    /// Which file of the folder `PULL_REQUEST_TEMPLATE` is the template; empty: the one that the forge would take.
+    pub template: String,
+    /// The branch that work starts from and goes to; empty: the repository's default.
+    pub base: String,
+    /// The template of a commit's message; empty: title and body.
+    pub commit_message: String,
+    /// Whether commits are signed off.
+    pub sign_off: bool,
+    /// How commits are signed.
+    pub signing: Signing,
+    /// The private SSH key that signs them.
+    pub signing_key_file: String,
+    /// Labels of a pull request.
+    pub labels: Vec<String>,
+    /// Who is asked for a review: logins, `team:SLUG`, `ORG/TEAM`.
+    pub reviewers: Vec<String>,
+}
+
+/// How commits are signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Signing {
+    /// They are not.
+    None,
+    /// By an SSH key.
+    Ssh,
+    /// By the forge, which makes them anew for the App.
+    Api,
+}
+
+impl PublishSettings {
+    /// The template of a commit's message.
+    pub fn message_template(&self) -> &str {
+        if self.commit_message.is_empty() { "{title}\n\n{body}" } else { &self.commit_message }
+    }
+
+    /// Whether commits are signed off.
+    pub fn sign_off(&self) -> SignOff {
+        if self.sign_off { SignOff::Yes } else { SignOff::No }
+    }
 }
 
 /// `[notify]`: who is told what.

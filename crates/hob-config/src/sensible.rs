@@ -3,9 +3,10 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use hob_domain::check_template;
 use toml::{Table, Value};
 
-use crate::{DEFAULTS, Settings, SettingsError, webhook::address};
+use crate::{DEFAULTS, Settings, SettingsError, Signing, webhook::address};
 
 /// Refuses values that make no sense.
 ///
@@ -49,6 +50,25 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     let app = &settings.app;
     let has_no_app = app.installation == 0 && app.private_key.is_empty();
     hold(app.id > 0 || has_no_app, "app.id", app.id, "write the App's id, which its page shows")?;
+    let message = &settings.publish.commit_message;
+    if !message.is_empty()
+        && let Err(wrong) = check_template(message)
+    {
+        hold(false, "publish.commit_message", message, &wrong.to_string())?;
+    }
+    let (signing, key) = (settings.publish.signing, &settings.publish.signing_key_file);
+    let has_key = signing != Signing::Ssh || !key.is_empty();
+    hold(has_key, "publish.signing_key_file", key, "`publish.signing` is `ssh`: write the path of the key")?;
+    let has_app = signing != Signing::Api || app.id > 0;
+    hold(has_app, "publish.signing", "api", "GitHub signs the commits of Apps only: set `app.id`, or write `ssh`")?;
+    for label in &settings.publish.labels {
+        let length = label.trim().chars().count();
+        hold((1..=50).contains(&length), "publish.labels", label, "a label has 1 to 50 characters")?;
+    }
+    for name in &settings.publish.reviewers {
+        let is_name = !name.trim().is_empty() && name.chars().all(|c| c.is_ascii_graphic());
+        hold(is_name, "publish.reviewers", name, "write a login, `team:SLUG` or `ORG/TEAM`")?;
+    }
     let prefix = &settings.ledger.prefix;
     hold(
         prefix.starts_with("refs/") && prefix.ends_with('/'),
@@ -110,6 +130,8 @@ fn compare(section: &str, given: &Table, defaults: &Table) -> Result<(), Setting
                 compare(&format!("{key}."), value, default)?;
                 continue;
             }
+            // It was a switch once.
+            (Value::String(_), Value::Boolean(_)) if key == "publish.draft" => continue,
             (Value::String(_), Value::String(_))
             | (Value::Integer(_), Value::Integer(_))
             | (Value::Float(_), Value::Float(_) | Value::Integer(_))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use textwrap::{Options, WordSplitter, fill};
 
-use crate::{IssueNumber, count, quiet, text::without_switches, title, visible};
+use crate::{count, quiet, text::without_switches, title, visible};
 
 /// Characters of a commit's subject and of a title that an agent gives.
 const SUBJECT_MAX: usize = 72;
@@ -45,18 +45,16 @@ impl ChangeText {
         self.given_title().unwrap_or_else(|| one_title(issue_title, ISSUE_TITLE_MAX).unwrap_or_else(no_title))
     }
 
-    /// The commit's message: a subject, the summary in short lines, and the issue.
-    pub fn commit_message(&self, issue_title: &str, issue: IssueNumber) -> String {
+    /// What a commit says: a subject, and the summary in short lines, which is empty where it would only repeat that.
+    pub(super) fn in_commit(&self, issue_title: &str) -> (String, String) {
         let subject = self.given_title().or_else(|| one_title(issue_title, SUBJECT_MAX)).unwrap_or_else(no_title);
         let (summary, left_out) = shortened(&visible(&self.summary).0, IN_COMMIT);
         let body: Vec<String> = without_switches(&quiet(&summary)).lines().map(wrapped).collect();
         let body = body.join("\n");
         let more = if left_out { "\n\n(Shortened.)" } else { "" };
-        match body.trim() {
-            "" => format!("{subject}\n\nIssue: {issue}\n"),
-            said if said.trim_end_matches('.') == subject => format!("{subject}\n\nIssue: {issue}\n"),
-            _ => format!("{subject}\n\n{body}{more}\n\nIssue: {issue}\n"),
-        }
+        let repeats = body.trim().trim_end_matches('.') == subject;
+        let body = if body.trim().is_empty() || repeats { String::new() } else { format!("{body}{more}") };
+        (subject, body)
     }
 
     /// The summary as a pull request shows it, and how many lines it leaves out; none where it is whole.
@@ -179,6 +177,16 @@ fn is_trailer(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::IssueNumber;
+
+    fn message(change: &ChangeText, issue_title: &str, issue: IssueNumber) -> String {
+        crate::commit_message(
+            change,
+            issue_title,
+            issue,
+            crate::MessageRules { template: "{title}\n\n{body}", labels: &[] },
+        )
+    }
 
     fn change(title: &str, summary: &str) -> ChangeText {
         let title = Some(title.to_owned()).filter(|title| !title.is_empty());
@@ -212,7 +220,7 @@ mod tests {
             ("Fix `a[0]`, index [x] and wait...", "Fix `a[0]`, index [x] and wait..."),
         ] {
             assert_eq!(change(given, "").pull_title(issue), title);
-            assert_eq!(change(given, "").commit_message(issue, IssueNumber(7)).lines().next(), Some(title));
+            assert_eq!(message(&change(given, ""), issue, IssueNumber(7)).lines().next(), Some(title));
         }
         assert_eq!(change("", "").pull_title("…"), "Work on an issue without a title");
     }
@@ -227,7 +235,7 @@ mod tests {
         assert!(long.chars().count() <= 72 && long.ends_with("word…"), "{long}");
         let issue = "word ".repeat(40);
         assert!(change("", "").pull_title(&issue).chars().count() > 100);
-        assert!(change("", "").commit_message(&issue, IssueNumber(1)).lines().all(|line| line.chars().count() <= 72));
+        assert!(message(&change("", ""), &issue, IssueNumber(1)).lines().all(|line| line.chars().count() <= 72));
     }
 
     #[test]
@@ -236,7 +244,7 @@ mod tests {
                        looked at the length.\n\n- `parse` returns an empty document, as the other readers do, instead of \
                        an error that nobody expects.\n- A test covers it.\n\nSigned-off-by: Mallory <m@example.org>\nIssue: 9\n\
                        Note: thanks @team, fixes #9 [skip ci]";
-        let message = change("Accept empty files", summary).commit_message("Crash", IssueNumber(7));
+        let message = message(&change("Accept empty files", summary), "Crash", IssueNumber(7));
         insta::assert_snapshot!(shown(&message), @r"
         Accept empty files
 
@@ -258,7 +266,7 @@ mod tests {
     #[test]
     fn a_chatty_agents_log_stays_out() {
         let log: String = (1..=200).map(|n| format!("2026-11-22 INFO step {n} done\n")).collect();
-        let message = change("", &log).commit_message("Crash", IssueNumber(7));
+        let message = message(&change("", &log), "Crash", IssueNumber(7));
         assert!(message.lines().count() < 20 && message.ends_with("\n\n(Shortened.)\n\nIssue: 7\n"), "{message}");
         let (kept, more) = change("", &log).in_pull_request();
         assert_eq!((kept.lines().count(), more.as_deref()), (30, Some("170 more lines")));
@@ -271,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_summary_that_is_the_title_is_not_said_twice() {
-        assert_eq!(change("Fix it", "Fix it.").commit_message("x", IssueNumber(7)), "Fix it\n\nIssue: 7\n");
-        assert_eq!(change("Fix it", "").commit_message("x", IssueNumber(7)), "Fix it\n\nIssue: 7\n");
+        assert_eq!(message(&change("Fix it", "Fix it."), "x", IssueNumber(7)), "Fix it\n\nIssue: 7\n");
+        assert_eq!(message(&change("Fix it", ""), "x", IssueNumber(7)), "Fix it\n\nIssue: 7\n");
     }
 }

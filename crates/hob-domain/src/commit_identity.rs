@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// once, so commits by it count as Hob's for good.
 const COMMON_EMAIL: &str = "hob@users.noreply.github.com";
 
+/// The committer's address of commits that the forge makes itself.
+const FORGE_EMAIL: &str = "noreply@github.com";
+
 /// What the local part of an address that the forge gives an account stands before.
 const NOREPLY: &str = "@users.noreply.";
 
@@ -18,10 +21,23 @@ pub struct CommitIdentity {
     pub email: String,
 }
 
+impl std::fmt::Display for CommitIdentity {
+    /// `NAME <ADDRESS>` as a commit has it: what git's format cannot hold is left out.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let plain = |text: &str| text.replace(|c: char| c.is_control() || matches!(c, '<' | '>'), "");
+        write!(f, "{} <{}>", plain(&self.name).trim(), plain(&self.email).trim())
+    }
+}
+
 impl CommitIdentity {
     /// Hob under this name, with the address that it has where it has no other.
     pub fn common(name: &str) -> Self {
         Self { name: name.to_owned(), email: COMMON_EMAIL.to_owned() }
+    }
+
+    /// Whether a commit is one that the forge made and signed for Hob's account: then the author tells.
+    pub fn is_by_forge(&self, committer_email: &str, author_email: &str) -> bool {
+        committer_email == FORGE_EMAIL && author_email == self.email && self.email != COMMON_EMAIL
     }
 
     /// Whether a commit by this committer is Hob's. Another worker may act as another account: then the name tells.
@@ -69,5 +85,10 @@ mod tests {
             assert_eq!(own.is_own(name, email), is_own, "{name} <{email}>");
         }
         assert!(CommitIdentity::common("Hob").is_own("Hob", &email));
+        assert!(
+            own.is_by_forge(FORGE_EMAIL, &email) && !own.is_by_forge(FORGE_EMAIL, "8+ada@users.noreply.github.com")
+        );
+        assert!(!own.is_by_forge("ada@example.org", &email));
+        assert!(!CommitIdentity::common("Hob").is_by_forge(FORGE_EMAIL, COMMON_EMAIL));
     }
 }

@@ -2,9 +2,9 @@
 //! [`apply`](crate::apply)'s.
 
 use crate::{
-    AfterBudget, ApprovalGrant, BlockReason, CheckTally, ChosenAgent, EventAnswer, Login, Pause, PlanLog, PullNumber,
-    Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces,
-    Transition, Trigger, Unblocking, WorkerId, count, dollars, events_in_words,
+    AfterBudget, ApprovalGrant, BlockReason, CheckTally, ChosenAgent, EventAnswer, HouseLog, Login, Pause, PlanLog,
+    PullNumber, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State,
+    Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count, dollars, events_in_words,
 };
 
 impl Transition {
@@ -334,6 +334,7 @@ fn asked_for_again(old: &Record) -> Record {
         accepted: None,
         stalled: None,
         quota_pauses: 0,
+        house: HouseLog::default(),
         paused: None,
         request: None,
         ..old.clone()

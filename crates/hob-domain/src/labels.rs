@@ -22,6 +22,8 @@ pub struct LabelNames {
     pub agent_prefix: String,
     /// The label that asks for a plan before the work; empty: none does.
     pub plan: String,
+    /// Labels with this prefix name the branch that the work goes to, for example `base:release-2`.
+    pub base_prefix: String,
     /// Labels that put an issue before others, the most urgent first.
     pub priority: Vec<String>,
 }
@@ -96,6 +98,13 @@ impl LabelNames {
         Some(self.plan.as_str()).filter(|name| !name.is_empty() && has_label(labels, name))
     }
 
+    /// The label that names the base branch, and the branch.
+    pub fn base<'a>(&self, labels: &'a [String]) -> Option<(&'a str, &'a str)> {
+        let branch = |label: &'a String| label.strip_prefix(self.base_prefix.as_str()).map(str::trim);
+        let is_on = !self.base_prefix.is_empty();
+        labels.iter().filter(|_| is_on).find_map(|label| Some((label.as_str(), branch(label)?)))
+    }
+
     /// Where an issue with these labels stands in the order: 0 is the most urgent.
     pub fn priority_rank(&self, labels: &[String]) -> usize {
         self.priority.iter().position(|name| has_label(labels, name)).unwrap_or(self.priority.len())
@@ -128,6 +137,7 @@ pub(super) mod tests {
             blocked: "blocked".to_owned(),
             agent_prefix: "agent:".to_owned(),
             plan: "plan".to_owned(),
+            base_prefix: "base:".to_owned(),
             priority: vec!["urgent".to_owned()],
         }
     }

@@ -21,8 +21,8 @@
 use std::time::Duration;
 
 use crate::{
-    CommandLog, Generation, Holder, IssueNumber, Nonce, PlanLog, RECORD_VERSION, Record, ReviewLog, Spend, State,
-    Timestamp, WorkerId,
+    CommandLog, Generation, Holder, HouseLog, IssueNumber, Nonce, PlanLog, RECORD_VERSION, Record, ReviewLog, Spend,
+    State, Timestamp, WorkerId,
 };
 
 /// Who wants a lease, when and for how long.
@@ -148,6 +148,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         accepted: None,
         stalled: None,
         quota_pauses: 0,
+        house: HouseLog::default(),
         request: None,
         paused: None,
         pull_request: None,

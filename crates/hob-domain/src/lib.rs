@@ -13,6 +13,7 @@ mod code_owners;
 mod command;
 mod command_log;
 mod commit_identity;
+mod commit_message;
 mod conflict;
 mod dashboard;
 mod dashboard_text;
@@ -23,6 +24,7 @@ mod ending;
 mod evidence;
 mod explanation;
 mod follow;
+mod house;
 mod ids;
 mod inert;
 mod job_log;
@@ -38,6 +40,7 @@ mod policy;
 mod poll;
 mod project;
 mod pull_report;
+mod pull_template;
 mod question;
 mod record;
 mod redaction;
@@ -76,6 +79,7 @@ pub use command::{
 };
 pub use command_log::{ChosenAgent, CommandLog, CommandVerdict, Receipt, SetBudget};
 pub use commit_identity::{CommitIdentity, noreply_email};
+pub use commit_message::{InvalidTemplate, MessageRules, check_template, commit_message, signed_off};
 pub use conflict::{Conflict, ConflictKind};
 pub use dashboard::{
     Act, ActBox, DASHBOARD_MARK, DASHBOARD_TITLE, DRAW_INTERVAL, DaySpend, Drawn, RefusedTick, body_digest, boxes,
@@ -87,6 +91,7 @@ pub use ending::Ending;
 pub use evidence::{CheckExit, CheckResult, CheckRun, Evidence, Verdict};
 pub use explanation::explanation;
 pub use follow::{FollowRules, GivenCommand, follow};
+pub use house::{BaseChoice, BaseSource, DraftLog, HouseLog, Introduced, Reviewers};
 pub use ids::{
     ActionMark, CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName,
     RunId, Sha, Timestamp, WorkerId,
@@ -104,6 +109,7 @@ pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use poll::{error_pause, poll_pause, until_due};
 pub use project::{ProjectFiles, Proposal, manifests, proposal, proposed_set_up};
 pub use pull_report::{MovedBase, PullReport, evidence_table, failed_checks, pull_body};
+pub use pull_template::{PullTemplate, SignOff, TEMPLATE_MAX};
 pub use question::{question_body, question_mark};
 pub use record::{
     Answer, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,

@@ -42,6 +42,8 @@ pub enum Action {
     ReturnToReview(PullNumber),
     /// Something happened on its pull request: a round of work begins at this head.
     Rework(Vec<ReviewEvent>, Sha),
+    /// Its pull request is a draft until its checks are green, and they are.
+    MarkReady(PullNumber),
     /// It has a state label and no ledger: if Hob put the label on, the ledger was deleted and is made anew.
     Rebuild,
     /// Do what was asked of a worker that is no more.
@@ -166,6 +168,7 @@ impl Room {
             | Action::SeekCommand
             | Action::AskAboutRejection(_)
             | Action::ReturnToReview(_)
+            | Action::MarkReady(_)
             | Action::Rebuild
             | Action::Obey(_)
             | Action::Finish(_)
@@ -297,11 +300,16 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
                     (!events.is_empty()).then(|| Action::Rework(events, facts.head.clone()))
                 })
             };
+            let ready = || {
+                let facts = issue.review.as_ref().filter(|_| record.paused.is_none())?;
+                record.house.to_mark_ready(facts, &rules.review, record.renewed_at, now)
+            };
             match repaired(issue, record, rules) {
                 Some(repair) => repair,
                 // Whoever does it looks for a command first.
                 None => match work() {
                     Some(rework) => Decision::Act(rework),
+                    None if let Some(pull) = ready() => Decision::Act(Action::MarkReady(pull)),
                     None if has_news(issue, record) => Decision::Act(Action::SeekCommand),
                     None => Decision::Wait(match &record.paused {
                         Some(pause) => WaitReason::Paused(pause.clone()),

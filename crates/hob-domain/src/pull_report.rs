@@ -1,9 +1,10 @@
 //! What a pull request says: what changed, the proof, what is open; and, folded, why, cost and limits.
 
 use crate::{
-    ChangeText, CheckExit, CheckResult, CheckRun, Conflict, Diff, Evidence, Record, Sha, Verdict, clip, count, inert,
-    inert_line,
+    ChangeText, CheckExit, CheckResult, CheckRun, Conflict, Diff, Evidence, PullTemplate, Record, Sha, Verdict, clip,
+    count, inert, inert_line,
     markup::{code_span, folded, line, person},
+    pull_template::{Parts, filled},
     run_unasked, terminal, title,
 };
 
@@ -37,6 +38,8 @@ pub struct PullReport<'a> {
     pub diff: &'a Diff,
     /// What the limits were, one sentence.
     pub limits: &'a str,
+    /// The repository's template; none: it has none.
+    pub template: Option<PullTemplate<'a>>,
 }
 
 /// A base branch that has moved on since the work on it began.
@@ -50,23 +53,34 @@ pub struct MovedBase {
     pub to: Sha,
 }
 
-/// The pull request's body.
+/// The pull request's body: in the repository's template, where it has one.
 pub fn pull_body(report: &PullReport<'_>) -> String {
     let record = report.record;
-    let (summary, left_out) = report.change.in_pull_request();
-    let mut text = format!("Fixes #{}\n\n## What changed\n\n{}\n\n", record.issue, inert(&summary));
-    if let Some(left_out) = left_out {
-        line(
-            &mut text,
-            &format!("*Shortened: `hob show {}` has {left_out}, on the worker's machine.*\n", record.issue),
-        );
-    }
-    text.push_str(&files(report.diff));
-    line(&mut text, "\n## Evidence\n");
-    text.push_str(&evidence_table(report.evidence));
+    let parts = Parts { issue: record.issue, changed: changed(report), evidence: evidence_table(report.evidence) };
+    let mut text = match report.template {
+        Some(template) => filled(template, &parts, report.evidence),
+        None => {
+            let Parts { issue, changed, evidence } = &parts;
+            format!("Fixes #{issue}\n\n## What changed\n\n{changed}\n## Evidence\n\n{evidence}")
+        }
+    };
     line(&mut text, &format!("\n## Open\n\n{}\n", open(report)));
     text.push_str(&folded("Why, cost and limits", &background(report)));
     clip(&text, BODY_MAX)
+}
+
+/// What was done, in the agent's words, and the files.
+fn changed(report: &PullReport<'_>) -> String {
+    let (summary, left_out) = report.change.in_pull_request();
+    let mut text = format!("{}\n\n", inert(&summary));
+    if let Some(left_out) = left_out {
+        line(
+            &mut text,
+            &format!("*Shortened: `hob show {}` has {left_out}, on the worker's machine.*\n", report.record.issue),
+        );
+    }
+    text.push_str(&files(report.diff));
+    text
 }
 
 /// The changed files, folded where they are many.
@@ -278,6 +292,7 @@ mod tests {
             moved: None,
             diff: &diff(files),
             limits: "An attempt may take 30m.",
+            template: None,
         });
         // What keeps text from notifying anybody shows nothing: a snapshot has to.
         body.replace('\u{200b}', "<zwsp>")
@@ -377,7 +392,8 @@ mod tests {
             let (issue_title, agent, limits) = ("Fix it", "native", "");
             let (record, change, diff) = (&record, &change, &diff);
             let conflicts = &conflicts;
-            open(&PullReport { record, issue_title, change, agent, evidence, conflicts, moved: None, diff, limits })
+            let (moved, template) = (None, None);
+            open(&PullReport { record, issue_title, change, agent, evidence, conflicts, moved, diff, limits, template })
         };
         let merged = "The base branch had changed the same places meanwhile, and the agent resolved that in `src/a.rs`: look \
                       there first.";
@@ -395,8 +411,19 @@ mod tests {
         let (record, change, evidence) = (record(), ChangeText::untitled("Did it."), red_to_green());
         let (record, change, evidence) = (&record, &change, &evidence);
         let (issue_title, agent, limits, conflicts, moved) = ("Fix it", "native", "", &[], Some(&moved));
-        let said =
-            open(&PullReport { record, issue_title, change, agent, evidence, conflicts, moved, diff: &diff, limits });
+        let (diff, template) = (&diff, None);
+        let said = open(&PullReport {
+            record,
+            issue_title,
+            change,
+            agent,
+            evidence,
+            conflicts,
+            moved,
+            diff,
+            limits,
+            template,
+        });
         assert_eq!(
             said,
             "Whoever only installs, builds, commits or opens this runs what these files name or bring in: \

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    ActionMark, BlockKind, Blocked, Checklist, CommandLog, CommentId, Entered, EventId, Generation, IssueNumber, Login,
-    Nonce, PlanLog, Proposed, PullNumber, ReviewLog, RunId, Sha, Spend, State, Timestamp, WorkerId,
+    ActionMark, BlockKind, Blocked, Checklist, CommandLog, CommentId, Entered, EventId, Generation, HouseLog,
+    IssueNumber, Login, Nonce, PlanLog, Proposed, PullNumber, ReviewLog, RunId, Sha, Spend, State, Timestamp, WorkerId,
 };
 
 /// Actions that the ledger remembers as allowed; the oldest is forgotten first.
@@ -166,6 +166,9 @@ pub struct Record {
     /// What happened on the pull request, and what of it is handled.
     #[serde(default, skip_serializing_if = "ReviewLog::is_empty")]
     pub review: ReviewLog,
+    /// What is remembered of the repository's house rules.
+    #[serde(default, skip_serializing_if = "HouseLog::is_empty")]
+    pub house: HouseLog,
     /// Not before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Timestamp>,

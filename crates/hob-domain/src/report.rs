@@ -71,6 +71,10 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
         line(&mut text, &format!("\n{}", ways.first));
         more.push(ways.others);
     }
+    let refused = record.house.introduced.as_ref().filter(|introduced| Some(introduced.pull) == record.pull_request);
+    for refused in refused.into_iter().flat_map(|introduced| &introduced.refused) {
+        line(&mut text, &format!("\n{}", inert(&clip(refused, 500))));
+    }
     let checklist = rules.checklist.filter(|_| record.state == State::InProgress);
     if let Some(checklist) = checklist {
         line(&mut text, &format!("\n{}", checklist.shown()));

@@ -112,7 +112,7 @@ fn dashes(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// Takes HTML comments out, as a browser reads them: `<!--` to `-->` or `--!>`, and to the end where none closes it.
-fn without_comments(text: &str) -> (String, usize) {
+pub(super) fn without_comments(text: &str) -> (String, usize) {
     let mut shown = String::with_capacity(text.len());
     let (mut rest, mut hidden) = (text, 0);
     while let Some(start) = rest.find("<!--") {

@@ -10,9 +10,9 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, BlockReason, CheckTally, Checklist, ChosenAgent, CommentId, Ending, Entered, EventAnswer, Login,
-    NotifyEvent, Pause, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent, RunId, RunPurpose,
-    SetBudget, Sha, Spend, State, Timestamp, Trigger, WorkerId,
+    Answer, BaseChoice, BlockReason, CheckTally, Checklist, ChosenAgent, CommentId, DraftLog, Ending, Entered,
+    EventAnswer, Introduced, Login, NotifyEvent, Pause, PullNumber, Receipt, Record, Recovery, Refusal, Request,
+    ReviewEvent, RunId, RunPurpose, SetBudget, Sha, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -238,6 +238,14 @@ pub enum Note {
     Checklist(Checklist),
     /// A notification was sent, or given up.
     Notified(NotifyEvent),
+    /// The branch that the work goes to.
+    Base(BaseChoice),
+    /// The pull request is a draft until its checks are green.
+    OpenedDraft(PullNumber),
+    /// It is a draft of Hob's no more.
+    MarkedReady(PullNumber),
+    /// The pull request has its labels and reviewers.
+    Introduced(Introduced),
 }
 
 /// Makes a transition: the next record, and the sentence that tells it.
@@ -268,6 +276,10 @@ impl Record {
             Note::Failure(mark) => self.stalled = Some(mark),
             Note::Looked(comments) => self.commands.comments = Some(comments),
             Note::Commented => self.commands.comments = self.commands.comments.map(|comments| comments + 1),
+            Note::Base(base) => self.house.base = Some(base),
+            Note::Introduced(introduced) => self.house.introduced = Some(introduced),
+            Note::OpenedDraft(pull) => self.house.opened_draft(pull),
+            Note::MarkedReady(pull) => self.house.draft = Some(DraftLog { pull, ready: true }),
             Note::QuotaPause => self.quota_pauses = self.quota_pauses.saturating_add(1),
             Note::Pushed => self.pushed = true,
             Note::Checklist(checklist) => self.checklist = Some(checklist),

@@ -1,6 +1,6 @@
 //! Labels: made where the repository lacks them, put on and taken off one by one.
 
-use hob_domain::{LabelChange, LabelSpec, has_label};
+use hob_domain::{LabelChange, LabelSpec, PullNumber, has_label};
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -53,6 +53,18 @@ impl Labels<'_> {
                 Err(error) => return Err(error),
             }
         }
+        Ok(())
+    }
+
+    /// Puts labels on a pull request.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the write.
+    pub async fn put_on(self, lease: &HeldLease, pull: PullNumber, names: &[String]) -> Result<(), ForgeError> {
+        let path = self.forge.path(&format!("/issues/{pull}/labels"));
+        let purpose = IssuesWrite.to("put labels on the pull request");
+        let body = json!({ "labels": names });
+        self.forge.write_held::<serde_json::Value>(lease, (Method::POST, &path), &body, purpose).await?;
         Ok(())
     }
 

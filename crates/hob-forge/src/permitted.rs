@@ -1,12 +1,12 @@
 //! The calls that are made with a token of Hob's: a list. What is not on it is not sent, whoever asks for it.
 //!
 //! # Guarantees
-//! - No call merges, approves, or marks a pull request as ready; none changes a pull request's base or state, an issue, a
-//!   branch, a release, a setting or an account; but for the text of the dashboard.
+//! - No call merges or approves; none changes a pull request's state but one that marks a draft as ready, and none an issue,
+//!   a branch, a release, a setting or an account; but for the text of the dashboard.
 //! - The only refs that are written are those of a ledger.
 //! - No issue is opened but the dashboard. Else the one call that could has an empty title, which every forge refuses: it asks
 //!   for the permission.
-//! - GraphQL is asked, and told one thing: that threads of a review are resolved.
+//! - GraphQL is asked, and told two things: that a draft is ready, and that threads of a review are resolved.
 
 use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE};
 use http::Method;
@@ -16,6 +16,10 @@ use crate::mutations::resolve_threads;
 
 /// The path of GraphQL among those of the API's calls.
 pub(super) const GRAPHQL: &str = "/graphql";
+
+/// The one mutation: it marks a draft as ready for review.
+pub(super) const MARK_READY: &str =
+    "mutation($pull:ID!){markPullRequestReadyForReview(input:{pullRequestId:$pull}){pullRequest{isDraft}}}";
 
 /// Reads below `/repos/OWNER/NAME`. `*` is one part of a path, and `**` all that follow.
 const READS: [&str; 28] = [
@@ -61,9 +65,9 @@ const WRITES: [(Method, &str, &[&str]); 13] = [
     (Method::POST, "git/commits", &["message", "tree", "parents"]),
     (Method::POST, "git/refs", &["ref", "sha"]),
     (Method::POST, "pulls", &["head", "base", "title", "body", "draft", "maintainer_can_modify"]),
-    (Method::PATCH, "pulls/*", &["title", "body"]),
+    (Method::PATCH, "pulls/*", &["title", "body", "base"]),
     (Method::POST, "pulls/*/comments/*/replies", &["body"]),
-    (Method::POST, "pulls/*/requested_reviewers", &["reviewers"]),
+    (Method::POST, "pulls/*/requested_reviewers", &["reviewers", "team_reviewers"]),
 ];
 
 /// What belongs to an account.
@@ -84,7 +88,7 @@ pub(super) fn is_permitted(method: &Method, path: &str, body: Option<&Value>) ->
         let query = body.and_then(|body| body["query"].as_str()).unwrap_or_default();
         let asks = query.starts_with("query") && !query.contains("mutation");
         let resolves = || query == resolve_threads(query.matches("resolveReviewThread").count());
-        return method == Method::POST && (asks || resolves());
+        return method == Method::POST && (asks || query == MARK_READY || resolves());
     }
     let Some(path) = path.strip_prefix('/') else { return false };
     // The names of refs and of files may be asked for by how they begin, up to a slash.
@@ -197,6 +201,8 @@ mod tests {
             ("POST", "/graphql", json!({"query": "query($a: Int!) { x }", "variables": {"a": "mutation"}})),
             ("POST", "/graphql", json!({"query": resolve_threads(3), "variables": {"t0": "a", "t1": "b", "t2": "c"}})),
             ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({})),
+            ("POST", "/graphql", json!({"query": MARK_READY, "variables": {"pull": "x"}})),
+            ("PATCH", "/repos/a/b/pulls/7", json!({"title": "x", "body": "x", "base": "release"})),
             ("POST", "/app/installations/1/access_tokens", json!(null)),
         ] {
             assert!(sends(method, path, &body), "{method} {path} {body}");
@@ -213,8 +219,7 @@ mod tests {
             ("POST", "/graphql", json!({"query": resolve_threads(1).replace("resolve", "unresolve")})),
             ("POST", "/repos/a/b/actions/runs/7/rerun", json!({})),
             ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({"enable_debug_logging": true})),
-            // Another base, state or branch.
-            ("PATCH", "/repos/a/b/pulls/7", json!({"base": "release"})),
+            // Another state or branch.
             ("PATCH", "/repos/a/b/pulls/7", json!({"state": "closed"})),
             ("PATCH", "/repos/a/b/issues/7", json!({"state": "closed"})),
             ("PATCH", "/repos/a/b/git/refs/heads/main", json!({"sha": "1", "force": true})),

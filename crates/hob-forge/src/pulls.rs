@@ -12,6 +12,7 @@ use crate::{
     TokenPermission::{PullRequestsRead, PullRequestsWrite},
     issues::PullFate,
     pages::oldest,
+    permitted::{GRAPHQL, MARK_READY},
     repository::encoded,
 };
 
@@ -41,6 +42,8 @@ pub struct PullDraft {
     pub head: String,
     /// The branch it goes to.
     pub base: String,
+    /// Whether a pull request that is open moves to this base, too.
+    pub moves_base: bool,
     /// Its title.
     pub title: String,
     /// Its body.
@@ -60,7 +63,10 @@ impl PullDraft {
 
     /// What brings it up to date.
     fn text(&self) -> serde_json::Value {
-        json!({ "title": self.title, "body": self.body })
+        match self.moves_base {
+            true => json!({ "title": self.title, "body": self.body, "base": self.base }),
+            false => json!({ "title": self.title, "body": self.body }),
+        }
     }
 }
 
@@ -76,6 +82,21 @@ struct PullWire {
     #[serde(default)]
     mergeable_state: Option<String>,
     html_url: String,
+    #[serde(default)]
+    node_id: String,
+    #[serde(default)]
+    draft: bool,
+}
+
+#[derive(Deserialize)]
+struct MutationWire {
+    #[serde(default)]
+    errors: Vec<ProblemWire>,
+}
+
+#[derive(Deserialize)]
+struct ProblemWire {
+    message: String,
 }
 
 /// An entry of the list of issues, where pull requests stand among them.
@@ -180,13 +201,14 @@ impl Pulls<'_> {
         }
     }
 
-    /// The open pull request of a branch.
+    /// The open pull request of a branch, to this base where one is given.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn open_of(self, branch: &str, base: &str) -> Result<Option<Pull>, ForgeError> {
+    pub async fn open_of(self, branch: &str, base: Option<&str>) -> Result<Option<Pull>, ForgeError> {
         let head = encoded(&format!("{}:{branch}", self.forge.repo.owner()));
-        let path = self.forge.path(&format!("/pulls?state=open&head={head}&base={}", encoded(base)));
+        let base = base.map_or_else(String::new, |base| format!("&base={}", encoded(base)));
+        let path = self.forge.path(&format!("/pulls?state=open&head={head}{base}"));
         let found: Vec<PullWire> = self.forge.get(&path, PullRequestsRead.to("look for the pull request")).await?;
         Ok(found.into_iter().next().map(Pull::from))
     }
@@ -212,7 +234,7 @@ impl Pulls<'_> {
                 Err(error) if error.outcome_is_unknown() || error.is_refusal(422, "already exists") => error,
                 result => return result,
             };
-            if let Some(pull) = self.open_of(&draft.head, &draft.base).await? {
+            if let Some(pull) = self.open_of(&draft.head, Some(&draft.base)).await? {
                 return self.update(lease, pull.number, draft).await;
             }
             let Some(pause) = self.forge.pause_within(lease, &error, tried) else { return Err(error) };
@@ -227,18 +249,38 @@ impl Pulls<'_> {
     /// # Errors
     /// [`ForgeError`] of a call.
     pub async fn offer(self, draft: &PullDraft) -> Result<Pull, ForgeError> {
-        if let Some(pull) = self.open_of(&draft.head, &draft.base).await? {
+        if let Some(pull) = self.open_of(&draft.head, Some(&draft.base)).await? {
             let (path, body) = (self.path_of(pull.number), draft.text());
             let purpose = PullRequestsWrite.to("update the pull request");
             return Ok(self.forge.write::<PullWire>(Method::PATCH, &path, &body, purpose).await?.into());
         }
         let (path, purpose) = (self.forge.path("/pulls"), PullRequestsWrite.to("open the pull request"));
         match self.forge.write::<PullWire>(Method::POST, &path, &draft.whole(), purpose).await {
-            Err(error) if error.outcome_is_unknown() => match self.open_of(&draft.head, &draft.base).await? {
+            Err(error) if error.outcome_is_unknown() => match self.open_of(&draft.head, Some(&draft.base)).await? {
                 Some(pull) => Ok(pull),
                 None => Err(error),
             },
             result => Ok(result?.into()),
+        }
+    }
+
+    /// Marks a pull request as ready for review; one that is no draft is left as it is.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of a call.
+    pub async fn mark_ready(self, lease: &HeldLease, number: PullNumber) -> Result<(), ForgeError> {
+        let (path, purpose) = (self.path_of(number), PullRequestsRead.to("read the pull request"));
+        let found: PullWire = self.forge.get(&path, purpose).await?;
+        if !found.draft {
+            return Ok(());
+        }
+        let what = "mark the pull request as ready";
+        let body = json!({ "query": MARK_READY, "variables": { "pull": found.node_id } });
+        let purpose = PullRequestsWrite.to(what);
+        let answer: MutationWire = self.forge.write_held(lease, (Method::POST, GRAPHQL), &body, purpose).await?;
+        match answer.errors.into_iter().next() {
+            None => Ok(()),
+            Some(first) => Err(ForgeError::Refused { what: what.to_owned(), status: 200, message: first.message }),
         }
     }
 

@@ -1,10 +1,10 @@
 //! The resources of a repository, each behind a handle that borrows the client.
 
-use hob_domain::{PullNumber, Sha};
+use hob_domain::{IssueNumber, PullNumber, Sha};
 
 use crate::{
     Comments, Dashboard, FailedJob, Forge, HeadChecks, Issues, Labels, Ledger, Pulls, Repository, RepositoryLedger,
-    Reviews, WorkflowRun,
+    Reviews, Staging, WorkflowRun,
 };
 
 impl Forge {
@@ -66,5 +66,10 @@ impl Forge {
     /// Its own ledger.
     pub fn repository_ledger(&self) -> RepositoryLedger<'_> {
         RepositoryLedger { forge: self }
+    }
+
+    /// Where the work on an issue is while its commits are signed.
+    pub fn staging(&self, issue: IssueNumber) -> Staging<'_> {
+        Staging { forge: self, issue }
     }
 }

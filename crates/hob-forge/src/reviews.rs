@@ -1,6 +1,6 @@
 //! What people say on a pull request: reviews, and comments on lines of its diff; and Hob's answers to them.
 
-use hob_domain::{Actor, Login, PullNumber, Timestamp};
+use hob_domain::{Actor, PullNumber, Reviewers, Timestamp};
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -164,10 +164,13 @@ impl Reviews<'_> {
     ///
     /// # Errors
     /// [`ForgeError`] of the write.
-    pub async fn ask(self, lease: &HeldLease, reviewers: &[Login]) -> Result<(), ForgeError> {
+    pub async fn ask(self, lease: &HeldLease, reviewers: &Reviewers) -> Result<(), ForgeError> {
         let path = self.forge.path(&format!("/pulls/{}/requested_reviewers", self.pull));
-        let purpose = PullRequestsWrite.to("ask for another review");
-        let body = json!({ "reviewers": reviewers });
+        let purpose = PullRequestsWrite.to("ask for a review");
+        let body = match reviewers.teams.is_empty() {
+            true => json!({ "reviewers": reviewers.users }),
+            false => json!({ "reviewers": reviewers.users, "team_reviewers": reviewers.teams }),
+        };
         self.forge.write_held::<Value>(lease, (Method::POST, &path), &body, purpose).await?;
         Ok(())
     }

@@ -108,17 +108,16 @@ pub(super) async fn chosen_agent(
 /// Whether the label that asks for a plan is on, by an authorized account. Why it is passed over, else.
 pub(super) async fn plan_by_label(worker: &Worker, issue: &Issue) -> Result<Option<Result<(), String>>, WorkError> {
     let Some(label) = worker.settings.labels.asks_for_plan(&issue.labels) else { return Ok(None) };
-    Ok(Some(counts(worker, issue, label).await?))
+    Ok(Some(label_counts(worker, issue, label).await?))
 }
 
-/// Whether an authorized account put a label on; why it does not count, else.
-async fn counts(worker: &Worker, issue: &Issue, label: &str) -> Result<Result<(), String>, WorkError> {
+/// Whether an authorized account put the label on; why it does not count, else.
+pub(super) async fn label_counts(worker: &Worker, issue: &Issue, label: &str) -> Result<Result<(), String>, WorkError> {
     let latest = worker.forge.issues().latest_label_event(issue.number, LabelEventKind::Labeled, label).await?;
     let Some(actor) = latest.and_then(|event| event.actor) else {
         return Ok(Err(format!("nobody can be found who put the label `{label}` on")));
     };
-    let judged = authorize(worker, &actor).await?;
-    Ok(judged.map_err(|why| format!("the label `{label}` does not count: {why}")))
+    Ok(authorize(worker, &actor).await?.map_err(|why| format!("the label `{label}` does not count: {why}")))
 }
 
 /// What is approved with the issue as it stands.

@@ -2,16 +2,16 @@
 
 use std::{
     collections::BTreeMap,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
 };
 
 use hob_agent::{AgentParts, Approval, Executor, session::Sessions};
-use hob_config::{Settings, Webhook};
+use hob_config::{Settings, Signing, Webhook};
 use hob_domain::{Claimant, CommitIdentity, IssueNumber, IssueStatus, Login, WorkerId, has_label, noreply_email};
 use hob_forge::{Forge, Issue, fresh_nonce};
 use hob_sandbox::Sandbox;
-use hob_workspace::{Remote, Workspace};
+use hob_workspace::{Remote, SigningKey, Workspace};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -75,6 +75,8 @@ pub struct Worker {
     pub(super) executor: Executor,
     pub(super) environment: ChildEnvironment,
     pub(super) sandbox: Sandbox,
+    /// What signs commits.
+    pub(super) signing_key: Option<SigningKey>,
     pub(super) agent: Option<String>,
     pub(super) id: WorkerId,
     pub(super) cancel: CancellationToken,
@@ -114,6 +116,11 @@ impl Worker {
         let agents = AgentParts { secrets: secrets.clone(), ..parts.agents };
         let sessions = Sessions::new(parts.state_dir.join("sessions"), parts.settings.sessions.clone());
         let sessions = sessions.without(secrets.clone());
+        let signing_key = match parts.settings.publish.signing {
+            Signing::Ssh => Some(SigningKey::read(Path::new(&parts.settings.publish.signing_key_file), &secrets)),
+            Signing::None | Signing::Api => None,
+        };
+        let signing_key = signing_key.transpose().map_err(|error| WorkError::Misconfigured(error.to_string()))?;
         let executor = Executor::new(sessions, parts.settings.agent.clone());
         let spend_journal = SpendJournal::of(&parts.state_dir, parts.forge.repo());
         let workspace = Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone())
@@ -128,6 +135,7 @@ impl Worker {
             executor,
             environment: parts.environment,
             sandbox: parts.sandbox,
+            signing_key,
             agent: parts.agent,
             id: parts.id,
             cancel: parts.cancel,
@@ -200,10 +208,16 @@ impl Worker {
         let named = &self.settings.identity;
         let asked = self.commit_identity.get_or_try_init(|| async {
             let email = match named.email.as_str() {
+                _ if self.settings.publish.signing == Signing::Api => self.account_email().await?,
                 "" => self.account_email().await?,
                 given => Some(given.to_owned()),
             };
-            let common = CommitIdentity::common(&named.name);
+            // The forge names the account as the author of what it signs, and a sign-off has to name the same.
+            let login = match self.settings.publish.signing {
+                Signing::Api => self.own_login().await?,
+                Signing::None | Signing::Ssh => None,
+            };
+            let common = CommitIdentity::common(login.map_or(&named.name, |login| login.as_str()));
             Ok::<_, WorkError>(CommitIdentity { email: email.unwrap_or(common.email), name: common.name })
         });
         match asked.await {

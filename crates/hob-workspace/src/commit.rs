@@ -184,8 +184,10 @@ pub(super) fn record(
 
 /// Whether a commit is Hob's.
 pub(super) fn is_own(commit: &git2::Commit<'_>, own: &CommitIdentity) -> bool {
-    let committer = commit.committer();
-    own.is_own(&String::from_utf8_lossy(committer.name_bytes()), &String::from_utf8_lossy(committer.email_bytes()))
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (author, committer) = (commit.author(), commit.committer());
+    own.is_own(&text(committer.name_bytes()), &text(committer.email_bytes()))
+        || own.is_by_forge(&text(committer.email_bytes()), &text(author.email_bytes()))
 }
 
 /// The first commit between `base`, or `accepted`, and `start` whose committer is not `own`.

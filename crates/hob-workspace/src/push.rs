@@ -60,10 +60,19 @@ pub(super) async fn push_from(
     remote: &Remote,
     (branch, sha, expected): (&BranchName, &Sha, Option<&Sha>),
 ) -> Result<(), WorkspaceError> {
+    push_ref(workspace, git_dir, remote, (branch, branch.full(), sha, expected)).await
+}
+
+/// Moves the ref `full`, the branch's own or one that stands for it, as [`Workspace::push`] does.
+pub(super) async fn push_ref(
+    workspace: &Workspace,
+    git_dir: &Path,
+    remote: &Remote,
+    (branch, full, sha, expected): (&BranchName, String, &Sha, Option<&Sha>),
+) -> Result<(), WorkspaceError> {
     let head = checked(sha)?;
-    let update = RefUpdate { name: branch.full(), old: expected.cloned(), new: sha.clone() };
+    let update = RefUpdate { name: full.clone(), old: expected.cloned(), new: sha.clone() };
     let expected = expected.map(checked).transpose()?.unwrap_or_default();
-    let full = branch.full();
     if workspace.secrets().redaction().holds(&full) {
         let reason = "the branch's name holds a secret of Hob".to_owned();
         return Err(WorkspaceError::PushRefused { branch: branch.clone(), reason });

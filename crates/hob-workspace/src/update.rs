@@ -10,7 +10,7 @@ use std::{
 use git2::{
     Commit, FileMode, Index, IndexConflict, IndexEntry, MergeFileInput, MergeFileOptions, Oid, Repository, Sort,
 };
-use hob_domain::{CommitIdentity, Conflict, ConflictKind, Sha, Timestamp, shown_path};
+use hob_domain::{CommitIdentity, Conflict, ConflictKind, Sha, SignOff, Timestamp, shown_path, signed_off};
 
 use crate::{
     WorkspaceError,
@@ -55,6 +55,20 @@ pub struct Updater {
     pub time: Timestamp,
     /// Whether the base is merged, and no commit changes.
     pub keeps_history: bool,
+    /// Whether commits that are made are signed off.
+    pub sign_off: SignOff,
+}
+
+impl Updater {
+    /// The message of a commit by this committer.
+    fn signed_off(&self, message: String, by: &git2::Signature<'_>) -> String {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let by = CommitIdentity { name: text(by.name_bytes()), email: text(by.email_bytes()) };
+        match self.sign_off {
+            SignOff::Yes => signed_off(&message, &by),
+            SignOff::No => message,
+        }
+    }
 }
 
 /// The branch and its base, by name.
@@ -115,7 +129,7 @@ fn combine(repo: &Repository, sides: &Sides<'_>, names: &Names, updater: &Update
     let own = own_commits(repo, (sides.fork.id(), sides.tip.id()), &updater.identity)?;
     let own = own.filter(|_| !updater.keeps_history);
     if let Some(own) = &own
-        && let Some(tip) = replay(repo, &sides.base, own)?
+        && let Some(tip) = replay(repo, &sides.base, own, updater)?
     {
         return Ok(Updated { tip: Sha(tip.to_string()), update: BranchUpdate::Rebased(own.len()), unresolved: None });
     }
@@ -128,6 +142,7 @@ fn combine(repo: &Repository, sides: &Sides<'_>, names: &Names, updater: &Update
     } else {
         (format!("Merge branch '{}' into {}\n", names.base, names.branch), vec![&sides.tip, &sides.base])
     };
+    let message = updater.signed_off(message, &by);
     let tip = repo.commit(None, &by, &by, &message, &tree, &parents)?;
     let update = match (unresolved.conflicts.len(), &own) {
         (0, None) => BranchUpdate::Merged,
@@ -157,7 +172,12 @@ fn own_commits<'repo>(
 }
 
 /// Puts the commits on top of `base` one by one, as they are but for their parents; none where one has a conflict.
-fn replay(repo: &Repository, base: &Commit<'_>, commits: &[Commit<'_>]) -> Result<Option<Oid>, git2::Error> {
+fn replay(
+    repo: &Repository,
+    base: &Commit<'_>,
+    commits: &[Commit<'_>],
+    updater: &Updater,
+) -> Result<Option<Oid>, git2::Error> {
     let mut tip = base.clone();
     for commit in commits {
         let mut index = repo.cherrypick_commit(commit, &tip, 0, None)?;
@@ -168,6 +188,7 @@ fn replay(repo: &Repository, base: &Commit<'_>, commits: &[Commit<'_>]) -> Resul
         // The base may have the change by now.
         if tree.id() != tip.tree_id() {
             let message = String::from_utf8_lossy(commit.message_bytes()).into_owned();
+            let message = updater.signed_off(message, &commit.committer());
             let id = repo.commit(None, &commit.author(), &commit.committer(), &message, &tree, &[&tip])?;
             tip = repo.find_commit(id)?;
         }

@@ -24,6 +24,7 @@ mod drift;
 mod failures;
 mod first_process;
 mod happy;
+mod house_rules;
 mod init;
 mod isolation;
 mod json;

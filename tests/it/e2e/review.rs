@@ -52,7 +52,7 @@ impl World {
             "{{ repository(owner: \"acme\", name: \"site\") {{ pullRequest(number: {pull}) {{ reviewThreads(first: 100) {{ \
              nodes {{ id isResolved comments(first: 1) {{ nodes {{ body }} }} }} }} }} }} }}"
         );
-        let data = self.queries("ann", &query).await;
+        let data = self.ask_graphql("ann", json!({"query": query})).await["data"].clone();
         let nodes = data["repository"]["pullRequest"]["reviewThreads"]["nodes"].as_array().unwrap().clone();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let one = |node: &Value| {
@@ -193,7 +193,7 @@ async fn a_thread_that_a_person_resolved_asks_for_nothing_and_one_of_hobs_may_go
     let resolve = async |thread: &str| {
         let query =
             format!("mutation {{ resolveReviewThread(input: {{threadId: \"{thread}\"}}) {{ thread {{ id }} }} }}");
-        world.queries("ann", &query).await;
+        world.ask_graphql("ann", json!({"query": query})).await;
     };
     resolve(&world.threads(pull).await[0].0).await;
     world.forge.advance(world.settings.review.settle);

@@ -25,9 +25,13 @@ type NoAnswer = Box<dyn std::error::Error + Send + Sync>;
 
 /// Asks the forge's API as `login`; the status, and the body where it is JSON.
 pub(super) async fn ask(router: Router, login: &str, method: Method, path: &str, body: &Value) -> (u16, Value) {
+    ask_at(router, login, method, &format!("/api/v3{path}"), body).await
+}
+
+/// The same, at a whole path of the server.
+pub(super) async fn ask_at(router: Router, login: &str, method: Method, path: &str, body: &Value) -> (u16, Value) {
     let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
-    let base = if path == "/graphql" { "/api" } else { "/api/v3" };
-    let request = Request::builder().method(method).uri(format!("{base}{path}"));
+    let request = Request::builder().method(method).uri(path);
     let request = request.header(header::AUTHORIZATION, format!("Bearer token-of-{login}")).body(body).unwrap();
     let answer = router.oneshot(request).await.unwrap();
     let status = answer.status().as_u16();

@@ -5,7 +5,10 @@ use std::time::Duration;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{World, inside::ask};
+use super::{
+    World,
+    inside::{ask, ask_at},
+};
 
 impl World {
     /// Calls the repository's API as `login`; the answer has to be a success.
@@ -27,12 +30,11 @@ impl World {
         self.send("acme/site", login, method, path, body).await
     }
 
-    /// Asks GraphQL as `login`.
-    pub(crate) async fn queries(&self, login: &str, query: &str) -> Value {
-        let body = json!({"query": query});
-        let (status, mut value) = ask(self.forge.router(), login, Method::POST, "/graphql", &body).await;
-        assert!(status == 200 && value["errors"].is_null(), "{query}: {status} {value}");
-        value["data"].take()
+    /// Asks GraphQL as `login`; there may be no problem.
+    pub(crate) async fn ask_graphql(&self, login: &str, query: Value) -> Value {
+        let (status, answer) = ask_at(self.forge.router(), login, Method::POST, "/api/graphql", &query).await;
+        assert!(status == 200 && answer["errors"].is_null(), "{login}: {status} {answer}");
+        answer
     }
 
     async fn send(&self, repo: &str, login: &str, method: Method, path: &str, body: Value) -> (u16, Value) {

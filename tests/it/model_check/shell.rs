@@ -170,9 +170,13 @@ impl Shell {
             Decision::Act(Action::Finish(_)) => Next::Do(Todo::Finish),
             Decision::Act(Action::RepairLabels(_) | Action::ShowState) => Next::Do(Todo::Show),
             // Nothing in the model asks for these: a state that leads to one has no way out of it.
-            Decision::Act(Action::SeekCommand | Action::ReturnToReview(_) | Action::Rebuild | Action::Obey(_)) => {
-                Next::Stuck
-            }
+            Decision::Act(
+                Action::SeekCommand
+                | Action::ReturnToReview(_)
+                | Action::MarkReady(_)
+                | Action::Rebuild
+                | Action::Obey(_),
+            ) => Next::Stuck,
             Decision::Wait(
                 WaitReason::InReview(_) | WaitReason::Finished | WaitReason::NotTriggered | WaitReason::Dashboard,
             ) => Next::Rest,

@@ -6,8 +6,9 @@
 use std::time::Duration;
 
 use hob_domain::{
-    Answer, BlockKind, Blocked, Claimant, CommentId, EventAnswer, Generation, Holder, IssueNumber, LabelNames, Nonce,
-    PullNumber, PullStatus, RECORD_VERSION, Record, ReviewEvent, ReviewLog, Spend, State, Timestamp, WorkerId,
+    Answer, BlockKind, Blocked, Claimant, CommentId, EventAnswer, Generation, Holder, HouseLog, IssueNumber,
+    LabelNames, Nonce, PullNumber, PullStatus, RECORD_VERSION, Record, ReviewEvent, ReviewLog, Spend, State, Timestamp,
+    WorkerId,
 };
 
 /// The one issue.
@@ -42,6 +43,7 @@ pub(super) fn names() -> LabelNames {
         in_review,
         blocked,
         agent_prefix: String::new(),
+        base_prefix: String::new(),
         plan: String::new(),
         priority: Vec::new(),
     }
@@ -147,6 +149,7 @@ impl Rec {
             accepted: None,
             stalled: None,
             quota_pauses: 0,
+            house: HouseLog::default(),
             request: None,
             paused: None,
             round: 0,

@@ -1,6 +1,6 @@
 //! A branch whose base has moved on.
 
-use hob_domain::{CommitIdentity, Conflict, ConflictKind};
+use hob_domain::{CommitIdentity, Conflict, ConflictKind, SignOff};
 use hob_workspace::{BranchUpdate, Updater};
 
 use super::*;
@@ -25,8 +25,12 @@ async fn update(yard: &Yard, leftover: Leftover) -> (Checkout, BranchUpdate) {
         commit(&checkout).await.unwrap();
     }
     let identity = CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
-    let updater =
-        Updater { identity, time: Timestamp::from_timestamp(1_800_000_000, 0).unwrap(), keeps_history: false };
+    let updater = Updater {
+        identity,
+        time: Timestamp::from_timestamp(1_800_000_000, 0).unwrap(),
+        keeps_history: false,
+        sign_off: SignOff::No,
+    };
     let updated = yard.workspace.update(&mut checkout, &yard.remote, (&main_branch(), &base), updater).await.unwrap();
     assert_eq!(checkout.base(), &base);
     assert_eq!(&checkout.tip().await.unwrap(), checkout.start());

@@ -13,6 +13,7 @@ use super::{
         route::{Route, get, put},
         state::{Closing, EventKind, IssueState, Merged, Repository, StateReason, closes},
         users::Role,
+        verification::all_verified,
     },
     objects::signature,
     pulls::pull_of,
@@ -112,10 +113,11 @@ fn plan(call: &Call, fields: &Fields) -> Result<Plan, Refusal> {
 fn rules_allow(call: &Call, git: &Git, plan: &Plan, base: Oid) -> Result<(), Refusal> {
     let behind = plan.head != base && !git.graph_descendant_of(plan.head, base)?;
     let state = call.state();
+    let verified = all_verified(git, base, plan.head, &state.accounts)?;
     let repo = call.repository(&state, Role::Read)?;
     let by = (call.role(&state, repo), plan.method == Method::Merge);
     let issue = repo.issues.get(&plan.number).ok_or_else(Refusal::not_found)?;
-    match forbids(repo, &state.accounts, issue, Fit { mergeable: Some(true), behind }, by) {
+    match forbids(repo, &state.accounts, issue, Fit { mergeable: Some(true), behind, verified }, by) {
         Some(sentence) => Err(Refusal::new(http::StatusCode::METHOD_NOT_ALLOWED, sentence)),
         None => Ok(()),
     }

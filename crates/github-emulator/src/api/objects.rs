@@ -10,6 +10,7 @@ use super::super::{
     refusal::Refusal,
     route::{Route, get, post},
     users::Role,
+    verification::commit_for_app,
     wire::{self, node_id, person, wrapped_base64},
 };
 
@@ -218,7 +219,13 @@ fn create_commit(call: &Call) -> Answer {
     let author = signature(call, fields.raw("author"))?;
     let committer = fields.raw("committer").map(|who| signature(call, Some(who))).transpose()?;
     let committer = committer.unwrap_or_else(|| author.clone());
-    let id = git.commit(None, &author, &committer, &message, &tree, &parents.iter().collect::<Vec<_>>())?;
+    let parents: Vec<_> = parents.iter().collect();
+    // What an App makes in nobody else's name is signed.
+    let names_nobody = !fields.has("author") && !fields.has("committer");
+    let id = match call.grant.is_some() && names_nobody {
+        true => commit_for_app(&git, &author, &message, &tree, &parents)?,
+        false => git.commit(None, &author, &committer, &message, &tree, &parents)?,
+    };
     let state = call.state();
     Ok(Reply::created(wire::git_commit(call.view(&state)?, &git.find_commit(id)?)))
 }

@@ -8,7 +8,7 @@ use super::{
         call::{Answer, Call, Reply},
         fields::Fields,
         git::{Access, changes, emails, merge_base, patch_text, walk},
-        measure::{follow_merge, measure, merge_is_stale},
+        measure::{follow_merge, measure, merge_is_stale, with_signatures},
         media::Media,
         page::paged,
         refusal::Refusal,
@@ -132,6 +132,7 @@ fn measured(call: &Call, git: &Git) -> Result<(Value, Measured), Refusal> {
     let open_or_closed = call.issue(call.repository(&call.state(), Role::Read)?)?.state;
     let measured = measure(git, number, sides, open_or_closed)?;
     let state = call.state();
+    let measured = with_signatures(measured, git, sides, &state.accounts)?;
     let view = call.view(&state)?;
     Ok((wire::whole_pull(view, pull_of(call, view.repo)?.0, measured), measured))
 }

@@ -146,7 +146,7 @@ pub(super) fn guard_move(
     let Some(branch) = name.strip_prefix("refs/heads/") else { return Ok(()) };
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
-    match forbids(git, repo, branch, call.role(&state, repo), (old, tip)) {
+    match forbids(git, (repo, &state.accounts), branch, call.role(&state, repo), (old, tip)) {
         Some((_, sentence)) => Err(Refusal::unprocessable(sentence)),
         None => Ok(()),
     }

@@ -15,7 +15,7 @@ use crate::names::Login;
 
 pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/pulls/{number}/requested_reviewers", requested),
-    post("/repos/{owner}/{repo}/pulls/{number}/requested_reviewers", request).body(&["reviewers"]),
+    post("/repos/{owner}/{repo}/pulls/{number}/requested_reviewers", request).body(&["reviewers", "team_reviewers"]),
     delete("/repos/{owner}/{repo}/pulls/{number}/requested_reviewers", withdraw).body(&["reviewers"]),
 ];
 
@@ -29,6 +29,13 @@ fn requested(call: &Call) -> Answer {
 
 fn request(call: &Call) -> Answer {
     let logins = call.fields("PullRequest")?.texts("reviewers")?.unwrap_or_default();
+    // There are no teams here.
+    if !call.fields("PullRequest")?.texts("team_reviewers")?.unwrap_or_default().is_empty() {
+        return Err(Refusal::unprocessable(
+            "Reviews may only be requested from collaborators. One or more of the teams you specified is not a collaborator \
+             of the repository.",
+        ));
+    }
     let shown = change(
         call,
         |issue, login| {

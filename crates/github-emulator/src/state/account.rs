@@ -16,6 +16,9 @@ pub(in super::super) struct Account {
     pub(in super::super) role: Role,
     pub(in super::super) kind: AccountKind,
     pub(in super::super) created_at: Timestamp,
+    /// Its Ed25519 keys that sign commits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(in super::super) signing_keys: Vec<Vec<u8>>,
 }
 
 /// All accounts.
@@ -34,8 +37,17 @@ impl Accounts {
         if let Some(known) = self.0.get(key.as_str()) {
             account.id = known.id;
             account.created_at = known.created_at;
+            account.signing_keys.clone_from(&known.signing_keys);
         }
         self.0.insert(key, account);
+    }
+
+    /// Lets an account sign commits with one more key; false: there is no such account.
+    pub(in super::super) fn add_signing_key(&mut self, login: &str, key: Vec<u8>) -> bool {
+        let Some(mut account) = self.get(login).cloned() else { return false };
+        account.signing_keys.push(key);
+        self.0.insert(login.to_ascii_lowercase(), account);
+        true
     }
 
     /// Every account, by name.

@@ -5,7 +5,7 @@ use git2::{Commit, ObjectType, Oid, Repository, Signature};
 use serde_json::{Value, json};
 
 use super::{
-    super::{git::FileChange, state::Accounts},
+    super::{git::FileChange, state::Accounts, verification::verify},
     View, node_id,
 };
 
@@ -171,7 +171,7 @@ fn commit_core(view: View<'_>, commit: &Commit<'_>) -> Value {
         "message": String::from_utf8_lossy(commit.message_raw_bytes()),
         "tree": {"sha": commit.tree_id().to_string(), "url": view.api(&format!("/git/trees/{}", commit.tree_id()))},
         "comment_count": 0,
-        "verification": {"verified": false, "reason": "unsigned", "signature": null, "payload": null, "verified_at": null},
+        "verification": verify(commit, view.accounts).shown(),
     })
 }
 

@@ -22,6 +22,8 @@ pub(in super::super) struct Measured {
     pub(in super::super) mergeable: Option<bool>,
     /// Whether the head lacks commits of the base.
     pub(in super::super) behind: bool,
+    /// Whether all commits of the head have verified signatures.
+    pub(in super::super) verified: bool,
     /// The commit of the test merge, where it merges.
     pub(in super::super) test_merge: Option<git2::Oid>,
 }
@@ -29,7 +31,7 @@ pub(in super::super) struct Measured {
 impl Measured {
     /// How head and base fit.
     pub(in super::super) fn fit(&self) -> Fit {
-        Fit { mergeable: self.mergeable, behind: self.behind }
+        Fit { mergeable: self.mergeable, behind: self.behind, verified: self.verified }
     }
 
     /// The fields of a pull request by itself that only git can fill, and whether it can be merged.

@@ -3,13 +3,15 @@
 use std::sync::OnceLock;
 
 use futures_util::future::BoxFuture;
-use hob_domain::{BlockReason, Spend, State, Transition};
+use hob_domain::{BaseSource, BlockReason, Note, Spend, State, Transition};
+use hob_workspace::WorkspaceError;
 use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{
+        base::{choose_base, no_such_base},
         branch::{keep_soon, step_aside, update_branch},
         commanded::follow_new,
         end::{AttemptEnd, Attempted, Interrupt},
@@ -103,7 +105,17 @@ async fn work<'a>(
         why: format!("claimed, generation {}", held.lease.generation()),
     });
     let limits = AttemptLimits { allowance, ends, began };
-    let mut prepared = Box::pin(prepare(worker, held, limits)).await?;
+    let base = match choose_base(worker, held).await? {
+        Ok(base) => base,
+        Err(reason) => return Ok(AttemptEnd::Blocked(reason)),
+    };
+    let mut prepared = match Box::pin(prepare(worker, held, (base.clone(), limits))).await {
+        Err(WorkError::Workspace(WorkspaceError::NoSuchBranch { .. })) if base.by == BaseSource::Label => {
+            return Ok(AttemptEnd::Blocked(no_such_base(&base)));
+        }
+        prepared => prepared?,
+    };
+    held.lease.note(Note::Base(base)).await;
     if let Some(reason) = step_aside(worker, &prepared).await? {
         return Ok(AttemptEnd::Blocked(reason));
     }

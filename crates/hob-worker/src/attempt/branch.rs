@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use hob_config::ReviewUpdate;
-use hob_domain::{BlockReason, ChangeText, Diff, DiffPolicy, HobFiles, Note, RoundKind, Sha, count};
+use hob_domain::{
+    BlockReason, ChangeText, Diff, DiffPolicy, HobFiles, MessageRules, Note, RoundKind, Sha, SignOff, commit_message,
+    count, signed_off,
+};
 use hob_forge::ForgeError;
 use hob_workspace::{BranchName, BranchUpdate, Updater, WorkspaceError};
 
@@ -12,6 +15,7 @@ use crate::{
     attempt::{
         job::Job,
         prepare::{patience_of, wait_while_busy},
+        sign::signed,
     },
 };
 
@@ -33,7 +37,12 @@ pub(super) async fn step_aside(worker: &Worker, job: &Job<'_>) -> Result<Option<
 /// Commits what the agent left in its folder.
 pub(super) async fn commit(worker: &Worker, job: &Job<'_>, change: &ChangeText) -> Result<(), WorkError> {
     let identity = worker.commit_identity().await;
-    let message = change.commit_message(&job.held.issue.title, job.number());
+    let rules = MessageRules { template: worker.settings.publish.message_template(), labels: &job.held.issue.labels };
+    let message = commit_message(change, &job.held.issue.title, job.number(), rules);
+    let message = match worker.settings.publish.sign_off() {
+        SignOff::Yes => signed_off(&message, &identity),
+        SignOff::No => message,
+    };
     job.checkout.commit(&worker.sandbox, &message, &identity, worker.forge.now()).await?;
     Ok(())
 }
@@ -78,8 +87,9 @@ pub(super) async fn update_branch(worker: &Worker, job: &mut Job<'_>) -> Result<
             Err(error) => return Err(error),
         }
     }
-    let (base, remote) = (job.held.base.name.parse::<BranchName>()?, worker.remote().await?);
-    let updater = Updater { identity: worker.commit_identity().await, time: worker.forge.now(), keeps_history };
+    let (base, remote) = (job.base.branch.parse::<BranchName>()?, worker.remote().await?);
+    let (identity, sign_off) = (worker.commit_identity().await, worker.settings.publish.sign_off());
+    let updater = Updater { identity, time: worker.forge.now(), keeps_history, sign_off };
     let patience = patience_of(worker);
     let update = loop {
         match worker.workspace.update(&mut job.checkout, &remote, (&base, &job.base_tip), updater.clone()).await {
@@ -118,7 +128,10 @@ async fn commit_in_progress(worker: &Worker, job: &Job<'_>) -> Result<Kept, Work
         job.checkout.unwind(&before).await?;
         return Ok(Kept::Unfit);
     }
-    Ok(if job.checkout.conflicts_left().await?.is_empty() { Kept::Commit(head) } else { Kept::Nothing })
+    match job.checkout.conflicts_left().await?.is_empty() {
+        true => Ok(Kept::Commit(signed(worker, job, head).await?)),
+        false => Ok(Kept::Nothing),
+    }
 }
 
 /// Pushes what there is, so that whoever continues finds it; work that breaks the rules stays unpushed, and so does all that a

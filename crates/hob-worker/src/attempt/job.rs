@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hob_agent::AgentBackend;
 use hob_config::RepositorySettings;
-use hob_domain::{Allowance, CheckResult, IssueNumber, Login, ReviewBrief, RunId, RunPurpose, Sha, Spend};
+use hob_domain::{Allowance, BaseChoice, CheckResult, IssueNumber, Login, ReviewBrief, RunId, RunPurpose, Sha, Spend};
 use hob_workspace::Checkout;
 use tokio::time::Instant;
 
@@ -19,6 +19,8 @@ pub(super) struct Job<'a> {
     pub(super) agent_name: String,
     pub(super) agent: Arc<dyn AgentBackend>,
     pub(super) checkout: Checkout,
+    /// The branch that the work starts from and goes to.
+    pub(super) base: BaseChoice,
     /// The tip of the base branch when the attempt began.
     pub(super) base_tip: Sha,
     pub(super) comments: Vec<(Login, String)>,

@@ -11,11 +11,13 @@
 mod agent_run;
 #[expect(clippy::module_inception, reason = "the folder's entry point, named by what it does")]
 mod attempt;
+mod base;
 mod branch;
 mod commanded;
 mod end;
 mod finish;
 mod heartbeat;
+mod introduce;
 mod job;
 mod live;
 mod plan_first;
@@ -29,6 +31,7 @@ mod review_brief;
 mod room;
 mod rounds;
 mod set_up;
+mod sign;
 
 pub(super) use attempt::attempt;
 pub(super) use end::Attempted;

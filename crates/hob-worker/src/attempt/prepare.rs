@@ -7,7 +7,7 @@ use std::{
 
 use hob_agent::{AgentBackend, AgentError};
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
-use hob_domain::{FailureClass, Note, RunId, RunPurpose, branch_for};
+use hob_domain::{BaseChoice, FailureClass, Note, RunId, RunPurpose, branch_for};
 use hob_forge::ForgeError;
 use hob_workspace::{BranchName, Leftover, Remote, WorkspaceError};
 use tokio::time::Instant;
@@ -31,11 +31,11 @@ const BUSY_PAUSE: Duration = Duration::from_millis(100);
 pub(super) async fn prepare<'a>(
     worker: &Worker,
     held: &'a HeldIssue,
-    limits: AttemptLimits,
+    (base, limits): (BaseChoice, AttemptLimits),
 ) -> Result<Job<'a>, WorkError> {
-    let HeldIssue { lease, issue, base, .. } = held;
+    let HeldIssue { lease, issue, .. } = held;
     worker.activity(issue.number, "fetching the repository");
-    let base_branch: BranchName = base.name.parse()?;
+    let base_branch: BranchName = base.branch.parse()?;
     let remote = worker.remote().await?;
     let patience = patience_of(worker);
     let base_sha = loop {
@@ -89,6 +89,7 @@ pub(super) async fn prepare<'a>(
         agent_name,
         agent,
         checkout,
+        base,
         base_tip,
         comments,
         review,

@@ -14,6 +14,7 @@ use crate::{
         end::AttemptEnd,
         job::Job,
         set_up::{SetUp, set_up},
+        sign::signed,
     },
 };
 
@@ -48,6 +49,7 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) ->
     if !conflicts.is_empty() {
         return Ok(Proof::Conflicted(conflicts));
     }
+    let head = signed(worker, job, head).await?;
     let head_results = checks_on(worker, job, &head, CheckedCommit::Head).await?;
     let evidence = Evidence { base: job.base_checks.get().cloned().unwrap_or_default(), head: head_results };
     Ok(match evidence.verdict() {

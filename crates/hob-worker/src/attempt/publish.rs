@@ -2,14 +2,20 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockReason, MovedBase, Note, PullReport, count, dollars, pull_body, run_unasked};
+use hob_config::DraftRule;
+use hob_domain::{
+    BaseSource, BlockReason, MovedBase, Note, PullReport, PullTemplate, TEMPLATE_MAX, count, dollars, pull_body,
+    run_unasked,
+};
 use hob_forge::PullDraft;
+use hob_workspace::pull_template;
 
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{
         branch::{is_reviewed, push},
         end::AttemptEnd,
+        introduce::introduce,
         job::Job,
         proof::{Proven, tally},
         review::publish_round,
@@ -39,8 +45,15 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
     }
     let moved = moved_base(worker, job).await?;
     push(worker, job, &proven.head).await?;
-    let draft = draft(worker, job, proven, moved.as_ref());
+    let template = pull_template(&job.checkout, &worker.settings.publish.template, TEMPLATE_MAX).await?;
+    let template = template.as_deref().map(|text| PullTemplate { text, sign_off: worker.settings.publish.sign_off() });
+    let draft = draft(worker, job, proven, (moved.as_ref(), template));
     let pull = worker.forge.pulls().publish(lease, lease.record().pull_request, &draft).await?;
+    // What runs without being asked stays a draft, whatever its checks say.
+    if worker.settings.publish.draft == DraftRule::UntilGreen && run_unasked(&proven.diff).is_empty() {
+        lease.note(Note::OpenedDraft(pull.number)).await;
+    }
+    introduce(worker, job, pull.number).await?;
     let spend = lease.record().spend;
     worker.emit(&WorkEvent::Published { issue: number, pull: pull.number, url: pull.html_url, spend });
     Ok(AttemptEnd::Published { head: proven.head.clone(), pull: pull.number, checks: tally(&proven.evidence) })
@@ -48,12 +61,17 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
 
 /// The base branch, where it is no longer the one that the checks ran on.
 async fn moved_base(worker: &Worker, job: &Job<'_>) -> Result<Option<MovedBase>, WorkError> {
-    let now = worker.forge.repository().tip(job.held.base.name.clone()).await?;
+    let now = worker.forge.repository().tip(job.base.branch.clone()).await?;
     let from = job.base_tip.clone();
     Ok((now.sha != from).then_some(MovedBase { name: now.name, from, to: now.sha }))
 }
 
-fn draft(worker: &Worker, job: &Job<'_>, proven: &Proven, moved: Option<&MovedBase>) -> PullDraft {
+fn draft(
+    worker: &Worker,
+    job: &Job<'_>,
+    proven: &Proven,
+    (moved, template): (Option<&MovedBase>, Option<PullTemplate<'_>>),
+) -> PullDraft {
     let record = job.held.lease.record();
     let limits = &worker.settings.limits;
     let money = match limits.budgets().of_issue(&record.commands).usd_micros {
@@ -76,14 +94,16 @@ fn draft(worker: &Worker, job: &Job<'_>, proven: &Proven, moved: Option<&MovedBa
         moved,
         diff: &proven.diff,
         limits: &limits,
+        template,
     });
     PullDraft {
         head: job.checkout.branch().to_string(),
-        base: job.held.base.name.clone(),
+        base: job.base.branch.clone(),
+        moves_base: job.base.by == BaseSource::Label,
         title: proven.change.pull_title(title),
         body,
         // A person looks at those before anybody merges them by habit.
-        draft: worker.settings.publish.draft || !run_unasked(&proven.diff).is_empty(),
+        draft: worker.settings.publish.draft != DraftRule::Never || !run_unasked(&proven.diff).is_empty(),
     }
 }
 

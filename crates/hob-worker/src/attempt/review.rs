@@ -7,7 +7,7 @@
 use hob_config::Limits;
 use hob_domain::{
     AccountKind, BlockReason, ChangeText, EventAnswer, IssueNumber, Login, PullNumber, ReviewBrief, ReviewEvent,
-    ReviewLog, RoundKind, Sha, Transition, answer_body, answered_by, events_in_words, is_declined,
+    ReviewLog, Reviewers, RoundKind, Sha, Transition, answer_body, answered_by, events_in_words, is_declined,
 };
 
 use crate::{
@@ -180,7 +180,10 @@ async fn ask_again(worker: &Worker, job: &Job<'_>, pull: PullNumber) {
         reviewers.dedup();
         match reviewers.is_empty() {
             true => Ok(()),
-            false => worker.forge.reviews(pull).ask(&job.held.lease, &reviewers).await,
+            false => {
+                let reviewers = Reviewers { users: reviewers, teams: Vec::new() };
+                worker.forge.reviews(pull).ask(&job.held.lease, &reviewers).await
+            }
         }
     };
     if let Err(error) = asked.await {

@@ -105,7 +105,7 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
     }
     keep(worker, job).await?;
     if !conflicts.is_empty() {
-        let base = job.held.base.name.clone();
+        let base = job.base.branch.clone();
         return Ok(AttemptEnd::Blocked(BlockReason::MergeConflict { base, files: conflicts }));
     }
     Ok(AttemptEnd::Blocked(BlockReason::ChecksFailed { rounds, failed: failed_checks(&last.worse()) }))

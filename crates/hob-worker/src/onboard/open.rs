@@ -1,6 +1,6 @@
 //! Makes what is missing: the labels, the branch with the files, the pull request.
 
-use hob_domain::count;
+use hob_domain::{SignOff, count, signed_off};
 use hob_forge::{Pull, PullDraft};
 use hob_workspace::{BranchName, NewFiles, Put, WorkspaceError, put_files};
 use tokio::time::Instant;
@@ -86,12 +86,17 @@ async fn fetch(worker: &Worker, survey: &Survey) -> Result<(), WorkError> {
 }
 
 async fn put(worker: &Worker, survey: &Survey, files: &[&NewFile]) -> Result<Put, WorkError> {
+    let identity = worker.commit_identity().await;
+    let message = match worker.settings.publish.sign_off() {
+        SignOff::Yes => signed_off(&message(files), &identity),
+        SignOff::No => message(files),
+    };
     let new = NewFiles {
         branch: survey.branch.clone(),
         base: survey.base.sha.clone(),
         files: files.iter().map(|file| (file.path.to_owned(), file.text.clone())).collect(),
-        message: message(files),
-        identity: worker.commit_identity().await,
+        message,
+        identity,
         time: worker.forge.now(),
     };
     Ok(put_files(&worker.workspace, &worker.remote().await?, new).await?)
@@ -123,6 +128,7 @@ async fn offer(
     let draft = PullDraft {
         head: survey.branch.to_string(),
         base: survey.base.name.clone(),
+        moves_base: false,
         title: title(&files),
         body: body(survey, &files, left_out, &worker.settings.labels.trigger),
         draft: false,

@@ -61,7 +61,7 @@ pub async fn survey(worker: &Worker, workflow: Option<String>) -> Result<Survey,
         }
     }
     let branch: BranchName = format!("{}{BRANCH}", worker.settings.workspace.branch_prefix).parse()?;
-    let open = worker.forge.pulls().open_of(branch.as_str(), &base.name).await?;
+    let open = worker.forge.pulls().open_of(branch.as_str(), Some(&base.name)).await?;
     Ok(Survey { base, branch, open, labels, files, present, proposal })
 }
 

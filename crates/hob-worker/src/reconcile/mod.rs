@@ -5,6 +5,7 @@
 
 mod control;
 mod journaled_spend;
+mod mark_ready;
 mod obey;
 mod outcome;
 #[expect(clippy::module_inception, reason = "the folder's entry point, named by what it does")]

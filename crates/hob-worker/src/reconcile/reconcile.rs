@@ -16,6 +16,7 @@ use crate::{
     observe::{Observed, observe},
     reconcile::{
         control::carry_out,
+        mark_ready::mark_ready,
         obey::{new_commands, obey, seek_command},
         outcome::Reconciled,
         repair::{find_traces, rebuild, return_to_review},
@@ -65,7 +66,7 @@ async fn act(
         Action::SeekCommand => Box::pin(seek_command(worker, observed, base)).await,
         Action::Rework(events, head) => Box::pin(rework(worker, observed, (events, head), base)).await,
         Action::Obey(request) => Box::pin(carry_out(worker, observed, request, base)).await,
-        Action::Rebuild => match find_traces(worker, &observed, base).await? {
+        Action::Rebuild => match find_traces(worker, &observed).await? {
             Some(traces) => Box::pin(rebuild(worker, observed, traces, base)).await,
             None => {
                 worker.labelled_by_hand.note(observed.issue.number, observed.issue.updated_at);
@@ -73,6 +74,7 @@ async fn act(
             }
         },
         Action::ReturnToReview(pull) => Box::pin(return_to_review(worker, observed, pull, base)).await,
+        Action::MarkReady(pull) => Box::pin(mark_ready(worker, observed, pull, base)).await,
         Action::AskAboutRejection(pull) => Box::pin(ask_about_rejection(worker, observed, pull, base)).await,
         Action::Finish(ending) => Box::pin(finish(worker, observed, ending, base)).await,
         Action::RepairLabels(changes) => Box::pin(repair_labels(worker, observed, &changes, base)).await,
@@ -93,7 +95,7 @@ async fn claim(
 ) -> Result<Reconciled, WorkError> {
     // A status comment without a ledger: the ledger was deleted, and the work may still be there.
     if observed.entry.is_none()
-        && let Some(traces) = find_traces(worker, &observed, base).await?
+        && let Some(traces) = find_traces(worker, &observed).await?
     {
         return rebuild(worker, observed, traces, base).await;
     }

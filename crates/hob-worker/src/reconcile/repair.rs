@@ -17,11 +17,7 @@ use crate::{
 
 /// What is left of an issue whose ledger was deleted: Hob's own status comment shows that there was one, or before the
 /// first comment Hob's own label. None: Hob never had this issue.
-pub(super) async fn find_traces(
-    worker: &Worker,
-    observed: &Observed,
-    base: &BaseBranch,
-) -> Result<Option<Traces>, WorkError> {
+pub(super) async fn find_traces(worker: &Worker, observed: &Observed) -> Result<Option<Traces>, WorkError> {
     let comment = match observed.issue.comments {
         0 => None,
         _ => own_comment(worker, observed.issue.number).await?,
@@ -33,7 +29,7 @@ pub(super) async fn find_traces(
     let mut branches = worker.forge.repository().branches(&prefix).await?;
     let was_blocked = worker.settings.labels.states_on(&observed.issue.labels).contains(&State::Blocked);
     for branch in &branches {
-        if let Some(pull) = worker.forge.pulls().open_of(branch, &base.name).await? {
+        if let Some(pull) = worker.forge.pulls().open_of(branch, None).await? {
             let (branch, pull) = (Some(branch.clone()), Some((pull.number, pull.head)));
             return Ok(Some(Traces { comment, branch, pull, was_blocked }));
         }

@@ -149,6 +149,7 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
             Decision::Act(
                 Action::AskAboutRejection(_)
                 | Action::ReturnToReview(_)
+                | Action::MarkReady(_)
                 | Action::Rebuild
                 | Action::SeekCommand
                 | Action::Obey(_)

@@ -6,7 +6,7 @@ use super::{
     super::{
         super::{
             git::{changes, walk},
-            measure::measure,
+            measure::{measure, with_signatures},
             merge_state::{merge_state, needs_approval},
             state::{Issue, IssueState, Repository, Review, ReviewState},
             users::Role,
@@ -137,7 +137,8 @@ impl<'s> PullNode<'s> {
 
     fn measured(&self, at: &At<'s>) -> Result<Measured, Problem> {
         let git = at.call.forge.git.open(self.0.repo.id)?;
-        Ok(measure(&git, self.0.issue.number, self.sides()?, self.0.issue.state)?)
+        let measured = measure(&git, self.0.issue.number, self.sides()?, self.0.issue.state)?;
+        Ok(with_signatures(measured, &git, self.sides()?, &at.state.accounts)?)
     }
 
     fn commits(&self, at: &At<'s>, args: &Args) -> Resolved<'s> {

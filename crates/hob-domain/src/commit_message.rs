@@ -1,0 +1,172 @@
+//! The message of Hob's commits: the house's template, the line that names the issue, and the sign-off.
+
+use crate::{ChangeText, CommitIdentity, IssueNumber};
+
+/// Bytes of a template.
+const TEMPLATE_MAX: usize = 2_000;
+/// What a template may have in braces.
+const PLACEHOLDERS: [&str; 4] = ["title", "body", "issue", "type"];
+/// Types of conventional commits. <https://www.conventionalcommits.org/en/v1.0.0/>
+const TYPES: [&str; 11] =
+    ["feat", "fix", "docs", "style", "refactor", "perf", "test", "build", "ci", "chore", "revert"];
+
+/// How a repository wants its commit messages.
+#[derive(Debug, Clone, Copy)]
+pub struct MessageRules<'a> {
+    /// The template.
+    pub template: &'a str,
+    /// The issue's labels, which tell the type of the change.
+    pub labels: &'a [String],
+}
+
+/// A template that makes no commit message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidTemplate {
+    /// It is longer than a template may be.
+    #[error("write at most {TEMPLATE_MAX} bytes")]
+    TooLong,
+    /// The subject would not say what the change is.
+    #[error("write `{{title}}` in the first line")]
+    NoTitle,
+    /// Something in braces that stands for nothing.
+    #[error("`{{{0}}}` stands for nothing: there are {{title}}, {{body}}, {{issue}} and {{type}}")]
+    Unknown(String),
+}
+
+/// Whether this template makes a commit message.
+///
+/// # Errors
+/// [`InvalidTemplate`].
+pub fn check_template(template: &str) -> Result<(), InvalidTemplate> {
+    if template.len() > TEMPLATE_MAX {
+        return Err(InvalidTemplate::TooLong);
+    }
+    if !template.lines().next().unwrap_or_default().contains("{title}") {
+        return Err(InvalidTemplate::NoTitle);
+    }
+    for part in template.split('{').skip(1) {
+        if let Some((name, _)) = part.split_once('}')
+            && !PLACEHOLDERS.contains(&name)
+        {
+            return Err(InvalidTemplate::Unknown(name.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// A commit's message. The last line names the issue, whatever the template says.
+pub fn commit_message(change: &ChangeText, issue_title: &str, issue: IssueNumber, rules: MessageRules<'_>) -> String {
+    let (title, body) = change.in_commit(issue_title);
+    let (kind, plain) = kind(&title, rules.labels);
+    // A title that has the type already does not get it twice.
+    let title = if rules.template.contains("{type}") { plain } else { &title };
+    // One look at the template, so that what stands for a placeholder is no template itself.
+    let mut text = String::new();
+    let mut rest = rules.template;
+    while let Some((before, after)) = rest.split_once('{') {
+        text.push_str(before);
+        let (name, after) = after.split_once('}').unwrap_or((after, ""));
+        match name {
+            "title" => text.push_str(title),
+            "body" => text.push_str(&body),
+            "issue" => text.push_str(&issue.to_string()),
+            "type" => text.push_str(kind),
+            other => text.push_str(&format!("{{{other}")),
+        }
+        rest = after;
+    }
+    text.push_str(rest);
+    let mut message = String::new();
+    for line in text.trim().lines() {
+        if !line.trim().is_empty() || !message.ends_with("\n\n") {
+            message.push_str(line.trim_end());
+            message.push('\n');
+        }
+    }
+    format!("{message}\nIssue: {issue}\n")
+}
+
+/// The type of a change, and its title without it: what the title says, else the issue's labels.
+fn kind<'t>(title: &'t str, labels: &[String]) -> (&'t str, &'t str) {
+    if let Some((kind, rest)) = title.split_once(": ")
+        && TYPES.contains(&kind)
+    {
+        return (kind, rest);
+    }
+    let has = |names: &[&str]| labels.iter().any(|label| names.iter().any(|name| label.eq_ignore_ascii_case(name)));
+    let kind = if has(&["bug"]) {
+        "fix"
+    } else if has(&["documentation", "docs"]) {
+        "docs"
+    } else if has(&["enhancement", "feature"]) {
+        "feat"
+    } else {
+        "chore"
+    };
+    (kind, title)
+}
+
+/// The message with a `Signed-off-by` line of its committer, where it has none yet.
+/// <https://developercertificate.org/>
+pub fn signed_off(message: &str, by: &CommitIdentity) -> String {
+    let line = format!("Signed-off-by: {by}");
+    if message.lines().any(|known| known == line) {
+        return message.to_owned();
+    }
+    let text = message.trim_end();
+    let is_trailer = |line: &str| {
+        line.split_once(": ").is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'))
+    };
+    let last = text.rsplit("\n\n").next().filter(|_| text.contains("\n\n")).unwrap_or_default();
+    let gap = if !last.is_empty() && last.lines().all(is_trailer) { "\n" } else { "\n\n" };
+    format!("{text}{gap}{line}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(template: &str, title: &str, summary: &str, labels: &[&str]) -> String {
+        let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
+        let change = ChangeText { title: Some(title.to_owned()), ..ChangeText::untitled(summary) };
+        commit_message(&change, "x", IssueNumber(7), MessageRules { template, labels: &labels })
+    }
+
+    #[test]
+    fn a_template_is_filled() {
+        for (template, title, summary, labels, text) in [
+            ("{title}\n\n{body}", "Fix it", "It was wrong.", &[][..], "Fix it\n\nIt was wrong.\n\nIssue: 7\n"),
+            ("{title}\n\n{body}", "Fix it", "", &[], "Fix it\n\nIssue: 7\n"),
+            ("{type}: {title} (#{issue})", "Fix it", "x", &["Bug"], "fix: Fix it (#7)\n\nIssue: 7\n"),
+            ("{type}: {title}", "docs: Say it", "x", &["bug"], "docs: Say it\n\nIssue: 7\n"),
+            ("{type}: {title}", "Do it", "x", &[], "chore: Do it\n\nIssue: 7\n"),
+            ("[HOB] {title}\n\nA {b", "Use {body}", "x", &[], "[HOB] Use {body}\n\nA {b\n\nIssue: 7\n"),
+        ] {
+            assert_eq!(message(template, title, summary, labels), text, "{template}");
+        }
+    }
+
+    #[test]
+    fn a_template_that_makes_no_message_is_refused() {
+        assert_eq!(check_template("{type}({issue}): {title}\n\n{body}"), Ok(()));
+        assert_eq!(check_template("Change\n{title}"), Err(InvalidTemplate::NoTitle));
+        assert_eq!(check_template(""), Err(InvalidTemplate::NoTitle));
+        assert_eq!(check_template("{title} {scope}"), Err(InvalidTemplate::Unknown("scope".to_owned())));
+        assert_eq!(check_template(&"{title}".repeat(400)), Err(InvalidTemplate::TooLong));
+    }
+
+    #[test]
+    fn a_commit_is_signed_off_once_among_its_trailers() {
+        let by = CommitIdentity { name: "Hob <x>".to_owned(), email: "hob@example.org".to_owned() };
+        let line = "Signed-off-by: Hob x <hob@example.org>\n";
+        for (message, signed) in [
+            ("Fix it\n\nIssue: 7\n", format!("Fix it\n\nIssue: 7\n{line}")),
+            ("Merge branch 'a' into b\n", format!("Merge branch 'a' into b\n\n{line}")),
+            ("fix: it\n", format!("fix: it\n\n{line}")),
+            ("Fix it\n\nNote: read\nthis\n", format!("Fix it\n\nNote: read\nthis\n\n{line}")),
+        ] {
+            assert_eq!(signed_off(message, &by), signed);
+            assert_eq!(signed_off(&signed, &by), signed, "once");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! A repository's house rules for pull requests: where they go, who is asked, and what the ledger remembers of that.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ForgeCheckState, Login, PullFacts, PullNumber, ReviewRules, Timestamp};
+
+/// What the ledger knows of the house rules.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HouseLog {
+    /// The branch that the work goes to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<BaseChoice>,
+    /// The pull request that has its labels and reviewers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub introduced: Option<Introduced>,
+    /// The pull request that is a draft until its checks are green, or was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draft: Option<DraftLog>,
+}
+
+impl HouseLog {
+    /// Whether there is nothing to remember.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The branch that the work starts from and goes to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BaseChoice {
+    /// Its name.
+    pub branch: String,
+    /// What named it.
+    pub by: BaseSource,
+}
+
+/// What named a base branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BaseSource {
+    /// A label on the issue, by an authorized account.
+    Label,
+    /// The settings, or the repository's default.
+    Settings,
+}
+
+impl BaseChoice {
+    /// The base of an attempt: what an authorized label names, else what earlier attempts had, else what the settings say. A
+    /// label that was taken off names nothing more.
+    pub fn of(label: Option<&str>, earlier: Option<&Self>, settings: &str) -> Self {
+        match (label, earlier) {
+            (Some(branch), _) => Self { branch: branch.to_owned(), by: BaseSource::Label },
+            (None, Some(earlier)) if earlier.by == BaseSource::Settings => earlier.clone(),
+            (None, _) => Self { branch: settings.to_owned(), by: BaseSource::Settings },
+        }
+    }
+}
+
+/// A pull request that opened as a draft until its checks are green.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DraftLog {
+    /// Its number.
+    pub pull: PullNumber,
+    /// Whether it was marked as ready.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ready: bool,
+}
+
+impl HouseLog {
+    /// Notes that a pull request is a draft until its checks are green, unless that is over.
+    pub(super) fn opened_draft(&mut self, pull: PullNumber) {
+        if self.draft.as_ref().is_none_or(|draft| draft.pull != pull) {
+            self.draft = Some(DraftLog { pull, ready: false });
+        }
+    }
+
+    /// The pull request to mark as ready, where the checks are green: all have passed, and `settle` is over, in which others
+    /// may yet begin; or there are none after `ci_wait`. `since` is when the head was published.
+    pub fn to_mark_ready(
+        &self,
+        facts: &PullFacts,
+        rules: &ReviewRules,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Option<PullNumber> {
+        let wait = if facts.checks.is_empty() { rules.ci_wait } else { rules.settle };
+        let all_passed = facts.checks.iter().all(|check| check.state == ForgeCheckState::Passed);
+        let draft = self.draft.as_ref().filter(|draft| !draft.ready)?;
+        (all_passed && since + wait <= now).then_some(draft.pull)
+    }
+}
+
+/// A pull request that was given its labels and reviewers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Introduced {
+    /// Its number.
+    pub pull: PullNumber,
+    /// What the forge refused, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
+}
+
+/// Who is asked for a review.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Reviewers {
+    /// Accounts.
+    pub users: Vec<Login>,
+    /// Teams of the repository's organization, by their slugs.
+    pub teams: Vec<String>,
+}
+
+impl Reviewers {
+    /// Reads logins, `team:SLUG` and `ORG/TEAM`. The owners in CODEOWNERS are asked by the forge itself.
+    pub fn of(names: &[String]) -> Self {
+        let mut all = Self::default();
+        for name in names.iter().map(|name| name.trim().trim_start_matches('@')) {
+            match name.strip_prefix("team:").or_else(|| name.split_once('/').map(|(_org, team)| team)) {
+                Some(team) => all.teams.push(team.to_owned()),
+                None if name.eq_ignore_ascii_case("codeowners") => {}
+                None => all.users.push(name.into()),
+            }
+        }
+        all
+    }
+
+    /// Whether nobody is asked.
+    pub fn is_empty(&self) -> bool {
+        self.users.is_empty() && self.teams.is_empty()
+    }
+
+    /// Each of them alone.
+    pub fn each(&self) -> Vec<Self> {
+        let users = self.users.iter().map(|user| Self { users: vec![user.clone()], ..Self::default() });
+        let teams = self.teams.iter().map(|team| Self { teams: vec![team.clone()], ..Self::default() });
+        users.chain(teams).collect()
+    }
+
+    /// Their names.
+    pub fn names(&self) -> String {
+        let users = self.users.iter().map(|user| format!("`{user}`"));
+        users.chain(self.teams.iter().map(|team| format!("the team `{team}`"))).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{ForgeCheck, MergeState};
+
+    #[test]
+    fn the_base_is_the_labels_then_the_earlier_one_then_the_settings() {
+        let by = |branch: &str, by| BaseChoice { branch: branch.to_owned(), by };
+        let (labelled, set) = (by("next", BaseSource::Label), by("v1", BaseSource::Settings));
+        for (label, earlier, chosen) in [
+            (None, None, by("main", BaseSource::Settings)),
+            (Some("next"), None, labelled.clone()),
+            (Some("next"), Some(&set), labelled.clone()),
+            (None, Some(&set), set.clone()),
+            (None, Some(&labelled), by("main", BaseSource::Settings)),
+            (Some("v2"), Some(&labelled), by("v2", BaseSource::Label)),
+        ] {
+            assert_eq!(BaseChoice::of(label, earlier, "main"), chosen, "{label:?} {earlier:?}");
+        }
+    }
+
+    #[test]
+    fn a_draft_is_ready_when_all_checks_have_passed_and_once() {
+        use ForgeCheckState::{Failed, Passed, Pending};
+        let at = |seconds| Timestamp::from_timestamp(seconds, 0).unwrap();
+        let rules = ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(600) };
+        let mut house = HouseLog::default();
+        let ready = |house: &HouseLog, states: &[ForgeCheckState], now| {
+            let check =
+                |state: &ForgeCheckState| ForgeCheck { name: "x".to_owned(), state: *state, red_on_base: false };
+            let (said, checks) = (Vec::new(), states.iter().map(check).collect());
+            let (head, base, merge) = ("h".into(), "b".into(), MergeState::Fits);
+            let facts = PullFacts { head, base, merge, said, checks, ejected: None, has_command: false };
+            house.to_mark_ready(&facts, &rules, at(0), at(now))
+        };
+        let pull = PullNumber(9);
+        assert_eq!(ready(&house, &[Passed], 60), None, "it is no draft of Hob's");
+        house.opened_draft(pull);
+        for (states, now, is_ready) in [
+            (&[Passed, Passed][..], 60, true),
+            (&[Passed], 59, false),
+            (&[Passed, Pending], 9_999, false),
+            (&[Passed, Failed], 9_999, false),
+            (&[], 60, false),
+            (&[], 600, true),
+        ] {
+            assert_eq!(ready(&house, states, now), is_ready.then_some(pull), "{states:?} {now}");
+        }
+        house.draft = Some(DraftLog { pull, ready: true });
+        house.opened_draft(pull);
+        assert_eq!(ready(&house, &[Passed], 60), None);
+        house.opened_draft(PullNumber(10));
+        assert_eq!(ready(&house, &[Passed], 60), Some(PullNumber(10)));
+    }
+
+    #[test]
+    fn reviewers_are_accounts_and_teams() {
+        let names = ["ann", "@wil", "team:core", "acme/docs", "codeowners"].map(str::to_owned);
+        let all = Reviewers::of(&names);
+        assert_eq!(
+            (all.users.as_slice(), all.teams.join(" ")),
+            (&["ann".into(), "wil".into()][..], "core docs".into())
+        );
+        assert_eq!(all.each().len(), 4);
+        assert_eq!(all.names(), "`ann`, `wil`, the team `core`, the team `docs`");
+        assert!(Reviewers::of(&["codeowners".to_owned()]).is_empty());
+    }
+}

@@ -1,0 +1,46 @@
+//! The branch that an attempt starts from and that its pull request goes to.
+
+use hob_domain::{BaseChoice, BaseSource, BlockReason};
+use hob_workspace::BranchName;
+
+use crate::{WorkError, Worker, authorize::label_counts, transition::HeldIssue};
+
+/// Chooses the base: by a label of an authorized account, else as earlier attempts did, else by the settings. Why a person
+/// is needed, where a label names what cannot be a base.
+pub(super) async fn choose_base(
+    worker: &Worker,
+    held: &HeldIssue,
+) -> Result<Result<BaseChoice, BlockReason>, WorkError> {
+    let (issue, labels) = (&held.issue, &worker.settings.labels);
+    let earlier = held.lease.record().house.base;
+    let mut named = None;
+    if let Some((label, branch)) = labels.base(&issue.labels) {
+        let known = BaseChoice { branch: branch.to_owned(), by: BaseSource::Label };
+        // Who put it on was looked at when it was first followed.
+        let counts = if earlier.as_ref() == Some(&known) { Ok(()) } else { label_counts(worker, issue, label).await? };
+        match counts {
+            Ok(()) if branch.parse::<BranchName>().is_err() => return Ok(Err(no_such_base(&known))),
+            // An agent wrote what is there, its checks and template included.
+            Ok(()) if branch.starts_with(&worker.settings.workspace.branch_prefix) => {
+                let failure = format!("the label `{label}` names a branch of Hob's own, which cannot be a base");
+                return Ok(Err(BlockReason::SetUpNeeded { failure }));
+            }
+            Ok(()) => named = Some(branch),
+            Err(why) => worker.progress(issue.number, &why),
+        }
+    }
+    let set = match worker.settings.publish.base.as_str() {
+        "" => held.base.name.as_str(),
+        set => set,
+    };
+    Ok(Ok(BaseChoice::of(named, earlier.as_ref(), set)))
+}
+
+/// The reason to ask a person where a label names a branch that is not there.
+pub(super) fn no_such_base(base: &BaseChoice) -> BlockReason {
+    let failure = format!(
+        "a label on this issue names the base branch `{}`, which does not exist: make it, or change the label",
+        base.branch
+    );
+    BlockReason::SetUpNeeded { failure }
+}

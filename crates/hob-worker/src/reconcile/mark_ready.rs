@@ -1,0 +1,38 @@
+//! A draft whose checks are green is marked as ready for review, once.
+
+use std::sync::Arc;
+
+use hob_domain::{FailureClass, Note, PullNumber, Transition};
+use hob_forge::BaseBranch;
+
+use crate::{
+    WorkError, WorkEvent, Worker,
+    observe::Observed,
+    reconcile::outcome::Reconciled,
+    transition::{acquire, release},
+};
+
+/// Marks the pull request as ready, unless a person was faster, and notes that it is no draft of Hob's any more: whoever makes
+/// it one again has the last word. A worker that dies in between leaves what the next one finds done.
+pub(super) async fn mark_ready(
+    worker: &Worker,
+    observed: Observed,
+    pull: PullNumber,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let what = format!("the checks on pull request {pull} have passed: it is no draft any more");
+    let held = acquire(worker, observed, base, Transition::Reconcile { what: what.clone() }).await?;
+    match worker.forge.pulls().mark_ready(&held.lease, pull).await {
+        Ok(()) => {}
+        Err(error) if matches!(error.class(), FailureClass::Transient { .. }) => return Err(error.into()),
+        Err(error) => {
+            let reason = format!("pull request {pull} stays a draft: {error}");
+            tracing::warn!(issue = held.issue.number.0, "{reason}");
+            worker.emit(&WorkEvent::Failed { issue: Some(held.issue.number), reason });
+        }
+    }
+    held.lease.note(Note::MarkedReady(pull)).await;
+    worker.progress(held.issue.number, &what);
+    release(worker, &held).await?;
+    Ok(Reconciled::UpToDate)
+}
