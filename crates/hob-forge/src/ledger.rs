@@ -170,7 +170,7 @@ impl Ledger<'_> {
         let _turn = lease.turn.lock().await;
         let now = self.forge.now();
         let (record, sentence) = apply(&renewed(&lease.record(), fresh_nonce(), now), transition, now)?;
-        self.step(lease, record, &sentence).await?;
+        Box::pin(self.step(lease, record, &sentence)).await?;
         Ok(sentence)
     }
 
@@ -181,7 +181,7 @@ impl Ledger<'_> {
     pub async fn renew(self, lease: &HeldLease) -> Result<(), ForgeError> {
         self.watch(lease).await?;
         let _turn = lease.turn.lock().await;
-        self.step(lease, renewed(&lease.record(), fresh_nonce(), self.forge.now()), "renewed the lease").await
+        Box::pin(self.step(lease, renewed(&lease.record(), fresh_nonce(), self.forge.now()), "renewed the lease")).await
     }
 
     /// Looks whether the lease still is the holder's, and takes in what somebody asked of it in the ledger.
@@ -223,7 +223,8 @@ impl Ledger<'_> {
     /// [`ForgeError::Lost`] when the lease is another's already.
     pub async fn release(self, lease: &HeldLease) -> Result<(), ForgeError> {
         let _turn = lease.turn.lock().await;
-        self.step(lease, released(&lease.record(), fresh_nonce(), self.forge.now()), "released the lease").await
+        Box::pin(self.step(lease, released(&lease.record(), fresh_nonce(), self.forge.now()), "released the lease"))
+            .await
     }
 
     /// Makes the last transition of an attempt and releases the lease, in one write; the transition's sentence.
@@ -271,7 +272,8 @@ impl Ledger<'_> {
     async fn step(self, lease: &HeldLease, record: Record, sentence: &str) -> Result<(), ForgeError> {
         let mut tried = 0;
         let error = loop {
-            let error = match self.step_once(lease, record.clone(), sentence).await {
+            // Boxed: whoever holds a lease holds this future, too.
+            let error = match Box::pin(self.step_once(lease, record.clone(), sentence)).await {
                 Ok(holding) => {
                     lease.wrote(holding);
                     return Ok(());

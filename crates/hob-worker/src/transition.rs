@@ -97,7 +97,9 @@ pub(super) async fn acquire(
 ) -> Result<HeldIssue, WorkError> {
     let Observed { issue, entry, .. } = observed;
     let claimant = worker.claimant();
-    let lease = worker.forge.ledger().acquire(issue.number, entry.as_ref(), &claimant, &base.tree, transition).await?;
+    let acquired = worker.forge.ledger().acquire(issue.number, entry.as_ref(), &claimant, &base.tree, transition);
+    // Boxed, as are the others here: every action's future holds this one.
+    let lease = Box::pin(acquired).await?;
     let labels = Labels::of(issue.labels.clone());
     // A read that lags may not show the label of the state that the issue leaves; nobody else would remove it.
     if let Some(left) = entry.map(|entry| entry.record.state).filter(|left| *left != lease.record().state) {

@@ -180,7 +180,6 @@ async fn a_round_costs_few_calls() {
     let shown = made.iter().filter(changes).count() - moves;
     // What people see: labels, comments, the request for a review, and an answer in each thread. The ledgers move seven times.
     assert!(reads <= 12 && shown <= 8 + 3 && moves <= 2 * 7, "{reads} reads, {shown} and {moves} writes: {made:#?}");
-    println!("a round with three threads: {reads} counted reads, {shown} visible writes, {moves} writes to ledgers");
     world.finish().await;
 }
 

@@ -174,11 +174,11 @@ fn rework<'a>(
     Box::pin(async move {
         let given = new_commands(worker, &observed).await?;
         if !given.is_empty() {
-            return obey(worker, observed, given, base).await;
+            return Box::pin(obey(worker, observed, given, base)).await;
         }
         let log = observed.record().map(|record| &record.review);
         if worker.settings.review.rerun && log.is_some_and(|log| log.may_rerun(&events)) {
-            return rerun(worker, observed, (events, head), base).await;
+            return Box::pin(rerun(worker, observed, (events, head), base)).await;
         }
         attempt_where_room(worker, observed, Transition::Rework { events, head }, base).await
     })

@@ -32,6 +32,8 @@ use crate::harness::{Turnstile, World, in_virtual_time, run};
 const PASSES_MAX: usize = 8;
 /// Worlds at one time.
 const AT_ONCE: usize = 2;
+/// Bytes of their stacks: frames of code that is not optimised are many times those of the program that ships.
+const STACK: usize = 8 << 20;
 /// By default, one of so many moments is tried.
 const EVERY: usize = 24;
 
@@ -228,7 +230,7 @@ fn try_all(scenario: Scenario, what: &str, points: &[Vec<Moment>]) {
     };
     std::thread::scope(|scope| {
         for _thread in 0..AT_ONCE {
-            scope.spawn(try_some);
+            std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, try_some).unwrap();
         }
     });
     let lost = lost.into_inner().unwrap();

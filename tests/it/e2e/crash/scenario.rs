@@ -217,15 +217,11 @@ impl Scenario {
             }
             (Self::Commanded, _) => {
                 let pull = world.pull().await["number"].as_u64().unwrap();
-                for (on, said) in [
-                    (pull, "/hob budget 3"),
-                    (pull, "/hob help"),
-                    (pull, "/hob cancl"),
-                    (1, "/hob pause"),
-                    (1, "/hob agent fixer"),
-                    (1, "/hob explain"),
-                ] {
-                    world.comments("ann", on, said).await;
+                for said in ["/hob budget 3", "/hob help", "/hob cancl"] {
+                    world.comments("ann", pull, said).await;
+                }
+                for said in ["/hob pause", "/hob agent fixer", "/hob explain"] {
+                    world.comments("ann", 1, said).await;
                 }
             }
             (Self::Paused, 1) => {
@@ -245,16 +241,9 @@ impl Scenario {
                 world.labels_on("ann", 1, "code").await;
             }
             (Self::Reviewed | Self::Mixed, _) => {
-                let pull = world.pull().await["number"].as_u64().unwrap();
-                let on =
-                    |line: u64| json!({"path": "done.txt", "line": line, "side": "RIGHT", "body": "Louder, please."});
-                let review = json!({"event": "REQUEST_CHANGES", "body": "Nearly.", "comments": [on(1), on(2)]});
-                world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await;
+                requests_changes(world).await;
                 if self == Self::Mixed {
-                    world.pushes_onto("ann", "main", "half.txt", "theirs").await;
-                    let head = world.pull().await["head"]["sha"].as_str().unwrap().to_owned();
-                    let red = json!({"state": "failure", "context": "lint", "description": "E501"});
-                    world.call("wil", Method::POST, &format!("/statuses/{head}"), red).await;
+                    spoils_head_and_base(world).await;
                 }
             }
             (Self::Rejected, _) => {
@@ -369,23 +358,29 @@ impl Scenario {
                 let paths: &[&str] = if two { &["done.txt", "half.txt"] } else { &["done.txt"] };
                 assert_eq!(changed, paths, "work that was pushed is kept");
                 self.each_command_counts_once(world, &record).await;
-                if matches!(self, Self::Reviewed | Self::Mixed) {
-                    each_thread_is_answered_once(world, &record).await;
-                }
-                if self == Self::Mixed {
-                    assert_eq!((record.review.ci_rounds, record.review.base_rounds), (1, 1));
-                    assert_eq!(world.look(&format!("/pulls/{}", pull["number"])).await["mergeable"], true);
-                }
-                if matches!(self, Self::BaseMoved | Self::Mixed) {
-                    let file = world.look("/contents/half.txt?ref=hob/1-make-done-txt").await;
-                    assert_eq!(file["content"].as_str().unwrap().trim(), "Ym90aAo=", "the conflict is resolved");
-                }
+                self.what_came_back_is_done(world, &record).await;
             }
         }
     }
 }
 
 impl Scenario {
+    /// What came back from the pull request, or from the base, is in the work.
+    async fn what_came_back_is_done(self, world: &World, record: &Record) {
+        if matches!(self, Self::Reviewed | Self::Mixed) {
+            each_thread_is_answered_once(world, record).await;
+        }
+        if self == Self::Mixed {
+            assert_eq!((record.review.ci_rounds, record.review.base_rounds), (1, 1));
+            let pull = world.pull().await["number"].clone();
+            assert_eq!(world.look(&format!("/pulls/{pull}")).await["mergeable"], true);
+        }
+        if matches!(self, Self::BaseMoved | Self::Mixed) {
+            let file = world.look("/contents/half.txt?ref=hob/1-make-done-txt").await;
+            assert_eq!(file["content"].as_str().unwrap().trim(), "Ym90aAo=", "the conflict is resolved");
+        }
+    }
+
     /// Each command had its effect once, and its comment has one receipt.
     async fn each_command_counts_once(self, world: &World, record: &Record) {
         let (commands, replies, effects): (usize, usize, &[&str]) = match self {
@@ -422,6 +417,22 @@ impl Scenario {
 }
 
 /// The threads of a review, and the review, are answered once.
+/// Ann requests changes in two threads.
+async fn requests_changes(world: &World) {
+    let pull = world.pull().await["number"].as_u64().unwrap();
+    let on = |line: u64| json!({"path": "done.txt", "line": line, "side": "RIGHT", "body": "Louder, please."});
+    let review = json!({"event": "REQUEST_CHANGES", "body": "Nearly.", "comments": [on(1), on(2)]});
+    world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await;
+}
+
+/// The base conflicts with the work, and a check of the forge fails on it.
+async fn spoils_head_and_base(world: &World) {
+    world.pushes_onto("ann", "main", "half.txt", "theirs").await;
+    let head = world.pull().await["head"]["sha"].as_str().unwrap().to_owned();
+    let red = json!({"state": "failure", "context": "lint", "description": "E501"});
+    world.call("wil", Method::POST, &format!("/statuses/{head}"), red).await;
+}
+
 async fn each_thread_is_answered_once(world: &World, record: &Record) {
     let number = record.pull_request.unwrap().0;
     let remarks = world.look(&format!("/pulls/{number}/comments")).await;

@@ -35,6 +35,8 @@ const SEEDS: u64 = 40;
 const OVER_SOCKETS: u64 = 2;
 /// Seeds that run beside each other.
 const AT_ONCE: usize = 2;
+/// Bytes of their stacks: frames of code that is not optimised are many times those of the program that ships.
+const STACK: usize = 8 << 20;
 /// Passes while the forge fails.
 const FAULTY_PASSES: u64 = 8;
 /// Passes on the healed forge until every issue has to be where it belongs.
@@ -278,7 +280,7 @@ fn whatever_fails_each_issue_comes_to_its_end_once() {
     };
     std::thread::scope(|scope| {
         for _thread in 0..AT_ONCE {
-            scope.spawn(run_all);
+            std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run_all).unwrap();
         }
     });
     let failed = failed.into_inner().unwrap();
