@@ -34,6 +34,11 @@ pub(super) async fn commands(
 /// The commands in the conversation of the issue's pull request that nobody followed yet.
 pub(super) async fn commands_on_pull(worker: &Worker, record: &Record) -> Result<Vec<GivenCommand>, WorkError> {
     let Some(pull) = record.pull_request else { return Ok(Vec::new()) };
+    // What was asked about in this poll need not be read once more.
+    let found = worker.found_pulls.get(pull).filter(|_| record.state == State::InReview);
+    if let Some(found) = found.filter(|found| found.open.is_whole && worker.found_pulls.is_new(found)) {
+        return commands_among(worker, record, pull, &found.open.comments).await;
+    }
     let comments = worker.forge.comments().of(IssueNumber(pull.0)).await?;
     commands_among(worker, record, pull, &comments).await
 }

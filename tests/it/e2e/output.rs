@@ -52,7 +52,7 @@ async fn the_help_of_a_command_is_its_own() {
     Global options, such as --repo, --config, --json, -q and -v: see `hob --help`
     ");
     insta::assert_snapshot!(help("approve").await, @r"
-    Approve the action that a blocked issue asks for, as the comment `/hob approve` does
+    Approve the action or the plan that a blocked issue asks for, as the comment `/hob approve` does
 
     Usage: hob approve [OPTIONS] <ISSUE>
 
