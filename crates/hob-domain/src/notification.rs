@@ -59,15 +59,15 @@ pub struct Notification<'a> {
 impl Notification<'_> {
     /// The id of the delivery: the same whoever sends it, and another one for each question, each pull request and each end.
     pub fn delivery_id(&self) -> String {
-        let since = match self.event {
-            NotifyEvent::BudgetWarning => 0,
-            NotifyEvent::Blocked | NotifyEvent::InReview | NotifyEvent::Done => {
-                self.record.entered.map_or(0, |entered| entered.at.timestamp())
-            }
+        let entered = match self.event {
+            NotifyEvent::BudgetWarning => None,
+            NotifyEvent::Blocked | NotifyEvent::InReview | NotifyEvent::Done => self.record.entered,
         };
+        // The time, too: the generations of a ledger that was deleted begin anew.
+        let (at, lease) = entered.map_or((0, 0), |entered| (entered.at.timestamp(), entered.generation.0));
         // The forge does not tell repositories apart by case.
         let repo = self.repo.to_string().to_ascii_lowercase();
-        let digest = Sha256::digest(format!("{repo}\n{}\n{}\n{since}", self.record.issue, self.event.name()));
+        let digest = Sha256::digest(format!("{repo}\n{}\n{}\n{at}\n{lease}", self.record.issue, self.event.name()));
         digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
     }
 
@@ -153,7 +153,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::{
-        BlockReason, Entered, EventId, PullNumber, Spend, Timestamp, Transition, Trigger, apply,
+        BlockReason, Entered, EventId, Generation, PullNumber, Spend, Timestamp, Transition, Trigger, apply,
         lease::tests::record_at,
     };
 
@@ -168,7 +168,12 @@ mod tests {
     }
 
     fn asked(question: &str, when: i64) -> Record {
+        asked_under(1, question, when)
+    }
+
+    fn asked_under(lease: u64, question: &str, when: i64) -> Record {
         let working = Record {
+            generation: Generation(lease),
             trigger: Some(Trigger { event: EventId(7), actor: "ann".into(), approved: String::new(), at: None }),
             ..record_at(State::InProgress)
         };
@@ -185,7 +190,10 @@ mod tests {
     fn a_state_is_notified_once_and_only_those_that_people_wait_for() {
         use NotifyEvent::{Blocked, Done, InReview};
         for state in State::ALL {
-            let fresh = Record { entered: Some(Entered { at: at(1), notified: false }), ..record_at(state) };
+            let fresh = Record {
+                entered: Some(Entered { at: at(1), generation: Generation(1), notified: false }),
+                ..record_at(state)
+            };
             let due = match state {
                 State::Blocked => vec![Blocked],
                 State::InReview => vec![InReview],
@@ -193,7 +201,8 @@ mod tests {
                 State::Ready | State::Assigned | State::InProgress => vec![],
             };
             assert_eq!(all(&fresh), due, "{state}");
-            let told = Record { entered: Some(Entered { at: at(1), notified: true }), ..fresh };
+            let told =
+                Record { entered: Some(Entered { at: at(1), generation: Generation(1), notified: true }), ..fresh };
             assert_eq!(all(&told), [], "{state}");
             assert_eq!(all(&record_at(state)), [], "{state}: from before there were notifications");
         }
@@ -219,6 +228,11 @@ mod tests {
         let id = |record: &Record, repo: &RepoName| told(record, repo, "t").delivery_id();
         assert_eq!(id(&first, &repo), id(&first, &other));
         assert_ne!(id(&first, &repo), id(&second, &repo));
+        assert_ne!(
+            id(&first, &repo),
+            id(&asked_under(2, "UTC?", 100), &repo),
+            "in the same second, under another lease"
+        );
         // Whoever takes the issue over changes the lease and not the state.
         let taken = apply(&first, Transition::Reconcile { what: "x".to_owned() }, at(300)).unwrap().0;
         assert_eq!(id(&first, &repo), id(&taken, &repo));
@@ -238,7 +252,7 @@ mod tests {
             "kind": "question",
             "question": "UTC or <!channel> local? https://evil.example @here"
           },
-          "delivery": "c244355285bf5ee353b8e06b235c324c",
+          "delivery": "62adbbf86faf11b10f509b0689d91e15",
           "event": "blocked",
           "issue": {
             "number": 1,
@@ -257,7 +271,7 @@ mod tests {
         "#);
         let review = Record {
             pull_request: Some(PullNumber(9)),
-            entered: Some(Entered { at: at(5), notified: false }),
+            entered: Some(Entered { at: at(5), generation: Generation(1), notified: false }),
             ..record_at(State::InReview)
         };
         let review = told(&review, &repo, "Fix it").slack();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{State, Timestamp};
+use crate::{Generation, State, Timestamp};
 
 /// What a notification is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +45,8 @@ impl NotifyEvent {
 pub struct Entered {
     /// When, by the forge's clock.
     pub at: Timestamp,
+    /// Under which lease. Two changes may fall into one second of the forge's clock, but not under one lease.
+    pub generation: Generation,
     /// Whether a notification was sent, or given up.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub notified: bool,

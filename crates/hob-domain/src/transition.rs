@@ -261,7 +261,8 @@ pub fn apply(record: &Record, transition: Transition, now: Timestamp) -> Result<
     next.state = state;
     next.plan.under_way &= state == State::InProgress;
     if state != record.state {
-        next.entered = NotifyEvent::of(state).map(|_| Entered { at: now, notified: false });
+        let generation = next.generation;
+        next.entered = NotifyEvent::of(state).map(|_| Entered { at: now, generation, notified: false });
     }
     Ok((next, sentence))
 }
