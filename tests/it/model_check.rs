@@ -89,7 +89,7 @@ fn no_interleaving_of_workers_breaks_the_protocol() {
         check(real(workers, trouble, people));
     }
     if all() {
-        for (workers, trouble, people) in [(2, 1, 1), (2, 2, 0), (3, 1, 0)] {
+        for (workers, trouble, people) in [(1, 2, 2), (2, 1, 1), (2, 2, 0), (3, 1, 0)] {
             check(real(workers, trouble, people));
         }
         for recovery in [Recovery::Block, Recovery::Abandon] {

@@ -194,6 +194,13 @@ pub enum BlockReason {
         /// The branch's tip, which an answer accepts.
         tip: Sha,
     },
+    /// A round for a failed check or a base that moved ended without a change, so that the same would fail again.
+    RoundChangedNothing {
+        /// What the round was for.
+        wanted: String,
+        /// What the agent said.
+        said: String,
+    },
     /// The pull request has had as many rounds in review as it may have.
     RoundsUsedUp {
         /// What the rounds were for.
@@ -228,7 +235,7 @@ impl BlockReason {
             Self::SetUpNeeded { .. } | Self::LedgerLost => BlockKind::SetUpNeeded,
             Self::EditedMeanwhile => BlockKind::EditedMeanwhile,
             Self::Rejected(_) => BlockKind::Rejected,
-            Self::NoProgress { .. } => BlockKind::NoProgress,
+            Self::NoProgress { .. } | Self::RoundChangedNothing { .. } => BlockKind::NoProgress,
             Self::PersonPushed { .. } => BlockKind::PersonPushed,
             Self::RoundsUsedUp { .. } => BlockKind::RoundsUsedUp,
             Self::WorkerDied => BlockKind::WorkerDied,
@@ -295,13 +302,19 @@ impl BlockReason {
             Self::PersonPushed { author, commit, branch, .. } => {
                 format!("{} pushed the commit {} to `{branch}`, so Hob stops.", title(author, 80), commit.short())
             }
+            Self::RoundChangedNothing { wanted, said } => {
+                let said = if said.trim().is_empty() { String::new() } else { format!(". It said: {}", said.trim()) };
+                sentence(&format!(
+                    "The agent changed nothing in a round in review ({wanted}), so the same would fail again{said}"
+                ))
+            }
             Self::RoundsUsedUp { kind, limit, wanted } => {
-                let (what, setting) = match kind {
-                    RoundKind::Review => ("reviews", "limits.review_rounds"),
-                    RoundKind::Checks => ("failed checks", "limits.ci_rounds"),
-                    RoundKind::Base => ("a base that moved", "limits.conflict_rounds"),
+                let setting = match kind {
+                    RoundKind::Review => "limits.review_rounds",
+                    RoundKind::Checks => "limits.ci_rounds",
+                    RoundKind::Base => "limits.conflict_rounds",
                 };
-                let rounds = count(*limit, "round");
+                let (rounds, what) = (count(*limit, "round"), kind.noun());
                 sentence(&format!(
                     "The pull request has had {rounds} for {what}, as many as `{setting}` allows. Now: {wanted}"
                 ))
@@ -321,6 +334,7 @@ impl BlockReason {
             Self::ChecksFailed { .. } => "What should the agent do about this?",
             Self::RedBase { .. } => "Can you mend the base branch?",
             Self::MergeConflict { .. } => "Which side should win, and where?",
+            Self::RoundChangedNothing { .. } => "What is the cause of this, or is it not for this pull request to mend?",
             Self::RoundsUsedUp { kind: RoundKind::Review, .. } => {
                 "Should the agent go on with this review, or do you take the branch over?"
             }
@@ -396,6 +410,10 @@ pub(super) mod tests {
                 files: vec![Conflict { path: "src/a.rs".to_owned(), kind: ConflictKind::Lines }],
             },
             BlockReason::NoChanges { said: " It is fine. ".to_owned() },
+            BlockReason::RoundChangedNothing {
+                wanted: "the check `test` failed".to_owned(),
+                said: "It is flaky.".to_owned(),
+            },
             BlockReason::AgentFailed { failure: text() },
             BlockReason::AttemptsUsedUp { attempts: 3 },
             BlockReason::AttemptsFailed { attempts: 3, failure: text() },
@@ -444,7 +462,7 @@ pub(super) mod tests {
                 format!("{kind:?} | {} ({lines} lines) | {question}", text.lines().next().unwrap())
             })
             .collect();
-        insta::assert_snapshot!(told.join("\n"), @r"
+        insta::assert_snapshot!(told.join("\n"), @"
         Question | The agent needs an answer before it can continue. (1 lines) | UTC or local?
         ApprovalNeeded | The agent wants to run an action of high impact, which needs approval here. (1 lines) | Do you approve this: `` shell rm `x` y ``?
         PlanProposed | The agent has a plan. Nothing is written before somebody approves it. The work costs $4.88 at most, what is left of `limits.usd_per_issue`. (1 lines) | Should the work begin by this plan?
@@ -452,6 +470,7 @@ pub(super) mod tests {
         RedBase | The base branch fails its own checks, so no agent was started. (3 lines) | Can you mend the base branch?
         MergeConflict | The branch conflicts with today's `main`, and the agent did not resolve that: (3 lines) | Which side should win, and where?
         NoChanges | The agent changed no file. It said: It is fine. (1 lines) | Should something change here?
+        NoProgress | The agent changed nothing in a round in review (the check `test` failed), so the same would fail again. It said: It is flaky. (1 lines) | What is the cause of this, or is it not for this pull request to mend?
         AgentFailed | The agent failed: no route to host. (1 lines) | What should it do differently, or what does it lack?
         LimitReached | 3 attempts are used up, as many as `limits.attempts` allows. (1 lines) | Should Hob try again? An answer resets the count.
         LimitReached | 3 attempts failed, as many as `limits.attempts` allows. The last failure: no route to host. (1 lines) | Should Hob try again? An answer resets the count.

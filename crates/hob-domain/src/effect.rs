@@ -2,9 +2,9 @@
 //! [`apply`](crate::apply)'s.
 
 use crate::{
-    AfterBudget, ApprovalGrant, BlockReason, CheckTally, ChosenAgent, EventAnswer, HouseLog, Login, Pause, PlanLog,
-    PullNumber, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State,
-    Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count, dollars, events_in_words,
+    AfterBudget, ApprovalGrant, BlockKind, BlockReason, CheckTally, ChosenAgent, EventAnswer, HouseLog, Login, Pause,
+    PlanLog, PullNumber, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State,
+    Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count, dollars, events_in_words, failing,
 };
 
 impl Transition {
@@ -84,6 +84,7 @@ impl Transition {
                 format!("finished: {ending}")
             }
             Self::Reconcile { what } => what,
+            Self::NoteRedBase(names) => note_red_base(record, names),
         }
     }
 }
@@ -123,7 +124,10 @@ impl Unblocking {
 /// Whoever let a blocked issue go on gave it all of its attempts again.
 fn begin_anew(record: &mut Record) {
     (record.attempt, record.quota_pauses) = (0, 0);
-    record.review.allow_again();
+    record.review.go_on();
+    if record.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::RoundsUsedUp) {
+        record.review.allow_again();
+    }
     (record.last_failure, record.blocked, record.proposed) = (None, None, None);
 }
 
@@ -229,11 +233,21 @@ fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
         | BlockReason::EditedMeanwhile
         | BlockReason::Rejected(_)
         | BlockReason::NoProgress { .. }
+        | BlockReason::RoundChangedNothing { .. }
         | BlockReason::RoundsUsedUp { .. }
         | BlockReason::WorkerDied => {}
     }
     let sentence = format!("blocked: {}", blocked.in_a_line());
     record.blocked = Some(blocked);
+    sentence
+}
+
+fn note_red_base(record: &mut Record, names: Vec<String>) -> String {
+    let sentence = match names.as_slice() {
+        [] => "no check fails on the base, too, any more".to_owned(),
+        names => format!("{} on the base, too", failing(names)),
+    };
+    record.review.red_on_base = names;
     sentence
 }
 

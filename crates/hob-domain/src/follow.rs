@@ -110,6 +110,9 @@ fn following(
         Command::Unblock(_) if record.state == State::Assigned => Following::done(nothing(given)),
         Command::Agent(name) => choose(name, given, rules),
         Command::Budget(amount) => budget(record, amount, given, rules),
+        Command::Plan if record.pull_request.is_some() => {
+            impossible(given, "There is a pull request already: say there what should change.".to_owned())
+        }
         Command::Plan => Following::done(Transition::RequestPlan { by: by() }),
         Command::Explain => says(clip(&rules.explanation, EXPLANATION_MAX)),
         Command::Help => says(command_list()),
@@ -277,17 +280,17 @@ mod tests {
                 table.push(format!("{state}{}: {}", if is_paused { ", paused" } else { "" }, takes.join(", ")));
             }
         }
-        insta::assert_snapshot!(table.join("\n"), @r"
-        ready: retry, unblock x, cancel, pause, agent fast, budget 3, plan, explain, help
-        ready, paused: cancel, resume, agent fast, budget 3, plan, explain, help
-        assigned: retry, unblock x, cancel, pause, agent fast, budget 3, plan, explain, help
-        assigned, paused: retry, unblock x, cancel, resume, agent fast, budget 3, plan, explain, help
-        in-progress: retry, cancel, pause, agent fast, budget 3, plan, explain, help
-        in-progress, paused: retry, cancel, resume, agent fast, budget 3, plan, explain, help
-        in-review: cancel, pause, agent fast, budget 3, plan, explain, help
-        in-review, paused: cancel, resume, agent fast, budget 3, plan, explain, help
-        blocked: cancel, pause, agent fast, budget 3, plan, explain, help
-        blocked, paused: cancel, resume, agent fast, budget 3, plan, explain, help
+        insta::assert_snapshot!(table.join("\n"), @"
+        ready: retry, unblock x, cancel, pause, agent fast, budget 3, explain, help
+        ready, paused: cancel, resume, agent fast, budget 3, explain, help
+        assigned: retry, unblock x, cancel, pause, agent fast, budget 3, explain, help
+        assigned, paused: retry, unblock x, cancel, resume, agent fast, budget 3, explain, help
+        in-progress: retry, cancel, pause, agent fast, budget 3, explain, help
+        in-progress, paused: retry, cancel, resume, agent fast, budget 3, explain, help
+        in-review: cancel, pause, agent fast, budget 3, explain, help
+        in-review, paused: cancel, resume, agent fast, budget 3, explain, help
+        blocked: cancel, pause, agent fast, budget 3, explain, help
+        blocked, paused: cancel, resume, agent fast, budget 3, explain, help
         done: explain, help
         done, paused: explain, help
         ");

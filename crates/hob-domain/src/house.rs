@@ -20,6 +20,11 @@ pub struct HouseLog {
 }
 
 impl HouseLog {
+    /// Whether the pull request is a draft until its checks are green.
+    pub fn waits_for_green(&self) -> bool {
+        self.draft.as_ref().is_some_and(|draft| !draft.ready)
+    }
+
     /// Whether there is nothing to remember.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

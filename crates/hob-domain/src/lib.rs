@@ -125,7 +125,7 @@ pub use repository::{
 pub use retry::{FailureClass, failure_mark};
 pub use review::{
     EventAnswer, ForgeCheck, ForgeCheckState, MergeState, PullFacts, ReviewEvent, ReviewLog, ReviewRules, RoundKind,
-    Said, due, events_in_words,
+    Said, due, events_in_words, failing, red_on_base_to_tell,
 };
 pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by};
 pub use run::{Outcome, Progress, RunPurpose, RunReport, RunRequest};

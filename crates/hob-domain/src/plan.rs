@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{
     BlockKind, Ending, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames, PullNumber, PullStatus,
     Record, Recovery, RepositoryRules, Request, ReviewEvent, ReviewRules, Sha, Snapshot, State, Timestamp, WaitReason,
-    day_left, due, has_label, held_by, hour_room,
+    day_left, due, has_label, held_by, hour_room, red_on_base_to_tell,
 };
 
 /// The settings that decisions depend on.
@@ -44,6 +44,8 @@ pub enum Action {
     Rework(Vec<ReviewEvent>, Sha),
     /// Its pull request is a draft until its checks are green, and they are.
     MarkReady(PullNumber),
+    /// These checks fail on its pull request's head and on the base: nothing begins for them, and the comment says so.
+    NoteRedBase(Vec<String>),
     /// It has a state label and no ledger: if Hob put the label on, the ledger was deleted and is made anew.
     Rebuild,
     /// Do what was asked of a worker that is no more.
@@ -169,6 +171,7 @@ impl Room {
             | Action::AskAboutRejection(_)
             | Action::ReturnToReview(_)
             | Action::MarkReady(_)
+            | Action::NoteRedBase(_)
             | Action::Rebuild
             | Action::Obey(_)
             | Action::Finish(_)
@@ -304,6 +307,10 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
                 let facts = issue.review.as_ref().filter(|_| record.paused.is_none())?;
                 record.house.to_mark_ready(facts, &rules.review, record.renewed_at, now)
             };
+            let red_base = || {
+                let facts = issue.review.as_ref().filter(|_| record.paused.is_none())?;
+                red_on_base_to_tell(&record.review, facts, &rules.review, record.renewed_at, now)
+            };
             match repaired(issue, record, rules) {
                 Some(repair) => repair,
                 // Whoever does it looks for a command first.
@@ -311,6 +318,7 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
                     Some(rework) => Decision::Act(rework),
                     None if let Some(pull) = ready() => Decision::Act(Action::MarkReady(pull)),
                     None if has_news(issue, record) => Decision::Act(Action::SeekCommand),
+                    None if let Some(names) = red_base() => Decision::Act(Action::NoteRedBase(names)),
                     None => Decision::Wait(match &record.paused {
                         Some(pause) => WaitReason::Paused(pause.clone()),
                         None => WaitReason::InReview(number),

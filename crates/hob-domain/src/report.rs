@@ -1,7 +1,8 @@
 //! The one status comment of an issue, and Hob's replies to other comments.
 
 use crate::{
-    BlockKind, Blocked, Budgets, Checklist, CommentId, Record, Spend, State, clip, count, inert, inert_line,
+    BlockKind, Blocked, Budgets, Checklist, CommentId, Record, RoundKind, Spend, State, clip, count, events_in_words,
+    failing, inert, inert_line,
     markup::{code_span, folded, line, person},
     pull_report::BODY_MAX,
     ways::ways,
@@ -71,6 +72,12 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
         line(&mut text, &format!("\n{}", ways.first));
         more.push(ways.others);
     }
+    let red: &[String] = if record.state == State::InReview { &record.review.red_on_base } else { &[] };
+    if !red.is_empty() {
+        let stays = if record.house.waits_for_green() { ", and the pull request stays a draft meanwhile" } else { "" };
+        let says = format!("On the base branch, too, {}: no work begins for that{stays}.", failing(red));
+        line(&mut text, &format!("\n{says}"));
+    }
     let refused = record.house.introduced.as_ref().filter(|introduced| Some(introduced.pull) == record.pull_request);
     for refused in refused.into_iter().flat_map(|introduced| &introduced.refused) {
         line(&mut text, &format!("\n{}", inert(&clip(refused, 500))));
@@ -122,11 +129,26 @@ fn facts(record: &Record, rules: &StatusRules<'_>) -> String {
         let verb = if checks.run == 1 { "passes" } else { "pass" };
         facts.push(format!("{} of {} {verb}", checks.passed, count(checks.run, "check")));
     }
+    if let Some(handled) = handled(record) {
+        facts.push(handled);
+    }
     let used = rules.budgets.of_issue(&record.commands).used(record.spend);
     if used >= rules.soft && used > 0.0 && record.state != State::Done {
         facts.push(format!("**{:.0}% of the issue's budget is used**", (used * 100.0).floor()));
     }
     facts.join(" · ")
+}
+
+/// What came back from the pull request and is handled.
+fn handled(record: &Record) -> Option<String> {
+    let log = &record.review;
+    let rounds: u32 = RoundKind::ALL.into_iter().map(|kind| log.count(kind)).sum();
+    let is_over = record.pull_request.is_some() && rounds > 0 && !log.is_under_way();
+    is_over.then(|| {
+        let events = events_in_words(&log.handled);
+        let of = if events.is_empty() { String::new() } else { format!(": {}", inert_line(&events)) };
+        format!("handled in review{of} ({})", log.rounds_in_words())
+    })
 }
 
 /// The page of a branch on the forge.
@@ -168,10 +190,14 @@ fn headline(record: &Record) -> String {
             }
             _ => "**Ready**: the next free worker takes it.".to_owned(),
         },
-        State::Assigned => "**Claimed**: the work is being prepared.".to_owned(),
         State::InProgress if record.plan.under_way => {
             "**In progress**: an agent plans the work, and changes nothing.".to_owned()
         }
+        State::Assigned | State::InProgress if record.review.is_under_way() => {
+            let events = inert_line(&events_in_words(&record.review.round));
+            format!("**In progress**: an agent works on what came back on {pull}: {events}.")
+        }
+        State::Assigned => "**Claimed**: the work is being prepared.".to_owned(),
         State::InProgress => "**In progress**: an agent works on it.".to_owned(),
         State::InReview => format!("**In review**: {pull} is open. Review it, merge it, or close it."),
         State::Blocked if record.waiting_plan().is_some() => "**Blocked**: a plan needs approval.".to_owned(),
@@ -191,8 +217,8 @@ fn headline(record: &Record) -> String {
 mod tests {
     use super::*;
     use crate::{
-        Answer, CheckTally, Claimant, Impact, IssueNumber, Nonce, Pause, Proposed, PullNumber, Refusal, Timestamp,
-        WorkerId, acquire, blocked::tests::every_reason, checklist::tests::checklist,
+        Answer, CheckTally, Claimant, HouseLog, Impact, IssueNumber, Nonce, Pause, Proposed, PullNumber, Refusal,
+        ReviewLog, Timestamp, WorkerId, acquire, blocked::tests::every_reason, checklist::tests::checklist,
     };
 
     fn record(state: State) -> Record {
@@ -358,6 +384,21 @@ mod tests {
         let refusal = Refusal { event: None, actor: None, reason: "`otto` has triage permission".to_owned(), at };
         let failure = Some("the model <b>failed</b>".to_owned());
         let pause = Pause { by: "ann".into(), since: at, reason: "after the release".to_owned() };
+        let said = vec![crate::ReviewEvent::Review(1), crate::ReviewEvent::Line(2), crate::ReviewEvent::Line(3)];
+        let round = || ReviewLog { rounds: 1, round: said.clone(), ..ReviewLog::default() };
+        let red_on_base = vec!["lint <b>".to_owned(), "e2e".to_owned()];
+        let handled = || ReviewLog {
+            rounds: 2,
+            ci_rounds: 1,
+            handled: said.clone(),
+            red_on_base: red_on_base.clone(),
+            ..ReviewLog::default()
+        };
+        let draft = || {
+            let mut house = HouseLog::default();
+            house.opened_draft(PullNumber(9));
+            house
+        };
         let mut planning = record(State::InProgress);
         planning.plan.under_way = true;
         let rows = [
@@ -369,12 +410,14 @@ mod tests {
             ("in progress", record(State::InProgress)),
             ("planning", planning),
             ("in review", worked(State::InReview)),
+            ("in a round", Record { review: round(), ..worked(State::InProgress) }),
+            ("in review after rounds", Record { review: handled(), house: draft(), ..worked(State::InReview) }),
             ("blocked without a reason", record(State::Blocked)),
             ("done", worked(State::Done)),
             ("done without a pull request", record(State::Done)),
         ];
         let told = rows.map(|(name, record)| format!("== {name}\n{}", status_body(&record, &rules())));
-        insta::assert_snapshot!(told.join("\n"), @r"
+        insta::assert_snapshot!(told.join("\n"), @"
         == ready
         <!-- hob:status -->
         **Ready**: the next free worker takes it.
@@ -410,6 +453,32 @@ mod tests {
         **In review**: #9 is open. Review it, merge it, or close it.
 
         2 of 2 checks pass
+
+        <details><summary>Cost and history</summary>
+
+        attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s · `hob history 7` prints each step
+
+        </details>
+
+        == in a round
+        <!-- hob:status -->
+        **In progress**: an agent works on what came back on #9: changes requested, 2 comments on lines.
+
+        2 of 2 checks pass
+
+        <details><summary>Cost and history</summary>
+
+        attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s · `hob history 7` prints each step
+
+        </details>
+
+        == in review after rounds
+        <!-- hob:status -->
+        **In review**: #9 is open. Review it, merge it, or close it.
+
+        On the base branch, too, the checks `lint <b>`, `e2e` fail: no work begins for that, and the pull request stays a draft meanwhile.
+
+        2 of 2 checks pass · handled in review: changes requested, 2 comments on lines (2 rounds for reviews, 1 round for failed checks)
 
         <details><summary>Cost and history</summary>
 
@@ -462,7 +531,7 @@ mod tests {
                 format!("== {kind:?}\n{}", body.split("\n\n</details>").next().unwrap())
             })
             .collect();
-        insta::assert_snapshot!(told.join("\n\n"), @r"
+        insta::assert_snapshot!(told.join("\n\n"), @"
         == Question
         The agent needs an answer before it can continue.
 
@@ -593,6 +662,21 @@ mod tests {
         **Question**: Should something change here?
 
         Reply here and say what, or close the issue.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == NoProgress
+        The agent changed nothing in a round in review (the check `test` failed), so the same would fail again. It said: It is flaky.
+
+        **Question**: What is the cause of this, or is it not for this pull request to mend?
+
+        Reply here and say what should be different: the agent works on it once more.
 
         <details><summary>Other answers, cost and history</summary>
 

@@ -10,12 +10,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Sha, Timestamp};
+use crate::{Sha, Timestamp, count, markup::code_span, title};
 
 /// Events that are remembered as handled; the oldest are forgotten first.
 const HANDLED_MAX: usize = 500;
-/// Events that one round takes; the next round takes the rest.
-const ROUND_MAX: usize = 60;
+/// Events that one round takes; the next round takes the rest. The agent sees each of them.
+const ROUND_MAX: usize = 40;
+/// Checks that are remembered as red on the base.
+const RED_ON_BASE_MAX: usize = 20;
 
 /// Something on a pull request that a round answers. Ids are the forge's.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -67,6 +69,15 @@ pub enum RoundKind {
 impl RoundKind {
     /// Every kind, the most important first.
     pub const ALL: [Self; 3] = [Self::Review, Self::Checks, Self::Base];
+
+    /// What its rounds are for.
+    pub(super) fn noun(self) -> &'static str {
+        match self {
+            Self::Review => "reviews",
+            Self::Checks => "failed checks",
+            Self::Base => "a base that moved",
+        }
+    }
 }
 
 impl ReviewEvent {
@@ -126,6 +137,9 @@ pub struct ReviewLog {
     /// The checks that failed on the head and were run once more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reran: Vec<ReviewEvent>,
+    /// The checks that fail on the head and on the base, as people were told.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub red_on_base: Vec<String>,
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -150,6 +164,13 @@ impl ReviewLog {
             RoundKind::Checks => self.ci_rounds,
             RoundKind::Base => self.base_rounds,
         }
+    }
+
+    /// The rounds so far: `2 rounds for reviews, 1 round for failed checks`.
+    pub(super) fn rounds_in_words(&self) -> String {
+        let had = RoundKind::ALL.into_iter().map(|kind| (self.count(kind), kind)).filter(|(rounds, _)| *rounds > 0);
+        let words = had.map(|(rounds, kind)| format!("{} for {}", count(rounds, "round"), kind.noun()));
+        words.collect::<Vec<_>>().join(", ")
     }
 
     fn count_mut(&mut self, kind: RoundKind) -> &mut u32 {
@@ -184,12 +205,16 @@ impl ReviewLog {
         (self.from, self.answers, self.may_be_said) = (None, Vec::new(), false);
     }
 
-    /// A person said to go on with the round under way: its kinds may have as many rounds again.
+    /// A person said to go on with the round under way: what was to be said of it is made anew.
+    pub(super) fn go_on(&mut self) {
+        self.answers = Vec::new();
+    }
+
+    /// The kinds of the round under way may have as many rounds again.
     pub(super) fn allow_again(&mut self) {
         for kind in self.kinds().collect::<Vec<_>>() {
             *self.count_mut(kind) = 1;
         }
-        self.answers = Vec::new();
     }
 
     /// Whether these are failed checks and nothing else, none of which ran once more on this head.
@@ -318,6 +343,25 @@ pub fn due(
     events
 }
 
+/// The checks that fail on the head and on the base, where people were not told of just these; none: there is nothing to tell,
+/// or not all checks have ended. `since` is when the head was published.
+pub fn red_on_base_to_tell(
+    log: &ReviewLog,
+    facts: &PullFacts,
+    rules: &ReviewRules,
+    since: Timestamp,
+    now: Timestamp,
+) -> Option<Vec<String>> {
+    let is_pending = facts.checks.iter().any(|check| check.state == ForgeCheckState::Pending);
+    let red = facts.checks.iter().filter(|check| check.state == ForgeCheckState::Failed && check.red_on_base);
+    let mut names: Vec<String> = red.map(|check| title(&check.name, 100)).collect();
+    names.sort();
+    names.dedup();
+    names.truncate(RED_ON_BASE_MAX);
+    let is_known = names == log.red_on_base;
+    (!is_known && (!is_pending || since + rules.ci_wait <= now)).then_some(names)
+}
+
 /// What starts a round, in a few words: `changes requested, 2 comments on lines, the check "test" failed`.
 pub fn events_in_words(events: &[ReviewEvent]) -> String {
     let mut words = Vec::new();
@@ -329,11 +373,11 @@ pub fn events_in_words(events: &[ReviewEvent]) -> String {
     }
     match number(|event| matches!(event, ReviewEvent::Line(_))) {
         0 => {}
-        lines => words.push(format!("{} on lines", crate::count(lines, "comment"))),
+        lines => words.push(format!("{} on lines", count(lines, "comment"))),
     }
     match number(|event| matches!(event, ReviewEvent::Comment(_))) {
         0 => {}
-        commands => words.push(crate::count(commands, "request")),
+        commands => words.push(count(commands, "request")),
     }
     for event in events {
         match event {
@@ -345,6 +389,15 @@ pub fn events_in_words(events: &[ReviewEvent]) -> String {
         }
     }
     words.join(", ")
+}
+
+/// Which checks fail: ``the check `lint` fails``.
+pub fn failing(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| code_span(name)).collect();
+    match quoted.as_slice() {
+        [one] => format!("the check {one} fails"),
+        all => format!("the checks {} fail", all.join(", ")),
+    }
 }
 
 #[cfg(test)]
@@ -373,6 +426,24 @@ mod tests {
     fn said(events: &[(ReviewEvent, i64)]) -> PullFacts {
         let said = events.iter().map(|(event, seconds)| Said { event: event.clone(), at: at(*seconds) }).collect();
         PullFacts { said, ..facts() }
+    }
+
+    #[test]
+    fn what_is_red_on_the_base_too_is_told_once_and_when_all_have_ended() {
+        use ForgeCheckState::{Failed, Passed, Pending};
+        let tell = |log: &ReviewLog, checks: &[ForgeCheck], now: i64| {
+            let facts = PullFacts { checks: checks.to_vec(), ..facts() };
+            red_on_base_to_tell(log, &facts, &RULES, at(0), at(now))
+        };
+        let (none, told) =
+            (ReviewLog::default(), ReviewLog { red_on_base: vec!["a".to_owned()], ..ReviewLog::default() });
+        let red = [check("b", Failed, false), check("a", Failed, true), check("c", Passed, false)];
+        assert_eq!(tell(&none, &red, 1), Some(vec!["a".to_owned()]), "not `b`, which is the work's own");
+        assert_eq!(tell(&told, &red, 1), None);
+        assert_eq!(tell(&told, &[check("a", Passed, false)], 1), Some(Vec::new()), "it passes again");
+        assert_eq!(tell(&none, &[check("a", Passed, false)], 1), None);
+        let pending = [check("a", Failed, true), check("b", Pending, false)];
+        assert_eq!((tell(&none, &pending, 1), tell(&none, &pending, 3_600)), (None, Some(vec!["a".to_owned()])));
     }
 
     fn check(name: &str, state: ForgeCheckState, red_on_base: bool) -> ForgeCheck {

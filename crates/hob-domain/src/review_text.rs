@@ -8,8 +8,10 @@ use crate::{
     visible,
 };
 
-/// Threads that one round takes to the agent.
-const THREADS_SHOWN: usize = 40;
+/// Bytes of all that a round takes to the agent, logs aside: each text has its share.
+const ALL: usize = 192 * 1024;
+/// Bytes of the logs of all failed checks.
+const ALL_LOGS: usize = 48 * 1024;
 /// Bytes of a thread's lines of the diff.
 const HUNK: usize = 2_048;
 /// Bytes of the log of one failed check.
@@ -85,7 +87,9 @@ impl ReviewBrief {
              others.\n",
         );
         let mut part = |name: &str, inner: &str| push_fenced(text, fence, name, inner.trim());
-        let said = |body: &str| clip(&rendered(body).0, text_bytes);
+        let texts = self.reviews.len() + self.comments.len() + self.threads.len();
+        let each = text_bytes.min(ALL / texts.max(1));
+        let said = |body: &str| clip(&rendered(body).0, each);
         for (_, author, body) in &self.reviews {
             let body = said(body);
             let body = if body.trim().is_empty() { "(changes requested, see the threads)" } else { body.as_str() };
@@ -94,18 +98,20 @@ impl ReviewBrief {
         for (_, author, body) in &self.comments {
             part(&format!("request of {author}"), &said(body));
         }
-        for (number, thread) in self.threads.iter().take(THREADS_SHOWN).enumerate() {
+        for (number, thread) in self.threads.iter().enumerate() {
             let line = thread.line.map_or_else(String::new, |line| format!(" line {line}"));
             let mut inner =
                 format!("{}{line}\n{}\n", visible(&thread.path).0, visible(&clip_middle(&thread.hunk, HUNK)).0);
+            let mut chain = String::new();
             for comment in &thread.comments {
-                writeln!(inner, "\n{}: {}", comment.author, said(&comment.body).trim()).ok();
+                writeln!(chain, "\n{}: {}", comment.author, said(&comment.body).trim()).ok();
             }
+            inner.push_str(&clip_middle(&chain, each));
             part(&format!("thread T{}", number + 1), &inner);
         }
         for check in &self.checks {
             let step = check.step.as_ref().map_or_else(String::new, |step| format!(", step `{}`", visible(step).0));
-            let log = visible(&clip_middle(&check.log, LOG)).0;
+            let log = visible(&clip_middle(&check.log, LOG.min(ALL_LOGS / self.checks.len()))).0;
             part(&format!("failed check `{}`{step}", visible(&check.name).0), &log);
         }
         if self.is_ejected {

@@ -150,6 +150,8 @@ pub enum Transition {
     Rebuild(Traces),
     /// The work is over.
     Finish(Ending),
+    /// These checks fail on the head and on the base: people are told, and nothing begins for them.
+    NoteRedBase(Vec<String>),
     /// Nothing changes but the holder: comment and labels are brought up to date under the lease.
     Reconcile {
         /// What is brought up to date.
@@ -343,6 +345,7 @@ impl Transition {
             Self::Rebuild(_) => "rebuild",
             Self::Finish(_) => "finish",
             Self::Reconcile { .. } => "reconcile",
+            Self::NoteRedBase(_) => "note red base",
         }
     }
 
@@ -370,7 +373,7 @@ impl Transition {
             Self::Pause(_) => (state != Done).then_some(if working { Ready } else { state }),
             Self::Resume { .. } => (record.paused.is_some() || record.asks_for_a_pause()).then_some(state),
             Self::Rework { .. } => (state == InReview && record.pull_request.is_some()).then_some(Assigned),
-            Self::Rerun { .. } => (state == InReview).then_some(InReview),
+            Self::Rerun { .. } | Self::NoteRedBase(_) => (state == InReview).then_some(InReview),
             Self::Answer { .. } => (state == InProgress && record.review.is_under_way()).then_some(InProgress),
             Self::Follow { then, .. } => then.leads_to(record),
             Self::ChooseAgent(_) | Self::RequestPlan { .. } => (state != Done).then_some(state),
@@ -496,6 +499,7 @@ mod tests {
             // What depends on more than the state: see the tests below.
             (Transition::Rework { events: Vec::new(), head: Sha("h".to_owned()) }, Vec::new()),
             (Transition::Rerun { failed: vec![failed_check()] }, vec![(InReview, InReview)]),
+            (Transition::NoteRedBase(vec!["lint".to_owned()]), same(&[InReview])),
             (Transition::Answer { head: Sha("h".to_owned()), checks: None, answers: Vec::new() }, Vec::new()),
             (Transition::RefusalShown, Vec::new()),
             (Transition::Resume { by: "ann".into() }, Vec::new()),
@@ -530,13 +534,14 @@ mod tests {
             told.entry(transition.name()).or_insert(sentence);
         }
         let told: Vec<String> = told.into_iter().map(|(name, sentence)| format!("{name} | {sentence}")).collect();
-        insta::assert_snapshot!(told.join("\n"), @r"
+        insta::assert_snapshot!(told.join("\n"), @"
         add spend | an earlier attempt spent 0 s
         block | blocked: The agent needs an answer before it can continue. UTC or local?
         claim | claimed by w, generation 1
         continue | unblocked by ann; claimed by w, generation 1
         finish | finished: the issue was closed
         follow | bob asked to try again now
+        note red base | the check `lint` fails on the base, too
         pause | paused by ann
         postpone | postponed, work resumes after 00:16:40 UTC: no
         publish | opened the pull request 9

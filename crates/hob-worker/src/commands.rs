@@ -34,8 +34,9 @@ pub(super) async fn commands(
 /// The commands in the conversation of the pull request that nobody followed yet.
 pub(super) async fn commands_on_pull(worker: &Worker, record: &Record) -> Result<Vec<GivenCommand>, WorkError> {
     let Some(pull) = record.pull_request else { return Ok(Vec::new()) };
-    // What was asked about in this poll need not be read once more.
-    let found = worker.found_pulls.get(pull).filter(|_| record.state == State::InReview);
+    // What was asked about in this poll need not be read once more when a round begins; whoever works looks anew.
+    let begins = matches!(record.state, State::InReview | State::Assigned);
+    let found = worker.found_pulls.get(pull).filter(|_| begins);
     if let Some(found) = found.filter(|found| found.open.is_whole && worker.found_pulls.is_new(found)) {
         return commands_among(worker, record, pull, &found.open.comments).await;
     }

@@ -185,8 +185,9 @@ pub(super) async fn requests(worker: &Worker, number: PullNumber) -> Result<Vec<
     Ok(comments.into_iter().filter(is_request).collect())
 }
 
+/// One that was edited asks for nothing, as with commands: somebody else may have put words into it.
 fn is_request(comment: &Comment) -> bool {
-    asked_in_review(&comment.body) == Some(AskedInReview::Work)
+    !comment.is_edited && asked_in_review(&comment.body) == Some(AskedInReview::Work)
 }
 
 /// The forge's checks on a commit; none where the token may not see them, which is asked once.

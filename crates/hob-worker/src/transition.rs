@@ -61,6 +61,11 @@ impl Labels {
         self.known().presumed.push(state);
     }
 
+    /// Whether they are right for `state`.
+    pub(super) fn say(&self, names: &LabelNames, state: State) -> bool {
+        self.changes(names, state).is_empty()
+    }
+
     fn changes(&self, names: &LabelNames, state: State) -> Vec<LabelChange> {
         let known = self.known();
         let is_add = |change: &LabelChange| matches!(change, LabelChange::Add(_));

@@ -116,7 +116,7 @@ async fn every_command_counts_on_the_issue_and_on_its_pull_request() {
             ("/hob budget $2.50", "eyes", None),
             ("/hob budget 6 USD", "confused", Some("$6.00 is too much: a comment may set $5.00 at most")),
             ("/hob budget 5,00", "confused", Some("`5,00` is no amount above 0")),
-            ("/hob plan", "eyes", None),
+            ("/hob plan", "confused", Some("There is a pull request already: say there what should change.")),
             ("/hob explain", "eyes", Some("waits for a review")),
             ("/hob help", "eyes", Some("- `/hob budget USD`: ")),
             ("/hob cancl", "confused", Some("did you mean `/hob cancel`?")),
@@ -134,7 +134,7 @@ async fn every_command_counts_on_the_issue_and_on_its_pull_request() {
         let commands = world.record(issue).await.unwrap().commands;
         assert_eq!(commands.agent.map(|agent| agent.name).as_deref(), Some("other"));
         assert_eq!(commands.budget.map(|budget| budget.usd_micros), Some(2_500_000));
-        assert_eq!((commands.wants_plan, commands.receipts.len()), (Some("ann".into()), 0));
+        assert_eq!((commands.wants_plan, commands.receipts.len()), (None, 0));
         let before = world.writes().len();
         world.run().await;
         assert_eq!(world.writes().len(), before, "each is followed once");

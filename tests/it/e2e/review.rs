@@ -1,16 +1,18 @@
 //! Rounds in review: what comes back from a pull request is worked on, and answered once.
 
 mod checks;
+mod limits;
 mod mixture;
 mod queue;
 
 use std::time::Duration;
 
-use github_emulator::{Fault, LoggedRequest, What, When};
+use github_emulator::{BranchRules, Fault, LoggedRequest, RequiredChecks, What, When};
+use hob_domain::State;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{World, run};
+use crate::harness::{World, repo_on_forge, run};
 
 /// The first run writes three lines; the next one changes two of them and disagrees with the third thread.
 const WRITES_LINES: &str = r#"if [ "$n" = 0 ]; then printf 'one\ntwo\nthree\n' > done.txt; echo '{"outcome":"done","summary":"Wrote it."}'; exit; fi
@@ -66,6 +68,27 @@ impl World {
     }
 }
 
+/// The checks of the pull request's head pass, ann approves and merges: the work needs no person's push.
+async fn merges_when_green(world: World, issue: u64, pull: u64, check: &str) {
+    let head = world.head(pull).await;
+    let rules = BranchRules { required_status_checks: Some(RequiredChecks::named(&[check])), ..BranchRules::default() };
+    world.forge.protect_branch(&repo_on_forge(), "main", rules).unwrap();
+    let passed = json!({"head_sha": head, "name": check, "status": "completed", "conclusion": "success"});
+    world.call("robo[bot]", Method::POST, "/check-runs", passed).await;
+    world.reviews("ann", pull, ("APPROVE", "Good."), &[]).await;
+    assert_eq!(world.run().await.worked, 0, "{:?}", world.failures());
+    assert_eq!(world.look(&format!("/pulls/{pull}")).await["mergeable_state"], "clean");
+    world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
+    world.run().await;
+    assert_eq!(world.record(issue).await.unwrap().state, State::Done);
+    let authors = world.look(&format!("/pulls/{pull}/commits")).await;
+    assert!(
+        authors.as_array().unwrap().iter().all(|commit| commit["commit"]["committer"]["name"] == "Hob"),
+        "{authors}"
+    );
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn a_review_with_three_threads_is_worked_on_and_each_is_answered_once() {
     let world = World::with_agent(WRITES_LINES).check("test -f done.txt").start().await;
@@ -106,7 +129,12 @@ async fn a_review_with_three_threads_is_worked_on_and_each_is_answered_once() {
     let summary = world.run().await;
     assert_eq!((summary.worked, summary.failed), (0, 0), "{:?}", world.failures());
     assert_eq!(world.remarks(pull).await.len(), 6);
-    world.finish().await;
+    let status = world.status(issue).await;
+    assert!(
+        status.contains("handled in review: changes requested, 3 comments on lines (1 round for reviews)"),
+        "{status}"
+    );
+    merges_when_green(world, issue, pull, "test").await;
 }
 
 #[tokio::test]
@@ -179,7 +207,12 @@ async fn a_round_costs_few_calls() {
     let moves = made.iter().filter(changes).filter(of_ledger).count();
     let shown = made.iter().filter(changes).count() - moves;
     // What people see: labels, comments, the request for a review, and an answer in each thread. The ledgers move seven times.
-    assert!(reads <= 13 && shown <= 8 + 3 && moves <= 2 * 7, "{reads} reads, {shown} and {moves} writes: {made:#?}");
+    let told: Vec<String> = made
+        .iter()
+        .filter(|call| call.counted)
+        .map(|call| format!("{} {} {}", call.method, call.path, call.status))
+        .collect();
+    assert!(reads <= 12 && shown <= 8 + 3 && moves <= 2 * 7, "{reads} reads, {shown} and {moves} writes: {told:#?}");
     world.finish().await;
 }
 
@@ -246,6 +279,11 @@ async fn a_check_of_the_forge_that_fails_goes_to_the_agent_unless_the_base_fails
     world.call("robo[bot]", Method::POST, "/check-runs", ends(base.clone(), "flaky", "failure")).await;
     world.call("robo[bot]", Method::POST, "/check-runs", ends(json!(head), "flaky", "failure")).await;
     assert_eq!(world.run().await.worked, 0, "red on the base, too");
+    let says = "On the base branch, too, the check `flaky` fails: no work begins for that.";
+    assert!(world.status(issue).await.contains(says), "{}", world.status(issue).await);
+    let before = world.writes().len();
+    assert_eq!(world.run().await.worked, 0);
+    assert_eq!(world.writes().len(), before, "it is said once");
     let running = json!({"head_sha": head, "name": "test", "status": "in_progress"});
     let running = world.call("robo[bot]", Method::POST, "/check-runs", running).await["id"].as_u64().unwrap();
     world.call("wil", Method::POST, &format!("/statuses/{head}"), status("failure")).await;
@@ -263,7 +301,7 @@ async fn a_check_of_the_forge_that_fails_goes_to_the_agent_unless_the_base_fails
     assert_eq!((record.review.ci_rounds, record.review.rounds), (1, 0));
     assert_eq!(world.said(pull).await.len(), 0, "nobody is notified of that");
     assert_eq!(world.run().await.worked, 0, "{:?}", world.failures());
-    world.finish().await;
+    merges_when_green(world, issue, pull, "test").await;
 }
 
 #[tokio::test]
@@ -281,8 +319,8 @@ async fn a_conflict_with_the_base_is_resolved_by_a_merge_and_the_agent() {
     assert_eq!(commits[0]["sha"], json!(first), "what was there stays: {commits}");
     assert!(world.briefs(issue)[1].clone().contains("--- conflicts"));
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.review.base_rounds, record.state), (1, hob_domain::State::InReview));
-    world.finish().await;
+    assert_eq!((record.review.base_rounds, record.state), (1, State::InReview));
+    merges_when_green(world, issue, pull, "test").await;
 }
 
 #[tokio::test]

@@ -174,6 +174,7 @@ impl Shell {
                 Action::SeekCommand
                 | Action::ReturnToReview(_)
                 | Action::MarkReady(_)
+                | Action::NoteRedBase(_)
                 | Action::Rebuild
                 | Action::Obey(_),
             ) => Next::Stuck,
@@ -567,10 +568,12 @@ fn holding(lease: Lease) -> Worker {
 
 /// The lease at its next request: labels that are right already ask for none.
 fn advanced(mut lease: Lease) -> Lease {
-    let right = |state| names().changes(&label_names(lease.labels), state).is_empty();
     match lease.doing {
         // In a round the label goes from `in-review` to `in-progress`.
-        Doing::Label if right(lease.mine.state) || lease.mine.state == State::Assigned && lease.mine.is_reviewed() => {
+        Doing::Label
+            if are_right(&lease, lease.mine.state)
+                || lease.mine.state == State::Assigned && lease.mine.is_reviewed() =>
+        {
             lease.looks |= lease.mine.round == Round::Answered;
             lease.doing = match lease.mine.state {
                 State::Assigned if lease.mine.attempt > ATTEMPTS => Doing::Settle(State::Blocked),
@@ -580,7 +583,7 @@ fn advanced(mut lease: Lease) -> Lease {
                 State::Ready | State::InReview | State::Blocked | State::Done => Doing::Release,
             };
         }
-        Doing::PutBack if right(State::Ready) => lease.doing = Doing::ReleaseReady,
+        Doing::PutBack if are_right(&lease, State::Ready) => lease.doing = Doing::ReleaseReady,
         Doing::Start
         | Doing::Comment
         | Doing::Label
@@ -596,6 +599,10 @@ fn advanced(mut lease: Lease) -> Lease {
     lease
 }
 
+fn are_right(lease: &Lease, state: State) -> bool {
+    names().changes(&label_names(lease.labels), state).is_empty()
+}
+
 /// `attempt::finish::retry`.
 fn later(mine: &Rec) -> Doing {
     Doing::Settle(if mine.attempt >= ATTEMPTS { State::Blocked } else { State::Ready })
@@ -608,8 +615,10 @@ fn fail(mut lease: Lease) -> Worker {
     lease.doing = match lease.run {
         Run::Tend => return Worker::Idle,
         Run::Attempt if matches!(lease.doing, Doing::PutBack) => return Worker::Idle,
-        // A lease that is let go tells nobody that there is more to show.
-        Run::Attempt if ended && again && lease.mine.state == State::Done => return Worker::Idle,
+        // A lease that is let go tells nobody that there is more to show, and neither do labels that are right already.
+        Run::Attempt if ended && again && (lease.mine.state == State::Done || are_right(&lease, lease.mine.state)) => {
+            return Worker::Idle;
+        }
         Run::Attempt if ended && again => Doing::Release,
         Run::Attempt if ended => Doing::Comment,
         Run::Attempt if again || lease.labels & BLOCKED != 0 => return Worker::Idle,

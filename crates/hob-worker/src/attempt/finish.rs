@@ -113,11 +113,14 @@ async fn after_failure(worker: &Worker, held: &HeldIssue, error: WorkError) -> R
 }
 
 /// The ledger says how the attempt ended, and comment or labels do not yet. What cannot be shown now either is shown by the
-/// next poll, which sees that the labels are not right.
+/// next poll, which sees that the labels are not right; or, where they tell nothing, by whoever finds the lease expired.
 async fn show_again(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
     let Err(error) = show(worker, held, "labels and comment are shown again").await else { return Ok(()) };
-    // A finished issue whose lease is released is looked at no more.
-    if held.lease.record().state == State::Done {
+    let state = held.lease.record().state;
+    // Nobody would look again: at a finished issue, or at one whose label was on already, as `blocked` is if the workers before
+    // this one died before they took it off.
+    let is_passing = matches!(error.class(), FailureClass::Transient { .. });
+    if state == State::Done || is_passing && held.labels.say(&worker.settings.labels, state) {
         return Err(error);
     }
     worker.emit(&WorkEvent::Failed { issue: Some(held.issue.number), reason: error.to_string() });

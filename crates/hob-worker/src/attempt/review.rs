@@ -69,7 +69,8 @@ async fn end_round(worker: &Worker, job: &Job<'_>, head: Sha, said: &str) -> Res
     let is_unchanged = record.review.from.as_ref() == Some(&head);
     // The same work fails in the same way.
     if is_unchanged && record.review.kinds().any(|kind| kind != RoundKind::Review) {
-        return Ok(AttemptEnd::Blocked(BlockReason::NoChanges { said: said.to_owned() }));
+        let wanted = events_in_words(&record.review.round);
+        return Ok(AttemptEnd::Blocked(BlockReason::RoundChangedNothing { wanted, said: said.to_owned() }));
     }
     let url = format!("{}/pull/{pull}", worker.repo_url());
     worker.emit(&WorkEvent::Published { issue: job.number(), pull, url, spend: record.spend });
@@ -87,10 +88,12 @@ fn answers(brief: &ReviewBrief, change: &ChangeText, commit: Option<&Sha>) -> Ve
         answers.push(EventAnswer { to, thread: None, text, resolves: false });
     }
     for (number, thread) in brief.threads.iter().enumerate() {
-        let said = change.answers.get(&(number + 1)).map_or(summary, String::as_str);
+        let own = change.answers.get(&(number + 1));
+        let said = own.map_or(summary, String::as_str);
         let to = ReviewEvent::Line(thread.newest);
         let text = answer_body(&to, said, commit);
-        let resolves = commit.is_some() && !is_declined(said);
+        // Of a thread that the agent does not name nobody knows whether it was followed.
+        let resolves = commit.is_some() && own.is_some_and(|said| !is_declined(said));
         answers.push(EventAnswer { to, thread: Some(thread.first), text, resolves });
     }
     answers

@@ -75,6 +75,11 @@ async fn act(
         },
         Action::ReturnToReview(pull) => Box::pin(return_to_review(worker, observed, pull, base)).await,
         Action::MarkReady(pull) => Box::pin(mark_ready(worker, observed, pull, base)).await,
+        Action::NoteRedBase(names) => {
+            let held = acquire(worker, observed, base, Transition::NoteRedBase(names)).await?;
+            show_and_release(worker, &held, "its checks fail on the base, too").await?;
+            Ok(Reconciled::UpToDate)
+        }
         Action::AskAboutRejection(pull) => Box::pin(ask_about_rejection(worker, observed, pull, base)).await,
         Action::Finish(ending) => Box::pin(finish(worker, observed, ending, base)).await,
         Action::RepairLabels(changes) => Box::pin(repair_labels(worker, observed, &changes, base)).await,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::checks::failed_job;
+use super::{checks::failed_job, merges_when_green};
 use crate::harness::{Gate, World, repo_on_forge};
 
 /// The first run writes the work; those of the round resolve the conflict and do what was asked, after the gate.
@@ -67,5 +67,5 @@ async fn all_at_once_ends_well_although_the_program_is_killed_twice() {
     let review = world.record(issue).await.unwrap().review;
     assert_eq!((review.rounds, review.ci_rounds, review.base_rounds, review.is_under_way()), (1, 1, 1, false));
     assert_eq!(world.run().await.worked, 0, "{:?}", world.failures());
-    world.finish().await;
+    merges_when_green(world, issue, pull, "test").await;
 }

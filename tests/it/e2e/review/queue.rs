@@ -5,6 +5,7 @@ use hob_domain::State;
 use http::Method;
 use serde_json::json;
 
+use super::merges_when_green;
 use crate::harness::{World, repo_on_forge};
 
 #[tokio::test]
@@ -31,7 +32,7 @@ async fn a_branch_that_must_be_up_to_date_gets_its_base_without_an_agent() {
     let record = world.record(issue).await.unwrap();
     assert_eq!((record.review.base_rounds, record.state), (1, State::InReview));
     assert_eq!(world.run().await.worked, 0, "{:?}", world.failures());
-    world.finish().await;
+    merges_when_green(world, issue, pull, "test").await;
 }
 
 #[tokio::test]
