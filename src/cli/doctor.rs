@@ -64,7 +64,7 @@ async fn examine(worker: &Worker, runs_in: RunsIn, args: DoctorArgs) -> Result<V
     }
     let base = worker.forge().repository().base_branch().await?;
     findings.extend(prove_rights(worker, &base).await);
-    findings.push(starts_workflows(worker, runs_in).await?);
+    findings.push(starts_workflows(worker, &base, runs_in).await?);
     if args.ask_model {
         findings.push(preflight::ask_model(worker, &base).await?);
     }

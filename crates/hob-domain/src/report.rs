@@ -369,6 +369,38 @@ mod tests {
         ");
     }
 
+    #[test]
+    fn rounds_in_review_are_told_and_what_no_round_is_for() {
+        let said = vec![crate::ReviewEvent::Review(1), crate::ReviewEvent::Line(2), crate::ReviewEvent::Line(3)];
+        let with = |state, review, house| Record {
+            pull_request: Some(PullNumber(9)),
+            checks: Some(CheckTally { passed: 2, run: 2 }),
+            review,
+            house,
+            ..record(state)
+        };
+        let round = ReviewLog { rounds: 1, round: said.clone(), ..ReviewLog::default() };
+        let mut draft = HouseLog::default();
+        draft.opened_draft(PullNumber(9));
+        let red_on_base = vec!["lint <b>".to_owned(), "e2e".to_owned()];
+        let handled = ReviewLog { rounds: 2, ci_rounds: 1, handled: said, red_on_base, ..ReviewLog::default() };
+        let under_way = status_body(&with(State::InProgress, round, HouseLog::default()), &rules());
+        let over = status_body(&with(State::InReview, handled, draft), &rules());
+        insta::assert_snapshot!(format!("{under_way}\n{over}"), @"
+        <!-- hob:status -->
+        **In progress**: an agent works on what came back on #9: changes requested, 2 comments on lines.
+
+        2 of 2 checks pass
+
+        <!-- hob:status -->
+        **In review**: #9 is open. Review it, merge it, or close it.
+
+        On the base branch, too, the checks `lint <b>`, `e2e` fail: no work begins for that, and the pull request stays a draft meanwhile.
+
+        2 of 2 checks pass · handled in review: changes requested, 2 comments on lines (2 rounds for reviews, 1 round for failed checks)
+        ");
+    }
+
     /// The status comment of an issue in each state, and in each condition that changes what it says.
     #[test]
     fn the_status_comment_says_where_the_issue_stands() {
@@ -384,21 +416,6 @@ mod tests {
         let refusal = Refusal { event: None, actor: None, reason: "`otto` has triage permission".to_owned(), at };
         let failure = Some("the model <b>failed</b>".to_owned());
         let pause = Pause { by: "ann".into(), since: at, reason: "after the release".to_owned() };
-        let said = vec![crate::ReviewEvent::Review(1), crate::ReviewEvent::Line(2), crate::ReviewEvent::Line(3)];
-        let round = || ReviewLog { rounds: 1, round: said.clone(), ..ReviewLog::default() };
-        let red_on_base = vec!["lint <b>".to_owned(), "e2e".to_owned()];
-        let handled = || ReviewLog {
-            rounds: 2,
-            ci_rounds: 1,
-            handled: said.clone(),
-            red_on_base: red_on_base.clone(),
-            ..ReviewLog::default()
-        };
-        let draft = || {
-            let mut house = HouseLog::default();
-            house.opened_draft(PullNumber(9));
-            house
-        };
         let mut planning = record(State::InProgress);
         planning.plan.under_way = true;
         let rows = [
@@ -410,8 +427,6 @@ mod tests {
             ("in progress", record(State::InProgress)),
             ("planning", planning),
             ("in review", worked(State::InReview)),
-            ("in a round", Record { review: round(), ..worked(State::InProgress) }),
-            ("in review after rounds", Record { review: handled(), house: draft(), ..worked(State::InReview) }),
             ("blocked without a reason", record(State::Blocked)),
             ("done", worked(State::Done)),
             ("done without a pull request", record(State::Done)),
@@ -453,32 +468,6 @@ mod tests {
         **In review**: #9 is open. Review it, merge it, or close it.
 
         2 of 2 checks pass
-
-        <details><summary>Cost and history</summary>
-
-        attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s · `hob history 7` prints each step
-
-        </details>
-
-        == in a round
-        <!-- hob:status -->
-        **In progress**: an agent works on what came back on #9: changes requested, 2 comments on lines.
-
-        2 of 2 checks pass
-
-        <details><summary>Cost and history</summary>
-
-        attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s · `hob history 7` prints each step
-
-        </details>
-
-        == in review after rounds
-        <!-- hob:status -->
-        **In review**: #9 is open. Review it, merge it, or close it.
-
-        On the base branch, too, the checks `lint <b>`, `e2e` fail: no work begins for that, and the pull request stays a draft meanwhile.
-
-        2 of 2 checks pass · handled in review: changes requested, 2 comments on lines (2 rounds for reviews, 1 round for failed checks)
 
         <details><summary>Cost and history</summary>
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Forge, ForgeError,
     TokenPermission::{ChecksRead, StatusesRead},
+    pages::{oldest, pages},
 };
 
 /// How a check of the forge stands.
@@ -135,21 +136,22 @@ pub struct HeadChecks<'a> {
 }
 
 impl HeadChecks<'_> {
-    /// The latest of each check run and commit status, the first 100 of each.
+    /// The latest of each check run and commit status.
     ///
     /// # Errors
     /// [`ForgeError`] of a read; [`ForgeError::Forbidden`] where the token may not see checks.
     pub async fn all(self) -> Result<Vec<HeadCheck>, ForgeError> {
         let path = |what: &str| self.forge.path(&format!("/commits/{}/{what}?per_page=100", self.sha));
         let purpose = ChecksRead.to("read the checks of a commit");
-        let runs: CheckRunsWire = self.forge.get(&path("check-runs"), purpose).await?;
+        let advice = "fewer checks on one commit";
+        let runs: Vec<CheckRunsWire> = pages(self.forge.connection(), &path("check-runs"), purpose, advice).await?;
         let purpose = StatusesRead.to("read the statuses of a commit");
         // The list has the newest first. The combined status would say which counts, and the repository's data with it, which
         // changes whatever happens.
-        let mut statuses: Vec<StatusWire> = self.forge.get(&path("statuses"), purpose).await?;
+        let mut statuses: Vec<StatusWire> = oldest(self.forge.connection(), &path("statuses"), purpose).await?.entries;
         let mut contexts = BTreeSet::new();
         statuses.retain(|status| contexts.insert(status.context.clone()));
-        let runs = runs.check_runs.into_iter().map(HeadCheck::from);
+        let runs = runs.into_iter().flat_map(|page| page.check_runs).map(HeadCheck::from);
         Ok(runs.chain(statuses.into_iter().map(HeadCheck::from)).collect())
     }
 

@@ -34,7 +34,7 @@ const FIELDS: &str = "fragment facts on PullRequest { number state url updatedAt
     comments(last: 100) { pageInfo { hasPreviousPage } nodes { fullDatabaseId createdAt updatedAt body author { login __typename } } } \
     timelineItems(last: 1, itemTypes: [REMOVED_FROM_MERGE_QUEUE_EVENT]) { nodes { \
         ... on RemovedFromMergeQueueEvent { createdAt reason } } } \
-    statusCheckRollup { contexts(first: 100) { nodes { __typename ... on CheckRun { name status conclusion } \
+    statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes { __typename ... on CheckRun { name status conclusion } \
         ... on StatusContext { context state } } } } }";
 
 /// An open pull request and what stands on it.
@@ -48,8 +48,8 @@ pub struct OpenPull {
     pub said: Vec<(Option<Actor>, Said)>,
     /// The comments in its conversation.
     pub comments: Vec<Comment>,
-    /// The latest of each check on its head, by name.
-    pub checks: Vec<(String, ForgeCheckState)>,
+    /// The latest of each check on its head, by name; none: there are more than the query tells.
+    pub checks: Option<Vec<(String, ForgeCheckState)>>,
     /// When it last left the merge queue for a reason that work on it can mend, and that reason.
     pub ejected: Option<(Timestamp, String)>,
     /// Whether all that people said is here.
@@ -89,6 +89,8 @@ struct List<T> {
 struct PageWire {
     #[serde(default)]
     has_previous_page: bool,
+    #[serde(default)]
+    has_next_page: bool,
 }
 
 #[derive(Deserialize)]
@@ -177,7 +179,7 @@ impl TryFrom<String> for Id {
 
 impl<T> List<T> {
     fn has_all(&self) -> bool {
-        !self.page_info.has_previous_page
+        !self.page_info.has_previous_page && !self.page_info.has_next_page
     }
 }
 
@@ -227,7 +229,13 @@ impl PullWire {
             && self.review_threads.nodes.iter().all(threads_are_whole);
         let said = self.said(own);
         let comments = self.comments.nodes.drain(..).flatten().map(Comment::from).collect();
-        let contexts = self.status_check_rollup.map(|rollup| rollup.contexts.nodes).unwrap_or_default();
+        let checks = match self.status_check_rollup.map(|rollup| rollup.contexts) {
+            Some(contexts) if !contexts.has_all() => None,
+            contexts => {
+                let nodes = contexts.map(|contexts| contexts.nodes).unwrap_or_default();
+                Some(nodes.into_iter().flatten().filter_map(ContextWire::into_check).collect())
+            }
+        };
         let removals = self.timeline_items.map(|items| items.nodes).unwrap_or_default();
         let removal = removals.into_iter().flatten().next();
         let merge = match (self.mergeable.as_str(), self.merge_state_status.as_str()) {
@@ -255,7 +263,7 @@ impl PullWire {
             updated_at: self.updated_at,
             said,
             comments,
-            checks: contexts.into_iter().flatten().filter_map(ContextWire::into_check).collect(),
+            checks,
             ejected: removal.and_then(|removal| Some((removal.created_at, removal.reason?))).filter(is_mendable),
             is_whole,
         }
@@ -380,7 +388,7 @@ mod tests {
         assert_eq!(open.comments.iter().map(|comment| comment.id.0).collect::<Vec<_>>(), [8, 9]);
         use ForgeCheckState::{Failed, Pending};
         let checks = [("a", Failed), ("b", Pending), ("c", Pending)].map(|(name, state)| (name.to_owned(), state));
-        assert_eq!(open.checks, checks);
+        assert_eq!(open.checks.as_deref(), Some(checks.as_slice()));
         assert!(open.is_whole && open.pull.merge == MergeState::Fits && open.ejected.is_none());
     }
 
@@ -402,7 +410,7 @@ mod tests {
             (wire["mergeable"], wire["mergeStateStatus"], wire["state"]) =
                 (json!("MAYBE"), json!("NEW"), json!("OPEN"));
         });
-        assert_eq!((new.checks.len(), new.pull.merge), (2, MergeState::Unknown));
+        assert_eq!((new.checks.map_or(0, |checks| checks.len()), new.pull.merge), (2, MergeState::Unknown));
         assert!(!with(|wire| wire["reviewThreads"]["pageInfo"]["hasPreviousPage"] = json!(true)).is_whole);
         assert!(
             !with(|wire| {

@@ -84,8 +84,9 @@ pub(super) async fn pull_facts(
         },
     };
     let said = authorized(worker, all, &record.review).await?;
-    let checks = match found.as_ref().filter(|found| worker.found_pulls.is_new(found)) {
-        Some(found) => found.open.checks.clone(),
+    let fresh = found.as_ref().filter(|found| worker.found_pulls.is_new(found));
+    let checks = match fresh.and_then(|found| found.open.checks.clone()) {
+        Some(checks) => checks,
         None => named(head_checks(worker, &pull.head).await?),
     };
     let is_red = |state: ForgeCheckState| state == ForgeCheckState::Failed;

@@ -12,6 +12,11 @@ use crate::{
 /// The account of a job's own token in GitHub Actions.
 const JOBS_ACCOUNT: &str = "github-actions[bot]";
 
+/// Where a repository has its workflows.
+const WORKFLOWS: &str = ".github/workflows/";
+/// Workflows that are read at most.
+const WORKFLOWS_READ: usize = 50;
+
 /// Where this process runs, as far as tokens are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunsIn {
@@ -42,14 +47,46 @@ pub async fn prove_rights(worker: &Worker, base: &BaseBranch) -> Vec<Finding> {
     .collect()
 }
 
-/// Whether the checks of the repository's own workflows start on the pull requests that Hob opens.
+/// Whether the checks of the repository's own workflows start on the pull requests that Hob opens. `base` is where its workflows
+/// are read.
 ///
 /// # Errors
-/// [`ForgeError`] of asking whose token it is.
-pub async fn starts_workflows(worker: &Worker, runs_in: RunsIn) -> Result<Finding, ForgeError> {
+/// [`ForgeError`] of asking whose token it is, and of reading the workflows.
+pub async fn starts_workflows(worker: &Worker, base: &BaseBranch, runs_in: RunsIn) -> Result<Finding, ForgeError> {
     let login = worker.forge().connection().login().await?;
-    let (health, says) = told(login.as_ref().map(|login| login.as_str()), runs_in);
+    let (health, says) = match told(login.as_ref().map(|login| login.as_str()), runs_in) {
+        (Health::Ok, _) if !checks_pulls(worker, base).await? => (
+            Health::Note,
+            "the repository has no workflow of GitHub Actions with `on: pull_request`: unless another program checks pull \
+             requests, Hob's own checks are the only ones",
+        ),
+        told => told,
+    };
     Ok(Finding { health, about: "workflows", says: says.to_owned() })
+}
+
+/// Whether a workflow of the base branch starts for pull requests.
+async fn checks_pulls(worker: &Worker, base: &BaseBranch) -> Result<bool, ForgeError> {
+    let repository = worker.forge().repository();
+    let is_workflow = |path: &&String| {
+        path.strip_prefix(WORKFLOWS).is_some_and(|name| name.ends_with(".yml") || name.ends_with(".yaml"))
+    };
+    let paths = repository.file_paths(&base.tree).await?;
+    for path in paths.iter().filter(is_workflow).take(WORKFLOWS_READ) {
+        match repository.file(path, &base.sha).await {
+            Ok(text) if text.as_deref().is_some_and(names_pull_requests) => return Ok(true),
+            Ok(_) | Err(ForgeError::Unreadable { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a workflow names one of the events of a pull request, outside comments.
+fn names_pull_requests(workflow: &str) -> bool {
+    let code = workflow.lines().map(|line| line.split_once('#').map_or(line, |(code, _)| code));
+    code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'))
+        .any(|word| matches!(word, "pull_request" | "pull_request_target"))
 }
 
 /// <https://docs.github.com/actions/concepts/security/github_token>
@@ -74,6 +111,20 @@ fn told(login: Option<&str>, runs_in: RunsIn) -> (Health, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_workflow_for_pull_requests_is_told_by_its_event() {
+        for (text, wanted) in [
+            ("on: pull_request", true),
+            ("on: [push, pull_request]", true),
+            ("on:\n  pull_request:\n    branches: [main]", true),
+            ("on:\n  push:  # not pull_request", false),
+            ("on: push\nname: pull_requests", false),
+            ("", false),
+        ] {
+            assert_eq!(names_pull_requests(text), wanted, "{text}");
+        }
+    }
 
     #[test]
     fn only_the_token_of_a_job_starts_no_workflows() {

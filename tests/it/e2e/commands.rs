@@ -140,7 +140,11 @@ async fn the_doctor_finds_what_is_missing_and_writes_nothing_that_stays() {
 
 #[tokio::test]
 async fn the_doctor_proves_each_permission_by_a_try_that_leaves_nothing() {
-    let world = World::fixing().start().await;
+    let bare = World::fixing().start().await;
+    let told = bare.hob(&["doctor"]).await;
+    assert!(told.code == 0 && told.stdout.contains("note workflows    the repository has no workflow"), "{told:?}");
+    bare.finish().await;
+    let world = World::fixing().file(".github/workflows/ci.yml", "on: [push, pull_request]\njobs: {}\n").start().await;
     let well = world.hob(&["doctor"]).await;
     for says in [
         "ok   ledger       refs below `refs/hob/` can be created",

@@ -69,6 +69,24 @@ async fn of_another_check_the_agent_gets_its_annotations() {
     world.finish().await;
 }
 
+/// The forge tells of a hundred checks at a time.
+#[tokio::test]
+async fn a_failed_check_among_two_hundred_is_seen() {
+    let world = World::with_agent(MENDS).check("test -f done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    let head = world.head(pull).await;
+    for number in 0..205 {
+        let conclusion = if number == 102 { "failure" } else { "success" };
+        let ended =
+            json!({"head_sha": head, "name": format!("job {number}"), "status": "completed", "conclusion": conclusion});
+        world.call("robo[bot]", Method::POST, "/check-runs", ended).await;
+    }
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    assert!(world.briefs(issue)[1].contains("failed check `job 102`"));
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn without_the_log_a_failed_job_still_begins_a_round() {
     let world = World::with_agent(MENDS).check("test -f done.txt").start().await;
