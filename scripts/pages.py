@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Takes pictures of what people read on the forge: issues in each state, a pull request after a round, the dashboard.
+
+    cargo build && python3 scripts/pages.py target/debug/hob target/pages
+
+It starts the embedded forge and real `hob run --once` processes with an agent that is a shell script, on loopback, and has
+Chromium draw the forge's pages at the width of a phone. It needs `chromium`. Nothing outside the folder and a temporary one is
+written, and only processes that were started here are ended. Look at the pictures: no program can tell whether they read well.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+from embedded_forge import Forge
+
+# CSS pixels: an ordinary phone.
+WIDTH = 390
+# What an agent does, by the words of its brief.
+AGENT = r"""
+brief=$(cat)
+says() { printf '%s\n' "$1"; }
+case "$brief" in
+*'Louder, please'*)
+  printf 'ONE\nTWO\nthree\n' > done.txt
+  says '{"outcome":"done","summary":"Shouted where it was asked.\n\nT1: In capitals now.\nT2: This one, too.\nT3: No: three is a name."}' ;;
+*'Which zone'*)
+  says '{"outcome":"question","question":"Should the times be in UTC, or in the zone of whoever reads them?"}' ;;
+*'Long work'*)
+  says '{"checklist":[{"step":"Read the parser","state":"done"},{"step":"Add a test for empty files","state":"doing"},{"step":"Mend the parser","state":"todo"},{"step":"Run the checks","state":"todo"}]}'
+  touch "$GATE.reached"
+  while [ ! -e "$GATE" ]; do sleep 0.05; done
+  printf 'long\n' > long.txt
+  says '{"outcome":"done","summary":"Mended it."}' ;;
+*)
+  if [ "$HOB_PURPOSE" = plan ]; then
+    says '{"outcome":"done","summary":"Accept files that are empty.\n\nSteps:\n- Return an empty document\n- Add a test\n\nFiles:\n- src/parse.rs\n- tests/\n\nQuestions:\n- Is a file of blanks empty, too?"}'
+  else
+    printf 'one\ntwo\nthree\n' > done.txt
+    says '{"outcome":"done","title":"Write the three lines","summary":"Wrote `done.txt`, which the page reads."}'
+  fi ;;
+esac
+"""
+SETTINGS = """
+[agent]
+default = "scripted"
+[agents.scripted]
+backend = "command"
+command = ["sh", "{agent}"]
+env = ["GATE"]
+[forge]
+write_interval_ms = 0
+[status]
+live = "100ms"
+[review]
+settle = "0s"
+[dashboard]
+issue = "auto"
+[sandbox]
+tier = "none"
+"""
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("hob", nargs="?", default="target/debug/hob")
+    parser.add_argument("folder", nargs="?", default="target/pages", type=pathlib.Path)
+    parser.add_argument("--chromium", default="chromium")
+    return parser.parse_args()
+
+
+class Scene:
+    """A repository with people and a worker."""
+
+    def __init__(self, forge, hob, folder):
+        self.forge, self.folder, self.gate = forge, folder, folder / "gate"
+        self.path = forge.repository("site")
+        (folder / "agent.sh").write_text(AGENT)
+        (folder / "hob.toml").write_text(SETTINGS.format(agent=folder / "agent.sh"))
+        options = ["--config", str(folder / "hob.toml"), "--state-dir", str(folder / "state"), "--repo", "ann/site"]
+        self.line = [str(pathlib.Path(hob).resolve()), *options, "run", "--once"]
+        self.environment = forge.environment(folder) | {"GATE": str(self.gate)}
+
+    def ask(self, title, body, *labels):
+        issue = {"title": title, "body": body, "labels": ["code", *labels]}
+        return self.forge.call("POST", f"{self.path}/issues", issue)["number"]
+
+    def say(self, number, words):
+        self.forge.call("POST", f"{self.path}/issues/{number}/comments", {"body": words})
+
+    def start(self):
+        return subprocess.Popen(self.line, env=self.environment, stderr=subprocess.PIPE, text=True)
+
+    def run(self, times=1):
+        for _ in range(times):
+            ended = subprocess.run(self.line, env=self.environment, capture_output=True, text=True, timeout=120)
+            if ended.returncode:
+                sys.exit(f"hob ended with {ended.returncode}:\n{ended.stdout}{ended.stderr}")
+
+    def review(self, pull):
+        head = self.forge.call("GET", f"{self.path}/pulls/{pull}")["head"]["sha"]
+        base = self.forge.call("GET", f"{self.path}/git/ref/heads/main")["object"]["sha"]
+        for sha in (head, base):
+            red = {"state": "failure", "context": "lint", "description": "E501"}
+            self.forge.call("POST", f"{self.path}/statuses/{sha}", red)
+        words = ["Louder, please.", "This one as well.", "And this."]
+        comments = [{"path": "done.txt", "line": line + 1, "side": "RIGHT", "body": text} for line, text in enumerate(words)]
+        review = {"event": "REQUEST_CHANGES", "body": "Nearly there.", "comments": comments}
+        self.forge.call("POST", f"{self.path}/pulls/{pull}/reviews", review)
+
+
+def play(scene, shoot):
+    """The lives of a few issues, each with a picture where people would look."""
+    planned = scene.ask("Accept empty files", "The parser refuses them.", "plan")
+    scene.run()
+    shoot("plan", f"issues/{planned}")
+
+    reviewed = scene.ask("Write three lines", "Into `done.txt`.")
+    asked = scene.ask("Show when it was built", "Which zone is up to you.")
+    scene.run(2)
+    shoot("blocked", f"issues/{asked}")
+    pull = scene.forge.call("GET", f"{scene.path}/pulls")[0]["number"]
+    scene.review(pull)
+    time.sleep(1.1)
+    scene.run(2)
+    shoot("in-review", f"issues/{reviewed}")
+    shoot("pull-request", f"pull/{pull}")
+    for words in ("/hob help", "/hob cancl", "/hob explain"):
+        scene.say(reviewed, words)
+    scene.run()
+    shoot("commands", f"issues/{reviewed}")
+
+    working = scene.ask("Long work", "Long work, with a checklist.")
+    child = scene.start()
+    wait(lambda: (scene.folder / "gate.reached").exists())
+    status = f"{scene.path}/issues/{working}/comments"
+    wait(lambda: any("Add a test for empty files" in one["body"] for one in scene.forge.call("GET", status)))
+    shoot("in-progress", f"issues/{working}")
+    scene.gate.touch()
+    child.communicate(timeout=120)
+    board = next(one["number"] for one in scene.forge.call("GET", f"{scene.path}/issues") if "Hob" in one["title"])
+    time.sleep(61)
+    scene.run()
+    shoot("dashboard", f"issues/{board}")
+
+
+def wait(done):
+    for _ in range(600):
+        if done():
+            return
+        time.sleep(0.1)
+    sys.exit("what the picture is to show did not come within a minute")
+
+
+def main():
+    given = arguments()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        forge = Forge(str(pathlib.Path(given.hob).resolve()), folder)
+
+        def shoot(name, page):
+            picture = given.folder / f"{name}.png"
+            flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking"]
+            flags += ["--no-first-run", f"--user-data-dir={folder / 'browser'}", f"--window-size={WIDTH},2400"]
+            line = [given.chromium, *flags, f"--screenshot={picture.resolve()}", f"{forge.server}/ann/site/{page}"]
+            subprocess.run(line, check=True, capture_output=True, timeout=60)
+            print(picture)
+
+        try:
+            play(Scene(forge, given.hob, folder), shoot)
+        finally:
+            forge.close()
+
+
+if __name__ == "__main__":
+    main()
