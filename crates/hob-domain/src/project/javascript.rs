@@ -31,7 +31,7 @@ const WHOLE: [&str; 4] = ["check", "verify", "validate", "ci"];
 const LINTS: [&[&str]; 3] = [
     &["format:check", "check:format", "fmt:check", "prettier:check"],
     &["lint", "lint:check", "eslint"],
-    &["typecheck", "type-check", "check-types", "tsc"],
+    &["typecheck", "type-check", "check-types", "check:types", "types", "tsc"],
 ];
 
 pub(super) fn javascript(files: &ProjectFiles) -> Option<Part> {

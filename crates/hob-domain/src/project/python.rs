@@ -50,6 +50,9 @@ pub(super) fn python(files: &ProjectFiles) -> Option<Part> {
     } else if files.has(".flake8") && is_needed(&told, "flake8") {
         part.checks.push(module("-m flake8"));
     }
+    if is_configured(files, "mypy", &["mypy.ini", ".mypy.ini"]) && is_needed(&told, "mypy") {
+        part.checks.push(module(if mypy_knows_its_files(files) { "-m mypy" } else { "-m mypy ." }));
+    }
     part.checks.extend(match tests_by {
         Tests::Pytest => Some(module("-m pytest")),
         Tests::Django => Some(module("manage.py test")),
@@ -87,6 +90,15 @@ fn is_needed(told: &str, package: &str) -> bool {
 fn is_configured(files: &ProjectFiles, tool: &str, own: &[&str]) -> bool {
     let section = format!("[tool.{tool}");
     files.has_any(own) || files.text("pyproject.toml").lines().any(|line| line.trim().starts_with(&section))
+}
+
+/// Whether the settings of mypy say what it looks at.
+fn mypy_knows_its_files(files: &ProjectFiles) -> bool {
+    let sections = ["mypy.ini", ".mypy.ini", "pyproject.toml"].map(|file| files.text(file));
+    let own = sections.iter().flat_map(|text| text.lines().skip_while(|line| !line.trim().ends_with("mypy]")).skip(1));
+    own.take_while(|line| !line.trim_start().starts_with('['))
+        .filter_map(|line| line.split_once('='))
+        .any(|(key, _)| matches!(key.trim(), "files" | "packages" | "modules"))
 }
 
 /// What runs the tests.
@@ -184,6 +196,20 @@ mod tests {
         };
         assert_eq!(ruff(""), ["ruff check ."]);
         assert_eq!(ruff("\"ruff>=0.5\""), ["uv run --no-sync python -m ruff check ."]);
+    }
+
+    #[test]
+    fn types_are_checked_where_the_program_for_it_is_installed_and_configured() {
+        let mypy = |settings: &str, packages: &str| {
+            let project = format!("[project]\ndependencies = [{packages}]\n{settings}");
+            of(&[("pyproject.toml", &project), ("uv.lock", "")]).checks
+        };
+        let run = "uv run --no-sync python -m mypy";
+        assert_eq!(mypy("[tool.mypy]\nstrict = true\n", "\"mypy\""), [format!("{run} .")]);
+        assert_eq!(mypy("[tool.mypy]\nfiles = [\"src\"]\n[tool.x]\n", "\"mypy\""), [run]);
+        assert_eq!(mypy("[tool.mypy]\n[tool.x]\nfiles = 1\n", "\"mypy\""), [format!("{run} .")]);
+        assert_eq!(mypy("[tool.mypy]\n", ""), Vec::<String>::new());
+        assert_eq!(mypy("", "\"mypy\""), Vec::<String>::new());
     }
 
     #[test]
