@@ -44,6 +44,8 @@ pub(super) enum Scenario {
     CommandedAtWork,
     /// The issue is paused before the first claim, and resumed.
     Paused,
+    /// The pull request gets labels and a reviewer, and is a draft until its checks are green.
+    House,
     /// With the answer comes a commit on the base that conflicts with the work so far.
     BaseMoved,
 }
@@ -69,6 +71,12 @@ impl Scenario {
             | Self::Commanded
             | Self::CommandedAtWork
             | Self::Paused => World::with_agent(&format!("echo done > done.txt; {DONE}")).check("test -f done.txt"),
+            Self::House => World::with_agent(&format!("echo done > done.txt; {DONE}"))
+                .check("test -f done.txt")
+                .set("publish.draft", "until-green")
+                .set("publish.labels", "by-hob")
+                .set("publish.reviewers", "wil")
+                .set("publish.sign_off", "true"),
             Self::AskedAgain => {
                 World::with_agent(&format!("echo done $n > done.txt; {DONE}")).check("test -f done.txt")
             }
@@ -145,6 +153,7 @@ impl Scenario {
             | Self::Commanded
             | Self::CommandedAtWork
             | Self::Paused
+            | Self::House
             | Self::BaseMoved => &[],
         }
     }
@@ -163,6 +172,7 @@ impl Scenario {
             | Self::Reviewed
             | Self::Mixed
             | Self::Commanded
+            | Self::House
             | Self::BaseMoved => 2,
             Self::AskedAgain | Self::Paused => 3,
         }
@@ -180,6 +190,7 @@ impl Scenario {
             | Self::Retried
             | Self::CommandedAtWork
             | Self::Paused
+            | Self::House
             | Self::Stopped => 0,
             // Their first turns are those of others.
             Self::Merged
@@ -206,6 +217,10 @@ impl Scenario {
             }
             (_, 0) => {
                 assert_eq!(world.asks("Make done.txt", "").await, 1);
+                if self == Self::House {
+                    let label = json!({"name": "by-hob", "color": "5319e7"});
+                    world.call("ann", Method::POST, "/labels", label).await;
+                }
                 let said: &[&str] = match self {
                     Self::CommandedAtWork => &["/hob budget 3", "/hob agent fixer", "/hob help"],
                     Self::Paused => &["/hob pause"],
@@ -270,6 +285,12 @@ impl Scenario {
                 world.pushes_onto("ann", "main", "half.txt", "theirs").await;
                 world.comments("ann", 1, "Deep green.").await;
             }
+            (Self::House, _) => {
+                let head = world.pull().await["head"]["sha"].as_str().unwrap().to_owned();
+                let green = json!({"state": "success", "context": "ci"});
+                world.call("wil", Method::POST, &format!("/statuses/{head}"), green).await;
+                world.forge.advance(world.settings.review.settle * 2);
+            }
             // Time passes until the next attempt.
             (Self::Retried, _) => world.forge.advance(world.settings.limits.retry_delay * 2),
             (Self::Stopped, _) => {}
@@ -305,6 +326,7 @@ impl Scenario {
             | Self::Commanded
             | Self::CommandedAtWork
             | Self::Paused
+            | Self::House
             | Self::BaseMoved
             | Self::AskedAgain => (State::InReview, vec!["code", "in-review"]),
             Self::Refused => (State::Ready, vec!["code"]),
@@ -347,6 +369,7 @@ impl Scenario {
             | Self::Commanded
             | Self::CommandedAtWork
             | Self::Paused
+            | Self::House
             | Self::BaseMoved => {
                 let pull = world.pull().await;
                 let open = if record.state == State::InReview { "open" } else { "closed" };
@@ -359,6 +382,9 @@ impl Scenario {
                 assert_eq!(changed, paths, "work that was pushed is kept");
                 self.each_command_counts_once(world, &record).await;
                 self.what_came_back_is_done(world, &record).await;
+                if self == Self::House {
+                    keeps_to_the_rules(world, &record).await;
+                }
             }
         }
     }
@@ -416,7 +442,18 @@ impl Scenario {
     }
 }
 
-/// The threads of a review, and the review, are answered once.
+/// The pull request has its label and its reviewer, is no draft any more, and each commit is signed off once.
+async fn keeps_to_the_rules(world: &World, record: &Record) {
+    let number = record.pull_request.unwrap().0;
+    assert_eq!(world.labels(number).await, ["by-hob"]);
+    assert_eq!(world.look(&format!("/pulls/{number}")).await["draft"], false);
+    let asked = world.look(&format!("/pulls/{number}/requested_reviewers")).await;
+    assert_eq!(asked["users"].as_array().unwrap().iter().map(|user| &user["login"]).collect::<Vec<_>>(), ["wil"]);
+    for commit in world.commits(number).await {
+        assert_eq!(commit.message.matches("Signed-off-by: ").count(), 1, "{}", commit.message);
+    }
+}
+
 /// Ann requests changes in two threads.
 async fn requests_changes(world: &World) {
     let pull = world.pull().await["number"].as_u64().unwrap();
@@ -433,6 +470,7 @@ async fn spoils_head_and_base(world: &World) {
     world.call("wil", Method::POST, &format!("/statuses/{head}"), red).await;
 }
 
+/// The threads of a review, and the review, are answered once.
 async fn each_thread_is_answered_once(world: &World, record: &Record) {
     let number = record.pull_request.unwrap().0;
     let remarks = world.look(&format!("/pulls/{number}/comments")).await;

@@ -47,6 +47,8 @@ pub(super) enum Deed {
     Review,
     /// A check of the forge fails on its pull request.
     Redden,
+    /// A comment in its pull request's conversation asks for more.
+    Ask,
 }
 
 /// One issue of a seed.
@@ -57,6 +59,8 @@ pub(super) struct Life {
     /// The pass in which the deed is done, and after how many requests of Hob's.
     pub(super) moment: (u64, usize),
     done: bool,
+    /// The head that a check failed on.
+    red: Option<String>,
 }
 
 impl Life {
@@ -71,7 +75,8 @@ impl Life {
             | Deed::Comment
             | Deed::MoveBase
             | Deed::Review
-            | Deed::Redden => false,
+            | Deed::Redden
+            | Deed::Ask => false,
         }
     }
 
@@ -92,6 +97,7 @@ impl Life {
             Deed::Review,
             Deed::Review,
             Deed::Redden,
+            Deed::Ask,
         ];
         let (kind, labels): (_, &[&str]) = match draw.below(5, &format!("kind of {n}")) {
             // A second one has nothing to do once the first is merged.
@@ -104,11 +110,11 @@ impl Life {
         std::fs::write(world.dir().join(format!("kind-{issue}")), format!("{kind}\n")).unwrap();
         let deed = match draw.one(&deeds, &format!("deed of {n}")) {
             // A recipe knows no other way than the one that was rejected.
-            Deed::Reject | Deed::Review | Deed::Redden if kind == "Recipe" => Deed::Nothing,
+            Deed::Reject | Deed::Review | Deed::Redden | Deed::Ask if kind == "Recipe" => Deed::Nothing,
             deed => deed,
         };
         let moment = (n + 2 * draw.below(2, &format!("pass of {n}")), draw.count(60, &format!("moment of {n}")));
-        Self { issue, deed, moment, done: false }
+        Self { issue, deed, moment, done: false, red: None }
     }
 
     /// What people do now. A pull request that is not there cannot be merged.
@@ -146,7 +152,12 @@ impl Life {
                     let status = json!({"state": "failure", "context": "lint", "description": "E501"});
                     let head = pull["head"]["sha"].as_str().unwrap();
                     drop(world.call("ann", Method::POST, &format!("/statuses/{head}"), status).await);
+                    self.red = Some(head.to_owned());
                 }
+                None => self.comes_later(),
+            },
+            Deed::Ask => match self.open_pulls(world).await.first() {
+                Some(pull) => world.comments("ann", *pull, "/hob please write it anew").await,
                 None => self.comes_later(),
             },
             Deed::MoveBase => world.pushes_onto("ann", "main", &format!("beside-{issue}.txt"), "moved\n").await,
@@ -202,7 +213,8 @@ impl Life {
             | Deed::Comment
             | Deed::MoveBase
             | Deed::Review
-            | Deed::Redden => &[State::InReview],
+            | Deed::Redden
+            | Deed::Ask => &[State::InReview],
             Deed::Merge | Deed::Close | Deed::LabelOff => &[State::Done],
             Deed::Cancel => &[State::InReview, State::Done],
         };
@@ -221,14 +233,26 @@ impl Life {
         world.pulls().await.iter().filter_map(own).collect()
     }
 
-    /// How many answers its review got in the thread and in the conversation, where there was one.
-    pub(super) async fn answers(&self, world: &World) -> Option<(usize, usize)> {
-        let pull = *self.open_pulls(world).await.first().filter(|_| self.deed == Deed::Review && self.done)?;
+    /// Whether the head on which a check failed is still that of its pull request.
+    pub(super) async fn is_red_still(&self, world: &World) -> bool {
+        let (Some(red), Some(pull)) = (&self.red, self.open_pulls(world).await.first().copied()) else { return false };
+        let pull = world.call("ann", Method::GET, &format!("/pulls/{pull}"), Value::Null).await;
+        pull["head"]["sha"].as_str() == Some(red)
+    }
+
+    /// How many answers its review or request should have and got, in the thread and in the conversation, where there was one.
+    pub(super) async fn answers(&self, world: &World) -> Option<((usize, usize), (usize, usize))> {
+        let wanted = match self.deed {
+            Deed::Review => (1, 1),
+            Deed::Ask => (0, 1),
+            _no_word => return None,
+        };
+        let pull = *self.open_pulls(world).await.first().filter(|_| self.done)?;
         let remarks = world.call("ann", Method::GET, &format!("/pulls/{pull}/comments"), Value::Null).await;
         let is_answer = |text: &str| text.starts_with("<!-- hob:answer ");
         let in_thread = remarks.as_array()?.iter().filter(|remark| remark["body"].as_str().is_some_and(is_answer));
         let said = world.said(pull).await;
-        Some((in_thread.count(), said.iter().filter(|said| is_answer(&said.text)).count()))
+        Some((wanted, (in_thread.count(), said.iter().filter(|said| is_answer(&said.text)).count())))
     }
 
     async fn is_open(&self, world: &World) -> bool {

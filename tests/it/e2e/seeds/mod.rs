@@ -187,8 +187,10 @@ impl Stage {
                 format!("it is {:?}", record.state)
             } else if record.state == State::InReview && (open.len(), its_pull) != (1, open.first().copied()) {
                 format!("its pull request is {its_pull:?}, and open are {open:?}")
-            } else if let Some(answers) = life.answers(&self.world).await.filter(|answers| *answers != (1, 1)) {
-                format!("its review got {answers:?} answers in the thread and in the conversation")
+            } else if let Some(answers) = life.answers(&self.world).await.filter(|(wanted, got)| wanted != got) {
+                format!("wanted and got are {answers:?} answers in the thread and in the conversation")
+            } else if life.is_red_still(&self.world).await {
+                "its head is the one on which a check failed".to_owned()
             } else if own != 1 {
                 format!("{own} comments: {said:#?}")
             } else if record.spend.input_tokens < paid {
