@@ -109,8 +109,10 @@ pub use plan_text::{CostLimit, PlanBrief};
 pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use poll::{error_pause, poll_pause, until_due};
 pub use profile::{
-    Case, Deliverable, ErrorPattern, Gate, InvalidProfileName, Matches, PROFILE_MAX, Parsed, PathGlobs, Problem,
-    Profile, ProfileLimits, ProfileName, ProfileQuestion, ProfileState, Severity, parse as parse_profile,
+    Bounds, Case, Catalog, CatalogEntry, Deliverable, ErrorPattern, Gate, InvalidProfileName, Matches, Narrowed,
+    PROFILE_MAX, Parsed, PathGlobs, Problem, Profile, ProfileFile, ProfileFiles, ProfileLimits, ProfileName,
+    ProfileOrigin, ProfileQuestion, ProfileSource, ProfileState, Severity, Standing, is_profile_file,
+    parse as parse_profile, ready_profiles,
 };
 pub use project::{ProjectFiles, Proposal, manifests, proposal, proposed_set_up};
 pub use pull_report::{MovedBase, PullReport, evidence_table, failed_checks, pull_body};

@@ -12,7 +12,6 @@ pub(super) fn own_tools(name: &str) -> Vec<String> {
         "write" => &["write"],
         "execute" | "shell" | "bash" | "powershell" if plain == name.trim() => &["shell"],
         "web" | "webfetch" | "fetch" => &["fetch"],
-        "agent" | "task" | "custom-agent" => &["hand_off"],
         "todo" | "todowrite" => &["plan"],
         _other => return vec![plain.to_owned()],
     };
