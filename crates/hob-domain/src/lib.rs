@@ -111,7 +111,7 @@ pub use poll::{error_pause, poll_pause, until_due};
 pub use profile::{
     Bounds, Case, Catalog, CatalogEntry, Deliverable, ErrorPattern, Gate, InvalidProfileName, Matches, Narrowed,
     PROFILE_MAX, Parsed, PathGlobs, Problem, Profile, ProfileFile, ProfileFiles, ProfileLimits, ProfileName,
-    ProfileOrigin, ProfileQuestion, ProfileSource, ProfileState, Severity, Standing, is_profile_file,
+    ProfileOrigin, ProfileQuestion, ProfileSource, ProfileState, Severity, Standing, allowed_model, is_profile_file,
     parse as parse_profile, ready_profiles,
 };
 pub use project::{ProjectFiles, Proposal, manifests, proposal, proposed_set_up};

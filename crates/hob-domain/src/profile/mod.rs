@@ -17,7 +17,7 @@ mod types;
 mod yaml;
 
 pub use catalog::{Catalog, CatalogEntry, ProfileOrigin, Standing};
-pub use narrow::{Bounds, Narrowed};
+pub use narrow::{Bounds, Narrowed, allowed_model};
 pub use parse::{PROFILE_MAX, Parsed, parse};
 pub use patterns::{ErrorPattern, PathGlobs};
 pub use problem::{Problem, Severity};

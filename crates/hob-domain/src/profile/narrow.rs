@@ -73,7 +73,7 @@ impl Bounds {
             is_known
         });
         let model = profile.model.as_ref().and_then(|name| {
-            let allowed = if source.is_repository() { self.allowed(name) } else { Some(name.clone()) };
+            let allowed = allowed_model(name, source, &self.models);
             if allowed.is_none() {
                 notes.push(format!("the model `{name}` is not in `profiles.models`"));
             }
@@ -90,17 +90,18 @@ impl Bounds {
             notes,
         }
     }
+}
 
-    /// The model of the list that is meant: its whole name, or the part after the provider where only one has it.
-    fn allowed(&self, wanted: &str) -> Option<String> {
-        if self.models.iter().any(|model| model == wanted) {
-            return Some(wanted.to_owned());
-        }
-        let is_it = |model: &&String| model.split_once('/').is_some_and(|(_, name)| name == wanted);
-        let mut found = self.models.iter().filter(is_it);
-        let first = found.next()?;
-        found.next().is_none().then(|| first.clone())
+/// The model that a profile from this place gets where it names one: the operator's own any; a repository's one of `models`,
+/// by its whole name, or by the part after the provider where only one has it.
+pub fn allowed_model(wanted: &str, source: ProfileSource, models: &[String]) -> Option<String> {
+    if !source.is_repository() || models.iter().any(|model| model == wanted) {
+        return Some(wanted.to_owned());
     }
+    let is_it = |model: &&String| model.split_once('/').is_some_and(|(_, name)| name == wanted);
+    let mut found = models.iter().filter(is_it);
+    let first = found.next()?;
+    found.next().is_none().then(|| first.clone())
 }
 
 impl ProfileLimits {

@@ -1,0 +1,202 @@
+//! `hob agents`: the agents that are set up, and the profiles with where each comes from and why one does not count.
+
+use std::path::PathBuf;
+
+use hob_agent::{AgentParts, Registry};
+use hob_config::{AdapterName, BackendKind, Settings, child_environment};
+use hob_domain::{Catalog, CatalogEntry, ProfileFiles, Sha, Standing, allowed_model, terminal};
+use hob_process::Program;
+use hob_worker::catalog;
+use hob_workspace::commit_profiles;
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::{
+    args::Shared,
+    json,
+    layout::{self, Table, shortened},
+    output,
+    remote::origin,
+    setup::Setup,
+};
+
+/// Characters of a description in the table.
+const SHOWN: usize = 160;
+
+/// One agent.
+#[derive(Serialize)]
+struct Agent {
+    name: String,
+    backend: BackendKind,
+    model: Option<String>,
+    is_default: bool,
+}
+
+/// The commit of the clone around the current folder whose profiles are shown.
+struct Clone {
+    objects: PathBuf,
+    commit: Sha,
+    /// What names it.
+    reference: String,
+}
+
+pub(super) async fn agents(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
+    let settings = &setup.settings;
+    let agents = agents_of(setup)?;
+    let clone = clone_here(setup, shared).await?;
+    let files = match &clone {
+        Some(clone) => commit_profiles(&clone.objects, &clone.commit, settings.profiles.max).await,
+        None => Ok(ProfileFiles::default()),
+    };
+    let catalog = catalog(files, &settings.profiles).await;
+    if shared.json {
+        let profiles: Vec<Value> = catalog.entries.iter().map(|entry| as_json(entry, settings)).collect();
+        return json::result(&json!({
+            "agents": agents,
+            "known": AdapterName::ALL.map(AdapterName::as_str),
+            "commit": clone.as_ref().map(|clone| clone.commit.as_str()),
+            "profiles": profiles,
+            "warnings": catalog.warnings,
+        }));
+    }
+    print_agents(&agents)?;
+    print_profiles(&catalog, settings)?;
+    let of_repository = match clone {
+        Some(Clone { commit, reference, .. }) => {
+            format!("The repository's profiles are those of `{reference}` in this clone, commit {}.", commit.short())
+        }
+        None => "The profiles of a repository are shown in a clone of it.".to_owned(),
+    };
+    output::line("")?;
+    Ok(layout::paragraph(&of_repository)?)
+}
+
+fn agents_of(setup: &Setup) -> anyhow::Result<Vec<Agent>> {
+    let settings = &setup.settings;
+    let registry = Registry::new(AgentParts::of(settings, &setup.state_dir, &setup.files))?;
+    let mut names = registry.names();
+    if !names.contains(&settings.agent.default) {
+        names.push(settings.agent.default.clone());
+    }
+    let agent = |name: String| {
+        // A default that there is not is `hob doctor`'s to tell.
+        let made_of = registry.settings(&name).ok()?;
+        let backend = made_of.backend;
+        let of_all = settings.model.default.clone().filter(|_| backend == BackendKind::Native);
+        let model = made_of.model.clone().or(of_all);
+        Some(Agent { is_default: name == settings.agent.default, name, backend, model })
+    };
+    Ok(names.into_iter().filter_map(agent).collect())
+}
+
+/// The base branch of the clone, as of its last fetch; none: this is no clone, or one of another repository than was named.
+async fn clone_here(setup: &Setup, shared: &Shared) -> anyhow::Result<Option<Clone>> {
+    if let Some(named) = setup.at_most_one(shared)?
+        && origin().await.is_none_or(|found| !found.repo.to_string().eq_ignore_ascii_case(&named.to_string()))
+    {
+        return Ok(None);
+    }
+    let Some(objects) = git(&["rev-parse", "--path-format=absolute", "--git-path", "objects"]).await else {
+        return Ok(None);
+    };
+    let base = &setup.settings.publish.base;
+    let of_settings = (!base.is_empty()).then(|| format!("origin/{base}"));
+    for reference in of_settings.into_iter().chain(["origin/HEAD", "HEAD"].map(str::to_owned)) {
+        let full = if reference == "HEAD" { reference.clone() } else { format!("refs/remotes/{reference}") };
+        if let Some(commit) = git(&["rev-parse", "--verify", "--quiet", &format!("{full}^{{commit}}")]).await {
+            return Ok(Some(Clone { objects: objects.into(), commit: commit.into(), reference }));
+        }
+    }
+    Ok(None)
+}
+
+/// What git says in the current folder; none: it fails.
+async fn git(args: &[&str]) -> Option<String> {
+    let finished = Program::of_hob("git", &child_environment()).args(args).run(&CancellationToken::new()).await.ok()?;
+    let text = finished.stdout.text().trim().to_owned();
+    (finished.exit.is_success() && !text.is_empty()).then_some(text)
+}
+
+fn as_json(entry: &CatalogEntry, settings: &Settings) -> Value {
+    let profile = entry.profile();
+    let (standing, hidden_by) = match &entry.standing {
+        Standing::InUse(_) => ("in-use", None),
+        Standing::Hidden { by, profile: _ } => ("hidden", Some(by.to_string())),
+        Standing::Unusable => ("unusable", None),
+    };
+    json!({
+        "name": profile.map(|profile| &profile.name),
+        "source": entry.origin.source,
+        "file": entry.origin.file,
+        "standing": standing,
+        "hidden_by": hidden_by,
+        "description": profile.map(|profile| &profile.description),
+        "deliverable": profile.map(|profile| profile.deliverable),
+        "model": profile.and_then(|profile| profile.model.as_ref()),
+        "model_allowed": is_model_allowed(entry, settings),
+        "problems": entry.problems,
+    })
+}
+
+/// Whether the profile gets the model that it names, if it names one.
+fn is_model_allowed(entry: &CatalogEntry, settings: &Settings) -> bool {
+    entry
+        .profile()
+        .and_then(|profile| profile.model.as_ref())
+        .is_none_or(|model| allowed_model(model, entry.origin.source, &settings.profiles.models).is_some())
+}
+
+fn print_agents(agents: &[Agent]) -> anyhow::Result<()> {
+    let mut table = Table::new(&["agent", "backend"], &["model", ""]);
+    for agent in agents {
+        let model = agent.model.clone().unwrap_or_else(|| "-".to_owned());
+        let note = if agent.is_default { "the default" } else { "" };
+        table.row(vec![agent.name.clone(), String::from(agent.backend), model, note.to_owned()]);
+    }
+    if agents.is_empty() {
+        layout::paragraph("No agent is set up: `hob doctor` says what is missing.")?;
+    } else {
+        table.print()?;
+    }
+    let known = AdapterName::ALL.map(AdapterName::as_str).join(", ");
+    output::line("")?;
+    Ok(layout::paragraph(&format!("Without settings there are also: {known}."))?)
+}
+
+fn print_profiles(catalog: &Catalog, settings: &Settings) -> anyhow::Result<()> {
+    let mut table = Table::new(&["profile", "brings"], &["model", "from", "about"]);
+    for entry in &catalog.entries {
+        let dash = || "-".to_owned();
+        let problems = || entry.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        let about = match &entry.standing {
+            Standing::InUse(profile) => shortened(&profile.description, SHOWN),
+            Standing::Hidden { by, profile: _ } => format!("hidden by {by}"),
+            Standing::Unusable => format!("cannot be used: {}", problems()),
+        };
+        let model = entry.profile().and_then(|profile| profile.model.clone());
+        let model = match model {
+            Some(model) if is_model_allowed(entry, settings) => model,
+            Some(model) => format!("{model} (not in profiles.models)"),
+            None => dash(),
+        };
+        let profile = entry.profile();
+        table.row(vec![
+            profile.map_or_else(dash, |profile| profile.name.to_string()),
+            profile.map_or_else(dash, |profile| profile.deliverable.to_string()),
+            model,
+            entry.origin.to_string(),
+            about,
+        ]);
+    }
+    output::line("")?;
+    table.print()?;
+    let of_usable = catalog.entries.iter().filter(|entry| entry.profile().is_some());
+    let of_files = of_usable.flat_map(|entry| entry.problems.iter().map(|one| format!("{}: {one}", entry.origin)));
+    let warnings: Vec<String> = catalog.warnings.iter().cloned().chain(of_files).collect();
+    if !warnings.is_empty() {
+        output::line("")?;
+    }
+    warnings.iter().try_for_each(|warning| layout::paragraph(&terminal(warning).replace('\n', " ")))?;
+    Ok(())
+}
