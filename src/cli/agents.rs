@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use hob_agent::{AgentParts, Registry};
 use hob_config::{AdapterName, BackendKind, Settings, child_environment};
-use hob_domain::{Catalog, CatalogEntry, ProfileFiles, Sha, Standing, allowed_model, terminal};
+use hob_domain::{
+    Catalog, CatalogEntry, Profile, ProfileFiles, ProfileSource, Severity, Sha, Standing, allowed_model, terminal,
+};
 use hob_process::Program;
 use hob_worker::catalog;
 use hob_workspace::commit_profiles;
@@ -164,39 +166,49 @@ fn print_agents(agents: &[Agent]) -> anyhow::Result<()> {
     Ok(layout::paragraph(&format!("Without settings there are also: {known}."))?)
 }
 
+/// A table of those that count, and below it why the others do not, and what is wrong.
 fn print_profiles(catalog: &Catalog, settings: &Settings) -> anyhow::Result<()> {
-    let mut table = Table::new(&["profile", "brings"], &["model", "from", "about"]);
+    let mut table = Table::new(&["profile", "brings", "from"], &["about"]);
+    let mut notes = catalog.warnings.clone();
     for entry in &catalog.entries {
-        let dash = || "-".to_owned();
-        let problems = || entry.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-        let about = match &entry.standing {
-            Standing::InUse(profile) => shortened(&profile.description, SHOWN),
-            Standing::Hidden { by, profile: _ } => format!("hidden by {by}"),
-            Standing::Unusable => format!("cannot be used: {}", problems()),
-        };
-        let model = entry.profile().and_then(|profile| profile.model.clone());
-        let model = match model {
-            Some(model) if is_model_allowed(entry, settings) => model,
-            Some(model) => format!("{model} (not in profiles.models)"),
-            None => dash(),
-        };
-        let profile = entry.profile();
-        table.row(vec![
-            profile.map_or_else(dash, |profile| profile.name.to_string()),
-            profile.map_or_else(dash, |profile| profile.deliverable.to_string()),
-            model,
-            entry.origin.to_string(),
-            about,
-        ]);
+        let (origin, problems) = (&entry.origin, entry.problems.iter());
+        match &entry.standing {
+            Standing::InUse(profile) => {
+                let (name, source) = (profile.name.to_string(), origin.source.to_string());
+                let about = shortened(&about(profile, entry, settings), SHOWN);
+                table.row(vec![name, profile.deliverable.to_string(), source, about]);
+                notes.extend(problems.map(|problem| format!("{origin}: {problem}")));
+            }
+            Standing::Hidden { profile, by } if origin.source == ProfileSource::Ready => {
+                notes.push(format!("Hob's own `{}` is hidden by {by}", profile.name));
+            }
+            Standing::Hidden { profile, by } => {
+                notes.push(format!("{origin}: `{}` is hidden by {by}", profile.name));
+            }
+            Standing::Unusable => {
+                let errors = problems.filter(|problem| problem.severity == Severity::Error);
+                let why: Vec<String> = errors.map(ToString::to_string).collect();
+                notes.push(format!("{origin} cannot be used: {}", why.join("; ")));
+            }
+        }
     }
     output::line("")?;
     table.print()?;
-    let of_usable = catalog.entries.iter().filter(|entry| entry.profile().is_some());
-    let of_files = of_usable.flat_map(|entry| entry.problems.iter().map(|one| format!("{}: {one}", entry.origin)));
-    let warnings: Vec<String> = catalog.warnings.iter().cloned().chain(of_files).collect();
-    if !warnings.is_empty() {
+    for note in &notes {
         output::line("")?;
+        layout::paragraph(&terminal(note).replace('\n', " "))?;
     }
-    warnings.iter().try_for_each(|warning| layout::paragraph(&terminal(warning).replace('\n', " ")))?;
     Ok(())
+}
+
+/// What a profile is for, after the model that it names.
+fn about(profile: &Profile, entry: &CatalogEntry, settings: &Settings) -> String {
+    let description = &profile.description;
+    match &profile.model {
+        Some(model) if is_model_allowed(entry, settings) => format!("model {model}. {description}"),
+        Some(model) => {
+            format!("model {model}, which is not in `profiles.models`: the agent's own works. {description}")
+        }
+        None => description.clone(),
+    }
 }

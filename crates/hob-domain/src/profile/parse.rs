@@ -7,7 +7,7 @@
 use crate::{
     Ask, Impact,
     profile::{
-        fields::{Problems, TEXT_MAX, Wrong, entries, named, one_of, text},
+        fields::{Problems, TEXT_MAX, entries, named, one_of, text},
         front_matter::{FIRST_LINE, parts, quoted},
         keys::{denied, each, globs, limits, matches, model, note_unknown, question, states, strict, tools},
         problem::{Problem, Severity},
@@ -153,14 +153,20 @@ impl<'a> Front<'a> {
         };
         let wrong = match text("name", node, DESCRIPTION_MAX).map(|name| name.parse::<ProfileName>()) {
             Ok(Ok(name)) => return Ok(name),
-            Ok(Err(error)) => Wrong::of(node, error.to_string()),
-            Err(wrong) => wrong,
+            Ok(Err(error)) => error.to_string(),
+            Err(_no_text) => "`name` is no text".to_owned(),
         };
-        let severity = if of_file.is_ok() { Severity::Warning } else { Severity::Error };
-        self.problems.keep::<()>(severity, Err(wrong));
-        let of_file = of_file.map_err(|error| Problem::of_file(format!("nor does the file's name do: {error}")))?;
-        self.about_all(format!("it is known by the name of its file, `{of_file}`"));
-        Ok(of_file)
+        match of_file {
+            Ok(of_file) => {
+                let text = format!("{wrong}; the name of its file counts, `{of_file}`");
+                self.problems.note(Severity::Warning, node.line, text);
+                Ok(of_file)
+            }
+            Err(error) => {
+                self.problems.note(Severity::Error, node.line, wrong);
+                Err(Problem::of_file(format!("nor does the file's name do: {error}")))
+            }
+        }
     }
 
     fn description(&mut self) -> String {
