@@ -134,6 +134,10 @@ pub(super) enum Command {
     /// Each permission is tried, by a write that has no effect or is taken back at once. Models are asked only with
     /// `--ask-model`.
     Doctor(DoctorArgs),
+    /// List the agents and profiles, where each profile comes from, and why one does not count.
+    ///
+    /// In a clone, the repository's profiles are those of its base branch as of the last fetch; the forge is not asked.
+    Agents,
     /// Print every setting with its effective value.
     Settings,
     /// Run the embedded forge by itself.
@@ -604,6 +608,14 @@ mod tests {
               --ask-model  Ask the agent's model one short question too. It costs a few tokens, and proves
                            key, name and address
           -h, --help       Print help (see more with '--help')
+
+        == agents
+        List the agents and profiles, where each profile comes from, and why one does not count
+
+        Usage: hob agents
+
+        Options:
+          -h, --help  Print help (see more with '--help')
 
         == settings
         Print every setting with its effective value

@@ -8,7 +8,7 @@ use hob_config::{SecretFiles, Standard};
 use crate::{
     cli::{
         actions::{self, Annotation, Level},
-        approve,
+        agents, approve,
         args::{Cli, Command, ForgeCommand, Shared, command},
         control, doctor,
         exit::{Exit, code_of, fatal},
@@ -130,6 +130,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Log(args) => log::log(setup, shared, args).await,
         Command::Replay(args) => replay::replay(setup, shared, args).await,
         Command::Doctor(args) => doctor::doctor(setup, shared, args).await,
+        Command::Agents => agents::agents(&setup, &shared).await,
         Command::Settings => settings::settings(&setup, &shared),
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
@@ -154,6 +155,7 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Show(_)
         | Command::Log(_)
         | Command::Doctor(_)
+        | Command::Agents
         | Command::Settings
         | Command::Forge(_) => false,
     }

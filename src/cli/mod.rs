@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is this module's business")]
 
 mod actions;
+mod agents;
 mod approve;
 mod args;
 mod ask;

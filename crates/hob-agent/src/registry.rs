@@ -146,7 +146,10 @@ impl Registry {
     }
 
     /// What the agent `name` is made from.
-    fn settings(&self, name: &str) -> Result<Cow<'_, AgentSettings>, AgentError> {
+    ///
+    /// # Errors
+    /// When there is none, with the names there are.
+    pub fn settings(&self, name: &str) -> Result<Cow<'_, AgentSettings>, AgentError> {
         let backend = name.parse().map(BackendKind::Adapter).unwrap_or_default();
         match self.parts.agents.get(name).or_else(|| self.ready.get(name)) {
             Some(settings) => Ok(Cow::Borrowed(settings)),

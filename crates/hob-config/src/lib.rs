@@ -7,6 +7,7 @@ mod duration;
 mod environment;
 mod load;
 mod models;
+mod profiles;
 mod renamed;
 mod repository;
 mod sandbox;
@@ -22,12 +23,13 @@ mod variable_names;
 mod webhook;
 mod workspace;
 
-pub use agents::{AgentSettings, Ask, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings};
+pub use agents::{AgentSettings, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings};
 pub use backends::{AdapterName, BackendKind, UnknownBackend};
 pub use draft::DraftRule;
 pub use duration::parse_duration;
 pub use environment::{ModelAccess, child_environment, model_access, named_environment, toolchain_folders};
 pub use models::{InvalidModelName, ModelName, ModelSettings, PriceSettings};
+pub use profiles::ProfileSettings;
 pub use renamed::Renamed;
 pub use repository::{REPOSITORY_SETTINGS_PATH, RepositorySettings, RepositorySettingsError};
 pub use sandbox::{NetworkSetting, SandboxSettings};
@@ -46,4 +48,4 @@ pub use variable_names::may_pass;
 pub use webhook::Webhook;
 pub use workspace::WorkspaceSettings;
 
-pub use hob_domain::Impact;
+pub use hob_domain::{Ask, Impact};

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentSettings, AppSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, Identity,
-    LeaseSettings, LedgerSettings, Limits, ModelSettings, NotifySettings, PollSettings, PublishSettings,
-    RecipeSettings, Renamed, ReviewSettings, SandboxSettings, SessionSettings, StatusSettings, ToolSettings,
-    TrustSettings, WorkspaceSettings,
+    LeaseSettings, LedgerSettings, Limits, ModelSettings, NotifySettings, PollSettings, ProfileSettings,
+    PublishSettings, RecipeSettings, Renamed, ReviewSettings, SandboxSettings, SessionSettings, StatusSettings,
+    ToolSettings, TrustSettings, WorkspaceSettings,
 };
 
 /// The defaults, as they are printed in the documentation.
@@ -61,6 +61,8 @@ pub struct Settings {
     pub notify: NotifySettings,
     /// How often the forge is asked.
     pub poll: PollSettings,
+    /// Where profiles are.
+    pub profiles: ProfileSettings,
     /// How work is shown.
     pub publish: PublishSettings,
     /// What happens on a pull request that is open.

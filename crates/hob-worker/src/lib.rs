@@ -14,6 +14,7 @@
 //! | `notify` | the one comment that brings a question to a person, and what is posted to the webhook |
 //! | `webhook` | the address that notifications are posted to |
 //! | `settlement` | the issue's share of the repository's day |
+//! | `profiles` | which profiles an attempt has |
 //! | `preflight` | what the worker needs, looked at before the first write |
 //! | `rights` | what the token may do, proved by trying |
 //! | `onboard` | what a repository lacks before its first issue, and the pull request that brings it |
@@ -39,6 +40,7 @@ mod notify;
 mod observe;
 pub mod onboard;
 pub mod preflight;
+mod profiles;
 mod pull_facts;
 mod races;
 mod receipts;
@@ -55,6 +57,7 @@ mod worker;
 pub use error::{OperatorError, WorkError};
 pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};
 pub use explain::Explained;
+pub use profiles::{base_catalog, catalog};
 pub use reconcile::{Approved, Requested, approve, kill_switch, pause, repository_record, resume, terminate, unblock};
 pub use rights::{RunsIn, prove_rights, starts_workflows};
 pub use sandbox::{sandbox, try_sandbox};

@@ -7,7 +7,7 @@ use std::{
 };
 
 use hob_config::WorkspaceSettings;
-use hob_domain::{IssueNumber, KnownSecrets, RepoName, Sha};
+use hob_domain::{IssueNumber, KnownSecrets, ProfileFiles, RepoName, Sha};
 use hob_process::Environment;
 
 use crate::{
@@ -20,6 +20,7 @@ use crate::{
     layout::{IssueFolder, blocking, make, mirror as mirror_folder, remove, write},
     messages,
     mirror::{self, MirrorLock},
+    profiles,
     transport::exchange,
     update::{self, BranchUpdate, Names, Updater, to_replay},
 };
@@ -161,7 +162,22 @@ impl Workspace {
         Ok(updated.update)
     }
 
-    /// Has the server send the files of `commits` that the mirror lacks.
+    /// The profiles of `base`, a commit that was fetched: at most `max` files of each place. Where the mirror lacks the
+    /// content of one, the server is asked for it.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Busy`] where the server has to be asked, or what the server, the git library and the disk say.
+    pub async fn profile_files(&self, remote: &Remote, base: &Sha, max: usize) -> Result<ProfileFiles, WorkspaceError> {
+        let objects = mirror_folder(&self.root, remote.repo()).join("objects");
+        let found = profiles::found(&objects, base, max).await?;
+        if found.incomplete.is_empty() {
+            return Ok(found.files);
+        }
+        self.complete(remote, &found.incomplete.iter().collect::<Vec<_>>()).await?;
+        Ok(profiles::found(&objects, base, max).await?.files)
+    }
+
+    /// Has the server send the files of `commits`, or of folders of theirs, that the mirror lacks.
     async fn complete(&self, remote: &Remote, commits: &[&Sha]) -> Result<(), WorkspaceError> {
         let _turn = self.turn(remote.repo()).await?;
         mirror::complete(&self.git, &mirror_folder(&self.root, remote.repo()), remote, commits).await

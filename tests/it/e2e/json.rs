@@ -173,6 +173,9 @@ async fn every_command_writes_what_the_document_describes() {
         assert_eq!(ended.code != 0, last == "error", "{command}: {ended:?}");
         events.extend(wrote);
     }
+    std::fs::write(folder.path().join("bad.md"), "---\nname: bad\n---\n").unwrap();
+    let profiles = format!("profiles.folder={}", folder.path().display());
+    events.extend(held.takes("agents", &world.hob(&["agents", "--json", "--set", &profiles]).await));
     world.asks("Fails", "").await;
     let what = What::Answer { status: 422, headers: Default::default(), message: "not today".to_owned() };
     let path = "/repos/*/*/issues/*/events".to_owned();

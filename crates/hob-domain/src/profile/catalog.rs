@@ -1,0 +1,216 @@
+//! All profiles of a repository: which counts for a name, where each comes from, and why another is hidden or cannot be
+//! used. A damaged file takes nothing from the others.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::profile::{
+    parse::parse,
+    problem::{Problem, Severity},
+    profile_name::ProfileName,
+    source::{ProfileFile, ProfileFiles, ProfileSource},
+    types::Profile,
+};
+
+/// Where a profile was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProfileOrigin {
+    /// The place.
+    pub source: ProfileSource,
+    /// The file's name there.
+    pub file: String,
+}
+
+impl std::fmt::Display for ProfileOrigin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.source {
+            ProfileSource::Ready => f.write_str("Hob"),
+            ProfileSource::Settings => write!(f, "settings: {}", self.file),
+            ProfileSource::GithubAgents | ProfileSource::ClaudeAgents => write!(f, "{}/{}", self.source, self.file),
+        }
+    }
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Standing {
+    /// Its profile is the one of its name.
+    InUse(Box<Profile>),
+    /// Another profile has the name.
+    Hidden {
+        /// Its own profile.
+        profile: Box<Profile>,
+        /// Where the other comes from.
+        by: ProfileOrigin,
+    },
+    /// It is no profile; the entry's problems say why.
+    Unusable,
+}
+
+/// One file in the catalog.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CatalogEntry {
+    /// Where it comes from.
+    pub origin: ProfileOrigin,
+    /// What became of it.
+    pub standing: Standing,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+}
+
+impl CatalogEntry {
+    /// Its profile, whether it counts or not.
+    pub fn profile(&self) -> Option<&Profile> {
+        match &self.standing {
+            Standing::InUse(profile) | Standing::Hidden { profile, by: _ } => Some(profile),
+            Standing::Unusable => None,
+        }
+    }
+}
+
+/// All profiles of a repository.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Catalog {
+    /// Every file that was looked at, by place and name.
+    pub entries: Vec<CatalogEntry>,
+    /// What is wrong with none of them alone.
+    pub warnings: Vec<String>,
+    in_use: BTreeMap<ProfileName, usize>,
+}
+
+impl Catalog {
+    /// The catalog of these files, of which at most `max` that are not Hob's own are read.
+    pub fn of(places: impl IntoIterator<Item = ProfileFiles>, max: usize) -> Self {
+        let (mut files, mut left_out) = (Vec::new(), 0);
+        for place in places {
+            files.extend(place.files);
+            left_out += place.left_out;
+        }
+        files.sort_by(|one, two| (one.source, &one.name).cmp(&(two.source, &two.name)));
+        let (mut catalog, mut read) = (Self::default(), 0);
+        for file in files {
+            let is_ready = file.source == ProfileSource::Ready;
+            if !is_ready && read == max {
+                left_out += 1;
+                continue;
+            }
+            read += usize::from(!is_ready);
+            catalog.add(file);
+        }
+        if left_out > 0 {
+            let text = format!("{left_out} files of profiles are passed over: `profiles.max` is {max}");
+            catalog.warnings.push(text);
+        }
+        catalog
+    }
+
+    fn add(&mut self, file: ProfileFile) {
+        let origin = ProfileOrigin { source: file.source, file: file.name };
+        let (profile, problems) = match file.content {
+            Ok(bytes) => {
+                let parsed = parse(&origin.file, &bytes);
+                (parsed.profile, parsed.problems)
+            }
+            Err(why) => (None, vec![Problem::of_file(why)]),
+        };
+        let standing = match profile {
+            None => Standing::Unusable,
+            Some(profile) => match self.in_use.get(&profile.name).and_then(|at| self.entries.get(*at)) {
+                Some(first) => Standing::Hidden { profile: Box::new(profile), by: first.origin.clone() },
+                None => {
+                    self.in_use.insert(profile.name.clone(), self.entries.len());
+                    Standing::InUse(Box::new(profile))
+                }
+            },
+        };
+        self.entries.push(CatalogEntry { origin, standing, problems });
+    }
+
+    /// The profile of this name, and where it comes from.
+    pub fn get(&self, name: &ProfileName) -> Option<(&Profile, &ProfileOrigin)> {
+        let entry = self.entries.get(*self.in_use.get(name)?)?;
+        Some((entry.profile()?, &entry.origin))
+    }
+
+    /// The profiles that count, by name.
+    pub fn profiles(&self) -> impl Iterator<Item = &Profile> {
+        self.in_use.values().filter_map(|at| self.entries.get(*at)?.profile())
+    }
+
+    /// How many files cannot be used.
+    pub fn unusable(&self) -> usize {
+        let is_bad = |entry: &&CatalogEntry| entry.problems.iter().any(|problem| problem.severity == Severity::Error);
+        self.entries.iter().filter(is_bad).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::ready::ready_profiles;
+
+    fn file(source: ProfileSource, name: &str, text: &str) -> ProfileFile {
+        ProfileFile { source, name: name.to_owned(), content: Ok(text.as_bytes().to_vec()) }
+    }
+
+    fn place(files: Vec<ProfileFile>) -> ProfileFiles {
+        ProfileFiles { files, left_out: 0 }
+    }
+
+    fn named(name: &str, description: &str) -> String {
+        format!("---\nname: {name}\ndescription: {description}\n---\nDo it.")
+    }
+
+    #[test]
+    fn the_first_place_that_has_a_name_wins() {
+        use ProfileSource::{ClaudeAgents, GithubAgents, Settings};
+        let files = vec![
+            file(Settings, "a.md", &named("a", "settings")),
+            file(ClaudeAgents, "a.md", &named("a", "claude")),
+            file(GithubAgents, "b.md", &named("b", "github")),
+            file(GithubAgents, "c.agent.md", &named("b", "again")),
+            file(ClaudeAgents, "code.md", &named("code", "own")),
+        ];
+        let catalog = Catalog::of([place(files), ready_profiles()], 100);
+        let said = |name: &str| catalog.get(&name.parse().unwrap()).unwrap().0.description.as_str();
+        assert_eq!((said("a"), said("b"), said("code")), ("claude", "github", "own"));
+        let hidden: Vec<String> = catalog
+            .entries
+            .iter()
+            .filter_map(|entry| match &entry.standing {
+                Standing::Hidden { by, .. } => Some(format!("{} by {by}", entry.origin)),
+                Standing::InUse(_) | Standing::Unusable => None,
+            })
+            .collect();
+        assert_eq!(
+            hidden,
+            [
+                ".github/agents/c.agent.md by .github/agents/b.md",
+                "settings: a.md by .claude/agents/a.md",
+                "Hob by .claude/agents/code.md",
+            ]
+        );
+        assert_eq!(catalog.profiles().count(), 9);
+    }
+
+    /// Row M5: what is damaged neither hides nor stops another.
+    #[test]
+    fn a_damaged_file_takes_nothing_from_the_others() {
+        let mut bad = file(ProfileSource::GithubAgents, "code.md", "---\nname: code\nhob: {limits: 3}\n---\nx");
+        let unread = ProfileFile { content: Err("it is a link".to_owned()), name: "l.md".to_owned(), ..bad.clone() };
+        bad.name = "bad.md".to_owned();
+        let catalog = Catalog::of([place(vec![bad, unread]), ready_profiles()], 100);
+        assert_eq!((catalog.unusable(), catalog.profiles().count()), (2, 7));
+        assert_eq!(catalog.get(&"code".parse().unwrap()).unwrap().1.source, ProfileSource::Ready);
+        assert_eq!(catalog.entries[1].problems[0].to_string(), "it is a link");
+    }
+
+    #[test]
+    fn ten_thousand_profiles_are_bounded() {
+        let many = (0..10_000).map(|n| file(ProfileSource::GithubAgents, &format!("p{n:05}.md"), &named("p", "x")));
+        let catalog = Catalog::of([place(many.collect()), ready_profiles()], 200);
+        assert_eq!((catalog.entries.len(), catalog.profiles().count()), (207, 8));
+        assert_eq!(catalog.warnings, ["9800 files of profiles are passed over: `profiles.max` is 200"]);
+    }
+}

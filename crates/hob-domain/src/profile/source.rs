@@ -1,0 +1,67 @@
+//! Where profiles come from, the first that counts first.
+
+use serde::Serialize;
+
+/// A place of profiles. Of several with one name that of the first place counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProfileSource {
+    /// `.github/agents` of the base branch.
+    GithubAgents,
+    /// `.claude/agents` of the base branch.
+    ClaudeAgents,
+    /// The folder that the settings name.
+    Settings,
+    /// Hob itself.
+    Ready,
+}
+
+impl ProfileSource {
+    /// The folders of a repository that hold profiles.
+    pub const IN_REPOSITORY: [(Self, &str); 2] =
+        [(Self::GithubAgents, ".github/agents"), (Self::ClaudeAgents, ".claude/agents")];
+
+    /// Whether whoever writes to the repository wrote it.
+    pub fn is_repository(self) -> bool {
+        match self {
+            Self::GithubAgents | Self::ClaudeAgents => true,
+            Self::Settings | Self::Ready => false,
+        }
+    }
+}
+
+impl std::fmt::Display for ProfileSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::GithubAgents => ".github/agents",
+            Self::ClaudeAgents => ".claude/agents",
+            Self::Settings => "settings",
+            Self::Ready => "Hob",
+        })
+    }
+}
+
+/// A file that is to be a profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfileFile {
+    /// The place.
+    pub source: ProfileSource,
+    /// The file's name there.
+    pub name: String,
+    /// What it holds, or why it was not read.
+    pub content: Result<Vec<u8>, String>,
+}
+
+/// The files of one place.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct ProfileFiles {
+    /// Those that were looked at, in the order of their names.
+    pub files: Vec<ProfileFile>,
+    /// How many more there are.
+    pub left_out: usize,
+}
+
+/// Whether a file of this name is to be a profile. A folder may explain itself in a `README.md`.
+pub fn is_profile_file(name: &str) -> bool {
+    name.ends_with(".md") && !name.eq_ignore_ascii_case("README.md") && !name.starts_with('.')
+}

@@ -1,0 +1,61 @@
+//! The profiles that an attempt has: of the base commit, of the operator's folder, and Hob's own. What cannot be read is a
+//! warning in the catalog: the work goes on with what is there.
+
+use std::path::Path;
+
+use hob_config::ProfileSettings;
+use hob_domain::{Catalog, ProfileFiles, Sha, ready_profiles};
+use hob_workspace::{Remote, WorkspaceError, folder_profiles};
+
+use crate::Worker;
+
+/// The catalog for an attempt from `base`, which was fetched. It asks the forge's API nothing; contents that the mirror
+/// lacks come from its git server.
+pub async fn base_catalog(worker: &Worker, remote: &Remote, base: &Sha) -> Catalog {
+    let settings = &worker.settings.profiles;
+    catalog(worker.workspace.profile_files(remote, base, settings.max).await, settings).await
+}
+
+/// The catalog of a repository's files, and those that every repository has.
+pub async fn catalog(of_repository: Result<ProfileFiles, WorkspaceError>, settings: &ProfileSettings) -> Catalog {
+    let of_settings = match settings.folder.as_str() {
+        "" => Ok(ProfileFiles::default()),
+        folder => folder_profiles(Path::new(folder), settings.max).await,
+    };
+    let mut warnings = Vec::new();
+    let mut readable = |found: Result<ProfileFiles, WorkspaceError>, whose: &str| {
+        let warn = |error| warnings.push(format!("the profiles of {whose} are not there: {error}"));
+        found.map_err(warn).unwrap_or_default()
+    };
+    let places =
+        [readable(of_repository, "the repository"), readable(of_settings, "`profiles.folder`"), ready_profiles()];
+    let mut catalog = Catalog::of(places, settings.max);
+    catalog.warnings.splice(0..0, warnings);
+    catalog
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Row M5: what cannot be read leaves the others.
+    #[tokio::test]
+    async fn a_folder_that_is_gone_is_a_warning() {
+        let settings = ProfileSettings { folder: "/no/such/folder".to_owned(), models: Vec::new(), max: 10 };
+        let gone = Err(WorkspaceError::InvalidSha("x".to_owned()));
+        let catalog = catalog(gone, &settings).await;
+        assert_eq!((catalog.profiles().count(), catalog.warnings.len()), (7, 2));
+        assert!(catalog.warnings[1].contains("`profiles.folder`"), "{:?}", catalog.warnings);
+    }
+
+    #[tokio::test]
+    async fn a_profile_of_the_settings_hides_a_ready_one() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("writer.md"), "---\nname: writer\ndescription: Ours\n---\nWrite.").unwrap();
+        let shown = folder.path().to_string_lossy().into_owned();
+        let settings = ProfileSettings { folder: shown, models: Vec::new(), max: 10 };
+        let catalog = catalog(Ok(ProfileFiles::default()), &settings).await;
+        assert_eq!(catalog.get(&"writer".parse().unwrap()).unwrap().0.description, "Ours");
+        assert!(catalog.warnings.is_empty(), "{:?}", catalog.warnings);
+    }
+}

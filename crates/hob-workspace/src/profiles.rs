@@ -1,0 +1,251 @@
+//! The files of profiles: of a commit, read from git's objects alone, and of a folder of whoever runs Hob.
+//!
+//! Of a commit only plain files count, no links and no folders below. Neither settings nor index of a git directory is looked
+//! at. At most as many files as asked for are read, of each no more than a profile may have.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::Read,
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+
+use git2::{FileMode, ObjectType, Odb, Oid, Repository, Tree};
+use hob_domain::{PROFILE_MAX, ProfileFile, ProfileFiles, ProfileSource, Sha, is_profile_file};
+use rustix::fs::OFlags;
+
+use crate::{
+    WorkspaceError,
+    error::{disk, library},
+    layout::blocking,
+    object_id::oid,
+};
+
+/// What this file does, in an error.
+const DOING: &str = "read the profiles";
+
+/// The profiles of a commit, from the folder `objects` of a git directory: at most `max` of each place. A file whose content
+/// is not there counts as one that cannot be read.
+///
+/// # Errors
+/// [`WorkspaceError::Library`] when the commit is not there.
+pub async fn commit_profiles(objects: &Path, commit: &Sha, max: usize) -> Result<ProfileFiles, WorkspaceError> {
+    Ok(found(objects, commit, max).await?.files)
+}
+
+/// What was found in a commit.
+pub(super) struct Found {
+    pub(super) files: ProfileFiles,
+    /// The folders with a file whose content is not there.
+    pub(super) incomplete: Vec<Sha>,
+}
+
+/// The same, with what is missing.
+pub(super) async fn found(objects: &Path, commit: &Sha, max: usize) -> Result<Found, WorkspaceError> {
+    let (objects, commit) = (objects.to_owned(), oid(commit)?);
+    blocking(DOING, move || {
+        // Made of the objects alone, a repository has no settings that could name programs or other places.
+        let opened = || {
+            let odb = Odb::new()?;
+            odb.add_disk_alternate(&objects.to_string_lossy())?;
+            Repository::from_odb(odb)
+        };
+        let repo = opened().map_err(library(DOING))?;
+        of_commit(&repo, commit, max).map_err(library(DOING))
+    })
+    .await
+}
+
+fn of_commit(repo: &Repository, commit: Oid, max: usize) -> Result<Found, git2::Error> {
+    let root = repo.find_commit(commit)?.tree()?;
+    let mut found = Found { files: ProfileFiles::default(), incomplete: Vec::new() };
+    for (source, path) in ProfileSource::IN_REPOSITORY {
+        let Some(folder) = folder(repo, &root, path)? else { continue };
+        let names = folder.iter().filter(|entry| entry.name().is_ok_and(is_profile_file));
+        let mut is_complete = true;
+        for (at, entry) in names.enumerate() {
+            if at >= max {
+                found.files.left_out += 1;
+                continue;
+            }
+            let is_file = [FileMode::Blob, FileMode::BlobExecutable].map(i32::from).contains(&entry.filemode());
+            let content = match is_file {
+                true => match repo.odb()?.exists(entry.id()) {
+                    true => blob(repo, entry.id())?,
+                    false => {
+                        is_complete = false;
+                        Err("its content is not there: fetch it first".to_owned())
+                    }
+                },
+                false => Err("it is no plain file".to_owned()),
+            };
+            let name = entry.name().unwrap_or_default().to_owned();
+            found.files.files.push(ProfileFile { source, name, content });
+        }
+        if !is_complete {
+            found.incomplete.push(folder.id().to_string().into());
+        }
+    }
+    Ok(found)
+}
+
+fn folder<'repo>(repo: &'repo Repository, root: &Tree<'_>, path: &str) -> Result<Option<Tree<'repo>>, git2::Error> {
+    match root.get_path(Path::new(path)) {
+        Ok(entry) if entry.kind() == Some(ObjectType::Tree) => repo.find_tree(entry.id()).map(Some),
+        Ok(_no_folder) => Ok(None),
+        Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The content, unless it is longer than a profile may be: then it is not loaded.
+fn blob(repo: &Repository, id: Oid) -> Result<Result<Vec<u8>, String>, git2::Error> {
+    let (size, _) = repo.odb()?.read_header(id)?;
+    if size > PROFILE_MAX {
+        return Ok(Err(too_large(size as u64)));
+    }
+    Ok(Ok(repo.find_blob(id)?.content().to_vec()))
+}
+
+fn too_large(size: u64) -> String {
+    format!("the file has {size} bytes; a profile has at most {PROFILE_MAX}")
+}
+
+/// The profiles in a folder of whoever runs Hob: the first `max` by name. Links in it are followed, as it is their folder.
+///
+/// # Errors
+/// [`WorkspaceError::Disk`] when the folder cannot be read. A file that cannot is told of with its name.
+pub async fn folder_profiles(folder: &Path, max: usize) -> Result<ProfileFiles, WorkspaceError> {
+    let folder = folder.to_owned();
+    blocking(DOING, move || of_folder(&folder, max)).await
+}
+
+fn of_folder(folder: &Path, max: usize) -> Result<ProfileFiles, WorkspaceError> {
+    let (mut names, mut left_out) = (BTreeSet::new(), 0);
+    for entry in fs::read_dir(folder).map_err(disk("read", folder))? {
+        let name = entry.map_err(disk("read", folder))?.file_name().to_string_lossy().into_owned();
+        if is_profile_file(&name) {
+            names.insert(name);
+        }
+        if names.len() > max {
+            names.pop_last();
+            left_out += 1;
+        }
+    }
+    let file = |name: String| {
+        let content = content(&folder.join(&name));
+        ProfileFile { source: ProfileSource::Settings, name, content }
+    };
+    Ok(ProfileFiles { files: names.into_iter().map(file).collect(), left_out })
+}
+
+fn content(path: &PathBuf) -> Result<Vec<u8>, String> {
+    let unread = |error: std::io::Error| format!("the file cannot be read: {error}");
+    // Without waiting for whoever writes to a pipe.
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let file = fs::File::options().read(true).custom_flags(flags).open(path).map_err(unread)?;
+    let about = file.metadata().map_err(unread)?;
+    if !about.is_file() {
+        return Err("it is no plain file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    file.take(PROFILE_MAX as u64 + 1).read_to_end(&mut bytes).map_err(unread)?;
+    if bytes.len() > PROFILE_MAX { Err(too_large(about.len())) } else { Ok(bytes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use git2::Signature;
+
+    use super::*;
+
+    /// A repository with one commit of these files: path, mode, content.
+    fn commit(folder: &Path, files: &[(&str, FileMode, &[u8])]) -> Sha {
+        let repo = Repository::init_bare(folder).unwrap();
+        let mut builder = git2::build::TreeUpdateBuilder::new();
+        for (path, mode, content) in files {
+            builder.upsert(*path, repo.blob(content).unwrap(), *mode);
+        }
+        let empty = repo.find_tree(repo.treebuilder(None).unwrap().write().unwrap()).unwrap();
+        let tree = repo.find_tree(builder.create_updated(&repo, &empty).unwrap()).unwrap();
+        let by = Signature::now("a", "a@example.org").unwrap();
+        repo.commit(None, &by, &by, "m", &tree, &[]).unwrap().to_string().into()
+    }
+
+    fn told(found: &ProfileFiles) -> Vec<String> {
+        let told = |file: &ProfileFile| match &file.content {
+            Ok(bytes) => format!("{}/{}: {} bytes", file.source, file.name, bytes.len()),
+            Err(why) => format!("{}/{}: {why}", file.source, file.name),
+        };
+        found.files.iter().map(told).collect()
+    }
+
+    #[tokio::test]
+    async fn only_plain_files_of_the_two_folders_are_read() {
+        let place = tempfile::tempdir().unwrap();
+        let large = vec![b'x'; 5 << 20];
+        let sha = commit(
+            place.path(),
+            &[
+                (".github/agents/a.md", FileMode::Blob, b"one"),
+                (".github/agents/b.agent.md", FileMode::BlobExecutable, b"two"),
+                (".github/agents/link.md", FileMode::Link, b"/etc/passwd"),
+                (".github/agents/large.md", FileMode::Blob, &large),
+                (".github/agents/deep/c.md", FileMode::Blob, b"no"),
+                (".github/agents/README.md", FileMode::Blob, b"no"),
+                (".github/agents/x.txt", FileMode::Blob, b"no"),
+                (".claude/agents/d.md", FileMode::Blob, b"three"),
+                ("d.md", FileMode::Blob, b"no"),
+            ],
+        );
+        let objects = place.path().join("objects");
+        let found = commit_profiles(&objects, &sha, 10).await.unwrap();
+        assert_eq!(
+            told(&found),
+            [
+                ".github/agents/a.md: 3 bytes",
+                ".github/agents/b.agent.md: 3 bytes",
+                ".github/agents/large.md: the file has 5242880 bytes; a profile has at most 65536",
+                ".github/agents/link.md: it is no plain file",
+                ".claude/agents/d.md: 5 bytes",
+            ]
+        );
+        let few = commit_profiles(&objects, &sha, 1).await.unwrap();
+        assert_eq!((few.files.len(), few.left_out), (2, 3));
+        assert!(commit_profiles(&objects, &"0".repeat(40).into(), 1).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_commit_without_profiles_has_none() {
+        let place = tempfile::tempdir().unwrap();
+        let sha =
+            commit(place.path(), &[(".github/agents", FileMode::Link, b"/etc"), (".claude/a", FileMode::Blob, b"")]);
+        let found = commit_profiles(&place.path().join("objects"), &sha, 10).await.unwrap();
+        assert_eq!(found, ProfileFiles::default());
+    }
+
+    #[tokio::test]
+    async fn a_folder_is_read_in_the_order_of_its_names() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, length) in [("b.md", 3), ("a.md", 65_537), ("z.md", 1), ("c.txt", 1)] {
+            fs::write(folder.path().join(name), vec![b'x'; length]).unwrap();
+        }
+        fs::create_dir(folder.path().join("d.md")).unwrap();
+        symlink("b.md", folder.path().join("e.md")).unwrap();
+        let found = folder_profiles(folder.path(), 4).await.unwrap();
+        assert_eq!(
+            told(&found),
+            [
+                "settings/a.md: the file has 65537 bytes; a profile has at most 65536",
+                "settings/b.md: 3 bytes",
+                "settings/d.md: it is no plain file",
+                "settings/e.md: 3 bytes",
+            ]
+        );
+        assert_eq!(found.left_out, 1);
+        assert!(folder_profiles(&folder.path().join("none"), 4).await.is_err());
+    }
+}
