@@ -1,0 +1,43 @@
+//! How sure the router is: a logistic function of three figures, whose constants `scripts/routing_fit.py` fits.
+
+use serde::{Deserialize, Serialize};
+
+/// From this confidence on, the likeliest profile is the router's choice; below it, it is none. Fitted as the constants.
+pub const FIRST_CHOICE: f32 = 0.5;
+
+/// The constants, fitted on the tuning part of `config/routing/corpus.jsonl`.
+const BIAS: f32 = -3.0;
+const BY_STRENGTH: f32 = 1.5;
+const BY_LEAD: f32 = 2.0;
+const BY_SHARE: f32 = 1.0;
+
+/// Added to scores before they are divided, so that little against nothing is no certainty.
+const DAMPING: f32 = 0.5;
+/// Beyond this a lead says nothing more.
+const LEAD_MAX: f32 = 2.5;
+
+/// How a profile compares with an issue and with the other profiles.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Likeness {
+    /// How much the profile and the issue have in common: the logarithm of one more than the score.
+    pub strength: f32,
+    /// The logarithm of how much more that is than with the best other profile; negative if another one has more.
+    pub lead: f32,
+    /// The part of what the issue says about any topic that is the profile's, from 0 to 1.
+    pub share: f32,
+}
+
+impl Likeness {
+    /// From a profile's score, the best score of the others, and what the words of the issue could have counted.
+    pub(super) fn of(score: f32, other: f32, known: f32) -> Self {
+        let lead = ((score + DAMPING) / (other + DAMPING)).ln().clamp(-LEAD_MAX, LEAD_MAX);
+        let share = (score / (known + DAMPING)).clamp(0.0, 1.0);
+        Self { strength: score.ln_1p(), lead, share }
+    }
+
+    /// How sure it is that the issue is this profile's, from 0 to 1.
+    pub fn confidence(self) -> f32 {
+        let sum = BIAS + BY_STRENGTH * self.strength + BY_LEAD * self.lead + BY_SHARE * self.share;
+        1.0 / (1.0 + (-sum).exp())
+    }
+}
