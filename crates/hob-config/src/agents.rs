@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob_domain::Impact;
+use hob_domain::{Ask, Impact};
 use serde::{Deserialize, Serialize};
 
 use crate::{BackendKind, duration};
@@ -16,17 +16,6 @@ pub enum Speech {
     Calls,
     /// With a JSON object in its text, for models and servers without tool calls.
     Json,
-}
-
-/// What happens to an action that needs approval when nobody is at a terminal.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ask {
-    /// It is refused.
-    #[default]
-    Nobody,
-    /// The run ends with a question on the issue.
-    Issue,
 }
 
 /// How a command gets its prompt.

@@ -22,7 +22,7 @@ mod variable_names;
 mod webhook;
 mod workspace;
 
-pub use agents::{AgentSettings, Ask, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings};
+pub use agents::{AgentSettings, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings};
 pub use backends::{AdapterName, BackendKind, UnknownBackend};
 pub use draft::DraftRule;
 pub use duration::parse_duration;
@@ -46,4 +46,4 @@ pub use variable_names::may_pass;
 pub use webhook::Webhook;
 pub use workspace::WorkspaceSettings;
 
-pub use hob_domain::Impact;
+pub use hob_domain::{Ask, Impact};

@@ -28,6 +28,17 @@ impl std::fmt::Display for Impact {
     }
 }
 
+/// What happens to an action that needs approval when nobody is at a terminal, what asks least first.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ask {
+    /// It is refused.
+    #[default]
+    Nobody,
+    /// The run ends with a question on the issue.
+    Issue,
+}
+
 /// An action that needs a word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposed {

@@ -38,6 +38,7 @@ mod plan_approval;
 mod plan_text;
 mod policy;
 mod poll;
+mod profile;
 mod project;
 mod pull_report;
 mod pull_template;
@@ -66,7 +67,7 @@ mod wait;
 mod ways;
 mod work_plan;
 
-pub use approval::{Impact, Proposed};
+pub use approval::{Ask, Impact, Proposed};
 pub use blocked::{BlockKind, BlockReason, Blocked};
 pub use brief::{BriefParts, brief};
 pub use budget::{Allowance, Budget, BudgetAdvice, Budgets, Exhausted};
@@ -108,6 +109,10 @@ pub use plan::{Action, Decision, PlanRules, Planned, decide, plan, plan_chosen};
 pub use plan_text::{CostLimit, PlanBrief};
 pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use poll::{error_pause, poll_pause, until_due};
+pub use profile::{
+    Case, Deliverable, ErrorPattern, Gate, InvalidProfileName, Matches, PROFILE_MAX, Parsed, PathGlobs, Problem,
+    Profile, ProfileLimits, ProfileName, ProfileQuestion, ProfileState, Severity, parse as parse_profile,
+};
 pub use project::{ProjectFiles, Proposal, manifests, proposal, proposed_set_up};
 pub use pull_report::{MovedBase, PullReport, evidence_table, failed_checks, pull_body};
 pub use pull_template::{PullTemplate, SignOff, TEMPLATE_MAX};

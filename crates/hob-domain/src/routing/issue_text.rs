@@ -25,6 +25,9 @@ const ASIDES: [&str; 16] = [
     "environment", "version", "system", "platform", "os", "operating system", "browser", "browsers", "checklist", "desktop",
     "smartphone", "your environment", "versions", "setup", "additional context", "before submitting",
 ];
+/// What stands in a template until somebody writes there.
+const PLACEHOLDERS: [&str; 6] =
+    ["'...'", "'....'", "[e.g.", "a clear and concise description", "_no response_", "if applicable, add screenshots"];
 /// What says that the words after it are not the matter.
 const DENIALS: [&str; 6] =
     ["nothing to do with", "unrelated to", "not related to", "not about", "has no connection to", "not caused by"];
@@ -54,6 +57,7 @@ pub(super) fn read(issue: RoutedText<'_>) -> Read<'_> {
     let mut read = Read::default();
     let title = head(issue.title, TITLE_MAX);
     read.parts.push((title, IN_TITLE));
+    read.parts.extend(kind(title).map(|kind| (kind, IN_LABEL)));
     read.parts.extend(issue.labels.iter().take(LABELS_MAX).map(|label| (head(label, TITLE_MAX), IN_LABEL)));
     read.names(title);
     read.shape.words += title.split_whitespace().count();
@@ -63,6 +67,19 @@ pub(super) fn read(issue: RoutedText<'_>) -> Read<'_> {
         read.line(line.trim(), &mut at);
     }
     read
+}
+
+/// What stands before the colon of a title such as `docs: Say how` and `fix(ui): Keep it`, or in brackets before it.
+pub(super) fn kind(title: &str) -> Option<&str> {
+    let title = title.trim_start();
+    let kind = match title.strip_prefix('[') {
+        Some(rest) => rest.split_once(']')?.0,
+        None => title.split_once(": ")?.0,
+    };
+    let kind = kind.trim_end_matches(['!', ':', ' ']);
+    let scope = kind.split_once('(').and_then(|(_kind, scope)| scope.strip_suffix(')'));
+    let kind = scope.unwrap_or(kind);
+    (kind.len() <= 20 && !kind.is_empty() && !kind.contains(char::is_whitespace)).then_some(kind)
 }
 
 /// The beginning of a text, cut at a character.
@@ -123,7 +140,8 @@ impl<'a> Read<'a> {
         }
         let item = ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark)).or_else(|| numbered(line));
         let text = item.unwrap_or(line);
-        if text.starts_with("[ ]") {
+        let lower = text.to_ascii_lowercase();
+        if text.starts_with("[ ]") || PLACEHOLDERS.iter().any(|placeholder| lower.contains(placeholder)) {
             return;
         }
         self.shape.list_items += usize::from(item.is_some());

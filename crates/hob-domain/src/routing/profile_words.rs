@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{
     candidate::Candidate,
     issue_text::head,
-    topics::{TOPICS, pair, terms},
+    topics::{TOPICS, is_vague, pair, terms},
     words::{Weight, stem, weight, words},
 };
 
@@ -18,6 +18,8 @@ const IN_INSTRUCTIONS: f32 = 0.3;
 pub(super) const IN_TOPIC: f32 = 2.0;
 /// What is left of a word that says little.
 pub(super) const LITTLE: f32 = 0.15;
+/// What is left of a word that is about several topics.
+const VAGUE: f32 = 0.6;
 /// The part of the strongest topic that another one needs to count.
 const TOPIC_MIN: f32 = 0.2;
 /// How much of a topic a profile has to say for all of its words to count.
@@ -47,7 +49,7 @@ pub(super) fn profile_words(profile: &Candidate) -> Terms {
     }
     let topics = topics_of(&own);
     for (term, weight) in &mut own {
-        *weight *= said_by(term);
+        *weight *= said_by(term) * if is_vague(term) { VAGUE } else { 1.0 };
     }
     own.retain(|_, weight| *weight > 0.0);
     for (topic, share) in topics {

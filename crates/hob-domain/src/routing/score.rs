@@ -6,10 +6,10 @@ use super::{
     candidate::RoutedText,
     complexity::complexity,
     confidence::Likeness,
-    issue_text::{BODY_MAX, Read, head, read},
+    issue_text::{BODY_MAX, Read, head, kind, read},
     profile_words::{IN_TOPIC, said_by},
     router::{Place, Router},
-    topics::TOPICS,
+    topics::{TOPICS, first_word, pair},
     words::{stem, words},
 };
 
@@ -21,6 +21,9 @@ const OF_PATH: f32 = 3.0;
 const PATTERNS_COUNT: usize = 3;
 /// How soon it stops counting that a word comes again.
 const REPEATS: f32 = 1.5;
+/// What is left of a word that is half of a known pair, and how much more the first word of a title counts.
+const IN_PAIR: f32 = 0.3;
+const FIRST_WORD: f32 = 2.0;
 /// Different words of an issue that are looked at.
 const TERMS_MAX: usize = 2_000;
 /// Reasons that are told.
@@ -58,6 +61,7 @@ struct Case {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Reason {
+    Kind,
     Label(usize),
     Error(usize),
     Path(usize, usize),
@@ -81,6 +85,45 @@ struct Term<'a> {
     /// As the issue writes it.
     shown: Cow<'a, str>,
     count: f32,
+}
+
+/// The terms found so far.
+#[derive(Default)]
+struct Found<'a> {
+    terms: Vec<Term<'a>>,
+    places: HashMap<String, usize>,
+    stems: Vec<Stem>,
+    of_word: HashMap<Cow<'a, str>, usize>,
+}
+
+/// A stem, made once of each word.
+struct Stem {
+    stem: String,
+    begins_pair: bool,
+}
+
+impl<'a> Found<'a> {
+    /// Where the stem of a word stands.
+    fn stem_of(&mut self, word: &Cow<'a, str>, begins_pair: impl Fn(&str) -> bool) -> usize {
+        if let Some(known) = self.of_word.get(word) {
+            return *known;
+        }
+        let stem = stem(word);
+        self.stems.push(Stem { begins_pair: begins_pair(&stem), stem });
+        self.of_word.insert(word.clone(), self.stems.len() - 1);
+        self.stems.len() - 1
+    }
+
+    fn add(&mut self, stem: String, shown: &Cow<'a, str>, count: f32) {
+        match self.places.get(&stem) {
+            Some(place) => self.terms[*place].count += count,
+            None if self.terms.len() < TERMS_MAX => {
+                self.places.insert(stem.clone(), self.terms.len());
+                self.terms.push(Term { stem, shown: shown.clone(), count });
+            }
+            None => {}
+        }
+    }
 }
 
 impl Router {
@@ -109,46 +152,40 @@ impl Router {
 
     /// The terms of an issue with how much each counts, in the order of the text.
     fn terms<'a>(&self, read: &Read<'a>) -> Vec<Term<'a>> {
-        let mut terms: Vec<Term<'a>> = Vec::new();
-        let mut places: HashMap<String, usize> = HashMap::new();
-        let mut stems: HashMap<Cow<'a, str>, usize> = HashMap::new();
-        let mut kept: Vec<(String, bool)> = Vec::new();
-        for (text, weight) in &read.parts {
+        let mut found = Found::default();
+        for (part, (text, weight)) in read.parts.iter().enumerate() {
             let mut before = None::<usize>;
             for word in words(text) {
-                let known = stems.get(&word).copied();
-                let stem_at = known.unwrap_or_else(|| {
-                    let stem = stem(&word);
-                    kept.push((stem.clone(), self.firsts.contains(&stem) || TOPICS.begins_pair(&stem)));
-                    stems.insert(word.clone(), kept.len() - 1);
-                    kept.len() - 1
-                });
-                let pair = before.filter(|before| kept[*before].1).map(|before| {
-                    let shown = format!("{} {}", kept[before].0, word);
-                    (super::topics::pair(&kept[before].0, &kept[stem_at].0), Cow::Owned(shown))
-                });
-                let known_pair = pair.filter(|(pair, _)| self.index.contains_key(pair) || !TOPICS.of(pair).is_empty());
-                before = Some(stem_at);
-                for (stem, shown) in known_pair.into_iter().chain([(kept[stem_at].0.clone(), word)]) {
-                    match places.get(&stem) {
-                        Some(place) => terms[*place].count += weight,
-                        None if terms.len() < TERMS_MAX => {
-                            places.insert(stem.clone(), terms.len());
-                            terms.push(Term { stem, shown, count: *weight });
-                        }
-                        None => {}
-                    }
+                let at = found.stem_of(&word, |stem| self.firsts.contains(stem) || TOPICS.begins_pair(stem));
+                if part == 0 && before.is_none() {
+                    let first = first_word(&found.stems[at].stem);
+                    found.add(first, &word, weight * FIRST_WORD);
                 }
+                let known = |pair: &String| self.index.contains_key(pair) || !TOPICS.of(pair).is_empty();
+                let two = before.filter(|before| found.stems[*before].begins_pair);
+                let two = two.map(|before| (before, pair(&found.stems[before].stem, &found.stems[at].stem)));
+                match two.filter(|(_, pair)| known(pair)) {
+                    Some((before, pair)) => {
+                        let shown = Cow::Owned(format!("{} {word}", found.stems[before].stem));
+                        found.add(pair, &shown, *weight);
+                        // What two words say together, each says less.
+                        found.add(found.stems[before].stem.clone(), &word, weight * (IN_PAIR - 1.0));
+                        found.add(found.stems[at].stem.clone(), &word, weight * IN_PAIR);
+                    }
+                    None => found.add(found.stems[at].stem.clone(), &word, *weight),
+                }
+                before = Some(at);
             }
         }
-        terms
+        found.terms
     }
 
     /// Adds what the terms say. Returns how much they could have said for a profile that stood for all of them.
     fn hold(&self, terms: &[Term<'_>], cases: &mut [Case]) -> f32 {
         let mut known = 0.0;
         for (at, term) in terms.iter().enumerate() {
-            let repeated = term.count * (1.0 + REPEATS) / (term.count + REPEATS);
+            let count = term.count.max(0.0);
+            let repeated = count * (1.0 + REPEATS) / (count + REPEATS);
             let topical = TOPICS.of(&term.stem).iter().map(|(_, bond)| bond.in_issue()).fold(0.0, f32::max);
             let whose = self.index.get(&term.stem).map_or(&[][..], Vec::as_slice);
             if whose.is_empty() && topical == 0.0 {
@@ -172,6 +209,10 @@ impl Router {
             for place in whose.into_iter().flatten() {
                 cases[*place].add(OF_LABEL, Reason::Label(at));
             }
+        }
+        let kind = kind(issue.title).map(str::to_lowercase).unwrap_or_default();
+        for place in self.labels.get(&kind).into_iter().flatten() {
+            cases[*place].add(OF_LABEL, Reason::Kind);
         }
         let mut counted: HashMap<Place, usize> = HashMap::new();
         let mut room = |place: Place| {
@@ -205,6 +246,7 @@ impl Router {
             head(text, 60).chars().map(|at| if at.is_control() || at == '`' { ' ' } else { at }).collect()
         };
         match reason {
+            Reason::Kind => format!("the title's kind `{}`", one_line(kind(issue.title).unwrap_or_default())),
             Reason::Label(at) => format!("the label `{}`", one_line(&issue.labels[at])),
             Reason::Error(at) => format!("the error pattern `{}`", one_line(&self.errors.owners[at].1)),
             Reason::Path(path, glob) => {

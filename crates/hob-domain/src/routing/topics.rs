@@ -9,11 +9,16 @@ use super::words::{stem, words};
 /// The table; its head explains the form.
 const TABLE: &str = include_str!("topics.txt");
 
+/// What stands before the first word of a title.
+const FIRST: char = '^';
+
 /// How a word belongs to a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bond {
     /// It names the topic.
     Name,
+    /// It names the topic in a profile; in an issue it is only often about it.
+    VagueName,
     /// It is nearly always about the topic.
     Word,
     /// It is often about the topic.
@@ -25,14 +30,14 @@ impl Bond {
     pub(super) fn in_issue(self) -> f32 {
         match self {
             Self::Name | Self::Word => 1.0,
-            Self::Hint => 0.35,
+            Self::VagueName | Self::Hint => 0.35,
         }
     }
 
     /// How much the word in a profile says that the topic is its.
     pub(super) fn in_profile(self) -> f32 {
         match self {
-            Self::Name => 1.0,
+            Self::Name | Self::VagueName => 1.0,
             Self::Word => 0.5,
             Self::Hint => 0.12,
         }
@@ -73,9 +78,11 @@ pub(super) static TOPICS: LazyLock<Topics> = LazyLock::new(|| {
         let mut terms: Vec<(String, Bond)> = Vec::new();
         for (list, bond) in lists.split(" | ").zip([Bond::Name, Bond::Word, Bond::Hint]) {
             for term in list.split_whitespace().filter_map(term_of) {
-                // The first list that has it says how it belongs.
-                if terms.iter().all(|(other, _)| *other != term) {
-                    terms.push((term, bond));
+                match terms.iter_mut().find(|(other, _)| *other == term) {
+                    Some((_, known)) if *known == Bond::Name && bond == Bond::Hint => *known = Bond::VagueName,
+                    // Else the first list that has it says how it belongs.
+                    Some(_) => {}
+                    None => terms.push((term, bond)),
                 }
             }
         }
@@ -90,6 +97,9 @@ pub(super) static TOPICS: LazyLock<Topics> = LazyLock::new(|| {
 
 /// The term of an entry: a stem, or the stems of two words in a row.
 fn term_of(entry: &str) -> Option<String> {
+    if let Some(first) = entry.strip_prefix(FIRST) {
+        return Some(first_word(&stem(first)));
+    }
     let parts: Vec<String> = match entry {
         "c++" | "c#" => vec![entry.to_owned()],
         _ => entry.split(|at: char| !at.is_alphanumeric()).filter(|part| !part.is_empty()).map(stem).collect(),
@@ -99,6 +109,17 @@ fn term_of(entry: &str) -> Option<String> {
         [one, two] => Some(pair(one, two)),
         _ => None,
     }
+}
+
+/// The first word of a title as a term of its own.
+pub(super) fn first_word(stem: &str) -> String {
+    format!("{FIRST}{stem}")
+}
+
+/// Whether the table only has the term as a hint.
+pub(super) fn is_vague(term: &str) -> bool {
+    let topics = TOPICS.of(term);
+    !topics.is_empty() && topics.iter().all(|(_, bond)| matches!(bond, Bond::VagueName | Bond::Hint))
 }
 
 /// Two words in a row as one term.
