@@ -135,7 +135,7 @@ pub use review::{
 };
 pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by};
 pub use routing::{
-    Candidate, ChosenBy, Claims, Evaluation, FIRST_CHOICE, GateResult, Judged, Latency, Likeness, RouteChoice, RoutedText,
+    Candidate, ChosenBy, Claims, Evaluation, GateResult, Judged, Latency, Likeness, RouteChoice, RoutedText,
     Router, Routing, RoutingRules, Scored, decide_agent, evaluate,
 };
 pub use run::{Outcome, Progress, RunPurpose, RunReport, RunRequest};

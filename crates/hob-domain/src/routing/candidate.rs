@@ -1,22 +1,38 @@
 //! What the router reads: a profile, and the text of an issue or of a message.
 
+use crate::{ErrorPattern, PathGlobs, Profile, ProfileName};
+
 /// A profile, as far as the router reads it.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     /// Its name.
-    pub name: String,
+    pub name: ProfileName,
     /// What it is for, in a sentence or a few.
     pub description: String,
     /// Labels of issues that are its.
     pub labels: Vec<String>,
     /// Words and phrases of issues that are its.
     pub words: Vec<String>,
-    /// Regular expressions for error messages that are its.
-    pub errors: Vec<String>,
-    /// Globs of paths that are its.
-    pub paths: Vec<String>,
-    /// The first lines of its instructions.
+    /// Error messages that are its.
+    pub errors: Vec<ErrorPattern>,
+    /// Paths that are its.
+    pub paths: PathGlobs,
+    /// Its instructions, of which the beginning counts.
     pub instructions: String,
+}
+
+impl From<&Profile> for Candidate {
+    fn from(profile: &Profile) -> Self {
+        Self {
+            name: profile.name.clone(),
+            description: profile.description.clone(),
+            labels: profile.matches.labels.clone(),
+            words: profile.matches.words.clone(),
+            errors: profile.matches.errors.clone(),
+            paths: profile.matches.paths.clone(),
+            instructions: profile.instructions.clone(),
+        }
+    }
 }
 
 /// What is routed: an issue, or a new message about it.

@@ -1,15 +1,13 @@
-//! How sure the router is: a logistic function of three figures, whose constants `scripts/routing_fit.py` fits.
+//! How sure the router is: how likely it is that the issue is any profile's by how much they have in common, times how
+//! likely it is this one rather than the best other one. `scripts/routing_fit.py` fits the constants.
 
 use serde::{Deserialize, Serialize};
 
-/// From this confidence on, the likeliest profile is the router's choice; below it, it is none. Fitted as the constants.
-pub const FIRST_CHOICE: f32 = 0.5;
-
 /// The constants, fitted on the tuning part of `config/routing/corpus.jsonl`.
-const BIAS: f32 = -3.0;
-const BY_STRENGTH: f32 = 1.5;
-const BY_LEAD: f32 = 2.0;
-const BY_SHARE: f32 = 1.0;
+const BIAS: f32 = -6.57;
+const BY_STRENGTH: f32 = 3.77;
+const BY_LEAD: f32 = 5.63;
+const BY_SHARE: f32 = 5.67;
 
 /// Added to scores before they are divided, so that little against nothing is no certainty.
 const DAMPING: f32 = 0.5;
@@ -37,7 +35,19 @@ impl Likeness {
 
     /// How sure it is that the issue is this profile's, from 0 to 1.
     pub fn confidence(self) -> f32 {
-        let sum = BIAS + BY_STRENGTH * self.strength + BY_LEAD * self.lead + BY_SHARE * self.share;
-        1.0 / (1.0 + (-sum).exp())
+        self.some_fits() * logistic(BY_LEAD * self.lead)
     }
+
+    /// Whether this profile is likelier than none.
+    pub fn is_choice(self) -> bool {
+        self.confidence() >= 1.0 - self.some_fits()
+    }
+
+    fn some_fits(self) -> f32 {
+        logistic(BIAS + BY_STRENGTH * self.strength + BY_SHARE * self.share)
+    }
+}
+
+fn logistic(sum: f32) -> f32 {
+    1.0 / (1.0 + (-sum).exp())
 }

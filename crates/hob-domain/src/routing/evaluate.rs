@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{
-    confidence::FIRST_CHOICE,
-    decide::{Claims, RoutingRules, decide_agent},
-    score::Routing,
+use crate::{
+    ProfileName,
+    routing::{
+        decide::{Claims, RoutingRules, decide_agent},
+        score::Routing,
+    },
 };
 
 /// How issues without a profile are called in the confusion table; no profile can have this name.
@@ -19,7 +21,7 @@ const BINS: usize = 10;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
     /// Its profile; none: it is the base agent's.
-    pub expected: Option<String>,
+    pub expected: Option<ProfileName>,
     /// What the router said.
     pub routing: Routing,
     /// How long that took, in microseconds.
@@ -59,7 +61,7 @@ pub struct Latency {
 pub struct Evaluation {
     /// Issues.
     pub issues: usize,
-    /// The part of them whose first choice is right: the likeliest profile, or none below [`FIRST_CHOICE`].
+    /// The part of them whose first choice is right: the likeliest profile, or none if that is likelier.
     pub accuracy: f64,
     /// What the gate lets through.
     pub gate: GateResult,
@@ -74,10 +76,10 @@ pub struct Evaluation {
 
 impl Judged {
     /// The first choice, and whether it is right.
-    pub fn first_choice(&self) -> (Option<&str>, bool) {
-        let first = self.routing.ranked.first().filter(|first| first.confidence >= FIRST_CHOICE);
-        let first = first.map(|first| first.profile.as_str());
-        (first, first == self.expected.as_deref())
+    pub fn first_choice(&self) -> (Option<&ProfileName>, bool) {
+        let first = self.routing.ranked.first().filter(|first| first.likeness.is_choice());
+        let first = first.map(|first| &first.profile);
+        (first, first == self.expected.as_ref())
     }
 }
 
@@ -88,8 +90,9 @@ pub fn evaluate(judged: &[Judged], rules: RoutingRules) -> Evaluation {
     for issue in judged {
         let (first, is_right) = issue.first_choice();
         right += usize::from(is_right);
-        let row = confusion.entry(issue.expected.as_deref().unwrap_or(NONE).to_owned()).or_default();
-        *row.entry(first.unwrap_or(NONE).to_owned()).or_default() += 1;
+        let named = |profile: Option<&ProfileName>| profile.map_or(NONE, ProfileName::as_str).to_owned();
+        let row = confusion.entry(named(issue.expected.as_ref())).or_default();
+        *row.entry(named(first)).or_default() += 1;
         let loaded = decide_agent(Claims::default(), &issue.routing, None, rules).profile;
         match (&loaded, &issue.expected) {
             (Some(loaded), expected) => {
@@ -145,4 +148,46 @@ fn latency(judged: &[Judged]) -> Latency {
         micros.get(place).map_or(0.0, |micros| *micros as f64 / 1000.0)
     };
     Latency { p50_ms: at(50), p95_ms: at(95), max_ms: at(100) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::{Candidate, RoutedText, Router};
+
+    fn judged(router: &Router, title: &str, body: &str, expected: Option<&str>) -> Judged {
+        let routing = router.route(RoutedText { title, body, labels: &[] });
+        Judged { expected: expected.map(|name| name.parse().unwrap()), routing, micros: 1_000 }
+    }
+
+    #[test]
+    fn figures_are_counted() {
+        let file = |name: &str, what: &str| format!("---\nname: {name}\ndescription: {what}\n---\nBe careful.\n");
+        let files = [file("dora", "Databases and SQL."), file("wally", "Security.")];
+        let read = |file: &String| crate::profile::parse("x.md", file.as_bytes()).profile.unwrap();
+        let router = Router::new(&files.each_ref().map(|file| Candidate::from(&read(file))));
+        let deadlock = "Two transactions on the table `orders` end in a deadlock. It happens whenever a migration runs, and \
+                        the query plan shows a sequential scan of all the rows. Please add an index.";
+        let judged = [
+            judged(&router, "Deadlock in Postgres", deadlock, Some("dora")),
+            judged(&router, "Deadlock in Postgres", deadlock, Some("wally")),
+            judged(&router, "What's the weather?", "", None),
+            judged(&router, "What's the weather?", "", Some("dora")),
+        ];
+        let found = evaluate(&judged, RoutingRules::default());
+        assert_eq!((found.issues, found.accuracy), (4, 0.5));
+        let gate = GateResult { loaded: 2, right: 1, wrong: 1, left: 1, accuracy: 0.5, precision: 0.5 };
+        assert_eq!(found.gate, gate);
+        assert_eq!(found.confusion["wally"]["dora"], 1);
+        assert_eq!(found.confusion["(none)"]["(none)"], 1);
+        // It was sure of two, of which one is right, and certain that the other two are nobody's.
+        assert!((found.calibration_error - 0.37).abs() < 0.13, "{}", found.calibration_error);
+        assert_eq!((found.latency.p50_ms, found.latency.p95_ms), (1.0, 1.0));
+    }
+
+    #[test]
+    fn nothing_is_measured_on_nothing() {
+        let found = evaluate(&[], RoutingRules::default());
+        assert_eq!((found.issues, found.accuracy, found.calibration_error, found.latency.p95_ms), (0, 1.0, 0.0, 0.0));
+    }
 }

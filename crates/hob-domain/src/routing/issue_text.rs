@@ -3,12 +3,12 @@
 use super::candidate::RoutedText;
 
 /// Bytes of a body that are read.
-pub(super) const BODY_MAX: usize = 16 * 1024;
+const BODY_MAX: usize = 16 * 1024;
 /// Bytes of a title that are read, and labels.
 const TITLE_MAX: usize = 512;
 const LABELS_MAX: usize = 50;
 /// Paths that are read.
-const PATHS_MAX: usize = 64;
+const PATHS_MAX: usize = 32;
 /// Longer runs are no paths.
 const PATH_MAX: usize = 200;
 
@@ -18,12 +18,26 @@ const IN_LABEL: f32 = 2.0;
 const IN_PROSE: f32 = 1.0;
 const IN_CODE: f32 = 0.5;
 const IN_HEADING: f32 = 0.4;
-const ASIDE: f32 = 0.15;
+const ASIDE: f32 = 0.05;
 
 /// Headings, and keys before a colon, below which a template asks for versions and the like.
 const ASIDES: [&str; 16] = [
-    "environment", "version", "system", "platform", "os", "operating system", "browser", "browsers", "checklist", "desktop",
-    "smartphone", "your environment", "versions", "setup", "additional context", "before submitting",
+    "environment",
+    "version",
+    "system",
+    "platform",
+    "os",
+    "operating system",
+    "browser",
+    "browsers",
+    "checklist",
+    "desktop",
+    "smartphone",
+    "your environment",
+    "versions",
+    "setup",
+    "additional context",
+    "before submitting",
 ];
 /// What stands in a template until somebody writes there.
 const PLACEHOLDERS: [&str; 6] =
@@ -55,18 +69,33 @@ pub(super) struct Read<'a> {
 /// Reads an issue. Linear in its length, up to the caps.
 pub(super) fn read(issue: RoutedText<'_>) -> Read<'_> {
     let mut read = Read::default();
-    let title = head(issue.title, TITLE_MAX);
+    let title = title(issue);
     read.parts.push((title, IN_TITLE));
     read.parts.extend(kind(title).map(|kind| (kind, IN_LABEL)));
-    read.parts.extend(issue.labels.iter().take(LABELS_MAX).map(|label| (head(label, TITLE_MAX), IN_LABEL)));
+    read.parts.extend(labels(issue).map(|label| (label, IN_LABEL)));
     read.names(title);
     read.shape.words += title.split_whitespace().count();
     let mut at = Place::default();
-    for line in head(issue.body, BODY_MAX).lines() {
+    for line in body(issue).lines() {
         let line = at.outside_comments(line);
         read.line(line.trim(), &mut at);
     }
     read
+}
+
+/// The title, as far as it is read.
+pub(super) fn title(issue: RoutedText<'_>) -> &str {
+    head(issue.title, TITLE_MAX)
+}
+
+/// The body, as far as it is read.
+pub(super) fn body(issue: RoutedText<'_>) -> &str {
+    head(issue.body, BODY_MAX)
+}
+
+/// The labels, as far as they are read.
+pub(super) fn labels(issue: RoutedText<'_>) -> impl Iterator<Item = &str> {
+    issue.labels.iter().take(LABELS_MAX).map(|label| head(label, TITLE_MAX))
 }
 
 /// What stands before the colon of a title such as `docs: Say how` and `fix(ui): Keep it`, or in brackets before it.
@@ -159,7 +188,9 @@ impl<'a> Read<'a> {
 
     /// Notes the paths and the links that a line names.
     fn names(&mut self, line: &'a str) {
-        for run in line.split(|at: char| at.is_whitespace() || matches!(at, '`' | '"' | '\'' | '(' | ')' | ',' | ';' | '<' | '>')) {
+        for run in line
+            .split(|at: char| at.is_whitespace() || matches!(at, '`' | '"' | '\'' | '(' | ')' | ',' | ';' | '<' | '>'))
+        {
             let link = run.contains("://");
             let number = run.strip_prefix('#').or_else(|| run.split_once('#').map(|(_repo, number)| number));
             let refers = number.is_some_and(|number| {
@@ -191,7 +222,9 @@ fn is_aside(heading: &str) -> bool {
     let plain = heading.trim_matches(|at: char| !at.is_alphanumeric());
     plain.len() < 30 && {
         let plain = plain.to_lowercase();
-        ASIDES.iter().any(|aside| plain == *aside || plain.strip_suffix(" version").is_some() || plain.starts_with("environment"))
+        ASIDES.iter().any(|aside| {
+            plain == *aside || plain.strip_suffix(" version").is_some() || plain.starts_with("environment")
+        })
     }
 }
 
@@ -224,7 +257,9 @@ fn is_path(run: &str) -> bool {
     let name = run.rsplit('/').next().unwrap_or(run);
     let name = name.split(':').next().unwrap_or(name);
     let extension = name.rsplit_once('.').is_some_and(|(stem, extension)| {
-        !stem.is_empty() && (1..=10).contains(&extension.len()) && extension.bytes().all(|byte| byte.is_ascii_alphabetic())
+        !stem.is_empty()
+            && (1..=10).contains(&extension.len())
+            && extension.bytes().all(|byte| byte.is_ascii_alphabetic())
     });
     // A host such as `example.com` and an abbreviation are no files, a name in a folder is.
     (extension && (run.contains('/') || name.contains(['_', '-']) || name.len() > 4))
@@ -247,9 +282,15 @@ mod tests {
     fn what_a_template_says_hardly_counts() {
         let body = "<!-- alpha -->\nbravo <!-- charlie\ndelta --> echo\n- [ ] foxtrot\n- [x] golf\n### Environment\nhotel\n### What\nindia";
         let read = read_body(body);
-        for (text, weight) in
-            [("alpha", 0.0), ("bravo", 1.0), ("charlie", 0.0), ("delta", 0.0), ("echo", 1.0), ("foxtrot", 0.0), ("golf", 1.0)]
-        {
+        for (text, weight) in [
+            ("alpha", 0.0),
+            ("bravo", 1.0),
+            ("charlie", 0.0),
+            ("delta", 0.0),
+            ("echo", 1.0),
+            ("foxtrot", 0.0),
+            ("golf", 1.0),
+        ] {
             assert_eq!(weight_of(&read, text), weight, "{text}");
         }
         assert_eq!((weight_of(&read, "hotel"), weight_of(&read, "india")), (ASIDE, IN_PROSE));
@@ -271,7 +312,9 @@ mod tests {
 
     #[test]
     fn the_shape_is_counted() {
-        let read = read_body("# One\nsome words here\n- a\n2. b\n```sql\nselect 1\n```\nsee #12, o/r#3 and https://x.example/y");
-        assert_eq!(read.shape, Shape { words: 9, headings: 1, list_items: 2, code_blocks: 1, links: 3 });
+        let read = read_body(
+            "# One\nsome words here\n- a\n2. b\n```sql\nselect 1\n```\nsee #12, o/r#3 and https://x.example/y",
+        );
+        assert_eq!(read.shape, Shape { words: 10, headings: 1, list_items: 2, code_blocks: 1, links: 3 });
     }
 }

@@ -22,11 +22,13 @@ mod issue_text;
 mod profile_words;
 mod router;
 mod score;
+#[cfg(test)]
+mod tests;
 mod topics;
 mod words;
 
 pub use candidate::{Candidate, RoutedText};
-pub use confidence::{FIRST_CHOICE, Likeness};
+pub use confidence::Likeness;
 pub use decide::{ChosenBy, Claims, RouteChoice, RoutingRules, decide_agent};
 pub use evaluate::{Evaluation, GateResult, Judged, Latency, evaluate};
 pub use router::Router;

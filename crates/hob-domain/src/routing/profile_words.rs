@@ -36,12 +36,12 @@ pub(super) type Terms = BTreeMap<String, f32>;
 pub(super) fn profile_words(profile: &Candidate) -> Terms {
     let mut own = Terms::new();
     for (text, weight) in [
-        (&profile.name, IN_NAME),
+        (profile.name.as_str(), IN_NAME),
         (&profile.description, IN_DESCRIPTION),
         (&profile.instructions, IN_INSTRUCTIONS),
     ] {
-        for term in terms(head(text, TEXT_MAX)) {
-            raise(&mut own, term, weight);
+        for (term, left) in terms(head(text, TEXT_MAX)) {
+            raise(&mut own, term, weight * left);
         }
     }
     for text in profile.words.iter().chain(&profile.labels).take(LIST_MAX) {
@@ -97,7 +97,12 @@ fn topics_of(own: &Terms) -> Vec<(usize, f32)> {
     let strongest = named.iter().copied().fold(0.0, f32::max);
     let full = (strongest / TOPIC_FULL).min(1.0);
     let counts = |(_, weight): &(usize, f32)| *weight > 0.0 && *weight >= TOPIC_MIN * strongest;
-    named.into_iter().enumerate().filter(counts).map(|(topic, weight)| (topic, full * (weight / strongest).sqrt())).collect()
+    named
+        .into_iter()
+        .enumerate()
+        .filter(counts)
+        .map(|(topic, weight)| (topic, full * (weight / strongest).sqrt()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -106,8 +111,9 @@ mod tests {
 
     #[test]
     fn a_profile_stands_for_the_words_of_the_topics_it_names() {
-        let dba = Candidate { description: "Looks after our databases.".to_owned(), ..Candidate::default() };
-        let terms = profile_words(&dba);
+        let file = "---\nname: dora\ndescription: Looks after our databases.\n---\nBe careful.\n";
+        let profile = crate::profile::parse("dora.md", file.as_bytes()).profile.unwrap();
+        let terms = profile_words(&Candidate::from(&profile));
         assert!(terms["postgr"] > 1.0 && terms[&pair("foreign", "key")] > 1.0, "{terms:?}");
         assert!(!terms.contains_key("our") && !terms.contains_key("kubernet"));
     }

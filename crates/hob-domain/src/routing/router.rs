@@ -2,17 +2,19 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::{RegexSet, RegexSetBuilder};
 
-use super::{
-    candidate::Candidate,
-    profile_words::{IN_TOPIC, profile_words},
+use crate::{
+    PathGlobs, ProfileName,
+    routing::{
+        candidate::Candidate,
+        profile_words::{IN_TOPIC, profile_words},
+    },
 };
 
 /// Profiles that are read; of more, the first.
 const CANDIDATES_MAX: usize = 500;
-/// Error patterns and globs of one profile that are read.
+/// Error patterns of one profile that are read.
 const PATTERNS_MAX: usize = 50;
 /// Bytes that a compiled set of patterns may take.
 const PATTERNS_BYTES: usize = 4 << 20;
@@ -23,27 +25,27 @@ pub(super) type Place = usize;
 /// The profiles, ready to rank them for any number of issues.
 #[derive(Debug)]
 pub struct Router {
-    pub(super) names: Vec<String>,
+    pub(super) names: Vec<ProfileName>,
     /// Of each term, the profiles that stand for it, and what it is worth to each.
     pub(super) index: HashMap<String, Vec<(Place, f32)>>,
     /// Words that begin a pair that the index has.
     pub(super) firsts: HashSet<String>,
     /// Of each label, in lower case, the profiles whose it is.
     pub(super) labels: HashMap<String, Vec<Place>>,
-    pub(super) errors: Patterns<RegexSet>,
-    pub(super) paths: Patterns<GlobSet>,
+    pub(super) errors: Errors,
+    pub(super) paths: Vec<(Place, PathGlobs)>,
 }
 
-/// Patterns of all profiles that are tried at once.
+/// The error patterns of all profiles, tried at once.
 #[derive(Debug)]
-pub(super) struct Patterns<S> {
-    pub(super) set: S,
+pub(super) struct Errors {
+    pub(super) set: RegexSet,
     /// Of each pattern, whose it is and how it is written.
     pub(super) owners: Vec<(Place, String)>,
 }
 
 impl Router {
-    /// Reads the profiles. Patterns that cannot be read are passed over: who reads profiles names them.
+    /// Reads the profiles.
     pub fn new(candidates: &[Candidate]) -> Self {
         let candidates = &candidates[..candidates.len().min(CANDIDATES_MAX)];
         let terms: Vec<_> = candidates.iter().map(profile_words).collect();
@@ -62,7 +64,7 @@ impl Router {
         let firsts = index.keys().filter_map(|term| term.split_once('_')).map(|(first, _)| first.to_owned()).collect();
         let mut labels: HashMap<String, Vec<Place>> = HashMap::new();
         for (place, candidate) in candidates.iter().enumerate() {
-            for label in candidate.labels.iter().chain([&candidate.name]) {
+            for label in candidate.labels.iter().map(String::as_str).chain([candidate.name.as_str()]) {
                 let whose = labels.entry(label.trim().to_lowercase()).or_default();
                 if !whose.contains(&place) {
                     whose.push(place);
@@ -70,7 +72,9 @@ impl Router {
             }
         }
         let names = candidates.iter().map(|candidate| candidate.name.clone()).collect();
-        Self { names, index, firsts, labels, errors: errors(candidates), paths: paths(candidates) }
+        let paths = candidates.iter().enumerate().filter(|(_, candidate)| !candidate.paths.is_empty());
+        let paths = paths.map(|(place, candidate)| (place, candidate.paths.clone())).collect();
+        Self { names, index, firsts, labels, errors: errors(candidates), paths }
     }
 }
 
@@ -83,33 +87,25 @@ fn rarity(whose: &[(Place, f32)], of: usize) -> f32 {
     inverse(with) / inverse(1.0)
 }
 
-fn errors(candidates: &[Candidate]) -> Patterns<RegexSet> {
-    let build = |patterns: &[&String]| {
-        let mut builder = RegexSetBuilder::new(patterns);
-        builder.case_insensitive(true).size_limit(PATTERNS_BYTES).dfa_size_limit(PATTERNS_BYTES).build().ok()
+/// All patterns at once: a text is read once, however many there are.
+fn errors(candidates: &[Candidate]) -> Errors {
+    let build = |patterns: &[&str]| {
+        RegexSetBuilder::new(patterns)
+            .multi_line(true)
+            .size_limit(PATTERNS_BYTES)
+            .dfa_size_limit(PATTERNS_BYTES)
+            .build()
     };
-    let all = candidates.iter().enumerate().flat_map(|(place, candidate)| {
-        candidate.errors.iter().take(PATTERNS_MAX).map(move |pattern| (place, pattern))
-    });
-    let good: Vec<_> = all.filter(|(_, pattern)| build(&[pattern]).is_some_and(|set| !set.is_match(""))).collect();
-    let patterns: Vec<_> = good.iter().map(|(_, pattern)| *pattern).collect();
-    // Each alone is small enough, all together may be too large.
-    let Some(set) = build(&patterns) else { return Patterns { set: RegexSet::empty(), owners: Vec::new() } };
-    Patterns { set, owners: good.into_iter().map(|(place, pattern)| (place, pattern.clone())).collect() }
-}
-
-fn paths(candidates: &[Candidate]) -> Patterns<GlobSet> {
-    let (mut builder, mut owners) = (GlobSetBuilder::new(), Vec::new());
+    let mut owners = Vec::new();
     for (place, candidate) in candidates.iter().enumerate() {
-        for glob in candidate.paths.iter().take(PATTERNS_MAX) {
-            if let Ok(built) = GlobBuilder::new(glob.trim_start_matches("./")).literal_separator(true).build() {
-                builder.add(built);
-                owners.push((place, glob.clone()));
-            }
-        }
+        // A pattern that fits any text says nothing.
+        let telling = candidate.errors.iter().filter(|pattern| !pattern.is_match(""));
+        owners.extend(telling.take(PATTERNS_MAX).map(|pattern| (place, pattern.as_str().to_owned())));
     }
-    match builder.build() {
-        Ok(set) => Patterns { set, owners },
-        Err(_) => Patterns { set: GlobSet::empty(), owners: Vec::new() },
+    let patterns: Vec<&str> = owners.iter().map(|(_, pattern)| pattern.as_str()).collect();
+    match build(&patterns) {
+        Ok(set) => Errors { set, owners },
+        // Each alone is small enough; together they are not. Words, labels and paths still count.
+        Err(_) => Errors { set: RegexSet::empty(), owners: Vec::new() },
     }
 }

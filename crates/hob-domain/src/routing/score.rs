@@ -2,15 +2,18 @@
 
 use std::{borrow::Cow, collections::HashMap};
 
-use super::{
-    candidate::RoutedText,
-    complexity::complexity,
-    confidence::Likeness,
-    issue_text::{BODY_MAX, Read, head, kind, read},
-    profile_words::{IN_TOPIC, said_by},
-    router::{Place, Router},
-    topics::{TOPICS, first_word, pair},
-    words::{stem, words},
+use crate::{
+    ProfileName,
+    routing::{
+        candidate::RoutedText,
+        complexity::complexity,
+        confidence::Likeness,
+        issue_text::{Read, body, head, kind, labels, read, title},
+        profile_words::{IN_TOPIC, said_by},
+        router::{Place, Router},
+        topics::{IN_PAIR, TOPICS, first_word, pair},
+        words::{stem, words},
+    },
 };
 
 /// What is worth more than words: somebody said it, or a pattern was written for it.
@@ -21,9 +24,9 @@ const OF_PATH: f32 = 3.0;
 const PATTERNS_COUNT: usize = 3;
 /// How soon it stops counting that a word comes again.
 const REPEATS: f32 = 1.5;
-/// What is left of a word that is half of a known pair, and how much more the first word of a title counts.
-const IN_PAIR: f32 = 0.3;
+/// How much more the first word of a title counts, and what in it says which kind of work is asked for.
 const FIRST_WORD: f32 = 2.0;
+const OF_KIND: f32 = 1.8;
 /// Different words of an issue that are looked at.
 const TERMS_MAX: usize = 2_000;
 /// Reasons that are told.
@@ -33,7 +36,7 @@ const REASONS: usize = 3;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scored {
     /// The profile's name.
-    pub profile: String,
+    pub profile: ProfileName,
     /// How sure it is that the issue is this profile's, from 0 to 1.
     pub confidence: f32,
     /// What that was concluded from.
@@ -64,7 +67,7 @@ enum Reason {
     Kind,
     Label(usize),
     Error(usize),
-    Path(usize, usize),
+    Path(usize),
     Term(usize),
 }
 
@@ -85,6 +88,7 @@ struct Term<'a> {
     /// As the issue writes it.
     shown: Cow<'a, str>,
     count: f32,
+    in_title: bool,
 }
 
 /// The terms found so far.
@@ -94,6 +98,7 @@ struct Found<'a> {
     places: HashMap<String, usize>,
     stems: Vec<Stem>,
     of_word: HashMap<Cow<'a, str>, usize>,
+    in_title: bool,
 }
 
 /// A stem, made once of each word.
@@ -119,7 +124,7 @@ impl<'a> Found<'a> {
             Some(place) => self.terms[*place].count += count,
             None if self.terms.len() < TERMS_MAX => {
                 self.places.insert(stem.clone(), self.terms.len());
-                self.terms.push(Term { stem, shown: shown.clone(), count });
+                self.terms.push(Term { stem, shown: shown.clone(), count, in_title: self.in_title });
             }
             None => {}
         }
@@ -138,7 +143,8 @@ impl Router {
         let (first, second) = two_best(&scores);
         let mut ranked: Vec<Scored> = Vec::with_capacity(cases.len());
         for (place, case) in cases.iter().enumerate() {
-            let other = if first.is_some_and(|(best, _)| best == place) { second } else { first.map(|(_, score)| score) };
+            let other =
+                if first.is_some_and(|(best, _)| best == place) { second } else { first.map(|(_, score)| score) };
             let likeness = Likeness::of(case.score, other.unwrap_or_default(), known);
             let reasons = case.best.iter().map(|(_, reason)| self.told(*reason, issue, &read, &terms)).collect();
             let profile = self.names[place].clone();
@@ -154,10 +160,11 @@ impl Router {
     fn terms<'a>(&self, read: &Read<'a>) -> Vec<Term<'a>> {
         let mut found = Found::default();
         for (part, (text, weight)) in read.parts.iter().enumerate() {
+            found.in_title = part == 0;
             let mut before = None::<usize>;
             for word in words(text) {
                 let at = found.stem_of(&word, |stem| self.firsts.contains(stem) || TOPICS.begins_pair(stem));
-                if part == 0 && before.is_none() {
+                if found.in_title && before.is_none() {
                     let first = first_word(&found.stems[at].stem);
                     found.add(first, &word, weight * FIRST_WORD);
                 }
@@ -191,7 +198,8 @@ impl Router {
             if whose.is_empty() && topical == 0.0 {
                 continue;
             }
-            let said = said_by(&term.stem) * repeated;
+            let kind = if term.in_title && TOPICS.is_kind(&term.stem) { OF_KIND } else { 1.0 };
+            let said = said_by(&term.stem) * repeated * kind;
             let most = whose.iter().map(|(_, weight)| *weight).fold(topical * IN_TOPIC, f32::max);
             known += most * said;
             for (place, weight) in whose {
@@ -202,7 +210,7 @@ impl Router {
     }
 
     fn hold_patterns(&self, issue: RoutedText<'_>, read: &Read<'_>, cases: &mut [Case]) {
-        for (at, label) in issue.labels.iter().enumerate() {
+        for (at, label) in labels(issue).enumerate() {
             let label = label.trim().to_lowercase();
             let last = label.rsplit([':', '/']).next().unwrap_or_default().trim();
             let whose = self.labels.get(&label).or_else(|| self.labels.get(last));
@@ -210,7 +218,7 @@ impl Router {
                 cases[*place].add(OF_LABEL, Reason::Label(at));
             }
         }
-        let kind = kind(issue.title).map(str::to_lowercase).unwrap_or_default();
+        let kind = kind(title(issue)).map(str::to_lowercase).unwrap_or_default();
         for place in self.labels.get(&kind).into_iter().flatten() {
             cases[*place].add(OF_LABEL, Reason::Kind);
         }
@@ -221,7 +229,7 @@ impl Router {
             *counted <= PATTERNS_COUNT
         };
         if !self.errors.owners.is_empty() {
-            for text in [issue.title, head(issue.body, BODY_MAX)] {
+            for text in [title(issue), body(issue)] {
                 for pattern in self.errors.set.matches(text) {
                     let place = self.errors.owners[pattern].0;
                     if room(place) {
@@ -232,10 +240,9 @@ impl Router {
         }
         for (at, path) in read.paths.iter().enumerate() {
             let path = path.split(':').next().unwrap_or(path);
-            for pattern in self.paths.set.matches(path) {
-                let place = self.paths.owners[pattern].0;
-                if room(place) {
-                    cases[place].add(OF_PATH, Reason::Path(at, pattern));
+            for (place, globs) in &self.paths {
+                if globs.is_match(path) && room(*place) {
+                    cases[*place].add(OF_PATH, Reason::Path(at));
                 }
             }
         }
@@ -246,12 +253,10 @@ impl Router {
             head(text, 60).chars().map(|at| if at.is_control() || at == '`' { ' ' } else { at }).collect()
         };
         match reason {
-            Reason::Kind => format!("the title's kind `{}`", one_line(kind(issue.title).unwrap_or_default())),
+            Reason::Kind => format!("the title's kind `{}`", one_line(kind(title(issue)).unwrap_or_default())),
             Reason::Label(at) => format!("the label `{}`", one_line(&issue.labels[at])),
             Reason::Error(at) => format!("the error pattern `{}`", one_line(&self.errors.owners[at].1)),
-            Reason::Path(path, glob) => {
-                format!("the path `{}` (`{}`)", one_line(read.paths[path]), one_line(&self.paths.owners[glob].1))
-            }
+            Reason::Path(at) => format!("the path `{}`", one_line(read.paths[at])),
             Reason::Term(at) => format!("the word `{}`", terms[at].shown),
         }
     }

@@ -2,7 +2,8 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::LazyLock};
+    sync::LazyLock,
+};
 
 use super::words::{stem, words};
 
@@ -11,6 +12,9 @@ const TABLE: &str = include_str!("topics.txt");
 
 /// What stands before the first word of a title.
 const FIRST: char = '^';
+
+/// What is left of a word that is half of a known pair: what two words say together, each says less.
+pub(super) const IN_PAIR: f32 = 0.3;
 
 /// How a word belongs to a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,9 +59,16 @@ pub(super) struct Topics {
     of_term: HashMap<String, Vec<(Topic, Bond)>>,
     /// The first words of its pairs.
     firsts: HashSet<String>,
+    /// What says which kind of work is asked for, where it stands in a title.
+    kinds: HashSet<String>,
 }
 
 impl Topics {
+    /// Whether a term of a title says which kind of work is asked for, whatever it is about.
+    pub(super) fn is_kind(&self, term: &str) -> bool {
+        self.kinds.contains(term)
+    }
+
     /// Whether a pair of the table begins with this word.
     pub(super) fn begins_pair(&self, stem: &str) -> bool {
         self.firsts.contains(stem)
@@ -71,9 +82,10 @@ impl Topics {
 
 /// The table, read once.
 pub(super) static TOPICS: LazyLock<Topics> = LazyLock::new(|| {
-    let mut topics = Topics { terms: Vec::new(), of_term: HashMap::new(), firsts: HashSet::new() };
+    let (of_term, firsts, kinds) = (HashMap::new(), HashSet::new(), HashSet::new());
+    let mut topics = Topics { terms: Vec::new(), of_term, firsts, kinds };
     for line in TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let Some((_name, lists)) = line.split_once(": ") else { continue };
+        let Some((name, lists)) = line.split_once(": ") else { continue };
         let topic = topics.terms.len();
         let mut terms: Vec<(String, Bond)> = Vec::new();
         for (list, bond) in lists.split(" | ").zip([Bond::Name, Bond::Word, Bond::Hint]) {
@@ -88,6 +100,9 @@ pub(super) static TOPICS: LazyLock<Topics> = LazyLock::new(|| {
         }
         for (term, bond) in &terms {
             topics.firsts.extend(term.split_once('_').map(|(first, _)| first.to_owned()));
+            if name.starts_with('!') && matches!(bond, Bond::Name | Bond::Word) {
+                topics.kinds.insert(term.clone());
+            }
             topics.of_term.entry(term.clone()).or_default().push((topic, *bond));
         }
         topics.terms.push(terms);
@@ -131,12 +146,19 @@ pub(super) fn pair(first: &str, second: &str) -> String {
     term
 }
 
-/// The terms of a text: stems, and two in a row where the table knows them as one.
-pub(super) fn terms(text: &str) -> Vec<String> {
+/// The terms of a text: two words in a row where the table knows them as one, else stems; each with the part of its weight
+/// that is left.
+pub(super) fn terms(text: &str) -> Vec<(String, f32)> {
     let stems: Vec<String> = words(text).map(|word| stem(&word)).collect();
-    let pairs = stems.windows(2).map(|two| pair(&two[0], &two[1])).filter(|pair| !TOPICS.of(pair).is_empty());
-    let pairs: Vec<String> = pairs.collect();
-    stems.into_iter().chain(pairs).collect()
+    let pairs: Vec<Option<String>> =
+        stems.windows(2).map(|two| Some(pair(&two[0], &two[1])).filter(|pair| !TOPICS.of(pair).is_empty())).collect();
+    let known = |at: usize| pairs.get(at).is_some_and(Option::is_some);
+    let singles = stems.into_iter().enumerate().map(|(at, stem)| {
+        let in_pair = known(at) || at.checked_sub(1).is_some_and(known);
+        (stem, if in_pair { IN_PAIR } else { 1.0 })
+    });
+    let singles: Vec<_> = singles.collect();
+    singles.into_iter().chain(pairs.into_iter().flatten().map(|pair| (pair, 1.0))).collect()
 }
 
 #[cfg(test)]
@@ -157,7 +179,7 @@ mod tests {
     #[test]
     fn a_term_is_found_in_each_form() {
         let names = |term: &str| TOPICS.of(term).iter().any(|(_, bond)| *bond == Bond::Name);
-        assert!(terms("Databases, in GitHub Actions").iter().filter(|term| names(term)).count() >= 2);
+        assert!(terms("Databases, in GitHub Actions").iter().filter(|(term, _)| names(term)).count() >= 2);
         assert!(TOPICS.of(&pair(&stem("memory"), &stem("leaks"))).iter().any(|(_, bond)| *bond == Bond::Name));
     }
 }

@@ -9,8 +9,26 @@ const LISTS: &str = include_str!("stop_words.txt");
 
 /// Names with signs or capitals whose parts would mislead.
 const NAMES: [&str; 20] = [
-    "C++", "c++", "C#", "c#", "F#", "GitHub", "GitLab", "PostgreSQL", "MySQL", "NoSQL", "MongoDB", "GraphQL", "DevOps", "iOS",
-    "iPhone", "iPad", "macOS", "watchOS", "YouTube", "LaTeX",
+    "C++",
+    "c++",
+    "C#",
+    "c#",
+    "F#",
+    "GitHub",
+    "GitLab",
+    "PostgreSQL",
+    "MySQL",
+    "NoSQL",
+    "MongoDB",
+    "GraphQL",
+    "DevOps",
+    "iOS",
+    "iPhone",
+    "iPad",
+    "macOS",
+    "watchOS",
+    "YouTube",
+    "LaTeX",
 ];
 
 /// How much a word says by itself.
@@ -156,8 +174,19 @@ mod tests {
         assert_eq!(
             found,
             [
-                "out", "of", "memory", "error", "outofmemoryerror", "in", "read", "only", "readonly", "c++", "dns",
-                "cache", "v2"
+                "out",
+                "of",
+                "memory",
+                "error",
+                "outofmemoryerror",
+                "in",
+                "read",
+                "only",
+                "readonly",
+                "c++",
+                "dns",
+                "cache",
+                "v2"
             ]
         );
     }
