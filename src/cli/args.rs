@@ -140,6 +140,9 @@ pub(super) enum Command {
     Agents,
     /// Print every setting with its effective value.
     Settings,
+    /// Measure how well Hob judges, on a file whose answers are known.
+    #[command(subcommand)]
+    Eval(EvalCommand),
     /// Run the embedded forge by itself.
     #[command(subcommand)]
     Forge(ForgeCommand),
@@ -153,6 +156,28 @@ pub(super) enum ForgeCommand {
     /// Print the implemented endpoints as a JSON list.
     #[command(hide = true)]
     Routes,
+}
+
+/// The subcommands of `hob eval`.
+#[derive(Debug, Subcommand)]
+pub(super) enum EvalCommand {
+    /// Route labelled issues, and report how often the right profile was chosen, how sure the router was, and how long it
+    /// took.
+    ///
+    /// A line of FILE is a JSON object with `title`, `body`, `labels` (a list) and `profile`, which is null where no profile
+    /// fits. Bad lines are named and passed over.
+    Routing(RoutingArgs),
+}
+
+/// `hob eval routing`.
+#[derive(Debug, Args)]
+pub(super) struct RoutingArgs {
+    /// The labelled issues, one JSON object a line.
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// The folder with the profiles, one Markdown file each.
+    #[arg(long, value_name = "DIR")]
+    pub(super) profiles: PathBuf,
 }
 
 /// `hob init`.
@@ -621,6 +646,19 @@ mod tests {
         Print every setting with its effective value
 
         Usage: hob settings
+
+        Options:
+          -h, --help  Print help
+
+        == eval
+        Measure how well Hob judges, on a file whose answers are known
+
+        Usage: hob eval <COMMAND>
+
+        Commands:
+          routing  Route labelled issues, and report how often the right profile was chosen, how sure the
+                   router was, and how long it took
+          help     Print this message or the help of the given subcommand(s)
 
         Options:
           -h, --help  Print help

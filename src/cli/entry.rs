@@ -10,7 +10,7 @@ use crate::{
         actions::{self, Annotation, Level},
         agents, approve,
         args::{Cli, Command, ForgeCommand, Shared, command},
-        control, doctor,
+        control, doctor, eval,
         exit::{Exit, code_of, fatal},
         explain, forge_serve,
         global_flags::global_flags_first,
@@ -132,6 +132,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Doctor(args) => doctor::doctor(setup, shared, args).await,
         Command::Agents => agents::agents(&setup, &shared).await,
         Command::Settings => settings::settings(&setup, &shared),
+        Command::Eval(command) => eval::eval(&shared, &command),
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
     }
@@ -157,6 +158,7 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Doctor(_)
         | Command::Agents
         | Command::Settings
+        | Command::Eval(_)
         | Command::Forge(_) => false,
     }
 }

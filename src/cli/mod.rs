@@ -9,6 +9,7 @@ mod ask;
 mod control;
 mod doctor;
 mod entry;
+mod eval;
 mod exit;
 mod explain;
 mod forge_serve;

@@ -51,6 +51,7 @@ mod repository;
 mod retry;
 mod review;
 mod review_text;
+mod routing;
 mod run;
 mod run_unasked;
 mod secrets;
@@ -135,6 +136,10 @@ pub use review::{
     Said, due, events_in_words, failing, red_on_base_to_tell,
 };
 pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by};
+pub use routing::{
+    Candidate, ChosenBy, Claims, Evaluation, GateResult, Judged, Latency, Likeness, RouteChoice, RoutedText,
+    Router, Routing, RoutingRules, Scored, decide_agent, evaluate,
+};
 pub use run::{Outcome, Progress, RunPurpose, RunReport, RunRequest};
 pub use run_unasked::run_unasked;
 pub use secrets::{SecretKind, secrets_in, without_tokens};

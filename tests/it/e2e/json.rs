@@ -184,6 +184,12 @@ async fn every_command_writes_what_the_document_describes() {
     world.forge.heal();
     events.extend(held.takes("rehearse", &world.hob(&["rehearse", "--json"]).await));
     events.extend(held.takes("none", &world.hob(&["lst", "--json"]).await));
+    let issues = folder.path().join("issues.jsonl");
+    let good = json!({ "title": "Deadlock in a transaction", "body": "", "labels": [], "profile": "database" });
+    std::fs::write(&issues, format!("{good}\n{{}}\n")).unwrap();
+    let profiles = concat!(env!("CARGO_MANIFEST_DIR"), "/config/routing/profiles");
+    let args = ["eval", "routing", issues.to_str().unwrap(), "--profiles", profiles, "--json"];
+    events.extend(held.takes("eval routing", &world.hob(&args).await));
     // It serves until it is told to stop: the shell does that after its first line.
     let serve = r#"mkfifo ready; "$@" > ready & read -r line < ready; echo "$line"; kill $!; wait $!"#;
     events.extend(held.takes("forge serve", &world.hob_in_shell(serve, &["forge", "serve", "--json"]).await));

@@ -1,0 +1,47 @@
+//! What the router reads: a profile, and the text of an issue or of a message.
+
+use crate::{ErrorPattern, PathGlobs, Profile, ProfileName};
+
+/// A profile, as far as the router reads it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Its name.
+    pub name: ProfileName,
+    /// What it is for, in a sentence or a few.
+    pub description: String,
+    /// Labels of issues that are its.
+    pub labels: Vec<String>,
+    /// Words and phrases of issues that are its.
+    pub words: Vec<String>,
+    /// Error messages that are its.
+    pub errors: Vec<ErrorPattern>,
+    /// Paths that are its.
+    pub paths: PathGlobs,
+    /// Its instructions, of which the beginning counts.
+    pub instructions: String,
+}
+
+impl From<&Profile> for Candidate {
+    fn from(profile: &Profile) -> Self {
+        Self {
+            name: profile.name.clone(),
+            description: profile.description.clone(),
+            labels: profile.matches.labels.clone(),
+            words: profile.matches.words.clone(),
+            errors: profile.matches.errors.clone(),
+            paths: profile.matches.paths.clone(),
+            instructions: profile.instructions.clone(),
+        }
+    }
+}
+
+/// What is routed: an issue, or a new message about it.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct RoutedText<'a> {
+    /// The title; of a message empty.
+    pub title: &'a str,
+    /// The text.
+    pub body: &'a str,
+    /// The labels of the issue.
+    pub labels: &'a [String],
+}

@@ -1,0 +1,248 @@
+//! Who works on an issue: what a person said, then what the repository says, then the router, and else the base agent.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ProfileName, routing::score::Routing};
+
+/// Who or what chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChosenBy {
+    /// A person, with `/hob agent NAME`.
+    Command,
+    /// A person, with the label `agent:NAME`.
+    Label,
+    /// The repository, in `.github/hob.toml`.
+    Repository,
+    /// The router.
+    Router,
+    /// Nobody: the base agent works.
+    Base,
+}
+
+impl ChosenBy {
+    /// Whether it was a person.
+    pub fn is_person(self) -> bool {
+        match self {
+            Self::Command | Self::Label => true,
+            Self::Repository | Self::Router | Self::Base => false,
+        }
+    }
+}
+
+/// Which profile works on an issue, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RouteChoice {
+    /// Who chose it.
+    pub by: ChosenBy,
+    /// The profile; none: the base agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileName>,
+    /// How sure the router is of this profile, or of the likeliest where the base agent works; 0 if it knows nothing.
+    pub confidence: f32,
+    /// How much work the issue may be, from 1 to 10.
+    pub complexity: u8,
+    /// Why, in words, the strongest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
+    /// The profile that the router would have chosen, where another one was: what there is to learn from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overridden: Option<ProfileName>,
+}
+
+/// What was said about the profile other than by the router.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Claims<'a> {
+    /// By the last command.
+    pub command: Option<&'a ProfileName>,
+    /// By a label.
+    pub label: Option<&'a ProfileName>,
+    /// By `.github/hob.toml`.
+    pub repository: Option<&'a ProfileName>,
+}
+
+/// When the router's answer counts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RoutingRules {
+    /// A profile is chosen only above this confidence,
+    pub confidence: f32,
+    /// and only for issues above this complexity.
+    pub complexity: u8,
+    /// Another profile is chosen only if its confidence is higher by more than this than that of the present one.
+    pub switch: f32,
+}
+
+impl Default for RoutingRules {
+    fn default() -> Self {
+        Self { confidence: 0.70, complexity: 3, switch: 0.20 }
+    }
+}
+
+/// Decides who works on an issue. `present` is the choice so far: a new message changes it only with a clear lead.
+pub fn decide_agent(
+    claims: Claims<'_>,
+    routing: &Routing,
+    present: Option<&RouteChoice>,
+    rules: RoutingRules,
+) -> RouteChoice {
+    let routed = by_router(routing, present, rules);
+    let claimed = [
+        (claims.command, ChosenBy::Command, "`/hob agent` says so"),
+        (claims.label, ChosenBy::Label, "a label says so"),
+        (claims.repository, ChosenBy::Repository, "`.github/hob.toml` says so"),
+    ];
+    let Some((name, by, why)) = claimed.into_iter().find_map(|(name, by, why)| Some((name?, by, why))) else {
+        return routed;
+    };
+    RouteChoice {
+        by,
+        profile: Some(name.clone()),
+        confidence: confidence_of(routing, name),
+        complexity: routed.complexity,
+        reasons: vec![why.to_owned()],
+        overridden: routed.profile.filter(|routed| routed != name),
+    }
+}
+
+/// What the router says, by the thresholds.
+fn by_router(routing: &Routing, present: Option<&RouteChoice>, rules: RoutingRules) -> RouteChoice {
+    // A short message does not make the issue smaller.
+    let complexity = present.map_or(0, |present| present.complexity).max(routing.complexity);
+    // A person's choice that is withdrawn leaves nothing to switch from.
+    let routed_before = present.filter(|present| present.by == ChosenBy::Router);
+    let Some(best) = routing.ranked.first() else {
+        return base(0.0, complexity, "there is no profile");
+    };
+    if let Some(present) = routed_before
+        && let Some(name) = &present.profile
+        && let Some(kept) = routing.ranked.iter().find(|scored| scored.profile == *name)
+    {
+        let clear = best.confidence > rules.confidence && best.confidence - kept.confidence > rules.switch;
+        if best.profile == *name || !clear {
+            let reasons = present.reasons.clone();
+            return RouteChoice { complexity, confidence: kept.confidence, reasons, ..present.clone() };
+        }
+    }
+    if best.confidence <= rules.confidence {
+        let why = format!("the likeliest profile, `{}`, is not likely enough", best.profile);
+        return base(best.confidence, complexity, &why);
+    }
+    if complexity <= rules.complexity {
+        let why = format!("the issue is simple: the base agent needs no help of `{}`", best.profile);
+        return base(best.confidence, complexity, &why);
+    }
+    RouteChoice {
+        by: ChosenBy::Router,
+        profile: Some(best.profile.clone()),
+        confidence: best.confidence,
+        complexity,
+        reasons: best.reasons.clone(),
+        overridden: None,
+    }
+}
+
+fn base(confidence: f32, complexity: u8, why: &str) -> RouteChoice {
+    let reasons = vec![why.to_owned()];
+    RouteChoice { by: ChosenBy::Base, profile: None, confidence, complexity, reasons, overridden: None }
+}
+
+fn confidence_of(routing: &Routing, name: &ProfileName) -> f32 {
+    routing.ranked.iter().find(|scored| scored.profile == *name).map_or(0.0, |scored| scored.confidence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::{Likeness, Scored};
+
+    fn name(text: &str) -> ProfileName {
+        text.parse().unwrap()
+    }
+
+    fn routing(scores: &[(&str, f32)], complexity: u8) -> Routing {
+        let scored = |(profile, confidence): &(&str, f32)| Scored {
+            profile: name(profile),
+            confidence: *confidence,
+            likeness: Likeness::default(),
+            reasons: vec![format!("because of {profile}")],
+        };
+        Routing { ranked: scores.iter().map(scored).collect(), complexity }
+    }
+
+    fn choose(claims: Claims<'_>, routing: &Routing, present: Option<&RouteChoice>) -> (ChosenBy, Option<String>) {
+        let choice = decide_agent(claims, routing, present, RoutingRules::default());
+        assert!(!choice.reasons.is_empty());
+        (choice.by, choice.profile.map(String::from))
+    }
+
+    /// Row M1.
+    #[test]
+    fn a_profile_needs_confidence_and_complexity() {
+        for (confidence, complexity, by) in [
+            (0.71, 4, ChosenBy::Router),
+            (0.70, 10, ChosenBy::Base),
+            (0.99, 3, ChosenBy::Base),
+            (0.10, 1, ChosenBy::Base),
+        ] {
+            let found = choose(Claims::default(), &routing(&[("dns", confidence)], complexity), None);
+            let profile = (by == ChosenBy::Router).then(|| "dns".to_owned());
+            assert_eq!(found, (by, profile), "{confidence} {complexity}");
+        }
+        assert_eq!(choose(Claims::default(), &routing(&[], 10), None), (ChosenBy::Base, None));
+    }
+
+    /// Row M4.
+    #[test]
+    fn a_person_comes_before_the_repository_and_both_before_the_router() {
+        let routing = routing(&[("dns", 0.9), ("docs", 0.1)], 5);
+        let (docs, cloud, writer) = (name("docs"), name("cloud"), name("writer"));
+        let all = Claims { command: Some(&docs), label: Some(&cloud), repository: Some(&writer) };
+        for (claims, by, profile) in [
+            (all, ChosenBy::Command, "docs"),
+            (Claims { command: None, ..all }, ChosenBy::Label, "cloud"),
+            (Claims { command: None, label: None, ..all }, ChosenBy::Repository, "writer"),
+            (Claims::default(), ChosenBy::Router, "dns"),
+        ] {
+            assert_eq!(choose(claims, &routing, None), (by, Some(profile.to_owned())));
+        }
+        let choice = decide_agent(all, &routing, None, RoutingRules::default());
+        assert_eq!((choice.confidence, choice.overridden), (0.1, Some(name("dns"))), "what the router would have done");
+        let dns = name("dns");
+        let agreed = Claims { command: Some(&dns), ..Claims::default() };
+        assert_eq!(decide_agent(agreed, &routing, None, RoutingRules::default()).overridden, None);
+    }
+
+    /// Row M2.
+    #[test]
+    fn a_message_switches_the_profile_only_with_a_clear_lead() {
+        let present = decide_agent(Claims::default(), &routing(&[("dns", 0.9)], 6), None, RoutingRules::default());
+        for (scores, kept) in [
+            (&[("cloud", 0.71), ("dns", 0.50)][..], false),
+            (&[("cloud", 0.71), ("dns", 0.52)][..], true),
+            (&[("cloud", 0.70), ("dns", 0.10)][..], true),
+            (&[("cloud", 0.10), ("dns", 0.05)][..], true),
+            (&[("dns", 0.10)][..], true),
+            (&[("cloud", 0.90)][..], false),
+        ] {
+            // The message is short, the issue is not.
+            let now = decide_agent(Claims::default(), &routing(scores, 1), Some(&present), RoutingRules::default());
+            let expected = if kept { "dns" } else { "cloud" };
+            assert_eq!(now.profile, Some(name(expected)), "{scores:?}");
+            assert_eq!((now.by, now.complexity), (ChosenBy::Router, 6));
+        }
+    }
+
+    #[test]
+    fn a_profile_that_is_gone_leaves_the_base_agent() {
+        let present = decide_agent(Claims::default(), &routing(&[("dns", 0.9)], 6), None, RoutingRules::default());
+        assert_eq!(choose(Claims::default(), &routing(&[("docs", 0.3)], 2), Some(&present)), (ChosenBy::Base, None));
+    }
+
+    #[test]
+    fn a_choice_reads_as_it_was_written() {
+        let choice = decide_agent(Claims::default(), &routing(&[("dns", 0.9)], 6), None, RoutingRules::default());
+        let text = serde_json::to_string(&choice).unwrap();
+        assert!(text.starts_with(r#"{"by":"router","profile":"dns","confidence":0.9,"complexity":6"#), "{text}");
+        assert_eq!(serde_json::from_str::<RouteChoice>(&text).unwrap(), choice);
+    }
+}

@@ -1,0 +1,111 @@
+//! The profiles in the form in which issues are held against them, made once.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use regex::{RegexSet, RegexSetBuilder};
+
+use crate::{
+    PathGlobs, ProfileName,
+    routing::{
+        candidate::Candidate,
+        profile_words::{IN_TOPIC, profile_words},
+    },
+};
+
+/// Profiles that are read; of more, the first.
+const CANDIDATES_MAX: usize = 500;
+/// Error patterns of one profile that are read.
+const PATTERNS_MAX: usize = 50;
+/// Bytes that a compiled set of patterns may take.
+const PATTERNS_BYTES: usize = 4 << 20;
+
+/// Where a profile stands among the candidates.
+pub(super) type Place = usize;
+
+/// The profiles, ready to rank them for any number of issues.
+#[derive(Debug)]
+pub struct Router {
+    pub(super) names: Vec<ProfileName>,
+    /// Of each term, the profiles that stand for it, and what it is worth to each.
+    pub(super) index: HashMap<String, Vec<(Place, f32)>>,
+    /// Words that begin a pair that the index has.
+    pub(super) firsts: HashSet<String>,
+    /// Of each label, in lower case, the profiles whose it is.
+    pub(super) labels: HashMap<String, Vec<Place>>,
+    pub(super) errors: Errors,
+    pub(super) paths: Vec<(Place, PathGlobs)>,
+}
+
+/// The error patterns of all profiles, tried at once.
+#[derive(Debug)]
+pub(super) struct Errors {
+    pub(super) set: RegexSet,
+    /// Of each pattern, whose it is and how it is written.
+    pub(super) owners: Vec<(Place, String)>,
+}
+
+impl Router {
+    /// Reads the profiles.
+    pub fn new(candidates: &[Candidate]) -> Self {
+        let candidates = &candidates[..candidates.len().min(CANDIDATES_MAX)];
+        let terms: Vec<_> = candidates.iter().map(profile_words).collect();
+        let mut index: BTreeMap<&str, Vec<(Place, f32)>> = BTreeMap::new();
+        for (place, terms) in terms.iter().enumerate() {
+            for (term, weight) in terms {
+                index.entry(term).or_default().push((place, *weight));
+            }
+        }
+        let of = |(term, mut whose): (&str, Vec<(Place, f32)>)| {
+            let rarity = rarity(&whose, candidates.len());
+            whose.iter_mut().for_each(|(_, weight)| *weight *= rarity);
+            (term.to_owned(), whose)
+        };
+        let index: HashMap<_, _> = index.into_iter().map(of).collect();
+        let firsts = index.keys().filter_map(|term| term.split_once('_')).map(|(first, _)| first.to_owned()).collect();
+        let mut labels: HashMap<String, Vec<Place>> = HashMap::new();
+        for (place, candidate) in candidates.iter().enumerate() {
+            for label in candidate.labels.iter().map(String::as_str).chain([candidate.name.as_str()]) {
+                let whose = labels.entry(label.trim().to_lowercase()).or_default();
+                if !whose.contains(&place) {
+                    whose.push(place);
+                }
+            }
+        }
+        let names = candidates.iter().map(|candidate| candidate.name.clone()).collect();
+        let paths = candidates.iter().enumerate().filter(|(_, candidate)| !candidate.paths.is_empty());
+        let paths = paths.map(|(place, candidate)| (place, candidate.paths.clone())).collect();
+        Self { names, index, firsts, labels, errors: errors(candidates), paths }
+    }
+}
+
+/// How much a term tells profiles apart: 1 if one stands for it, less the more do.
+#[expect(clippy::cast_precision_loss, reason = "they are few")]
+fn rarity(whose: &[(Place, f32)], of: usize) -> f32 {
+    let of = of as f32;
+    let with = whose.iter().map(|(_, weight)| (weight / IN_TOPIC).min(1.0)).sum::<f32>().clamp(1.0, of.max(1.0));
+    let inverse = |with: f32| (1.0 + (of - with + 0.5) / (with + 0.5)).ln();
+    inverse(with) / inverse(1.0)
+}
+
+/// All patterns at once: a text is read once, however many there are.
+fn errors(candidates: &[Candidate]) -> Errors {
+    let build = |patterns: &[&str]| {
+        RegexSetBuilder::new(patterns)
+            .multi_line(true)
+            .size_limit(PATTERNS_BYTES)
+            .dfa_size_limit(PATTERNS_BYTES)
+            .build()
+    };
+    let mut owners = Vec::new();
+    for (place, candidate) in candidates.iter().enumerate() {
+        // A pattern that fits any text says nothing.
+        let telling = candidate.errors.iter().filter(|pattern| !pattern.is_match(""));
+        owners.extend(telling.take(PATTERNS_MAX).map(|pattern| (place, pattern.as_str().to_owned())));
+    }
+    let patterns: Vec<&str> = owners.iter().map(|(_, pattern)| pattern.as_str()).collect();
+    match build(&patterns) {
+        Ok(set) => Errors { set, owners },
+        // Each alone is small enough; together they are not. Words, labels and paths still count.
+        Err(_) => Errors { set: RegexSet::empty(), owners: Vec::new() },
+    }
+}

@@ -1,0 +1,279 @@
+//! An issue against the profiles: what they have in common, added up.
+
+use std::{borrow::Cow, collections::HashMap};
+
+use crate::{
+    ProfileName,
+    routing::{
+        candidate::RoutedText,
+        complexity::complexity,
+        confidence::Likeness,
+        issue_text::{Read, body, head, kind, labels, read, title},
+        profile_words::{IN_TOPIC, said_by},
+        router::{Place, Router},
+        topics::{IN_PAIR, TOPICS, first_word, pair},
+        words::{stem, words},
+    },
+};
+
+/// What is worth more than words: somebody said it, or a pattern was written for it.
+const OF_LABEL: f32 = 6.0;
+const OF_ERROR: f32 = 4.0;
+const OF_PATH: f32 = 3.0;
+/// Errors and paths that count for one profile.
+const PATTERNS_COUNT: usize = 3;
+/// How soon it stops counting that a word comes again.
+const REPEATS: f32 = 1.5;
+/// How much more the first word of a title counts, and what in it says which kind of work is asked for.
+const FIRST_WORD: f32 = 2.0;
+const OF_KIND: f32 = 1.8;
+/// Different words of an issue that are looked at.
+const TERMS_MAX: usize = 2_000;
+/// Reasons that are told.
+const REASONS: usize = 3;
+
+/// A profile, held against an issue.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scored {
+    /// The profile's name.
+    pub profile: ProfileName,
+    /// How sure it is that the issue is this profile's, from 0 to 1.
+    pub confidence: f32,
+    /// What that was concluded from.
+    pub likeness: Likeness,
+    /// What speaks for it, the strongest first; at most three.
+    pub reasons: Vec<String>,
+}
+
+/// All profiles, held against an issue.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Routing {
+    /// The profiles, the likeliest first.
+    pub ranked: Vec<Scored>,
+    /// How much work the issue may be, from 1 to 10.
+    pub complexity: u8,
+}
+
+/// What speaks for a profile so far.
+#[derive(Debug, Default, Clone)]
+struct Case {
+    score: f32,
+    /// The strongest that speak for it, with their weights.
+    best: Vec<(f32, Reason)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Reason {
+    Kind,
+    Label(usize),
+    Error(usize),
+    Path(usize),
+    Term(usize),
+}
+
+impl Case {
+    fn add(&mut self, weight: f32, reason: Reason) {
+        self.score += weight;
+        let at = self.best.partition_point(|(other, _)| *other >= weight);
+        if at < REASONS {
+            self.best.truncate(REASONS - 1);
+            self.best.insert(at.min(self.best.len()), (weight, reason));
+        }
+    }
+}
+
+/// A term of an issue.
+struct Term<'a> {
+    stem: String,
+    /// As the issue writes it.
+    shown: Cow<'a, str>,
+    count: f32,
+    in_title: bool,
+}
+
+/// The terms found so far.
+#[derive(Default)]
+struct Found<'a> {
+    terms: Vec<Term<'a>>,
+    places: HashMap<String, usize>,
+    stems: Vec<Stem>,
+    of_word: HashMap<Cow<'a, str>, usize>,
+    in_title: bool,
+}
+
+/// A stem, made once of each word.
+struct Stem {
+    stem: String,
+    begins_pair: bool,
+}
+
+impl<'a> Found<'a> {
+    /// Where the stem of a word stands.
+    fn stem_of(&mut self, word: &Cow<'a, str>, begins_pair: impl Fn(&str) -> bool) -> usize {
+        if let Some(known) = self.of_word.get(word) {
+            return *known;
+        }
+        let stem = stem(word);
+        self.stems.push(Stem { begins_pair: begins_pair(&stem), stem });
+        self.of_word.insert(word.clone(), self.stems.len() - 1);
+        self.stems.len() - 1
+    }
+
+    fn add(&mut self, stem: String, shown: &Cow<'a, str>, count: f32) {
+        match self.places.get(&stem) {
+            Some(place) => self.terms[*place].count += count,
+            None if self.terms.len() < TERMS_MAX => {
+                self.places.insert(stem.clone(), self.terms.len());
+                self.terms.push(Term { stem, shown: shown.clone(), count, in_title: self.in_title });
+            }
+            None => {}
+        }
+    }
+}
+
+impl Router {
+    /// Ranks the profiles for an issue or a message.
+    pub fn route(&self, issue: RoutedText<'_>) -> Routing {
+        let read = read(issue);
+        let terms = self.terms(&read);
+        let mut cases = vec![Case::default(); self.names.len()];
+        let known = self.hold(&terms, &mut cases);
+        self.hold_patterns(issue, &read, &mut cases);
+        let scores: Vec<f32> = cases.iter().map(|case| case.score).collect();
+        let (first, second) = two_best(&scores);
+        let mut ranked: Vec<Scored> = Vec::with_capacity(cases.len());
+        for (place, case) in cases.iter().enumerate() {
+            let other =
+                if first.is_some_and(|(best, _)| best == place) { second } else { first.map(|(_, score)| score) };
+            let likeness = Likeness::of(case.score, other.unwrap_or_default(), known);
+            let reasons = case.best.iter().map(|(_, reason)| self.told(*reason, issue, &read, &terms)).collect();
+            let profile = self.names[place].clone();
+            ranked.push(Scored { profile, confidence: likeness.confidence(), likeness, reasons });
+        }
+        // Stable: of equals, the profile that was found first.
+        ranked.sort_by(|one, other| other.confidence.total_cmp(&one.confidence));
+        let topical = terms.iter().filter(|term| !TOPICS.of(&term.stem).is_empty()).count();
+        Routing { ranked, complexity: complexity(&read, topical) }
+    }
+
+    /// The terms of an issue with how much each counts, in the order of the text.
+    fn terms<'a>(&self, read: &Read<'a>) -> Vec<Term<'a>> {
+        let mut found = Found::default();
+        for (part, (text, weight)) in read.parts.iter().enumerate() {
+            found.in_title = part == 0;
+            let mut before = None::<usize>;
+            for word in words(text) {
+                let at = found.stem_of(&word, |stem| self.firsts.contains(stem) || TOPICS.begins_pair(stem));
+                if found.in_title && before.is_none() {
+                    let first = first_word(&found.stems[at].stem);
+                    found.add(first, &word, weight * FIRST_WORD);
+                }
+                let known = |pair: &String| self.index.contains_key(pair) || !TOPICS.of(pair).is_empty();
+                let two = before.filter(|before| found.stems[*before].begins_pair);
+                let two = two.map(|before| (before, pair(&found.stems[before].stem, &found.stems[at].stem)));
+                match two.filter(|(_, pair)| known(pair)) {
+                    Some((before, pair)) => {
+                        let shown = Cow::Owned(format!("{} {word}", found.stems[before].stem));
+                        found.add(pair, &shown, *weight);
+                        // What two words say together, each says less.
+                        found.add(found.stems[before].stem.clone(), &word, weight * (IN_PAIR - 1.0));
+                        found.add(found.stems[at].stem.clone(), &word, weight * IN_PAIR);
+                    }
+                    None => found.add(found.stems[at].stem.clone(), &word, *weight),
+                }
+                before = Some(at);
+            }
+        }
+        found.terms
+    }
+
+    /// Adds what the terms say. Returns how much they could have said for a profile that stood for all of them.
+    fn hold(&self, terms: &[Term<'_>], cases: &mut [Case]) -> f32 {
+        let mut known = 0.0;
+        for (at, term) in terms.iter().enumerate() {
+            let count = term.count.max(0.0);
+            let repeated = count * (1.0 + REPEATS) / (count + REPEATS);
+            let topical = TOPICS.of(&term.stem).iter().map(|(_, bond)| bond.in_issue()).fold(0.0, f32::max);
+            let whose = self.index.get(&term.stem).map_or(&[][..], Vec::as_slice);
+            if whose.is_empty() && topical == 0.0 {
+                continue;
+            }
+            let kind = if term.in_title && TOPICS.is_kind(&term.stem) { OF_KIND } else { 1.0 };
+            let said = said_by(&term.stem) * repeated * kind;
+            let most = whose.iter().map(|(_, weight)| *weight).fold(topical * IN_TOPIC, f32::max);
+            known += most * said;
+            for (place, weight) in whose {
+                cases[*place].add(weight * said, Reason::Term(at));
+            }
+        }
+        known
+    }
+
+    fn hold_patterns(&self, issue: RoutedText<'_>, read: &Read<'_>, cases: &mut [Case]) {
+        for (at, label) in labels(issue).enumerate() {
+            let label = label.trim().to_lowercase();
+            let last = label.rsplit([':', '/']).next().unwrap_or_default().trim();
+            let whose = self.labels.get(&label).or_else(|| self.labels.get(last));
+            for place in whose.into_iter().flatten() {
+                cases[*place].add(OF_LABEL, Reason::Label(at));
+            }
+        }
+        let kind = kind(title(issue)).map(str::to_lowercase).unwrap_or_default();
+        for place in self.labels.get(&kind).into_iter().flatten() {
+            cases[*place].add(OF_LABEL, Reason::Kind);
+        }
+        let mut counted: HashMap<Place, usize> = HashMap::new();
+        let mut room = |place: Place| {
+            let counted = counted.entry(place).or_default();
+            *counted += 1;
+            *counted <= PATTERNS_COUNT
+        };
+        if !self.errors.owners.is_empty() {
+            for text in [title(issue), body(issue)] {
+                for pattern in self.errors.set.matches(text) {
+                    let place = self.errors.owners[pattern].0;
+                    if room(place) {
+                        cases[place].add(OF_ERROR, Reason::Error(pattern));
+                    }
+                }
+            }
+        }
+        for (at, path) in read.paths.iter().enumerate() {
+            let path = path.split(':').next().unwrap_or(path);
+            for (place, globs) in &self.paths {
+                if globs.is_match(path) && room(*place) {
+                    cases[*place].add(OF_PATH, Reason::Path(at));
+                }
+            }
+        }
+    }
+
+    fn told(&self, reason: Reason, issue: RoutedText<'_>, read: &Read<'_>, terms: &[Term<'_>]) -> String {
+        let one_line = |text: &str| -> String {
+            head(text, 60).chars().map(|at| if at.is_control() || at == '`' { ' ' } else { at }).collect()
+        };
+        match reason {
+            Reason::Kind => format!("the title's kind `{}`", one_line(kind(title(issue)).unwrap_or_default())),
+            Reason::Label(at) => format!("the label `{}`", one_line(&issue.labels[at])),
+            Reason::Error(at) => format!("the error pattern `{}`", one_line(&self.errors.owners[at].1)),
+            Reason::Path(at) => format!("the path `{}`", one_line(read.paths[at])),
+            Reason::Term(at) => format!("the word `{}`", terms[at].shown),
+        }
+    }
+}
+
+/// The best score with its place, and the second best.
+fn two_best(scores: &[f32]) -> (Option<(Place, f32)>, Option<f32>) {
+    let mut first = None::<(Place, f32)>;
+    let mut second = None::<f32>;
+    for (place, score) in scores.iter().enumerate() {
+        match first {
+            Some((_, best)) if *score <= best => second = Some(second.map_or(*score, |second: f32| second.max(*score))),
+            _ => {
+                second = first.map(|(_, best)| best);
+                first = Some((place, *score));
+            }
+        }
+    }
+    (first, second)
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Measures the router, on this machine, and prints what docs/routing.md says of it as Markdown tables.
+
+    cargo build --release && python3 scripts/routing_table.py target/release/hob
+"""
+
+import os
+import pathlib
+import sys
+import tempfile
+
+from routing_fit import PROFILES, command, result, short
+from routing_split import write
+
+ROUTING = PROFILES.parent
+
+
+def percent(part):
+    """A part of one as people read it."""
+    return f"{100 * part:.1f}%"
+
+
+def confusion(table):
+    """The confusion table: a row for each right answer, with what was chosen instead."""
+    print("\n| right | issues | chosen rightly | chosen instead |\n|---|---|---|---|")
+    for right, chosen in table.items():
+        others = ", ".join(f"{choice} {count}" for choice, count in chosen.items() if choice != right)
+        print(f"| {right} | {sum(chosen.values())} | {chosen.get(right, 0)} | {others or '–'} |")
+
+
+def main():
+    """Measures and prints."""
+    hob = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "target/release/hob")
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        parts = write(folder)
+        bare = folder / "profiles"
+        bare.mkdir()
+        for file in PROFILES.glob("*.md"):
+            (bare / file.name).write_text(short(file.read_text()))
+        sets = {
+            "test part": (parts["test"], PROFILES),
+            "test part, profiles without `hob:`": (parts["test"], bare),
+            "tuning part": (parts["tuning"], PROFILES),
+            "other profiles, first set": (ROUTING / "plain/issues.jsonl", ROUTING / "plain/profiles"),
+            "other profiles, second set": (ROUTING / "fresh/issues.jsonl", ROUTING / "fresh/profiles"),
+        }
+        found = {name: result(command(hob, *files)) for name, files in sets.items()}
+    print("| issues | number | accuracy | calibration error | loaded | of them right | p95 |\n|---|---|---|---|---|---|---|")
+    for name, figures in found.items():
+        gate = figures["gate"]
+        print(
+            f"| {name} | {figures['issues']} | {percent(figures['accuracy'])} | {figures['calibration_error']:.3f} "
+            f"| {gate['loaded']} | {percent(gate['precision'])} | {figures['p95_ms']:.2f} ms |"
+        )
+    confusion(found["test part"]["confusion"])
+
+
+if __name__ == "__main__":
+    main()

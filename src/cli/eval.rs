@@ -1,0 +1,199 @@
+//! `hob eval`: how good Hob's own judgement is, on a file whose answers are known. Nothing is asked of a forge or a model.
+
+use std::{
+    collections::BTreeSet,
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use hob_domain::{
+    Candidate, Evaluation, Judged, Likeness, PROFILE_MAX, ProfileName, RoutedText, Router, RoutingRules, evaluate,
+    parse_profile, terminal,
+};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::cli::{
+    args::{EvalCommand, RoutingArgs, Shared},
+    exit::{Exit, fatal},
+    json,
+    layout::Table,
+    output,
+};
+
+/// Bytes of a file of issues that are read.
+const ISSUES_MAX: u64 = 256 << 20;
+/// Profiles of a folder that are read.
+const PROFILES_MAX: usize = 1_000;
+
+/// A line of the file.
+#[derive(Debug, Deserialize)]
+struct Line {
+    title: String,
+    #[serde(default)]
+    body: Option<String>,
+    #[serde(default)]
+    labels: Option<Vec<String>>,
+    /// It has to be there, even if it is null: a misspelt key is no answer.
+    #[serde(deserialize_with = "Deserialize::deserialize")]
+    profile: Option<ProfileName>,
+}
+
+/// A line that counts for nothing.
+#[derive(Debug, Serialize)]
+struct BadLine {
+    line: usize,
+    why: String,
+}
+
+/// What the router said of one line.
+#[derive(Debug, Serialize)]
+struct Case {
+    line: usize,
+    expected: Option<ProfileName>,
+    choice: Option<ProfileName>,
+    complexity: u8,
+    /// The likeliest profile, whether or not it was chosen.
+    profile: Option<ProfileName>,
+    confidence: f32,
+    likeness: Likeness,
+    reasons: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(flatten)]
+    evaluation: Evaluation,
+    bad_lines: Vec<BadLine>,
+    cases: Vec<Case>,
+}
+
+pub(super) fn eval(shared: &Shared, command: &EvalCommand) -> anyhow::Result<()> {
+    match command {
+        EvalCommand::Routing(args) => routing(shared, args),
+    }
+}
+
+fn routing(shared: &Shared, args: &RoutingArgs) -> anyhow::Result<()> {
+    let candidates = candidates(&args.profiles)?;
+    let names: BTreeSet<&ProfileName> = candidates.iter().map(|candidate| &candidate.name).collect();
+    let router = Router::new(&candidates);
+    let (mut judged, mut bad_lines, mut cases) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, bytes) in contents(&args.file, ISSUES_MAX)?.split(|byte| *byte == b'\n').enumerate() {
+        if bytes.trim_ascii().is_empty() {
+            continue;
+        }
+        match read(bytes, &names) {
+            Ok(line) => {
+                let issue = judge(&router, &line);
+                cases.push(case(at + 1, &issue));
+                judged.push(issue);
+            }
+            Err(why) => bad_lines.push(BadLine { line: at + 1, why }),
+        }
+    }
+    for bad in &bad_lines {
+        output::note(format!("line {}: {}", bad.line, terminal(&bad.why)));
+    }
+    if judged.is_empty() {
+        return Err(fatal(Exit::Usage, format!("`{}` has no line with a labelled issue", args.file.display())));
+    }
+    let evaluation = evaluate(&judged, RoutingRules::default());
+    if shared.json {
+        return json::result(&Report { evaluation, bad_lines, cases });
+    }
+    print(&evaluation)
+}
+
+/// The profiles of a folder. What is wrong with a file is told, and the others are used.
+fn candidates(folder: &Path) -> anyhow::Result<Vec<Candidate>> {
+    let why = |error| fatal(Exit::Usage, format!("cannot read the folder `{}`: {error}", folder.display()));
+    let entries = std::fs::read_dir(folder).map_err(why)?;
+    let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let mut files: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    files.sort();
+    let mut found: Vec<Candidate> = Vec::new();
+    for path in files.into_iter().take(PROFILES_MAX) {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let parsed = parse_profile(&name, &contents(&path, PROFILE_MAX as u64 + 1)?);
+        for problem in &parsed.problems {
+            output::note(format!("{}: {}", terminal(&name), terminal(&problem.to_string())));
+        }
+        let Some(profile) = parsed.profile else { continue };
+        if found.iter().any(|other| other.name == profile.name) {
+            output::note(format!("{}: there is another profile `{}`", terminal(&name), profile.name));
+        } else {
+            found.push(Candidate::from(&profile));
+        }
+    }
+    if found.is_empty() {
+        return Err(fatal(Exit::Usage, format!("the folder `{}` has no usable profile", folder.display())));
+    }
+    Ok(found)
+}
+
+fn contents(path: &Path, max: u64) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(max).read_to_end(&mut bytes));
+    read.map_err(|error| fatal(Exit::Usage, format!("cannot read `{}`: {error}", path.display())))?;
+    Ok(bytes)
+}
+
+fn read(bytes: &[u8], names: &BTreeSet<&ProfileName>) -> Result<Line, String> {
+    let line: Line = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    match &line.profile {
+        Some(profile) if !names.contains(profile) => Err(format!("there is no profile `{profile}`")),
+        _known => Ok(line),
+    }
+}
+
+fn judge(router: &Router, line: &Line) -> Judged {
+    let (body, labels) = (line.body.as_deref().unwrap_or_default(), line.labels.as_deref().unwrap_or_default());
+    let started = Instant::now();
+    let routing = router.route(RoutedText { title: &line.title, body, labels });
+    let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    Judged { expected: line.profile.clone(), routing, micros }
+}
+
+fn case(line: usize, issue: &Judged) -> Case {
+    let first = issue.routing.ranked.first();
+    Case {
+        line,
+        expected: issue.expected.clone(),
+        choice: issue.first_choice().0.cloned(),
+        complexity: issue.routing.complexity,
+        profile: first.map(|first| first.profile.clone()),
+        confidence: first.map_or(0.0, |first| first.confidence),
+        likeness: first.map(|first| first.likeness).unwrap_or_default(),
+        reasons: first.map(|first| first.reasons.clone()).unwrap_or_default(),
+    }
+}
+
+fn print(evaluation: &Evaluation) -> anyhow::Result<()> {
+    let gate = evaluation.gate;
+    let mut table = Table::new(&["figure", "value"], &["what it says"]);
+    let mut row = |figure: &str, value: String, says: &str| table.row(vec![figure.to_owned(), value, says.to_owned()]);
+    row("issues", evaluation.issues.to_string(), "lines that were routed");
+    row("accuracy", percent(evaluation.accuracy), "first choices that are right, none where none fits");
+    row("calibration", format!("{:.3}", evaluation.calibration_error), "mean distance of confidence and truth");
+    row("loaded", gate.loaded.to_string(), "profiles that the gate loads, by confidence and complexity");
+    row("precision", percent(gate.precision), "of them right");
+    row("left", gate.left.to_string(), "issues of a profile that the base agent works on");
+    row("p95", format!("{:.3} ms", evaluation.latency.p95_ms), "time to route an issue, of 95 in 100");
+    table.print()?;
+    output::line("")?;
+    let mut table = Table::new(&["profile", "right"], &["first choices"]);
+    for (expected, chosen) in &evaluation.confusion {
+        let right = chosen.get(expected).copied().unwrap_or_default();
+        let all: usize = chosen.values().sum();
+        let others = chosen.iter().filter(|(choice, _)| *choice != expected);
+        let others: Vec<String> = others.map(|(choice, count)| format!("{choice} {count}")).collect();
+        table.row(vec![expected.clone(), format!("{right}/{all}"), others.join(", ")]);
+    }
+    Ok(table.print()?)
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.1}%", 100.0 * part)
+}
