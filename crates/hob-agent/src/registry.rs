@@ -141,8 +141,7 @@ impl Registry {
         if let Some(agent) = self.added.get(name) {
             return Ok(Arc::clone(agent));
         }
-        self.build(self.settings(name)?.as_ref())
-            .map_err(|error| AgentError { reason: format!("agent `{name}`: {}", error.reason), ..error })
+        self.build_of(name, self.settings(name)?.as_ref())
     }
 
     /// What the agent `name` is made from.
@@ -159,6 +158,12 @@ impl Registry {
             }
             None => Err(setup(format!("no agent `{name}`: {}", self.known()))),
         }
+    }
+
+    /// Builds an agent from settings that are those of `name`, changed.
+    pub(super) fn build_of(&self, name: &str, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
+        self.build(settings)
+            .map_err(|error| AgentError { reason: format!("agent `{name}`: {}", error.reason), ..error })
     }
 
     fn build(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {

@@ -29,7 +29,7 @@ pub use draft::DraftRule;
 pub use duration::parse_duration;
 pub use environment::{ModelAccess, child_environment, model_access, named_environment, toolchain_folders};
 pub use models::{InvalidModelName, ModelName, ModelSettings, PriceSettings};
-pub use profiles::ProfileSettings;
+pub use profiles::{ProfileSettings, RoutingSettings};
 pub use renamed::Renamed;
 pub use repository::{REPOSITORY_SETTINGS_PATH, RepositorySettings, RepositorySettingsError};
 pub use sandbox::{NetworkSetting, SandboxSettings};

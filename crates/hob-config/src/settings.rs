@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AgentSettings, AppSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, Identity,
     LeaseSettings, LedgerSettings, Limits, ModelSettings, NotifySettings, PollSettings, ProfileSettings,
-    PublishSettings, RecipeSettings, Renamed, ReviewSettings, SandboxSettings, SessionSettings, StatusSettings,
-    ToolSettings, TrustSettings, WorkspaceSettings,
+    PublishSettings, RecipeSettings, Renamed, ReviewSettings, RoutingSettings, SandboxSettings, SessionSettings,
+    StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings,
 };
 
 /// The defaults, as they are printed in the documentation.
@@ -67,6 +67,8 @@ pub struct Settings {
     pub publish: PublishSettings,
     /// What happens on a pull request that is open.
     pub review: ReviewSettings,
+    /// How the profile of an issue is found.
+    pub routing: RoutingSettings,
     /// What the code of a repository may reach.
     pub sandbox: SandboxSettings,
     /// How long sessions are kept.

@@ -2,8 +2,8 @@
 //! delimiter that they cannot have guessed, and cleaned of what a person would not see.
 
 use crate::{
-    Answer, CheckResult, Conflict, IssueNumber, Login, Nonce, PlanBrief, RepoName, ReviewBrief, Sha, clip, count,
-    rendered,
+    Answer, CheckResult, Conflict, IssueNumber, Login, Nonce, PlanBrief, ProfileName, RepoName, ReviewBrief, Sha, clip,
+    count, rendered,
     text::{clip_middle, push_fenced},
     visible,
 };
@@ -19,6 +19,8 @@ pub struct BriefParts<'a> {
     pub title: &'a str,
     /// Its body as it stands on the forge.
     pub body: &'a str,
+    /// The profile that works: its name and its instructions, of the base branch, the settings or Hob.
+    pub profile: Option<(&'a ProfileName, &'a str)>,
     /// Comments of trusted people, the oldest first.
     pub comments: &'a [(Login, String)],
     /// What a person said to get the issue going again.
@@ -51,6 +53,13 @@ const CHECK_OUTPUT: usize = 8 * 1024;
 /// Writes the brief.
 pub fn brief(parts: &BriefParts<'_>) -> String {
     let mut text = format!("Work on issue {} of {}.\n", parts.issue, parts.repo);
+    if let Some((name, instructions)) = parts.profile {
+        push(
+            &mut text,
+            &format!("\nYou work here as `{name}`, by these instructions of whoever keeps this repository:\n"),
+        );
+        push_fenced(&mut text, parts.fence, &format!("profile {name}"), visible(instructions).0.trim());
+    }
     let (title, _) = visible(parts.title);
     let (body, hidden) = rendered(parts.body);
     push_fenced(&mut text, parts.fence, "issue", &format!("{}\n\n{}", title.trim(), clip(&body, parts.text_bytes)));
@@ -159,6 +168,7 @@ mod tests {
             issue: IssueNumber(7),
             title: "Fix it",
             body,
+            profile: None,
             comments,
             answer,
             plan: None,

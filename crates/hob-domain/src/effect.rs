@@ -345,6 +345,7 @@ fn asked_for_again(old: &Record) -> Record {
         trigger: None,
         checks: None,
         checklist: None,
+        route: None,
         accepted: None,
         stalled: None,
         quota_pauses: 0,

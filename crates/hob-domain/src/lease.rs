@@ -159,6 +159,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         budget_warned: false,
         checks: None,
         checklist: None,
+        route: None,
     }
 }
 

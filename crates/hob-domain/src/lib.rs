@@ -137,8 +137,8 @@ pub use review::{
 };
 pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by};
 pub use routing::{
-    Candidate, ChosenBy, Claims, Evaluation, GateResult, Judged, Latency, Likeness, RouteChoice, RoutedText,
-    Router, Routing, RoutingRules, Scored, decide_agent, evaluate,
+    Candidate, ChosenBy, Claims, Evaluation, GateResult, Judged, Latency, Likeness, RouteChoice, RoutedText, Router,
+    Routing, RoutingRules, Scored, decide_agent, evaluate,
 };
 pub use run::{Outcome, Progress, RunPurpose, RunReport, RunRequest};
 pub use run_unasked::run_unasked;

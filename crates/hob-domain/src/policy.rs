@@ -4,7 +4,7 @@ use std::fmt;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound};
+use crate::{ChangeKind, Diff, FileChange, FileMode, LinkOut, PathGlobs, SecretFound};
 
 /// Always protected unless [`HobFiles::Allowed`]: who may write these runs code with the repository's rights, or, by
 /// `.gitmodules`, in the git of whoever clones it.
@@ -31,6 +31,8 @@ pub struct DiffPolicy {
     protected: GlobSet,
     env_files: GlobSet,
     env_examples: GlobSet,
+    /// What the profile that works may change.
+    of_profile: Option<PathGlobs>,
     max_files: usize,
     max_file_bytes: u64,
 }
@@ -63,9 +65,16 @@ impl DiffPolicy {
             protected: compile(globs)?,
             env_files: compile(ENV_FILES)?,
             env_examples: compile(ENV_EXAMPLES)?,
+            of_profile: None,
             max_files,
             max_file_bytes,
         })
+    }
+
+    /// Lets nothing else be changed than these paths; an empty list restricts nothing.
+    #[must_use]
+    pub fn within(self, paths: &PathGlobs) -> Self {
+        Self { of_profile: Some(paths.clone()).filter(|paths| !paths.is_empty()), ..self }
     }
 
     /// Every rule the diff breaks; none: it may be pushed.
@@ -89,6 +98,9 @@ impl DiffPolicy {
             ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted => None,
         };
         for path in before.into_iter().chain([&file.path]) {
+            if self.of_profile.as_ref().is_some_and(|paths| !paths.is_match(path)) {
+                found.push(Violation::OutsideProfile { path: path.clone() });
+            }
             if self.protected.is_match(path) {
                 found.push(Violation::Protected { path: path.clone() });
             }
@@ -134,6 +146,11 @@ pub enum Violation {
         /// The path.
         path: String,
     },
+    /// A path that the profile may not change.
+    OutsideProfile {
+        /// The path.
+        path: String,
+    },
     /// A commit of another repository is put into the tree.
     Gitlink {
         /// The path.
@@ -175,6 +192,7 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Protected { path } => write!(f, "`{path}` is protected"),
+            Self::OutsideProfile { path } => write!(f, "`{path}` is none of the paths that the profile may change"),
             Self::Gitlink { path } => write!(f, "`{path}` is a link to another repository's commit"),
             Self::LinkOut { path, target } => write!(f, "`{path}` is a link out of the repository, to `{target}`"),
             Self::TooLarge { path, bytes, limit } => {
@@ -210,6 +228,21 @@ mod tests {
         let policy = DiffPolicy::new(&["deploy/".into(), "*.lock".into()], hob_files, 5, 100).unwrap();
         let diff = Diff { files: vec![file], ..Diff::default() };
         policy.violations(&diff).iter().map(Violation::to_string).collect()
+    }
+
+    #[test]
+    fn a_profile_changes_its_own_paths_and_no_rule_is_lifted_by_them() {
+        let paths = PathGlobs::new(vec!["docs/**".to_owned(), ".github/workflows/**".to_owned()]).unwrap();
+        let policy = DiffPolicy::new(&[], HobFiles::Protected, 5, 100).unwrap();
+        let of = |policy: &DiffPolicy, path: &str| {
+            policy.violations(&Diff { files: vec![file(path)], ..Diff::default() }).len()
+        };
+        let within = policy.clone().within(&paths);
+        assert_eq!(
+            [of(&within, "docs/a.md"), of(&within, "src/a.rs"), of(&within, ".github/workflows/a.yml")],
+            [0, 1, 1]
+        );
+        assert_eq!(of(&policy.within(&PathGlobs::default()), "src/a.rs"), 0);
     }
 
     /// Attack corpus D43, D44.

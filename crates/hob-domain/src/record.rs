@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
     ActionMark, BlockKind, Blocked, Checklist, CommandLog, CommentId, Entered, EventId, Generation, HouseLog,
-    IssueNumber, Login, Nonce, PlanLog, Proposed, PullNumber, ReviewLog, RunId, Sha, Spend, State, Timestamp, WorkerId,
+    IssueNumber, Login, Nonce, PlanLog, Proposed, PullNumber, ReviewLog, RouteChoice, RunId, Sha, Spend, State,
+    Timestamp, WorkerId,
 };
 
 /// Actions that the ledger remembers as allowed; the oldest is forgotten first.
@@ -247,6 +248,9 @@ pub struct Record {
     /// How far the agent was by its own checklist when its last run ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checklist: Option<Checklist>,
+    /// Which profile works on it, and why; none: nobody has chosen yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<RouteChoice>,
 }
 
 /// How many checks passed on the head.

@@ -1,8 +1,8 @@
 //! The one status comment of an issue, and Hob's replies to other comments.
 
 use crate::{
-    BlockKind, Blocked, Budgets, Checklist, CommentId, Record, RoundKind, Spend, State, clip, count, events_in_words,
-    failing, inert, inert_line,
+    BlockKind, Blocked, Budgets, Checklist, ChosenBy, CommentId, Record, RoundKind, Spend, State, clip, count,
+    events_in_words, failing, inert, inert_line,
     markup::{code_span, folded, line, person},
     pull_report::BODY_MAX,
     ways::ways,
@@ -129,6 +129,9 @@ fn facts(record: &Record, rules: &StatusRules<'_>) -> String {
         let verb = if checks.run == 1 { "passes" } else { "pass" };
         facts.push(format!("{} of {} {verb}", checks.passed, count(checks.run, "check")));
     }
+    if let Some(profile) = profile(record) {
+        facts.push(profile);
+    }
     if let Some(handled) = handled(record) {
         facts.push(handled);
     }
@@ -137,6 +140,19 @@ fn facts(record: &Record, rules: &StatusRules<'_>) -> String {
         facts.push(format!("**{:.0}% of the issue's budget is used**", (used * 100.0).floor()));
     }
     facts.join(" · ")
+}
+
+/// Which profile works, how sure that is and why, and how to change it.
+fn profile(record: &Record) -> Option<String> {
+    let route = record.route.as_ref().filter(|_| record.state != State::Done)?;
+    let name = code_span(route.profile.as_ref()?.as_str());
+    let reasons = inert_line(&clip(&route.reasons.join("; "), 300));
+    Some(match route.by {
+        ChosenBy::Command | ChosenBy::Label | ChosenBy::Repository => format!("profile {name}: {reasons}"),
+        ChosenBy::Router | ChosenBy::Base => {
+            format!("profile {name} ({} % sure: {reasons}); `/hob agent NAME` changes it", route.percent)
+        }
+    })
 }
 
 /// What came back from the pull request and is handled.

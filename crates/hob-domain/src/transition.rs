@@ -12,7 +12,7 @@
 use crate::{
     Answer, BaseChoice, BlockReason, CheckTally, Checklist, ChosenAgent, CommentId, DraftLog, Ending, Entered,
     EventAnswer, Introduced, Login, NotifyEvent, Pause, PullNumber, Receipt, Record, Recovery, Refusal, Request,
-    ReviewEvent, RunId, RunPurpose, SetBudget, Sha, Spend, State, Timestamp, Trigger, WorkerId,
+    ReviewEvent, RouteChoice, RunId, RunPurpose, SetBudget, Sha, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -248,6 +248,8 @@ pub enum Note {
     MarkedReady(PullNumber),
     /// The pull request has its labels and reviewers.
     Introduced(Introduced),
+    /// Which profile works.
+    Routed(RouteChoice),
 }
 
 /// Makes a transition: the next record, and the sentence that tells it.
@@ -280,6 +282,7 @@ impl Record {
             Note::Looked(comments) => self.commands.comments = Some(comments),
             Note::Commented => self.commands.comments = self.commands.comments.map(|comments| comments + 1),
             Note::Base(base) => self.house.base = Some(base),
+            Note::Routed(route) => self.route = Some(route),
             Note::Introduced(introduced) => self.house.introduced = Some(introduced),
             Note::OpenedDraft(pull) => self.house.opened_draft(pull),
             Note::MarkedReady(pull) => self.house.draft = Some(DraftLog { pull, ready: true }),

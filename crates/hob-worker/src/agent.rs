@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use hob_agent::{AgentBackend, AgentError, AgentParts, Registry};
+use hob_agent::{AgentBackend, AgentError, AgentParts, NarrowedAgent, Registry};
 use hob_config::RepositorySettings;
-use hob_domain::FailureClass;
+use hob_domain::{FailureClass, Profile, ProfileSource};
+use tokio::task::JoinError;
 
 use crate::Worker;
 
@@ -32,6 +33,22 @@ fn parts(worker: &Worker, rules: &RepositorySettings) -> AgentParts {
     parts
 }
 
+/// Builds the agent that works by a profile, `base` unless the profile names another one.
+///
+/// # Errors
+/// [`AgentError`] when settings and profile together do not make one.
+pub(super) async fn build_narrowed(
+    worker: &Worker,
+    rules: &RepositorySettings,
+    base: String,
+    (profile, source): (Profile, ProfileSource),
+) -> Result<NarrowedAgent, AgentError> {
+    let (parts, models) = (parts(worker, rules), worker.settings.profiles.models.clone());
+    let built =
+        tokio::task::spawn_blocking(move || Registry::new(parts)?.narrowed(&base, (&profile, source), &models)).await;
+    built.unwrap_or_else(not_built)
+}
+
 /// Builds the agent `name` from the settings of whoever runs Hob and of the repository.
 ///
 /// # Errors
@@ -44,8 +61,10 @@ pub(super) async fn build_agent(
     let parts = parts(worker, rules);
     // It looks programs up and reads recordings.
     let built = tokio::task::spawn_blocking(move || Registry::new(parts)?.get(&name)).await;
-    built.unwrap_or_else(|error| {
-        let reason = format!("the agent could not be built: {error}");
-        Err(AgentError { reason, failure: FailureClass::Transient { retry_after: None } })
-    })
+    built.unwrap_or_else(not_built)
+}
+
+fn not_built<T>(error: JoinError) -> Result<T, AgentError> {
+    let reason = format!("the agent could not be built: {error}");
+    Err(AgentError { reason, failure: FailureClass::Transient { retry_after: None } })
 }

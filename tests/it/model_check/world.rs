@@ -180,6 +180,7 @@ impl Rec {
             spend: Spend::default(),
             checks: None,
             checklist: None,
+            route: None,
         }
     }
 

@@ -36,3 +36,4 @@ pub use backend::NativeAgent;
 pub(super) use help::Helps;
 pub(super) use ready::{ready_agents, ready_tools};
 pub use replay::{Comparison, Difference, Replayed, compare};
+pub(super) use tools::built_in_tools;

@@ -31,15 +31,15 @@ impl ChosenBy {
 }
 
 /// Which profile works on an issue, and why.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouteChoice {
     /// Who chose it.
     pub by: ChosenBy,
     /// The profile; none: the base agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileName>,
-    /// How sure the router is of this profile, or of the likeliest where the base agent works; 0 if it knows nothing.
-    pub confidence: f32,
+    /// How sure the router is of this profile, or of the likeliest where the base agent works, in percent; 0 if it knows nothing.
+    pub percent: u8,
     /// How much work the issue may be, from 1 to 10.
     pub complexity: u8,
     /// Why, in words, the strongest first.
@@ -48,6 +48,20 @@ pub struct RouteChoice {
     /// The profile that the router would have chosen, where another one was: what there is to learn from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overridden: Option<ProfileName>,
+}
+
+impl RouteChoice {
+    /// An agent of the settings works, because somebody named it.
+    pub fn of_agent(by: ChosenBy) -> Self {
+        let reasons = vec!["an agent of the settings is named".to_owned()];
+        Self { by, profile: None, percent: 0, complexity: 0, reasons, overridden: None }
+    }
+
+    /// The base agent works, because the profile cannot.
+    #[must_use]
+    pub fn without_profile(self, why: &str) -> Self {
+        Self { by: ChosenBy::Base, profile: None, reasons: vec![why.to_owned()], ..self }
+    }
 }
 
 /// What was said about the profile other than by the router.
@@ -97,7 +111,7 @@ pub fn decide_agent(
     RouteChoice {
         by,
         profile: Some(name.clone()),
-        confidence: confidence_of(routing, name),
+        percent: percent(confidence_of(routing, name)),
         complexity: routed.complexity,
         reasons: vec![why.to_owned()],
         overridden: routed.profile.filter(|routed| routed != name),
@@ -120,7 +134,7 @@ fn by_router(routing: &Routing, present: Option<&RouteChoice>, rules: RoutingRul
         let clear = best.confidence > rules.confidence && best.confidence - kept.confidence > rules.switch;
         if best.profile == *name || !clear {
             let reasons = present.reasons.clone();
-            return RouteChoice { complexity, confidence: kept.confidence, reasons, ..present.clone() };
+            return RouteChoice { complexity, percent: percent(kept.confidence), reasons, ..present.clone() };
         }
     }
     if best.confidence <= rules.confidence {
@@ -134,7 +148,7 @@ fn by_router(routing: &Routing, present: Option<&RouteChoice>, rules: RoutingRul
     RouteChoice {
         by: ChosenBy::Router,
         profile: Some(best.profile.clone()),
-        confidence: best.confidence,
+        percent: percent(best.confidence),
         complexity,
         reasons: best.reasons.clone(),
         overridden: None,
@@ -143,7 +157,19 @@ fn by_router(routing: &Routing, present: Option<&RouteChoice>, rules: RoutingRul
 
 fn base(confidence: f32, complexity: u8, why: &str) -> RouteChoice {
     let reasons = vec![why.to_owned()];
-    RouteChoice { by: ChosenBy::Base, profile: None, confidence, complexity, reasons, overridden: None }
+    RouteChoice {
+        by: ChosenBy::Base,
+        profile: None,
+        percent: percent(confidence),
+        complexity,
+        reasons,
+        overridden: None,
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a confidence is in [0, 1]")]
+fn percent(confidence: f32) -> u8 {
+    (confidence * 100.0).round() as u8
 }
 
 fn confidence_of(routing: &Routing, name: &ProfileName) -> f32 {
@@ -206,7 +232,7 @@ mod tests {
             assert_eq!(choose(claims, &routing, None), (by, Some(profile.to_owned())));
         }
         let choice = decide_agent(all, &routing, None, RoutingRules::default());
-        assert_eq!((choice.confidence, choice.overridden), (0.1, Some(name("dns"))), "what the router would have done");
+        assert_eq!((choice.percent, choice.overridden), (10, Some(name("dns"))), "what the router would have done");
         let dns = name("dns");
         let agreed = Claims { command: Some(&dns), ..Claims::default() };
         assert_eq!(decide_agent(agreed, &routing, None, RoutingRules::default()).overridden, None);
@@ -242,7 +268,7 @@ mod tests {
     fn a_choice_reads_as_it_was_written() {
         let choice = decide_agent(Claims::default(), &routing(&[("dns", 0.9)], 6), None, RoutingRules::default());
         let text = serde_json::to_string(&choice).unwrap();
-        assert!(text.starts_with(r#"{"by":"router","profile":"dns","confidence":0.9,"complexity":6"#), "{text}");
+        assert!(text.starts_with(r#"{"by":"router","profile":"dns","percent":90,"complexity":6"#), "{text}");
         assert_eq!(serde_json::from_str::<RouteChoice>(&text).unwrap(), choice);
     }
 }

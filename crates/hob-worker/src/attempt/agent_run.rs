@@ -94,6 +94,7 @@ fn request(
         issue: issue.number,
         title: &issue.title,
         body: &issue.body,
+        profile: job.profile.as_ref().map(|profile| (&profile.name, profile.instructions.as_str())),
         comments: &job.comments,
         answer: record.answer.as_ref(),
         plan: plan_brief(job, &record),
@@ -107,7 +108,11 @@ fn request(
         text_bytes: worker.settings.limits.body_bytes,
         fence: &fence,
     });
-    let (time, time_setting) = time_of(worker, job, allowance);
+    let limits = &job.profile_limits;
+    let (time, time_setting) = match (time_of(worker, job, allowance), limits.max_time) {
+        ((time, _), Some(most)) if most < time => (most, "the profile's `max_time`"),
+        (time, _) => time,
+    };
     RunRequest {
         run: RunId(format!("{}-{round}", job.run)),
         purpose: job.purpose,
@@ -121,10 +126,15 @@ fn request(
         checks: checks.to_vec(),
         time,
         time_setting,
-        usd_micros: allowance.usd_micros,
-        tokens: allowance.tokens,
+        usd_micros: lower(allowance.usd_micros, limits.usd_micros),
+        tokens: lower(allowance.tokens, limits.max_tokens),
         approved: record.approved.clone(),
     }
+}
+
+/// The lower of two limits; none limits nothing.
+fn lower(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.into_iter().chain(other).min()
 }
 
 /// The time of a run, and the setting that it comes from.

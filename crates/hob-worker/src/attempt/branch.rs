@@ -58,7 +58,10 @@ pub(super) async fn work_so_far(job: &Job<'_>) -> Result<Option<(Sha, Diff)>, Wo
 pub(super) fn policy_violations(worker: &Worker, job: &Job<'_>, diff: &Diff) -> Result<Option<BlockReason>, WorkError> {
     let workspace = &worker.settings.workspace;
     let max_bytes = workspace.max_file_mib << 20;
-    let policy = DiffPolicy::new(&job.rules.protected, HobFiles::Protected, workspace.max_files, max_bytes)?;
+    let mut policy = DiffPolicy::new(&job.rules.protected, HobFiles::Protected, workspace.max_files, max_bytes)?;
+    if let Some(profile) = &job.profile {
+        policy = policy.within(&profile.paths);
+    }
     let violations = policy.violations(diff);
     Ok((!violations.is_empty()).then_some(BlockReason::PolicyViolated(violations)))
 }

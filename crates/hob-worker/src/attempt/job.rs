@@ -4,7 +4,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hob_agent::AgentBackend;
 use hob_config::RepositorySettings;
-use hob_domain::{Allowance, BaseChoice, CheckResult, IssueNumber, Login, ReviewBrief, RunId, RunPurpose, Sha, Spend};
+use hob_domain::{
+    Allowance, BaseChoice, CheckResult, IssueNumber, Login, Profile, ProfileLimits, ReviewBrief, RunId, RunPurpose,
+    Sha, Spend,
+};
 use hob_workspace::Checkout;
 use tokio::time::Instant;
 
@@ -18,6 +21,9 @@ pub(super) struct Job<'a> {
     pub(super) rules: RepositorySettings,
     pub(super) agent_name: String,
     pub(super) agent: Arc<dyn AgentBackend>,
+    /// What it works by, where it is a specialist.
+    pub(super) profile: Option<Profile>,
+    pub(super) profile_limits: ProfileLimits,
     pub(super) checkout: Checkout,
     /// The branch that the work starts from and goes to.
     pub(super) base: BaseChoice,

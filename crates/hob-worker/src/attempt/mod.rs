@@ -32,6 +32,7 @@ mod room;
 mod rounds;
 mod set_up;
 mod sign;
+mod specialist;
 
 pub(super) use attempt::attempt;
 pub(super) use end::Attempted;

@@ -1,26 +1,25 @@
 //! What an attempt needs before an agent can work: the rules, the agent, the branch, the folder, the comments.
 
 use std::{
-    sync::{Arc, Mutex, OnceLock},
+    sync::{Mutex, OnceLock},
     time::Duration,
 };
 
-use hob_agent::{AgentBackend, AgentError};
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
-use hob_domain::{BaseChoice, FailureClass, Note, RunId, RunPurpose, branch_for};
+use hob_domain::{BaseChoice, Note, RunId, RunPurpose, branch_for};
 use hob_forge::ForgeError;
 use hob_workspace::{BranchName, Leftover, Remote, WorkspaceError};
 use tokio::time::Instant;
 
 use crate::{
     WorkError, Worker,
-    agent::{agent_name, build_agent},
     attempt::{
         job::{AttemptLimits, Job},
         purpose::purpose,
         review_brief::review_brief,
+        specialist::{Place, Specialist, choose},
     },
-    authorize::{authorized_comments, chosen_agent},
+    authorize::authorized_comments,
     transition::HeldIssue,
 };
 
@@ -46,7 +45,10 @@ pub(super) async fn prepare<'a>(
     };
     let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
     let rules = RepositorySettings::parse(&text)?;
-    let (agent_name, agent) = choose_agent(worker, held, &rules).await?;
+    let review = Box::pin(review_brief(worker, &lease.record())).await?;
+    let place = Place { rules: &rules, remote: &remote, base: &base_sha, review: &review };
+    let Specialist { name: agent_name, agent, profile, limits: profile_limits } =
+        Box::pin(choose(worker, held, place)).await?;
     let purpose = Box::pin(purpose(worker, held)).await?;
     let branch = choose_branch(worker, held, &remote).await?;
     let of = (worker.forge.repo(), issue.number);
@@ -73,7 +75,6 @@ pub(super) async fn prepare<'a>(
         }
     };
     let comments = authorized_comments(worker, issue).await?;
-    let review = Box::pin(review_brief(worker, &lease.record())).await?;
     let nonce = lease.record().nonce;
     let (repo, nonce) = (worker.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
     let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));
@@ -88,6 +89,8 @@ pub(super) async fn prepare<'a>(
         rules,
         agent_name,
         agent,
+        profile,
+        profile_limits,
         checkout,
         base,
         base_tip,
@@ -113,31 +116,6 @@ pub(super) async fn wait_while_busy(error: WorkspaceError, patience: Instant) ->
         error => return Err(error),
     }
     Ok(())
-}
-
-/// The agent that works. One that a person named for this issue and that cannot be made is theirs to mend.
-async fn choose_agent(
-    worker: &Worker,
-    held: &HeldIssue,
-    rules: &RepositorySettings,
-) -> Result<(String, Arc<dyn AgentBackend>), WorkError> {
-    let chosen = match chosen_agent(worker, &held.issue, &held.lease.record()).await? {
-        Some(Ok(agent)) => Some(agent),
-        Some(Err(why)) => {
-            worker.progress(held.issue.number, &why);
-            None
-        }
-        None => None,
-    };
-    let name = agent_name(worker, chosen.as_deref(), rules).to_owned();
-    let built = build_agent(worker, rules, name.clone()).await;
-    let agent = built.map_err(|error| match (chosen, error.failure) {
-        (Some(chosen), FailureClass::Misconfigured) if chosen == name => {
-            AgentError { reason: error.reason, failure: FailureClass::NeedsHuman }
-        }
-        (_, failure) => AgentError { reason: error.reason, failure },
-    })?;
-    Ok((name, agent))
 }
 
 /// The issue's branch. One that is there already and that the ledger does not know is somebody else's: then another name is

@@ -24,3 +24,4 @@ pub(super) use plan::Plan;
 pub(super) use program::first as program_of;
 pub(super) use toolbox::{Toolbox, Written};
 pub(super) use toolset::Toolset;
+pub(crate) use toolset::built_in_tools;

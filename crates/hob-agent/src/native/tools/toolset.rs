@@ -33,6 +33,11 @@ fn built_in() -> Vec<Tool> {
     files.into_iter().chain(ends).collect()
 }
 
+/// The names of all tools that are built in.
+pub(crate) fn built_in_tools() -> Vec<String> {
+    built_in().iter().map(|tool| tool.name.to_string()).collect()
+}
+
 impl Toolset {
     /// The tools `wanted`, by name; all that are built in where none is. `programs` are `[tools.NAME]`, `helps` what
     /// their programs say about themselves.

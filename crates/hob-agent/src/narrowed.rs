@@ -1,0 +1,100 @@
+//! An agent of the settings that works by a profile: never with more than the settings allow it.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use hob_config::{AgentSettings, BackendKind};
+use hob_domain::{Bounds, Narrowed, Profile, ProfileLimits, ProfileSource};
+
+use crate::{AgentBackend, AgentError, Registry, native::built_in_tools};
+
+/// An agent that works by a profile.
+pub struct NarrowedAgent {
+    /// The agent of the settings that it is.
+    pub name: String,
+    /// What runs it.
+    pub agent: Arc<dyn AgentBackend>,
+    /// How far its runs may go at most, whatever the backend.
+    pub limits: ProfileLimits,
+    /// What the profile asks for and does not get, in words.
+    pub notes: Vec<String>,
+}
+
+impl Registry {
+    /// Builds the agent for a profile: the one that it names, else `base`, narrowed to what it asks for. `models` are those that a
+    /// repository's profile may choose.
+    ///
+    /// # Errors
+    /// When the agent's settings, with the profile's model, do not make one.
+    pub fn narrowed(
+        &self,
+        base: &str,
+        (profile, source): (&Profile, ProfileSource),
+        models: &[String],
+    ) -> Result<NarrowedAgent, AgentError> {
+        let agents: BTreeSet<String> = self.names().into_iter().collect();
+        let name = profile.backend.clone().filter(|name| agents.contains(name)).unwrap_or_else(|| base.to_owned());
+        let settings = self.settings(&name)?.into_owned();
+        let mut narrowed = bounds(&settings, models, agents).narrowed(profile, source);
+        let agent = match settings.backend {
+            BackendKind::Native => self.build_of(&name, &native(settings, &narrowed))?,
+            BackendKind::Command | BackendKind::Recipe | BackendKind::Adapter(_) => {
+                if profile.tools.is_some() || !profile.denied.is_empty() {
+                    narrowed.notes.push(format!("the tools of the agent `{name}` are its own"));
+                }
+                let takes_model = matches!(settings.backend, BackendKind::Adapter(_));
+                let model = narrowed.model.take().filter(|_| takes_model).or(settings.model.clone());
+                self.build_of(&name, &AgentSettings { model, ..settings })?
+            }
+        };
+        Ok(NarrowedAgent { name, agent, limits: narrowed.limits, notes: narrowed.notes })
+    }
+}
+
+/// What the settings allow the agent.
+fn bounds(settings: &AgentSettings, models: &[String], agents: BTreeSet<String>) -> Bounds {
+    let tools = match settings.tools.as_slice() {
+        [] => built_in_tools().into_iter().collect(),
+        named => named.iter().cloned().collect(),
+    };
+    let limits = ProfileLimits {
+        max_iterations: Some(settings.max_iterations.into()),
+        max_time: settings.max_time,
+        max_tokens: Some(settings.max_tokens),
+        max_output: Some(settings.max_output),
+        consecutive_errors: Some(settings.consecutive_errors.into()),
+        total_errors: Some(settings.total_errors.into()),
+        usd_micros: None,
+    };
+    let (approve, ask, denied) = (settings.approve, settings.ask, settings.denied.clone());
+    Bounds { tools, approve, ask, denied, limits, models: models.to_vec(), agents }
+}
+
+/// The settings of a native agent, narrowed.
+fn native(settings: AgentSettings, narrowed: &Narrowed) -> AgentSettings {
+    let limits = &narrowed.limits;
+    let count = |limit: Option<u64>, own: u32| limit.and_then(|limit| limit.try_into().ok()).unwrap_or(own);
+    let mut tools: Vec<String> = narrowed.tools.iter().cloned().collect();
+    if tools.is_empty() {
+        // An empty list would stand for all. This one every agent has.
+        tools.push("plan".to_owned());
+    }
+    let (model, fallback) = match &narrowed.model {
+        Some(model) => (Some(model.clone()), Vec::new()),
+        None => (settings.model.clone(), settings.fallback.clone()),
+    };
+    AgentSettings {
+        tools,
+        model,
+        fallback,
+        approve: narrowed.approve,
+        ask: narrowed.ask,
+        denied: narrowed.denied.clone(),
+        max_iterations: count(limits.max_iterations, settings.max_iterations),
+        consecutive_errors: count(limits.consecutive_errors, settings.consecutive_errors),
+        total_errors: count(limits.total_errors, settings.total_errors),
+        max_time: limits.max_time,
+        max_tokens: limits.max_tokens.unwrap_or(settings.max_tokens),
+        max_output: limits.max_output.unwrap_or(settings.max_output),
+        ..settings
+    }
+}
