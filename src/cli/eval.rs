@@ -12,7 +12,7 @@ use hob_domain::{
     Candidate, Evaluation, Judged, Likeness, PROFILE_MAX, ProfileName, RoutedText, Router, RoutingRules, evaluate,
     parse_profile, terminal,
 };
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::cli::{
     args::{EvalCommand, RoutingArgs, Shared},
@@ -141,7 +141,9 @@ fn contents(path: &Path, max: u64) -> anyhow::Result<Vec<u8>> {
 }
 
 fn read(bytes: &[u8], names: &BTreeSet<&ProfileName>) -> Result<Line, String> {
-    let line: Line = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    // Its place is within the line, whose number in the file is told.
+    let why = |error: serde_json::Error| error.to_string().replace(" at line 1 column", ", column");
+    let line: Line = serde_json::from_slice(bytes).map_err(why)?;
     match &line.profile {
         Some(profile) if !names.contains(profile) => Err(format!("there is no profile `{profile}`")),
         _known => Ok(line),

@@ -1,6 +1,6 @@
 //! An issue against the profiles: what they have in common, added up.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::collections::HashMap;
 
 use crate::{
     ProfileName,
@@ -83,51 +83,69 @@ impl Case {
 }
 
 /// A term of an issue.
-struct Term<'a> {
+struct Term {
     stem: String,
     /// As the issue writes it.
-    shown: Cow<'a, str>,
+    shown: String,
     count: f32,
     in_title: bool,
 }
 
 /// The terms found so far.
 #[derive(Default)]
-struct Found<'a> {
-    terms: Vec<Term<'a>>,
+struct Found {
+    terms: Vec<Term>,
     places: HashMap<String, usize>,
-    stems: Vec<Stem>,
-    of_word: HashMap<Cow<'a, str>, usize>,
+    words: Vec<Known>,
+    of_word: HashMap<String, usize>,
     in_title: bool,
 }
 
-/// A stem, made once of each word.
-struct Stem {
+/// A word of the text, looked at once.
+struct Known {
+    word: String,
     stem: String,
     begins_pair: bool,
+    /// Where its term stands.
+    term: Option<usize>,
 }
 
-impl<'a> Found<'a> {
-    /// Where the stem of a word stands.
-    fn stem_of(&mut self, word: &Cow<'a, str>, begins_pair: impl Fn(&str) -> bool) -> usize {
-        if let Some(known) = self.of_word.get(word) {
-            return *known;
+impl Found {
+    /// Where a word stands among those that are known.
+    fn place_of(&mut self, word: &str, begins_pair: impl Fn(&str) -> bool) -> usize {
+        if let Some(place) = self.of_word.get(word) {
+            return *place;
         }
         let stem = stem(word);
-        self.stems.push(Stem { begins_pair: begins_pair(&stem), stem });
-        self.of_word.insert(word.clone(), self.stems.len() - 1);
-        self.stems.len() - 1
+        let (begins_pair, place) = (begins_pair(&stem), self.words.len());
+        self.words.push(Known { word: word.to_owned(), stem, begins_pair, term: None });
+        self.of_word.insert(word.to_owned(), place);
+        place
     }
 
-    fn add(&mut self, stem: String, shown: &Cow<'a, str>, count: f32) {
-        match self.places.get(&stem) {
-            Some(place) => self.terms[*place].count += count,
-            None if self.terms.len() < TERMS_MAX => {
-                self.places.insert(stem.clone(), self.terms.len());
-                self.terms.push(Term { stem, shown: shown.clone(), count, in_title: self.in_title });
-            }
-            None => {}
+    /// Counts a known word.
+    fn count(&mut self, place: usize, count: f32) {
+        let known = &self.words[place];
+        if let Some(term) = known.term {
+            self.terms[term].count += count;
+        } else {
+            let (stem, word) = (known.stem.clone(), known.word.clone());
+            self.words[place].term = self.add(&stem, &word, count);
         }
+    }
+
+    /// Counts a term, and returns where it stands; none: there are too many.
+    fn add(&mut self, stem: &str, shown: &str, count: f32) -> Option<usize> {
+        if let Some(term) = self.places.get(stem) {
+            self.terms[*term].count += count;
+            return Some(*term);
+        }
+        let term = self.terms.len();
+        (term < TERMS_MAX).then(|| {
+            self.places.insert(stem.to_owned(), term);
+            self.terms.push(Term { stem: stem.to_owned(), shown: shown.to_owned(), count, in_title: self.in_title });
+            term
+        })
     }
 }
 
@@ -157,29 +175,28 @@ impl Router {
     }
 
     /// The terms of an issue with how much each counts, in the order of the text.
-    fn terms<'a>(&self, read: &Read<'a>) -> Vec<Term<'a>> {
+    fn terms(&self, read: &Read<'_>) -> Vec<Term> {
         let mut found = Found::default();
         for (part, (text, weight)) in read.parts.iter().enumerate() {
             found.in_title = part == 0;
             let mut before = None::<usize>;
             for word in words(text) {
-                let at = found.stem_of(&word, |stem| self.firsts.contains(stem) || TOPICS.begins_pair(stem));
+                let at = found.place_of(&word, |stem| self.firsts.contains(stem) || TOPICS.begins_pair(stem));
                 if found.in_title && before.is_none() {
-                    let first = first_word(&found.stems[at].stem);
-                    found.add(first, &word, weight * FIRST_WORD);
+                    let first = first_word(&found.words[at].stem);
+                    found.add(&first, &word, weight * FIRST_WORD);
                 }
-                let known = |pair: &String| self.index.contains_key(pair) || !TOPICS.of(pair).is_empty();
-                let two = before.filter(|before| found.stems[*before].begins_pair);
-                let two = two.map(|before| (before, pair(&found.stems[before].stem, &found.stems[at].stem)));
-                match two.filter(|(_, pair)| known(pair)) {
+                let two = before.filter(|before| found.words[*before].begins_pair);
+                let two = two.map(|before| (before, pair(&found.words[before].stem, &found.words[at].stem)));
+                match two.filter(|(_, pair)| self.index.contains_key(pair) || !TOPICS.of(pair).is_empty()) {
                     Some((before, pair)) => {
-                        let shown = Cow::Owned(format!("{} {word}", found.stems[before].stem));
-                        found.add(pair, &shown, *weight);
+                        let shown = format!("{} {word}", found.words[before].word);
+                        found.add(&pair, &shown, *weight);
                         // What two words say together, each says less.
-                        found.add(found.stems[before].stem.clone(), &word, weight * (IN_PAIR - 1.0));
-                        found.add(found.stems[at].stem.clone(), &word, weight * IN_PAIR);
+                        found.count(before, weight * (IN_PAIR - 1.0));
+                        found.count(at, weight * IN_PAIR);
                     }
-                    None => found.add(found.stems[at].stem.clone(), &word, *weight),
+                    None => found.count(at, *weight),
                 }
                 before = Some(at);
             }
@@ -188,7 +205,7 @@ impl Router {
     }
 
     /// Adds what the terms say. Returns how much they could have said for a profile that stood for all of them.
-    fn hold(&self, terms: &[Term<'_>], cases: &mut [Case]) -> f32 {
+    fn hold(&self, terms: &[Term], cases: &mut [Case]) -> f32 {
         let mut known = 0.0;
         for (at, term) in terms.iter().enumerate() {
             let count = term.count.max(0.0);
@@ -248,7 +265,7 @@ impl Router {
         }
     }
 
-    fn told(&self, reason: Reason, issue: RoutedText<'_>, read: &Read<'_>, terms: &[Term<'_>]) -> String {
+    fn told(&self, reason: Reason, issue: RoutedText<'_>, read: &Read<'_>, terms: &[Term]) -> String {
         let one_line = |text: &str| -> String {
             head(text, 60).chars().map(|at| if at.is_control() || at == '`' { ' ' } else { at }).collect()
         };

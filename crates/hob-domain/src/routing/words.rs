@@ -65,16 +65,16 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.split(|at: char| !at.is_alphanumeric() && !matches!(at, '_' | '+' | '#'))
         .filter(|run| !run.is_empty() && run.len() <= 3 * WORD_MAX)
         .flat_map(|run| {
-            let (parts, whole) = parts(run);
-            parts.into_iter().chain(whole)
+            let (one, several) = parts(run);
+            one.into_iter().chain(several)
         })
         .filter(|word| word.len() <= WORD_MAX)
 }
 
-/// The parts of a run without blanks, and the whole where it has several.
-fn parts(run: &str) -> (Vec<Cow<'_, str>>, Option<Cow<'_, str>>) {
-    if NAMES.contains(&run) {
-        return (vec![Cow::Owned(run.to_lowercase())], None);
+/// A run without blanks as one word, or as its parts and the whole.
+fn parts(run: &str) -> (Option<Cow<'_, str>>, Vec<Cow<'_, str>>) {
+    if is_plain(run) || NAMES.contains(&run) {
+        return (Some(lower(run)), Vec::new());
     }
     let mut parts = Vec::new();
     for piece in run.split(['_', '+', '#']).filter(|piece| !piece.is_empty()) {
@@ -89,13 +89,18 @@ fn parts(run: &str) -> (Vec<Cow<'_, str>>, Option<Cow<'_, str>>) {
         }
         parts.push(lower(&piece[start..]));
     }
-    let whole = (parts.len() > 1).then(|| Cow::Owned(parts.concat()));
-    (parts, whole)
+    if parts.len() > 1 {
+        parts.push(Cow::Owned(parts.concat()));
+    }
+    (None, parts)
+}
+
+fn is_plain(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
 fn lower(word: &str) -> Cow<'_, str> {
-    let plain = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    if plain { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) }
+    if is_plain(word) { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) }
 }
 
 /// Endings of English words, each with what stands for it and how long the rest has to be. The first that fits is taken.
