@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, time::Duration};
 use hob_domain::check_template;
 use toml::{Table, Value};
 
-use crate::{DEFAULTS, Settings, SettingsError, Signing, webhook::address};
+use crate::{DEFAULTS, MCP_PREFIX, Settings, SettingsError, Signing, webhook::address};
 
 /// Refuses values that make no sense.
 ///
@@ -79,6 +79,11 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     if !settings.notify.webhook.is_empty() {
         drop(address(&settings.notify.webhook, "notify.webhook")?);
     }
+    for (name, server) in &settings.mcp {
+        server.check(name)?;
+    }
+    let own = settings.tools.keys().find(|name| name.starts_with(MCP_PREFIX));
+    hold(own.is_none(), "tools", own.map_or("", String::as_str), "names that begin so are those of MCP servers' tools")?;
     let dashboard = &settings.dashboard;
     hold(
         matches!(dashboard.issue.as_str(), "" | "auto") || dashboard.number().is_some(),
@@ -99,7 +104,7 @@ fn check_labels(settings: &Settings) -> Result<(), SettingsError> {
     Ok(())
 }
 
-fn hold(holds: bool, key: &str, value: impl ToString, allowed: &str) -> Result<(), SettingsError> {
+pub(super) fn hold(holds: bool, key: &str, value: impl ToString, allowed: &str) -> Result<(), SettingsError> {
     let refused =
         || SettingsError::Senseless { key: key.to_owned(), value: value.to_string(), allowed: allowed.to_owned() };
     if holds { Ok(()) } else { Err(refused()) }
