@@ -31,6 +31,16 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long a server may take to hear that the run is over.
 const GOODBYE: Duration = Duration::from_secs(3);
 
+/// Why a server did not do.
+enum Trouble {
+    /// It is not there any more.
+    Gone,
+    /// It could not be sent something.
+    Unsent(String),
+    /// It answered otherwise than it should, or not.
+    Answer(String),
+}
+
 /// A server that is open.
 pub(super) struct Connection {
     name: String,
@@ -56,46 +66,46 @@ impl Connection {
             let own = ClientConfig::new(ClientCapabilities::default(), Implementation::new("hob", env!("CARGO_PKG_VERSION")));
             let service = match &settings.url {
                 Some(url) => {
-                    let token = token(settings, variables)?;
-                    serve_client(own, Http::new(url, token.as_ref(), settings.timeout, Arc::clone(&bound))?).await
+                    let token = token(settings, variables).map_err(Trouble::Answer)?;
+                    let http = Http::new(url, token.as_ref(), settings.timeout, Arc::clone(&bound));
+                    serve_client(own, http.map_err(Trouble::Answer)?).await
                 }
                 None => {
-                    let (started, pipes) = Local::start(settings, variables, place, Arc::clone(&bound)).await?;
+                    let started = Local::start(settings, variables, place, Arc::clone(&bound)).await;
+                    let (started, pipes) = started.map_err(Trouble::Answer)?;
                     local = Some(started);
                     serve_client(own, pipes).await
                 }
             };
-            let service = service.map_err(|error| why_not_opened(&error))?;
-            let tools = list(&service).await.map_err(|error| why_not_answered(&error))?;
-            Ok::<_, String>((service, tools))
+            let service = service.map_err(|error| not_opened(&error))?;
+            let tools = list(&service).await.map_err(|error| not_answered(&error))?;
+            Ok::<_, Trouble>((service, tools))
         });
-        let (patience, error) = match opened.await {
+        let trouble = match opened.await {
             Ok(Ok((service, tools))) => {
                 let (name, timeout, local) = (name.to_owned(), settings.timeout, Mutex::new(local));
                 return Ok((Self { name, timeout, service, bound, local }, tools));
             }
-            Ok(Err(error)) => (LAST_WORDS, error),
-            Err(_elapsed) => (Duration::ZERO, late(settings.timeout)),
+            Ok(Err(trouble)) => trouble,
+            Err(_elapsed) => late(settings.timeout),
         };
-        Err(told(&bound, local, patience, error).await)
+        Err(told(&bound, local, trouble).await)
     }
 
     /// Calls a tool. The error is what the model is told.
     pub(super) async fn call(&self, tool: &str, arguments: JsonObject) -> Result<String, String> {
         self.bound.asked();
         let call = self.service.call_tool(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments));
-        let (patience, error) = match timeout(self.timeout, call).await {
+        let trouble = match timeout(self.timeout, call).await {
             Ok(Ok(result)) => return text_of(&self.name, &result),
-            Ok(Err(error)) if !self.service.is_closed() && !is_gone(&error) => {
-                return Err(format!("the MCP server `{}`: {}", self.name, why_not_answered(&error)));
-            }
-            Ok(Err(error)) => (LAST_WORDS, why_not_answered(&error)),
-            // It may answer the next call.
-            Err(_elapsed) => return Err(format!("the MCP server `{}`: {}", self.name, late(self.timeout))),
+            Ok(Err(error)) => not_answered(&error),
+            Err(_elapsed) => late(self.timeout),
         };
-        let local = self.local.lock().await.take();
-        let why = told(&self.bound, local, patience, error).await;
-        Err(format!("the MCP server `{}` does not answer any more: {why}", self.name))
+        let is_gone = self.bound.fault().is_some() || matches!(trouble, Trouble::Gone);
+        // One that answers wrong, or late, may answer the next call.
+        let local = if is_gone { self.local.lock().await.take() } else { None };
+        let more = if is_gone { " does not answer any more" } else { "" };
+        Err(format!("the MCP server `{}`{more}: {}", self.name, told(&self.bound, local, trouble).await))
     }
 
     /// Closes it; a program is gone then.
@@ -130,42 +140,52 @@ async fn list(service: &RunningService<RoleClient, ClientConfig>) -> Result<Vec<
     }
 }
 
-/// What is known of a server that does not do, whose program is ended.
-async fn told(bound: &Bound, local: Option<Local>, patience: Duration, error: String) -> String {
+/// What is known of a server that does not do; its program is ended.
+async fn told(bound: &Bound, local: Option<Local>, trouble: Trouble) -> String {
+    let is_local = local.is_some();
+    // What one that breaks off has to say is worth a short wait.
+    let patience = match (&trouble, bound.fault()) {
+        (Trouble::Gone | Trouble::Unsent(_), None) => LAST_WORDS,
+        (Trouble::Gone | Trouble::Unsent(_) | Trouble::Answer(_), _) => Duration::ZERO,
+    };
     let ended = match local {
-        Some(local) => local.end(if bound.fault().is_some() { Duration::ZERO } else { patience }).await,
+        Some(local) => local.end(patience).await,
         None => None,
     };
-    let why = bound.fault().map(str::to_owned).or(ended).unwrap_or(error);
+    let why = match (bound.fault(), trouble) {
+        (Some(fault), _) => fault.to_owned(),
+        (None, Trouble::Gone) => ended.unwrap_or_else(|| "it ended before it answered".to_owned()),
+        (None, Trouble::Unsent(why)) => ended.filter(|_| is_local).unwrap_or(why),
+        (None, Trouble::Answer(why)) => why,
+    };
     first_line(&inert(&why), REASON_MAX)
 }
 
-fn late(time: Duration) -> String {
-    format!("it did not answer within {} s", time.as_secs_f64())
+fn late(time: Duration) -> Trouble {
+    Trouble::Answer(format!("it did not answer within {} s", time.as_secs_f64()))
 }
 
-/// Whether nothing can be asked any more.
-fn is_gone(error: &ServiceError) -> bool {
-    matches!(error, ServiceError::TransportClosed | ServiceError::Cancelled { .. })
-}
-
-fn why_not_opened(error: &ClientInitializeError) -> String {
+fn not_opened(error: &ClientInitializeError) -> Trouble {
     match error {
-        ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
-        ClientInitializeError::JsonRpcError(error) => format!("it answers with an error: {}", error.message),
-        ClientInitializeError::ConnectionClosed(_) => "it ended before it answered".to_owned(),
-        other => first_line(&inert(&other.to_string()), REASON_MAX),
+        ClientInitializeError::TransportError { error, .. } => Trouble::Unsent(error.error.to_string()),
+        ClientInitializeError::JsonRpcError(error) => says(&error.message),
+        ClientInitializeError::ConnectionClosed(_) => Trouble::Gone,
+        other => Trouble::Answer(other.to_string()),
     }
 }
 
-fn why_not_answered(error: &ServiceError) -> String {
+fn not_answered(error: &ServiceError) -> Trouble {
     match error {
-        ServiceError::McpError(error) => {
-            format!("it answers with an error: {}", first_line(&inert(&error.message), REASON_MAX))
+        ServiceError::McpError(error) => says(&error.message),
+        ServiceError::TransportSend(error) => Trouble::Unsent(error.error.to_string()),
+        ServiceError::TransportClosed | ServiceError::Cancelled { .. } => Trouble::Gone,
+        ServiceError::UnexpectedResponse => {
+            Trouble::Answer("it answers with something else than what it was asked for".to_owned())
         }
-        ServiceError::TransportSend(error) => error.error.to_string(),
-        ServiceError::TransportClosed => "it ended before it answered".to_owned(),
-        ServiceError::UnexpectedResponse => "it answers with something else than what it was asked for".to_owned(),
-        other => first_line(&inert(&other.to_string()), REASON_MAX),
+        other => Trouble::Answer(other.to_string()),
     }
+}
+
+fn says(message: &str) -> Trouble {
+    Trouble::Answer(format!("it answers with an error: {message}"))
 }
