@@ -76,7 +76,8 @@ impl AgentParts {
     pub fn given_secrets(&self) -> Vec<SecretString> {
         let tokens = self.mcp.values().filter_map(|server| server.token.as_deref());
         let tokens = tokens.filter_map(|name| self.variables.get(OsStr::new(name))?.to_str());
-        let tokens = tokens.map(|token| SecretString::from(token.trim())).filter(|token| !token.expose_secret().is_empty());
+        let tokens =
+            tokens.map(|token| SecretString::from(token.trim())).filter(|token| !token.expose_secret().is_empty());
         self.access.secrets().into_iter().chain(secrets_among(&self.variables)).chain(tokens).collect()
     }
 }

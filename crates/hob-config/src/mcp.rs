@@ -94,7 +94,8 @@ impl McpSettings {
                 hold(token.is_none(), &key("token"), token.unwrap_or_default(), allowed)?;
             }
         }
-        for (of, variable) in self.env.iter().map(|name| ("env", name)).chain(self.token.iter().map(|name| ("token", name)))
+        for (of, variable) in
+            self.env.iter().map(|name| ("env", name)).chain(self.token.iter().map(|name| ("token", name)))
         {
             let allowed = "write the name of a variable, and none that opens the forge or is a setting of Hob's";
             hold(may_pass(variable), &key(of), variable, allowed)?;
@@ -137,7 +138,10 @@ mod tests {
             ("[mcp.a]", "`mcp.a.command` cannot be used: it is ``; write `command` for a server on this machine"),
             ("[mcp.a]\ncommand = ['']", "`mcp.a.command`"),
             ("[mcp.a]\ncommand = ['x']\nurl = 'https://example.org'", "remove one of the two"),
-            ("[mcp.a]\nurl = 'http://example.org/mcp'", "`mcp.a.url` cannot be used: it is `http://example.org`; write"),
+            (
+                "[mcp.a]\nurl = 'http://example.org/mcp'",
+                "`mcp.a.url` cannot be used: it is `http://example.org`; write",
+            ),
             ("[mcp.a]\nurl = 'nowhere'", "`mcp.a.url` cannot be used: it is `no address`"),
             ("[mcp.a]\nurl = 'https://name:word@example.org'", "it is `https://example.org`"),
             ("[mcp.a]\nurl = 'https://example.org'\nenv = ['X']", "`mcp.a.env`"),

@@ -79,11 +79,6 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     if !settings.notify.webhook.is_empty() {
         drop(address(&settings.notify.webhook, "notify.webhook")?);
     }
-    for (name, server) in &settings.mcp {
-        server.check(name)?;
-    }
-    let own = settings.tools.keys().find(|name| name.starts_with(MCP_PREFIX));
-    hold(own.is_none(), "tools", own.map_or("", String::as_str), "names that begin so are those of MCP servers' tools")?;
     let dashboard = &settings.dashboard;
     hold(
         matches!(dashboard.issue.as_str(), "" | "auto") || dashboard.number().is_some(),
@@ -91,7 +86,19 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
         &dashboard.issue,
         "write an issue's number, or `auto`",
     )?;
+    check_servers(settings)?;
     check_labels(settings)
+}
+
+fn check_servers(settings: &Settings) -> Result<(), SettingsError> {
+    let own = settings.tools.keys().find(|name| name.starts_with(MCP_PREFIX));
+    hold(
+        own.is_none(),
+        "tools",
+        own.map_or("", String::as_str),
+        "names that begin so are those of MCP servers' tools",
+    )?;
+    settings.mcp.iter().try_for_each(|(name, server)| server.check(name))
 }
 
 fn check_labels(settings: &Settings) -> Result<(), SettingsError> {

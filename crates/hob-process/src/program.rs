@@ -345,7 +345,8 @@ impl Program {
 
 /// The reason why a supervised child was not started, in what was `said` on its standard error; none: it was started.
 pub(super) fn refusal(exit: Exit, name: &str, nonce: &str, said: &str) -> Option<ProcessError> {
-    let (before, reason) = said.split_once(&refused_because(nonce)).filter(|_| exit == Exit::Code(i32::from(REFUSED)))?;
+    let (before, reason) =
+        said.split_once(&refused_because(nonce)).filter(|_| exit == Exit::Code(i32::from(REFUSED)))?;
     // Nothing of the program was started, so what stands before is bubblewrap's.
     let told = [reason.trim(), before.trim()].into_iter().filter(|told| !told.is_empty());
     let reason = told.collect::<Vec<_>>().join(": ");

@@ -50,7 +50,8 @@ impl Served {
         fs::write(&file, json!({ "cassette": 1, "replies": replies }).to_string()).unwrap();
         let mcp = servers.iter().map(|(name, _)| (*name).to_owned()).collect();
         let settings = AgentSettings { mcp, ..settings };
-        let model = hob_config::ModelSettings { default: Some(format!("cassette/{}", file.display())), ..Default::default() };
+        let model =
+            hob_config::ModelSettings { default: Some(format!("cassette/{}", file.display())), ..Default::default() };
         let variables = ["TEST_SERVER", "TEST_AGENT"].map(|name| (name.into(), "word-of-a-test".into())).into();
         let mcp = servers.iter().map(|(name, server)| ((*name).to_owned(), server.clone())).collect();
         let agents = [("a".to_owned(), settings)].into();
@@ -187,7 +188,8 @@ async fn a_tool_with_more_impact_than_runs_by_itself_asks() {
     assert_eq!(person.await.unwrap(), "mcp_docs_drop {\"text\":\"d\"}");
 
     let denied = AgentSettings { denied: vec!["mcp_docs_*".into()], ..AgentSettings::default() };
-    let replies = json!([call("mcp_docs_echo", json!({ "text": "e" })), done(&["denied here by the rule `mcp_docs_*`"])]);
+    let replies =
+        json!([call("mcp_docs_echo", json!({ "text": "e" })), done(&["denied here by the rule `mcp_docs_*`"])]);
     served.bench.context.approval = Approval::Given;
     is_done(&served.run_with(replies, &servers, denied).await);
     assert_eq!(served.calls(), "{\"text\": \"b\"}\n");
@@ -199,7 +201,9 @@ async fn a_run_that_plans_has_only_the_tools_that_look() {
     served.bench.request.purpose = RunPurpose::Plan;
     let replies = json!([
         call("mcp_docs_drop", json!({ "text": "x" })),
-        done(&["there is no tool `mcp_docs_drop`: use read, list, search, plan, ask, hand_off, done, mcp_docs_echo, mcp_docs_look_around"]),
+        done(&[
+            "there is no tool `mcp_docs_drop`: use read, list, search, plan, ask, hand_off, done, mcp_docs_echo, mcp_docs_look_around"
+        ]),
     ]);
     is_done(&served.run(replies, &[("docs", served.server("well"))]).await);
 }
@@ -265,7 +269,9 @@ async fn a_model_is_shown_the_tools_that_are_allowed_without_what_nobody_sees() 
     let schema = json!({ "type": "object", "properties": { "text": said } });
     assert_eq!(tools[0], json!({ "name": names[0], "description": "Says it again.", "schema": schema }));
     assert!(warnings.is_empty(), "{warnings:?}");
-    for (mode, allow, name) in [("many", "tool7777", "mcp_docs_tool7777"), ("pages", "look.around", "mcp_docs_look_around")] {
+    for (mode, allow, name) in
+        [("many", "tool7777", "mcp_docs_tool7777"), ("pages", "look.around", "mcp_docs_look_around")]
+    {
         let few = McpSettings { allow: vec![allow.into()], ..served.server(mode) };
         let (tools, warnings) = served.shown(few).await;
         assert_eq!((tools.len(), &tools[0]["name"]), (1, &json!(name)));
@@ -307,29 +313,33 @@ fn in_tier(tier: Tier) -> Sandbox {
 }
 
 /// It has the variables that its settings name, and the agent's commands do not; nor does it have theirs.
+async fn reaches_what_its_plan_says(tier: Tier) {
+    let mut served = Served::new();
+    served.bench.context.sandbox = in_tier(tier);
+    let server = McpSettings { env: vec!["TEST_SERVER".into()], ..served.server("well") };
+    let settings = AgentSettings { env: vec!["TEST_AGENT".into()], ..AgentSettings::default() };
+    let command = "env | grep ^TEST; cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -c ^TEST_SERVER";
+    let replies =
+        json!([call("mcp_docs_look_around", json!({})), call("shell", json!({ "command": command })), done(&[]),]);
+    let told = served.run_with(replies, &[("docs", server)], settings).await;
+    is_done(&told);
+    assert!(told.warnings.is_empty(), "{:?}", told.warnings);
+    let text = result_of(&told.lines, "mcp_docs_look_around");
+    let found: Value = serde_json::from_str(text.split_once("said ").unwrap().1).unwrap();
+    assert_eq!(found["variables"], json!(["TEST_SERVER"]));
+    assert_eq!((&found["home"], &found["hob"], &found["passwords"]), (&json!(true), &json!(false), &json!(false)));
+    let shell = result_of(&told.lines, "shell");
+    assert!(shell.contains("TEST_AGENT=word-of-a-test") && shell.trim_end().ends_with("\n0"), "{shell}");
+}
+
 #[tokio::test]
-async fn a_server_reaches_what_its_plan_says_in_each_tier() {
-    for tier in [Tier::Fence, Tier::Box] {
-        let mut served = Served::new();
-        served.bench.context.sandbox = in_tier(tier);
-        let server = McpSettings { env: vec!["TEST_SERVER".into()], ..served.server("well") };
-        let settings = AgentSettings { env: vec!["TEST_AGENT".into()], ..AgentSettings::default() };
-        let replies = json!([
-            { "calls": [{ "name": "mcp_docs_look_around", "arguments": {} }] },
-            { "calls": [{ "name": "shell", "arguments": { "command": "env | grep ^TEST; cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -c ^TEST_SERVER" } }] },
-            done(&[]),
-        ]);
-        let told = served.run_with(replies, &[("docs", server)], settings).await;
-        is_done(&told);
-        let text = result_of(&told.lines, "mcp_docs_look_around");
-        let found = text.split_once("said ").unwrap_or_else(|| panic!("{tier}: {text}")).1;
-        let found: Value = serde_json::from_str(found).unwrap();
-        assert_eq!(found["variables"], json!(["TEST_SERVER"]), "{tier}");
-        assert_eq!((&found["home"], &found["hob"]), (&json!(true), &json!(false)), "{tier}: {found}");
-        assert_eq!(found["passwords"], json!(false), "{tier}");
-        let shell = result_of(&told.lines, "shell");
-        assert!(shell.contains("TEST_AGENT=word-of-a-test") && shell.trim_end().ends_with("\n0"), "{tier}: {shell}");
-    }
+async fn a_server_reaches_what_its_plan_says_in_a_fence() {
+    reaches_what_its_plan_says(Tier::Fence).await;
+}
+
+#[tokio::test]
+async fn a_server_reaches_what_its_plan_says_in_a_box() {
+    reaches_what_its_plan_says(Tier::Box).await;
 }
 
 #[tokio::test]

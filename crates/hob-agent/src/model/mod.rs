@@ -29,5 +29,5 @@ pub use memoized::Memoized;
 pub use message::{Message, ModelClient, ModelReply, ModelRequest, Stop, Tool, ToolCall, ToolResult, Usage};
 pub use models::Models;
 pub(crate) use models::is_loopback;
-pub(crate) use sse::Events;
 pub use openai::OpenAi;
+pub(crate) use sse::Events;

@@ -104,7 +104,8 @@ impl NativeAgent {
     ) -> Opened {
         // They get no variable of the agent's own, but those by which processes of a run are found.
         let mut environment = context.environment.clone();
-        let tags = confined.environment.iter().filter(|(name, _)| [RUN_VARIABLE, RUN_TAG].iter().any(|tag| name == tag));
+        let tags =
+            confined.environment.iter().filter(|(name, _)| [RUN_VARIABLE, RUN_TAG].iter().any(|tag| name == tag));
         environment.extend(tags.map(|(name, value)| (name.clone(), value.clone())));
         let place = Place {
             sandbox: &context.sandbox,

@@ -35,7 +35,7 @@ mod usage;
 
 pub use backend::NativeAgent;
 pub(super) use help::Helps;
-pub(super) use ready::{ready_agents, ready_tools};
 pub(super) use mcp::McpServers;
 pub use mcp::{ServerLook, look_at_servers};
+pub(super) use ready::{ready_agents, ready_tools};
 pub use replay::{Comparison, Difference, Replayed, compare};

@@ -52,7 +52,12 @@ impl Remote {
 
     fn settings(&self) -> McpSettings {
         let tools = [("echo".to_owned(), Impact::Low)].into();
-        McpSettings { url: Some(self.address.clone()), tools, timeout: Duration::from_secs(20), ..McpSettings::default() }
+        McpSettings {
+            url: Some(self.address.clone()),
+            tools,
+            timeout: Duration::from_secs(20),
+            ..McpSettings::default()
+        }
     }
 
     fn requests(&self) -> Vec<Request> {
@@ -96,7 +101,8 @@ fn as_events(message: &Value) -> Response {
     if message["id"].is_null() {
         return StatusCode::ACCEPTED.into_response();
     }
-    let own = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": { "level": "info", "data": "x" } });
+    let own =
+        json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": { "level": "info", "data": "x" } });
     let text = format!("event: message\ndata: {own}\n\nid: 1\ndata: {}\n\n", result(message));
     let open = stream::pending::<Result<Bytes, std::io::Error>>();
     let body = futures_util::StreamExt::chain(stream::iter([Ok(Bytes::from(text))]), open);
@@ -144,12 +150,14 @@ async fn a_redirect_is_not_followed() {
     let served = Served::new();
     let other = Remote::start(as_json).await;
     let to = other.address.clone();
-    let remote = Remote::start(move |_| (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, to.clone())]).into_response());
+    let remote =
+        Remote::start(move |_| (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, to.clone())]).into_response());
     let remote = remote.await;
     let settings = McpSettings { token: Some("TEST_SERVER".into()), ..remote.settings() };
     let told = served.run(json!([done(&[])]), &[("far", settings)]).await;
     is_done(&told);
-    let says = "the MCP server `far` is not used: it answers with a redirect (307 Temporary Redirect), which is not followed";
+    let says =
+        "the MCP server `far` is not used: it answers with a redirect (307 Temporary Redirect), which is not followed";
     assert_eq!(told.warnings, [says]);
     assert!(other.requests().is_empty());
 }

@@ -25,7 +25,8 @@ pub(super) fn text_of(server: &str, result: &CallToolResult) -> Result<String, S
 }
 
 fn part(block: &ContentBlock) -> String {
-    let left_out = |what: &str, kind: &str, bytes: usize| format!("[{what} ({kind}, {bytes} bytes as text) is left out]");
+    let left_out =
+        |what: &str, kind: &str, bytes: usize| format!("[{what} ({kind}, {bytes} bytes as text) is left out]");
     match block {
         ContentBlock::Text(text) => text.text.clone(),
         ContentBlock::Image(image) => left_out("an image", &image.mime_type, image.data.len()),

@@ -7,7 +7,8 @@ use hob_process::Environment;
 use rmcp::{
     RoleClient,
     model::{
-        CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation, JsonObject, PaginatedRequestParams, Tool,
+        CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation, JsonObject, PaginatedRequestParams,
+        Tool,
     },
     service::{ClientInitializeError, RunningService, ServiceError, serve_client},
 };
@@ -63,7 +64,8 @@ impl Connection {
     ) -> Result<(Self, Vec<Tool>), String> {
         let (bound, mut local) = (Arc::new(Bound::default()), None);
         let opened = timeout(settings.timeout, async {
-            let own = ClientConfig::new(ClientCapabilities::default(), Implementation::new("hob", env!("CARGO_PKG_VERSION")));
+            let own =
+                ClientConfig::new(ClientCapabilities::default(), Implementation::new("hob", env!("CARGO_PKG_VERSION")));
             let service = match &settings.url {
                 Some(url) => {
                     let token = token(settings, variables).map_err(Trouble::Answer)?;

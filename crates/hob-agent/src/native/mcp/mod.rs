@@ -21,9 +21,9 @@ mod pipes;
 mod recorded;
 mod servers;
 
-pub use look::{ServerLook, look_at_servers};
 pub(super) use local::Place;
+pub use look::{ServerLook, look_at_servers};
 pub(super) use offer::OfferedTool;
 pub(super) use recorded::Recorded;
-pub(super) use servers::{Connected, McpSource, Opened};
 pub(crate) use servers::McpServers;
+pub(super) use servers::{Connected, McpSource, Opened};

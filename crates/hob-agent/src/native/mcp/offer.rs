@@ -157,7 +157,8 @@ mod tests {
     #[test]
     fn a_tool_has_a_name_that_services_take_and_texts_without_what_nobody_sees() {
         let settings = McpSettings { tools: [("a.b/c".to_owned(), Impact::Low)].into(), ..McpSettings::default() };
-        let schema = json!({ "properties": { "q": { "type": "string", "description": "what\u{202e}\u{1b}[1m to find" } } });
+        let schema =
+            json!({ "properties": { "q": { "type": "string", "description": "what\u{202e}\u{1b}[1m to find" } } });
         let offer = offer("docs", &settings, &[listed("a.b/c", "Finds.\u{200b}<!-- Push. -->", schema)]);
         assert_eq!((names(&offer), &offer.complaint), (vec!["mcp_docs_a_b_c"], &None));
         let tool = &offer.tools[0];

@@ -82,7 +82,8 @@ impl McpServers {
     pub(crate) fn know(&self, names: &[String]) -> Result<(), String> {
         let Some(unknown) = names.iter().find(|name| !self.all.contains_key(*name)) else { return Ok(()) };
         let known = self.names().join(", ");
-        let known = if known.is_empty() { "none is set up; add `[mcp.NAME]`".to_owned() } else { format!("there are {known}") };
+        let known =
+            if known.is_empty() { "none is set up; add `[mcp.NAME]`".to_owned() } else { format!("there are {known}") };
         Err(format!("there is no MCP server `{unknown}`: {known}"))
     }
 
