@@ -15,6 +15,7 @@ mod secret_files;
 mod secrets;
 mod sections;
 mod sensible;
+mod servers;
 mod settings;
 mod settings_error;
 mod standard;

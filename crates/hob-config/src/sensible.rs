@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, time::Duration};
 use hob_domain::check_template;
 use toml::{Table, Value};
 
-use crate::{DEFAULTS, MCP_PREFIX, Settings, SettingsError, Signing, webhook::address};
+use crate::{DEFAULTS, MCP_PREFIX, Settings, SettingsError, Signing, servers, settings_error::hold, webhook::address};
 
 /// Refuses values that make no sense.
 ///
@@ -98,7 +98,7 @@ fn check_servers(settings: &Settings) -> Result<(), SettingsError> {
         own.map_or("", String::as_str),
         "names that begin so are those of MCP servers' tools",
     )?;
-    settings.mcp.iter().try_for_each(|(name, server)| server.check(name))
+    settings.mcp.iter().try_for_each(|(name, server)| servers::check(name, server))
 }
 
 fn check_labels(settings: &Settings) -> Result<(), SettingsError> {
@@ -109,12 +109,6 @@ fn check_labels(settings: &Settings) -> Result<(), SettingsError> {
         hold(seen.insert(spec.name.to_ascii_lowercase()), "labels", &spec.name, "each state needs a label of its own")?;
     }
     Ok(())
-}
-
-pub(super) fn hold(holds: bool, key: &str, value: impl ToString, allowed: &str) -> Result<(), SettingsError> {
-    let refused =
-        || SettingsError::Senseless { key: key.to_owned(), value: value.to_string(), allowed: allowed.to_owned() };
-    if holds { Ok(()) } else { Err(refused()) }
 }
 
 fn shown(time: Duration) -> humantime::FormattedDuration {

@@ -100,7 +100,7 @@ pub async fn examine(worker: &Worker) -> Result<Vec<Finding>, WorkError> {
 /// Whether each MCP server of the settings starts and lists its tools. One that does not stops no work: agents do without.
 async fn servers(worker: &Worker, findings: &mut Findings) {
     let machine = Machine { environment: &worker.environment, sandbox: &worker.sandbox, costs_count: false };
-    match look_at_servers(&worker.agents, &machine).await {
+    match look_at_servers(&worker.agents.mcp, &worker.agents.variables, &machine).await {
         Ok(looks) => {
             for ServerLook { name, tools, fault } in looks {
                 let listed: Vec<_> = tools.iter().map(|(tool, impact)| format!("{tool} [{impact}]")).collect();

@@ -387,10 +387,9 @@ async fn a_replay_asks_no_server_again() {
 async fn a_look_says_which_servers_start_and_what_they_have() {
     let served = Served::new();
     let mcp = [("docs".to_owned(), served.server("well")), ("dead".to_owned(), served.server("dies"))].into();
-    let parts = AgentParts { mcp, ..AgentParts::default() };
     let context = &served.bench.context;
     let machine = Machine { environment: &context.environment, sandbox: &context.sandbox, costs_count: false };
-    let looks = look_at_servers(&parts, &machine).await.unwrap();
+    let looks = look_at_servers(&mcp, &Environment::new(), &machine).await.unwrap();
     let tools = [("echo", Impact::Low), ("drop", Impact::High), ("look_around", Impact::Low)];
     let tools = tools.map(|(name, impact)| (format!("mcp_docs_{name}"), impact)).into();
     let dead = "the MCP server `dead` is not used: its program ended with exit code 1: no configuration / TEST";

@@ -23,6 +23,7 @@ mod help;
 mod history;
 mod limits;
 mod mcp;
+mod plain;
 mod ready;
 mod replay;
 mod restore;

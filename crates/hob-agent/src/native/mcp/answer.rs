@@ -3,7 +3,7 @@
 use hob_domain::visible;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
-use crate::native::tools::plain;
+use crate::native::plain::plain;
 
 /// Text of a server's without what a person would not see of it: escapes, controls, invisible characters, HTML comments.
 pub(super) fn inert(text: &str) -> String {

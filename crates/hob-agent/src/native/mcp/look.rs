@@ -1,12 +1,15 @@
 //! A look at the servers of the settings: whether each starts and lists its tools.
 
+use std::collections::BTreeMap;
+
 use futures_util::future::join_all;
-use hob_config::Impact;
+use hob_config::{Impact, McpSettings};
 use hob_domain::RunPurpose;
+use hob_process::Environment;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AgentParts, Machine,
+    Machine,
     native::mcp::{McpServers, local::Place, servers::Opened},
 };
 
@@ -21,17 +24,22 @@ pub struct ServerLook {
     pub fault: Option<String>,
 }
 
-/// Starts each server of the settings once, in an empty folder, and has it list its tools. None is called.
+/// Starts each of `servers` once, in an empty folder and with those of `variables` that it names, and has it list its
+/// tools. None is called.
 ///
 /// # Errors
 /// The system's, when the folder cannot be made.
-pub async fn look_at_servers(parts: &AgentParts, machine: &Machine<'_>) -> std::io::Result<Vec<ServerLook>> {
-    if parts.mcp.is_empty() {
+pub async fn look_at_servers(
+    servers: &BTreeMap<String, McpSettings>,
+    variables: &Environment,
+    machine: &Machine<'_>,
+) -> std::io::Result<Vec<ServerLook>> {
+    if servers.is_empty() {
         return Ok(Vec::new());
     }
     let folder = tokio::task::spawn_blocking(tempfile::tempdir).await??;
     let cancel = CancellationToken::new();
-    let servers = McpServers::new(parts.mcp.clone(), &parts.variables);
+    let servers = McpServers::new(servers.clone(), variables);
     let place = Place {
         sandbox: machine.sandbox,
         environment: machine.environment,

@@ -3,7 +3,7 @@
 
 /// The text without escape sequences and control characters; of a line that was written over with carriage returns, as
 /// progress bars do, the last state.
-pub(in crate::native) fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut line_start = 0;
     let mut chars = text.chars().peekable();
