@@ -1,4 +1,4 @@
-//! `hob replay SESSION --folder DIR`: runs the recorded tool calls again, without a model.
+//! `hob replay SESSION --folder DIR`: runs the recorded tool calls again, without a model and without MCP servers.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -30,7 +30,7 @@ pub(super) async fn replay(setup: Setup, shared: Shared, args: ReplayArgs) -> an
         return Err(fatal(Exit::NotFound, text));
     }
     let registry = Registry::new(AgentParts::of(&setup.settings, &setup.state_dir, &setup.files))?;
-    let agent = registry.native_with(&record.agent, Arc::new(Replayed::new(&before)))?;
+    let agent = registry.native_with(&record.agent, Arc::new(Replayed::new(&before)))?.replaying(&before);
     let scratch = tempfile::tempdir()?;
     let sessions = Sessions::new(scratch.path().to_owned(), setup.settings.sessions.clone());
     let sessions = sessions.without(setup.secrets.clone());
@@ -110,7 +110,11 @@ fn tell(comparison: &Comparison, shared: &Shared, outcome: &Outcome) -> anyhow::
             let (then, now) = first_difference(&one.before, now);
             output::line(format!("  then: {}\n  now:  {}", terminal(then), terminal(now)))?;
         }
-        output::line(format!("{} the same, {different} differ.", count(comparison.same, "result")))?;
+        let kept = match comparison.not_repeated {
+            0 => String::new(),
+            calls => format!(" {} of MCP servers' tools not made again.", count(calls, "call")),
+        };
+        output::line(format!("{} the same, {different} differ.{kept}", count(comparison.same, "result")))?;
     }
     if different > 0 { Err(fatal(Exit::Failure, "the results differ from the transcript")) } else { Ok(()) }
 }

@@ -8,8 +8,8 @@ use std::{
 };
 
 use hob_config::{
-    AgentSettings, DEFAULTS, ModelSettings, PriceSettings, RecipeSettings, RepositorySettings, ToolSettings,
-    WorkspaceSettings,
+    AgentSettings, DEFAULTS, McpSettings, ModelSettings, PriceSettings, RecipeSettings, RepositorySettings,
+    ToolSettings, WorkspaceSettings,
 };
 use serde_json::Value;
 
@@ -79,6 +79,7 @@ fn settings() -> BTreeMap<String, String> {
         ("agents.NAME", serde_json::to_value(AgentSettings::default()).unwrap()),
         ("recipes.NAME", serde_json::to_value(RecipeSettings::default()).unwrap()),
         ("tools.NAME", serde_json::to_value(ToolSettings::default()).unwrap()),
+        ("mcp.NAME", serde_json::to_value(McpSettings::default()).unwrap()),
         ("model", serde_json::to_value(ModelSettings::default()).unwrap()),
     ] {
         leaves(prefix, &section, &mut found);

@@ -86,7 +86,8 @@ impl Confined {
         request: &RunRequest,
         egress: &RunEgress,
     ) -> Result<(Self, Option<Home>), AgentError> {
-        let (plan, environment) = (in_folder(context.sandbox.plan(), request), of_child(context, egress));
+        let plan = in_folder(context.sandbox.plan(), &request.folder, request.purpose);
+        let environment = of_child(context, egress);
         let confined = Self { plan: plan.network(egress.network.clone()), environment };
         Self::with_home(confined, &context.sandbox).await.map_err(no_home)
     }
@@ -120,10 +121,10 @@ impl Confined {
 }
 
 /// `plan` with the folder of a run: to be changed, or only read where the run plans.
-pub(crate) fn in_folder(plan: Plan, request: &RunRequest) -> Plan {
-    match request.purpose {
-        RunPurpose::Work => plan.writes(&request.folder),
-        RunPurpose::Plan => plan.reads(&request.folder),
+pub(crate) fn in_folder(plan: Plan, folder: &Path, purpose: RunPurpose) -> Plan {
+    match purpose {
+        RunPurpose::Work => plan.writes(folder),
+        RunPurpose::Plan => plan.reads(folder),
     }
 }
 

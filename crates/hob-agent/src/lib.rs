@@ -29,6 +29,6 @@ pub use egress::RunEgress;
 pub use executor::Executor;
 pub use home::Home;
 pub use narrowed::NarrowedAgent;
-pub use native::{Comparison, Difference, NativeAgent, Replayed, compare};
+pub use native::{Comparison, Difference, NativeAgent, Replayed, ServerLook, compare, look_at_servers};
 pub use recipe::RecipeAgent;
 pub use registry::{AgentParts, Registry, variables_of_agents};

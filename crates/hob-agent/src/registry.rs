@@ -9,20 +9,20 @@ use std::{
 };
 
 use hob_config::{
-    AdapterName, AgentSettings, BackendKind, InvalidModelName, ModelAccess, ModelName, ModelSettings, PriceSettings,
-    RecipeSettings, SecretFiles, Settings, ToolSettings, model_access, named_environment, secrets_among,
+    AdapterName, AgentSettings, BackendKind, InvalidModelName, McpSettings, ModelAccess, ModelName, ModelSettings,
+    PriceSettings, RecipeSettings, SecretFiles, Settings, ToolSettings, model_access, named_environment, secrets_among,
 };
 use hob_domain::{FailureClass, KnownSecrets};
 use hob_process::Environment;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
     AgentBackend, AgentError, CommandAgent, NativeAgent, RecipeAgent, adapter_variables,
     adapters::{AdapterAgent, Made},
     egress::{EgressRules, Services},
     model::{FallbackChain, ModelClient, ModelError, Models},
-    native::{Helps, ready_agents, ready_tools},
+    native::{Helps, McpServers, ready_agents, ready_tools},
 };
 
 /// The agent that exists without settings of its own, as soon as a model is set; so do the ready ones.
@@ -37,6 +37,8 @@ pub struct AgentParts {
     pub recipes: BTreeMap<String, RecipeSettings>,
     /// `[tools.NAME]`, beside those that are ready.
     pub tools: BTreeMap<String, ToolSettings>,
+    /// `[mcp.NAME]`, of whoever runs Hob alone.
+    pub mcp: BTreeMap<String, McpSettings>,
     /// `[model]`.
     pub model: ModelSettings,
     /// Keys and addresses of the models' services.
@@ -45,8 +47,8 @@ pub struct AgentParts {
     pub record: Option<PathBuf>,
     /// Where other agents' command lines get their homes, outside what an agent can write; none: where temporary files are.
     pub homes: Option<PathBuf>,
-    /// Values of the variables that any agent's `env` names, and of those that known command lines get, see
-    /// [`adapter_variables`]; each agent gets only its own.
+    /// Values of the variables that any agent's or MCP server's settings name, and of those that known command lines get,
+    /// see [`adapter_variables`]; each gets only its own.
     pub variables: Environment,
     /// What recordings must not hold.
     pub secrets: KnownSecrets,
@@ -60,6 +62,7 @@ impl AgentParts {
             agents: settings.agents.clone(),
             recipes: settings.recipes.clone(),
             tools: settings.tools.clone(),
+            mcp: settings.mcp.clone(),
             model: settings.model.clone(),
             access: model_access(files),
             record: None,
@@ -71,14 +74,19 @@ impl AgentParts {
 
     /// The secrets that agents may get, or that are sent in their name: no text of theirs may tell them.
     pub fn given_secrets(&self) -> Vec<SecretString> {
-        self.access.secrets().into_iter().chain(secrets_among(&self.variables)).collect()
+        let tokens = self.mcp.values().filter_map(|server| server.token.as_deref());
+        let tokens = tokens.filter_map(|name| self.variables.get(OsStr::new(name))?.to_str());
+        let tokens =
+            tokens.map(|token| SecretString::from(token.trim())).filter(|token| !token.expose_secret().is_empty());
+        self.access.secrets().into_iter().chain(secrets_among(&self.variables)).chain(tokens).collect()
     }
 }
 
-/// The variables that any agent may get: those that its `env` names, and those of known command lines.
+/// The variables that any agent may get: those that its `env` names, those of known command lines, and those of MCP servers.
 pub fn variables_of_agents(settings: &Settings) -> impl Iterator<Item = &str> {
     let named = settings.agents.values().flat_map(|agent| agent.env.iter().map(String::as_str));
-    named.chain(adapter_variables())
+    let servers = settings.mcp.values().flat_map(|server| server.env.iter().chain(&server.token).map(String::as_str));
+    named.chain(adapter_variables()).chain(servers)
 }
 
 /// The agents that can be run.
@@ -89,6 +97,7 @@ pub struct Registry {
     ready: BTreeMap<String, AgentSettings>,
     tools: BTreeMap<String, ToolSettings>,
     helps: Helps,
+    servers: McpServers,
     added: BTreeMap<String, Arc<dyn AgentBackend>>,
 }
 
@@ -112,7 +121,9 @@ impl Registry {
                     None => BTreeMap::new(),
                 };
                 let model = Arc::new(parts.model.clone());
-                Ok(Self { parts, models, model, ready, tools, helps: Helps::default(), added: BTreeMap::new() })
+                let servers = McpServers::new(parts.mcp.clone(), &parts.variables);
+                let (helps, added) = (Helps::default(), BTreeMap::new());
+                Ok(Self { parts, models, model, ready, tools, helps, servers, added })
             }
         }
     }
@@ -226,10 +237,12 @@ impl Registry {
     }
 
     fn outfit(&self, agent: NativeAgent) -> Result<NativeAgent, AgentError> {
-        Ok(agent.variables(&self.parts.variables)?.programs(self.tools.clone(), self.helps.clone()))
+        let agent = agent.variables(&self.parts.variables)?.programs(self.tools.clone(), self.helps.clone());
+        Ok(agent.servers(self.servers.clone()))
     }
 
     fn native(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
+        self.servers.know(&settings.mcp).map_err(setup)?;
         let shared = &self.parts.model;
         let (model, fallback) = match (&settings.model, settings.fallback.as_slice()) {
             (Some(model), own) => (Some(model), own),

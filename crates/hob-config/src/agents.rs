@@ -75,6 +75,8 @@ pub struct AgentSettings {
     pub speech: Speech,
     /// `native` only: the tools it has, by name; empty: all that are built in.
     pub tools: Vec<String>,
+    /// `native` only: the MCP servers whose tools it has besides, by name.
+    pub mcp: Vec<String>,
     /// `native` only: the highest impact of an action that needs no approval.
     pub approve: Impact,
     /// `native` only: what happens to an action that needs approval when nobody is at a terminal.
@@ -110,6 +112,7 @@ impl Default for AgentSettings {
             context_tokens: 128_000,
             speech: Speech::default(),
             tools: Vec::new(),
+            mcp: Vec::new(),
             approve: Impact::default(),
             ask: Ask::default(),
             denied: DENIED.map(str::to_owned).into(),

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Tables whose keys users choose; their contents are validated where they are read.
-const FREE_TABLES: [&str; 4] = ["agents", "recipes", "model", "tools"];
+const FREE_TABLES: [&str; 5] = ["agents", "mcp", "recipes", "model", "tools"];
 
 impl Settings {
     /// Loads the settings. `flags` are `section.key` pairs that win over all else.

@@ -50,10 +50,9 @@ impl RepositorySettings {
     pub fn parse(text: &str) -> Result<Self, RepositorySettingsError> {
         let settings: Self =
             toml::from_str(text).map_err(|error| RepositorySettingsError(toml_sentence(text, &error)))?;
-        let named = |agent: &AgentSettings| match (agent.env.is_empty(), agent.hosts.is_empty()) {
-            (false, _) => Some("env"),
-            (true, false) => Some("hosts"),
-            (true, true) => None,
+        let named = |agent: &AgentSettings| {
+            let lists = [("env", &agent.env), ("hosts", &agent.hosts), ("mcp", &agent.mcp)];
+            lists.into_iter().find(|(_, list)| !list.is_empty()).map(|(key, _)| key)
         };
         if let Some((name, key)) = settings.agents.iter().find_map(|(name, agent)| Some((name, named(agent)?))) {
             let reason = format!("`agents.{name}.{key}` is allowed only in the settings of whoever runs Hob");
@@ -130,6 +129,7 @@ mod tests {
             ("setup = ['']", "a set-up step is empty"),
             ("setup_key = ['../x']", "no path within the repository"),
             ("[agents.a]\nhosts = ['example.org']", "agents.a.hosts"),
+            ("[agents.a]\nmcp = ['docs']", "agents.a.mcp"),
             ("[agents.a]\nbackend = 'claude'\ncommand = ['./mine']", "agents.a.command"),
         ] {
             let error = RepositorySettings::parse(text).unwrap_err().to_string();

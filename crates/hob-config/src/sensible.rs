@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, time::Duration};
 use hob_domain::check_template;
 use toml::{Table, Value};
 
-use crate::{DEFAULTS, Settings, SettingsError, Signing, webhook::address};
+use crate::{DEFAULTS, MCP_PREFIX, Settings, SettingsError, Signing, servers, settings_error::hold, webhook::address};
 
 /// Refuses values that make no sense.
 ///
@@ -86,7 +86,19 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
         &dashboard.issue,
         "write an issue's number, or `auto`",
     )?;
+    check_servers(settings)?;
     check_labels(settings)
+}
+
+fn check_servers(settings: &Settings) -> Result<(), SettingsError> {
+    let own = settings.tools.keys().find(|name| name.starts_with(MCP_PREFIX));
+    hold(
+        own.is_none(),
+        "tools",
+        own.map_or("", String::as_str),
+        "names that begin so are those of MCP servers' tools",
+    )?;
+    settings.mcp.iter().try_for_each(|(name, server)| servers::check(name, server))
 }
 
 fn check_labels(settings: &Settings) -> Result<(), SettingsError> {
@@ -97,12 +109,6 @@ fn check_labels(settings: &Settings) -> Result<(), SettingsError> {
         hold(seen.insert(spec.name.to_ascii_lowercase()), "labels", &spec.name, "each state needs a label of its own")?;
     }
     Ok(())
-}
-
-fn hold(holds: bool, key: &str, value: impl ToString, allowed: &str) -> Result<(), SettingsError> {
-    let refused =
-        || SettingsError::Senseless { key: key.to_owned(), value: value.to_string(), allowed: allowed.to_owned() };
-    if holds { Ok(()) } else { Err(refused()) }
 }
 
 fn shown(time: Duration) -> humantime::FormattedDuration {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentSettings, AppSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, Identity,
-    LeaseSettings, LedgerSettings, Limits, ModelSettings, NotifySettings, PollSettings, ProfileSettings,
+    LeaseSettings, LedgerSettings, Limits, McpSettings, ModelSettings, NotifySettings, PollSettings, ProfileSettings,
     PublishSettings, RecipeSettings, Renamed, ReviewSettings, RoutingSettings, SandboxSettings, SessionSettings,
     StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings,
 };
@@ -36,6 +36,9 @@ pub struct Settings {
     /// Programs that agents may have as tools.
     #[serde(default)]
     pub tools: BTreeMap<String, ToolSettings>,
+    /// MCP servers whose tools agents may have.
+    #[serde(default)]
+    pub mcp: BTreeMap<String, McpSettings>,
     /// How models are called.
     #[serde(default)]
     pub model: ModelSettings,

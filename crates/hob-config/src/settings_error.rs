@@ -62,6 +62,16 @@ pub enum SettingsError {
     },
 }
 
+/// Refuses the `value` of `key` unless it `holds`, with what is `allowed`.
+///
+/// # Errors
+/// [`SettingsError::Senseless`].
+pub(super) fn hold(holds: bool, key: &str, value: impl ToString, allowed: &str) -> Result<(), SettingsError> {
+    let refused =
+        || SettingsError::Senseless { key: key.to_owned(), value: value.to_string(), allowed: allowed.to_owned() };
+    if holds { Ok(()) } else { Err(refused()) }
+}
+
 fn hint(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or_else(|| ";".to_owned(), |key| format!(", did you mean `{key}`?"))
 }

@@ -6,6 +6,7 @@
 mod background;
 mod capture;
 mod copy;
+mod dialogue;
 mod end_marker;
 mod environment;
 mod first_process;
@@ -22,6 +23,7 @@ mod watchdog;
 pub use background::drop_in_background;
 pub use capture::Captured;
 pub use copy::copy_tree;
+pub use dialogue::Dialogue;
 pub use environment::Environment;
 pub use first_process::was_first_process;
 pub use hide::hide_from_children;

@@ -263,14 +263,10 @@ impl Program {
         feed.abort();
         let (stdout, stderr) = tokio::join!(stdout.finish(DRAIN), stderr.finish(DRAIN));
         let (stdout, stderr) = (stdout.map_err(pipe)?, stderr.map_err(pipe)?);
-        if group.is_supervised() && exit == Exit::Code(i32::from(REFUSED)) {
-            let said = stderr.text();
-            if let Some((before, reason)) = said.split_once(&refused_because(&self.nonce)) {
-                // Nothing of the program was started, so what stands before is bubblewrap's.
-                let told = [reason.trim(), before.trim()].into_iter().filter(|told| !told.is_empty());
-                let reason = told.collect::<Vec<_>>().join(": ");
-                return Err(ProcessError::Sandbox { program: name, reason });
-            }
+        if group.is_supervised()
+            && let Some(refused) = refusal(exit, &name, &self.nonce, &stderr.text())
+        {
+            return Err(refused);
         }
         Ok(Finished { exit, stdout, stderr })
     }
@@ -286,6 +282,16 @@ impl Program {
         let child = command.spawn().map_err(|source| self.cannot_start(source))?;
         let group = Group::of(&child, self.plan.is_some());
         Ok(Started { child, group, before })
+    }
+
+    /// How errors name it, and the word by which its supervisor is known.
+    pub(super) fn told_as(&self) -> (String, String) {
+        (self.name.to_string_lossy().into_owned(), self.nonce.clone())
+    }
+
+    /// How many bytes of an output stream are kept.
+    pub(super) fn kept(&self) -> usize {
+        self.output_cap
     }
 
     /// What the supervisor reads before what is the child's own.
@@ -335,6 +341,16 @@ impl Program {
     fn cannot_start(&self, source: io::Error) -> ProcessError {
         ProcessError::Start { program: self.name.to_string_lossy().into_owned(), source }
     }
+}
+
+/// The reason why a supervised child was not started, in what was `said` on its standard error; none: it was started.
+pub(super) fn refusal(exit: Exit, name: &str, nonce: &str, said: &str) -> Option<ProcessError> {
+    let (before, reason) =
+        said.split_once(&refused_because(nonce)).filter(|_| exit == Exit::Code(i32::from(REFUSED)))?;
+    // Nothing of the program was started, so what stands before is bubblewrap's.
+    let told = [reason.trim(), before.trim()].into_iter().filter(|told| !told.is_empty());
+    let reason = told.collect::<Vec<_>>().join(": ");
+    Some(ProcessError::Sandbox { program: name.to_owned(), reason })
 }
 
 /// A child that runs.

@@ -1,7 +1,7 @@
 //! The preflight: what a worker needs is looked at before its first write, so that what is missing is said once to whoever
 //! runs Hob and not on each issue. `hob doctor` shows the same findings.
 
-use hob_agent::Machine;
+use hob_agent::{Machine, ServerLook, look_at_servers};
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings, Settings};
 use hob_domain::{DiffPolicy, FailureClass, HobFiles, Sha, count, proposed_set_up};
 use hob_forge::{BaseBranch, OpenIssues, Tips};
@@ -93,7 +93,27 @@ pub async fn examine(worker: &Worker) -> Result<Vec<Finding>, WorkError> {
             findings.add(Health::Note, "set-up", says);
         }
     }
+    servers(worker, &mut findings).await;
     Ok(findings.all)
+}
+
+/// Whether each MCP server of the settings starts and lists its tools. One that does not stops no work: agents do without.
+async fn servers(worker: &Worker, findings: &mut Findings) {
+    let machine = Machine { environment: &worker.environment, sandbox: &worker.sandbox, costs_count: false };
+    match look_at_servers(&worker.agents.mcp, &worker.agents.variables, &machine).await {
+        Ok(looks) => {
+            for ServerLook { name, tools, fault } in looks {
+                let listed: Vec<_> = tools.iter().map(|(tool, impact)| format!("{tool} [{impact}]")).collect();
+                let listed = format!("`{name}` has {}: {}", count(tools.len(), "tool"), listed.join(", "));
+                match fault {
+                    None => findings.add(Health::Ok, "MCP server", listed),
+                    Some(fault) if tools.is_empty() => findings.add(Health::Note, "MCP server", fault),
+                    Some(fault) => findings.add(Health::Note, "MCP server", format!("{listed}; {fault}")),
+                }
+            }
+        }
+        Err(error) => findings.add(Health::Note, "MCP server", format!("none was looked at: {error}")),
+    }
 }
 
 /// Refuses to work where something is missing.

@@ -196,6 +196,31 @@ async fn the_doctor_asks_the_model_once_if_it_is_told_to() {
 }
 
 #[tokio::test]
+async fn the_doctor_starts_each_mcp_server_and_shows_its_tools() {
+    let world = World::fixing().start().await;
+    let server = include_str!("../agents/mcp_server.py");
+    let section = |name: &str, mode: &str| {
+        let command = serde_json::json!(["/usr/bin/python3", "-c", server, mode, "/dev/null"]);
+        format!("[mcp.{name}]\ncommand = {command}\ntools = {{ echo = 'low' }}\n")
+    };
+    let without = world.hob(&["doctor"]).await;
+    assert!(without.code == 0 && !without.stdout.contains("MCP server"), "{without:?}");
+    let own = std::fs::read_to_string(world.dir().join("settings.toml")).unwrap();
+    let settings = world.dir().join("servers.toml");
+    std::fs::write(&settings, format!("{own}\n{}{}", section("docs", "well"), section("dead", "dies"))).unwrap();
+    let told = world.hob(&["--json", "doctor", "--config", settings.to_str().unwrap()]).await;
+    assert_eq!(told.code, 0, "{told:?}");
+    let objects = told.objects();
+    let findings = objects[0]["result"].as_array().unwrap().iter().filter(|one| one["about"] == "MCP server");
+    let findings: Vec<_> =
+        findings.map(|one| (one["health"].as_str().unwrap(), one["says"].as_str().unwrap())).collect();
+    let dead = "the MCP server `dead` is not used: its program ended with exit code 1: no configuration / TEST";
+    let docs = "`docs` has 3 tools: mcp_docs_echo [low], mcp_docs_drop [high], mcp_docs_look_around [high]";
+    assert_eq!(findings, [("note", dead), ("ok", docs)]);
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn an_answer_that_was_given_is_what_list_and_explain_tell() {
     let script = r#"case $n in
         0) echo '{"outcome":"question","question":"Which colour?"}' ;;

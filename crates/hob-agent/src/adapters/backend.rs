@@ -226,7 +226,7 @@ impl AgentBackend for AdapterAgent {
         let home = Home::create(self.homes.clone(), context.sandbox.template()).await.map_err(no_home)?;
         let mut environment = of_child(context, &egress);
         environment.insert("NO_COLOR".into(), "1".into());
-        let plan = in_folder(context.sandbox.plan(), request).network(egress.network.clone());
+        let plan = in_folder(context.sandbox.plan(), &request.folder, request.purpose).network(egress.network.clone());
         let plan = self.installation(&environment).await.into_iter().fold(plan, HeldTo::reads);
         let mut confined = Confined { plan, environment }.at(&home);
         let version = check(self.adapter, &self.program, &confined, &context.cancel).await;

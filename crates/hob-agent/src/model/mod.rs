@@ -30,3 +30,4 @@ pub use message::{Message, ModelClient, ModelReply, ModelRequest, Stop, Tool, To
 pub use models::Models;
 pub(crate) use models::is_loopback;
 pub use openai::OpenAi;
+pub(crate) use sse::Events;

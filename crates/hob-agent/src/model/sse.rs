@@ -5,7 +5,7 @@ const EVENT_MAX: usize = 8 << 20;
 
 /// Reads events from chunks of bytes that are cut anywhere.
 #[derive(Debug, Default)]
-pub(super) struct Events {
+pub(crate) struct Events {
     buffer: Vec<u8>,
     scanned: usize,
     data: String,
@@ -14,12 +14,12 @@ pub(super) struct Events {
 
 /// An event, or a line of one, that is larger than any can be.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooBig(pub(super) usize);
+pub(crate) struct TooBig(pub(super) usize);
 
 impl Events {
     /// Takes a chunk and gives the data of each event that it completes. Names of events are left out: both services
     /// repeat them in the data.
-    pub(super) fn push(&mut self, chunk: &[u8]) -> Result<Vec<String>, TooBig> {
+    pub(crate) fn push(&mut self, chunk: &[u8]) -> Result<Vec<String>, TooBig> {
         self.buffer.extend_from_slice(chunk);
         let mut complete = Vec::new();
         let mut start = 0;

@@ -1,6 +1,6 @@
 //! The native agent: what it is made from, and how one run of it begins and ends.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use hob_config::{AgentSettings, ToolSettings};
 use hob_domain::{FailureClass, RunReport, RunRequest};
@@ -18,6 +18,7 @@ use crate::{
         guard::Guard,
         help::Helps,
         limits::Limits,
+        mcp::{McpServers, McpSource, Opened, Place, Recorded},
         restore::{Restored, restore},
         speech::Dialect,
         tool_calls::ToolExecutor,
@@ -25,6 +26,7 @@ use crate::{
         turns::Run,
     },
     report::report,
+    session::{Line, SessionEvent},
 };
 
 /// Per cent of the model's window that a request may fill before old turns are folded.
@@ -36,13 +38,15 @@ pub struct NativeAgent {
     settings: AgentSettings,
     programs: BTreeMap<String, ToolSettings>,
     helps: Helps,
+    servers: McpSource,
     egress: EgressRules,
 }
 
 impl NativeAgent {
     /// An agent that asks `models`; no variable but the context's reaches a command.
     pub fn new(models: FallbackChain, settings: AgentSettings) -> Self {
-        Self { models, settings, programs: BTreeMap::new(), helps: Helps::default(), egress: EgressRules::default() }
+        let (programs, helps, egress) = (BTreeMap::new(), Helps::default(), EgressRules::default());
+        Self { models, settings, programs, helps, servers: McpSource::Servers(McpServers::default()), egress }
     }
 
     /// Takes from `variables` those that the settings name and that may be passed on.
@@ -58,6 +62,18 @@ impl NativeAgent {
     #[must_use]
     pub(crate) fn programs(self, programs: BTreeMap<String, ToolSettings>, helps: Helps) -> Self {
         Self { programs, helps, ..self }
+    }
+
+    /// Gives it the MCP servers that its settings may name, `[mcp.NAME]`.
+    #[must_use]
+    pub(crate) fn servers(self, servers: McpServers) -> Self {
+        Self { servers: McpSource::Servers(servers), ..self }
+    }
+
+    /// Answers its calls of MCP servers' tools as in `lines`: nothing that was done there is done again.
+    #[must_use]
+    pub fn replaying(self, lines: &[Line]) -> Self {
+        Self { servers: McpSource::Recorded(Arc::new(Recorded::new(lines))), ..self }
     }
 
     /// Whether the price of each model is known, without which no budget of money can be kept.
@@ -76,6 +92,39 @@ impl NativeAgent {
         let programs = wanted.filter_map(|name| Some((name.as_str(), self.programs.get(name)?)));
         let helps = self.helps.of(programs, confined).await;
         Toolset::new(&self.settings.tools, &self.programs, &helps).map_err(setup)
+    }
+
+    /// Opens its MCP servers, within the time of the run. One that does not do is a warning: the run goes on without it.
+    async fn open_servers(
+        &self,
+        request: &RunRequest,
+        context: &RunContext,
+        confined: &Confined,
+        deadline: Instant,
+    ) -> Opened {
+        // They get no variable of the agent's own, but those by which processes of a run are found.
+        let mut environment = context.environment.clone();
+        let tags =
+            confined.environment.iter().filter(|(name, _)| [RUN_VARIABLE, RUN_TAG].iter().any(|tag| name == tag));
+        environment.extend(tags.map(|(name, value)| (name.clone(), value.clone())));
+        let place = Place {
+            sandbox: &context.sandbox,
+            environment: &environment,
+            folder: &request.folder,
+            purpose: request.purpose,
+            cancel: &context.cancel,
+        };
+        let opened = tokio::select! {
+            opened = self.servers.open(&self.settings.mcp, place) => opened,
+            () = tokio::time::sleep_until(deadline) => Opened::default(),
+            () = context.cancel.cancelled() => Opened::default(),
+        };
+        for warning in &opened.warnings {
+            tracing::warn!(run.id = %request.run, "{warning}");
+            context.session.add(SessionEvent::Noted { text: warning.clone() });
+            context.show(warning.clone());
+        }
+        opened
     }
 }
 
@@ -99,9 +148,11 @@ impl AgentBackend for NativeAgent {
         // Declared before the shell, and so dropped after it: what is killed with its group need not be looked for.
         let children =
             TaggedProcesses::tag(&mut confined.environment, RUN_TAG, &format!("{:016x}", rand::random::<u64>()));
-        let toolset = self.toolset(&confined).await?.for_purpose(request.purpose);
         let guard =
             Guard::new(&self.settings, request, context.approval.clone()).map_err(|error| setup(error.to_string()))?;
+        let toolset = self.toolset(&confined).await?;
+        let Opened { connected, tools, .. } = self.open_servers(request, context, &confined, limits.deadline).await;
+        let toolset = toolset.with_servers(tools).for_purpose(request.purpose);
         let dialect = Dialect::new(self.settings.speech, &toolset);
         let lines = context.session.transcript().await.map(|transcript| transcript.lines).unwrap_or_default();
         let restored = restore(&lines, &dialect, &toolset, |brief| task(brief, &request.checks));
@@ -118,6 +169,7 @@ impl AgentBackend for NativeAgent {
             shell: Mutex::new(confined.shell(folder.path())),
             folder,
             confined,
+            servers: connected,
             written: Written::new(usage.written, limits.output),
             output_cap: self.settings.output_cap,
             shell_time: self.settings.shell_time,
@@ -136,11 +188,13 @@ impl AgentBackend for NativeAgent {
             progress: standing,
         };
         let outcome = run.drive().await;
-        run.executor.toolbox.shell.lock().await.end().await;
+        let Run { executor: ToolExecutor { toolbox: Toolbox { shell, servers, .. }, .. }, usage, .. } = run;
+        shell.into_inner().end().await;
+        servers.close().await;
         children.end().await;
         drop(home);
         egress.close().await;
-        Ok(report(outcome, run.usage.spend, started))
+        Ok(report(outcome, usage.spend, started))
     }
 
     async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError> {

@@ -54,6 +54,7 @@ impl Guard {
             Action::Edit(_) | Action::Write(_) | Action::Patch(_) => Impact::Medium,
             Action::Shell(shell) => impact(&CommandLine::parse(&shell.command)),
             Action::Program(run) => run.impact,
+            Action::Mcp(call) => call.impact,
         }
     }
 
@@ -64,6 +65,7 @@ impl Guard {
             Action::Program(run) => Some(CommandLine::of_words(&run.words)),
             Action::Read(_) | Action::List(_) | Action::Search(_) | Action::Plan(_) | Action::Ask(_) => None,
             Action::Edit(_) | Action::Write(_) | Action::Patch(_) | Action::HandOff(_) | Action::Done(_) => None,
+            Action::Mcp(_) => None,
         };
         if let Some(pattern) = self.denied.iter().find(|pattern| pattern.matches(tool, line.as_ref())) {
             return Err(ToolError::Refused(format!(

@@ -8,7 +8,7 @@
 //!   identical calls in a row, tokens, money, bytes that commands write. A turn costs the same however long the run is.
 //!   The system role has Hob's own text alone; the task comes as the user's message. The file tools stay in the folder
 //!   (see `agent::folder`).
-//!   Processes that its commands started are gone when the run ends, those that left their group too, as far as they kept
+//!   Processes that its commands and MCP servers started are gone when the run ends, those that left their group too, as far as they kept
 //!   the variable `HOB_AGENT_RUN`.
 //! - Caveats: money and tokens are counted after each reply, so a run can go over by one reply. A request that failed on
 //!   its way and was sent again may have cost something that no service reports. A shell command is confined by its
@@ -22,6 +22,8 @@ mod guard;
 mod help;
 mod history;
 mod limits;
+mod mcp;
+mod plain;
 mod ready;
 mod replay;
 mod restore;
@@ -34,6 +36,8 @@ mod usage;
 
 pub use backend::NativeAgent;
 pub(super) use help::Helps;
+pub(super) use mcp::McpServers;
+pub use mcp::{ServerLook, look_at_servers};
 pub(super) use ready::{ready_agents, ready_tools};
 pub use replay::{Comparison, Difference, Replayed, compare};
 pub(super) use tools::built_in_tools;

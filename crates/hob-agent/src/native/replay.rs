@@ -2,12 +2,15 @@
 //!
 //! - Flow: the replies of the transcript stand in for the model's; each call is run as it was, by the same rules, and its
 //!   answer is held against the one in the transcript.
+//! - Guarantees: no MCP server is started or asked: the answers of their tools are those of the transcript.
 //! - Caveats: an answer with a time or a random number in it differs each time.
 
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::{Mutex, PoisonError},
 };
+
+use hob_config::MCP_PREFIX;
 
 use crate::{
     model::{ModelClient, ModelError, ModelReply, ModelRequest, Stop, ToolCall, Usage},
@@ -37,6 +40,8 @@ pub struct Difference {
 pub struct Comparison {
     /// Calls with the same answer.
     pub same: usize,
+    /// Calls of MCP servers' tools, which were not made again.
+    pub not_repeated: usize,
     /// Those with another.
     pub differences: Vec<Difference>,
 }
@@ -108,7 +113,9 @@ pub fn compare(before: &[Line], now: &[Line]) -> Comparison {
             SessionEvent::Result { id, text, .. } => {
                 let Some((tool, arguments)) = called.get(id) else { continue };
                 let answer = now.get(id);
-                if answer == Some(text) {
+                if tool.starts_with(MCP_PREFIX) && answer.is_some() {
+                    comparison.not_repeated += 1;
+                } else if answer == Some(text) {
                     comparison.same += 1;
                 } else {
                     let (tool, arguments) = ((*tool).clone(), (*arguments).clone());

@@ -3,7 +3,7 @@
 use hob_config::Impact;
 
 use crate::{
-    native::tools::{edit, finish, list, patch, plan, program, read, search, shell, write},
+    native::tools::{edit, finish, list, mcp, patch, plan, program, read, search, shell, write},
     report::first_line,
 };
 
@@ -26,6 +26,8 @@ pub(in crate::native) enum Action {
     Shell(shell::Shell),
     /// Runs a configured program.
     Program(program::Run),
+    /// Calls a tool of an MCP server.
+    Mcp(mcp::Call),
     /// Says what is to be done.
     Plan(plan::Plan),
     /// Ends the run with a question.
@@ -59,6 +61,7 @@ impl Action {
             Self::Patch(patch) => return format!("apply_patch {}", first_line(&patch.files(), 100)),
             Self::Shell(shell) => ("shell", shell.command.as_str()),
             Self::Program(run) => (run.name.as_str(), run.arguments.as_str()),
+            Self::Mcp(call) => return format!("{} {}", call.name, first_line(&call.line(), 100)),
             Self::Plan(plan) => return format!("plan {}", plan.line()),
             Self::Ask(ask) => ("ask", ask.question.as_str()),
             Self::HandOff(hand_off) => ("hand_off", hand_off.needed.as_str()),
@@ -75,6 +78,7 @@ impl Action {
             Self::Shell(shell) => shell.command.clone(),
             Self::Patch(patch) => patch.text().to_owned(),
             Self::Program(run) => serde_json::to_string(&run.words).unwrap_or_default(),
+            Self::Mcp(call) => serde_json::to_string_pretty(&call.arguments).unwrap_or_default(),
             Self::Edit(edit) => serde_json::to_string_pretty(edit).unwrap_or_default(),
             Self::Write(write) => serde_json::to_string_pretty(write).unwrap_or_default(),
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Plan(_) => self.line(),
@@ -87,7 +91,9 @@ impl Action {
         match self {
             Self::Read(_) | Self::List(_) | Self::Search(_) => Effect::Looks,
             Self::Program(run) if run.impact == Impact::Low => Effect::Looks,
-            Self::Edit(_) | Self::Write(_) | Self::Patch(_) | Self::Shell(_) | Self::Program(_) => Effect::MayChange,
+            Self::Mcp(call) if call.impact == Impact::Low => Effect::Looks,
+            Self::Edit(_) | Self::Write(_) | Self::Patch(_) => Effect::MayChange,
+            Self::Shell(_) | Self::Program(_) | Self::Mcp(_) => Effect::MayChange,
             Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::Done(_) => Effect::Speaks,
         }
     }
@@ -99,7 +105,7 @@ impl Action {
             Self::Write(write) => vec![write.path.clone()],
             Self::Patch(patch) => patch.paths(),
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Shell(_) | Self::Program(_) => Vec::new(),
-            Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::Done(_) => Vec::new(),
+            Self::Mcp(_) | Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::Done(_) => Vec::new(),
         }
     }
 }

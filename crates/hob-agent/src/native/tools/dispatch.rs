@@ -27,6 +27,7 @@ pub(in crate::native) async fn run_action(toolbox: &Toolbox, action: Action) -> 
         Action::Patch(patch) => blocking(toolbox, move |folder, _| patch.run(folder)).await,
         Action::Shell(shell) => shell.run(toolbox).await.map(Answer::Text),
         Action::Program(run) => run.run(toolbox).await.map(Answer::Text),
+        Action::Mcp(call) => call.run(toolbox).await.map(Answer::Text),
         Action::Plan(plan) => plan.check().map(Answer::Text),
         Action::Ask(ask) => ask.end().map(Answer::End),
         Action::HandOff(hand_off) => hand_off.end().map(Answer::End),

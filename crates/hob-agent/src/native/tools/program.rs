@@ -10,7 +10,8 @@ use crate::{
     model::Tool,
     native::{
         command_line,
-        tools::{ToolError, Toolbox, plain::plain},
+        plain::plain,
+        tools::{ToolError, Toolbox},
     },
     report::clip,
 };

@@ -9,7 +9,10 @@ use tokio::time::Instant;
 
 use crate::{
     model::Tool,
-    native::tools::{ToolError, Toolbox, plain::plain},
+    native::{
+        plain::plain,
+        tools::{ToolError, Toolbox},
+    },
 };
 
 /// Bytes of a command.

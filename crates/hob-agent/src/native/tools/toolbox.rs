@@ -9,7 +9,7 @@ use hob_process::Shell;
 use tokio::{sync::Mutex, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::{confined::Confined, folder::Folder};
+use crate::{confined::Confined, folder::Folder, native::mcp::Connected};
 
 /// Bytes of a file that the tools read, and of a text they write.
 pub(super) const FILE_MAX: u64 = 2 << 20;
@@ -23,7 +23,9 @@ pub(in crate::native) struct Toolbox {
     pub(in crate::native) confined: Confined,
     /// The run's one shell.
     pub(in crate::native) shell: Mutex<Shell>,
-    /// What commands wrote so far.
+    /// The MCP servers that are open.
+    pub(in crate::native) servers: Connected,
+    /// What commands wrote so far, and servers answered.
     pub(in crate::native) written: Written,
     /// Bytes of an answer.
     pub(in crate::native) output_cap: usize,

@@ -8,7 +8,10 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     model::{Memoized, Tool, ToolCall},
-    native::tools::{Action, ToolError, edit, finish, list, patch, plan, program, read, search, shell, write},
+    native::{
+        mcp::OfferedTool,
+        tools::{Action, ToolError, edit, finish, list, mcp, patch, plan, program, read, search, shell, write},
+    },
     report::first_line,
 };
 
@@ -24,6 +27,7 @@ const ARGUMENTS_MAX: usize = 4 << 20;
 pub(in crate::native) struct Toolset {
     shown: Memoized<Vec<Tool>>,
     programs: BTreeMap<String, ToolSettings>,
+    servers: BTreeMap<String, OfferedTool>,
 }
 
 /// All tools that are built in, in the order the model sees them.
@@ -47,7 +51,7 @@ impl Toolset {
         helps: &BTreeMap<String, String>,
     ) -> Result<Self, String> {
         if wanted.is_empty() {
-            return Ok(Self { shown: built_in().into(), programs: BTreeMap::new() });
+            return Ok(Self { shown: built_in().into(), ..Self::default() });
         }
         let mut set = Self::default();
         let mut shown = Vec::new();
@@ -70,14 +74,22 @@ impl Toolset {
         Ok(set)
     }
 
+    /// The same with tools of MCP servers.
+    pub(in crate::native) fn with_servers(self, offered: Vec<OfferedTool>) -> Self {
+        let shown = self.shown.iter().chain(offered.iter().map(|tool| &tool.shown)).cloned().collect::<Vec<_>>().into();
+        let servers = offered.into_iter().map(|tool| (tool.shown.name.clone().into_owned(), tool)).collect();
+        Self { shown, servers, ..self }
+    }
+
     /// The same for a run with this purpose: one that plans has no tool that changes anything.
     pub(in crate::native) fn for_purpose(self, purpose: RunPurpose) -> Self {
         if purpose == RunPurpose::Work {
             return self;
         }
-        let reads = |name: &str| match self.programs.get(name) {
-            Some(program) => program.impact == Impact::Low,
-            None => READS.contains(&name) || ALWAYS.contains(&name),
+        let reads = |name: &str| match (self.programs.get(name), self.servers.get(name)) {
+            (Some(program), _) => program.impact == Impact::Low,
+            (None, Some(tool)) => tool.impact == Impact::Low,
+            (None, None) => READS.contains(&name) || ALWAYS.contains(&name),
         };
         let shown: Vec<Tool> = self.shown.iter().filter(|tool| reads(&tool.name)).cloned().collect();
         Self { shown: shown.into(), ..self }
@@ -110,6 +122,9 @@ impl Toolset {
         }
         if let Some(settings) = self.programs.get(&call.name) {
             return program::Run::new(&call.name, settings, arguments(call)?).map(Action::Program);
+        }
+        if let Some(tool) = self.servers.get(&call.name) {
+            return Ok(Action::Mcp(mcp::Call::new(tool, arguments(call)?)));
         }
         match call.name.as_str() {
             "read" => arguments(call).map(Action::Read),

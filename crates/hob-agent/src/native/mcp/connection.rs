@@ -1,0 +1,193 @@
+//! One server: how it is opened, asked and closed.
+
+use std::{ffi::OsStr, sync::Arc, time::Duration};
+
+use hob_config::McpSettings;
+use hob_process::Environment;
+use rmcp::{
+    RoleClient,
+    model::{
+        CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation, JsonObject, PaginatedRequestParams,
+        Tool,
+    },
+    service::{ClientInitializeError, RunningService, ServiceError, serve_client},
+};
+use secrecy::SecretString;
+use tokio::{sync::Mutex, time::timeout};
+
+use crate::{
+    native::mcp::{
+        answer::{inert, text_of},
+        bound::Bound,
+        http::Http,
+        local::{Local, Place},
+    },
+    report::first_line,
+};
+
+/// Bytes of an error that are told.
+const REASON_MAX: usize = 300;
+/// How long a program that breaks off is waited for, to say how it ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long a server may take to hear that the run is over.
+const GOODBYE: Duration = Duration::from_secs(3);
+
+/// Why a server did not do.
+enum Trouble {
+    /// It is not there any more.
+    Gone,
+    /// It could not be sent something.
+    Unsent(String),
+    /// It answered otherwise than it should, or not.
+    Answer(String),
+}
+
+/// A server that is open.
+pub(super) struct Connection {
+    name: String,
+    timeout: Duration,
+    service: RunningService<RoleClient, ClientConfig>,
+    bound: Arc<Bound>,
+    local: Mutex<Option<Local>>,
+}
+
+impl Connection {
+    /// Opens the server `name` and has it list its tools.
+    ///
+    /// # Errors
+    /// Why that was not possible, in a few words.
+    pub(super) async fn open(
+        name: &str,
+        settings: &McpSettings,
+        variables: &Environment,
+        place: Place<'_>,
+    ) -> Result<(Self, Vec<Tool>), String> {
+        let (bound, mut local) = (Arc::new(Bound::default()), None);
+        let opened = timeout(settings.timeout, async {
+            let own =
+                ClientConfig::new(ClientCapabilities::default(), Implementation::new("hob", env!("CARGO_PKG_VERSION")));
+            let service = match &settings.url {
+                Some(url) => {
+                    let token = token(settings, variables).map_err(Trouble::Answer)?;
+                    let http = Http::new(url, token.as_ref(), settings.timeout, Arc::clone(&bound));
+                    serve_client(own, http.map_err(Trouble::Answer)?).await
+                }
+                None => {
+                    let started = Local::start(settings, variables, place, Arc::clone(&bound)).await;
+                    let (started, pipes) = started.map_err(Trouble::Answer)?;
+                    local = Some(started);
+                    serve_client(own, pipes).await
+                }
+            };
+            let service = service.map_err(|error| not_opened(&error))?;
+            let tools = list(&service).await.map_err(|error| not_answered(&error))?;
+            Ok::<_, Trouble>((service, tools))
+        });
+        let trouble = match opened.await {
+            Ok(Ok((service, tools))) => {
+                let (name, timeout, local) = (name.to_owned(), settings.timeout, Mutex::new(local));
+                return Ok((Self { name, timeout, service, bound, local }, tools));
+            }
+            Ok(Err(trouble)) => trouble,
+            Err(_elapsed) => late(settings.timeout),
+        };
+        Err(told(&bound, local, trouble).await)
+    }
+
+    /// Calls a tool. The error is what the model is told.
+    pub(super) async fn call(&self, tool: &str, arguments: JsonObject) -> Result<String, String> {
+        self.bound.asked();
+        let call = self.service.call_tool(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments));
+        let trouble = match timeout(self.timeout, call).await {
+            Ok(Ok(result)) => return text_of(&self.name, &result),
+            Ok(Err(error)) => not_answered(&error),
+            Err(_elapsed) => late(self.timeout),
+        };
+        let is_gone = self.bound.fault().is_some() || matches!(trouble, Trouble::Gone);
+        // One that answers wrong, or late, may answer the next call.
+        let local = if is_gone { self.local.lock().await.take() } else { None };
+        let more = if is_gone { " does not answer any more" } else { "" };
+        Err(format!("the MCP server `{}`{more}: {}", self.name, told(&self.bound, local, trouble).await))
+    }
+
+    /// Closes it; a program is gone then.
+    pub(super) async fn close(mut self) {
+        // What is left of a server that does not hear it ends with its program, or with its deadlines.
+        self.service.close_with_timeout(GOODBYE).await.ok();
+        if let Some(local) = self.local.into_inner() {
+            local.end(Duration::ZERO).await;
+        }
+    }
+}
+
+/// The word that opens a server over HTTP.
+fn token(settings: &McpSettings, variables: &Environment) -> Result<Option<SecretString>, String> {
+    let Some(name) = &settings.token else { return Ok(None) };
+    let value = variables.get(OsStr::new(name)).and_then(|value| value.to_str());
+    let value = value.filter(|value| !value.trim().is_empty());
+    let missing = || format!("its token is not there: set the variable `{name}`");
+    value.map(|value| Some(value.to_owned().into())).ok_or_else(missing)
+}
+
+/// All tools, page by page. What one listing may send is bounded as a whole.
+async fn list(service: &RunningService<RoleClient, ClientConfig>) -> Result<Vec<Tool>, ServiceError> {
+    let (mut tools, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = service.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await?;
+        tools.extend(page.tools);
+        match page.next_cursor {
+            Some(next) => cursor = Some(next),
+            None => return Ok(tools),
+        }
+    }
+}
+
+/// What is known of a server that does not do; its program is ended.
+async fn told(bound: &Bound, local: Option<Local>, trouble: Trouble) -> String {
+    let is_local = local.is_some();
+    // What one that breaks off has to say is worth a short wait.
+    let patience = match (&trouble, bound.fault()) {
+        (Trouble::Gone | Trouble::Unsent(_), None) => LAST_WORDS,
+        (Trouble::Gone | Trouble::Unsent(_) | Trouble::Answer(_), _) => Duration::ZERO,
+    };
+    let ended = match local {
+        Some(local) => local.end(patience).await,
+        None => None,
+    };
+    let why = match (bound.fault(), trouble) {
+        (Some(fault), _) => fault.to_owned(),
+        (None, Trouble::Gone) => ended.unwrap_or_else(|| "it ended before it answered".to_owned()),
+        (None, Trouble::Unsent(why)) => ended.filter(|_| is_local).unwrap_or(why),
+        (None, Trouble::Answer(why)) => why,
+    };
+    first_line(&inert(&why), REASON_MAX)
+}
+
+fn late(time: Duration) -> Trouble {
+    Trouble::Answer(format!("it did not answer within {} s", time.as_secs_f64()))
+}
+
+fn not_opened(error: &ClientInitializeError) -> Trouble {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => Trouble::Unsent(error.error.to_string()),
+        ClientInitializeError::JsonRpcError(error) => says(&error.message),
+        ClientInitializeError::ConnectionClosed(_) => Trouble::Gone,
+        other => Trouble::Answer(other.to_string()),
+    }
+}
+
+fn not_answered(error: &ServiceError) -> Trouble {
+    match error {
+        ServiceError::McpError(error) => says(&error.message),
+        ServiceError::TransportSend(error) => Trouble::Unsent(error.error.to_string()),
+        ServiceError::TransportClosed | ServiceError::Cancelled { .. } => Trouble::Gone,
+        ServiceError::UnexpectedResponse => {
+            Trouble::Answer("it answers with something else than what it was asked for".to_owned())
+        }
+        other => Trouble::Answer(other.to_string()),
+    }
+}
+
+fn says(message: &str) -> Trouble {
+    Trouble::Answer(format!("it answers with an error: {message}"))
+}

@@ -1,0 +1,146 @@
+//! The servers of a run: opened together, asked one by one, closed together.
+
+use std::{collections::BTreeMap, ffi::OsStr, sync::Arc};
+
+use futures_util::future::join_all;
+use hob_config::McpSettings;
+use hob_process::Environment;
+use rmcp::model::JsonObject;
+
+use crate::{
+    native::mcp::{
+        OfferedTool, Recorded,
+        connection::Connection,
+        local::Place,
+        offer::{Offer, offer},
+    },
+    report::clip,
+};
+
+/// The servers that the settings name.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct McpServers {
+    all: Arc<BTreeMap<String, McpSettings>>,
+    /// Variables that servers get, and those that open them.
+    variables: Arc<Environment>,
+}
+
+/// Where an agent has the tools of its servers from.
+#[derive(Debug)]
+pub(in crate::native) enum McpSource {
+    /// From the servers.
+    Servers(McpServers),
+    /// From a transcript: no server is asked.
+    Recorded(Arc<Recorded>),
+}
+
+/// What is open in a run.
+#[derive(Default)]
+pub(in crate::native) struct Connected {
+    open: BTreeMap<String, Connection>,
+    recorded: Option<Arc<Recorded>>,
+}
+
+/// What came of opening servers.
+#[derive(Default)]
+pub(in crate::native) struct Opened {
+    /// Those that are open.
+    pub(in crate::native) connected: Connected,
+    /// Their tools.
+    pub(in crate::native) tools: Vec<OfferedTool>,
+    /// What somebody should know, one sentence a server.
+    pub(in crate::native) warnings: Vec<String>,
+}
+
+impl std::fmt::Debug for Connected {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Connected").field(&self.open.keys()).finish()
+    }
+}
+
+impl McpServers {
+    /// Those of `all`; they get those of `variables` that they name.
+    pub(crate) fn new(all: BTreeMap<String, McpSettings>, variables: &Environment) -> Self {
+        let named = |name: &OsStr| {
+            let names = |server: &McpSettings| server.env.iter().chain(&server.token).any(|one| name == one.as_str());
+            all.values().any(names)
+        };
+        let variables = variables.iter().filter(|(name, _)| named(name));
+        let variables = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
+        Self { all: Arc::new(all), variables: Arc::new(variables) }
+    }
+
+    /// Their names, in order.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.all.keys().cloned().collect()
+    }
+
+    /// Whether all of `names` are known.
+    ///
+    /// # Errors
+    /// The first that is not, with those that are.
+    pub(crate) fn know(&self, names: &[String]) -> Result<(), String> {
+        let Some(unknown) = names.iter().find(|name| !self.all.contains_key(*name)) else { return Ok(()) };
+        let known = self.names().join(", ");
+        let known =
+            if known.is_empty() { "none is set up; add `[mcp.NAME]`".to_owned() } else { format!("there are {known}") };
+        Err(format!("there is no MCP server `{unknown}`: {known}"))
+    }
+
+    /// Opens those that `names` names, in this order.
+    pub(in crate::native) async fn open(&self, names: &[String], place: Place<'_>) -> Opened {
+        let named: Vec<_> = names.iter().filter_map(|name| self.all.get_key_value(name)).collect();
+        let opening = named.iter().map(|(name, settings)| Connection::open(name, settings, &self.variables, place));
+        let mut opened = Opened::default();
+        for ((name, settings), result) in named.iter().zip(join_all(opening).await) {
+            match result {
+                Ok((connection, listed)) => {
+                    let Offer { tools, complaint } = offer(name, settings, &listed);
+                    opened.tools.extend(tools);
+                    opened.warnings.extend(complaint.map(|complaint| format!("the MCP server `{name}`: {complaint}")));
+                    opened.connected.open.insert((*name).clone(), connection);
+                }
+                Err(why) => opened.warnings.push(format!("the MCP server `{name}` is not used: {why}")),
+            }
+        }
+        opened
+    }
+}
+
+impl McpSource {
+    /// Opens the servers that `names` names.
+    pub(in crate::native) async fn open(&self, names: &[String], place: Place<'_>) -> Opened {
+        match self {
+            Self::Servers(servers) => servers.open(names, place).await,
+            Self::Recorded(recorded) => Opened {
+                tools: recorded.tools(),
+                connected: Connected { open: BTreeMap::new(), recorded: Some(Arc::clone(recorded)) },
+                warnings: Vec::new(),
+            },
+        }
+    }
+}
+
+impl Connected {
+    /// Calls a tool; at most `cap` bytes of the answer are kept. The error is what the model is told.
+    pub(in crate::native) async fn call(
+        &self,
+        server: &str,
+        tool: &str,
+        arguments: JsonObject,
+        cap: usize,
+    ) -> Result<String, String> {
+        if let Some(recorded) = &self.recorded {
+            return recorded.answer(tool, &arguments);
+        }
+        match self.open.get(server) {
+            Some(connection) => connection.call(tool, arguments).await.map(|answer| clip(&answer, cap)),
+            None => Err(format!("the MCP server `{server}` is not open")),
+        }
+    }
+
+    /// Closes all; no program of them is left then.
+    pub(in crate::native) async fn close(self) {
+        join_all(self.open.into_values().map(Connection::close)).await;
+    }
+}

@@ -1,0 +1,117 @@
+//! A child that lives on, and that a caller talks to over its standard input and output.
+//!
+//! - Guarantees: dropping it kills it with its group, or with all that came from it where it is in a sandbox. Of its
+//!   standard error the beginning and the end are kept.
+//! - Caveats: what it says is read by the caller, who bounds each wait and each line. A process that left the group is not
+//!   found here where there is no sandbox: a caller that needs its end tags the environment, see
+//!   [`TaggedProcesses`](crate::TaggedProcesses).
+
+use std::{io, process::Stdio, time::Duration};
+
+use tokio::{
+    io::AsyncWriteExt,
+    process::{Child, ChildStdin, ChildStdout},
+    time::timeout,
+};
+
+use crate::{
+    Exit, ProcessError, Program,
+    capture::{Capture, Watchers},
+    program::{Group, Started, exit_of, refusal},
+};
+
+/// How long a closed group may hold its standard error open.
+const DRAIN: Duration = Duration::from_millis(200);
+
+/// A child that is talked to.
+#[derive(Debug)]
+pub struct Dialogue {
+    // Before the child, so that the group is killed while its leader still has its id.
+    group: Group,
+    child: Child,
+    errors: Capture,
+    name: String,
+    nonce: String,
+}
+
+impl Program {
+    /// Starts it for a caller that talks to it: what it reads, and what it writes. Its deadline is the caller's.
+    ///
+    /// # Errors
+    /// [`ProcessError`] when the program cannot be started.
+    pub async fn talk(self) -> Result<(Dialogue, ChildStdin, ChildStdout), ProcessError> {
+        let (name, nonce) = self.told_as();
+        let Started { mut child, group, before } = self.start(Stdio::piped())?;
+        let pipe = |source| ProcessError::Pipe { program: name.clone(), source };
+        let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(pipe(io::Error::other("no pipe")));
+        };
+        let errors = Capture::start(child.stderr.take(), self.kept(), Watchers::default());
+        let dialogue = Dialogue { group, child, errors, name: name.clone(), nonce };
+        // A supervisor that is gone already has said why: it is read at the end.
+        input.write_all(&before).await.ok();
+        Ok((dialogue, input, output))
+    }
+}
+
+impl Dialogue {
+    /// Waits at most `patience` for it to end by itself, then ends it with all that it started. How it ended by itself, and
+    /// what it wrote to standard error.
+    ///
+    /// # Errors
+    /// [`ProcessError::Sandbox`] when it could not be held to its plan, and was not started.
+    pub async fn end(mut self, patience: Duration) -> Result<(Option<Exit>, String), ProcessError> {
+        let exit = match timeout(patience, self.child.wait()).await {
+            Ok(Ok(status)) => Some(exit_of(status)),
+            Ok(Err(_)) | Err(_) => None,
+        };
+        match exit {
+            Some(exit) => self.group.end(exit),
+            None => self.group.kill(),
+        }
+        if exit.is_none() {
+            // Killed, or about to end what it supervises: there is nothing else to report.
+            self.child.wait().await.ok();
+        }
+        let said = self.errors.finish(DRAIN).await.map(|said| said.text()).unwrap_or_default();
+        let refused = self.group.is_supervised().then(|| refusal(exit?, &self.name, &self.nonce, &said)).flatten();
+        refused.map_or(Ok((exit, said)), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncBufReadExt, BufReader};
+
+    use super::*;
+    use crate::Environment;
+
+    fn sh(script: &str) -> Program {
+        let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
+        Program::of_hob("sh", &environment).args(["-c", script])
+    }
+
+    #[tokio::test]
+    async fn a_child_answers_line_by_line_until_it_is_ended_with_its_group() {
+        let (dialogue, mut input, output) =
+            sh("sleep 600 & echo $!; while read x; do echo \"<$x>\"; done").talk().await.unwrap();
+        let mut lines = BufReader::new(output).lines();
+        let background = lines.next_line().await.unwrap().unwrap();
+        for word in ["one", "two"] {
+            input.write_all(format!("{word}\n").as_bytes()).await.unwrap();
+            assert_eq!(lines.next_line().await.unwrap().unwrap(), format!("<{word}>"));
+        }
+        assert_eq!(dialogue.end(Duration::ZERO).await.unwrap(), (None, String::new()));
+        // Nobody holds the other end of the pipe any more.
+        assert_eq!(lines.next_line().await.unwrap(), None);
+        let stat = std::fs::read_to_string(format!("/proc/{background}/stat")).unwrap_or_default();
+        assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
+    }
+
+    #[tokio::test]
+    async fn a_child_that_ended_by_itself_says_how_and_why() {
+        let (dialogue, _input, _output) = sh("echo no such table >&2; exit 3").talk().await.unwrap();
+        let ended = dialogue.end(Duration::from_secs(60)).await.unwrap();
+        assert_eq!(ended, (Some(Exit::Code(3)), "no such table\n".to_owned()));
+    }
+}
