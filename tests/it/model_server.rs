@@ -185,7 +185,7 @@ async fn a_run_on_a_real_server_falls_over_from_a_refused_key_and_ends_plainly()
         Outcome::NothingToDo { reason } => reason,
         Outcome::Question { question } => question,
         Outcome::Failed { reason, failure: FailureClass::Permanent | FailureClass::NeedsHuman } => reason,
-        other @ (Outcome::Failed { .. } | Outcome::ApprovalNeeded { .. }) => panic!("{other:?}"),
+        other @ (Outcome::Failed { .. } | Outcome::ApprovalNeeded { .. } | Outcome::HandOver(_)) => panic!("{other:?}"),
     };
     assert!(!said.is_empty());
     assert!(report.spend.input_tokens > 1_000 && report.spend.output_tokens > 0, "{report:?}");

@@ -71,6 +71,7 @@ async fn main() {
         usd_micros: None,
         tokens: None,
         approved: Vec::new(),
+        hand_over_to: Vec::new(),
     };
     let (progress, mut lines) = mpsc::channel(64);
     tokio::spawn(async move { while lines.recv().await.is_some() {} });

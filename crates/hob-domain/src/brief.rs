@@ -2,8 +2,10 @@
 //! delimiter that they cannot have guessed, and cleaned of what a person would not see.
 
 use crate::{
-    Answer, CheckResult, Conflict, IssueNumber, Login, Nonce, PlanBrief, ProfileName, RepoName, ReviewBrief, Sha, clip,
-    count, rendered,
+    Answer, CheckResult, Conflict, HandOverTarget, IssueNumber, Login, Nonce, PlanBrief, ProfileName, Received,
+    RepoName, ReviewBrief, Sha, clip, count,
+    hand_over::write_targets,
+    rendered,
     text::{clip_middle, push_fenced},
     visible,
 };
@@ -21,6 +23,10 @@ pub struct BriefParts<'a> {
     pub body: &'a str,
     /// The profile that works: its name and its instructions, of the base branch, the settings or Hob.
     pub profile: Option<(&'a ProfileName, &'a str)>,
+    /// What the profile before handed over.
+    pub received: Option<&'a Received>,
+    /// The profiles that it may hand over to.
+    pub hand_over_to: &'a [HandOverTarget],
     /// Comments of trusted people, the oldest first.
     pub comments: &'a [(Login, String)],
     /// What a person said to get the issue going again.
@@ -81,6 +87,9 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
     if let Some(plan) = parts.plan {
         plan.write(&mut text, parts.fence);
     }
+    if let Some(Received { from, hand_over, .. }) = parts.received {
+        hand_over.write(&mut text, parts.fence, from);
+    }
     parts.review.write(&mut text, parts.fence, parts.text_bytes);
     if let Some(failure) = parts.last_failure {
         push(&mut text, &format!("\nThe attempt before failed: {failure}\n"));
@@ -102,6 +111,7 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
         push_fenced(&mut text, parts.fence, "conflicts", &clip(&list.join("\n"), parts.text_bytes));
     }
     push_checks(&mut text, parts);
+    write_targets(&mut text, parts.hand_over_to);
     push(
         &mut text,
         &format!(
@@ -169,6 +179,8 @@ mod tests {
             title: "Fix it",
             body,
             profile: None,
+            received: None,
+            hand_over_to: &[],
             comments,
             answer,
             plan: None,

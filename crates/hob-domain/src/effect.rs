@@ -2,9 +2,10 @@
 //! [`apply`](crate::apply)'s.
 
 use crate::{
-    AfterBudget, ApprovalGrant, BlockKind, BlockReason, CheckTally, ChosenAgent, EventAnswer, HouseLog, Login, Pause,
-    PlanLog, PullNumber, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State,
-    Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count, dollars, events_in_words, failing,
+    AfterBudget, ApprovalGrant, BlockKind, BlockReason, CheckTally, ChosenAgent, EventAnswer, HandOverLog, HouseLog,
+    Login, Pause, PlanLog, PullNumber, Received, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog,
+    RunPurpose, SetBudget, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count, dollars,
+    events_in_words, failing,
 };
 
 impl Transition {
@@ -31,6 +32,13 @@ impl Transition {
                 }
             }
             Self::RecordSpend(spend) => format!("the agent spent {spend}"),
+            Self::HandOver(passed) => {
+                let Received { from, to, hand_over } = &passed.received;
+                let sentence = format!("`{from}` handed over to `{to}`: {}", hand_over.short_reason());
+                record.session = Some(passed.session.clone());
+                record.chain.take(*passed, record.spend);
+                sentence
+            }
             Self::AddSpend(spend) => {
                 record.spend = record.spend + spend;
                 format!("an earlier attempt spent {spend}")
@@ -125,6 +133,7 @@ impl Unblocking {
 fn begin_anew(record: &mut Record) {
     (record.attempt, record.quota_pauses) = (0, 0);
     record.review.go_on();
+    record.chain.begin_anew();
     if record.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::RoundsUsedUp) {
         record.review.allow_again();
     }
@@ -269,6 +278,7 @@ fn rework(record: &mut Record, events: Vec<ReviewEvent>, head: Sha, now: Timesta
     record.accepted = Some(head.clone());
     record.review.begin(events, head);
     record.round += 1;
+    record.chain.begin_anew();
     (record.attempt, record.quota_pauses, record.last_failure, record.answer) = (0, 0, None, None);
     start_attempt(record, now);
     format!("round {} in review: {what}; claimed by {}, generation {}", record.round, holder(record), record.generation)
@@ -346,6 +356,7 @@ fn asked_for_again(old: &Record) -> Record {
         checks: None,
         checklist: None,
         route: None,
+        chain: HandOverLog::default(),
         accepted: None,
         stalled: None,
         quota_pauses: 0,

@@ -21,8 +21,8 @@
 use std::time::Duration;
 
 use crate::{
-    CommandLog, Generation, Holder, HouseLog, IssueNumber, Nonce, PlanLog, RECORD_VERSION, Record, ReviewLog, Spend,
-    State, Timestamp, WorkerId,
+    CommandLog, Generation, HandOverLog, Holder, HouseLog, IssueNumber, Nonce, PlanLog, RECORD_VERSION, Record,
+    ReviewLog, Spend, State, Timestamp, WorkerId,
 };
 
 /// Who wants a lease, when and for how long.
@@ -160,6 +160,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         checks: None,
         checklist: None,
         route: None,
+        chain: HandOverLog::default(),
     }
 }
 

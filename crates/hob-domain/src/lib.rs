@@ -24,6 +24,7 @@ mod ending;
 mod evidence;
 mod explanation;
 mod follow;
+mod hand_over;
 mod house;
 mod ids;
 mod inert;
@@ -93,6 +94,9 @@ pub use ending::Ending;
 pub use evidence::{CheckExit, CheckResult, CheckRun, Evidence, Verdict};
 pub use explanation::explanation;
 pub use follow::{FollowRules, GivenCommand, follow};
+pub use hand_over::{
+    CHAIN_MAX, ChainEnd, ChainLink, HandOver, HandOverLog, HandOverTarget, PassedOn, Received, RefusedHandOver,
+};
 pub use house::{BaseChoice, BaseSource, DraftLog, HouseLog, Introduced, Reviewers};
 pub use ids::{
     ActionMark, CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName,

@@ -177,6 +177,10 @@ fn background(report: &PullReport<'_>) -> String {
     let attempts = count(record.attempt, "attempt");
     let agent = code_span(report.agent);
     line(&mut text, &format!("\nCost: {} over {attempts}, by the agent {agent}. {}", record.spend, report.limits));
+    if !record.chain.links().is_empty() {
+        let links: Vec<String> = record.chain.links().iter().map(|link| format!("- {}", link.line())).collect();
+        line(&mut text, &format!("\nThe work went from one profile to another:\n\n{}", links.join("\n")));
+    }
     line(&mut text, &format!("\n`hob history {}` prints each step.", record.issue));
     text
 }

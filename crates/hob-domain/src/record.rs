@@ -5,9 +5,9 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    ActionMark, BlockKind, Blocked, Checklist, CommandLog, CommentId, Entered, EventId, Generation, HouseLog,
-    IssueNumber, Login, Nonce, PlanLog, Proposed, PullNumber, ReviewLog, RouteChoice, RunId, Sha, Spend, State,
-    Timestamp, WorkerId,
+    ActionMark, BlockKind, Blocked, Checklist, CommandLog, CommentId, Entered, EventId, Generation, HandOverLog,
+    HouseLog, IssueNumber, Login, Nonce, PlanLog, Proposed, PullNumber, ReviewLog, RouteChoice, RunId, Sha, Spend,
+    State, Timestamp, WorkerId,
 };
 
 /// Actions that the ledger remembers as allowed; the oldest is forgotten first.
@@ -251,6 +251,9 @@ pub struct Record {
     /// Which profile works on it, and why; none: nobody has chosen yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<RouteChoice>,
+    /// How the work went from one profile to another.
+    #[serde(default, skip_serializing_if = "HandOverLog::is_empty")]
+    pub chain: HandOverLog,
 }
 
 /// How many checks passed on the head.

@@ -4,7 +4,9 @@ use std::{path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ActionMark, Checklist, FailureClass, IssueNumber, Proposed, RepoName, RunId, Spend};
+use crate::{
+    ActionMark, Checklist, FailureClass, HandOver, HandOverTarget, IssueNumber, Proposed, RepoName, RunId, Spend,
+};
 
 /// What a run is for.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +51,8 @@ pub struct RunRequest {
     pub tokens: Option<u64>,
     /// Actions that people allowed for this issue, whatever their impact.
     pub approved: Vec<ActionMark>,
+    /// The profiles that it may hand over to; empty: a hand-over is to a person.
+    pub hand_over_to: Vec<HandOverTarget>,
 }
 
 /// How a run ended, as far as the work goes.
@@ -78,6 +82,8 @@ pub enum Outcome {
         /// What it wants to do.
         proposed: Proposed,
     },
+    /// The agent hands the work over to another profile. Whether that is taken, Hob decides.
+    HandOver(HandOver),
     /// The agent failed.
     Failed {
         /// What went wrong, one sentence.

@@ -11,8 +11,9 @@
 
 use crate::{
     Answer, BaseChoice, BlockReason, CheckTally, Checklist, ChosenAgent, CommentId, DraftLog, Ending, Entered,
-    EventAnswer, Introduced, Login, NotifyEvent, Pause, PullNumber, Receipt, Record, Recovery, Refusal, Request,
-    ReviewEvent, RouteChoice, RunId, RunPurpose, SetBudget, Sha, Spend, State, Timestamp, Trigger, WorkerId,
+    EventAnswer, HandOverLog, Introduced, Login, NotifyEvent, PassedOn, Pause, PullNumber, Receipt, Record, Recovery,
+    Refusal, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SetBudget, Sha, Spend, State, Timestamp, Trigger,
+    WorkerId,
 };
 
 /// One change of an issue's record.
@@ -53,6 +54,8 @@ pub enum Transition {
     },
     /// A run ended, and what it spent is written.
     RecordSpend(Spend),
+    /// One profile hands the work over to another.
+    HandOver(Box<PassedOn>),
     /// What an earlier attempt spent is added, which the forge would not take then.
     AddSpend(Spend),
     /// The pull request is open.
@@ -282,7 +285,13 @@ impl Record {
             Note::Looked(comments) => self.commands.comments = Some(comments),
             Note::Commented => self.commands.comments = self.commands.comments.map(|comments| comments + 1),
             Note::Base(base) => self.house.base = Some(base),
-            Note::Routed(route) => self.route = Some(route),
+            Note::Routed(route) => {
+                // Somebody else is chosen: what was handed over is theirs no more.
+                if self.route.as_ref().is_some_and(|before| before.profile != route.profile) {
+                    self.chain = HandOverLog::default();
+                }
+                self.route = Some(route);
+            }
             Note::Introduced(introduced) => self.house.introduced = Some(introduced),
             Note::OpenedDraft(pull) => self.house.opened_draft(pull),
             Note::MarkedReady(pull) => self.house.draft = Some(DraftLog { pull, ready: true }),
@@ -326,6 +335,7 @@ impl Transition {
             Self::RefusalShown => "refusal shown",
             Self::StartAgent { .. } => "start agent",
             Self::RecordSpend(_) => "record spend",
+            Self::HandOver(_) => "hand over",
             Self::AddSpend(_) => "add spend",
             Self::Publish { .. } => "publish",
             Self::Block(_) => "block",
@@ -370,6 +380,7 @@ impl Transition {
             Self::RefusalShown => (state == Ready && record.refused.is_some()).then_some(Ready),
             Self::StartAgent { .. } => (state == Assigned).then_some(InProgress),
             Self::RecordSpend(_) => working.then_some(state),
+            Self::HandOver(_) => (state == InProgress && !record.chain.is_full()).then_some(state),
             Self::Publish { .. } => (state == InProgress).then_some(InReview),
             Self::Block(_) => working.then_some(Blocked),
             Self::Retry { .. } | Self::Postpone { .. } | Self::Requeue { .. } => working.then_some(Ready),
@@ -406,8 +417,8 @@ impl Traces {
 mod tests {
     use super::*;
     use crate::{
-        Control, EventId, Nonce, blocked::tests::every_reason, checklist::tests::checklist, lease::tests::record_at,
-        released,
+        Control, EventId, HandOver, Nonce, Received, blocked::tests::every_reason, checklist::tests::checklist,
+        lease::tests::record_at, released,
     };
 
     fn now() -> Timestamp {
@@ -435,6 +446,13 @@ mod tests {
 
     fn failed_check() -> ReviewEvent {
         ReviewEvent::Check { head: Sha("h".to_owned()), name: "test".to_owned() }
+    }
+
+    fn passed_on(from: &str, to: &str) -> PassedOn {
+        let hand_over = HandOver { reason: "needs\na cloud".to_owned(), ..HandOver::default() };
+        let received = Received { from: from.parse().unwrap(), to: to.parse().unwrap(), hand_over };
+        let (head, session) = (Sha("h".to_owned()), RunId("s2".to_owned()));
+        PassedOn { received, percent: Some(80), spend: Spend::default(), head, session }
     }
 
     fn pause() -> Pause {
@@ -477,6 +495,7 @@ mod tests {
                 to(&[Assigned], InProgress),
             ),
             (Transition::RecordSpend(Spend::default()), same(&working)),
+            (Transition::HandOver(Box::new(passed_on("dns", "cloud"))), same(&[InProgress])),
             (Transition::AddSpend(Spend::default()), same(&State::ALL)),
             (
                 Transition::Publish { head: Sha("h".to_owned()), pull: PullNumber(9), checks: None },
@@ -753,6 +772,28 @@ mod tests {
         let (next, sentence) = apply(&record_at(State::InProgress), transition, now()).unwrap();
         assert_eq!(next.blocked, Some(BlockReason::WorkerDied.blocked(now())));
         assert_eq!((next.attempt, sentence.as_str()), (1, "taken over from w2 by w, generation 1"));
+    }
+
+    /// Rows M3, M9: the ledger tells each hand-over, and takes no more than a chain may have.
+    #[test]
+    fn a_hand_over_is_told_and_a_full_chain_takes_none() {
+        let mut record = record_at(State::InProgress);
+        record.spend.usd_micros = 7;
+        for _ in 0..crate::CHAIN_MAX {
+            let (next, sentence) =
+                apply(&record, Transition::HandOver(Box::new(passed_on("dns", "cloud"))), now()).unwrap();
+            assert_eq!(sentence, "`dns` handed over to `cloud`: needs a cloud");
+            record = next;
+        }
+        assert_eq!(record.session, Some(RunId("s2".to_owned())));
+        assert_eq!(record.chain.billed().map(|bill| bill.usd_micros), Some(7));
+        assert!(apply(&record, Transition::HandOver(Box::new(passed_on("cloud", "dns"))), now()).is_err());
+        let message = record.to_message("a sentence").unwrap();
+        assert_eq!(Record::from_message(&message).unwrap().1, record);
+        let blocked = apply(&record, Transition::Block(crate::BlockReason::WorkerDied), now()).unwrap().0;
+        let answered = apply(&blocked, Transition::Unblock(unblocking(ApprovalGrant::Nothing)), now()).unwrap().0;
+        assert_eq!((answered.chain.chain().len(), answered.chain.links().len()), (0, crate::CHAIN_MAX));
+        assert_eq!(answered.chain.received().unwrap().to.as_str(), "cloud", "the answer is for who asked");
     }
 
     #[test]

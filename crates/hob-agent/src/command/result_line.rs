@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{FailureClass, Outcome, Spend};
+use hob_domain::{FailureClass, HandOver, Outcome, Spend};
 use serde::Deserialize;
 
 use crate::report::{clip, given_title};
@@ -26,6 +26,16 @@ pub(crate) struct ResultLine {
     pub(crate) reason: String,
     /// What it asks a person.
     pub(crate) question: String,
+    /// The profile that it hands over to; with the outcome `hand_over`, as all up to `evidence`.
+    pub(crate) to: String,
+    /// What is done.
+    pub(crate) done: String,
+    /// What is left.
+    pub(crate) left: String,
+    /// What the next has to know.
+    pub(crate) context: String,
+    /// Where it can be seen.
+    pub(crate) evidence: Vec<String>,
     /// Seconds until a used-up quota is there again; with the outcome `quota`.
     pub(crate) reset_after: Option<u32>,
     /// What it cost in US dollars; `total_cost_usd` likewise.
@@ -49,6 +59,8 @@ pub(crate) enum NamedOutcome {
     Question,
     /// The model's quota is used up: no attempt is lost by that.
     Quota,
+    /// Another profile goes on.
+    HandOver,
     /// It failed.
     Failed,
 }
@@ -85,6 +97,14 @@ impl ResultLine {
                     reset_after: self.reset_after.map(|seconds| Duration::from_secs(seconds.into())),
                 },
             },
+            NamedOutcome::HandOver => Outcome::HandOver(HandOver {
+                to: self.to.clone(),
+                reason: text(&self.reason, &self.summary, ""),
+                done: self.done.clone(),
+                left: self.left.clone(),
+                context: self.context.clone(),
+                evidence: self.evidence.clone(),
+            }),
             NamedOutcome::Failed => Outcome::Failed {
                 reason: text(&self.reason, &self.summary, "the agent gave no reason"),
                 failure: FailureClass::Permanent,
@@ -122,6 +142,20 @@ mod tests {
         let said = ResultLine::read(r#"{"outcome":"done","title":" Accept it ","summary":"It was refused."}"#).unwrap();
         let (summary, title) = ("It was refused.".to_owned(), Some("Accept it".to_owned()));
         assert_eq!(said.outcome(), Some(Outcome::Done { summary, title }));
+    }
+
+    /// Row M3.
+    #[test]
+    fn a_report_may_hand_over_to_another_profile() {
+        let line = r#"{"outcome":"hand_over","to":"cloud","reason":"It is theirs.","left":"the zone","evidence":["a.tf"]}"#;
+        let hand_over = HandOver {
+            to: "cloud".to_owned(),
+            reason: "It is theirs.".to_owned(),
+            left: "the zone".to_owned(),
+            evidence: vec!["a.tf".to_owned()],
+            ..HandOver::default()
+        };
+        assert_eq!(ResultLine::read(line).unwrap().outcome(), Some(Outcome::HandOver(hand_over)));
     }
 
     #[test]

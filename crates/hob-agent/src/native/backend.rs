@@ -152,7 +152,7 @@ impl AgentBackend for NativeAgent {
             Guard::new(&self.settings, request, context.approval.clone()).map_err(|error| setup(error.to_string()))?;
         let toolset = self.toolset(&confined).await?;
         let Opened { connected, tools, .. } = self.open_servers(request, context, &confined, limits.deadline).await;
-        let toolset = toolset.with_servers(tools).for_purpose(request.purpose);
+        let toolset = toolset.with_servers(tools).for_purpose(request.purpose).handing_over_to(&request.hand_over_to);
         let dialect = Dialect::new(self.settings.speech, &toolset);
         let lines = context.session.transcript().await.map(|transcript| transcript.lines).unwrap_or_default();
         let restored = restore(&lines, &dialect, &toolset, |brief| task(brief, &request.checks));

@@ -50,7 +50,7 @@ impl Guard {
     pub(super) fn impact(action: &Action) -> Impact {
         match action {
             Action::Read(_) | Action::List(_) | Action::Search(_) | Action::Plan(_) => Impact::Low,
-            Action::Ask(_) | Action::HandOff(_) | Action::Done(_) => Impact::Low,
+            Action::Ask(_) | Action::HandOff(_) | Action::PassOn(_) | Action::Done(_) => Impact::Low,
             Action::Edit(_) | Action::Write(_) | Action::Patch(_) => Impact::Medium,
             Action::Shell(shell) => impact(&CommandLine::parse(&shell.command)),
             Action::Program(run) => run.impact,
@@ -64,7 +64,7 @@ impl Guard {
             Action::Shell(shell) => Some(CommandLine::parse(&shell.command)),
             Action::Program(run) => Some(CommandLine::of_words(&run.words)),
             Action::Read(_) | Action::List(_) | Action::Search(_) | Action::Plan(_) | Action::Ask(_) => None,
-            Action::Edit(_) | Action::Write(_) | Action::Patch(_) | Action::HandOff(_) | Action::Done(_) => None,
+            Action::Edit(_) | Action::Write(_) | Action::Patch(_) | Action::HandOff(_) | Action::PassOn(_) | Action::Done(_) => None,
             Action::Mcp(_) => None,
         };
         if let Some(pattern) = self.denied.iter().find(|pattern| pattern.matches(tool, line.as_ref())) {
@@ -161,6 +161,7 @@ mod tests {
             usd_micros: None,
             tokens: None,
             approved: approved.to_vec(),
+            hand_over_to: Vec::new(),
         }
     }
 

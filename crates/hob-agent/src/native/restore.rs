@@ -203,7 +203,8 @@ fn is_own_end(outcome: &Outcome) -> bool {
         Outcome::Done { .. }
         | Outcome::NothingToDo { .. }
         | Outcome::Question { .. }
-        | Outcome::ApprovalNeeded { .. } => true,
+        | Outcome::ApprovalNeeded { .. }
+        | Outcome::HandOver(_) => true,
         Outcome::Failed { .. } => false,
     }
 }

@@ -34,6 +34,8 @@ pub(in crate::native) enum Action {
     Ask(finish::Ask),
     /// Ends the run with the state of the work.
     HandOff(finish::HandOff),
+    /// Ends the run for another profile to go on.
+    PassOn(finish::PassOn),
     /// Ends the run.
     Done(finish::Done),
 }
@@ -65,6 +67,7 @@ impl Action {
             Self::Plan(plan) => return format!("plan {}", plan.line()),
             Self::Ask(ask) => ("ask", ask.question.as_str()),
             Self::HandOff(hand_off) => ("hand_off", hand_off.needed.as_str()),
+            Self::PassOn(pass_on) => return format!("hand_off to {}", first_line(&pass_on.hand_over.to, 60)),
             Self::Done(done) => ("done", done.summary.as_str()),
         };
         format!("{tool} {}", first_line(what, 100))
@@ -82,7 +85,7 @@ impl Action {
             Self::Edit(edit) => serde_json::to_string_pretty(edit).unwrap_or_default(),
             Self::Write(write) => serde_json::to_string_pretty(write).unwrap_or_default(),
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Plan(_) => self.line(),
-            Self::Ask(_) | Self::HandOff(_) | Self::Done(_) => self.line(),
+            Self::Ask(_) | Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => self.line(),
         }
     }
 
@@ -94,7 +97,7 @@ impl Action {
             Self::Mcp(call) if call.impact == Impact::Low => Effect::Looks,
             Self::Edit(_) | Self::Write(_) | Self::Patch(_) => Effect::MayChange,
             Self::Shell(_) | Self::Program(_) | Self::Mcp(_) => Effect::MayChange,
-            Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::Done(_) => Effect::Speaks,
+            Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => Effect::Speaks,
         }
     }
 
@@ -105,7 +108,7 @@ impl Action {
             Self::Write(write) => vec![write.path.clone()],
             Self::Patch(patch) => patch.paths(),
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Shell(_) | Self::Program(_) => Vec::new(),
-            Self::Mcp(_) | Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::Done(_) => Vec::new(),
+            Self::Mcp(_) | Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => Vec::new(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `ask`, `hand_off` and `done`: how a model ends its run.
 
-use hob_domain::{FailureClass, Outcome};
+use hob_domain::{FailureClass, HandOver, HandOverTarget, Outcome, ProfileName, Redaction};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -43,6 +43,37 @@ pub(super) fn hand_off_tool() -> Tool {
     }
 }
 
+/// The tool `hand_off` where there are profiles to hand over to.
+pub(super) fn hand_over_tool(targets: &[HandOverTarget]) -> Tool {
+    let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+    let list: String = targets.iter().map(|target| format!("\n- {}: {}", target.name, target.description)).collect();
+    let text = |what: &str| json!({ "type": "string", "description": what });
+    Tool {
+        name: "hand_off".into(),
+        description: format!(
+            "Ends the run: another profile goes on, in this folder, with what you write here and nothing else of yours. First \
+             do your own part. No secrets. What only a person can give, `ask` for. The profiles:{list}"
+        )
+        .into(),
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "to": { "type": "string", "enum": names },
+                "reason": text("why that profile, in a sentence"),
+                "done": text("what is done"),
+                "left": text("what is left"),
+                "context": text("what it has to know"),
+                "evidence": {
+                    "type": "array",
+                    "items": { "type": "string" },
+                    "description": "where it can be seen: files, commands and what they said, addresses",
+                },
+            },
+            "required": ["to", "reason", "done", "left"],
+        }),
+    }
+}
+
 /// The tool `done` as the model sees it.
 pub(super) fn done_tool() -> Tool {
     Tool {
@@ -78,6 +109,26 @@ pub(in crate::native) struct HandOff {
     /// What is left.
     #[serde(default)]
     left: String,
+}
+
+/// The arguments of `hand_off` to a profile, and which there are.
+#[derive(Debug)]
+pub(in crate::native) struct PassOn {
+    /// What is handed over.
+    pub(super) hand_over: HandOver,
+    /// The profiles that may get it.
+    pub(super) targets: Vec<ProfileName>,
+}
+
+impl PassOn {
+    /// The outcome. What the worker would refuse, the model hears while it can mend it.
+    pub(super) fn end(self) -> Result<Outcome, ToolError> {
+        // A run knows no secret of Hob's: the worker looks for those.
+        match self.hand_over.check(None, &self.targets, &Redaction::default()) {
+            Ok(_) => Ok(Outcome::HandOver(self.hand_over)),
+            Err(refused) => Err(ToolError::Refused(refused.to_string())),
+        }
+    }
 }
 
 /// The arguments of `done`.

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use hob_config::{Impact, ToolSettings};
-use hob_domain::RunPurpose;
+use hob_domain::{HandOverTarget, ProfileName, RunPurpose};
 use serde::de::DeserializeOwned;
 
 use crate::{
@@ -28,6 +28,7 @@ pub(in crate::native) struct Toolset {
     shown: Memoized<Vec<Tool>>,
     programs: BTreeMap<String, ToolSettings>,
     servers: BTreeMap<String, OfferedTool>,
+    targets: Vec<ProfileName>,
 }
 
 /// All tools that are built in, in the order the model sees them.
@@ -95,6 +96,20 @@ impl Toolset {
         Self { shown: shown.into(), ..self }
     }
 
+    /// The same with a `hand_off` to these profiles; none: it is to a person.
+    pub(in crate::native) fn handing_over_to(self, targets: &[HandOverTarget]) -> Self {
+        if targets.is_empty() {
+            return self;
+        }
+        let to_profile = |tool: &Tool| match &*tool.name {
+            "hand_off" => finish::hand_over_tool(targets),
+            _ => tool.clone(),
+        };
+        let shown = self.shown.iter().map(to_profile).collect::<Vec<_>>().into();
+        let targets = targets.iter().map(|target| target.name.clone()).collect();
+        Self { shown, targets, ..self }
+    }
+
     /// The tools as the model sees them.
     pub(in crate::native) fn shown(&self) -> &Memoized<Vec<Tool>> {
         &self.shown
@@ -136,7 +151,11 @@ impl Toolset {
             "shell" => arguments(call).map(Action::Shell),
             "plan" => arguments(call).map(Action::Plan),
             "ask" => arguments(call).map(Action::Ask),
-            "hand_off" => arguments(call).map(Action::HandOff),
+            "hand_off" if self.targets.is_empty() => arguments(call).map(Action::HandOff),
+            "hand_off" => {
+                let pass_on = |hand_over| Action::PassOn(finish::PassOn { hand_over, targets: self.targets.clone() });
+                arguments(call).map(pass_on)
+            }
             _ => arguments(call).map(Action::Done),
         }
     }

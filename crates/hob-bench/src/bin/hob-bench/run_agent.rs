@@ -61,6 +61,7 @@ pub(super) async fn run(settings: Settings, state_dir: &Path, args: Args) -> any
         Outcome::Done { .. } => Ok(()),
         Outcome::NothingToDo { .. }
         | Outcome::Question { .. }
+        | Outcome::HandOver(_)
         | Outcome::ApprovalNeeded { .. }
         | Outcome::Failed { .. } => Err(anyhow::anyhow!("the agent did not finish the work")),
     }
@@ -84,5 +85,6 @@ pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow:
         usd_micros: None,
         tokens: None,
         approved: Vec::new(),
+        hand_over_to: Vec::new(),
     })
 }

@@ -128,6 +128,7 @@ async fn peer(name: AdapterName, program: &Path, place: &Place<'_>) -> Result<()
         Outcome::Done { .. } => Ok(()),
         Outcome::NothingToDo { reason } | Outcome::Failed { reason, .. } => Err(reason),
         Outcome::Question { question } => Err(question),
+        Outcome::HandOver(hand_over) => Err(hand_over.reason),
         Outcome::ApprovalNeeded { proposed } => Err(format!("needs approval: {}", proposed.line)),
     }
 }

@@ -1,0 +1,266 @@
+//! The chain of an issue's hand-overs, as the ledger keeps it.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{HandOver, ProfileName, RunId, Sha, Spend, inert_line, markup::code_span};
+
+/// Hand-overs in one attempt, what is tried again included.
+pub const CHAIN_MAX: usize = 5;
+/// Hand-overs that the ledger remembers; the oldest is forgotten first.
+const LINKS_KEPT: usize = 20;
+/// Pieces of evidence that are known again.
+const EVIDENCE_KEPT: usize = 250;
+
+/// One hand-over that was taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChainLink {
+    /// Who gave it.
+    pub from: ProfileName,
+    /// Who goes on.
+    pub to: ProfileName,
+    /// Why, in a line.
+    pub reason: String,
+    /// How well what is left fits the next, by the router, in percent; none: it was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percent: Option<u8>,
+    /// What the work of `from` cost, its time included.
+    #[serde(default)]
+    pub spend: Spend,
+    /// The branch's tip.
+    pub head: Sha,
+    /// Pieces of evidence that were known then.
+    #[serde(default)]
+    evidence: usize,
+}
+
+/// What the profile that works has received.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Received {
+    /// Who gave it.
+    pub from: ProfileName,
+    /// Who has it.
+    pub to: ProfileName,
+    /// What it says.
+    pub hand_over: HandOver,
+}
+
+/// A hand-over that is taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassedOn {
+    /// What is handed over, and between whom.
+    pub received: Received,
+    /// How well what is left fits the next, by the router, in percent.
+    pub percent: Option<u8>,
+    /// What the work of the one before cost.
+    pub spend: Spend,
+    /// The branch's tip.
+    pub head: Sha,
+    /// The session of the next one's runs.
+    pub session: RunId,
+}
+
+/// The hand-overs of an issue.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HandOverLog {
+    /// The hand-over by which the work is where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    received: Option<Received>,
+    /// The hand-overs, the oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    links: Vec<ChainLink>,
+    /// How many of them are of an attempt before: something new was said since.
+    before: usize,
+    /// The issue's bill at the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    billed: Option<Spend>,
+    /// Marks of the evidence that was named since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    evidence: Vec<String>,
+}
+
+/// Why a chain gets no longer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChainEnd {
+    /// It has as many hand-overs as it may have.
+    #[error("the chain has {CHAIN_MAX} hand-overs, and may have no more")]
+    Full,
+    /// It goes in a circle.
+    #[error("`{0}` had it before, and nothing is new since: no commit, no answer, no evidence")]
+    Circle(ProfileName),
+}
+
+impl HandOverLog {
+    /// Whether there was none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The hand-over by which the work is where it is.
+    pub fn received(&self) -> Option<&Received> {
+        self.received.as_ref()
+    }
+
+    /// All that are remembered, the oldest first.
+    pub fn links(&self) -> &[ChainLink] {
+        &self.links
+    }
+
+    /// Those since something new was said.
+    pub fn chain(&self) -> &[ChainLink] {
+        self.links.get(self.before..).unwrap_or_default()
+    }
+
+    /// The issue's bill at the last hand-over.
+    pub fn billed(&self) -> Option<Spend> {
+        self.billed
+    }
+
+    /// Whether `hand_over` may pass to `to`, with the work at `head`.
+    ///
+    /// # Errors
+    /// [`ChainEnd`]: what there is now is the result.
+    pub fn may_go_on(&self, hand_over: &HandOver, to: &ProfileName, head: &Sha) -> Result<(), ChainEnd> {
+        let chain = self.chain();
+        if chain.len() >= CHAIN_MAX {
+            return Err(ChainEnd::Full);
+        }
+        let Some(gave) = chain.iter().rev().find(|link| link.from == *to) else { return Ok(()) };
+        let names_new = hand_over.evidence.iter().any(|piece| !self.evidence.contains(&mark(piece)));
+        let is_new = gave.head != *head || names_new || self.evidence.len() > gave.evidence;
+        if is_new { Ok(()) } else { Err(ChainEnd::Circle(to.clone())) }
+    }
+
+    /// Whether the chain is as long as it may be.
+    pub(crate) fn is_full(&self) -> bool {
+        self.chain().len() >= CHAIN_MAX
+    }
+
+    /// Takes a hand-over in; `bill` is the issue's so far.
+    pub(crate) fn take(&mut self, passed: PassedOn, bill: Spend) {
+        let PassedOn { received, percent, spend, head, session: _ } = passed;
+        for piece in &received.hand_over.evidence {
+            let mark = mark(piece);
+            if !self.evidence.contains(&mark) && self.evidence.len() < EVIDENCE_KEPT {
+                self.evidence.push(mark);
+            }
+        }
+        let (from, to) = (received.from.clone(), received.to.clone());
+        let (reason, evidence) = (received.hand_over.short_reason(), self.evidence.len());
+        self.links.push(ChainLink { from, to, reason, percent, spend, head, evidence });
+        if self.links.len() > LINKS_KEPT {
+            self.links.remove(0);
+            self.before = self.before.saturating_sub(1);
+        }
+        (self.received, self.billed) = (Some(received), Some(bill));
+    }
+
+    /// Something new was said: whoever has the work keeps it, and may hand it over as often as at first.
+    pub(crate) fn begin_anew(&mut self) {
+        (self.before, self.billed) = (self.links.len(), None);
+        self.evidence.clear();
+    }
+}
+
+impl ChainLink {
+    /// One line for a pull request: who, to whom, why, how sure, what it cost.
+    pub(crate) fn line(&self) -> String {
+        let sure = self.percent.map_or_else(String::new, |percent| format!(", {percent}% likely"));
+        format!(
+            "{} handed over to {}{sure}, after {}: {}",
+            code_span(self.from.as_str()),
+            code_span(self.to.as_str()),
+            self.spend,
+            inert_line(&self.reason)
+        )
+    }
+}
+
+/// What tells a piece of evidence from another, without regard to blanks and case.
+fn mark(piece: &str) -> String {
+    let words = piece.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    Sha256::digest(words).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn name(text: &str) -> ProfileName {
+        text.parse().unwrap()
+    }
+
+    fn given(to: &str, evidence: &[&str]) -> HandOver {
+        let evidence = evidence.iter().map(|piece| (*piece).to_owned()).collect();
+        HandOver { to: to.to_owned(), reason: "why".to_owned(), evidence, ..HandOver::default() }
+    }
+
+    /// Hands over, if that may be.
+    fn pass(log: &mut HandOverLog, (from, to): (&str, &str), head: u8, evidence: &[&str]) -> Result<(), ChainEnd> {
+        let (hand_over, head) = (given(to, evidence), Sha(head.to_string()));
+        log.may_go_on(&hand_over, &name(to), &head)?;
+        let received = Received { from: name(from), to: name(to), hand_over };
+        let passed = PassedOn { received, percent: None, spend: Spend::default(), head, session: RunId("s".into()) };
+        log.take(passed, Spend::default());
+        Ok(())
+    }
+
+    /// Row M3: a circle ends where nothing is new, and goes on where there is something.
+    #[test]
+    fn a_circle_without_anything_new_ends_the_chain() {
+        let circle = Err(ChainEnd::Circle(name("a")));
+        for (head, first, second, expected) in [
+            (1, &[][..], &[][..], circle.clone()),
+            (2, &[], &[], Ok(())),
+            (1, &["log.txt"], &[" LOG.txt"], circle),
+            (1, &["log.txt"], &["log.txt", "trace.txt"], Ok(())),
+        ] {
+            let mut log = HandOverLog::default();
+            pass(&mut log, ("a", "b"), 1, first).unwrap();
+            assert_eq!(pass(&mut log, ("b", "a"), head, second), expected, "{head} {first:?} {second:?}");
+        }
+        let mut log = HandOverLog::default();
+        pass(&mut log, ("a", "b"), 1, &[]).unwrap();
+        log.begin_anew();
+        assert_eq!((log.chain().len(), log.received().unwrap().to.as_str()), (0, "b"));
+        assert_eq!(pass(&mut log, ("b", "a"), 1, &[]), Ok(()), "a person has answered since");
+    }
+
+    /// Row M3: A → B → A → B, always with a new commit, ends at the cap.
+    #[test]
+    fn two_that_hand_over_to_each_other_end_at_the_cap() {
+        let mut log = HandOverLog::default();
+        for n in 0..5 {
+            pass(&mut log, if n % 2 == 0 { ("a", "b") } else { ("b", "a") }, n, &[]).unwrap();
+        }
+        assert_eq!(pass(&mut log, ("b", "a"), 9, &["new"]), Err(ChainEnd::Full));
+    }
+
+    proptest! {
+        /// Rows M3, M8: whatever agents do, a chain ends, and the ledger does not grow.
+        #[test]
+        fn no_chain_passes_the_cap(
+            steps in prop::collection::vec((0..4_usize, 0..4_usize, 0..6_u8, "[ab]{0,2}", prop::bool::weighted(0.1)), 0..200),
+        ) {
+            const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+            let mut log = HandOverLog::default();
+            for (from, to, head, piece, is_news) in steps {
+                if is_news {
+                    log.begin_anew();
+                }
+                let before = log.clone();
+                let passed = pass(&mut log, (NAMES[from], NAMES[to]), head, &[piece.as_str()]);
+                let was_there = before.chain().iter().any(|link| link.from.as_str() == NAMES[to]);
+                match passed {
+                    Ok(()) => prop_assert_eq!(log.received().unwrap().to.as_str(), NAMES[to]),
+                    Err(ChainEnd::Full) => prop_assert_eq!(before.chain().len(), CHAIN_MAX),
+                    Err(ChainEnd::Circle(_)) => prop_assert!(was_there),
+                }
+                prop_assert!(log.chain().len() <= CHAIN_MAX && log.links().len() <= LINKS_KEPT);
+            }
+        }
+    }
+}
