@@ -1,7 +1,7 @@
 //! `hob sessions` and `hob show SESSION`: the agent sessions on this machine.
 
 use hob_agent::session::{SessionError, SessionRecord, SessionState, Sessions};
-use hob_domain::{HandOver, Outcome, RunId, count, dollars, terminal};
+use hob_domain::{Outcome, RunId, count, dollars, terminal};
 
 use crate::cli::{
     args::{SessionArgs, Shared},
@@ -110,7 +110,7 @@ pub(super) fn outcome(outcome: &Outcome) -> String {
         Outcome::NothingToDo { reason } => format!("nothing to do: {reason}"),
         Outcome::Question { question } => format!("asks: {question}"),
         Outcome::ApprovalNeeded { proposed } => format!("needs approval: {}", proposed.line),
-        Outcome::HandOver(HandOver { to, reason, .. }) => format!("hands over to `{to}`: {reason}"),
+        Outcome::HandOver(given) => format!("hands over to `{}`: {}", given.to, given.reason),
         Outcome::Failed { reason, .. } => format!("failed: {reason}"),
     }
 }

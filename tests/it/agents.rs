@@ -56,7 +56,7 @@ impl Bench {
             usd_micros: None,
             tokens: None,
             approved: Vec::new(),
-        hand_over_to: Vec::new(),
+            hand_over_to: Vec::new(),
         };
         let (sender, progress) = mpsc::channel(256);
         let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);

@@ -3,7 +3,7 @@
 
 use crate::{
     AfterBudget, ApprovalGrant, BlockKind, BlockReason, CheckTally, ChosenAgent, EventAnswer, HandOverLog, HouseLog,
-    Login, Pause, PlanLog, PullNumber, Received, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog,
+    Login, PassedOn, Pause, PlanLog, PullNumber, Received, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog,
     RunPurpose, SetBudget, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count, dollars,
     events_in_words, failing,
 };
@@ -32,13 +32,7 @@ impl Transition {
                 }
             }
             Self::RecordSpend(spend) => format!("the agent spent {spend}"),
-            Self::HandOver(passed) => {
-                let Received { from, to, hand_over } = &passed.received;
-                let sentence = format!("`{from}` handed over to `{to}`: {}", hand_over.short_reason());
-                record.session = Some(passed.session.clone());
-                record.chain.take(*passed, record.spend);
-                sentence
-            }
+            Self::HandOver(passed) => hand_over(record, *passed),
             Self::AddSpend(spend) => {
                 record.spend = record.spend + spend;
                 format!("an earlier attempt spent {spend}")
@@ -138,6 +132,14 @@ fn begin_anew(record: &mut Record) {
         record.review.allow_again();
     }
     (record.last_failure, record.blocked, record.proposed) = (None, None, None);
+}
+
+fn hand_over(record: &mut Record, passed: PassedOn) -> String {
+    let Received { from, to, hand_over } = &passed.received;
+    let sentence = format!("`{from}` handed over to `{to}`: {}", hand_over.short_reason());
+    record.session = Some(passed.session.clone());
+    record.chain.take(passed, record.spend);
+    sentence
 }
 
 fn choose_agent(record: &mut Record, agent: ChosenAgent) -> String {

@@ -83,7 +83,7 @@ pub enum Outcome {
         proposed: Proposed,
     },
     /// The agent hands the work over to another profile. Whether that is taken, Hob decides.
-    HandOver(HandOver),
+    HandOver(Box<HandOver>),
     /// The agent failed.
     Failed {
         /// What went wrong, one sentence.

@@ -563,6 +563,7 @@ mod tests {
         continue | unblocked by ann; claimed by w, generation 1
         finish | finished: the issue was closed
         follow | bob asked to try again now
+        hand over | `dns` handed over to `cloud`: needs a cloud
         note red base | the check `lint` fails on the base, too
         pause | paused by ann
         postpone | postponed, work resumes after 00:16:40 UTC: no
@@ -794,6 +795,12 @@ mod tests {
         let answered = apply(&blocked, Transition::Unblock(unblocking(ApprovalGrant::Nothing)), now()).unwrap().0;
         assert_eq!((answered.chain.chain().len(), answered.chain.links().len()), (0, crate::CHAIN_MAX));
         assert_eq!(answered.chain.received().unwrap().to.as_str(), "cloud", "the answer is for who asked");
+        let mut chosen = answered;
+        for (profile, is_kept) in [("dns", true), ("dns", true), ("mail", false)] {
+            let profile = Some(profile.parse().unwrap());
+            chosen.note(Note::Routed(RouteChoice { profile, ..RouteChoice::of_agent(crate::ChosenBy::Label) }));
+            assert_eq!(!chosen.chain.is_empty(), is_kept, "{chosen:?}");
+        }
     }
 
     #[test]

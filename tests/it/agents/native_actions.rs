@@ -2,6 +2,7 @@
 
 use hob_agent::{Proposal, Verdict};
 use hob_config::{AgentSettings, Impact, Speech};
+use hob_domain::HandOverTarget;
 use serde_json::{Value, json};
 
 use super::{
@@ -56,6 +57,25 @@ async fn a_hand_off_is_a_question_with_the_state_of_the_work() {
     let report = run(&bench, native(json!([call("hand_off", arguments)]))).await;
     let question = "the key\n\nDone so far: the client\n\nLeft: the test".to_owned();
     assert_eq!(report.outcome, Outcome::Question { question });
+}
+
+/// Rows M3, M10: where there are profiles, `hand_off` is to one of them, and what would be refused can be mended.
+#[tokio::test]
+async fn a_hand_off_to_a_profile_is_typed_and_checked() {
+    let mut bench = Bench::new(&[]);
+    let target = |name: &str| HandOverTarget { name: name.parse().unwrap(), description: format!("Knows {name}") };
+    bench.request.hand_over_to = vec![target("cloud"), target("security")];
+    let give = |to: &str, left: &str| json!({ "to": to, "reason": "It is theirs.", "done": "the zone", "left": left });
+    let hand_off = |arguments: Value| json!([{ "name": "hand_off", "arguments": arguments }]);
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let replies = json!([
+        { "calls": hand_off(give("sales", "all")) },
+        { "expect": ["no hand-over to `sales` here: `cloud`, `security`"], "calls": hand_off(give("cloud", &token)) },
+        { "expect": ["holds a GitHub token"], "calls": hand_off(json!({ "needed": "the key", "done": "", "left": "" })) },
+        { "expect": ["needs `reason`"], "calls": hand_off(give("cloud", "the load balancer")) },
+    ]);
+    let Outcome::HandOver(given) = run(&bench, native(replies)).await.outcome else { panic!("no hand-over") };
+    assert_eq!((given.to.as_str(), given.left.as_str()), ("cloud", "the load balancer"));
 }
 
 /// Requirement P5.

@@ -23,6 +23,7 @@ mod dashboard;
 mod drift;
 mod failures;
 mod first_process;
+mod hand_over;
 mod happy;
 mod house_rules;
 mod init;

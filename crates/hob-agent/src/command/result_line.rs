@@ -97,14 +97,14 @@ impl ResultLine {
                     reset_after: self.reset_after.map(|seconds| Duration::from_secs(seconds.into())),
                 },
             },
-            NamedOutcome::HandOver => Outcome::HandOver(HandOver {
+            NamedOutcome::HandOver => Outcome::HandOver(Box::new(HandOver {
                 to: self.to.clone(),
                 reason: text(&self.reason, &self.summary, ""),
                 done: self.done.clone(),
                 left: self.left.clone(),
                 context: self.context.clone(),
                 evidence: self.evidence.clone(),
-            }),
+            })),
             NamedOutcome::Failed => Outcome::Failed {
                 reason: text(&self.reason, &self.summary, "the agent gave no reason"),
                 failure: FailureClass::Permanent,
@@ -147,7 +147,8 @@ mod tests {
     /// Row M3.
     #[test]
     fn a_report_may_hand_over_to_another_profile() {
-        let line = r#"{"outcome":"hand_over","to":"cloud","reason":"It is theirs.","left":"the zone","evidence":["a.tf"]}"#;
+        let line =
+            r#"{"outcome":"hand_over","to":"cloud","reason":"It is theirs.","left":"the zone","evidence":["a.tf"]}"#;
         let hand_over = HandOver {
             to: "cloud".to_owned(),
             reason: "It is theirs.".to_owned(),
@@ -155,7 +156,7 @@ mod tests {
             evidence: vec!["a.tf".to_owned()],
             ..HandOver::default()
         };
-        assert_eq!(ResultLine::read(line).unwrap().outcome(), Some(Outcome::HandOver(hand_over)));
+        assert_eq!(ResultLine::read(line).unwrap().outcome(), Some(Outcome::HandOver(Box::new(hand_over))));
     }
 
     #[test]

@@ -64,7 +64,12 @@ impl Guard {
             Action::Shell(shell) => Some(CommandLine::parse(&shell.command)),
             Action::Program(run) => Some(CommandLine::of_words(&run.words)),
             Action::Read(_) | Action::List(_) | Action::Search(_) | Action::Plan(_) | Action::Ask(_) => None,
-            Action::Edit(_) | Action::Write(_) | Action::Patch(_) | Action::HandOff(_) | Action::PassOn(_) | Action::Done(_) => None,
+            Action::Edit(_)
+            | Action::Write(_)
+            | Action::Patch(_)
+            | Action::HandOff(_)
+            | Action::PassOn(_)
+            | Action::Done(_) => None,
             Action::Mcp(_) => None,
         };
         if let Some(pattern) = self.denied.iter().find(|pattern| pattern.matches(tool, line.as_ref())) {

@@ -83,16 +83,17 @@ impl HandOver {
         targets: &[ProfileName],
         known: &Redaction,
     ) -> Result<ProfileName, RefusedHandOver> {
+        // First: what is refused for anything else may still be shown.
+        let all = self.parts().collect::<Vec<_>>().join("\n");
+        if let Some(kind) = secret_kind(&all, known) {
+            return Err(RefusedHandOver::Secret(kind));
+        }
         let bytes = self.parts().map(str::len).sum();
         if bytes > BYTES_MAX {
             return Err(RefusedHandOver::TooLarge(bytes));
         }
         if self.evidence.len() > EVIDENCE_MAX {
             return Err(RefusedHandOver::TooMuchEvidence(self.evidence.len()));
-        }
-        let all = self.parts().collect::<Vec<_>>().join("\n");
-        if let Some(kind) = secret_kind(&all, known) {
-            return Err(RefusedHandOver::Secret(kind));
         }
         for (name, part) in [("reason", &self.reason), ("left", &self.left)] {
             if visible(part).0.trim().is_empty() {
@@ -207,6 +208,10 @@ mod tests {
             (hand_over("sales"), "there is no hand-over to `sales` here: `cloud`, `dns`"),
             (hand_over("../cloud"), "is no name of a profile"),
             (HandOver { context: token.clone(), ..hand_over("cloud") }, "holds a GitHub token"),
+            (
+                HandOver { context: "x".repeat(BYTES_MAX), done: token.clone(), ..hand_over("sales") },
+                "holds a GitHub token",
+            ),
             (HandOver { evidence: vec![token.clone()], ..hand_over("cloud") }, "holds a GitHub token"),
             (HandOver { to: token, ..hand_over("cloud") }, "holds a GitHub token"),
             (HandOver { done: "it is hunter2-hunter2".to_owned(), ..hand_over("cloud") }, "a secret of Hob itself"),

@@ -172,6 +172,14 @@ fn percent(confidence: f32) -> u8 {
     (confidence * 100.0).round() as u8
 }
 
+impl Routing {
+    /// How sure it is of the profile `name`, in percent; none: it is no candidate.
+    pub fn percent_of(&self, name: &ProfileName) -> Option<u8> {
+        let scored = self.ranked.iter().find(|scored| scored.profile == *name)?;
+        Some(percent(scored.confidence))
+    }
+}
+
 fn confidence_of(routing: &Routing, name: &ProfileName) -> f32 {
     routing.ranked.iter().find(|scored| scored.profile == *name).map_or(0.0, |scored| scored.confidence)
 }

@@ -23,6 +23,8 @@ use crate::{
         live::follow_checklist,
         purpose::plan_brief,
         set_up::{SetUp, set_up},
+        shift::Shift,
+        specialist::{Specialist, targets},
     },
     notify::notify,
 };
@@ -38,10 +40,15 @@ pub(super) async fn run_agent(
     failed: &[CheckResult],
     allowance: Allowance,
 ) -> Result<RunReport, WorkError> {
-    let conflicts = if round == 0 { job.checkout.conflicts().to_vec() } else { job.checkout.conflicts_left().await? };
-    let request = request(worker, job, round, (failed, &conflicts), allowance);
+    let shift = job.shifts.now();
+    let conflicts = if round == 0 && shift.took_over_at.is_none() {
+        job.checkout.conflicts().to_vec()
+    } else {
+        job.checkout.conflicts_left().await?
+    };
+    let request = request(worker, (job, &shift), round, (failed, &conflicts), allowance);
     let does = if job.plans() { "plans" } else { "works" };
-    worker.progress(job.number(), &format!("the agent `{}` {does}", job.agent_name));
+    worker.progress(job.number(), &format!("the agent `{}` {does}", shift.specialist.name));
     let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
     // Dropped with the run, so that a run that ends early ends its children too.
     let cancel = worker.cancel.child_token();
@@ -58,9 +65,10 @@ pub(super) async fn run_agent(
         RunContext::new(cancel.clone(), sender, worker.environment.clone(), sandbox).asking(worker.approval.clone());
     let _ends_with_run = cancel.drop_guard();
     let ended = CancellationToken::new();
-    let span = tracing::error_span!("agent_run", run = %request.run, agent = job.agent_name, round);
+    let span = tracing::error_span!("agent_run", run = %request.run, agent = shift.specialist.name, round);
     let run = async {
-        let report = worker.executor.run(&job.agent_name, job.agent.as_ref(), &request, &context).await;
+        let report =
+            worker.executor.run(&shift.specialist.name, shift.specialist.agent.as_ref(), &request, &context).await;
         drop(context);
         ended.cancel();
         report
@@ -81,7 +89,7 @@ pub(super) async fn run_agent(
 
 fn request(
     worker: &Worker,
-    job: &Job<'_>,
+    (job, shift): (&Job<'_>, &Shift),
     round: u32,
     (failed, conflicts): (&[CheckResult], &[Conflict]),
     allowance: Allowance,
@@ -89,12 +97,18 @@ fn request(
     let (record, issue, fence) = (job.held.lease.record(), &job.held.issue, fresh_nonce());
     // A plan is not checked.
     let checks: &[String] = if job.plans() { &[] } else { &job.rules.checks };
+    let Specialist { profile, limits, .. } = &shift.specialist;
+    // A plan is a person's to read first.
+    let work_of = profile.as_ref().filter(|_| !job.plans());
+    let hand_over_to = work_of.map(|profile| targets(&job.catalog, profile)).unwrap_or_default();
     let text = brief(&BriefParts {
         repo: worker.forge.repo(),
         issue: issue.number,
         title: &issue.title,
         body: &issue.body,
-        profile: job.profile.as_ref().map(|profile| (&profile.name, profile.instructions.as_str())),
+        profile: profile.as_ref().map(|profile| (&profile.name, profile.instructions.as_str())),
+        received: record.chain.received(),
+        hand_over_to: &hand_over_to,
         comments: &job.comments,
         answer: record.answer.as_ref(),
         plan: plan_brief(job, &record),
@@ -108,15 +122,14 @@ fn request(
         text_bytes: worker.settings.limits.body_bytes,
         fence: &fence,
     });
-    let limits = &job.profile_limits;
     let (time, time_setting) = match (time_of(worker, job, allowance), limits.max_time) {
         ((time, _), Some(most)) if most < time => (most, "the profile's `max_time`"),
         (time, _) => time,
     };
     RunRequest {
-        run: RunId(format!("{}-{round}", job.run)),
+        run: RunId(format!("{}-{round}", shift.run)),
         purpose: job.purpose,
-        session: job.session.clone(),
+        session: shift.session.clone(),
         repo: worker.forge.repo().clone(),
         issue: issue.number,
         title: title(&issue.title, 200),
@@ -129,6 +142,7 @@ fn request(
         usd_micros: lower(allowance.usd_micros, limits.usd_micros),
         tokens: lower(allowance.tokens, limits.max_tokens),
         approved: record.approved.clone(),
+        hand_over_to,
     }
 }
 

@@ -124,11 +124,11 @@ async fn work<'a>(
     // The round's work is pushed, and the worker that was to tell of it died.
     let answers_are_left = !job.held.lease.record().review.answers.is_empty();
     let start = Transition::StartAgent {
-        agent: job.agent_name.clone(),
+        agent: job.shifts.now().specialist.name.clone(),
         purpose: job.purpose,
         branch: job.checkout.branch().to_string(),
         base: job.checkout.base().clone(),
-        session: job.session.clone(),
+        session: job.shifts.now().session.clone(),
     };
     transition(worker, held, start).await?;
     if answers_are_left {

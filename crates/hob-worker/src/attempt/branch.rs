@@ -55,14 +55,28 @@ pub(super) async fn work_so_far(job: &Job<'_>) -> Result<Option<(Sha, Diff)>, Wo
 }
 
 /// The reason to publish nothing where the change breaks a rule.
-pub(super) fn policy_violations(worker: &Worker, job: &Job<'_>, diff: &Diff) -> Result<Option<BlockReason>, WorkError> {
+pub(super) async fn policy_violations(
+    worker: &Worker,
+    job: &Job<'_>,
+    diff: &Diff,
+) -> Result<Option<BlockReason>, WorkError> {
     let workspace = &worker.settings.workspace;
     let max_bytes = workspace.max_file_mib << 20;
     let mut policy = DiffPolicy::new(&job.rules.protected, HobFiles::Protected, workspace.max_files, max_bytes)?;
-    if let Some(profile) = &job.profile {
-        policy = policy.within(&profile.paths);
+    let shift = job.shifts.now();
+    // What others did before it was theirs to do, and was held to their paths.
+    let earlier = job.held.lease.record().chain.received().map(|_| job.checkout.start().clone());
+    let mut own = Vec::new();
+    if let Some(profile) = &shift.specialist.profile {
+        let within = policy.clone().within(&profile.paths);
+        match shift.took_over_at.clone().or(earlier) {
+            None => policy = within,
+            Some(since) => own = within.violations(&job.checkout.diff(&since, &job.checkout.tip().await?).await?),
+        }
     }
-    let violations = policy.violations(diff);
+    let mut violations = policy.violations(diff);
+    own.retain(|violation| !violations.contains(violation));
+    violations.append(&mut own);
     Ok((!violations.is_empty()).then_some(BlockReason::PolicyViolated(violations)))
 }
 
@@ -127,7 +141,7 @@ async fn commit_in_progress(worker: &Worker, job: &Job<'_>) -> Result<Kept, Work
     let before = job.checkout.tip().await?;
     commit(worker, job, &ChangeText::untitled("Work in progress")).await?;
     let Some((head, diff)) = work_so_far(job).await? else { return Ok(Kept::Nothing) };
-    if policy_violations(worker, job, &diff)?.is_some() {
+    if policy_violations(worker, job, &diff).await?.is_some() {
         job.checkout.unwind(&before).await?;
         return Ok(Kept::Unfit);
     }

@@ -1,17 +1,15 @@
 //! All that the work of one attempt needs.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use hob_agent::AgentBackend;
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Allowance, BaseChoice, CheckResult, IssueNumber, Login, Profile, ProfileLimits, ReviewBrief, RunId, RunPurpose,
-    Sha, Spend,
+    Allowance, BaseChoice, Catalog, CheckResult, IssueNumber, Login, ReviewBrief, RunId, RunPurpose, Sha, Spend,
 };
 use hob_workspace::Checkout;
 use tokio::time::Instant;
 
-use crate::transition::HeldIssue;
+use crate::{attempt::shift::Shifts, transition::HeldIssue};
 
 /// What the work of one attempt needs.
 pub(super) struct Job<'a> {
@@ -19,11 +17,10 @@ pub(super) struct Job<'a> {
     /// What its runs are for.
     pub(super) purpose: RunPurpose,
     pub(super) rules: RepositorySettings,
-    pub(super) agent_name: String,
-    pub(super) agent: Arc<dyn AgentBackend>,
-    /// What it works by, where it is a specialist.
-    pub(super) profile: Option<Profile>,
-    pub(super) profile_limits: ProfileLimits,
+    /// The profiles that there are; empty where no profile works.
+    pub(super) catalog: Catalog,
+    /// Who works now.
+    pub(super) shifts: Shifts,
     pub(super) checkout: Checkout,
     /// The branch that the work starts from and goes to.
     pub(super) base: BaseChoice,
@@ -33,8 +30,6 @@ pub(super) struct Job<'a> {
     /// What came back from the pull request, where this is a round in review.
     pub(super) review: ReviewBrief,
     pub(super) run: RunId,
-    /// The session of its runs: that of an earlier attempt where this machine has it, else their own.
-    pub(super) session: RunId,
     pub(super) limits: AttemptLimits,
     /// The checks on the commit that the work starts from; set when they have run.
     pub(super) base_checks: OnceLock<Vec<CheckResult>>,

@@ -9,6 +9,7 @@
 //! lease to expire.
 
 mod agent_run;
+mod allowance;
 #[expect(clippy::module_inception, reason = "the folder's entry point, named by what it does")]
 mod attempt;
 mod base;
@@ -16,6 +17,7 @@ mod branch;
 mod commanded;
 mod end;
 mod finish;
+mod hand_over;
 mod heartbeat;
 mod introduce;
 mod job;
@@ -31,6 +33,7 @@ mod review_brief;
 mod room;
 mod rounds;
 mod set_up;
+mod shift;
 mod sign;
 mod specialist;
 

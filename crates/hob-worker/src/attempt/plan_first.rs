@@ -6,18 +6,14 @@
 //! no work is kept of an attempt that plans. The approval is of one plan for one text of the issue; after it the work goes on in
 //! the same session.
 
-use hob_domain::{Allowance, BlockReason, ChangeText, CostLimit, FailureClass, Outcome, Spend, WorkPlan};
+use hob_domain::{
+    Allowance, BlockReason, ChangeText, CostLimit, FailureClass, Outcome, Spend, WorkPlan, without_tokens,
+};
 use hob_workspace::WorkspaceError;
 
 use crate::{
     WorkError, Worker,
-    attempt::{
-        agent_run::run_agent,
-        branch::commit,
-        end::AttemptEnd,
-        job::Job,
-        rounds::{failed, left},
-    },
+    attempt::{agent_run::run_agent, allowance::left, branch::commit, end::AttemptEnd, job::Job, rounds::failed},
 };
 
 /// Has the agent make a plan, and asks a person about it.
@@ -38,6 +34,8 @@ pub(super) async fn plan_first(worker: &Worker, job: &Job<'_>) -> Result<Attempt
         },
         Outcome::NothingToDo { reason: said } => BlockReason::NoChanges { said },
         Outcome::Question { question } => BlockReason::Question { question },
+        // A plan is handed to a person.
+        Outcome::HandOver(given) => BlockReason::Question { question: without_tokens(&given.as_question()) },
         Outcome::ApprovalNeeded { proposed } => BlockReason::ApprovalNeeded(proposed),
         Outcome::Failed { reason, failure } => return Box::pin(failed(worker, job, reason, failure)).await,
     }))

@@ -17,7 +17,8 @@ use crate::{
         job::{AttemptLimits, Job},
         purpose::purpose,
         review_brief::review_brief,
-        specialist::{Place, Specialist, choose},
+        shift::{Shift, Shifts},
+        specialist::{Chosen, Place, choose},
     },
     authorize::authorized_comments,
     transition::HeldIssue,
@@ -47,13 +48,12 @@ pub(super) async fn prepare<'a>(
     let rules = RepositorySettings::parse(&text)?;
     let review = Box::pin(review_brief(worker, &lease.record())).await?;
     let place = Place { rules: &rules, remote: &remote, base: &base_sha, review: &review };
-    let Specialist { name: agent_name, agent, profile, limits: profile_limits } =
-        Box::pin(choose(worker, held, place)).await?;
+    let Chosen { specialist, catalog } = Box::pin(choose(worker, held, place)).await?;
     let purpose = Box::pin(purpose(worker, held)).await?;
     let branch = choose_branch(worker, held, &remote).await?;
     let of = (worker.forge.repo(), issue.number);
     let earlier = match lease.record().session {
-        Some(session) => worker.executor.resumable(&session, &agent_name, of).await,
+        Some(session) => worker.executor.resumable(&session, &specialist.name, of).await,
         None => None,
     };
     let leftover = match &earlier {
@@ -79,6 +79,7 @@ pub(super) async fn prepare<'a>(
     let (repo, nonce) = (worker.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
     let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));
     let session = earlier.map_or_else(|| run.clone(), |session| session.id);
+    let shifts = Shifts::new(Shift { specialist, run: run.clone(), session, took_over_at: None });
     let pushed = Mutex::new(checkout.pushed().cloned());
     let limits = AttemptLimits { began: lease.record().spend, ..limits };
     let base_checks = OnceLock::new();
@@ -87,17 +88,14 @@ pub(super) async fn prepare<'a>(
         held,
         purpose,
         rules,
-        agent_name,
-        agent,
-        profile,
-        profile_limits,
+        catalog,
+        shifts,
         checkout,
         base,
         base_tip,
         comments,
         review,
         run,
-        session,
         limits,
         base_checks,
         pushed,

@@ -88,7 +88,7 @@ fn draft(
         record: &record,
         issue_title: title,
         change: &proven.change,
-        agent: &job.agent_name,
+        agent: &job.shifts.now().specialist.name,
         evidence: &proven.evidence,
         conflicts: job.checkout.conflicts(),
         moved,

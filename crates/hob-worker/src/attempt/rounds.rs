@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use hob_agent::AgentError;
 use hob_domain::{
-    Allowance, BlockReason, Budget, ChangeText, CheckResult, Conflict, Evidence, FailureClass, Note, Outcome,
-    failed_checks, failure_mark,
+    BlockReason, ChangeText, CheckResult, Conflict, Evidence, FailureClass, Note, Outcome, failed_checks, failure_mark,
 };
 
 use crate::{
     WorkError, Worker,
     attempt::{
         agent_run::run_agent,
+        allowance::left,
         branch::{commit, is_reviewed, keep, keep_soon},
         end::AttemptEnd,
+        hand_over::{Passed, hand_over, out_of_time},
         job::Job,
         proof::{Proof, Proven, prove, try_base},
         publish::publish,
@@ -132,21 +133,32 @@ async fn without_agent(worker: &Worker, job: &Job<'_>) -> Result<Result<AttemptE
 }
 
 async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckResult]) -> Result<Round, WorkError> {
-    let allowance = match left(worker, job) {
-        Ok(allowance) => allowance,
-        Err(reason) => return Ok(Round::Blocked(reason)),
-    };
-    let report = Box::pin(run_agent(worker, job, round, failed, allowance)).await?;
-    let change = match report.outcome {
-        Outcome::Done { summary, title } => ChangeText::said(title, &summary),
-        // An agent that continues from its own work may find it done: nobody has seen it yet.
-        Outcome::NothingToDo { reason } if has_unseen_work(job).await? => ChangeText::untitled(reason),
-        // Who reviewed the work is told why it stays as it is.
-        Outcome::NothingToDo { reason } if is_reviewed(job) => ChangeText::said(None, &reason),
-        Outcome::NothingToDo { reason: said } => return Ok(Round::Blocked(BlockReason::NoChanges { said })),
-        Outcome::Question { question } => return Ok(Round::Blocked(BlockReason::Question { question })),
-        Outcome::ApprovalNeeded { proposed } => return Ok(Round::Blocked(BlockReason::ApprovalNeeded(proposed))),
-        Outcome::Failed { reason, failure } => return Ok(Round::Failed(reason, failure)),
+    // As often as the ledger lets a chain of hand-overs get longer.
+    let change = loop {
+        let allowance = match left(worker, job) {
+            Ok(allowance) => allowance,
+            Err(reason) => return Ok(Round::Blocked(reason)),
+        };
+        let report = Box::pin(run_agent(worker, job, round, failed, allowance)).await?;
+        match report.outcome {
+            Outcome::HandOver(given) => match Box::pin(hand_over(worker, job, *given)).await? {
+                Passed::On => {}
+                Passed::Ended(done) => break ChangeText::untitled(done),
+                Passed::Blocked(reason) => return Ok(Round::Blocked(reason)),
+            },
+            Outcome::Done { summary, title } => break ChangeText::said(title, &summary),
+            // An agent that continues from its own work may find it done: nobody has seen it yet.
+            Outcome::NothingToDo { reason } if has_unseen_work(job).await? => break ChangeText::untitled(reason),
+            // Who reviewed the work is told why it stays as it is.
+            Outcome::NothingToDo { reason } if is_reviewed(job) => break ChangeText::said(None, &reason),
+            Outcome::NothingToDo { reason: said } => return Ok(Round::Blocked(BlockReason::NoChanges { said })),
+            Outcome::Question { question } => return Ok(Round::Blocked(BlockReason::Question { question })),
+            Outcome::ApprovalNeeded { proposed } => return Ok(Round::Blocked(BlockReason::ApprovalNeeded(proposed))),
+            Outcome::Failed { reason, failure } => {
+                let present = Box::pin(out_of_time(worker, job)).await?;
+                return Ok(present.map_or(Round::Failed(reason, failure), Round::Proven));
+            }
+        }
     };
     commit(worker, job, &change).await?;
     Ok(prove(worker, job, change).await?.into())
@@ -193,30 +205,6 @@ async fn quota_used_up(worker: &Worker, job: &Job<'_>, failure: String, reset_af
     job.held.lease.note(Note::QuotaPause).await;
     let pause = reset_after.unwrap_or(QUOTA_PAUSE).max(worker.settings.limits.retry_delay);
     AttemptEnd::Postponed { failure, pause }
-}
-
-/// What the attempt may still take; the reason to stop where that is nothing.
-pub(super) fn left(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockReason> {
-    let record = job.held.lease.record();
-    let (bill, budgets) = (record.spend, worker.settings.limits.budgets());
-    let issue = budgets.of_issue(&record.commands).left(bill);
-    issue.map_err(|exhausted| {
-        let advice = budgets.advice(&exhausted, &record.commands);
-        BlockReason::IssueBudget { exhausted, bill, advice }
-    })?;
-    let allowance = job.limits.allowance;
-    let attempt = Budget {
-        usd_micros: allowance.usd_micros,
-        tokens: allowance.tokens,
-        wall_seconds: allowance.time.map(|time| time.as_secs()),
-        attempts: None,
-    };
-    let spent = bill.since(job.limits.began);
-    let own = budgets.attempt;
-    attempt.left(spent).map_err(|exhausted| {
-        let setting = exhausted.setting_of_attempt(&own);
-        BlockReason::AttemptBudget { exhausted, setting, spent, bill }
-    })
 }
 
 /// Notes how the attempt failed and on what work; the reason to stop where the last one failed in the same way.

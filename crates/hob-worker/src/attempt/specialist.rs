@@ -9,8 +9,8 @@ use std::sync::Arc;
 use hob_agent::{AgentBackend, AgentError, NarrowedAgent};
 use hob_config::{AdapterName, RepositorySettings};
 use hob_domain::{
-    Catalog, ChosenBy, Claims, Deliverable, FailureClass, Note, Profile, ProfileLimits, ProfileName, ProfileSource,
-    Record, ReviewBrief, RouteChoice, RoutedText, Router, decide_agent, rendered,
+    Catalog, ChosenBy, Claims, Deliverable, FailureClass, HandOverTarget, IssueNumber, Note, Profile, ProfileLimits,
+    ProfileName, Record, ReviewBrief, RouteChoice, RoutedText, Router, decide_agent, rendered,
 };
 use hob_workspace::Remote;
 
@@ -32,6 +32,13 @@ pub(super) struct Specialist {
     pub(super) limits: ProfileLimits,
 }
 
+/// Who works, and which profiles there are to hand over to.
+pub(super) struct Chosen {
+    pub(super) specialist: Specialist,
+    /// Empty where an agent of the settings is named.
+    pub(super) catalog: Catalog,
+}
+
 /// Where an attempt's profiles come from.
 pub(super) struct Place<'a> {
     pub(super) rules: &'a RepositorySettings,
@@ -41,7 +48,7 @@ pub(super) struct Place<'a> {
 }
 
 /// Chooses who works on the issue, and notes why in the ledger.
-pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) -> Result<Specialist, WorkError> {
+pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) -> Result<Chosen, WorkError> {
     let record = held.lease.record();
     let chosen = match chosen_agent(worker, &held.issue, &record).await? {
         Some(Ok(name)) => Some(name),
@@ -66,7 +73,8 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         if record.route.is_some() {
             held.lease.note(Note::Routed(RouteChoice::of_agent(by(&record, chosen.as_deref())))).await;
         }
-        return of_settings(worker, place.rules, chosen).await;
+        let specialist = of_settings(worker, place.rules, chosen).await?;
+        return Ok(Chosen { specialist, catalog: Catalog::default() });
     }
     let catalog = base_catalog(worker, place.remote, place.base).await;
     for warning in &catalog.warnings {
@@ -79,7 +87,8 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         repository: by_repository.as_ref(),
     };
     let choice = route(worker, held, &catalog, claims, place.review);
-    work_by(worker, held, &catalog, place.rules, choice).await
+    let specialist = work_by(worker, held, (&catalog, place.rules), choice).await?;
+    Ok(Chosen { specialist, catalog })
 }
 
 /// Whether it was a command that named the agent, or else a label.
@@ -133,57 +142,76 @@ fn newest_message(record: &Record, review: &ReviewBrief) -> Option<String> {
 async fn work_by(
     worker: &Worker,
     held: &HeldIssue,
-    catalog: &Catalog,
-    rules: &RepositorySettings,
+    (catalog, rules): (&Catalog, &RepositorySettings),
     choice: RouteChoice,
 ) -> Result<Specialist, WorkError> {
-    let found = choice.profile.as_ref().map(|name| catalog.get(name).ok_or(name));
-    let (profile, source) = match found {
-        None => {
-            held.lease.note(Note::Routed(choice)).await;
-            return of_settings(worker, rules, None).await;
-        }
-        Some(Ok((profile, origin))) => (profile.clone(), origin.source),
-        Some(Err(name)) => {
-            let reason = format!("there is no agent and no profile `{name}` here: `hob agents` lists them");
-            return unmet(worker, held, rules, choice, reason).await;
-        }
+    let issue = held.issue.number;
+    let Some(name) = &choice.profile else {
+        held.lease.note(Note::Routed(choice)).await;
+        return of_settings(worker, rules, None).await;
     };
-    if profile.deliverable != Deliverable::Change {
-        let reason = format!("the profile `{}` brings no change, and an issue is worked on by one", profile.name);
-        return unmet(worker, held, rules, choice, reason).await;
+    let record = held.lease.record();
+    let is_chosen_again = record.route.as_ref().is_some_and(|before| before.profile == choice.profile);
+    if let Some(received) = record.chain.received().filter(|_| is_chosen_again) {
+        // Who was chosen has handed it over since.
+        held.lease.note(Note::Routed(choice)).await;
+        return handed_to(worker, issue, (catalog, rules), &received.to).await;
     }
-    let base = agent_name(worker, None, rules).to_owned();
-    match build_narrowed(worker, rules, base, (profile.clone(), source)).await {
-        Ok(narrowed) => Ok(specialist(worker, held, (profile, source), narrowed, choice).await),
-        Err(error) => unmet(worker, held, rules, choice, error.reason).await,
+    match by_profile(worker, issue, (catalog, rules), name).await {
+        Ok(specialist) => {
+            let (percent, complexity, by) = (choice.percent, choice.complexity, choice.by);
+            tracing::info!(issue = issue.0, profile = %name, percent, complexity, ?by, "`{name}` is chosen");
+            held.lease.note(Note::Routed(choice)).await;
+            Ok(specialist)
+        }
+        Err(reason) => unmet(worker, held, rules, choice, reason).await,
     }
 }
 
-async fn specialist(
+/// The specialist for a profile that was handed the work; the base agent, where it cannot be one.
+pub(super) async fn handed_to(
     worker: &Worker,
-    held: &HeldIssue,
-    (profile, source): (Profile, ProfileSource),
-    narrowed: NarrowedAgent,
-    choice: RouteChoice,
-) -> Specialist {
-    let (issue, name, agent) = (held.issue.number, profile.name.to_string(), &narrowed.name);
-    tracing::info!(
-        issue = issue.0,
-        profile = name,
-        agent,
-        source = %source,
-        percent = choice.percent,
-        complexity = choice.complexity,
-        by = ?choice.by,
-        "the profile `{name}` works on issue {issue}"
-    );
+    issue: IssueNumber,
+    (catalog, rules): (&Catalog, &RepositorySettings),
+    name: &ProfileName,
+) -> Result<Specialist, WorkError> {
+    match by_profile(worker, issue, (catalog, rules), name).await {
+        Ok(specialist) => Ok(specialist),
+        Err(reason) => base_instead(worker, issue, rules, &reason).await,
+    }
+}
+
+/// The specialist that works by the profile `name`; why there is none.
+async fn by_profile(
+    worker: &Worker,
+    issue: IssueNumber,
+    (catalog, rules): (&Catalog, &RepositorySettings),
+    name: &ProfileName,
+) -> Result<Specialist, String> {
+    let Some((profile, origin)) = catalog.get(name) else {
+        return Err(format!("there is no agent and no profile `{name}` here: `hob agents` lists them"));
+    };
+    if profile.deliverable != Deliverable::Change {
+        return Err(format!("the profile `{name}` brings no change, and an issue is worked on by one"));
+    }
+    let base = agent_name(worker, None, &without_profile(worker, rules)).to_owned();
+    let built = build_narrowed(worker, rules, base, (profile.clone(), origin.source)).await;
+    let NarrowedAgent { name: agent, agent: backend, limits, notes } = built.map_err(|error| error.reason)?;
+    tracing::info!(issue = issue.0, profile = %name, agent, source = %origin.source, "the profile `{name}` works on issue {issue}");
     worker.progress(issue, &format!("the profile `{name}` works, by the agent `{agent}`"));
-    for note in &narrowed.notes {
+    for note in &notes {
         worker.progress(issue, &format!("the profile `{name}`: {note}"));
     }
-    held.lease.note(Note::Routed(choice)).await;
-    Specialist { name, agent: narrowed.agent, profile: Some(profile), limits: narrowed.limits }
+    Ok(Specialist { name: name.to_string(), agent: backend, profile: Some(profile.clone()), limits })
+}
+
+/// The profiles that `profile` can hand over to as things are.
+pub(super) fn targets(catalog: &Catalog, profile: &Profile) -> Vec<HandOverTarget> {
+    let there = profile.hand_off_to.iter().filter(|name| **name != profile.name).filter_map(|name| catalog.get(name));
+    there
+        .filter(|(target, _)| target.deliverable == Deliverable::Change)
+        .map(|(target, _)| HandOverTarget { name: target.name.clone(), description: target.description.clone() })
+        .collect()
 }
 
 /// A choice that cannot be met: whoever made it is asked; where nobody did, the base agent works.
@@ -197,12 +225,26 @@ async fn unmet(
     if choice.by.is_person() {
         return Err(AgentError { reason, failure: FailureClass::NeedsHuman }.into());
     }
-    tracing::warn!(issue = held.issue.number.0, "the base agent works: {reason}");
-    worker.progress(held.issue.number, &format!("the base agent works: {reason}"));
     held.lease.note(Note::Routed(choice.without_profile(&reason))).await;
-    // The repository may name nothing but this profile.
-    let rules = RepositorySettings { agent: None, ..rules.clone() };
-    of_settings(worker, &rules, None).await
+    base_instead(worker, held.issue.number, rules, &reason).await
+}
+
+/// The base agent, because a profile cannot work.
+async fn base_instead(
+    worker: &Worker,
+    issue: IssueNumber,
+    rules: &RepositorySettings,
+    reason: &str,
+) -> Result<Specialist, WorkError> {
+    tracing::warn!(issue = issue.0, "the base agent works: {reason}");
+    worker.progress(issue, &format!("the base agent works: {reason}"));
+    of_settings(worker, &without_profile(worker, rules), None).await
+}
+
+/// The repository's rules without an agent that is none of the settings but a profile.
+fn without_profile(worker: &Worker, rules: &RepositorySettings) -> RepositorySettings {
+    let is_agent = |name: &String| agent_names(worker, rules).contains(name) || name.parse::<AdapterName>().is_ok();
+    RepositorySettings { agent: rules.agent.clone().filter(is_agent), ..rules.clone() }
 }
 
 /// An agent of the settings, without a profile. One that a person named for this issue and that cannot be made is theirs to mend.

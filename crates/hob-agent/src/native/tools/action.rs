@@ -108,7 +108,9 @@ impl Action {
             Self::Write(write) => vec![write.path.clone()],
             Self::Patch(patch) => patch.paths(),
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Shell(_) | Self::Program(_) => Vec::new(),
-            Self::Mcp(_) | Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => Vec::new(),
+            Self::Mcp(_) | Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => {
+                Vec::new()
+            }
         }
     }
 }

@@ -125,7 +125,7 @@ impl PassOn {
     pub(super) fn end(self) -> Result<Outcome, ToolError> {
         // A run knows no secret of Hob's: the worker looks for those.
         match self.hand_over.check(None, &self.targets, &Redaction::default()) {
-            Ok(_) => Ok(Outcome::HandOver(self.hand_over)),
+            Ok(_) => Ok(Outcome::HandOver(Box::new(self.hand_over))),
             Err(refused) => Err(ToolError::Refused(refused.to_string())),
         }
     }

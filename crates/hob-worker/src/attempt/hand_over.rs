@@ -1,0 +1,133 @@
+//! Hand-overs: another profile goes on with the work, in the same attempt.
+//!
+//! # Flow
+//! [`hand_over()`] checks what the agent says, commits and keeps its work, writes the hand-over to the ledger, and begins the
+//! next one's shift: the same lease, folder, branch and budget, another session.
+//!
+//! # Guarantees
+//! - What is not taken ends the chain: the work so far is held to its checks, and published where it passes.
+//! - The ledger has a hand-over before the next agent starts: whoever goes on after a crash is the profile that had the work.
+
+use hob_domain::{
+    Candidate, Catalog, ChangeText, HandOver, PassedOn, ProfileName, Received, RefusedHandOver, RoutedText, Router,
+    RunId, Transition,
+};
+use tokio::time::Instant;
+
+use crate::{
+    WorkError, Worker,
+    attempt::{
+        allowance::left,
+        branch::{commit, is_reviewed, keep, policy_violations, work_so_far},
+        job::Job,
+        proof::{Proof, Proven, prove},
+        shift::Shift,
+        specialist::handed_to,
+    },
+};
+
+/// What comes of a hand-over.
+pub(super) enum Passed {
+    /// The next profile goes on.
+    On,
+    /// The chain ends: this is what was done.
+    Ended(String),
+    /// The work so far breaks a rule.
+    Blocked(hob_domain::BlockReason),
+}
+
+/// Takes a hand-over, or ends the chain with the work so far.
+pub(super) async fn hand_over(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Passed, WorkError> {
+    let (began, shift, record) = (Instant::now(), job.shifts.now(), job.held.lease.record());
+    let profile = shift.specialist.profile.as_ref();
+    let targets = profile.map(|profile| profile.hand_off_to.as_slice()).unwrap_or_default();
+    let secrets = worker.forge.connection().secrets().redaction();
+    let checked = given.check(profile.map(|profile| &profile.name), targets, &secrets);
+    let (from, to) = match (profile, checked) {
+        (Some(profile), Ok(to)) => (profile.name.clone(), to),
+        (_, Err(refused @ RefusedHandOver::Secret(_))) => {
+            // No word of it goes anywhere.
+            let done = format!("The work of `{}` so far.", shift.specialist.name);
+            return Ok(ended(worker, job, &refused.to_string(), &done));
+        }
+        (_, Err(refused)) => return Ok(ended(worker, job, &refused.to_string(), said(&given))),
+        (None, Ok(_)) => return Ok(ended(worker, job, "there is no profile that hands over", said(&given))),
+    };
+    commit(worker, job, &ChangeText::said(None, said(&given))).await?;
+    if let Some((_, diff)) = work_so_far(job).await?
+        && let Some(reason) = policy_violations(worker, job, &diff).await?
+    {
+        return Ok(Passed::Blocked(reason));
+    }
+    // People look at what is finished alone.
+    if !is_reviewed(job) {
+        Box::pin(keep(worker, job)).await?;
+    }
+    let head = job.checkout.tip().await?;
+    if let Err(end) = record.chain.may_go_on(&given, &to, &head) {
+        return Ok(ended(worker, job, &end.to_string(), said(&given)));
+    }
+    if left(worker, job).is_err() || Instant::now() >= job.limits.ends {
+        return Ok(ended(worker, job, "nothing is left of the budget or the time", said(&given)));
+    }
+    let next = Box::pin(handed_to(worker, job.number(), (&job.catalog, &job.rules), &to)).await?;
+    let percent = likely(&job.catalog, &given, &to);
+    let spend = record.spend.since(record.chain.billed().unwrap_or(job.limits.began));
+    let number = record.chain.chain().len() + 1;
+    let session = RunId(format!("{}-h{number}", job.run));
+    let received = Received { from: from.clone(), to: to.clone(), hand_over: given };
+    let passed = PassedOn { received, percent, spend, head: head.clone(), session: session.clone() };
+    worker.forge.ledger().transition(&job.held.lease, Transition::HandOver(Box::new(passed))).await?;
+    tracing::info!(
+        issue = job.number().0,
+        from = from.as_str(),
+        to = to.as_str(),
+        agent = next.name,
+        number,
+        percent,
+        usd_micros = spend.usd_micros,
+        seconds = spend.wall_seconds,
+        duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        "the profile `{from}` handed issue {} over to `{to}`",
+        job.number()
+    );
+    worker.progress(job.number(), &format!("`{from}` hands over to `{to}`"));
+    job.shifts.begin(Shift { specialist: next, run: session.clone(), session, took_over_at: Some(head) });
+    Ok(Passed::On)
+}
+
+/// The end of a chain, told to whoever watches.
+fn ended(worker: &Worker, job: &Job<'_>, why: &str, done: &str) -> Passed {
+    let issue = job.number();
+    tracing::warn!(issue = issue.0, "no hand-over, the work so far counts: {why}");
+    worker.progress(issue, &format!("no hand-over, the work so far counts: {why}"));
+    Passed::Ended(done.to_owned())
+}
+
+/// The work of a chain whose time is over, where it passes its checks.
+pub(super) async fn out_of_time(worker: &Worker, job: &Job<'_>) -> Result<Option<Box<Proven>>, WorkError> {
+    let record = job.held.lease.record();
+    let Some(received) = record.chain.received() else { return Ok(None) };
+    if job.shifts.now().took_over_at.is_none() || Instant::now() < job.limits.ends {
+        return Ok(None);
+    }
+    worker.progress(job.number(), "the time is over: the work so far counts, if it passes its checks");
+    let change = ChangeText::untitled(said(&received.hand_over));
+    commit(worker, job, &change).await?;
+    Ok(match prove(worker, job, change).await? {
+        Proof::Passed(proven) => Some(proven),
+        Proof::Failed(_) | Proof::Conflicted(_) | Proof::Blocked(_) => None,
+    })
+}
+
+/// What was done, in the agent's words.
+fn said(given: &HandOver) -> &str {
+    [&given.done, &given.reason].into_iter().map(|text| text.trim()).find(|text| !text.is_empty()).unwrap_or_default()
+}
+
+/// How well what is left fits the next one, by the router, in percent.
+fn likely(catalog: &Catalog, given: &HandOver, to: &ProfileName) -> Option<u8> {
+    let candidates: Vec<Candidate> = catalog.profiles().map(Into::into).collect();
+    let text = RoutedText { title: &given.reason, body: &given.left, labels: &[] };
+    Router::new(&candidates).route(text).percent_of(to)
+}

@@ -1,0 +1,272 @@
+//! Rows M3, M5, M8, M9, M10: profiles hand the work over to one another.
+
+use hob_domain::{ChainLink, State};
+use hob_worker::WorkEvent;
+use serde_json::{Value, json};
+
+use crate::harness::{Builder, World};
+
+/// A profile that runs the agent of its own name and may hand over to others.
+fn profile(name: &str, to: &[&str]) -> String {
+    let to = to.join(", ");
+    format!(
+        "---\nname: {name}\ndescription: Knows {name}\nhob: {{ backend: {name}-agent, hand_off_to: [{to}] }}\n---\nMind {name}.\n"
+    )
+}
+
+/// The last line of an agent that hands over.
+fn line(hand_over: &Value) -> String {
+    let line = hand_over.to_string();
+    assert!(!line.contains('\''), "it stands in a script: {line}");
+    format!("echo '{line}'")
+}
+
+fn to(name: &str, left: &str) -> String {
+    let reason = format!("{left} belongs to {name}");
+    let said = json!({
+        "outcome": "hand_over", "to": name, "reason": reason, "done": "did my part", "left": left,
+        "context": "the zone is example.org", "evidence": ["zone.txt"], "usd": 0.25,
+    });
+    line(&said)
+}
+
+/// A world whose repository names the profile `dns`, with these profiles: name, targets, script.
+fn world(profiles: &[(&str, &[&str], &str)]) -> Builder {
+    let rules = "agent = \"dns\"\nchecks = [\"test -f zone.txt\"]\n";
+    let mut world = World::with_agent("echo base > base.txt").file(".github/hob.toml", rules);
+    for (name, targets, script) in profiles {
+        world = world
+            .file(&format!(".github/agents/{name}.md"), &profile(name, targets))
+            .script(&format!("{name}-agent"), script);
+    }
+    world
+}
+
+impl World {
+    /// The files of the one pull request.
+    async fn changes(&self) -> Vec<String> {
+        let mut files = self.changed(self.pull().await["number"].as_u64().unwrap()).await;
+        files.sort();
+        files
+    }
+
+    /// What whoever watches was told.
+    fn told(&self) -> Vec<String> {
+        let notices = self.notices.lock().unwrap();
+        let lines = notices.iter().filter_map(|notice| match notice {
+            WorkEvent::Progress { text, .. } => Some(text.clone()),
+            _other => None,
+        });
+        lines.collect()
+    }
+
+    /// Who handed over to whom, as the ledger has it.
+    async fn handed_over(&self, issue: u64) -> Vec<(String, String)> {
+        let pair = |link: &ChainLink| (link.from.to_string(), link.to.to_string());
+        self.record(issue).await.unwrap().chain.links().iter().map(pair).collect()
+    }
+}
+
+fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    expected.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect()
+}
+
+/// Scenario 2: each of three sees the work before, the last one's end counts, and the chain can be read afterwards.
+#[tokio::test]
+async fn three_profiles_work_in_one_chain() {
+    let dns = format!("echo private words; echo zone > zone.txt; {}", to("cloud", "the load balancer"));
+    let cloud = format!("test -f zone.txt && echo lb > lb.txt; {}", to("security", "the rules"));
+    let security = "test -f zone.txt && test -f lb.txt && echo rules > rules.txt; \
+                    echo '{\"outcome\":\"done\",\"title\":\"Set the zone up\",\"summary\":\"All three are there.\",\"usd\":0.25}'";
+    let world = world(&[("dns", &["cloud"], &dns), ("cloud", &["security"], &cloud), ("security", &[], security)]);
+    let world = world.start().await;
+    let issue = world.asks("Set up the zone", "").await;
+    let summary = world.run().await;
+    assert_eq!((summary.worked, summary.failed), (1, 0), "{:?}", world.failures());
+
+    let pull = world.pull().await;
+    let body = pull["body"].as_str().unwrap();
+    for part in [
+        "All three are there.",
+        "`dns` handed over to `cloud`",
+        "`cloud` handed over to `security`",
+        "$0.25",
+        "the rules belongs to security",
+        "by the agent `security`",
+        "$0.75 over 1 attempt",
+    ] {
+        assert!(body.contains(part), "{part}\n{body}");
+    }
+    let names = world.changes().await;
+    assert_eq!(names, ["lb.txt", "rules.txt", "zone.txt"]);
+
+    let briefs = world.briefs(issue);
+    assert_eq!(briefs.len(), 3);
+    let heads = ["You work here as `dns`", "You work here as `cloud`", "You work here as `security`"];
+    for (brief, head) in briefs.iter().zip(heads) {
+        assert!(brief.contains(head), "{brief}");
+    }
+    assert!(!briefs[0].contains("handed it over") && briefs[0].contains("- `cloud`: Knows cloud"), "{}", briefs[0]);
+    for part in
+        ["The profile `dns` worked on this before you", "Left: the load balancer", "To know: the zone is example.org"]
+    {
+        assert!(briefs[1].contains(part), "{part}\n{}", briefs[1]);
+    }
+    assert!(!briefs[1].contains("private words"), "what the other said stays its own: {}", briefs[1]);
+    assert!(briefs[2].contains("hand-over of cloud") && !briefs[2].contains("hand-over of dns"), "{}", briefs[2]);
+    assert!(!briefs[2].contains("\"hand_over\""), "it can hand over to nobody: {}", briefs[2]);
+
+    let record = world.record(issue).await.unwrap();
+    assert_eq!(world.handed_over(issue).await, pairs(&[("dns", "cloud"), ("cloud", "security")]));
+    let links = record.chain.links();
+    assert!(links.iter().all(|link| link.spend.usd_micros == 250_000 && link.percent.is_some()), "{links:?}");
+    assert_ne!(links[0].head, links[1].head);
+    assert_eq!((record.spend.usd_micros, record.route.unwrap().profile.unwrap().as_str()), (750_000, "dns"));
+    assert!(record.session.unwrap().as_str().ends_with("-h2"), "each has its own session");
+    let told = "`dns` handed over to `cloud`: the load balancer belongs to cloud";
+    assert!(world.history(issue).await.iter().any(|line| line == told), "{:?}", world.history(issue).await);
+    world.finish().await;
+}
+
+/// Scenario 5: two that hand over to each other with new work each time end at the cap, with the last valid output.
+#[tokio::test]
+async fn a_circle_with_new_work_ends_at_the_cap() {
+    let turn = |other: &str| format!("echo $n > zone.txt; {}", to(other, "the rest"));
+    let (dns, cloud) = (turn("cloud"), turn("dns"));
+    let world = world(&[("dns", &["cloud"], &dns), ("cloud", &["dns"], &cloud)]).start().await;
+    let issue = world.asks("Set up the zone", "").await;
+    world.run().await;
+    let there = [("dns", "cloud"), ("cloud", "dns")];
+    assert_eq!(world.handed_over(issue).await, pairs(&[there[0], there[1], there[0], there[1], there[0]]));
+    assert_eq!(world.briefs(issue).len(), 6);
+    assert_eq!(world.changes().await, ["zone.txt"]);
+    assert_eq!(world.record(issue).await.unwrap().state, State::InReview, "{:?}", world.failures());
+    world.finish().await;
+}
+
+/// Row M3: one in which nothing is new ends at once.
+#[tokio::test]
+async fn a_circle_without_new_work_ends_where_it_closes() {
+    let dns = format!("echo zone > zone.txt; {}", to("cloud", "the rest"));
+    let cloud = to("dns", "the rest");
+    let world = world(&[("dns", &["cloud"], &dns), ("cloud", &["dns"], &cloud)]).start().await;
+    let issue = world.asks("Set up the zone", "").await;
+    world.run().await;
+    assert_eq!(world.handed_over(issue).await, pairs(&[("dns", "cloud")]));
+    assert_eq!((world.briefs(issue).len(), world.pulls().await.len()), (2, 1), "{:?}", world.failures());
+    world.finish().await;
+}
+
+/// Row M10 and bad input: what is refused ends the chain with the work so far, and no word of a secret is shown.
+#[tokio::test]
+async fn a_hand_over_that_is_refused_ends_the_chain_with_the_work_so_far() {
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let secret = line(&json!({"outcome": "hand_over", "to": "cloud", "reason": token, "done": token, "left": token}));
+    let large = line(&json!({"outcome": "hand_over", "to": "cloud", "reason": "x", "left": "y".repeat(20_000)}));
+    for (last, why) in [
+        (to("dns", "all"), "`dns` cannot hand over to itself"),
+        (to("sales", "all"), "there is no hand-over to `sales` here: `cloud`"),
+        (to("../cloud", "all"), "is no name of a profile"),
+        (secret, "the hand-over holds a GitHub token"),
+        (large, "a hand-over has at most 16384 bytes"),
+    ] {
+        let dns = format!("echo zone > zone.txt; {last}");
+        let world = world(&[("dns", &["cloud"], &dns), ("cloud", &[], "echo no > no.txt")]).start().await;
+        let issue = world.asks("Set up the zone", "").await;
+        world.run().await;
+        assert_eq!((world.briefs(issue).len(), world.handed_over(issue).await.len()), (1, 0), "{why}");
+        let pull = world.pull().await;
+        assert_eq!(world.changes().await, ["zone.txt"], "{why}");
+        assert!(world.told().iter().any(|line| line.contains(why)), "{why}: {:?}", world.told());
+        let shown = format!("{} {}", pull, world.status(issue).await);
+        assert!(!shown.contains("a1B2a1B2"), "{shown}");
+        world.finish().await;
+    }
+}
+
+/// Row M5: a target that is gone, or that cannot work, leaves the base agent, with a warning.
+#[tokio::test]
+async fn a_target_that_is_gone_leaves_the_base_agent() {
+    let damaged = "---\nname: cloud\nhob: { approve: everything }\n---\nMind.\n";
+    let comments = "---\nname: cloud\ndescription: Looks\nhob: { deliverable: comment }\n---\nMind.\n";
+    for (file, why) in [
+        (None, "there is no agent and no profile `cloud` here"),
+        (Some(damaged), "there is no agent and no profile `cloud` here"),
+        (Some(comments), "the profile `cloud` brings no change"),
+    ] {
+        let dns = format!("echo zone > zone.txt; {}", to("cloud", "the rest"));
+        let mut world = world(&[("dns", &["cloud"], &dns)]);
+        if let Some(file) = file {
+            world = world.file(".github/agents/cloud.md", file);
+        }
+        let world = world.start().await;
+        let issue = world.asks("Set up the zone", "").await;
+        world.run().await;
+        assert_eq!(world.changes().await, ["base.txt", "zone.txt"], "{why}");
+        assert!(world.told().iter().any(|line| line.contains(why)), "{why}: {:?}", world.told());
+        let briefs = world.briefs(issue);
+        assert!(!briefs[1].contains("You work here as") && briefs[1].contains("hand-over of dns"), "{}", briefs[1]);
+        world.finish().await;
+    }
+}
+
+/// Rows M3, M5: whoever had the work goes on with it after a failure, and after an answer to its question.
+#[tokio::test]
+async fn the_profile_that_had_the_work_goes_on_with_it() {
+    let dns = format!("echo zone > zone.txt; {}", to("cloud", "the load balancer"));
+    let cloud = "case $n in 1) kill -9 $$ ;; 2) echo '{\"outcome\":\"question\",\"question\":\"Which one?\"}' ;; \
+                 *) echo lb > lb.txt ;; esac";
+    let world =
+        world(&[("dns", &["cloud"], &dns), ("cloud", &["dns"], cloud)]).set("limits.retry_delay", "1s").start().await;
+    let issue = world.asks("Set up the zone", "").await;
+    world.run().await;
+    world.forge.advance(std::time::Duration::from_secs(3_600));
+    world.run().await;
+    assert_eq!(world.record(issue).await.unwrap().state, State::Blocked, "{:?}", world.failures());
+    world.comments("ann", issue, "The second.").await;
+    world.run().await;
+    let briefs = world.briefs(issue);
+    assert_eq!(briefs.len(), 4, "{:?}", world.failures());
+    for brief in &briefs[1..] {
+        assert!(brief.contains("You work here as `cloud`") && brief.contains("hand-over of dns"), "{brief}");
+    }
+    assert_eq!(world.changes().await, ["lb.txt", "zone.txt"]);
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.chain.links().len(), record.chain.chain().len()), (1, 0), "an answer begins anew");
+    world.finish().await;
+}
+
+/// A profile's paths bind what it does itself, not what it was handed; and each part is held to its own.
+#[tokio::test]
+async fn each_part_of_a_chain_keeps_to_its_own_paths() {
+    let limited = |name: &str, path: &str, to: &str| {
+        format!(
+            "---\nname: {name}\ndescription: Knows {name}\nhob: {{ backend: {name}-agent, hand_off_to: [{to}], paths: ['{path}'] }}\n---\nMind.\n"
+        )
+    };
+    let dns = format!("echo zone > zone.txt; {}", to("cloud", "the load balancer"));
+    for (script, state) in [("echo lb > lb.txt", State::InReview), ("echo x >> zone.txt", State::Blocked)] {
+        let world = world(&[("dns", &["cloud"], &dns), ("cloud", &[], script)])
+            .file(".github/agents/dns.md", &limited("dns", "zone.txt", "cloud"))
+            .file(".github/agents/cloud.md", &limited("cloud", "lb.txt", ""));
+        let world = world.start().await;
+        let issue = world.asks("Set up the zone", "").await;
+        world.run().await;
+        let record = world.record(issue).await.unwrap();
+        assert_eq!((record.state, record.chain.links().len()), (state, 1), "{script}: {:?}", record.blocked);
+        world.finish().await;
+    }
+}
+
+/// Row M5: a chain whose time is over gives what there is.
+#[tokio::test]
+async fn a_chain_that_runs_out_of_time_gives_what_there_is() {
+    let dns = format!("echo zone > zone.txt; {}", to("cloud", "the load balancer"));
+    let world = world(&[("dns", &["cloud"], &dns), ("cloud", &[], "sleep 60")]).set("limits.attempt_time", "5s");
+    let world = world.start().await;
+    let issue = world.asks("Set up the zone", "").await;
+    world.run().await;
+    assert_eq!(world.changes().await, ["zone.txt"], "{:?}", world.failures());
+    assert_eq!(world.handed_over(issue).await.len(), 1);
+    world.finish().await;
+}
