@@ -93,7 +93,6 @@ async fn three_profiles_work_in_one_chain() {
         "$0.25",
         "the rules belongs to security",
         "by the agent `security`",
-        "$0.75 over 1 attempt",
     ] {
         assert!(body.contains(part), "{part}\n{body}");
     }
@@ -262,7 +261,8 @@ async fn each_part_of_a_chain_keeps_to_its_own_paths() {
 #[tokio::test]
 async fn a_chain_that_runs_out_of_time_gives_what_there_is() {
     let dns = format!("echo zone > zone.txt; {}", to("cloud", "the load balancer"));
-    let world = world(&[("dns", &["cloud"], &dns), ("cloud", &[], "sleep 60")]).set("limits.attempt_time", "5s");
+    let world = world(&[("dns", &["cloud"], &dns), ("cloud", &[], "mkfifo {DIR}/never; read a < {DIR}/never")])
+        .set("limits.attempt_time", "5s");
     let world = world.start().await;
     let issue = world.asks("Set up the zone", "").await;
     world.run().await;

@@ -181,6 +181,7 @@ impl Rec {
             checks: None,
             checklist: None,
             route: None,
+            chain: hob_domain::HandOverLog::default(),
         }
     }
 
