@@ -239,6 +239,15 @@ mod tests {
         assert_eq!(pass(&mut log, ("b", "a"), 9, &["new"]), Err(ChainEnd::Full));
     }
 
+    #[test]
+    fn a_line_of_the_chain_calls_nobody() {
+        let spend = Spend { usd_micros: 250_000, wall_seconds: 61, ..Spend::default() };
+        let reason = "ask @all\n- [x](http://x) <img>".to_owned();
+        let (from, to, head) = (name("dns"), name("cloud"), Sha("h".to_owned()));
+        let link = ChainLink { from, to, reason, percent: Some(80), spend, head, evidence: 0 };
+        insta::assert_snapshot!(link.line().replace('\u{200b}', "<zwsp>"), @"`dns` handed over to `cloud`, 80% likely, after $0.25, 1 min 1 s: ask @<zwsp>all - [x](http://x) &lt;img>");
+    }
+
     proptest! {
         /// Rows M3, M8: whatever agents do, a chain ends, and the ledger does not grow.
         #[test]
