@@ -55,6 +55,7 @@ impl Bench {
             usd_micros: None,
             tokens: None,
             approved: Vec::new(),
+            investigation: None,
         };
         let (sender, progress) = mpsc::channel(256);
         let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);

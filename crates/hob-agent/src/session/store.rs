@@ -8,10 +8,11 @@ use std::{
 };
 
 use hob_config::SessionSettings;
-use hob_domain::{IssueNumber, KnownSecrets, RepoName, RunId};
+use hob_domain::{IssueNumber, KnownSecrets, RepoName, RunId, investigation::Investigation};
 
 use crate::session::{
     Header, Session, SessionError, SessionRecord, Transcript,
+    attachment::read_investigation,
     lock::{is_held, wait_for_release},
     reader::read,
     writer::{TRANSCRIPT, now_ms, record},
@@ -115,6 +116,14 @@ impl Sessions {
     /// [`SessionError`] when there is none that can be read.
     pub fn read(&self, id: &RunId) -> Result<Transcript, SessionError> {
         read(&self.transcript(id)?)
+    }
+
+    /// The record of a session's investigation, as it stands now; none: the session is none of an investigation.
+    ///
+    /// # Errors
+    /// [`SessionError::Damaged`] when it cannot be read.
+    pub fn investigation(&self, id: &RunId) -> Result<Option<Investigation>, SessionError> {
+        read_investigation(&self.place(id)?).map_err(SessionError::Damaged)
     }
 
     /// Where a session's transcript is.

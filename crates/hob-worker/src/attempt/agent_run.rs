@@ -124,6 +124,7 @@ fn request(
         usd_micros: allowance.usd_micros,
         tokens: allowance.tokens,
         approved: record.approved.clone(),
+        investigation: None,
     }
 }
 

@@ -27,6 +27,10 @@ pub(in crate::native) async fn run_action(toolbox: &Toolbox, action: Action) -> 
         Action::Patch(patch) => blocking(toolbox, move |folder, _| patch.run(folder)).await,
         Action::Shell(shell) => shell.run(toolbox).await.map(Answer::Text),
         Action::Program(run) => run.run(toolbox).await.map(Answer::Text),
+        Action::ReadEvidence(read) => {
+            toolbox.case()?.read(read.id, read.from, toolbox.output_cap).await.map(Answer::Text)
+        }
+        Action::Case(action) => toolbox.case()?.take(action).await,
         Action::Plan(plan) => plan.check().map(Answer::Text),
         Action::Ask(ask) => ask.end().map(Answer::End),
         Action::HandOff(hand_off) => hand_off.end().map(Answer::End),
