@@ -9,6 +9,7 @@
 mod action;
 mod apply;
 mod brief;
+mod case;
 mod form;
 mod form_answers;
 mod gate;
@@ -29,7 +30,8 @@ pub use form_answers::{FormAnswer, form_answers};
 pub use gate::{CaseState, Condition, default_states};
 pub use ids::{EvidenceId, HypothesisId, QuestionId};
 pub use iteration::{Allowed, Iteration};
-pub use open::{Case, Given, Opened, open};
+pub use case::{Case, Given};
+pub use open::{Opened, open};
 pub use progress::CaseProgress;
 pub use record::{
     Answered, CaseStatus, Conclusion, Confidence, EvidenceItem, EvidenceKind, EvidenceRequest, Hypothesis,

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     RunId, Timestamp,
     investigation::{
-        Answered, CaseStatus, CaseTemplate, Confidence, EvidenceId, EvidenceItem, EvidenceKind, Hypothesis,
+        Answered, Case, CaseStatus, Confidence, EvidenceId, EvidenceItem, EvidenceKind, Hypothesis,
         HypothesisId, Investigation, Metrics, Question, QuestionId, RECORD_VERSION, Standing, default_states,
     },
     title, visible,
@@ -23,28 +23,6 @@ const HYPOTHESES_MAX: usize = 20;
 const STATES_MAX: usize = 20;
 /// Characters of a line in the record.
 const LINE_MAX: usize = 500;
-
-/// A case as it is brought: at the start, and again whenever it goes on.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Case {
-    /// The case in a line.
-    pub title: String,
-    /// What it starts with. A case that goes on keeps its own.
-    pub template: CaseTemplate,
-    /// What is known: also what the record has already, which is told apart by its text.
-    pub evidence: Vec<Given>,
-}
-
-/// A piece of evidence with its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Given {
-    /// Where it is from.
-    pub kind: EvidenceKind,
-    /// Which one it is: a file's name, an account, a form's field.
-    pub source: String,
-    /// Its text.
-    pub text: String,
-}
 
 /// What came of a case that was brought.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,7 +148,7 @@ fn sha256(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::investigation::{CaseState, EvidenceRequest, QuestionTemplate};
+    use crate::investigation::{CaseState, CaseTemplate, EvidenceRequest, Given, QuestionTemplate};
 
     fn given(kind: EvidenceKind, source: &str, text: &str) -> Given {
         Given { kind, source: source.to_owned(), text: text.to_owned() }

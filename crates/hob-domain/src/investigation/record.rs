@@ -284,6 +284,15 @@ impl Investigation {
         self.evidence.iter().any(|item| item.id == id)
     }
 
+    /// The evidence that an answer, a verdict or the conclusion rests on.
+    pub fn relied_on(&self) -> Vec<&EvidenceItem> {
+        let answers = self.questions.iter().filter_map(|question| question.answered.as_ref());
+        let verdicts = self.hypotheses.iter().filter_map(|hypothesis| hypothesis.verdict.as_ref());
+        let concluded = self.conclusion.iter().flat_map(|end| &end.evidence_refs);
+        let named: Vec<_> = answers.chain(verdicts).flat_map(|one| &one.evidence_refs).chain(concluded).collect();
+        self.evidence.iter().filter(|item| named.contains(&&item.id)).collect()
+    }
+
     /// Where it stands.
     pub fn status(&self) -> CaseStatus {
         match (&self.conclusion, self.requests.last()) {

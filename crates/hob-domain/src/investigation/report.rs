@@ -7,7 +7,7 @@
 use crate::{
     OWN_MARK, Timestamp, clip, count,
     inert::{inert, inert_line},
-    investigation::{Answered, EvidenceId, EvidenceItem, Hypothesis, Investigation, Question, Standing, ids::list},
+    investigation::{Answered, EvidenceItem, Hypothesis, Investigation, Question, Standing, ids::list},
     markup::{code_span, folded, line},
 };
 
@@ -134,11 +134,7 @@ fn to_settle(record: &Investigation) -> String {
 
 /// The evidence that something rests on; what the agent only looked at is in the transcript.
 fn evidence(record: &Investigation) -> String {
-    let answers = record.questions.iter().filter_map(|question| question.answered.as_ref());
-    let verdicts = record.hypotheses.iter().filter_map(|hypothesis| hypothesis.verdict.as_ref());
-    let mut named: Vec<EvidenceId> = answers.chain(verdicts).flat_map(|one| one.evidence_refs.clone()).collect();
-    named.extend(record.conclusion.iter().flat_map(|end| end.evidence_refs.iter().copied()));
-    let rows: Vec<&EvidenceItem> = record.evidence.iter().filter(|item| named.contains(&item.id)).collect();
+    let rows = record.relied_on();
     if rows.is_empty() {
         return String::new();
     }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::investigation::{
-    Case, CaseTemplate, Conclusion, Confidence, EvidenceKind, EvidenceRequest, Given, QuestionTemplate, open,
+    Case, CaseTemplate, Conclusion, Confidence, EvidenceId, EvidenceKind, EvidenceRequest, Given, QuestionTemplate, open,
 };
 
 fn record() -> Investigation {
