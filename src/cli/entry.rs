@@ -140,11 +140,9 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
 /// Whether the command starts processes that may run for long.
 fn runs_agents(command: &Command) -> bool {
     match command {
-        Command::Rehearse(_)
-        | Command::Run(_)
-        | Command::Work(_)
-        | Command::Investigate(_)
-        | Command::Replay(_) => true,
+        Command::Rehearse(_) | Command::Run(_) | Command::Work(_) | Command::Investigate(_) | Command::Replay(_) => {
+            true
+        }
         Command::Init(_)
         | Command::List
         | Command::Explain(_)

@@ -9,11 +9,12 @@ use hob_domain::{
     investigation::{Case, CaseTemplate, EvidenceKind, Given, Investigation, IssueForm, Iteration},
     terminal,
 };
+use hob_worker::worker_id;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
-    args::{InvestigateArgs, SessionArgs, Shared},
+    args::{InvestigateArgs, Shared},
     ask,
     exit::{Exit, fatal},
     investigated::{self, Ended},
@@ -46,7 +47,7 @@ pub(super) async fn investigate(
     screen: Screen,
 ) -> anyhow::Result<()> {
     setup.record = std::mem::take(&mut args.record).folder()?;
-    let begun = begin(&setup, &shared, &args).await?;
+    let begun = begin(&setup, &args).await?;
     let scratch = tempfile::tempdir()?;
     let folder = match &args.folder {
         Some(folder) if folder.is_dir() => folder.canonicalize()?,
@@ -201,21 +202,16 @@ fn request(setup: &Setup, args: &InvestigateArgs, begun: &Begun, folder: PathBuf
 }
 
 /// The case of the files that are given, or the one that goes on.
-async fn begin(setup: &Setup, shared: &Shared, args: &InvestigateArgs) -> anyhow::Result<Begun> {
-    let nonce = || format!("{:012x}", u64::from_le_bytes(fresh()) >> 16);
+async fn begin(setup: &Setup, args: &InvestigateArgs) -> anyhow::Result<Begun> {
     let Some(text) = &args.resume else {
-        let id = RunId(format!("investigation-{}", nonce()));
+        let id = fresh("case");
         let agent = args.agent.clone().unwrap_or_else(|| setup.settings.agent.default.clone());
         return Ok(Begun { session: id.clone(), run: id, agent, case: case(args)? });
     };
-    let found = sessions::find(setup, shared, &SessionArgs { session: text.clone() })?;
     let store = sessions::of(setup);
+    let found = store.find(text, Some(&REPO.parse()?)).map_err(|error| fatal(Exit::NotFound, error.to_string()))?;
     if found.state == SessionState::Running {
         return Err(fatal(Exit::Failure, format!("another process works on the session `{}`", found.id)));
-    }
-    let is_damaged = store.investigation(&found.id).is_err();
-    if !is_damaged && (found.repo.to_string() != REPO || store.investigation(&found.id)?.is_none()) {
-        return Err(fatal(Exit::NotFound, format!("the session `{}` is none of `hob investigate`", found.id)));
     }
     Executor::new(store, setup.settings.agent.clone()).end_leftovers(&found).await;
     let mut evidence = files(&args.evidence)?;
@@ -224,13 +220,12 @@ async fn begin(setup: &Setup, shared: &Shared, args: &InvestigateArgs) -> anyhow
     }
     let case = Case { evidence, ..Case::default() };
     let agent = args.agent.clone().unwrap_or(found.agent);
-    Ok(Begun { run: RunId(format!("{}-{}", found.id, nonce())), session: found.id, agent, case })
+    Ok(Begun { run: fresh(found.id.as_str()), session: found.id, agent, case })
 }
 
-/// Bytes that nobody else has: a session's name must be free.
-fn fresh() -> [u8; 8] {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(std::process::id()).to_le_bytes()
+/// A name that nobody else has: one that is taken would be somebody else's session.
+fn fresh(begin: &str) -> RunId {
+    RunId(worker_id(&worker_id(begin).0).0)
 }
 
 fn case(args: &InvestigateArgs) -> anyhow::Result<Case> {

@@ -3,7 +3,8 @@
 use hob_domain::{
     RunReport, Spend,
     investigation::{
-        Answered, CaseProgress, CaseStatus, Confidence, Hypothesis, Investigation, Iteration, Question, Standing, report,
+        Answered, CaseProgress, CaseStatus, Confidence, Hypothesis, Investigation, Iteration, Question, Standing,
+        report,
     },
     terminal,
 };

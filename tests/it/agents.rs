@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 mod adapters;
 mod command;
 mod egress;
+mod investigation;
 mod native;
 mod native_actions;
 mod native_bad;

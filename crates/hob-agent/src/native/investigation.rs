@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use hob_domain::{
     Impact, Nonce, Outcome, RunRequest, Timestamp,
     investigation::{
-        Case, CaseAction, CaseProgress, CaseStatus, CaseStep, EvidenceId, EvidenceKind, Investigation, apply,
+        Case, CaseAction, CaseProgress, CaseStatus, CaseStep, EvidenceId, EvidenceKind, Investigation, Metrics, apply,
         case_brief, open, report,
     },
 };
@@ -116,10 +116,11 @@ impl CaseFile {
         self.record().progress()
     }
 
-    /// Counts an iteration.
-    pub(super) fn iterated(&self) {
-        let metrics = &mut self.record().metrics;
-        metrics.iterations = metrics.iterations.saturating_add(1);
+    /// Counts an iteration that begins.
+    pub(super) async fn iterated(&self) {
+        let counted = |metrics: &mut Metrics| metrics.iterations = metrics.iterations.saturating_add(1);
+        counted(&mut self.record().metrics);
+        self.keep().await;
     }
 
     /// Counts an action that was refused.

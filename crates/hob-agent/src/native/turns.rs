@@ -71,7 +71,7 @@ impl Run<'_> {
     async fn turn(&mut self) -> Result<(), Outcome> {
         self.usage.begin_turn(&self.limits, Instant::now())?;
         if let Some(case) = &self.executor.toolbox.case {
-            case.iterated();
+            case.iterated().await;
         }
         let plan = self.progress.plan.as_ref().map(Plan::to_string);
         if self.progress.last_input >= self.window {

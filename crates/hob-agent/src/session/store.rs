@@ -148,8 +148,9 @@ impl Sessions {
                 remove(&folder);
                 continue;
             }
-            total += found.len();
-            kept.push((changed, found.len(), folder, transcript));
+            let bytes = bytes_in(&folder);
+            total += bytes;
+            kept.push((changed, bytes, folder, transcript));
         }
         kept.sort();
         for (_, bytes, folder, transcript) in kept {
@@ -176,6 +177,12 @@ impl Sessions {
         }
         Ok(self.folder.join(id))
     }
+}
+
+/// Bytes of a session's files.
+fn bytes_in(folder: &Path) -> u64 {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter_map(|file| Some(file.metadata().ok()?.len())).sum()
 }
 
 fn remove(folder: &Path) {

@@ -11,11 +11,9 @@ pub enum Condition {
     /// There is evidence.
     Evidence,
     /// All required questions are answered.
-    RequiredQuestions,
+    Answers,
     /// A hypothesis is validated, with evidence.
-    ValidatedHypothesis,
-    /// No hypothesis is open.
-    TestedHypotheses,
+    Hypothesis,
 }
 
 /// One state of a case.
@@ -36,7 +34,7 @@ impl CaseState {
 }
 
 /// What a conclusion needs, where a profile does not say otherwise.
-const CONCLUSION: [Condition; 2] = [Condition::RequiredQuestions, Condition::ValidatedHypothesis];
+const CONCLUSION: [Condition; 2] = [Condition::Answers, Condition::Hypothesis];
 
 /// The states of a case whose profile names none.
 pub fn default_states() -> Vec<CaseState> {
@@ -59,19 +57,14 @@ impl Investigation {
     fn lack(&self, condition: Condition) -> Option<String> {
         match condition {
             Condition::Evidence => self.evidence.is_empty().then(|| "evidence".to_owned()),
-            Condition::RequiredQuestions => {
+            Condition::Answers => {
                 let open = self.questions.iter().filter(|question| question.required && question.answered.is_none());
                 let open: Vec<_> = open.map(|question| question.id).collect();
                 (!open.is_empty()).then(|| format!("answers to the required {}", list(&open)))
             }
-            Condition::ValidatedHypothesis => {
+            Condition::Hypothesis => {
                 let has = self.hypotheses.iter().any(|one| one.standing == Standing::Validated);
                 (!has).then(|| "a hypothesis that is validated with evidence".to_owned())
-            }
-            Condition::TestedHypotheses => {
-                let open = self.hypotheses.iter().filter(|one| one.standing == Standing::Open);
-                let open: Vec<_> = open.map(|hypothesis| hypothesis.id).collect();
-                (!open.is_empty()).then(|| format!("tests of {}", list(&open)))
             }
         }
     }

@@ -25,12 +25,12 @@ mod yaml;
 pub use action::{CaseAction, CaseStep, Grounds, UnreadableAction, Verdict};
 pub use apply::{Refused, apply};
 pub use brief::case_brief;
+pub use case::{Case, Given};
 pub use form::{FieldKind, FormField, IssueForm, UnreadableForm};
 pub use form_answers::{FormAnswer, form_answers};
 pub use gate::{CaseState, Condition, default_states};
 pub use ids::{EvidenceId, HypothesisId, QuestionId};
 pub use iteration::{Allowed, Iteration};
-pub use case::{Case, Given};
 pub use open::{Opened, open};
 pub use progress::CaseProgress;
 pub use record::{

@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 use crate::{
     RunId, Timestamp,
     investigation::{
-        Answered, Case, CaseStatus, Confidence, EvidenceId, EvidenceItem, EvidenceKind, Hypothesis,
-        HypothesisId, Investigation, Metrics, Question, QuestionId, RECORD_VERSION, Standing, default_states,
+        Answered, Case, CaseStatus, Confidence, EvidenceId, EvidenceItem, EvidenceKind, Hypothesis, HypothesisId,
+        Investigation, Metrics, Question, QuestionId, RECORD_VERSION, Standing, default_states,
     },
     title, visible,
 };

@@ -1,3 +1,5 @@
+//! Every state with every action, and what no order of actions reaches.
+
 use proptest::prelude::*;
 
 use super::*;

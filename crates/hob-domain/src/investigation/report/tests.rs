@@ -1,6 +1,9 @@
+//! What the report says, and what no word in it can do.
+
 use super::*;
 use crate::investigation::{
-    Case, CaseTemplate, Conclusion, Confidence, EvidenceId, EvidenceKind, EvidenceRequest, Given, QuestionTemplate, open,
+    Case, CaseTemplate, Conclusion, Confidence, EvidenceId, EvidenceKind, EvidenceRequest, Given, QuestionTemplate,
+    open,
 };
 
 fn record() -> Investigation {
