@@ -494,6 +494,30 @@ mod tests {
                               session. The model `cassette/FILE` plays one back
           -h, --help          Print help (see more with '--help')
 
+        == investigate
+        Investigate a case without a forge: find out what is so, with evidence, and report the conclusion
+
+        Usage: hob investigate [OPTIONS]
+
+        Options:
+              --text <FILE>       Investigate what this Markdown file tells; its first line is the title
+              --evidence <FILE>   Give this text file as evidence. May be repeated
+              --form <FILE>       Ask what this issue form asks, `.github/ISSUE_TEMPLATE/*.yml`, and read
+                                  its answers out of the text
+              --folder <DIR>      Let the agent look into this folder [default: an empty one]
+              --resume <SESSION>  Go on with the investigation of this session: an id or a unique prefix of
+                                  it
+          -m, --message <TEXT>    Answer what the investigation asked for. It becomes evidence
+              --agent <NAME>      Use this native agent [default: the setting `agent.default`]
+              --iterations <N>    End after this many iterations, over all runs of the session [default: the
+                                  agent's `max_iterations`]
+              --time <DURATION>   End after this time [default: the setting `limits.attempt_time`]
+              --auto-approve      Approve every action that is not denied, without asking
+              --out <FILE>        Write the report as Markdown to this file, too
+              --record <DIR>      Record the model replies of native agents in this folder, one file per
+                                  session. The model `cassette/FILE` plays one back
+          -h, --help              Print help (see more with '--help')
+
         == list
         List the issues that have the trigger label, in queue order
 

@@ -10,15 +10,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use hob_domain::{
     Impact, Nonce, Outcome, RunRequest, Timestamp,
     investigation::{
-        Case, CaseAction, CaseProgress, CaseStatus, CaseStep, EvidenceId, EvidenceKind, Investigation, Metrics, apply,
-        case_brief, open, report,
+        Case, CaseAction, CaseProgress, CaseStatus, CaseStep, EvidenceId, EvidenceKind, Investigation, Metrics,
+        Refused, apply, case_brief, open, report,
     },
 };
 use tokio::task::spawn_blocking;
 
 use crate::{
     RunContext,
-    native::tools::{Answer, ToolError},
     report::clip,
     session::{Kept, Session, SessionEvent, now_ms},
 };
@@ -37,6 +36,14 @@ pub(super) struct CaseFile {
     new: Vec<EvidenceId>,
     /// Held while the record changes and is kept.
     changing: tokio::sync::Mutex<()>,
+}
+
+/// What came of an action that was taken.
+pub(super) enum Taken {
+    /// What changed.
+    Sentence(String),
+    /// The end of the run.
+    End(Outcome),
 }
 
 impl CaseFile {
@@ -136,24 +143,22 @@ impl CaseFile {
     }
 
     /// Refuses what cannot be taken, before anybody is asked about it.
-    pub(super) fn check(&self, action: &CaseAction) -> Result<(), ToolError> {
-        let applied = apply(&self.record(), action, now());
-        applied.map(drop).map_err(|refused| ToolError::Refused(format!("refused: {refused}")))
+    pub(super) fn check(&self, action: &CaseAction) -> Result<(), Refused> {
+        apply(&self.record(), action, now()).map(drop)
     }
 
     /// Takes an action, and keeps the record.
-    pub(super) async fn take(&self, action: CaseAction) -> Result<Answer, ToolError> {
+    pub(super) async fn take(&self, action: CaseAction) -> Result<Taken, Refused> {
         let _one_at_a_time = self.changing.lock().await;
         let now = now();
-        let applied = apply(&self.record(), &action, now);
-        let (next, sentence) = applied.map_err(|refused| ToolError::Refused(format!("refused: {refused}")))?;
+        let (next, sentence) = apply(&self.record(), &action, now)?;
         *self.record() = next;
         self.keep().await;
         Ok(match action.step {
-            CaseStep::Conclude { .. } => Answer::End(Outcome::done(report(&self.record(), now))),
-            CaseStep::RequestEvidence { request } => Answer::End(Outcome::Question { question: request }),
+            CaseStep::Conclude { .. } => Taken::End(Outcome::done(report(&self.record(), now))),
+            CaseStep::RequestEvidence { request } => Taken::End(Outcome::Question { question: request }),
             CaseStep::AnswerQuestion { .. } | CaseStep::TestHypothesis { .. } | CaseStep::TransitionState { .. } => {
-                Answer::Text(sentence)
+                Taken::Sentence(sentence)
             }
         })
     }
@@ -167,16 +172,16 @@ impl CaseFile {
     }
 
     /// The text of a piece of evidence, from a line on.
-    pub(super) async fn read(&self, id: EvidenceId, from: Option<usize>, cap: usize) -> Result<String, ToolError> {
+    pub(super) async fn read(&self, id: EvidenceId, from: Option<usize>, cap: usize) -> Result<String, String> {
         let Some(item) = self.record().evidence.iter().find(|item| item.id == id).cloned() else {
-            return Err(ToolError::Refused(format!("there is no evidence {id}")));
+            return Err(format!("there is no evidence {id}"));
         };
         if item.kind == EvidenceKind::Output {
-            return Err(ToolError::Refused(format!("{id} is what `{}` showed: call that again", item.source)));
+            return Err(format!("{id} is what `{}` showed: call that again", item.source));
         }
         let kept = blocking(&self.session, move |session| session.evidence(id)).await.flatten();
         let Some(text) = kept else {
-            return Err(ToolError::Refused(format!("the text of {id} ({}) is gone: ask for it", item.source)));
+            return Err(format!("the text of {id} ({}) is gone: ask for it", item.source));
         };
         let from = from.unwrap_or(1).max(1);
         let all = text.lines().count();

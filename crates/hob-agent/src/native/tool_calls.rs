@@ -102,7 +102,7 @@ impl ToolExecutor<'_> {
     fn fits_the_case(&self, action: &Action) -> Result<(), ToolError> {
         match (&self.toolbox.case, action) {
             (None, _) => Ok(()),
-            (Some(case), Action::Case(action)) => case.check(action),
+            (Some(case), Action::Case(action)) => Ok(case.check(action)?),
             (Some(_), action) if Guard::impact(action) > Impact::Low => {
                 Err(ToolError::Refused("not run: an investigation only looks, and this may change something".into()))
             }

@@ -4,7 +4,7 @@ use crate::{
     Timestamp, clip, count,
     investigation::{
         Answered, CaseAction, CaseStep, Conclusion, Confidence, EvidenceId, EvidenceRequest, Grounds, Hypothesis,
-        HypothesisId, Investigation, QuestionId, Standing, Verdict, ids::list,
+        HypothesisId, Investigation, QuestionId, Standing, Verdict, ids::list, missing::lacks,
     },
 };
 
@@ -97,17 +97,17 @@ pub fn apply(record: &Investigation, action: &CaseAction, now: Timestamp) -> Res
     let mut next = record.clone();
     let sentence = match &action.step {
         CaseStep::AnswerQuestion { question, answer } => {
-            next.answer(*question, rests_on(answer, "answer", *confidence, refs)?)?
+            answer_question(&mut next, *question, rests_on(answer, "answer", *confidence, refs)?)?
         }
         CaseStep::TestHypothesis { hypothesis, statement, verdict } => {
             let why = rests_on(thought, "thought", *confidence, refs)?;
-            next.judge(*hypothesis, statement, *verdict, why)?
+            judge(&mut next, *hypothesis, statement, *verdict, why)?
         }
-        CaseStep::RequestEvidence { request } => next.request(text("request", request)?, now)?,
-        CaseStep::TransitionState { to } => next.move_to(to)?,
+        CaseStep::RequestEvidence { request } => request_evidence(&mut next, text("request", request)?, now)?,
+        CaseStep::TransitionState { to } => move_to(&mut next, to)?,
         CaseStep::Conclude { conclusion, to_settle } => {
             let end = rests_on(conclusion, "conclusion", *confidence, refs)?;
-            next.conclude(end, to_settle, now)?
+            conclude(&mut next, end, to_settle, now)?
         }
     };
     Ok((next, sentence))
@@ -142,109 +142,107 @@ fn rests_on(
     if evidence_refs.is_empty() { Err(Refused::Ungrounded) } else { Ok(Answered { text, confidence, evidence_refs }) }
 }
 
-impl Investigation {
-    fn answer(&mut self, id: QuestionId, answer: Answered) -> Result<String, Refused> {
-        let question = self.questions.iter_mut().find(|question| question.id == id);
-        let question = question.ok_or(Refused::NoQuestion(id))?;
-        let confidence = answer.confidence;
-        let again = if question.answered.replace(answer).is_some() { "anew " } else { "" };
-        let (answered, all) = (self.answered(), self.questions.len());
-        Ok(format!("{id} is answered {again}with {confidence} confidence: {answered} of {all} have an answer"))
-    }
+fn answer_question(record: &mut Investigation, id: QuestionId, answer: Answered) -> Result<String, Refused> {
+    let question = record.questions.iter_mut().find(|question| question.id == id);
+    let question = question.ok_or(Refused::NoQuestion(id))?;
+    let confidence = answer.confidence;
+    let again = if question.answered.replace(answer).is_some() { "anew " } else { "" };
+    let (answered, all) = (record.answered(), record.questions.len());
+    Ok(format!("{id} is answered {again}with {confidence} confidence: {answered} of {all} have an answer"))
+}
 
-    fn judge(
-        &mut self,
-        id: Option<HypothesisId>,
-        statement: &str,
-        verdict: Verdict,
-        why: Answered,
-    ) -> Result<String, Refused> {
-        let hypothesis = match id {
-            Some(id) => {
-                let known = self.hypotheses.iter_mut().find(|hypothesis| hypothesis.id == id);
-                known.ok_or(Refused::NoHypothesis(id))?
+fn judge(
+    record: &mut Investigation,
+    id: Option<HypothesisId>,
+    statement: &str,
+    verdict: Verdict,
+    why: Answered,
+) -> Result<String, Refused> {
+    let hypothesis = match id {
+        Some(id) => {
+            let known = record.hypotheses.iter_mut().find(|hypothesis| hypothesis.id == id);
+            known.ok_or(Refused::NoHypothesis(id))?
+        }
+        None => {
+            let text = text("statement", statement)?;
+            if record.hypotheses.len() >= HYPOTHESES_MAX {
+                return Err(Refused::TooMany("hypotheses"));
             }
-            None => {
-                let text = text("statement", statement)?;
-                if self.hypotheses.len() >= HYPOTHESES_MAX {
-                    return Err(Refused::TooMany("hypotheses"));
-                }
-                let id = HypothesisId::at(self.hypotheses.len());
-                self.hypotheses.push(Hypothesis { id, text, standing: Standing::Open, verdict: None });
-                return self.judge(Some(id), "", verdict, why);
-            }
-        };
-        hypothesis.standing = match verdict {
-            Verdict::Validated => Standing::Validated,
-            Verdict::Disproved => Standing::Disproved,
-        };
-        let confidence = why.confidence;
-        hypothesis.verdict = Some(why);
-        let id = hypothesis.id;
-        self.metrics.hypotheses_tested = self.metrics.hypotheses_tested.saturating_add(1);
-        Ok(format!("{id} is {verdict} with {confidence} confidence: {} of {}", self.tested(), self.tests()))
-    }
+            let id = HypothesisId::at(record.hypotheses.len());
+            record.hypotheses.push(Hypothesis { id, text, standing: Standing::Open, verdict: None });
+            return judge(record, Some(id), "", verdict, why);
+        }
+    };
+    hypothesis.standing = match verdict {
+        Verdict::Validated => Standing::Validated,
+        Verdict::Disproved => Standing::Disproved,
+    };
+    let confidence = why.confidence;
+    hypothesis.verdict = Some(why);
+    let id = hypothesis.id;
+    record.metrics.hypotheses_tested = record.metrics.hypotheses_tested.saturating_add(1);
+    Ok(format!("{id} is {verdict} with {confidence} confidence: {} of {}", record.tested(), tests(record)))
+}
 
-    fn tests(&self) -> String {
-        match self.hypotheses.len() {
-            1 => "1 hypothesis is tested".to_owned(),
-            many => format!("{many} hypotheses are tested"),
-        }
+fn tests(record: &Investigation) -> String {
+    match record.hypotheses.len() {
+        1 => "1 hypothesis is tested".to_owned(),
+        many => format!("{many} hypotheses are tested"),
     }
+}
 
-    fn request(&mut self, text: String, asked_at: Timestamp) -> Result<String, Refused> {
-        if self.requests.last().is_some_and(|request| request.answered_by.is_empty()) {
-            return Err(Refused::AskedAlready);
-        }
-        if self.requests.len() >= REQUESTS_MAX {
-            return Err(Refused::TooMany("requests"));
-        }
-        self.requests.push(EvidenceRequest { text, asked_at, answered_by: Vec::new() });
-        Ok("a person is asked for evidence".to_owned())
+fn request_evidence(record: &mut Investigation, text: String, asked_at: Timestamp) -> Result<String, Refused> {
+    if record.requests.last().is_some_and(|request| request.answered_by.is_empty()) {
+        return Err(Refused::AskedAlready);
     }
+    if record.requests.len() >= REQUESTS_MAX {
+        return Err(Refused::TooMany("requests"));
+    }
+    record.requests.push(EvidenceRequest { text, asked_at, answered_by: Vec::new() });
+    Ok("a person is asked for evidence".to_owned())
+}
 
-    /// Forward one state at a time, through its gate; back to any.
-    fn move_to(&mut self, to: &str) -> Result<String, Refused> {
-        let to = to.trim();
-        let Some(index) = self.states.iter().position(|state| state.name == to) else {
-            let known: Vec<_> = self.states.iter().map(|state| format!("`{}`", state.name)).collect();
-            return Err(Refused::NoState { to: clip(to, 100), known: known.join(", ") });
-        };
-        let here = self.state_index().unwrap_or_default();
-        if index == here {
-            return Err(Refused::SameState(self.state.clone()));
-        }
-        if index > here + 1 {
-            let next = self.states[here + 1].name.clone();
-            return Err(Refused::Skips { to: to.to_owned(), next });
-        }
-        let missing = self.lacks(index);
-        if index > here && !missing.is_empty() {
-            return Err(Refused::Gate { to: to.to_owned(), missing });
-        }
-        let from = std::mem::replace(&mut self.state, to.to_owned());
-        self.metrics.transitions = self.metrics.transitions.saturating_add(1);
-        Ok(format!("the case moved from `{from}` to `{to}`"))
+/// Forward one state at a time, through its gate; back to any.
+fn move_to(record: &mut Investigation, to: &str) -> Result<String, Refused> {
+    let to = to.trim();
+    let Some(index) = record.states.iter().position(|state| state.name == to) else {
+        let known: Vec<_> = record.states.iter().map(|state| format!("`{}`", state.name)).collect();
+        return Err(Refused::NoState { to: clip(to, 100), known: known.join(", ") });
+    };
+    let here = record.state_index().unwrap_or_default();
+    if index == here {
+        return Err(Refused::SameState(record.state.clone()));
     }
+    if index > here + 1 {
+        let next = record.states[here + 1].name.clone();
+        return Err(Refused::Skips { to: to.to_owned(), next });
+    }
+    let missing = lacks(record, index);
+    if index > here && !missing.is_empty() {
+        return Err(Refused::Gate { to: to.to_owned(), missing });
+    }
+    let from = std::mem::replace(&mut record.state, to.to_owned());
+    record.metrics.transitions = record.metrics.transitions.saturating_add(1);
+    Ok(format!("the case moved from `{from}` to `{to}`"))
+}
 
-    fn conclude(&mut self, end: Answered, to_settle: &[String], at: Timestamp) -> Result<String, Refused> {
-        let last = self.states.len().saturating_sub(1);
-        let name = self.states.get(last).map(|state| state.name.clone()).unwrap_or_default();
-        if self.state != name {
-            return Err(Refused::TooEarly { state: self.state.clone(), last: name });
-        }
-        // What was answered or validated may have been judged anew since the state was entered.
-        let missing = self.lacks(last);
-        if !missing.is_empty() {
-            return Err(Refused::Gate { to: name, missing });
-        }
-        let Answered { text, confidence, evidence_refs } = end;
-        let to_settle = to_settle.iter().map(|one| one.trim()).filter(|one| !one.is_empty());
-        let to_settle = to_settle.take(SETTLE_MAX).map(|one| clip(one, TEXT_MAX)).collect();
-        let rests_on = count(evidence_refs.len(), "piece");
-        self.conclusion = Some(Conclusion { text, confidence, evidence_refs, to_settle, at });
-        Ok(format!("concluded with {confidence} confidence, on {rests_on} of evidence"))
+fn conclude(record: &mut Investigation, end: Answered, to_settle: &[String], at: Timestamp) -> Result<String, Refused> {
+    let last = record.states.len().saturating_sub(1);
+    let name = record.states.get(last).map(|state| state.name.clone()).unwrap_or_default();
+    if record.state != name {
+        return Err(Refused::TooEarly { state: record.state.clone(), last: name });
     }
+    // What was answered or validated may have been judged anew since the state was entered.
+    let missing = lacks(record, last);
+    if !missing.is_empty() {
+        return Err(Refused::Gate { to: name, missing });
+    }
+    let Answered { text, confidence, evidence_refs } = end;
+    let to_settle = to_settle.iter().map(|one| one.trim()).filter(|one| !one.is_empty());
+    let to_settle = to_settle.take(SETTLE_MAX).map(|one| clip(one, TEXT_MAX)).collect();
+    let rests_on = count(evidence_refs.len(), "piece");
+    record.conclusion = Some(Conclusion { text, confidence, evidence_refs, to_settle, at });
+    Ok(format!("concluded with {confidence} confidence, on {rests_on} of evidence"))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::{
     Nonce, clip,
-    investigation::{Answered, CaseStatus, EvidenceId, Investigation, Standing, ids::list},
+    investigation::{Answered, CaseStatus, EvidenceId, Investigation, Standing, ids::list, missing::lacks},
     markup::line,
     rendered,
     text::push_fenced,
@@ -31,7 +31,7 @@ pub fn case_brief(record: &Investigation, texts: &[(EvidenceId, String)], text_b
     if let Some(here) = record.state_index()
         && let Some(next) = record.states.get(here + 1)
     {
-        let lacks = record.lacks(here + 1);
+        let lacks = lacks(record, here + 1);
         let lacks = if lacks.is_empty() { "nothing".to_owned() } else { lacks.join(", ") };
         line(&mut text, &format!("What the gate of `{}` lacks now: {lacks}.", next.name));
     }

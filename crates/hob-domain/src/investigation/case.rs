@@ -39,7 +39,7 @@ impl Case {
         template: CaseTemplate,
     ) -> Self {
         let answers = form.map(|form| form_answers(form, body)).unwrap_or_default();
-        let mut evidence: Vec<Given> = answers.iter().filter_map(FormAnswer::evidence).collect();
+        let mut evidence: Vec<Given> = answers.iter().filter_map(filled_in).collect();
         let template = match form {
             Some(form) if !evidence.is_empty() => template.with_questions(&form.questions()),
             Some(_) | None => template,
@@ -51,6 +51,11 @@ impl Case {
         evidence.extend(comments.iter().map(|(login, text)| given(EvidenceKind::Comment, login.as_str(), text)));
         Self { title: title.to_owned(), template, evidence }
     }
+}
+
+/// The answer to a field as evidence; none where there is none.
+fn filled_in(field: &FormAnswer) -> Option<Given> {
+    field.answer.as_ref().map(|text| given(EvidenceKind::FormAnswer, &field.label, text))
 }
 
 fn given(kind: EvidenceKind, source: &str, text: &str) -> Given {

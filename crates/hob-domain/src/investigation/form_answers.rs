@@ -6,7 +6,7 @@
 //! - Caveats: anybody who can edit the issue can write any answer.
 
 use crate::{
-    investigation::{EvidenceKind, FieldKind, FormField, Given, IssueForm, form::LABEL_MAX},
+    investigation::{FieldKind, FormField, IssueForm, form::LABEL_MAX},
     title,
 };
 
@@ -22,14 +22,6 @@ pub struct FormAnswer {
     pub required: bool,
     /// The answer; none: nothing was filled in, or the field is not in the text.
     pub answer: Option<String>,
-}
-
-impl FormAnswer {
-    /// The same as evidence; none where there is no answer.
-    pub fn evidence(&self) -> Option<Given> {
-        let text = self.answer.clone()?;
-        Some(Given { kind: EvidenceKind::FormAnswer, source: self.label.clone(), text })
-    }
 }
 
 /// Reads the answers to `form` out of `body`, one for each of its fields.

@@ -15,6 +15,7 @@ mod form_answers;
 mod gate;
 mod ids;
 mod iteration;
+mod missing;
 mod open;
 mod progress;
 mod record;

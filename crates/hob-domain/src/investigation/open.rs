@@ -53,7 +53,7 @@ pub fn open(kept: Option<Investigation>, id: &RunId, case: &Case, now: Timestamp
         }
     }
     if is_new {
-        record.take_form_answers(case);
+        take_form_answers(&mut record, case);
     } else if let (CaseStatus::Waiting, Some(request)) = (record.status(), record.requests.last_mut()) {
         request.answered_by = new.iter().map(|(id, _)| *id).collect();
     }
@@ -122,17 +122,17 @@ impl Investigation {
         self.evidence.push(EvidenceItem { id, kind, source, sha256, bytes: text.len() as u64 });
         Some(id)
     }
+}
 
-    /// A question that the form asked and the reporter answered is answered. How sure that is, nobody checked.
-    fn take_form_answers(&mut self, case: &Case) {
-        for given in case.evidence.iter().filter(|given| given.kind == EvidenceKind::FormAnswer) {
-            let asked = title(&given.source, LINE_MAX);
-            let Some(id) = self.add(given.kind, &given.source, &given.text) else { continue };
-            let open = |question: &&mut Question| question.text == asked && question.answered.is_none();
-            if let Some(question) = self.questions.iter_mut().find(open) {
-                let text = visible(given.text.trim()).0;
-                question.answered = Some(Answered { text, confidence: Confidence::Medium, evidence_refs: vec![id] });
-            }
+/// A question that the form asked and the reporter answered is answered. How sure that is, nobody checked.
+fn take_form_answers(record: &mut Investigation, case: &Case) {
+    for given in case.evidence.iter().filter(|given| given.kind == EvidenceKind::FormAnswer) {
+        let asked = title(&given.source, LINE_MAX);
+        let Some(id) = record.add(given.kind, &given.source, &given.text) else { continue };
+        let open = |question: &&mut Question| question.text == asked && question.answered.is_none();
+        if let Some(question) = record.questions.iter_mut().find(open) {
+            let text = visible(given.text.trim()).0;
+            question.answered = Some(Answered { text, confidence: Confidence::Medium, evidence_refs: vec![id] });
         }
     }
 }

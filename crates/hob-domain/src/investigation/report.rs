@@ -7,7 +7,7 @@
 use crate::{
     OWN_MARK, Timestamp, clip, count,
     inert::{inert, inert_line},
-    investigation::{Answered, EvidenceItem, Hypothesis, Investigation, Question, Standing, ids::list},
+    investigation::{Answered, EvidenceItem, Hypothesis, Investigation, Question, Standing, ids::list, missing::lacks},
     markup::{code_span, folded, line},
 };
 
@@ -123,7 +123,7 @@ fn to_settle(record: &Investigation) -> String {
     }
     if record.conclusion.is_none() {
         let last = record.states.len().saturating_sub(1);
-        points.extend(record.lacks(last).into_iter().map(|missing| format!("For a conclusion: {missing}.")));
+        points.extend(lacks(record, last).into_iter().map(|missing| format!("For a conclusion: {missing}.")));
     }
     if points.is_empty() {
         return String::new();
