@@ -77,7 +77,7 @@ fn shown(iteration: &Iteration, progress: Option<&CaseProgress>, width: Option<u
 pub(super) fn print(record: &Investigation, run: &RunReport) -> Result<(), Unwritable> {
     let width = width_of(std::io::stdout());
     for line in result(record) {
-        output::line(wrapped(&line, width, if line.starts_with("  ") { HANG } else { 0 }))?;
+        output::line(wrapped(&line, width, if line.starts_with("  ") { 2 } else { 0 }))?;
     }
     let metrics = &record.metrics;
     let figures = format!(

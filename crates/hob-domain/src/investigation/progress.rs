@@ -33,13 +33,11 @@ impl Investigation {
     }
 
     fn standing_in_words(&self) -> String {
-        let counts = format!(
-            "{} of {} questions answered, {} of {} hypotheses tested",
-            self.answered(),
-            self.questions.len(),
-            self.tested(),
-            self.hypotheses.len()
-        );
+        let hypotheses = format!("{} of {} hypotheses tested", self.tested(), self.hypotheses.len());
+        let counts = match self.questions.len() {
+            0 => hypotheses,
+            questions => format!("{} of {questions} questions answered, {hypotheses}", self.answered()),
+        };
         match self.status() {
             CaseStatus::Open => format!("{}: {counts}", self.state),
             CaseStatus::Waiting => format!("{}, waits for evidence: {counts}", self.state),
