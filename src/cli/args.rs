@@ -238,7 +238,7 @@ pub(super) struct InvestigateArgs {
     /// Give this text file as evidence. May be repeated.
     #[arg(long, value_name = "FILE")]
     pub(super) evidence: Vec<PathBuf>,
-    /// Ask what this issue form asks, `.github/ISSUE_TEMPLATE/*.yml`, and read its answers out of the text.
+    /// Ask what this issue form asks, and read its answers out of the text.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     pub(super) form: Option<PathBuf>,
     /// Let the agent look into this folder [default: an empty one].
@@ -502,8 +502,7 @@ mod tests {
         Options:
               --text <FILE>       Investigate what this Markdown file tells; its first line is the title
               --evidence <FILE>   Give this text file as evidence. May be repeated
-              --form <FILE>       Ask what this issue form asks, `.github/ISSUE_TEMPLATE/*.yml`, and read
-                                  its answers out of the text
+              --form <FILE>       Ask what this issue form asks, and read its answers out of the text
               --folder <DIR>      Let the agent look into this folder [default: an empty one]
               --resume <SESSION>  Go on with the investigation of this session: an id or a unique prefix of
                                   it
