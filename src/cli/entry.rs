@@ -14,7 +14,7 @@ use crate::{
         exit::{Exit, code_of, fatal},
         explain, forge_serve,
         global_flags::global_flags_first,
-        history, init, json, list, log,
+        history, init, investigate, json, list, log,
         output::{self, BAD, Unwritable, styled},
         rehearse, replay, run,
         screen::Screen,
@@ -116,6 +116,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Init(args) => init::init(setup, shared, args).await,
         Command::Run(args) => run::run(setup, shared, args, screen).await,
         Command::Work(args) => work::work(setup, shared, args, screen).await,
+        Command::Investigate(args) => investigate::investigate(setup, shared, *args, screen).await,
         Command::List => list::list(setup, shared).await,
         Command::Explain(args) => explain::explain(setup, shared, args.issue).await,
         Command::Status => status::status(setup, shared).await,
@@ -141,7 +142,9 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
 /// Whether the command starts processes that may run for long.
 fn runs_agents(command: &Command) -> bool {
     match command {
-        Command::Rehearse(_) | Command::Run(_) | Command::Work(_) | Command::Replay(_) => true,
+        Command::Rehearse(_) | Command::Run(_) | Command::Work(_) | Command::Investigate(_) | Command::Replay(_) => {
+            true
+        }
         Command::Init(_)
         | Command::List
         | Command::Explain(_)

@@ -16,6 +16,8 @@ mod forge_serve;
 mod global_flags;
 mod history;
 mod init;
+mod investigate;
+mod investigated;
 mod json;
 mod layout;
 mod list;

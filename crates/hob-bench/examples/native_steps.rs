@@ -71,6 +71,7 @@ async fn main() {
         usd_micros: None,
         tokens: None,
         approved: Vec::new(),
+        investigation: None,
     };
     let (progress, mut lines) = mpsc::channel(64);
     tokio::spawn(async move { while lines.recv().await.is_some() {} });

@@ -27,6 +27,7 @@ mod follow;
 mod house;
 mod ids;
 mod inert;
+pub mod investigation;
 mod job_log;
 mod labels;
 mod lease;

@@ -4,7 +4,10 @@ use std::{path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ActionMark, Checklist, FailureClass, IssueNumber, Proposed, RepoName, RunId, Spend};
+use crate::{
+    ActionMark, Checklist, FailureClass, IssueNumber, Proposed, RepoName, RunId, Spend,
+    investigation::{Case, Iteration},
+};
 
 /// What a run is for.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +52,8 @@ pub struct RunRequest {
     pub tokens: Option<u64>,
     /// Actions that people allowed for this issue, whatever their impact.
     pub approved: Vec<ActionMark>,
+    /// What is to be investigated; none: the run changes the folder. An agent that cannot investigate refuses it.
+    pub investigation: Option<Case>,
 }
 
 /// How a run ended, as far as the work goes.
@@ -112,4 +117,6 @@ pub struct Progress {
     pub spent: Option<Spend>,
     /// How far the agent is by its own checklist, where that is news.
     pub checklist: Option<Checklist>,
+    /// What an investigation did now, and how far it is.
+    pub iteration: Option<Iteration>,
 }

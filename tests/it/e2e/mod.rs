@@ -26,6 +26,7 @@ mod first_process;
 mod happy;
 mod house_rules;
 mod init;
+mod investigate;
 mod isolation;
 mod json;
 mod labels;

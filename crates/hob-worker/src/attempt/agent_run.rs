@@ -129,6 +129,7 @@ fn request(
         usd_micros: lower(allowance.usd_micros, limits.usd_micros),
         tokens: lower(allowance.tokens, limits.max_tokens),
         approved: record.approved.clone(),
+        investigation: None,
     }
 }
 

@@ -84,5 +84,6 @@ pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow:
         usd_micros: None,
         tokens: None,
         approved: Vec::new(),
+        investigation: None,
     })
 }
