@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use hob_config::ReviewUpdate;
 use hob_domain::{
-    BlockReason, ChangeText, Diff, DiffPolicy, HobFiles, MessageRules, Note, RoundKind, Sha, SignOff, commit_message,
-    count, signed_off,
+    BlockReason, ChangeText, Diff, DiffPolicy, FileChange, HobFiles, MessageRules, Note, RoundKind, Sha, SignOff,
+    Violation, commit_message, count, signed_off,
 };
 use hob_forge::ForgeError;
 use hob_workspace::{BranchName, BranchUpdate, Updater, WorkspaceError};
@@ -55,15 +55,29 @@ pub(super) async fn work_so_far(job: &Job<'_>) -> Result<Option<(Sha, Diff)>, Wo
 }
 
 /// The reason to publish nothing where the change breaks a rule.
-pub(super) fn policy_violations(worker: &Worker, job: &Job<'_>, diff: &Diff) -> Result<Option<BlockReason>, WorkError> {
+pub(super) async fn policy_violations(
+    worker: &Worker,
+    job: &Job<'_>,
+    head: &Sha,
+    diff: &Diff,
+) -> Result<Option<BlockReason>, WorkError> {
     let workspace = &worker.settings.workspace;
     let max_bytes = workspace.max_file_mib << 20;
-    let mut policy = DiffPolicy::new(&job.rules.protected, HobFiles::Protected, workspace.max_files, max_bytes)?;
-    if let Some(profile) = &job.profile {
-        policy = policy.within(&profile.paths);
-    }
-    let violations = policy.violations(diff);
+    let policy = DiffPolicy::new(&job.rules.protected, HobFiles::Protected, workspace.max_files, max_bytes)?;
+    let mut violations = policy.violations(diff);
+    violations.extend(outside_profile(job, head, diff).await?);
     Ok((!violations.is_empty()).then_some(BlockReason::PolicyViolated(violations)))
+}
+
+/// What the profile that works changed though it may not. What was on the server before is not its doing, and neither is what the
+/// base brought.
+async fn outside_profile(job: &Job<'_>, head: &Sha, diff: &Diff) -> Result<Vec<Violation>, WorkError> {
+    let Some(profile) = job.profile.as_ref().filter(|profile| !profile.paths.is_empty()) else { return Ok(Vec::new()) };
+    let Some(before) = job.checkout.pushed() else { return Ok(profile.paths.outside(&diff.files)) };
+    let since = job.checkout.diff(before, head).await?;
+    let is_new = |file: &&FileChange| since.files.iter().any(|changed| changed.path == file.path);
+    let own: Vec<FileChange> = diff.files.iter().filter(is_new).cloned().collect();
+    Ok(profile.paths.outside(&own))
 }
 
 /// Makes the branch start from the base of today; whether that moved it. Work that may not be committed as it is stays
@@ -127,7 +141,7 @@ async fn commit_in_progress(worker: &Worker, job: &Job<'_>) -> Result<Kept, Work
     let before = job.checkout.tip().await?;
     commit(worker, job, &ChangeText::untitled("Work in progress")).await?;
     let Some((head, diff)) = work_so_far(job).await? else { return Ok(Kept::Nothing) };
-    if policy_violations(worker, job, &diff)?.is_some() {
+    if policy_violations(worker, job, &head, &diff).await?.is_some() {
         job.checkout.unwind(&before).await?;
         return Ok(Kept::Unfit);
     }
