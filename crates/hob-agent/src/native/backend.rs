@@ -129,6 +129,13 @@ impl NativeAgent {
     }
 }
 
+async fn open_folder(request: &RunRequest) -> Result<Folder, AgentError> {
+    Folder::open_async(&request.folder).await.map_err(|error| AgentError {
+        reason: format!("open the folder: {error}"),
+        failure: FailureClass::Transient { retry_after: None },
+    })
+}
+
 #[async_trait::async_trait]
 impl AgentBackend for NativeAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
@@ -136,10 +143,7 @@ impl AgentBackend for NativeAgent {
         if request.usd_micros.is_some() {
             self.priced()?;
         }
-        let folder = Folder::open_async(&request.folder).await.map_err(|error| AgentError {
-            reason: format!("open the folder: {error}"),
-            failure: FailureClass::Transient { retry_after: None },
-        })?;
+        let folder = open_folder(request).await?;
         let case = match &request.investigation {
             Some(case) => Some(CaseFile::open(context, request, case).await),
             None => None,
