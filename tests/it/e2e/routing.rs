@@ -96,7 +96,10 @@ async fn a_damaged_profile_leaves_the_base_agent_and_asks_only_who_named_it() {
     world.run().await;
     assert!(world.labels(named).await.contains(&"blocked".to_owned()));
     let status = world.status(named).await;
-    assert!(status.contains("There is no agent and no profile `database` here"), "{status}");
+    assert!(
+        status.contains("No agent `database`: there are fixer") && status.contains("there is no profile of that name"),
+        "{status}"
+    );
     world.finish().await;
 }
 

@@ -145,8 +145,11 @@ async fn work_by(
         }
         Some(Ok((profile, origin))) => (profile.clone(), origin.source),
         Some(Err(name)) => {
-            let reason = format!("there is no agent and no profile `{name}` here: `hob agents` lists them");
-            return unmet(worker, held, rules, choice, reason).await;
+            // It says which agents there are.
+            let missing = build_agent(worker, rules, name.to_string()).await.err().map(|error| error.reason);
+            let reason = missing.unwrap_or_else(|| format!("no agent `{name}`"));
+            let profiles = "and there is no profile of that name: `hob agents` lists them";
+            return unmet(worker, held, rules, choice, format!("{reason}; {profiles}")).await;
         }
     };
     if profile.deliverable != Deliverable::Change {
