@@ -22,7 +22,7 @@ const LINE_MAX: usize = 240;
 /// Characters of a plan's summary.
 const SUMMARY_MAX: usize = 600;
 
-/// When a plan comes before the work: the setting `agent.plan`.
+/// When a plan comes before the work: the setting `plan`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlanFirst {
