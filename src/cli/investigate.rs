@@ -183,7 +183,7 @@ fn request(setup: &Setup, args: &InvestigateArgs, begun: &Begun, folder: PathBuf
     let least = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
     Ok(RunRequest {
         run: begun.run.clone(),
-        purpose: hob_domain::RunPurpose::Work,
+        purpose: hob_domain::RunPurpose::Investigate,
         session: begun.session.clone(),
         repo: REPO.parse::<RepoName>()?,
         issue: 0.into(),

@@ -224,6 +224,9 @@ fn headline(record: &Record) -> String {
             }
             None => "**Blocked**: a person is needed.".to_owned(),
         },
+        State::Done if let Some(comment) = record.report => {
+            format!("**Done**: the investigation is concluded, and its [report](#issuecomment-{comment}) stands below.")
+        }
         State::Done if pull.is_empty() => "**Done**: Hob no longer works on this issue.".to_owned(),
         State::Done => format!("**Done**: Hob no longer works on this issue; its pull request was {pull}."),
     }
