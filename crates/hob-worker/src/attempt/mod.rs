@@ -18,6 +18,7 @@ mod end;
 mod finish;
 mod heartbeat;
 mod introduce;
+mod investigate;
 mod job;
 mod live;
 mod plan_first;
