@@ -124,8 +124,7 @@ pub fn investigation_brief(parts: &BriefParts<'_>) -> String {
 
 /// The instructions of the profile that works.
 pub fn profile_brief(name: &ProfileName, instructions: &str, fence: &Nonce) -> String {
-    let mut text =
-        format!("\nYou work here as `{name}`, by these instructions of whoever keeps this repository:\n");
+    let mut text = format!("\nYou work here as `{name}`, by these instructions of whoever keeps this repository:\n");
     push_fenced(&mut text, fence, &format!("profile {name}"), visible(instructions).0.trim());
     text
 }

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use hob_agent::RunContext;
 use hob_domain::{
-    Allowance, BriefParts, CheckResult, Checklist, Conflict, FailureClass, Note, Progress, RunId, RunReport,
-    RunPurpose, RunRequest, Spend, Transition, brief, investigation::Iteration,
-    investigation_brief, rendered, title,
+    Allowance, BriefParts, CheckResult, Checklist, Conflict, FailureClass, Note, Progress, RunId, RunPurpose,
+    RunReport, RunRequest, Spend, Transition, brief, investigation::Iteration, investigation_brief, rendered, title,
 };
 use hob_forge::fresh_nonce;
 use tokio::{

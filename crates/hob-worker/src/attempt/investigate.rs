@@ -91,9 +91,9 @@ async fn own_report(worker: &Worker, job: &Job<'_>, mark: &str) -> Result<Option
     let own = worker.own_login().await?;
     let comments = worker.forge.comments().of(job.number()).await?;
     let is_own = |author: Option<&Login>| own.is_none_or(|own| author.is_some_and(|author| author.is(own)));
-    let ours = comments.into_iter().find(|comment| {
-        comment.body.starts_with(mark) && is_own(comment.author.as_ref().map(|author| &author.login))
-    });
+    let ours = comments
+        .into_iter()
+        .find(|comment| comment.body.starts_with(mark) && is_own(comment.author.as_ref().map(|author| &author.login)));
     Ok(ours.map(|comment| comment.id))
 }
 

@@ -98,13 +98,7 @@ fn by(record: &Record, chosen: Option<&str>) -> ChosenBy {
 }
 
 /// What the router says of the newest message, after what people and the repository say.
-fn route(
-    worker: &Worker,
-    held: &HeldIssue,
-    catalog: &Catalog,
-    claims: Claims<'_>,
-    place: &Place<'_>,
-) -> RouteChoice {
+fn route(worker: &Worker, held: &HeldIssue, catalog: &Catalog, claims: Claims<'_>, place: &Place<'_>) -> RouteChoice {
     let record = held.lease.record();
     let is_candidate = |profile: &&Profile| match place.investigates {
         true => !profile.case.questions.is_empty(),
@@ -220,11 +214,7 @@ async fn unmet(
 }
 
 /// An agent of the settings, without a profile. One that a person named for this issue and that cannot be made is theirs to mend.
-async fn of_settings(
-    worker: &Worker,
-    place: &Place<'_>,
-    chosen: Option<String>,
-) -> Result<Specialist, WorkError> {
+async fn of_settings(worker: &Worker, place: &Place<'_>, chosen: Option<String>) -> Result<Specialist, WorkError> {
     let name = agent_name(worker, chosen.as_deref(), place.rules).to_owned();
     let built = build_agent(worker, place.rules, name.clone()).await;
     let agent = built.map_err(|error| match (chosen, error.failure) {
