@@ -7,13 +7,13 @@
 //!
 //! # Guarantees
 //! Nothing is pushed, and no pull request is opened. There is one report for each time that somebody put the trigger label on:
-//! it has a mark, and whoever takes the issue over looks for that before anything runs, and before it writes.
+//! it has a mark, which is looked for before anything runs, and after a write whose answer was lost.
 
 use hob_domain::{
-    BlockReason, CommentId, EventId, Login, Note, Outcome, Sha, command_in,
-    investigation::{Case, CaseTemplate, EvidenceKind, Given, IssueForm, form_of, report_comment, report_mark},
+    BlockReason, CommentId, EventId, Note, Outcome,
+    investigation::{report_comment, report_mark},
 };
-use hob_workspace::Remote;
+use hob_forge::Comment;
 
 use crate::{
     WorkError, Worker,
@@ -24,7 +24,6 @@ use crate::{
         plan_first::throw_away,
         rounds::{failed, left},
     },
-    transition::HeldIssue,
 };
 
 /// Has the agent investigate, and reports what it concluded.
@@ -85,59 +84,15 @@ async fn concluded(job: &Job<'_>, report: CommentId) -> AttemptEnd {
     AttemptEnd::Concluded
 }
 
-/// The report that is there already: by the token's own account, as anybody can write the mark. Any with the mark, where nobody
-/// knows which account that is.
+/// The report that is there already: by the token's own account, as anybody can write the mark. Where the forge does not tell which
+/// one that is, it is the account of the status comment.
 async fn own_report(worker: &Worker, job: &Job<'_>, mark: &str) -> Result<Option<CommentId>, WorkError> {
-    let own = worker.own_login().await?;
+    let (own, status) = (worker.own_login().await?, job.held.lease.record().status_comment);
     let comments = worker.forge.comments().of(job.number()).await?;
-    let is_own = |author: Option<&Login>| own.is_none_or(|own| author.is_some_and(|author| author.is(own)));
-    let ours = comments
-        .into_iter()
-        .find(|comment| comment.body.starts_with(mark) && is_own(comment.author.as_ref().map(|author| &author.login)));
+    let author = |comment: &Comment| comment.author.as_ref().map(|author| author.login.clone());
+    let of_status = || comments.iter().find(|comment| Some(comment.id) == status).and_then(author);
+    let Some(own) = own.cloned().or_else(of_status) else { return Ok(None) };
+    let is_own = |comment: &Comment| author(comment).is_some_and(|author| author.is(&own));
+    let ours = comments.iter().find(|comment| comment.body.starts_with(mark) && is_own(comment));
     Ok(ours.map(|comment| comment.id))
-}
-
-/// The case of an issue: what is written there by whom it is trusted to, the questions of its form, and what the profile gives.
-pub(super) async fn case_of(
-    worker: &Worker,
-    held: &HeldIssue,
-    (remote, base): (&Remote, &Sha),
-    comments: &[(Login, String)],
-    template: CaseTemplate,
-) -> Case {
-    let issue = &held.issue;
-    let forms = issue_forms(worker, held, remote, base).await;
-    let form = form_of(&forms, &issue.body, &issue.labels);
-    // What is said to Hob is no evidence; what an answer says beside its command is.
-    let said: Vec<_> = comments.iter().filter(|(_, text)| command_in(text).is_none()).cloned().collect();
-    let mut case = Case::of_issue(&issue.title, &issue.body, &said, form, template);
-    let answer = held.lease.record().answer.filter(|answer| !answer.text.trim().is_empty());
-    let is_new = |text: &str| said.iter().all(|(_, comment)| comment.trim() != text.trim());
-    if let Some(answer) = answer.filter(|answer| is_new(&answer.text)) {
-        let source = answer.actor.as_str().to_owned();
-        let text = hob_domain::visible(&answer.text).0;
-        case.evidence.push(Given { kind: EvidenceKind::Comment, source, text });
-    }
-    case
-}
-
-/// The forms of the base commit. What cannot be read is a warning: an issue can be investigated without.
-async fn issue_forms(worker: &Worker, held: &HeldIssue, remote: &Remote, base: &Sha) -> Vec<IssueForm> {
-    let issue = held.issue.number.0;
-    let files = match worker.workspace.issue_forms(remote, base).await {
-        Ok(files) => files,
-        Err(error) => {
-            tracing::warn!(issue, %error, "the issue forms cannot be read: {error}");
-            return Vec::new();
-        }
-    };
-    let mut forms = Vec::new();
-    for (name, content) in files {
-        let text = content.and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string()));
-        match text.and_then(|text| IssueForm::parse(&text).map_err(|error| error.to_string())) {
-            Ok(form) => forms.push(form),
-            Err(why) => tracing::warn!(issue, form = name, "the issue form `{name}` is not used: {why}"),
-        }
-    }
-    forms
 }

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use crate::{
     WorkError, Worker,
     attempt::{
-        investigate::case_of,
+        case::case_of,
         job::{AttemptLimits, Job},
         purpose::{purpose, wants_investigation},
         review_brief::review_brief,
