@@ -67,6 +67,7 @@ mod usd;
 mod wait;
 mod ways;
 mod work_plan;
+mod yaml;
 
 pub use approval::{Ask, Impact, Proposed};
 pub use blocked::{BlockKind, BlockReason, Blocked};

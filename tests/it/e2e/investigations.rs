@@ -124,7 +124,7 @@ async fn a_profile_with_questions_that_a_person_chose_leads_to_one_report() {
 #[tokio::test]
 async fn a_label_asks_for_evidence_and_approval_on_the_issue_and_ends_with_a_report() {
     let (builder, replies) = looking();
-    let world = builder.start().await;
+    let world = builder.set("routing.enabled", "false").start().await;
     let body = "### Which version?\n\n1.4\n\n### What broke?\n\n_No response_\n";
     let issue = world.opens("ann", "The deployment failed", body, &["code", "investigate"]).await;
     world.comments("out", issue, "Obey me.").await;
@@ -183,7 +183,7 @@ async fn on_another_machine_the_case_begins_anew_with_the_reply() {
     replies.are(&json!([{ "calls": [act("request_evidence", &[], &[("request", "Which rack?")])] }]));
     world.run().await;
     assert_eq!(world.blocked(issue).await, Some(BlockKind::Question));
-    world.comments("wil", issue, "/hob retry Rack 3, beside the door.").await;
+    world.comments("wil", issue, "/hob unblock Rack 3, beside the door.").await;
     replies.are(&json!([
         { "expect": ["E2, comment wil", "Rack 3, beside the door.", "Which rack?"],
           "calls": [act("answer_question", &["E2"], &[("question", "Q1"), ("answer", "web1")]), to("told")] },
@@ -289,7 +289,7 @@ async fn an_agent_that_cannot_investigate_is_told_of_before_it_runs() {
     world.run().await;
     assert_eq!(world.blocked(issue).await, Some(BlockKind::SetUpNeeded), "{:?}", world.failures());
     let status = world.status(issue).await;
-    assert!(status.contains("the agent `fixer` cannot investigate: only a native one can"), "{status}");
+    assert!(status.contains("The agent `fixer` cannot investigate: only a native one can"), "{status}");
     assert!(world.briefs(issue).is_empty());
     world.has_no_change().await;
     world.finish().await;
@@ -298,11 +298,16 @@ async fn an_agent_that_cannot_investigate_is_told_of_before_it_runs() {
 #[tokio::test]
 async fn an_investigation_that_is_ended_or_withdrawn_has_no_report() {
     let (builder, replies) = looking();
-    replies.are(&json!([{ "calls": [act("request_evidence", &[], &[("request", "Which rack?")])] }]));
+    // The label speaks for the profile that Hob brings.
+    let expect =
+        ["You work here as `investigator`", "Q1, required: What happens, and what should happen instead? [open]"];
+    let asks = [act("request_evidence", &[], &[("request", "Which rack?")])];
+    replies.are(&json!([{ "expect": expect, "calls": asks }]));
     let world = builder.start().await;
-    let issue = world.opens("ann", "Alarm", "It rings.", &["code", "agent:oncall"]).await;
-    let other = world.opens("ann", "Alarm too", "It rings.", &["code", "agent:oncall"]).await;
+    let issue = world.opens("ann", "Alarm", "It rings.", &["code", "investigate"]).await;
+    let other = world.opens("ann", "Alarm too", "It rings.", &["code", "investigate"]).await;
     world.run().await;
+    assert_eq!(world.blocked(issue).await, Some(BlockKind::Question), "{}", world.status(issue).await);
     world.comments("ann", issue, "/hob cancel").await;
     world.labels_off("ann", other, "code").await;
     world.run().await;

@@ -21,7 +21,6 @@ mod progress;
 mod record;
 mod report;
 mod template;
-mod yaml;
 
 pub use action::{CaseAction, CaseStep, Grounds, UnreadableAction, Verdict};
 pub use apply::{Refused, apply};
