@@ -302,6 +302,14 @@ mod tests {
     }
 
     #[test]
+    fn an_investigation_that_is_done_links_its_report() {
+        let body = status_body(&Record { report: Some(crate::CommentId(9)), ..record(State::Done) }, &rules());
+        assert!(
+            body.contains("**Done**: the investigation is concluded, and its [report](#issuecomment-9) stands below.")
+        );
+    }
+
+    #[test]
     fn a_pause_says_who_and_how_it_goes_on() {
         let pause = Pause { by: "ann".into(), since: Timestamp::UNIX_EPOCH, reason: "after the release".to_owned() };
         let body = status_body(&Record { paused: Some(pause), ..record(State::Ready) }, &rules());
