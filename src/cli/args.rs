@@ -270,6 +270,12 @@ pub(super) struct InvestigateArgs {
     /// Ask what this issue form asks, and read its answers out of the text.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     pub(super) form: Option<PathBuf>,
+    /// Investigate by this profile: of the clone around the current folder, the setting `profiles.folder`, or Hob's own.
+    #[arg(long, value_name = "NAME")]
+    pub(super) profile: Option<String>,
+    /// Read the operator's profiles from this folder [default: the setting `profiles.folder`].
+    #[arg(long, value_name = "DIR")]
+    pub(super) profiles: Option<PathBuf>,
     /// Let the agent look into this folder [default: an empty one].
     #[arg(long, value_name = "DIR")]
     pub(super) folder: Option<PathBuf>,
@@ -532,6 +538,10 @@ mod tests {
               --text <FILE>       Investigate what this Markdown file tells; its first line is the title
               --evidence <FILE>   Give this text file as evidence. May be repeated
               --form <FILE>       Ask what this issue form asks, and read its answers out of the text
+              --profile <NAME>    Investigate by this profile: of the clone around the current folder, the
+                                  setting `profiles.folder`, or Hob's own
+              --profiles <DIR>    Read the operator's profiles from this folder [default: the setting
+                                  `profiles.folder`]
               --folder <DIR>      Let the agent look into this folder [default: an empty one]
               --resume <SESSION>  Go on with the investigation of this session: an id or a unique prefix of
                                   it

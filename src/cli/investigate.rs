@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hob_agent::{AgentParts, Executor, Registry, RunContext, session::SessionState};
+use hob_agent::{Executor, RunContext, session::SessionState};
 use hob_config::child_environment;
 use hob_domain::{
     Outcome, Progress, RepoName, RunId, RunReport, RunRequest, clip,
@@ -18,6 +18,7 @@ use crate::cli::{
     ask,
     exit::{Exit, fatal},
     investigated::{self, Ended},
+    investigator::{Investigator, investigator},
     json,
     output::{self, WARN, styled},
     progress::Verbosity,
@@ -38,6 +39,8 @@ struct Begun {
     run: RunId,
     agent: String,
     case: Case,
+    /// The profile that the case began with.
+    profile: Option<String>,
 }
 
 pub(super) async fn investigate(
@@ -47,7 +50,11 @@ pub(super) async fn investigate(
     screen: Screen,
 ) -> anyhow::Result<()> {
     setup.record = std::mem::take(&mut args.record).folder()?;
-    let begun = begin(&setup, &args).await?;
+    let mut begun = begin(&setup, &args).await?;
+    let who = investigator(&setup, (&shared, &args), &begun.agent, begun.profile.take()).await?;
+    if let Some(template) = who.template.clone() {
+        begun.case.template = template.with_questions(&begun.case.template.questions);
+    }
     let scratch = tempfile::tempdir()?;
     let folder = match &args.folder {
         Some(folder) if folder.is_dir() => folder.canonicalize()?,
@@ -57,7 +64,8 @@ pub(super) async fn investigate(
     if shared.verbosity() != Verbosity::Quiet {
         screen.line(format!("The session is {}.", begun.session));
     }
-    let report = run(&setup, &shared, &args, (&begun, folder), &screen).await?;
+    let request = request(&setup, &args, (&begun, &who), folder)?;
+    let report = run((&setup, &shared, &args), &who, &request, &screen).await?;
     let record = sessions::of(&setup).investigation(&begun.session)?;
     let Some(record) = record else {
         let why = sessions::outcome(&report.outcome);
@@ -105,21 +113,12 @@ fn one_line(text: &str) -> String {
 
 /// Runs the agent, and shows each iteration.
 async fn run(
-    setup: &Setup,
-    shared: &Shared,
-    args: &InvestigateArgs,
-    (begun, folder): (&Begun, PathBuf),
+    (setup, shared, args): (&Setup, &Shared, &InvestigateArgs),
+    who: &Investigator,
+    request: &RunRequest,
     screen: &Screen,
 ) -> anyhow::Result<RunReport> {
     let settings = &setup.settings;
-    let mut parts =
-        AgentParts { record: setup.record.clone(), ..AgentParts::of(settings, &setup.state_dir, &setup.files) };
-    if let Some(iterations) = args.iterations {
-        parts.agents.entry(begun.agent.clone()).or_default().max_iterations = iterations;
-    }
-    let unhealthy = |error: hob_agent::AgentError| fatal(Exit::Unhealthy, error.to_string());
-    let agent = Registry::new(parts).and_then(|registry| registry.get(&begun.agent)).map_err(unhealthy)?;
-    let request = request(setup, args, begun, folder)?;
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone(), screen.clone());
     let (sender, progress) = mpsc::channel(256);
@@ -128,14 +127,14 @@ async fn run(
     let context = RunContext::new(cancel.clone(), sender, child_environment(), sandbox).asking(approval);
     let executor = Executor::new(sessions::of(setup), settings.agent.clone());
     let run = async {
-        let report = executor.run(&begun.agent, agent.as_ref(), &request, &context).await;
+        let report = executor.run(&who.name, who.agent.as_ref(), request, &context).await;
         drop(context);
         report
     };
     let (report, shown) = tokio::join!(run, show(progress, shared, screen, &cancel));
     screen.close();
     shown?;
-    report.map_err(unhealthy)
+    report.map_err(|error| fatal(Exit::Unhealthy, error.to_string()))
 }
 
 /// Shows what happens until the run ends.
@@ -178,24 +177,34 @@ fn event(iteration: &Iteration) -> Result<(), output::Unwritable> {
     json::event(object)
 }
 
-fn request(setup: &Setup, args: &InvestigateArgs, begun: &Begun, folder: PathBuf) -> anyhow::Result<RunRequest> {
+fn request(
+    setup: &Setup,
+    args: &InvestigateArgs,
+    (begun, who): (&Begun, &Investigator),
+    folder: PathBuf,
+) -> anyhow::Result<RunRequest> {
     let budgets = setup.settings.limits.budgets();
+    let (time, time_setting) = match (args.time, who.limits.max_time) {
+        (Some(time), _) => (time, "--time"),
+        (None, Some(most)) if most < setup.settings.limits.attempt_time => (most, "the profile's `max_time`"),
+        (None, _) => (setup.settings.limits.attempt_time, "limits.attempt_time"),
+    };
     let least = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
     Ok(RunRequest {
         run: begun.run.clone(),
-        purpose: hob_domain::RunPurpose::Work,
+        purpose: hob_domain::RunPurpose::Investigate,
         session: begun.session.clone(),
         repo: REPO.parse::<RepoName>()?,
         issue: 0.into(),
         title: begun.case.title.clone(),
         body: String::new(),
-        brief: String::new(),
+        brief: who.brief.clone(),
         folder,
         checks: Vec::new(),
-        time: args.time.unwrap_or(setup.settings.limits.attempt_time),
-        time_setting: if args.time.is_some() { "--time" } else { "limits.attempt_time" },
-        usd_micros: least(budgets.attempt.usd_micros, budgets.issue.usd_micros),
-        tokens: least(budgets.attempt.tokens, budgets.issue.tokens),
+        time,
+        time_setting,
+        usd_micros: least(who.limits.usd_micros, least(budgets.attempt.usd_micros, budgets.issue.usd_micros)),
+        tokens: least(who.limits.max_tokens, least(budgets.attempt.tokens, budgets.issue.tokens)),
         approved: Vec::new(),
         investigation: Some(begun.case.clone()),
     })
@@ -206,21 +215,24 @@ async fn begin(setup: &Setup, args: &InvestigateArgs) -> anyhow::Result<Begun> {
     let Some(text) = &args.resume else {
         let id = fresh("case");
         let agent = args.agent.clone().unwrap_or_else(|| setup.settings.agent.default.clone());
-        return Ok(Begun { session: id.clone(), run: id, agent, case: case(args)? });
+        return Ok(Begun { session: id.clone(), run: id, agent, case: case(args)?, profile: None });
     };
     let store = sessions::of(setup);
     let found = store.find(text, Some(&REPO.parse()?)).map_err(|error| fatal(Exit::NotFound, error.to_string()))?;
     if found.state == SessionState::Running {
         return Err(fatal(Exit::Failure, format!("another process works on the session `{}`", found.id)));
     }
-    Executor::new(store, setup.settings.agent.clone()).end_leftovers(&found).await;
+    Executor::new(store.clone(), setup.settings.agent.clone()).end_leftovers(&found).await;
     let mut evidence = files(&args.evidence)?;
     if let Some(said) = args.message.as_ref().filter(|said| !said.trim().is_empty()) {
         evidence.push(Given { kind: EvidenceKind::Comment, source: "the terminal".into(), text: said.clone() });
     }
     let case = Case { evidence, ..Case::default() };
     let agent = args.agent.clone().unwrap_or(found.agent);
-    Ok(Begun { run: fresh(found.id.as_str()), session: found.id, agent, case })
+    // One that is damaged is begun anew.
+    let kept = store.investigation(&found.id).ok().flatten();
+    let profile = kept.and_then(|record| record.profile);
+    Ok(Begun { run: fresh(found.id.as_str()), session: found.id, agent, case, profile })
 }
 
 /// A name that nobody else has: one that is taken would be somebody else's session.

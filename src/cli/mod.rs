@@ -18,6 +18,7 @@ mod history;
 mod init;
 mod investigate;
 mod investigated;
+mod investigator;
 mod json;
 mod layout;
 mod list;

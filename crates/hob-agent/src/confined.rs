@@ -120,11 +120,11 @@ impl Confined {
     }
 }
 
-/// `plan` with the folder of a run: to be changed, or only read where the run plans.
+/// `plan` with the folder of a run: to be changed, or only read where the run plans or investigates.
 pub(crate) fn in_folder(plan: Plan, folder: &Path, purpose: RunPurpose) -> Plan {
     match purpose {
         RunPurpose::Work => plan.writes(folder),
-        RunPurpose::Plan => plan.reads(folder),
+        RunPurpose::Plan | RunPurpose::Investigate => plan.reads(folder),
     }
 }
 

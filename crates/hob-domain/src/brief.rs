@@ -54,11 +54,7 @@ const CHECK_OUTPUT: usize = 8 * 1024;
 pub fn brief(parts: &BriefParts<'_>) -> String {
     let mut text = format!("Work on issue {} of {}.\n", parts.issue, parts.repo);
     if let Some((name, instructions)) = parts.profile {
-        push(
-            &mut text,
-            &format!("\nYou work here as `{name}`, by these instructions of whoever keeps this repository:\n"),
-        );
-        push_fenced(&mut text, parts.fence, &format!("profile {name}"), visible(instructions).0.trim());
+        push(&mut text, &profile_brief(name, instructions, parts.fence));
     }
     let (title, _) = visible(parts.title);
     let (body, hidden) = rendered(parts.body);
@@ -70,14 +66,7 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
         let (comment, _) = rendered(comment);
         push_fenced(&mut text, parts.fence, &format!("comment of {login}"), &clip(&comment, parts.text_bytes));
     }
-    if let Some(answer) = parts.answer {
-        if let Some(question) = &answer.question {
-            push(&mut text, &format!("\nEarlier work stopped with this question: {question}\n"));
-        }
-        let (said, _) = rendered(&answer.text);
-        let said = if said.trim().is_empty() { "(no words: try again)" } else { said.trim() };
-        push_fenced(&mut text, parts.fence, &format!("answer of {}", answer.actor), &clip(said, parts.text_bytes));
-    }
+    push_answer(&mut text, parts);
     if let Some(plan) = parts.plan {
         plan.write(&mut text, parts.fence);
     }
@@ -116,6 +105,39 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
         ),
     );
     text
+}
+
+/// Writes the brief of an investigation: the profile, what a person answered, why the attempt before failed. What the case is, it
+/// says itself.
+pub fn investigation_brief(parts: &BriefParts<'_>) -> String {
+    let mut text = format!("Investigate issue {} of {}.\n", parts.issue, parts.repo);
+    if let Some((name, instructions)) = parts.profile {
+        push(&mut text, &profile_brief(name, instructions, parts.fence));
+    }
+    push_answer(&mut text, parts);
+    if let Some(failure) = parts.last_failure {
+        push(&mut text, &format!("\nThe attempt before failed: {failure}\n"));
+    }
+    push(&mut text, "\n");
+    text
+}
+
+/// The instructions of the profile that works.
+pub fn profile_brief(name: &ProfileName, instructions: &str, fence: &Nonce) -> String {
+    let mut text = format!("\nYou work here as `{name}`, by these instructions of whoever keeps this repository:\n");
+    push_fenced(&mut text, fence, &format!("profile {name}"), visible(instructions).0.trim());
+    text
+}
+
+/// What a person said to get the issue going again.
+fn push_answer(text: &mut String, parts: &BriefParts<'_>) {
+    let Some(answer) = parts.answer else { return };
+    if let Some(question) = &answer.question {
+        push(text, &format!("\nEarlier work stopped with this question: {question}\n"));
+    }
+    let (said, _) = rendered(&answer.text);
+    let said = if said.trim().is_empty() { "(no words: try again)" } else { said.trim() };
+    push_fenced(text, parts.fence, &format!("answer of {}", answer.actor), &clip(said, parts.text_bytes));
 }
 
 /// The checks that are run afterwards, and those that failed.

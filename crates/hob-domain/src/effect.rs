@@ -28,6 +28,7 @@ impl Transition {
                 match purpose {
                     RunPurpose::Work => format!("the agent `{agent}` started on `{branch}`"),
                     RunPurpose::Plan => format!("the agent `{agent}` started to plan"),
+                    RunPurpose::Investigate => format!("the agent `{agent}` started to investigate"),
                 }
             }
             Self::RecordSpend(spend) => format!("the agent spent {spend}"),
@@ -346,6 +347,7 @@ fn asked_for_again(old: &Record) -> Record {
         checks: None,
         checklist: None,
         route: None,
+        report: None,
         accepted: None,
         stalled: None,
         quota_pauses: 0,

@@ -67,10 +67,11 @@ mod usd;
 mod wait;
 mod ways;
 mod work_plan;
+mod yaml;
 
 pub use approval::{Ask, Impact, Proposed};
 pub use blocked::{BlockKind, BlockReason, Blocked};
-pub use brief::{BriefParts, brief};
+pub use brief::{BriefParts, brief, investigation_brief, profile_brief};
 pub use budget::{Allowance, Budget, BudgetAdvice, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound, shown_path};
 pub use change_text::{ChangeText, is_declined};

@@ -17,6 +17,8 @@ pub enum RunPurpose {
     Work,
     /// The agent only reads, and says what it would do.
     Plan,
+    /// The agent only looks, and concludes what is so.
+    Investigate,
 }
 
 /// What an agent is asked to do. It holds no token and no path to Hob's own git directory.

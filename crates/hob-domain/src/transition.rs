@@ -250,6 +250,8 @@ pub enum Note {
     Introduced(Introduced),
     /// Which profile works.
     Routed(RouteChoice),
+    /// The report of the investigation is a comment.
+    Reported(CommentId),
 }
 
 /// Makes a transition: the next record, and the sentence that tells it.
@@ -283,6 +285,7 @@ impl Record {
             Note::Commented => self.commands.comments = self.commands.comments.map(|comments| comments + 1),
             Note::Base(base) => self.house.base = Some(base),
             Note::Routed(route) => self.route = Some(route),
+            Note::Reported(comment) => self.report = Some(comment),
             Note::Introduced(introduced) => self.house.introduced = Some(introduced),
             Note::OpenedDraft(pull) => self.house.opened_draft(pull),
             Note::MarkedReady(pull) => self.house.draft = Some(DraftLog { pull, ready: true }),

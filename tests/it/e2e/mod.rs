@@ -27,6 +27,7 @@ mod happy;
 mod house_rules;
 mod init;
 mod investigate;
+mod investigations;
 mod isolation;
 mod json;
 mod labels;

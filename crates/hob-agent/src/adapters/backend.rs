@@ -238,7 +238,7 @@ impl AgentBackend for AdapterAgent {
         context.say(format!("{name} {major}.{minor}.{patch} works on issue {}", request.issue));
         // No argument can hold a zero byte.
         let closing = match request.purpose {
-            RunPurpose::Work => CLOSING,
+            RunPurpose::Work | RunPurpose::Investigate => CLOSING,
             RunPurpose::Plan => CLOSING_OF_PLAN,
         };
         let prompt = format!("{}{closing}", request.brief).replace('\0', "");

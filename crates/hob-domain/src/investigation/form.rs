@@ -3,13 +3,14 @@
 //! The format is GitHub's: <https://docs.github.com/en/communities/using-templates-to-encourage-useful-issues-and-pull-requests/syntax-for-githubs-form-schema>.
 //! Keys of it that matter to the page alone are passed over.
 
-use yaml_rust2::Yaml;
-
 use crate::{
-    investigation::{CaseTemplate, QuestionTemplate, yaml},
+    investigation::{CaseTemplate, QuestionTemplate},
     title,
+    yaml::{self, Node, Value},
 };
 
+/// Bytes of a form.
+const BYTES_MAX: usize = 64 * 1024;
 /// Fields of a form that are read.
 const FIELDS_MAX: usize = 60;
 /// Options of a field that are read.
@@ -71,14 +72,18 @@ impl IssueForm {
     /// # Errors
     /// [`UnreadableForm`] when it is no YAML, or YAML that is no form. The issue can be investigated without it.
     pub fn parse(text: &str) -> Result<Self, UnreadableForm> {
-        let document = yaml::document(text).map_err(UnreadableForm)?;
-        let Some(body) = document["body"].as_vec() else {
+        if text.len() > BYTES_MAX {
+            return Err(UnreadableForm(format!("it has {} bytes, more than {BYTES_MAX}", text.len())));
+        }
+        let why = |error: yaml::NoYaml| UnreadableForm(format!("line {}: {}", error.line, error.reason));
+        let document = yaml::read(text).map_err(why)?;
+        let Some(body) = document.get("body").and_then(Node::list) else {
             return Err(UnreadableForm("it has no list `body`".to_owned()));
         };
         let mut form = Self {
-            name: words(&document["name"]),
-            description: words(&document["description"]),
-            labels: labels(&document["labels"]),
+            name: words(document.get("name")),
+            description: words(document.get("description")),
+            labels: labels(document.get("labels")),
             fields: Vec::new(),
             passed_over: Vec::new(),
         };
@@ -113,8 +118,8 @@ impl IssueForm {
 }
 
 /// A field; none: a text on the page that nobody fills in.
-fn field(entry: &Yaml) -> Result<Option<FormField>, String> {
-    let kind = match entry["type"].as_str() {
+fn field(entry: &Node) -> Result<Option<FormField>, String> {
+    let kind = match entry.get("type").and_then(Node::text) {
         Some("input") => FieldKind::Input,
         Some("textarea") => FieldKind::Textarea,
         Some("dropdown") => FieldKind::Dropdown,
@@ -123,36 +128,35 @@ fn field(entry: &Yaml) -> Result<Option<FormField>, String> {
         Some(other) => return Err(format!("the type `{}` is not known", title(other, 40))),
         None => return Err("it has no `type`".to_owned()),
     };
-    let attributes = &entry["attributes"];
-    let label = words(&attributes["label"]);
+    let attribute = |key: &str| entry.get("attributes").and_then(|attributes| attributes.get(key));
+    let label = words(attribute("label"));
     if label.is_empty() {
         return Err("it has no `label`".to_owned());
     }
-    let listed = attributes["options"].as_vec().map(Vec::as_slice).unwrap_or_default();
-    let option = |option: &Yaml| match option.as_hash() {
-        Some(_) => words(&option["label"]),
-        None => words(option),
+    let listed = attribute("options").and_then(Node::list).unwrap_or_default();
+    let option = |option: &Node| match option.value {
+        Value::Map(_) => words(option.get("label")),
+        Value::Text(_) | Value::Nothing | Value::List(_) | Value::Other => words(Some(option)),
     };
     let options = listed.iter().take(OPTIONS_MAX).map(option).filter(|option| !option.is_empty()).collect();
-    let boxes = kind == FieldKind::Checkboxes && listed.iter().any(|option| option["required"].as_bool() == Some(true));
-    let required = boxes || entry["validations"]["required"].as_bool() == Some(true);
-    Ok(Some(FormField { id: words(&entry["id"]), label, kind, required, options }))
+    let boxes = kind == FieldKind::Checkboxes && listed.iter().any(|option| is_true(option.get("required")));
+    let required = boxes || is_true(entry.get("validations").and_then(|validations| validations.get("required")));
+    Ok(Some(FormField { id: words(entry.get("id")), label, kind, required, options }))
 }
 
-/// A scalar as one line: people write numbers and `yes` without quotes, too.
-fn words(value: &Yaml) -> String {
-    match value {
-        Yaml::String(text) | Yaml::Real(text) => title(text, LABEL_MAX),
-        Yaml::Integer(number) => number.to_string(),
-        Yaml::Boolean(is) => is.to_string(),
-        Yaml::Array(_) | Yaml::Hash(_) | Yaml::Alias(_) | Yaml::Null | Yaml::BadValue => String::new(),
-    }
+fn is_true(value: Option<&Node>) -> bool {
+    value.and_then(Node::text) == Some("true")
+}
+
+/// A text as one line. Of people's numbers and switches it is what they wrote.
+fn words(value: Option<&Node>) -> String {
+    value.and_then(Node::text).map(|text| title(text, LABEL_MAX)).unwrap_or_default()
 }
 
 /// A list, or one text with commas.
-fn labels(value: &Yaml) -> Vec<String> {
-    let found: Vec<String> = match (value.as_vec(), value.as_str()) {
-        (Some(list), _) => list.iter().map(words).collect(),
+fn labels(value: Option<&Node>) -> Vec<String> {
+    let found: Vec<String> = match (value.and_then(Node::list), value.and_then(Node::text)) {
+        (Some(list), _) => list.iter().map(|label| words(Some(label))).collect(),
         (None, Some(text)) => text.split(',').map(|label| title(label, LABEL_MAX)).collect(),
         (None, None) => Vec::new(),
     };
@@ -226,7 +230,9 @@ body:
     #[test]
     fn what_is_no_form_says_why() {
         for (text, why) in [
-            ("---\nname: Bug\n---\n# A Markdown template", "documents"),
+            ("---\nname: Bug\n---\n# A Markdown template", "no list `body`"),
+            (&"x".repeat(BYTES_MAX + 1), "more than 65536"),
+            ("a: &a [1]\nbody: *a\n", "no list `body`"),
             ("body: [", "cannot be read"),
             ("\t- x", "cannot be read"),
             ("just words", "no list `body`"),

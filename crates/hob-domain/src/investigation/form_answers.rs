@@ -6,6 +6,7 @@
 //! - Caveats: anybody who can edit the issue can write any answer.
 
 use crate::{
+    has_label,
     investigation::{FieldKind, FormField, IssueForm, form::LABEL_MAX},
     title,
 };
@@ -22,6 +23,18 @@ pub struct FormAnswer {
     pub required: bool,
     /// The answer; none: nothing was filled in, or the field is not in the text.
     pub answer: Option<String>,
+}
+
+/// The form that an issue was made with: the one that its body answers most of, among equals the one that puts on more of its
+/// labels. None: the body answers none of them.
+pub fn form_of<'a>(forms: &'a [IssueForm], body: &str, labels: &[String]) -> Option<&'a IssueForm> {
+    let fit = |form: &IssueForm| {
+        let answered = form_answers(form, body).iter().filter(|field| field.answer.is_some()).count();
+        (answered, form.labels.iter().filter(|label| has_label(labels, label)).count())
+    };
+    let fits = forms.iter().map(|form| (fit(form), form)).filter(|((answered, _), _)| *answered > 0);
+    // Of equals the first counts.
+    fits.rev().max_by_key(|(fit, _)| *fit).map(|(_, form)| form)
 }
 
 /// Reads the answers to `form` out of `body`, one for each of its fields.
@@ -97,6 +110,25 @@ mod tests {
                 "I looked at the dashboard"
             ]
         );
+    }
+
+    #[test]
+    fn the_form_is_the_one_that_the_body_answers() {
+        let form = |name: &str, label: &str, asks: &[&str]| {
+            let fields = asks.iter().map(|asks| format!("  - type: input\n    attributes: {{ label: '{asks}' }}\n"));
+            let text = format!("name: {name}\nlabels: [{label}]\nbody:\n{}", fields.collect::<String>());
+            IssueForm::parse(&text).unwrap()
+        };
+        let forms = [form("one", "bug", &["A?"]), form("two", "docs", &["A?"]), form("three", "bug", &["A?", "B?"])];
+        let chosen = |body: &str, labels: &[&str]| {
+            let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
+            form_of(&forms, body, &labels).map(|form| form.name.as_str())
+        };
+        assert_eq!(chosen("### A?\n\nyes\n\n### B?\n\nno\n", &[]), Some("three"));
+        assert_eq!(chosen("### A?\n\nyes\n", &["Docs"]), Some("two"));
+        assert_eq!(chosen("### A?\n\nyes\n", &[]), Some("one"));
+        assert_eq!(chosen("### A?\n\n_No response_\n", &["bug"]), None);
+        assert_eq!(chosen("Just prose.", &["bug"]), None);
     }
 
     #[test]

@@ -21,14 +21,13 @@ mod progress;
 mod record;
 mod report;
 mod template;
-mod yaml;
 
 pub use action::{CaseAction, CaseStep, Grounds, UnreadableAction, Verdict};
 pub use apply::{Refused, apply};
 pub use brief::case_brief;
 pub use case::{Case, Given};
 pub use form::{FieldKind, FormField, IssueForm, UnreadableForm};
-pub use form_answers::{FormAnswer, form_answers};
+pub use form_answers::{FormAnswer, form_answers, form_of};
 pub use gate::{CaseState, Condition, default_states};
 pub use ids::{EvidenceId, HypothesisId, QuestionId};
 pub use iteration::{Allowed, Iteration};
@@ -38,5 +37,5 @@ pub use record::{
     Answered, CaseStatus, Conclusion, Confidence, EvidenceItem, EvidenceKind, EvidenceRequest, Hypothesis,
     Investigation, Metrics, Question, RECORD_VERSION, Standing, UnreadableInvestigation,
 };
-pub use report::{REPORT_MARK, report};
+pub use report::{REPORT_MARK, report, report_comment, report_mark};
 pub use template::{CaseTemplate, Personality, QuestionTemplate};

@@ -5,7 +5,7 @@
 //! that a long answer cannot push the others out.
 
 use crate::{
-    OWN_MARK, Timestamp, clip, count,
+    EventId, OWN_MARK, Timestamp, clip, count,
     inert::{inert, inert_line},
     investigation::{Answered, EvidenceItem, Hypothesis, Investigation, Question, Standing, ids::list, missing::lacks},
     markup::{code_span, folded, line},
@@ -24,6 +24,17 @@ const ANSWER_MAX: usize = 600;
 const LINE_MAX: usize = 300;
 /// Rows of the table of evidence.
 const ROWS_MAX: usize = 60;
+
+/// What the report on an issue begins with. Each time that somebody asks for an investigation has a mark of its own: whoever
+/// takes the issue over finds the report of this time, and no older one.
+pub fn report_mark(asked: EventId) -> String {
+    format!("{OWN_MARK}investigation {asked} -->")
+}
+
+/// The report as the comment on an issue, which begins with `mark`.
+pub fn report_comment(report: &str, mark: &str) -> String {
+    format!("{mark}\n{}", report.strip_prefix(REPORT_MARK).unwrap_or(report).trim_start())
+}
 
 /// Writes the comment, as things stand at `now`.
 pub fn report(record: &Investigation, now: Timestamp) -> String {

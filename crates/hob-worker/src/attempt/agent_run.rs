@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use hob_agent::RunContext;
 use hob_domain::{
-    Allowance, BriefParts, CheckResult, Checklist, Conflict, FailureClass, Note, Progress, RunId, RunReport,
-    RunRequest, Spend, Transition, brief, rendered, title,
+    Allowance, BriefParts, CheckResult, Checklist, Conflict, FailureClass, Note, Progress, RunId, RunPurpose,
+    RunReport, RunRequest, Spend, Transition, brief, investigation::Iteration, investigation_brief, rendered, title,
 };
 use hob_forge::fresh_nonce;
 use tokio::{
@@ -40,7 +40,11 @@ pub(super) async fn run_agent(
 ) -> Result<RunReport, WorkError> {
     let conflicts = if round == 0 { job.checkout.conflicts().to_vec() } else { job.checkout.conflicts_left().await? };
     let request = request(worker, job, round, (failed, &conflicts), allowance);
-    let does = if job.plans() { "plans" } else { "works" };
+    let does = match job.purpose {
+        RunPurpose::Work => "works",
+        RunPurpose::Plan => "plans",
+        RunPurpose::Investigate => "investigates",
+    };
     worker.progress(job.number(), &format!("the agent `{}` {does}", job.agent_name));
     let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
     // Dropped with the run, so that a run that ends early ends its children too.
@@ -48,7 +52,7 @@ pub(super) async fn run_agent(
     // `git` in the agent's folder reads objects that are Hob's.
     let mut sandbox = worker.sandbox.clone().reading(job.checkout.borrowed_folders());
     // What only reads needs nothing that was fetched.
-    if !job.plans()
+    if !job.only_reads()
         && let SetUp::Ready(prepared) = set_up(worker, job, job.checkout.start()).await?
     {
         job.checkout.take_prepared(&prepared).await?;
@@ -87,9 +91,9 @@ fn request(
     allowance: Allowance,
 ) -> RunRequest {
     let (record, issue, fence) = (job.held.lease.record(), &job.held.issue, fresh_nonce());
-    // A plan is not checked.
-    let checks: &[String] = if job.plans() { &[] } else { &job.rules.checks };
-    let text = brief(&BriefParts {
+    // What only reads is not checked.
+    let checks: &[String] = if job.only_reads() { &[] } else { &job.rules.checks };
+    let parts = BriefParts {
         repo: worker.forge.repo(),
         issue: issue.number,
         title: &issue.title,
@@ -107,7 +111,8 @@ fn request(
         checks,
         text_bytes: worker.settings.limits.body_bytes,
         fence: &fence,
-    });
+    };
+    let text = if job.case.is_some() { investigation_brief(&parts) } else { brief(&parts) };
     let limits = &job.profile_limits;
     let (time, time_setting) = match (time_of(worker, job, allowance), limits.max_time) {
         ((time, _), Some(most)) if most < time => (most, "the profile's `max_time`"),
@@ -129,7 +134,7 @@ fn request(
         usd_micros: lower(allowance.usd_micros, limits.usd_micros),
         tokens: lower(allowance.tokens, limits.max_tokens),
         approved: record.approved.clone(),
-        investigation: None,
+        investigation: job.case.clone(),
     }
 }
 
@@ -171,6 +176,10 @@ async fn show_progress(
         if line.checklist.is_some() {
             steps.send_replace(line.checklist);
         }
+        if let Some(iteration) = line.iteration {
+            let Iteration { number, max, action, effect, .. } = iteration;
+            worker.activity(job.number(), &format!("{number} of {max} {action}: {effect}"));
+        }
         if !line.text.is_empty() {
             worker.activity(job.number(), &line.text);
         }
@@ -181,7 +190,7 @@ async fn show_progress(
 /// Keeps the work on the branch now and then while the agent works, until `ended`.
 async fn checkpoints(worker: &Worker, job: &Job<'_>, ended: &CancellationToken) {
     let every = worker.settings.limits.checkpoint;
-    while !every.is_zero() && !is_reviewed(job) && !job.plans() {
+    while !every.is_zero() && !is_reviewed(job) && !job.only_reads() {
         tokio::select! {
             () = tokio::time::sleep(every) => {}
             () = ended.cancelled() => return,

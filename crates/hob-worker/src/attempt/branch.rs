@@ -152,9 +152,9 @@ async fn commit_in_progress(worker: &Worker, job: &Job<'_>) -> Result<Kept, Work
 }
 
 /// Pushes what there is, so that whoever continues finds it; work that breaks the rules stays unpushed, and so does all that a
-/// run left which only plans.
+/// run left which only reads.
 pub(super) async fn keep(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError> {
-    if job.plans() {
+    if job.only_reads() {
         return Ok(());
     }
     match commit_in_progress(worker, job).await? {

@@ -6,7 +6,7 @@ use hob_agent::AgentBackend;
 use hob_config::RepositorySettings;
 use hob_domain::{
     Allowance, BaseChoice, CheckResult, IssueNumber, Login, Profile, ProfileLimits, ReviewBrief, RunId, RunPurpose,
-    Sha, Spend,
+    Sha, Spend, investigation::Case,
 };
 use hob_workspace::Checkout;
 use tokio::time::Instant;
@@ -21,6 +21,8 @@ pub(super) struct Job<'a> {
     pub(super) rules: RepositorySettings,
     pub(super) agent_name: String,
     pub(super) agent: Arc<dyn AgentBackend>,
+    /// What is investigated; none: the work is a change.
+    pub(super) case: Option<Case>,
     /// What it works by, where it is a specialist.
     pub(super) profile: Option<Profile>,
     pub(super) profile_limits: ProfileLimits,
@@ -58,8 +60,11 @@ impl Job<'_> {
     }
 
     /// Whether its runs only read.
-    pub(super) fn plans(&self) -> bool {
-        self.purpose == RunPurpose::Plan
+    pub(super) fn only_reads(&self) -> bool {
+        match self.purpose {
+            RunPurpose::Work => false,
+            RunPurpose::Plan | RunPurpose::Investigate => true,
+        }
     }
 
     /// The checks that fail on the commit that the work starts from.

@@ -10,7 +10,7 @@ use hob_agent::{AgentBackend, AgentError, NarrowedAgent};
 use hob_config::{AdapterName, RepositorySettings};
 use hob_domain::{
     Catalog, ChosenBy, Claims, Deliverable, FailureClass, Note, Profile, ProfileLimits, ProfileName, ProfileSource,
-    Record, ReviewBrief, RouteChoice, RoutedText, Router, decide_agent, rendered,
+    Record, ReviewBrief, RouteChoice, RoutedText, Router, decide_agent, investigation::CaseTemplate, rendered,
 };
 use hob_workspace::Remote;
 
@@ -30,6 +30,10 @@ pub(super) struct Specialist {
     pub(super) profile: Option<Profile>,
     /// How far a run may go by the profile.
     pub(super) limits: ProfileLimits,
+    /// What an investigation begins with.
+    pub(super) template: CaseTemplate,
+    /// Whether the issue is investigated.
+    pub(super) investigates: bool,
 }
 
 /// Where an attempt's profiles come from.
@@ -38,6 +42,8 @@ pub(super) struct Place<'a> {
     pub(super) remote: &'a Remote,
     pub(super) base: &'a hob_domain::Sha,
     pub(super) review: &'a ReviewBrief,
+    /// Whether a label asks for an investigation.
+    pub(super) investigates: bool,
 }
 
 /// Chooses who works on the issue, and notes why in the ledger.
@@ -66,7 +72,7 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         if record.route.is_some() {
             held.lease.note(Note::Routed(RouteChoice::of_agent(by(&record, chosen.as_deref())))).await;
         }
-        return of_settings(worker, place.rules, chosen).await;
+        return of_settings(worker, &place, chosen).await;
     }
     let catalog = base_catalog(worker, place.remote, place.base).await;
     for warning in &catalog.warnings {
@@ -78,8 +84,8 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         label: by_person.as_ref().filter(|_| !is_command),
         repository: by_repository.as_ref(),
     };
-    let choice = route(worker, held, &catalog, claims, place.review);
-    work_by(worker, held, &catalog, place.rules, choice).await
+    let choice = route(worker, held, &catalog, claims, &place);
+    work_by(worker, held, &catalog, &place, choice).await
 }
 
 /// Whether it was a command that named the agent, or else a label.
@@ -92,21 +98,16 @@ fn by(record: &Record, chosen: Option<&str>) -> ChosenBy {
 }
 
 /// What the router says of the newest message, after what people and the repository say.
-fn route(
-    worker: &Worker,
-    held: &HeldIssue,
-    catalog: &Catalog,
-    claims: Claims<'_>,
-    review: &ReviewBrief,
-) -> RouteChoice {
+fn route(worker: &Worker, held: &HeldIssue, catalog: &Catalog, claims: Claims<'_>, place: &Place<'_>) -> RouteChoice {
     let record = held.lease.record();
-    // Only work on files is given away unasked, and to nobody who is just the base agent by another name.
-    let candidates: Vec<_> = catalog
-        .profiles()
-        .filter(|profile| profile.deliverable == Deliverable::Change && profile.name.as_str() != "code")
-        .map(Into::into)
-        .collect();
-    let message = newest_message(&record, review);
+    let is_candidate = |profile: &&Profile| match place.investigates {
+        true => !profile.case.questions.is_empty(),
+        // Only work on files is given away unasked, and to nobody who is just the base agent by another name.
+        false => profile.deliverable == Deliverable::Change && profile.name.as_str() != "code",
+    };
+    let candidates: Vec<_> = catalog.profiles().filter(is_candidate).map(Into::into).collect();
+    // An investigation stays with whoever has its record: new evidence makes no other case of it.
+    let message = newest_message(&record, place.review).filter(|_| !place.investigates);
     let body = rendered(message.as_deref().unwrap_or(&held.issue.body)).0;
     let title = if message.is_some() { "" } else { held.issue.title.as_str() };
     let routing = if worker.settings.routing.enabled {
@@ -134,32 +135,37 @@ async fn work_by(
     worker: &Worker,
     held: &HeldIssue,
     catalog: &Catalog,
-    rules: &RepositorySettings,
+    place: &Place<'_>,
     choice: RouteChoice,
 ) -> Result<Specialist, WorkError> {
     let found = choice.profile.as_ref().map(|name| catalog.get(name).ok_or(name));
     let (profile, source) = match found {
         None => {
             held.lease.note(Note::Routed(choice)).await;
-            return of_settings(worker, rules, None).await;
+            return of_settings(worker, place, None).await;
         }
         Some(Ok((profile, origin))) => (profile.clone(), origin.source),
         Some(Err(name)) => {
             // It says which agents there are.
-            let missing = build_agent(worker, rules, name.to_string()).await.err().map(|error| error.reason);
+            let missing = build_agent(worker, place.rules, name.to_string()).await.err().map(|error| error.reason);
             let reason = missing.unwrap_or_else(|| format!("no agent `{name}`"));
             let profiles = "and there is no profile of that name: `hob agents` lists them";
-            return unmet(worker, held, rules, choice, format!("{reason}; {profiles}")).await;
+            return unmet(worker, held, place, choice, format!("{reason}; {profiles}")).await;
         }
     };
-    if profile.deliverable != Deliverable::Change {
+    let is_asked_to = choice.by.is_person() && !profile.case.questions.is_empty();
+    let investigates = place.investigates || is_asked_to && held.lease.record().pull_request.is_none();
+    if profile.deliverable != Deliverable::Change && !investigates {
         let reason = format!("the profile `{}` brings no change, and an issue is worked on by one", profile.name);
-        return unmet(worker, held, rules, choice, reason).await;
+        return unmet(worker, held, place, choice, reason).await;
     }
-    let base = agent_name(worker, None, rules).to_owned();
-    match build_narrowed(worker, rules, base, (profile.clone(), source)).await {
-        Ok(narrowed) => Ok(specialist(worker, held, (profile, source), narrowed, choice).await),
-        Err(error) => unmet(worker, held, rules, choice, error.reason).await,
+    let base = agent_name(worker, None, place.rules).to_owned();
+    match build_narrowed(worker, place.rules, base, (profile.clone(), source)).await {
+        Ok(narrowed) => {
+            let specialist = specialist(worker, held, (profile, source), narrowed, choice).await;
+            Ok(Specialist { investigates, ..specialist })
+        }
+        Err(error) => unmet(worker, held, place, choice, error.reason).await,
     }
 }
 
@@ -186,14 +192,16 @@ async fn specialist(
         worker.progress(issue, &format!("the profile `{name}`: {note}"));
     }
     held.lease.note(Note::Routed(choice)).await;
-    Specialist { name, agent: narrowed.agent, profile: Some(profile), limits: narrowed.limits }
+    let template = CaseTemplate::of_profile(&profile, narrowed.approve);
+    let NarrowedAgent { agent, limits, .. } = narrowed;
+    Specialist { name, agent, profile: Some(profile), limits, template, investigates: false }
 }
 
 /// A choice that cannot be met: whoever made it is asked; where nobody did, the base agent works.
 async fn unmet(
     worker: &Worker,
     held: &HeldIssue,
-    rules: &RepositorySettings,
+    place: &Place<'_>,
     choice: RouteChoice,
     reason: String,
 ) -> Result<Specialist, WorkError> {
@@ -204,23 +212,20 @@ async fn unmet(
     worker.progress(held.issue.number, &format!("the base agent works: {reason}"));
     held.lease.note(Note::Routed(choice.without_profile(&reason))).await;
     // The repository may name nothing but this profile.
-    let rules = RepositorySettings { agent: None, ..rules.clone() };
-    of_settings(worker, &rules, None).await
+    let rules = RepositorySettings { agent: None, ..place.rules.clone() };
+    of_settings(worker, &Place { rules: &rules, ..*place }, None).await
 }
 
 /// An agent of the settings, without a profile. One that a person named for this issue and that cannot be made is theirs to mend.
-async fn of_settings(
-    worker: &Worker,
-    rules: &RepositorySettings,
-    chosen: Option<String>,
-) -> Result<Specialist, WorkError> {
-    let name = agent_name(worker, chosen.as_deref(), rules).to_owned();
-    let built = build_agent(worker, rules, name.clone()).await;
+async fn of_settings(worker: &Worker, place: &Place<'_>, chosen: Option<String>) -> Result<Specialist, WorkError> {
+    let name = agent_name(worker, chosen.as_deref(), place.rules).to_owned();
+    let built = build_agent(worker, place.rules, name.clone()).await;
     let agent = built.map_err(|error| match (chosen, error.failure) {
         (Some(chosen), FailureClass::Misconfigured) if chosen == name => {
             AgentError { reason: error.reason, failure: FailureClass::NeedsHuman }
         }
         (_, failure) => AgentError { reason: error.reason, failure },
     })?;
-    Ok(Specialist { name, agent, profile: None, limits: ProfileLimits::default() })
+    let (limits, template) = Default::default();
+    Ok(Specialist { name, agent, profile: None, limits, template, investigates: place.investigates })
 }

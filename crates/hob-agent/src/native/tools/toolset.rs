@@ -83,8 +83,10 @@ impl Toolset {
 
     /// The same for a run with this purpose: one that plans has no tool that changes anything.
     pub(in crate::native) fn for_purpose(self, purpose: RunPurpose) -> Self {
-        if purpose == RunPurpose::Work {
-            return self;
+        match purpose {
+            // What an investigation has is said below.
+            RunPurpose::Work | RunPurpose::Investigate => return self,
+            RunPurpose::Plan => {}
         }
         let reads = |name: &str| match (self.programs.get(name), self.servers.get(name)) {
             (Some(program), _) => program.impact == Impact::Low,

@@ -214,3 +214,11 @@ fn a_report_fits_into_a_comment() {
         assert!(text.contains(kept), "{kept}");
     }
 }
+
+#[test]
+fn a_report_on_an_issue_has_the_mark_of_its_time() {
+    let (first, second) = (report_mark(crate::EventId(1)), report_mark(crate::EventId(12)));
+    let comment = report_comment(&format!("{REPORT_MARK}\n## Conclusion\n"), &second);
+    assert_eq!(comment, "<!-- hob:investigation 12 -->\n## Conclusion\n");
+    assert!(comment.starts_with(OWN_MARK) && !comment.starts_with(&first));
+}
