@@ -45,6 +45,7 @@ mod proof;
 mod publishing;
 mod reading;
 mod review;
+mod routed_commands;
 mod secrets;
 mod seeds;
 mod set_up;
