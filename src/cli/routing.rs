@@ -1,6 +1,6 @@
 //! `hob routing`: who was chosen to work on each issue, where people chose otherwise, and how often the router was right.
 
-use hob_domain::{ChosenBy, IssueNumber, RepoName, RouteChoice, RoutingOverview, RoutingRules, routing_overview};
+use hob_domain::{ChosenBy, RepoName, RouteChoice, RoutingOverview, RoutingRules, count, routing_overview, terminal};
 use hob_forge::Access;
 use hob_worker::{Routed, routes};
 use serde_json::{Value, json};
@@ -16,13 +16,6 @@ use crate::cli::{
 /// Characters of a reason in the table.
 const SHOWN: usize = 160;
 
-/// A ledger that cannot be read.
-struct Unreadable {
-    repo: RepoName,
-    issue: IssueNumber,
-    why: String,
-}
-
 pub(super) async fn routing(setup: Setup, shared: Shared) -> anyhow::Result<()> {
     let rules = setup.settings.routing.rules();
     let pool = setup.pool(&shared, Access::ReadOnly, None, |_| Listen::nobody()).await?;
@@ -35,15 +28,14 @@ pub(super) async fn routing(setup: Setup, shared: Shared) -> anyhow::Result<()> 
             Ok(found) => {
                 routed.extend(found.routed.into_iter().map(|one| (repo.clone(), one)));
                 let bad = found.unreadable.into_iter();
-                unreadable.extend(bad.map(|(issue, why)| Unreadable { repo: repo.clone(), issue, why }));
+                let told = |(issue, why)| format!("the ledger of issue {issue} of {repo} is left out: {why}");
+                unreadable.extend(bad.map(told));
             }
             // The failure of one repository does not hide the others.
             Err(error) => failed = failed.or(Some(anyhow::Error::from(error).context(repo.to_string()))),
         }
     }
-    for Unreadable { repo, issue, why } in &unreadable {
-        output::note(hob_domain::terminal(&format!("the ledger of issue {issue} of {repo} is left out: {why}")));
-    }
+    unreadable.iter().for_each(|bad| output::note(terminal(bad)));
     if failed.is_none() || !routed.is_empty() {
         show(&shared, &routed, &unreadable, (rules, naming))?;
     }
@@ -53,7 +45,7 @@ pub(super) async fn routing(setup: Setup, shared: Shared) -> anyhow::Result<()> 
 fn show(
     shared: &Shared,
     routed: &[(RepoName, Routed)],
-    unreadable: &[Unreadable],
+    unreadable: &[String],
     (rules, naming): (RoutingRules, Naming),
 ) -> anyhow::Result<()> {
     let overview = routing_overview(routed.iter().map(|(_, one)| &one.choice), rules);
@@ -111,7 +103,7 @@ fn print(overview: &RoutingOverview) -> anyhow::Result<()> {
     layout::paragraph(&format!(
         "The router chose a profile for {}, {accuracy}: people overrode {overridden}, and chose one for {missed} more where \
          it had none.",
-        hob_domain::count(*routed, "issue")
+        count(*routed, "issue")
     ))?;
     output::line("")?;
     let mut table = Table::new(&["the router said"], &["chosen"]);
@@ -122,11 +114,7 @@ fn print(overview: &RoutingOverview) -> anyhow::Result<()> {
     Ok(table.print()?)
 }
 
-fn as_json(
-    routed: &[(RepoName, Routed)],
-    unreadable: &[Unreadable],
-    overview: &RoutingOverview,
-) -> anyhow::Result<Value> {
+fn as_json(routed: &[(RepoName, Routed)], unreadable: &[String], overview: &RoutingOverview) -> anyhow::Result<Value> {
     let choices = routed.iter().map(|(repo, Routed { issue, state, choice })| {
         json!({
             "repo": repo.to_string(),
@@ -142,8 +130,6 @@ fn as_json(
     });
     let mut value = serde_json::to_value(overview)?;
     value["choices"] = choices.collect();
-    let bad = unreadable.iter();
-    let bad = bad.map(|one| json!({ "repo": one.repo.to_string(), "issue": one.issue, "why": one.why }));
-    value["unreadable"] = bad.collect();
+    value["unreadable"] = unreadable.into();
     Ok(value)
 }

@@ -20,8 +20,8 @@ use std::{fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Allowance, Budget, DaySpend, Drawn, Exhausted, FailedLoads, IssueNumber, Nonce, Pause, RECORD_VERSION, Spend, Timestamp,
-    UnreadableRecord, count,
+    Allowance, Budget, DaySpend, Drawn, Exhausted, FailedLoads, IssueNumber, Nonce, Pause, RECORD_VERSION, Spend,
+    Timestamp, UnreadableRecord, count,
     day_share::ShareWire,
     record::{UnwritableRecord, from_message, to_message},
 };

@@ -4,7 +4,9 @@ use hob_config::{AdapterName, REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{Asked, Command, FollowRules, GivenCommand, Note, follow};
 use hob_forge::BaseBranch;
 
-use crate::{WorkError, Worker, agent::agent_names, profiles::profile_names, receipts::give_receipts, transition::HeldIssue};
+use crate::{
+    WorkError, Worker, agent::agent_names, profiles::profile_names, receipts::give_receipts, transition::HeldIssue,
+};
 
 /// What following these commands depends on. `explanation` says where the issue stands.
 pub(super) async fn follow_rules(

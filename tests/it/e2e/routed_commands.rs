@@ -175,7 +175,10 @@ async fn a_profile_that_is_gone_is_a_failed_load_and_the_base_agent_works() {
 async fn overrides_are_counted_from_the_ledgers_of_closed_issues_too() {
     let world = world().start().await;
     let nothing = world.hob(&["routing"]).await;
-    assert_eq!((nothing.code, nothing.stdout.trim()), (0, "No issue was routed yet: the first attempt at an issue does that."));
+    assert_eq!(
+        (nothing.code, nothing.stdout.trim()),
+        (0, "No issue was routed yet: the first attempt at an issue does that.")
+    );
     assert_eq!(overview(&world).await["accuracy"], Value::Null);
     let (kept, changed, agent) = (asks(&world).await, asks(&world).await, asks(&world).await);
     let simple = world.asks("Make done.txt", "").await;
