@@ -36,7 +36,7 @@ pub(super) struct Shared {
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     /// Work on this repository [default: GITHUB_REPOSITORY, else all repositories of the GitHub App, else the git remote
-    /// `origin`]. May be repeated for `run`, `list` and `status`.
+    /// `origin`]. May be repeated for `run`, `list`, `status` and `routing`.
     #[arg(long, global = true, value_name = "OWNER/NAME")]
     pub(super) repo: Vec<String>,
     /// Write results, events and errors to standard output as JSON, one object a line (docs/json.md).
@@ -144,6 +144,9 @@ pub(super) enum Command {
     ///
     /// In a clone, the repository's profiles are those of its base branch as of the last fetch; the forge is not asked.
     Agents,
+    /// Show which profile was chosen for each issue, by whom and why, where people chose otherwise, and how often the router
+    /// was right.
+    Routing,
     /// Print every setting with its effective value.
     Settings,
     /// Measure how well Hob judges, on a file whose answers are known.

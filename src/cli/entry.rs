@@ -16,7 +16,7 @@ use crate::{
         global_flags::global_flags_first,
         history, init, investigate, json, list, log,
         output::{self, BAD, Unwritable, styled},
-        rehearse, replay, run,
+        rehearse, replay, routing, run,
         screen::Screen,
         sessions, settings,
         setup::Setup,
@@ -132,6 +132,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Replay(args) => replay::replay(setup, shared, args).await,
         Command::Doctor(args) => doctor::doctor(setup, shared, args).await,
         Command::Agents => agents::agents(&setup, &shared).await,
+        Command::Routing => routing::routing(setup, shared).await,
         Command::Settings => settings::settings(&setup, &shared),
         Command::Eval(command) => eval::eval(&shared, &command),
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
@@ -160,6 +161,7 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Log(_)
         | Command::Doctor(_)
         | Command::Agents
+        | Command::Routing
         | Command::Settings
         | Command::Eval(_)
         | Command::Forge(_) => false,

@@ -30,6 +30,7 @@ mod rehearsal;
 mod rehearse;
 mod remote;
 mod replay;
+mod routing;
 mod run;
 mod screen;
 mod sessions;

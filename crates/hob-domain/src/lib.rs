@@ -139,8 +139,9 @@ pub use review::{
 };
 pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by};
 pub use routing::{
-    Candidate, ChosenBy, Claims, Evaluation, GateResult, Judged, Latency, Likeness, RouteChoice, RoutedText, Router,
-    Routing, RoutingRules, Scored, decide_agent, evaluate,
+    Candidate, ChosenBy, Claims, Evaluation, FailedLoads, GateResult, Judged, Latency, Likeness, RouteChoice,
+    RoutedText, Router, Routing, RoutingOverview, RoutingRules, Scored, decide_agent, evaluate, routing_is_off,
+    routing_overview,
 };
 pub use run::{Outcome, Progress, RunPurpose, RunReport, RunRequest};
 pub use run_unasked::run_unasked;

@@ -172,6 +172,7 @@ async fn every_command_writes_what_the_document_describes() {
         "log 1",
         "replay 3 --folder .",
         "doctor",
+        "routing",
         "settings",
         "pause 1",
         "resume 1",

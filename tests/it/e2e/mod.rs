@@ -46,6 +46,7 @@ mod proof;
 mod publishing;
 mod reading;
 mod review;
+mod routed_commands;
 mod routing;
 mod secrets;
 mod seeds;

@@ -13,6 +13,7 @@ mod agent_run;
 mod attempt;
 mod base;
 mod branch;
+mod breaker;
 mod case;
 mod commanded;
 mod end;

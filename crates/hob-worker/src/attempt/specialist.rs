@@ -10,13 +10,15 @@ use hob_agent::{AgentBackend, AgentError, NarrowedAgent};
 use hob_config::{AdapterName, RepositorySettings};
 use hob_domain::{
     Catalog, ChosenBy, Claims, Deliverable, FailureClass, Note, Profile, ProfileLimits, ProfileName, ProfileSource,
-    Record, ReviewBrief, RouteChoice, RoutedText, Router, decide_agent, investigation::CaseTemplate, rendered,
+    Record, ReviewBrief, RouteChoice, RoutedText, Router, Timestamp, decide_agent, investigation::CaseTemplate,
+    rendered, routing_is_off,
 };
 use hob_workspace::Remote;
 
 use crate::{
     WorkError, Worker,
     agent::{agent_name, agent_names, build_agent, build_narrowed},
+    attempt::breaker::{note_failed_load, routing_off_until},
     authorize::chosen_agent,
     profiles::base_catalog,
     transition::HeldIssue,
@@ -70,9 +72,16 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
     let is_asked_for = by_person.is_some() || by_repository.is_some();
     if names_an_agent || !(worker.settings.routing.enabled || is_asked_for) {
         if record.route.is_some() {
-            held.lease.note(Note::Routed(RouteChoice::of_agent(by(&record, chosen.as_deref())))).await;
+            let choice = RouteChoice::of_agent(by(&record, chosen.as_deref())).overriding(record.route.as_ref());
+            held.lease.note(Note::Routed(choice)).await;
         }
         return of_settings(worker, &place, chosen).await;
+    }
+    let off_until = routing_off_until(worker);
+    if let Some(until) = off_until
+        && by_person.is_none()
+    {
+        return while_off(worker, held, &place, until).await;
     }
     let catalog = base_catalog(worker, place.remote, place.base).await;
     for warning in &catalog.warnings {
@@ -85,7 +94,29 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         repository: by_repository.as_ref(),
     };
     let choice = route(worker, held, &catalog, claims, &place);
-    work_by(worker, held, &catalog, &place, choice).await
+    let is_chosen = choice.profile.is_some();
+    let specialist = work_by(worker, held, &catalog, &place, choice).await?;
+    let has_failed = catalog.unread_places > 0 || is_chosen && specialist.profile.is_none();
+    if has_failed && off_until.is_none() {
+        note_failed_load(worker, held).await;
+    }
+    Ok(specialist)
+}
+
+/// Routing is off: the base agent works. An issue that was not routed yet is routed when its next attempt begins.
+async fn while_off(
+    worker: &Worker,
+    held: &HeldIssue,
+    place: &Place<'_>,
+    until: Timestamp,
+) -> Result<Specialist, WorkError> {
+    let says = routing_is_off(until);
+    tracing::warn!(issue = held.issue.number.0, "{says}");
+    worker.progress(held.issue.number, &says);
+    if let Some(present) = held.lease.record().route {
+        held.lease.note(Note::Routed(present.without_profile(&says))).await;
+    }
+    base_agent(worker, place).await
 }
 
 /// Whether it was a command that named the agent, or else a label.
@@ -185,6 +216,7 @@ async fn specialist(
         percent = choice.percent,
         complexity = choice.complexity,
         by = ?choice.by,
+        overridden = choice.overridden.as_ref().map(ProfileName::as_str),
         "the profile `{name}` works on issue {issue}"
     );
     worker.progress(issue, &format!("the profile `{name}` works, by the agent `{agent}`"));
@@ -211,7 +243,11 @@ async fn unmet(
     tracing::warn!(issue = held.issue.number.0, "the base agent works: {reason}");
     worker.progress(held.issue.number, &format!("the base agent works: {reason}"));
     held.lease.note(Note::Routed(choice.without_profile(&reason))).await;
-    // The repository may name nothing but this profile.
+    base_agent(worker, place).await
+}
+
+/// The base agent, where the repository may name nothing but a profile that does not work.
+async fn base_agent(worker: &Worker, place: &Place<'_>) -> Result<Specialist, WorkError> {
     let rules = RepositorySettings { agent: None, ..place.rules.clone() };
     of_settings(worker, &Place { rules: &rules, ..*place }, None).await
 }
