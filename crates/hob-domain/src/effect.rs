@@ -28,6 +28,7 @@ impl Transition {
                 match purpose {
                     RunPurpose::Work => format!("the agent `{agent}` started on `{branch}`"),
                     RunPurpose::Plan => format!("the agent `{agent}` started to plan"),
+                    RunPurpose::Review => format!("the agent `{agent}` started to review"),
                 }
             }
             Self::RecordSpend(spend) => format!("the agent spent {spend}"),

@@ -54,6 +54,7 @@ mod review_text;
 mod routing;
 mod run;
 mod run_unasked;
+mod second_look;
 mod secrets;
 mod slug;
 mod snapshot;
@@ -142,6 +143,10 @@ pub use routing::{
 };
 pub use run::{Outcome, Progress, RunPurpose, RunReport, RunRequest};
 pub use run_unasked::run_unasked;
+pub use second_look::{
+    FINDINGS_MAX, Finding, FindingSeverity, Findings, LOOK_ROUNDS, LookParts, SecondLook, UnreadableFindings, look_allowance,
+    look_brief,
+};
 pub use secrets::{SecretKind, secrets_in, without_tokens};
 pub use slug::branch_for;
 pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};

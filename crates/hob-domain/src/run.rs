@@ -14,6 +14,8 @@ pub enum RunPurpose {
     Work,
     /// The agent only reads, and says what it would do.
     Plan,
+    /// The agent only reads, and says what is wrong with somebody else's work.
+    Review,
 }
 
 /// What an agent is asked to do. It holds no token and no path to Hob's own git directory.

@@ -44,6 +44,7 @@ mod proof;
 mod publishing;
 mod reading;
 mod review;
+mod second_look;
 mod secrets;
 mod seeds;
 mod set_up;

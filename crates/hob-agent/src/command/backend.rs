@@ -173,6 +173,7 @@ fn purpose(purpose: RunPurpose) -> &'static str {
     match purpose {
         RunPurpose::Work => "work",
         RunPurpose::Plan => "plan",
+        RunPurpose::Review => "review",
     }
 }
 
@@ -180,7 +181,7 @@ fn purpose(purpose: RunPurpose) -> &'static str {
 fn closing_words(finished: &Finished, purpose: RunPurpose) -> String {
     let (bytes, most) = match purpose {
         RunPurpose::Work => (QUOTED, CLOSING_LINES),
-        RunPurpose::Plan => (PLAN_BYTES, PLAN_LINES),
+        RunPurpose::Plan | RunPurpose::Review => (PLAN_BYTES, PLAN_LINES),
     };
     let text = finished.stdout.text();
     let (text, words) = (text.trim(), tail(&text, bytes));

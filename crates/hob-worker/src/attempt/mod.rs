@@ -30,6 +30,7 @@ mod review;
 mod review_brief;
 mod room;
 mod rounds;
+mod second_look;
 mod set_up;
 mod sign;
 mod specialist;

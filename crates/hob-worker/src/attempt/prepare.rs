@@ -81,7 +81,7 @@ pub(super) async fn prepare<'a>(
     let session = earlier.map_or_else(|| run.clone(), |session| session.id);
     let pushed = Mutex::new(checkout.pushed().cloned());
     let limits = AttemptLimits { began: lease.record().spend, ..limits };
-    let base_checks = OnceLock::new();
+    let (base_checks, looks) = (OnceLock::new(), Mutex::default());
     let base_tip = base_sha;
     Ok(Job {
         held,
@@ -100,6 +100,7 @@ pub(super) async fn prepare<'a>(
         session,
         limits,
         base_checks,
+        looks,
         pushed,
     })
 }
