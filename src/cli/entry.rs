@@ -9,7 +9,7 @@ use crate::{
     cli::{
         actions::{self, Annotation, Level},
         agents, approve,
-        args::{Cli, Command, ForgeCommand, Shared, command},
+        args::{Cli, Command, EvalCommand, ForgeCommand, Shared, command},
         control, doctor, eval,
         exit::{Exit, code_of, fatal},
         explain, forge_serve,
@@ -132,7 +132,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Doctor(args) => doctor::doctor(setup, shared, args).await,
         Command::Agents => agents::agents(&setup, &shared).await,
         Command::Settings => settings::settings(&setup, &shared),
-        Command::Eval(command) => eval::eval(&shared, &command),
+        Command::Eval(command) => eval::eval(setup, &shared, &command).await,
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
     }
@@ -141,7 +141,11 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
 /// Whether the command starts processes that may run for long.
 fn runs_agents(command: &Command) -> bool {
     match command {
-        Command::Rehearse(_) | Command::Run(_) | Command::Work(_) | Command::Replay(_) => true,
+        Command::Rehearse(_)
+        | Command::Run(_)
+        | Command::Work(_)
+        | Command::Replay(_)
+        | Command::Eval(EvalCommand::Review(_)) => true,
         Command::Init(_)
         | Command::List
         | Command::Explain(_)
@@ -158,7 +162,7 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Doctor(_)
         | Command::Agents
         | Command::Settings
-        | Command::Eval(_)
+        | Command::Eval(EvalCommand::Routing(_))
         | Command::Forge(_) => false,
     }
 }

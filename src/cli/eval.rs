@@ -1,4 +1,4 @@
-//! `hob eval`: how good Hob's own judgement is, on a file whose answers are known. Nothing is asked of a forge or a model.
+//! `hob eval`: how good Hob's own judgement is, on a file whose answers are known. Nothing is asked of a forge.
 
 use std::{
     collections::BTreeSet,
@@ -16,10 +16,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::{
     args::{EvalCommand, RoutingArgs, Shared},
+    eval_review::review,
     exit::{Exit, fatal},
     json,
     layout::Table,
     output,
+    setup::Setup,
 };
 
 /// Bytes of a file of issues that are read.
@@ -42,9 +44,9 @@ struct Line {
 
 /// A line that counts for nothing.
 #[derive(Debug, Serialize)]
-struct BadLine {
-    line: usize,
-    why: String,
+pub(super) struct BadLine {
+    pub(super) line: usize,
+    pub(super) why: String,
 }
 
 /// What the router said of one line.
@@ -69,9 +71,10 @@ struct Report {
     cases: Vec<Case>,
 }
 
-pub(super) fn eval(shared: &Shared, command: &EvalCommand) -> anyhow::Result<()> {
+pub(super) async fn eval(setup: Setup, shared: &Shared, command: &EvalCommand) -> anyhow::Result<()> {
     match command {
         EvalCommand::Routing(args) => routing(shared, args),
+        EvalCommand::Review(args) => review(setup, shared, args).await,
     }
 }
 
@@ -133,7 +136,7 @@ fn candidates(folder: &Path) -> anyhow::Result<Vec<Candidate>> {
     Ok(found)
 }
 
-fn contents(path: &Path, max: u64) -> anyhow::Result<Vec<u8>> {
+pub(super) fn contents(path: &Path, max: u64) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(max).read_to_end(&mut bytes));
     read.map_err(|error| fatal(Exit::Usage, format!("cannot read `{}`: {error}", path.display())))?;

@@ -35,7 +35,7 @@ impl World {
 
     /// What the reviewer was told, look by look.
     fn looks(&self) -> Vec<String> {
-        (0..).map_while(|look| std::fs::read_to_string(self.folder().join(format!("looks/{look}"))).ok()).collect()
+        (0..).map_while(|look| std::fs::read_to_string(self.dir().join(format!("looks/{look}"))).ok()).collect()
     }
 }
 

@@ -46,7 +46,7 @@ pub struct Finding {
     /// The changed file, as the diff names it.
     pub file: String,
     /// The line after the change, from 1; none: the reviewer named none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub line: Option<u32>,
     /// What goes wrong, on one line.
     pub reason: String,

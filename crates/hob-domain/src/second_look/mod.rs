@@ -6,12 +6,14 @@
 //! stop.
 
 mod brief;
+mod cases;
 mod finding;
 mod read;
 mod report;
 mod share;
 
 pub use brief::{LookParts, look_brief};
+pub use cases::{Judgement, ReviewCase, ReviewScore, SeededDefect};
 pub use finding::{Finding, FindingSeverity};
 pub(super) use brief::push_findings;
 pub use read::{FINDINGS_MAX, Findings, UnreadableFindings};

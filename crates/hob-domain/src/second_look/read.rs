@@ -189,7 +189,7 @@ fn place_at<'a>(text: &'a str, diff: &Diff) -> Option<(&'a str, Option<u32>, &'a
             Some(_) => (line, rest),
             None => line_at(rest),
         };
-        return is_path(path).then_some((path, line, rest));
+        return (is_path(path) || file_of(path, diff).is_some()).then_some((path, line, rest));
     }
     // A path of the change may have blanks.
     let known = diff.files.iter().map(|file| file.path.as_str()).filter(|path| starts_with_path(text, path));
@@ -200,7 +200,8 @@ fn place_at<'a>(text: &'a str, diff: &Diff) -> Option<(&'a str, Option<u32>, &'a
     });
     let (path, rest) = text.split_at(end);
     let (line, rest) = line_at(rest);
-    (line.is_some() || is_path(path)).then_some((path, line, rest)).filter(|_| !path.is_empty())
+    let is_meant = line.is_some() || is_path(path) || file_of(path, diff).is_some();
+    (is_meant && !path.is_empty()).then_some((path, line, rest))
 }
 
 fn starts_with_path(text: &str, path: &str) -> bool {
