@@ -10,7 +10,7 @@ use crate::{
         actions::{self, Annotation, Level},
         agents, approve,
         args::{Cli, Command, EvalCommand, ForgeCommand, Shared, command},
-        control, doctor, eval,
+        control, doctor, eval, eval_review,
         exit::{Exit, code_of, fatal},
         explain, forge_serve,
         global_flags::global_flags_first,
@@ -132,7 +132,8 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Doctor(args) => doctor::doctor(setup, shared, args).await,
         Command::Agents => agents::agents(&setup, &shared).await,
         Command::Settings => settings::settings(&setup, &shared),
-        Command::Eval(command) => eval::eval(setup, &shared, &command).await,
+        Command::Eval(EvalCommand::Routing(args)) => eval::routing(&shared, &args),
+        Command::Eval(EvalCommand::Review(args)) => eval_review::review(setup, &shared, &args).await,
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
     }

@@ -1,4 +1,4 @@
-//! `hob eval`: how good Hob's own judgement is, on a file whose answers are known. Nothing is asked of a forge.
+//! `hob eval routing`: how good Hob's own judgement is, on a file whose answers are known. Nothing is asked of a forge or a model.
 
 use std::{
     collections::BTreeSet,
@@ -15,13 +15,11 @@ use hob_domain::{
 use serde::{Deserialize, Serialize};
 
 use crate::cli::{
-    args::{EvalCommand, RoutingArgs, Shared},
-    eval_review::review,
+    args::{RoutingArgs, Shared},
     exit::{Exit, fatal},
     json,
     layout::Table,
     output,
-    setup::Setup,
 };
 
 /// Bytes of a file of issues that are read.
@@ -71,14 +69,7 @@ struct Report {
     cases: Vec<Case>,
 }
 
-pub(super) async fn eval(setup: Setup, shared: &Shared, command: &EvalCommand) -> anyhow::Result<()> {
-    match command {
-        EvalCommand::Routing(args) => routing(shared, args),
-        EvalCommand::Review(args) => review(setup, shared, args).await,
-    }
-}
-
-fn routing(shared: &Shared, args: &RoutingArgs) -> anyhow::Result<()> {
+pub(super) fn routing(shared: &Shared, args: &RoutingArgs) -> anyhow::Result<()> {
     let candidates = candidates(&args.profiles)?;
     let names: BTreeSet<&ProfileName> = candidates.iter().map(|candidate| &candidate.name).collect();
     let router = Router::new(&candidates);

@@ -6,8 +6,8 @@ use std::{path::Path, time::Duration};
 use hob_agent::{AgentParts, Executor, NarrowedAgent, Registry, RunContext, session::Sessions};
 use hob_config::child_environment;
 use hob_domain::{
-    Evidence, Findings, IssueNumber, Judgement, LookParts, Outcome, Profile, ProfileFiles, ProfileName, ProfileSource,
-    RepoName, ReviewCase, ReviewScore, RunId, RunPurpose, RunRequest, Spend, look_brief, terminal,
+    Findings, IssueNumber, Judgement, LookParts, Outcome, Profile, ProfileFiles, ProfileName, ProfileSource, RepoName,
+    ReviewCase, ReviewScore, RunId, RunPurpose, RunRequest, Spend, look_brief, terminal,
 };
 use hob_forge::fresh_nonce;
 use hob_worker::catalog;
@@ -183,7 +183,7 @@ fn request(reviewer: &Reviewer, (number, case): (usize, &ReviewCase), folder: &P
         comments: &[],
         profile: (&reviewer.profile.name, &reviewer.profile.instructions),
         patch: &case.patch,
-        evidence: &Evidence::default(),
+        evidence: "No checks were run.",
         text_bytes: TEXT_MAX,
         fence: &fresh_nonce(),
     });

@@ -2,8 +2,8 @@
 //! delimiter that they cannot have guessed, and cleaned of what a person would not see.
 
 use crate::{
-    Answer, CheckResult, Conflict, Finding, IssueNumber, Login, Nonce, PlanBrief, ProfileName, RepoName, ReviewBrief, Sha, clip,
-    count, rendered,
+    Answer, CheckResult, Conflict, Finding, IssueNumber, Login, Nonce, PlanBrief, ProfileName, RepoName, ReviewBrief,
+    Sha, clip, count, rendered,
     second_look::push_findings,
     text::{clip_middle, push_fenced},
     visible,

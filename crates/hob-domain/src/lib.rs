@@ -144,8 +144,8 @@ pub use routing::{
 pub use run::{Outcome, Progress, RunPurpose, RunReport, RunRequest};
 pub use run_unasked::run_unasked;
 pub use second_look::{
-    FINDINGS_MAX, Finding, FindingSeverity, Findings, Judgement, LOOK_ROUNDS, LookParts, ReviewCase, ReviewScore, SecondLook,
-    SeededDefect, UnreadableFindings, look_allowance, look_brief,
+    FINDINGS_MAX, Finding, FindingSeverity, Findings, Judgement, LOOK_ROUNDS, LookParts, ReviewCase, ReviewScore,
+    SecondLook, SeededDefect, UnreadableFindings, look_allowance, look_brief,
 };
 pub use secrets::{SecretKind, secrets_in, without_tokens};
 pub use slug::branch_for;

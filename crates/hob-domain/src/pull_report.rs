@@ -1,8 +1,8 @@
 //! What a pull request says: what changed, the proof, what is open; and, folded, why, cost and limits.
 
 use crate::{
-    ChangeText, CheckExit, CheckResult, CheckRun, Conflict, Diff, Evidence, PullTemplate, Record, SecondLook, Sha, Verdict, clip,
-    count, inert, inert_line,
+    ChangeText, CheckExit, CheckResult, CheckRun, Conflict, Diff, Evidence, PullTemplate, Record, SecondLook, Sha,
+    Verdict, clip, count, inert, inert_line,
     markup::{code_span, folded, line, person},
     pull_template::{Parts, filled},
     run_unasked, terminal, title,

@@ -89,7 +89,8 @@ async fn an_author_who_leaves_the_work_is_not_asked_again() {
 
 #[tokio::test]
 async fn what_breaks_the_checks_after_a_look_has_its_rounds() {
-    let author = "case $n in 0) echo done > done.txt ;; 1) rm done.txt; echo x > x.txt ;; *) echo all > done.txt ;; esac";
+    let author =
+        "case $n in 0) echo done > done.txt ;; 1) rm done.txt; echo x > x.txt ;; *) echo all > done.txt ;; esac";
     let reviewer = "if grep -q done done.txt; then echo '- high done.txt:1: wrong word'; else echo 'No findings'; fi";
     let world = reviewed(author, reviewer).set("limits.check_rounds", "1").start().await;
     let (issue, body) = world.opened().await;
@@ -106,7 +107,11 @@ async fn a_reviewer_that_is_of_no_use_blocks_nothing() {
     for (reviewer, limit, cause) in [
         ("exit 3".to_owned(), "1m", "ended with exit code 3"),
         ("sleep 600".to_owned(), "1s", "ran out of time after 1 s"),
-        ("echo 'What a fine change!'".to_owned(), "1m", "its answer names no finding, and does not say that there is none"),
+        (
+            "echo 'What a fine change!'".to_owned(),
+            "1m",
+            "its answer names no finding, and does not say that there is none",
+        ),
         ("head -c 3000000 /dev/urandom".to_owned(), "1m", "names no finding"),
         (outcome(r#"{"outcome":"question","question":"Why?"}"#), "1m", "it asked a question"),
         (outcome(r#"{"outcome":"quota","reset_after":600,"reason":"no quota"}"#), "1m", "no quota"),

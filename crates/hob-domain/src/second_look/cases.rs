@@ -111,7 +111,8 @@ impl ReviewCase {
             finding.file == defect.file && finding.line.is_none_or(|line| line.abs_diff(defect.line) <= NEAR)
         };
         // A remark on style in the right place is not the defect.
-        let weighs = |finding: &Finding| finding.severity > FindingSeverity::Low || defect.severity == FindingSeverity::Low;
+        let weighs =
+            |finding: &Finding| finding.severity > FindingSeverity::Low || defect.severity == FindingSeverity::Low;
         match found.list.iter().any(|finding| means(finding) && weighs(finding)) {
             true => Judgement::Found,
             false => Judgement::Missed,
@@ -216,6 +217,9 @@ mod tests {
         }
         let clean = ReviewCase { defect: None, ..case.clone() };
         let read = |words: &str| clean.judge(Findings::read(words, &clean.diff()).ok().as_ref());
-        assert_eq!((read("- low pages.py:6: x"), read("- medium pages.py:6: x")), (Judgement::Clean, Judgement::FalseAlarm));
+        assert_eq!(
+            (read("- low pages.py:6: x"), read("- medium pages.py:6: x")),
+            (Judgement::Clean, Judgement::FalseAlarm)
+        );
     }
 }

@@ -12,10 +12,10 @@ mod read;
 mod report;
 mod share;
 
+pub(super) use brief::push_findings;
 pub use brief::{LookParts, look_brief};
 pub use cases::{Judgement, ReviewCase, ReviewScore, SeededDefect};
 pub use finding::{Finding, FindingSeverity};
-pub(super) use brief::push_findings;
 pub use read::{FINDINGS_MAX, Findings, UnreadableFindings};
 pub use report::{LOOK_ROUNDS, SecondLook};
 pub use share::look_allowance;

@@ -304,7 +304,8 @@ mod tests {
 
     #[test]
     fn the_worst_stand_first_and_each_once() {
-        let words = "I read it all.\n- low src/a.rs:1: x\n- high src/a.rs:2: y\n- medium Makefile:1: z\n- high src/a.rs:2: y";
+        let words =
+            "I read it all.\n- low src/a.rs:1: x\n- high src/a.rs:2: y\n- medium Makefile:1: z\n- high src/a.rs:2: y";
         assert_eq!(read(words), ["high src/a.rs:2: y", "medium Makefile:1: z", "low src/a.rs:1: x"]);
     }
 
@@ -341,8 +342,34 @@ mod tests {
 
     /// Pieces that findings are made of, and what breaks them.
     const PIECES: [&str; 28] = [
-        "high", "low", "medium", " ", "\n", "- ", "* ", "`", "src/a.rs", ":", "12", "#L", "4294967296", "{", "}", "\"severity\"",
-        "\"file\":\"src/a.rs\"", ",", "[", "]", "../", "é", "\u{202e}", "<!--", "-->", "**", "No findings", "\t",
+        "high",
+        "low",
+        "medium",
+        " ",
+        "\n",
+        "- ",
+        "* ",
+        "`",
+        "src/a.rs",
+        ":",
+        "12",
+        "#L",
+        "4294967296",
+        "{",
+        "}",
+        "\"severity\"",
+        "\"file\":\"src/a.rs\"",
+        ",",
+        "[",
+        "]",
+        "../",
+        "é",
+        "\u{202e}",
+        "<!--",
+        "-->",
+        "**",
+        "No findings",
+        "\t",
     ];
 
     proptest! {

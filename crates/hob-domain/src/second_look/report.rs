@@ -51,7 +51,9 @@ impl SecondLook {
                     0 => String::new(),
                     rounds => format!(", after {}", count(rounds, "round")),
                 };
-                Some(format!("{reviewer} says that this must not be merged as it is{back}: look at its findings first."))
+                Some(format!(
+                    "{reviewer} says that this must not be merged as it is{back}: look at its findings first."
+                ))
             }
             None => None,
         }
@@ -125,7 +127,9 @@ mod tests {
             (look(vec![finding(FindingSeverity::Low, "x")]), None),
             (
                 SecondLook { rounds: 2, ..high.clone() },
-                Some("`reviewer` says that this must not be merged as it is, after 2 rounds: look at its findings first."),
+                Some(
+                    "`reviewer` says that this must not be merged as it is, after 2 rounds: look at its findings first.",
+                ),
             ),
             (
                 down(look(Vec::new())),

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use hob_agent::AgentBackend;
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Allowance, BaseChoice, CheckResult, Finding, IssueNumber, Login, Profile, ProfileLimits, ReviewBrief, RunId, RunPurpose,
-    Sha, Spend,
+    Allowance, BaseChoice, CheckResult, Finding, IssueNumber, Login, Profile, ProfileLimits, ReviewBrief, RunId,
+    RunPurpose, Sha, Spend,
 };
 use hob_workspace::Checkout;
 use tokio::time::Instant;
 
-use crate::{attempt::second_look::Looks, transition::HeldIssue};
+use crate::{attempt::looks::Looks, transition::HeldIssue};
 
 /// What the work of one attempt needs.
 pub(super) struct Job<'a> {
@@ -71,7 +71,11 @@ impl Job<'_> {
 
     /// What a reviewer found and the author has to look at.
     pub(super) fn findings(&self) -> Vec<Finding> {
-        self.looks.lock().unwrap_or_else(PoisonError::into_inner).for_author()
+        self.with_looks(|looks| looks.for_author())
+    }
+
+    pub(super) fn with_looks<T>(&self, of: impl FnOnce(&mut Looks) -> T) -> T {
+        of(&mut self.looks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The commit that the branch stands at on the server.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use hob_config::DraftRule;
 use hob_domain::{
-    BaseSource, BlockReason, MovedBase, Note, PullReport, PullTemplate, SecondLook, TEMPLATE_MAX, count, dollars, pull_body,
-    run_unasked,
+    BaseSource, BlockReason, MovedBase, Note, PullReport, PullTemplate, SecondLook, TEMPLATE_MAX, count, dollars,
+    pull_body, run_unasked,
 };
 use hob_forge::PullDraft;
 use hob_workspace::pull_template;
@@ -19,7 +19,6 @@ use crate::{
         job::Job,
         proof::{Proven, tally},
         review::publish_round,
-        second_look::second_look,
     },
     authorize::approved_hash,
 };
@@ -48,7 +47,7 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
     push(worker, job, &proven.head).await?;
     let template = pull_template(&job.checkout, &worker.settings.publish.template, TEMPLATE_MAX).await?;
     let template = template.as_deref().map(|text| PullTemplate { text, sign_off: worker.settings.publish.sign_off() });
-    let look = second_look(job);
+    let look = job.with_looks(|looks| looks.look.clone());
     let draft = draft(worker, job, proven, (moved.as_ref(), look.as_ref(), template));
     let pull = worker.forge.pulls().publish(lease, lease.record().pull_request, &draft).await?;
     // What runs without being asked stays a draft, whatever its checks say.

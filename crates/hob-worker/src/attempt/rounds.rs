@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use hob_agent::AgentError;
 use hob_domain::{
-    Allowance, BlockReason, Budget, ChangeText, CheckResult, Conflict, Evidence, FailureClass, Note, Outcome,
-    failed_checks, failure_mark,
+    BlockReason, ChangeText, CheckResult, Conflict, Evidence, FailureClass, Note, Outcome, failed_checks, failure_mark,
 };
 
 use crate::{
@@ -16,6 +15,7 @@ use crate::{
         branch::{commit, is_reviewed, keep, keep_soon},
         end::AttemptEnd,
         job::Job,
+        left::left,
         proof::{Proof, Proven, prove, try_base},
         publish::publish,
         second_look::publish_reviewed,
@@ -209,30 +209,6 @@ async fn quota_used_up(worker: &Worker, job: &Job<'_>, failure: String, reset_af
     job.held.lease.note(Note::QuotaPause).await;
     let pause = reset_after.unwrap_or(QUOTA_PAUSE).max(worker.settings.limits.retry_delay);
     AttemptEnd::Postponed { failure, pause }
-}
-
-/// What the attempt may still take; the reason to stop where that is nothing.
-pub(super) fn left(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockReason> {
-    let record = job.held.lease.record();
-    let (bill, budgets) = (record.spend, worker.settings.limits.budgets());
-    let issue = budgets.of_issue(&record.commands).left(bill);
-    issue.map_err(|exhausted| {
-        let advice = budgets.advice(&exhausted, &record.commands);
-        BlockReason::IssueBudget { exhausted, bill, advice }
-    })?;
-    let allowance = job.limits.allowance;
-    let attempt = Budget {
-        usd_micros: allowance.usd_micros,
-        tokens: allowance.tokens,
-        wall_seconds: allowance.time.map(|time| time.as_secs()),
-        attempts: None,
-    };
-    let spent = bill.since(job.limits.began);
-    let own = budgets.attempt;
-    attempt.left(spent).map_err(|exhausted| {
-        let setting = exhausted.setting_of_attempt(&own);
-        BlockReason::AttemptBudget { exhausted, setting, spent, bill }
-    })
 }
 
 /// Notes how the attempt failed and on what work; the reason to stop where the last one failed in the same way.

@@ -8,12 +8,10 @@
 //! The reviewer works in a clean checkout of its own: what it may write there reaches nobody. It never blocks: where it is
 //! missing, down, slow, over its share or not to be understood, the pull request opens and says so.
 
-use std::sync::PoisonError;
-
 use hob_agent::{NarrowedAgent, RunContext};
 use hob_domain::{
-    Allowance, ChangeText, Diff, Finding, Findings, LookParts, Note, Outcome, Profile, ProfileName, Progress, RunId,
-    RunPurpose, RunReport, RunRequest, SecondLook, Spend, count, look_allowance, look_brief, rendered, title,
+    Allowance, Diff, Findings, LookParts, Note, Outcome, Profile, ProfileName, Progress, RunId, RunPurpose, RunReport,
+    RunRequest, SecondLook, count, evidence_table, failed_checks, look_allowance, look_brief, rendered, title,
 };
 use hob_forge::fresh_nonce;
 use tokio::sync::{mpsc, watch};
@@ -27,45 +25,15 @@ use crate::{
         branch::{is_reviewed, keep},
         end::{AttemptEnd, Interrupt},
         job::Job,
+        left::left,
         proof::Proven,
         publish::publish,
-        rounds::left,
     },
     profiles::base_catalog,
 };
 
 /// Lines of progress that may wait to be shown.
 const PROGRESS_QUEUE: usize = 256;
-
-/// The looks at the work of one attempt.
-#[derive(Debug, Default)]
-pub(super) struct Looks {
-    /// What they said; none: there was none.
-    look: Option<SecondLook>,
-    /// How many there were.
-    count: u32,
-    /// What they took.
-    taken: Spend,
-    /// The work that went back last.
-    sent_back: Option<(Diff, ChangeText)>,
-}
-
-impl Looks {
-    /// What the author has to look at.
-    pub(super) fn for_author(&self) -> Vec<Finding> {
-        let look = self.look.as_ref().filter(|_| self.sent_back.is_some());
-        look.into_iter().flat_map(|look| look.findings.high()).cloned().collect()
-    }
-}
-
-/// What the second pair of eyes said of the work that is to be published.
-pub(super) fn second_look(job: &Job<'_>) -> Option<SecondLook> {
-    with_looks(job, |looks| looks.look.clone())
-}
-
-fn with_looks<T>(job: &Job<'_>, of: impl FnOnce(&mut Looks) -> T) -> T {
-    of(&mut job.looks.lock().unwrap_or_else(PoisonError::into_inner))
-}
 
 /// Publishes proven work after somebody else looked at it, where the settings want that. None: findings are for the author.
 pub(super) async fn publish_reviewed(
@@ -75,7 +43,7 @@ pub(super) async fn publish_reviewed(
 ) -> Result<Option<AttemptEnd>, WorkError> {
     // What is in a pull request already is reviewed there.
     if !worker.settings.review.before_pull.is_empty() && !is_reviewed(job) {
-        let sent_back = with_looks(job, |looks| looks.sent_back.clone());
+        let sent_back = job.with_looks(|looks| looks.sent_back.clone());
         if let Some((_, change)) = sent_back.filter(|(diff, _)| *diff == proven.diff) {
             // The author leaves it as it is: the same work has the same findings.
             proven.change = change;
@@ -97,7 +65,7 @@ pub(super) async fn publish_reviewed(
 fn send_back(worker: &Worker, job: &Job<'_>, proven: &Proven) -> bool {
     // Nothing is left for an author, so that the findings are for people.
     let can_work = left(worker, job).is_ok();
-    with_looks(job, |looks| {
+    job.with_looks(|looks| {
         let Some(look) = looks.look.as_mut().filter(|look| can_work && look.goes_back()) else { return false };
         look.rounds += 1;
         looks.sent_back = Some((proven.diff.clone(), proven.change.clone()));
@@ -122,7 +90,7 @@ async fn look(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<(), Wor
             worker.progress(job.number(), &format!("nobody reviews the work: {cause}"));
         }
     }
-    with_looks(job, |looks| {
+    job.with_looks(|looks| {
         let look = looks.look.get_or_insert_with(|| SecondLook::by(reviewer));
         match found {
             Ok(findings) => (look.findings, look.missing) = (findings, None),
@@ -175,7 +143,7 @@ async fn ask(
     let (unseen, _) = watch::channel(None);
     let (report, noted) = tokio::join!(run.instrument(span), show_progress(worker, job, lines, unseen));
     let spend = report.as_ref().map_or(noted, |report| report.spend);
-    with_looks(job, |looks| looks.taken = looks.taken + spend);
+    job.with_looks(|looks| looks.taken = looks.taken + spend);
     job.held.lease.note(Note::Spend(spend.since(noted))).await;
     write_spend(worker, job, spend).await?;
     Ok(match report {
@@ -199,7 +167,7 @@ fn findings(report: RunReport, diff: &Diff) -> Result<Findings, String> {
 fn allowance(worker: &Worker, job: &Job<'_>) -> Result<Allowance, String> {
     let left = left(worker, job).map_err(|_| "nothing is left of the budget".to_owned())?;
     let budget = worker.settings.limits.budgets().of_issue(&job.held.lease.record().commands);
-    let taken = with_looks(job, |looks| looks.taken);
+    let taken = job.with_looks(|looks| looks.taken);
     look_allowance(&budget, taken, left).map_err(|used_up| format!("its share of the issue, a {used_up}, is used up"))
 }
 
@@ -219,12 +187,12 @@ async fn request(
         comments: &job.comments,
         profile: (&profile.name, &profile.instructions),
         patch: &proven.diff.patch,
-        evidence: &proven.evidence,
+        evidence: &format!("{}\n{}", evidence_table(&proven.evidence), failed_checks(&proven.evidence.head)),
         text_bytes: worker.settings.limits.body_bytes,
         fence: &fence,
     });
     let folder = job.checkout.proof(&proven.head).await?;
-    let number = with_looks(job, |looks| {
+    let number = job.with_looks(|looks| {
         looks.count += 1;
         looks.count
     });

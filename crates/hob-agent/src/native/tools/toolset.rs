@@ -194,7 +194,10 @@ mod tests {
         let names = |set: Toolset| set.shown.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>();
         let all = set(&[]).unwrap();
         assert_eq!(names(all.clone().for_purpose(RunPurpose::Work)), names(all.clone()));
-        assert_eq!(names(all.clone().for_purpose(RunPurpose::Review)), names(all.clone().for_purpose(RunPurpose::Plan)));
+        assert_eq!(
+            names(all.clone().for_purpose(RunPurpose::Review)),
+            names(all.clone().for_purpose(RunPurpose::Plan))
+        );
         let planning = all.for_purpose(RunPurpose::Plan);
         assert_eq!(names(planning.clone()), ["read", "list", "search", "plan", "ask", "hand_off", "done"]);
         for (tool, arguments) in [("write", r#"{"path":"a","text":"b"}"#), ("shell", r#"{"command":"ls"}"#)] {
