@@ -204,7 +204,8 @@ async fn request(
         time: reviewer.limits.max_time,
     };
     let allowance = allowance.and(limits);
-    let remaining = job.limits.ends.saturating_duration_since(tokio::time::Instant::now());
+    // An author has to have time for what is found.
+    let remaining = job.limits.ends.saturating_duration_since(tokio::time::Instant::now()) / 2;
     Ok(RunRequest {
         session: run.clone(),
         run,
