@@ -2,8 +2,9 @@
 //! not to be understood blocks nothing.
 
 use hob_domain::State;
+use rustix::process::Signal;
 
-use crate::harness::{Builder, World};
+use crate::harness::{Builder, Gate, World};
 
 /// A profile that reviews by the agent `eyes`.
 const PROFILE: &str = "---\nname: eyes\ndescription: Reads changes\nhob:\n  backend: looker\n  deliverable: comment\n  \
@@ -89,10 +90,10 @@ async fn an_author_who_leaves_the_work_is_not_asked_again() {
 
 #[tokio::test]
 async fn what_breaks_the_checks_after_a_look_has_its_rounds() {
-    let author =
-        "case $n in 0) echo done > done.txt ;; 1) rm done.txt; echo x > x.txt ;; *) echo all > done.txt ;; esac";
+    let author = "case $n in 0) echo done > done.txt ;; 1) touch bad.txt ;; *) rm bad.txt; echo all > done.txt ;; esac";
     let reviewer = "if grep -q done done.txt; then echo '- high done.txt:1: wrong word'; else echo 'No findings'; fi";
-    let world = reviewed(author, reviewer).set("limits.check_rounds", "1").start().await;
+    let builder = reviewed(author, reviewer).check("! test -f bad.txt").set("limits.check_rounds", "1");
+    let world = builder.start().await;
     let (issue, body) = world.opened().await;
     assert_eq!((world.briefs(issue).len(), world.looks().len()), (3, 2));
     let brief = &world.briefs(issue)[2];
@@ -106,7 +107,7 @@ async fn a_reviewer_that_is_of_no_use_blocks_nothing() {
     let outcome = |outcome: &str| format!("echo '{outcome}'");
     for (reviewer, limit, cause) in [
         ("exit 3".to_owned(), "1m", "ended with exit code 3"),
-        ("sleep 600".to_owned(), "1s", "ran out of time after 1 s"),
+        ("sleep 600".to_owned(), "1s", "ran out of time"),
         (
             "echo 'What a fine change!'".to_owned(),
             "1m",
@@ -157,5 +158,24 @@ async fn a_reviewer_has_its_share_of_the_issue() {
     assert!(body.contains("Nobody reviewed what the agent changed after the findings of `eyes`"), "{body}");
     assert!(body.contains("its share of the issue, a budget of $0.30, is used up"), "{body}");
     assert_eq!(world.record(issue).await.unwrap().spend.usd_micros, 500_000, "its cost is the issue's");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_hob_that_stops_while_a_reviewer_looks_has_the_next_one_look_again() {
+    let reviewer = format!("if [ $looks = 0 ]; then {}fi\necho 'No findings'", Gate::before(""));
+    let world = reviewed("echo done > done.txt", &reviewer).start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let hob = world.starts_hob(&["run"]).await;
+    gate.reached().await;
+    let ended = hob.ends_by(Signal::TERM).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(world.pulls().await.is_empty(), "nothing opens unseen because Hob stops");
+    let summary = world.run().await;
+    assert_eq!((summary.worked, summary.failed), (1, 0), "{:?}", world.failures());
+    assert_eq!((world.looks().len(), world.pulls().await.len()), (2, 1));
+    assert_eq!(world.record(issue).await.unwrap().state, State::InReview);
+    assert!(world.pull().await["body"].as_str().unwrap().contains("`eyes`, had no findings."));
     world.finish().await;
 }
