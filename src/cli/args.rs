@@ -176,6 +176,23 @@ pub(super) enum EvalCommand {
     /// A line of FILE is a JSON object with `title`, `body`, `labels` (a list) and `profile`, which is null where no profile
     /// fits. Bad lines are named and passed over.
     Routing(RoutingArgs),
+    /// Have the reviewer look at changes whose defect is known, and report what it found, what it missed, and its false alarms.
+    ///
+    /// A line of FILE is a JSON object with `id`, `language`, `issue`, `patch` and `defect` (`file`, `line`, `kind`, `severity`), which
+    /// is null where nothing is wrong. `config/review/corpus.jsonl` of Hob's repository is such a file. The model is asked once a
+    /// line or more, which costs money.
+    Review(ReviewArgs),
+}
+
+/// `hob eval review`.
+#[derive(Debug, Args)]
+pub(super) struct ReviewArgs {
+    /// The changes, one JSON object a line.
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// The model to ask, such as `anthropic/MODEL` or `cassette/PATH`, in place of the reviewer's own.
+    #[arg(long, value_name = "MODEL")]
+    pub(super) model: Option<String>,
 }
 
 /// `hob eval routing`.

@@ -9,8 +9,8 @@ use crate::{
     cli::{
         actions::{self, Annotation, Level},
         agents, approve,
-        args::{Cli, Command, ForgeCommand, Shared, command},
-        control, doctor, eval,
+        args::{Cli, Command, EvalCommand, ForgeCommand, Shared, command},
+        control, doctor, eval, eval_review,
         exit::{Exit, code_of, fatal},
         explain, forge_serve,
         global_flags::global_flags_first,
@@ -134,7 +134,8 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Agents => agents::agents(&setup, &shared).await,
         Command::Routing => routing::routing(setup, shared).await,
         Command::Settings => settings::settings(&setup, &shared),
-        Command::Eval(command) => eval::eval(&shared, &command),
+        Command::Eval(EvalCommand::Routing(args)) => eval::routing(&shared, &args),
+        Command::Eval(EvalCommand::Review(args)) => eval_review::review(setup, &shared, &args).await,
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
     }
@@ -143,9 +144,12 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
 /// Whether the command starts processes that may run for long.
 fn runs_agents(command: &Command) -> bool {
     match command {
-        Command::Rehearse(_) | Command::Run(_) | Command::Work(_) | Command::Investigate(_) | Command::Replay(_) => {
-            true
-        }
+        Command::Rehearse(_)
+        | Command::Run(_)
+        | Command::Work(_)
+        | Command::Investigate(_)
+        | Command::Replay(_)
+        | Command::Eval(EvalCommand::Review(_)) => true,
         Command::Init(_)
         | Command::List
         | Command::Explain(_)
@@ -163,7 +167,7 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Agents
         | Command::Routing
         | Command::Settings
-        | Command::Eval(_)
+        | Command::Eval(EvalCommand::Routing(_))
         | Command::Forge(_) => false,
     }
 }

@@ -10,6 +10,7 @@ mod control;
 mod doctor;
 mod entry;
 mod eval;
+mod eval_review;
 mod exit;
 mod explain;
 mod forge_serve;

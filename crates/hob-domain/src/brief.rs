@@ -2,8 +2,9 @@
 //! delimiter that they cannot have guessed, and cleaned of what a person would not see.
 
 use crate::{
-    Answer, CheckResult, Conflict, IssueNumber, Login, Nonce, PlanBrief, ProfileName, RepoName, ReviewBrief, Sha, clip,
-    count, rendered,
+    Answer, CheckResult, Conflict, Finding, IssueNumber, Login, Nonce, PlanBrief, ProfileName, RepoName, ReviewBrief,
+    Sha, clip, count, rendered,
+    second_look::push_findings,
     text::{clip_middle, push_fenced},
     visible,
 };
@@ -37,6 +38,8 @@ pub struct BriefParts<'a> {
     pub conflicts: &'a [Conflict],
     /// The checks that failed on the work so far.
     pub failed_checks: &'a [CheckResult],
+    /// What a reviewer found in the work so far.
+    pub findings: &'a [Finding],
     /// The checks that fail where the work starts.
     pub red_base: &'a [CheckResult],
     /// The checks that will be run.
@@ -90,6 +93,7 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
         let list: Vec<String> = parts.conflicts.iter().map(|conflict| format!("- {conflict}")).collect();
         push_fenced(&mut text, parts.fence, "conflicts", &clip(&list.join("\n"), parts.text_bytes));
     }
+    push_findings(&mut text, parts.fence, parts.findings);
     push_checks(&mut text, parts);
     push(
         &mut text,
@@ -199,6 +203,7 @@ mod tests {
             earlier_work: None,
             conflicts: &[],
             failed_checks: &[],
+            findings: &[],
             red_base: &[],
             checks: &["./test.sh".to_owned()],
             text_bytes: 100,

@@ -29,6 +29,7 @@ impl Transition {
                     RunPurpose::Work => format!("the agent `{agent}` started on `{branch}`"),
                     RunPurpose::Plan => format!("the agent `{agent}` started to plan"),
                     RunPurpose::Investigate => format!("the agent `{agent}` started to investigate"),
+                    RunPurpose::Review => format!("the agent `{agent}` started to review"),
                 }
             }
             Self::RecordSpend(spend) => format!("the agent spent {spend}"),

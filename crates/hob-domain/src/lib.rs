@@ -55,6 +55,7 @@ mod review_text;
 mod routing;
 mod run;
 mod run_unasked;
+mod second_look;
 mod secrets;
 mod slug;
 mod snapshot;
@@ -145,6 +146,10 @@ pub use routing::{
 };
 pub use run::{Outcome, Progress, RunPurpose, RunReport, RunRequest};
 pub use run_unasked::run_unasked;
+pub use second_look::{
+    FINDINGS_MAX, Finding, FindingSeverity, Findings, Judgement, LOOK_ROUNDS, LookParts, ReviewCase, ReviewScore,
+    SecondLook, SeededDefect, UnreadableFindings, look_allowance, look_brief,
+};
 pub use secrets::{SecretKind, secrets_in, without_tokens};
 pub use slug::branch_for;
 pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};

@@ -19,6 +19,8 @@ pub enum RunPurpose {
     Plan,
     /// The agent only looks, and concludes what is so.
     Investigate,
+    /// The agent only reads, and says what is wrong with somebody else's work.
+    Review,
 }
 
 /// What an agent is asked to do. It holds no token and no path to Hob's own git directory.

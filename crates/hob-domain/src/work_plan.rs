@@ -243,7 +243,7 @@ fn push_words(text: &mut String, words: &str, max: usize) {
 }
 
 /// The text in one line of at most `max` characters.
-fn shortened(text: &str, max: usize) -> String {
+pub(super) fn shortened(text: &str, max: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= max {
         return line;

@@ -214,6 +214,18 @@ async fn every_command_writes_what_the_document_describes() {
     let profiles = concat!(env!("CARGO_MANIFEST_DIR"), "/config/routing/profiles");
     let args = ["eval", "routing", issues.to_str().unwrap(), "--profiles", profiles, "--json"];
     events.extend(held.takes("eval routing", &world.hob(&args).await));
+    let changes = folder.path().join("changes.jsonl");
+    let corpus = include_str!("../../../config/review/corpus.jsonl");
+    std::fs::write(&changes, format!("{}\n{{}}\n", corpus.lines().next().unwrap())).unwrap();
+    let said = json!({ "summary": "- high pages.py:6: it fails\n- low other.py:1: x" });
+    let replies = json!({ "cassette": 1, "replies": [{ "calls": [{ "name": "done", "arguments": said }] }] });
+    std::fs::write(folder.path().join("says.json"), replies.to_string()).unwrap();
+    let model = format!("cassette/{}", folder.path().join("says.json").display());
+    let native = ["--set", "agent.default=native"];
+    let args = ["eval", "review", changes.to_str().unwrap(), "--model", &model, "--json", native[0], native[1]];
+    let reviewed = world.hob(&args).await;
+    assert_eq!(reviewed.objects()[0]["result"]["found"], 1, "{reviewed:?}");
+    events.extend(held.takes("eval review", &reviewed));
     // It serves until it is told to stop: the shell does that after its first line.
     let serve = r#"mkfifo ready; "$@" > ready & read -r line < ready; echo "$line"; kill $!; wait $!"#;
     events.extend(held.takes("forge serve", &world.hob_in_shell(serve, &["forge", "serve", "--json"]).await));

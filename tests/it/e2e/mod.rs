@@ -48,6 +48,7 @@ mod reading;
 mod review;
 mod routed_commands;
 mod routing;
+mod second_look;
 mod secrets;
 mod seeds;
 mod set_up;

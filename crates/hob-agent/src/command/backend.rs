@@ -174,6 +174,7 @@ fn purpose(purpose: RunPurpose) -> &'static str {
         RunPurpose::Work => "work",
         RunPurpose::Plan => "plan",
         RunPurpose::Investigate => "investigate",
+        RunPurpose::Review => "review",
     }
 }
 
@@ -181,7 +182,7 @@ fn purpose(purpose: RunPurpose) -> &'static str {
 fn closing_words(finished: &Finished, purpose: RunPurpose) -> String {
     let (bytes, most) = match purpose {
         RunPurpose::Work | RunPurpose::Investigate => (QUOTED, CLOSING_LINES),
-        RunPurpose::Plan => (PLAN_BYTES, PLAN_LINES),
+        RunPurpose::Plan | RunPurpose::Review => (PLAN_BYTES, PLAN_LINES),
     };
     let text = finished.stdout.text();
     let (text, words) = (text.trim(), tail(&text, bytes));

@@ -43,6 +43,7 @@ pub(super) async fn run_agent(
     let does = match job.purpose {
         RunPurpose::Work => "works",
         RunPurpose::Plan => "plans",
+        RunPurpose::Review => "reviews",
         RunPurpose::Investigate => "investigates",
     };
     worker.progress(job.number(), &format!("the agent `{}` {does}", job.agent_name));
@@ -107,6 +108,7 @@ fn request(
         earlier_work: Some(job.checkout.start()).filter(|start| *start != job.checkout.base()),
         conflicts,
         failed_checks: failed,
+        findings: &job.findings(),
         red_base: &job.red_base(),
         checks,
         text_bytes: worker.settings.limits.body_bytes,
@@ -160,7 +162,7 @@ fn time_of(worker: &Worker, job: &Job<'_>, allowance: Allowance) -> (Duration, &
 }
 
 /// Shows what the agent does, passes its checklist on, and notes what it spends as it spends it; what was noted in all.
-async fn show_progress(
+pub(super) async fn show_progress(
     worker: &Worker,
     job: &Job<'_>,
     mut lines: mpsc::Receiver<Progress>,
@@ -202,7 +204,7 @@ async fn checkpoints(worker: &Worker, job: &Job<'_>, ended: &CancellationToken) 
 }
 
 /// Writes what a run cost to the ledger at once: a worker that dies later takes nothing of the bill with it.
-async fn write_spend(worker: &Worker, job: &Job<'_>, spend: Spend) -> Result<(), WorkError> {
+pub(super) async fn write_spend(worker: &Worker, job: &Job<'_>, spend: Spend) -> Result<(), WorkError> {
     warn_of_budget(worker, job, spend);
     if spend.usd_micros == 0 && spend.tokens() == 0 {
         return Ok(());

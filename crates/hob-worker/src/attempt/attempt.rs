@@ -136,7 +136,8 @@ async fn work<'a>(
         return Box::pin(resume_answers(worker, job)).await;
     }
     match job.purpose {
-        RunPurpose::Work => {}
+        // No attempt is a review: one has a run of it.
+        RunPurpose::Work | RunPurpose::Review => {}
         RunPurpose::Plan => return Box::pin(plan_first(worker, job)).await,
         RunPurpose::Investigate => return Box::pin(investigate(worker, job)).await,
     }

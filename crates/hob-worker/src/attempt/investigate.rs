@@ -17,13 +17,7 @@ use hob_forge::Comment;
 
 use crate::{
     WorkError, Worker,
-    attempt::{
-        agent_run::run_agent,
-        end::AttemptEnd,
-        job::Job,
-        plan_first::throw_away,
-        rounds::{failed, left},
-    },
+    attempt::{agent_run::run_agent, end::AttemptEnd, job::Job, left::left, plan_first::throw_away, rounds::failed},
 };
 
 /// Has the agent investigate, and reports what it concluded.

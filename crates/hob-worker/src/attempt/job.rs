@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use hob_agent::AgentBackend;
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Allowance, BaseChoice, CheckResult, IssueNumber, Login, Profile, ProfileLimits, ReviewBrief, RunId, RunPurpose,
-    Sha, Spend, investigation::Case,
+    Allowance, BaseChoice, CheckResult, Finding, IssueNumber, Login, Profile, ProfileLimits, ReviewBrief, RunId,
+    RunPurpose, Sha, Spend, investigation::Case,
 };
 use hob_workspace::Checkout;
 use tokio::time::Instant;
 
-use crate::transition::HeldIssue;
+use crate::{attempt::looks::Looks, transition::HeldIssue};
 
 /// What the work of one attempt needs.
 pub(super) struct Job<'a> {
@@ -40,6 +40,8 @@ pub(super) struct Job<'a> {
     pub(super) limits: AttemptLimits,
     /// The checks on the commit that the work starts from; set when they have run.
     pub(super) base_checks: OnceLock<Vec<CheckResult>>,
+    /// What the second pair of eyes said of its work so far.
+    pub(super) looks: Mutex<Looks>,
     /// Where the branch stands on the server, as far as this attempt knows.
     pub(super) pushed: Mutex<Option<Sha>>,
 }
@@ -63,13 +65,22 @@ impl Job<'_> {
     pub(super) fn only_reads(&self) -> bool {
         match self.purpose {
             RunPurpose::Work => false,
-            RunPurpose::Plan | RunPurpose::Investigate => true,
+            RunPurpose::Plan | RunPurpose::Review | RunPurpose::Investigate => true,
         }
     }
 
     /// The checks that fail on the commit that the work starts from.
     pub(super) fn red_base(&self) -> Vec<CheckResult> {
         self.base_checks.get().into_iter().flatten().filter(|check| check.failed()).cloned().collect()
+    }
+
+    /// What a reviewer found and the author has to look at.
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        self.with_looks(|looks| looks.for_author())
+    }
+
+    pub(super) fn with_looks<T>(&self, of: impl FnOnce(&mut Looks) -> T) -> T {
+        of(&mut self.looks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The commit that the branch stands at on the server.

@@ -11,13 +11,7 @@ use hob_workspace::WorkspaceError;
 
 use crate::{
     WorkError, Worker,
-    attempt::{
-        agent_run::run_agent,
-        branch::commit,
-        end::AttemptEnd,
-        job::Job,
-        rounds::{failed, left},
-    },
+    attempt::{agent_run::run_agent, branch::commit, end::AttemptEnd, job::Job, left::left, rounds::failed},
 };
 
 /// Has the agent make a plan, and asks a person about it.

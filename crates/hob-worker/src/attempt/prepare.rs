@@ -88,7 +88,7 @@ pub(super) async fn prepare<'a>(
     let session = earlier.map_or_else(|| run.clone(), |session| session.id);
     let pushed = Mutex::new(checkout.pushed().cloned());
     let limits = AttemptLimits { began: lease.record().spend, ..limits };
-    let base_checks = OnceLock::new();
+    let (base_checks, looks) = (OnceLock::new(), Mutex::default());
     let base_tip = base_sha;
     Ok(Job {
         held,
@@ -108,6 +108,7 @@ pub(super) async fn prepare<'a>(
         session,
         limits,
         base_checks,
+        looks,
         pushed,
     })
 }

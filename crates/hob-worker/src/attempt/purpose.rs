@@ -54,7 +54,7 @@ async fn wants_plan(worker: &Worker, held: &HeldIssue) -> Result<bool, WorkError
 pub(super) fn plan_brief<'a>(job: &Job<'_>, record: &'a Record) -> Option<PlanBrief<'a>> {
     match job.purpose {
         RunPurpose::Plan => Some(PlanBrief::Make(record.plan.proposed.as_ref())),
-        RunPurpose::Investigate => None,
+        RunPurpose::Investigate | RunPurpose::Review => None,
         RunPurpose::Work => record.approved_plan().map(PlanBrief::CarryOut),
     }
 }

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use hob_agent::AgentError;
 use hob_domain::{
-    Allowance, BlockReason, Budget, ChangeText, CheckResult, Conflict, Evidence, FailureClass, Note, Outcome,
-    failed_checks, failure_mark,
+    BlockReason, ChangeText, CheckResult, Conflict, Evidence, FailureClass, Note, Outcome, failed_checks, failure_mark,
 };
 
 use crate::{
@@ -16,8 +15,10 @@ use crate::{
         branch::{commit, is_reviewed, keep, keep_soon},
         end::AttemptEnd,
         job::Job,
+        left::left,
         proof::{Proof, Proven, prove, try_base},
         publish::publish,
+        second_look::publish_reviewed,
     },
 };
 
@@ -62,11 +63,18 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
     let mut failed: Vec<CheckResult> = last.worse();
     let mut conflicts: Vec<Conflict> = Vec::new();
     let mut worked = job.checkout.start().clone();
-    let (mut rounds, limit) = (0, worker.settings.limits.check_rounds);
-    for round in 0..=limit {
+    let (mut rounds, mut limit) = (0, worker.settings.limits.check_rounds);
+    for round in 0.. {
+        if round > limit {
+            break;
+        }
         rounds = round + 1;
         if round > 0 {
-            let why = if conflicts.is_empty() { "the checks failed" } else { "conflicts with the base are left" };
+            let why = match (failed.is_empty(), conflicts.is_empty()) {
+                (_, false) => "conflicts with the base are left",
+                (true, true) if !job.findings().is_empty() => "the reviewer has findings",
+                (_, true) => "the checks failed",
+            };
             worker.progress(job.number(), &format!("{why}: back to the agent, {round} of {limit}"));
         }
         match run_round(worker, job, round, &failed).await? {
@@ -75,7 +83,15 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
                 failed = proven.evidence.red_otherwise();
                 worked = proven.head;
             }
-            Round::Proven(proven) => return publish(worker, job, &proven).await,
+            Round::Proven(proven) => {
+                worked = proven.head.clone();
+                if let Some(end) = Box::pin(publish_reviewed(worker, job, proven)).await? {
+                    return Ok(end);
+                }
+                (failed, conflicts) = (Vec::new(), Vec::new());
+                // What a reviewer finds takes no round from the checks.
+                limit += 1;
+            }
             Round::Blocked(reason) => {
                 keep(worker, job).await?;
                 return Ok(AttemptEnd::Blocked(reason));
@@ -117,7 +133,7 @@ async fn without_agent(worker: &Worker, job: &Job<'_>) -> Result<Result<AttemptE
         // Its way to a pull request was cut off: an agent that is asked again may find nothing left to do.
         let earlier = ChangeText::untitled("The work of an earlier attempt, which could not be published then.");
         if let Proof::Passed(proven) = prove(worker, job, earlier).await? {
-            return Ok(Ok(publish(worker, job, &proven).await?));
+            return Ok(publish_reviewed(worker, job, proven).await?.ok_or_else(Evidence::default));
         }
     }
     if !is_base_alone(job) {
@@ -193,30 +209,6 @@ async fn quota_used_up(worker: &Worker, job: &Job<'_>, failure: String, reset_af
     job.held.lease.note(Note::QuotaPause).await;
     let pause = reset_after.unwrap_or(QUOTA_PAUSE).max(worker.settings.limits.retry_delay);
     AttemptEnd::Postponed { failure, pause }
-}
-
-/// What the attempt may still take; the reason to stop where that is nothing.
-pub(super) fn left(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockReason> {
-    let record = job.held.lease.record();
-    let (bill, budgets) = (record.spend, worker.settings.limits.budgets());
-    let issue = budgets.of_issue(&record.commands).left(bill);
-    issue.map_err(|exhausted| {
-        let advice = budgets.advice(&exhausted, &record.commands);
-        BlockReason::IssueBudget { exhausted, bill, advice }
-    })?;
-    let allowance = job.limits.allowance;
-    let attempt = Budget {
-        usd_micros: allowance.usd_micros,
-        tokens: allowance.tokens,
-        wall_seconds: allowance.time.map(|time| time.as_secs()),
-        attempts: None,
-    };
-    let spent = bill.since(job.limits.began);
-    let own = budgets.attempt;
-    attempt.left(spent).map_err(|exhausted| {
-        let setting = exhausted.setting_of_attempt(&own);
-        BlockReason::AttemptBudget { exhausted, setting, spent, bill }
-    })
 }
 
 /// Notes how the attempt failed and on what work; the reason to stop where the last one failed in the same way.

@@ -81,12 +81,12 @@ impl Toolset {
         Self { shown, servers, ..self }
     }
 
-    /// The same for a run with this purpose: one that plans has no tool that changes anything.
+    /// The same for a run with this purpose: one that plans or reviews has no tool that changes anything.
     pub(in crate::native) fn for_purpose(self, purpose: RunPurpose) -> Self {
         match purpose {
             // What an investigation has is said below.
             RunPurpose::Work | RunPurpose::Investigate => return self,
-            RunPurpose::Plan => {}
+            RunPurpose::Plan | RunPurpose::Review => {}
         }
         let reads = |name: &str| match (self.programs.get(name), self.servers.get(name)) {
             (Some(program), _) => program.impact == Impact::Low,
@@ -223,6 +223,10 @@ mod tests {
         let names = |set: Toolset| set.shown.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>();
         let all = set(&[]).unwrap();
         assert_eq!(names(all.clone().for_purpose(RunPurpose::Work)), names(all.clone()));
+        assert_eq!(
+            names(all.clone().for_purpose(RunPurpose::Review)),
+            names(all.clone().for_purpose(RunPurpose::Plan))
+        );
         let planning = all.for_purpose(RunPurpose::Plan);
         assert_eq!(names(planning.clone()), ["read", "list", "search", "plan", "ask", "hand_off", "done"]);
         for (tool, arguments) in [("write", r#"{"path":"a","text":"b"}"#), ("shell", r#"{"command":"ls"}"#)] {

@@ -1,0 +1,29 @@
+//! What an attempt may still take of its budgets.
+
+use hob_domain::{Allowance, BlockReason, Budget};
+
+use crate::{Worker, attempt::job::Job};
+
+/// What the attempt may still take; the reason to stop where that is nothing.
+pub(super) fn left(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockReason> {
+    let record = job.held.lease.record();
+    let (bill, budgets) = (record.spend, worker.settings.limits.budgets());
+    let issue = budgets.of_issue(&record.commands).left(bill);
+    issue.map_err(|exhausted| {
+        let advice = budgets.advice(&exhausted, &record.commands);
+        BlockReason::IssueBudget { exhausted, bill, advice }
+    })?;
+    let allowance = job.limits.allowance;
+    let attempt = Budget {
+        usd_micros: allowance.usd_micros,
+        tokens: allowance.tokens,
+        wall_seconds: allowance.time.map(|time| time.as_secs()),
+        attempts: None,
+    };
+    let spent = bill.since(job.limits.began);
+    let own = budgets.attempt;
+    attempt.left(spent).map_err(|exhausted| {
+        let setting = exhausted.setting_of_attempt(&own);
+        BlockReason::AttemptBudget { exhausted, setting, spent, bill }
+    })
+}
