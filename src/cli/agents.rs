@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hob_agent::{AgentParts, Registry};
-use hob_config::{AdapterName, BackendKind, Settings, child_environment};
+use hob_config::{AdapterName, BackendKind, ProfileSettings, Settings, child_environment};
 use hob_domain::{
     Catalog, CatalogEntry, Profile, ProfileFiles, ProfileSource, Severity, Sha, Standing, allowed_model, terminal,
 };
@@ -36,7 +36,7 @@ struct Agent {
 }
 
 /// The commit of the clone around the current folder whose profiles are shown.
-struct Clone {
+pub(super) struct Clone {
     objects: PathBuf,
     commit: Sha,
     /// What names it.
@@ -46,12 +46,7 @@ struct Clone {
 pub(super) async fn agents(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
     let settings = &setup.settings;
     let agents = agents_of(setup)?;
-    let clone = clone_here(setup, shared).await?;
-    let files = match &clone {
-        Some(clone) => commit_profiles(&clone.objects, &clone.commit, settings.profiles.max).await,
-        None => Ok(ProfileFiles::default()),
-    };
-    let catalog = catalog(files, &settings.profiles).await;
+    let (catalog, clone) = catalog_here(setup, shared, &settings.profiles).await?;
     if shared.json {
         let profiles: Vec<Value> = catalog.entries.iter().map(|entry| as_json(entry, settings)).collect();
         return json::result(&json!({
@@ -72,6 +67,20 @@ pub(super) async fn agents(setup: &Setup, shared: &Shared) -> anyhow::Result<()>
     };
     output::line("")?;
     Ok(layout::paragraph(&of_repository)?)
+}
+
+/// The profiles that count here, and the clone that some of them are from.
+pub(super) async fn catalog_here(
+    setup: &Setup,
+    shared: &Shared,
+    settings: &ProfileSettings,
+) -> anyhow::Result<(Catalog, Option<Clone>)> {
+    let clone = clone_here(setup, shared).await?;
+    let files = match &clone {
+        Some(clone) => commit_profiles(&clone.objects, &clone.commit, settings.max).await,
+        None => Ok(ProfileFiles::default()),
+    };
+    Ok((catalog(files, settings).await, clone))
 }
 
 fn agents_of(setup: &Setup) -> anyhow::Result<Vec<Agent>> {

@@ -36,7 +36,7 @@ pub(super) struct Shared {
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     /// Work on this repository [default: GITHUB_REPOSITORY, else all repositories of the GitHub App, else the git remote
-    /// `origin`]. May be repeated for `run`, `list` and `status`.
+    /// `origin`]. May be repeated for `run`, `list`, `status` and `routing`.
     #[arg(long, global = true, value_name = "OWNER/NAME")]
     pub(super) repo: Vec<String>,
     /// Write results, events and errors to standard output as JSON, one object a line (docs/json.md).
@@ -103,6 +103,12 @@ pub(super) enum Command {
     /// Does not wait: an issue that cannot be claimed now is reported as failed. Exits with 0 if every issue has a pull
     /// request or was already done, otherwise with 8.
     Work(WorkArgs),
+    /// Investigate a case without a forge: find out what is so, with evidence, and report the conclusion.
+    ///
+    /// The agent only looks. It answers questions, tests hypotheses and moves the case through its states; a change of the
+    /// state asks first, on the terminal. What it found is kept after each step: `--resume` goes on where it stopped, as
+    /// after a request for evidence. Exits with 8 where there is no conclusion.
+    Investigate(Box<InvestigateArgs>),
     /// List the issues that have the trigger label, in queue order.
     List,
     /// Explain what Hob would do about one issue, or why it would do nothing.
@@ -138,6 +144,9 @@ pub(super) enum Command {
     ///
     /// In a clone, the repository's profiles are those of its base branch as of the last fetch; the forge is not asked.
     Agents,
+    /// Show which profile was chosen for each issue, by whom and why, where people chose otherwise, and how often the router
+    /// was right.
+    Routing,
     /// Print every setting with its effective value.
     Settings,
     /// Measure how well Hob judges, on a file whose answers are known.
@@ -167,6 +176,23 @@ pub(super) enum EvalCommand {
     /// A line of FILE is a JSON object with `title`, `body`, `labels` (a list) and `profile`, which is null where no profile
     /// fits. Bad lines are named and passed over.
     Routing(RoutingArgs),
+    /// Have the reviewer look at changes whose defect is known, and report what it found, what it missed, and its false alarms.
+    ///
+    /// A line of FILE is a JSON object with `id`, `language`, `issue`, `patch` and `defect` (`file`, `line`, `kind`, `severity`), which
+    /// is null where nothing is wrong. `config/review/corpus.jsonl` of Hob's repository is such a file. The model is asked once a
+    /// line or more, which costs money.
+    Review(ReviewArgs),
+}
+
+/// `hob eval review`.
+#[derive(Debug, Args)]
+pub(super) struct ReviewArgs {
+    /// The changes, one JSON object a line.
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// The model to ask, such as `anthropic/MODEL` or `cassette/PATH`, in place of the reviewer's own.
+    #[arg(long, value_name = "MODEL")]
+    pub(super) model: Option<String>,
 }
 
 /// `hob eval routing`.
@@ -248,6 +274,52 @@ pub(super) struct WorkArgs {
     /// Approve every action that is not denied, without asking.
     #[arg(long)]
     pub(super) auto_approve: bool,
+    #[command(flatten)]
+    pub(super) record: RecordArgs,
+}
+
+/// `hob investigate`.
+#[derive(Debug, Args)]
+pub(super) struct InvestigateArgs {
+    /// Investigate what this Markdown file tells; its first line is the title.
+    #[arg(long, value_name = "FILE", required_unless_present = "resume")]
+    pub(super) text: Option<PathBuf>,
+    /// Give this text file as evidence. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(super) evidence: Vec<PathBuf>,
+    /// Ask what this issue form asks, and read its answers out of the text.
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    pub(super) form: Option<PathBuf>,
+    /// Investigate by this profile: of the clone around the current folder, the setting `profiles.folder`, or Hob's own.
+    #[arg(long, value_name = "NAME")]
+    pub(super) profile: Option<String>,
+    /// Read the operator's profiles from this folder [default: the setting `profiles.folder`].
+    #[arg(long, value_name = "DIR")]
+    pub(super) profiles: Option<PathBuf>,
+    /// Let the agent look into this folder [default: an empty one].
+    #[arg(long, value_name = "DIR")]
+    pub(super) folder: Option<PathBuf>,
+    /// Go on with the investigation of this session: an id or a unique prefix of it.
+    #[arg(long, value_name = "SESSION", conflicts_with = "text")]
+    pub(super) resume: Option<String>,
+    /// Answer what the investigation asked for. It becomes evidence.
+    #[arg(short, long, value_name = "TEXT", requires = "resume")]
+    pub(super) message: Option<String>,
+    /// Use this native agent [default: the setting `agent.default`].
+    #[arg(long, value_name = "NAME")]
+    pub(super) agent: Option<String>,
+    /// End after this many iterations, over all runs of the session [default: the agent's `max_iterations`].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) iterations: Option<u32>,
+    /// End after this time [default: the setting `limits.attempt_time`].
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(super) time: Option<Duration>,
+    /// Approve every action that is not denied, without asking.
+    #[arg(long)]
+    pub(super) auto_approve: bool,
+    /// Write the report as Markdown to this file, too.
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
     #[command(flatten)]
     pub(super) record: RecordArgs,
 }
@@ -476,6 +548,33 @@ mod tests {
               --record <DIR>  Record the model replies of native agents in this folder, one file per
                               session. The model `cassette/FILE` plays one back
           -h, --help          Print help (see more with '--help')
+
+        == investigate
+        Investigate a case without a forge: find out what is so, with evidence, and report the conclusion
+
+        Usage: hob investigate [OPTIONS]
+
+        Options:
+              --text <FILE>       Investigate what this Markdown file tells; its first line is the title
+              --evidence <FILE>   Give this text file as evidence. May be repeated
+              --form <FILE>       Ask what this issue form asks, and read its answers out of the text
+              --profile <NAME>    Investigate by this profile: of the clone around the current folder, the
+                                  setting `profiles.folder`, or Hob's own
+              --profiles <DIR>    Read the operator's profiles from this folder [default: the setting
+                                  `profiles.folder`]
+              --folder <DIR>      Let the agent look into this folder [default: an empty one]
+              --resume <SESSION>  Go on with the investigation of this session: an id or a unique prefix of
+                                  it
+          -m, --message <TEXT>    Answer what the investigation asked for. It becomes evidence
+              --agent <NAME>      Use this native agent [default: the setting `agent.default`]
+              --iterations <N>    End after this many iterations, over all runs of the session [default: the
+                                  agent's `max_iterations`]
+              --time <DURATION>   End after this time [default: the setting `limits.attempt_time`]
+              --auto-approve      Approve every action that is not denied, without asking
+              --out <FILE>        Write the report as Markdown to this file, too
+              --record <DIR>      Record the model replies of native agents in this folder, one file per
+                                  session. The model `cassette/FILE` plays one back
+          -h, --help              Print help (see more with '--help')
 
         == list
         List the issues that have the trigger label, in queue order

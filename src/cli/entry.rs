@@ -9,14 +9,14 @@ use crate::{
     cli::{
         actions::{self, Annotation, Level},
         agents, approve,
-        args::{Cli, Command, ForgeCommand, Shared, command},
-        control, doctor, eval,
+        args::{Cli, Command, EvalCommand, ForgeCommand, Shared, command},
+        control, doctor, eval, eval_review,
         exit::{Exit, code_of, fatal},
         explain, forge_serve,
         global_flags::global_flags_first,
-        history, init, json, list, log,
+        history, init, investigate, json, list, log,
         output::{self, BAD, Unwritable, styled},
-        rehearse, replay, run,
+        rehearse, replay, routing, run,
         screen::Screen,
         sessions, settings,
         setup::Setup,
@@ -116,6 +116,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Init(args) => init::init(setup, shared, args).await,
         Command::Run(args) => run::run(setup, shared, args, screen).await,
         Command::Work(args) => work::work(setup, shared, args, screen).await,
+        Command::Investigate(args) => investigate::investigate(setup, shared, *args, screen).await,
         Command::List => list::list(setup, shared).await,
         Command::Explain(args) => explain::explain(setup, shared, args.issue).await,
         Command::Status => status::status(setup, shared).await,
@@ -131,8 +132,10 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Replay(args) => replay::replay(setup, shared, args).await,
         Command::Doctor(args) => doctor::doctor(setup, shared, args).await,
         Command::Agents => agents::agents(&setup, &shared).await,
+        Command::Routing => routing::routing(setup, shared).await,
         Command::Settings => settings::settings(&setup, &shared),
-        Command::Eval(command) => eval::eval(&shared, &command),
+        Command::Eval(EvalCommand::Routing(args)) => eval::routing(&shared, &args),
+        Command::Eval(EvalCommand::Review(args)) => eval_review::review(setup, &shared, &args).await,
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
     }
@@ -141,7 +144,12 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
 /// Whether the command starts processes that may run for long.
 fn runs_agents(command: &Command) -> bool {
     match command {
-        Command::Rehearse(_) | Command::Run(_) | Command::Work(_) | Command::Replay(_) => true,
+        Command::Rehearse(_)
+        | Command::Run(_)
+        | Command::Work(_)
+        | Command::Investigate(_)
+        | Command::Replay(_)
+        | Command::Eval(EvalCommand::Review(_)) => true,
         Command::Init(_)
         | Command::List
         | Command::Explain(_)
@@ -157,8 +165,9 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Log(_)
         | Command::Doctor(_)
         | Command::Agents
+        | Command::Routing
         | Command::Settings
-        | Command::Eval(_)
+        | Command::Eval(EvalCommand::Routing(_))
         | Command::Forge(_) => false,
     }
 }

@@ -1,4 +1,4 @@
-//! `hob eval`: how good Hob's own judgement is, on a file whose answers are known. Nothing is asked of a forge or a model.
+//! `hob eval routing`: how good Hob's own judgement is, on a file whose answers are known. Nothing is asked of a forge or a model.
 
 use std::{
     collections::BTreeSet,
@@ -15,7 +15,7 @@ use hob_domain::{
 use serde::{Deserialize, Serialize};
 
 use crate::cli::{
-    args::{EvalCommand, RoutingArgs, Shared},
+    args::{RoutingArgs, Shared},
     exit::{Exit, fatal},
     json,
     layout::Table,
@@ -42,9 +42,9 @@ struct Line {
 
 /// A line that counts for nothing.
 #[derive(Debug, Serialize)]
-struct BadLine {
-    line: usize,
-    why: String,
+pub(super) struct BadLine {
+    pub(super) line: usize,
+    pub(super) why: String,
 }
 
 /// What the router said of one line.
@@ -69,13 +69,7 @@ struct Report {
     cases: Vec<Case>,
 }
 
-pub(super) fn eval(shared: &Shared, command: &EvalCommand) -> anyhow::Result<()> {
-    match command {
-        EvalCommand::Routing(args) => routing(shared, args),
-    }
-}
-
-fn routing(shared: &Shared, args: &RoutingArgs) -> anyhow::Result<()> {
+pub(super) fn routing(shared: &Shared, args: &RoutingArgs) -> anyhow::Result<()> {
     let candidates = candidates(&args.profiles)?;
     let names: BTreeSet<&ProfileName> = candidates.iter().map(|candidate| &candidate.name).collect();
     let router = Router::new(&candidates);
@@ -133,7 +127,7 @@ fn candidates(folder: &Path) -> anyhow::Result<Vec<Candidate>> {
     Ok(found)
 }
 
-fn contents(path: &Path, max: u64) -> anyhow::Result<Vec<u8>> {
+pub(super) fn contents(path: &Path, max: u64) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(max).read_to_end(&mut bytes));
     read.map_err(|error| fatal(Exit::Usage, format!("cannot read `{}`: {error}", path.display())))?;

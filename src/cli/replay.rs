@@ -92,6 +92,7 @@ fn request(
         usd_micros: None,
         tokens: None,
         approved: Vec::new(),
+        investigation: None,
         hand_over_to: Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! `hob status`.
 
-use hob_domain::{Full, Record, RepositoryRecord, remaining, terminal};
+use hob_domain::{Full, Record, RepositoryRecord, remaining, routing_is_off, terminal};
 use hob_forge::Access;
 use hob_worker::{Worker, explain, repository_record};
 use serde_json::{Value, json};
@@ -80,18 +80,26 @@ fn print(worker: &Worker, found: Vec<(String, Record)>) -> Result<(), Unwritable
     table.print()
 }
 
-/// The kill switch and the day's spend, for programs.
+/// The kill switch, the day's spend and the circuit breaker, for programs.
 fn day(worker: &Worker, record: Option<&RepositoryRecord>) -> Value {
     let bill = record.map(|record| record.day_bill(worker.forge().now())).unwrap_or_default();
-    json!({ "paused": record.and_then(|record| record.paused.as_ref()), "today": bill })
+    json!({
+        "paused": record.and_then(|record| record.paused.as_ref()),
+        "today": bill,
+        "routing_off_until": record.and_then(|record| record.failed_loads.off_until(worker.forge().now())),
+    })
 }
 
-/// The kill switch and the day's spend.
+/// The kill switch, the circuit breaker and the day's spend.
 fn print_day(worker: &Worker, record: Option<&RepositoryRecord>) -> Result<(), Unwritable> {
     let Some(record) = record else { return Ok(()) };
     if let Some(pause) = &record.paused {
         layout::paragraph(&styled(BOLD, &terminal(&Full::Paused(pause.clone()).to_string())))?;
     }
-    let bill = record.day_bill(worker.forge().now());
+    let now = worker.forge().now();
+    if let Some(until) = record.failed_loads.off_until(now) {
+        layout::paragraph(&styled(BOLD, &routing_is_off(until)))?;
+    }
+    let bill = record.day_bill(now);
     layout::paragraph(&format!("Today: {bill}, including the reservations of running attempts."))
 }

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 mod adapters;
 mod command;
 mod egress;
+mod investigation;
 mod mcp;
 mod native;
 mod native_actions;
@@ -56,6 +57,7 @@ impl Bench {
             usd_micros: None,
             tokens: None,
             approved: Vec::new(),
+            investigation: None,
             hand_over_to: Vec::new(),
         };
         let (sender, progress) = mpsc::channel(256);

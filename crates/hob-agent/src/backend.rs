@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hob_domain::{Checklist, FailureClass, Progress, RunReport, RunRequest, Spend};
+use hob_domain::{Checklist, FailureClass, Progress, RunReport, RunRequest, Spend, investigation::Iteration};
 use hob_process::Environment;
 use hob_sandbox::Sandbox;
 use tokio::{sync::mpsc, time::Instant};
@@ -123,6 +123,11 @@ impl RunContext {
         self.progress.try_send(Progress { spent: Some(self.before + spent), ..Progress::default() }).ok();
     }
 
+    /// Reports a step of an investigation.
+    pub fn iteration(&self, iteration: Iteration) {
+        self.progress.try_send(Progress { iteration: Some(iteration), ..Progress::default() }).ok();
+    }
+
     /// Reports how far the agent is by its own checklist.
     pub fn checklist(&self, checklist: Checklist) {
         self.progress.try_send(Progress { checklist: Some(checklist), ..Progress::default() }).ok();
@@ -161,6 +166,11 @@ pub trait AgentBackend: Send + Sync {
     /// # Errors
     /// [`AgentError`] says what is missing.
     async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError>;
+
+    /// Whether it can investigate: keep a record, and end with a conclusion.
+    fn investigates(&self) -> bool {
+        false
+    }
 
     /// Asks its model one short question, which proves key, name and address; the model that answered. None: it has no
     /// model that Hob asks itself.

@@ -77,7 +77,7 @@ impl Confined {
         Ok((Self { plan, environment }, egress))
     }
 
-    /// Those of a run, with this egress. One that plans only reads the folder.
+    /// Those of a run, with this egress. One that plans or reviews only reads the folder.
     ///
     /// # Errors
     /// [`AgentError`] when their home cannot be made.
@@ -120,11 +120,11 @@ impl Confined {
     }
 }
 
-/// `plan` with the folder of a run: to be changed, or only read where the run plans.
+/// `plan` with the folder of a run: to be changed, or only read where the run plans, reviews or investigates.
 pub(crate) fn in_folder(plan: Plan, folder: &Path, purpose: RunPurpose) -> Plan {
     match purpose {
         RunPurpose::Work => plan.writes(folder),
-        RunPurpose::Plan => plan.reads(folder),
+        RunPurpose::Plan | RunPurpose::Review | RunPurpose::Investigate => plan.reads(folder),
     }
 }
 

@@ -70,6 +70,10 @@ impl Executor {
         request: &RunRequest,
         context: &RunContext,
     ) -> Result<RunReport, AgentError> {
+        if request.investigation.is_some() && !agent.investigates() {
+            let reason = format!("the agent `{name}` cannot investigate: only a native one can");
+            return Err(AgentError { reason, failure: FailureClass::Misconfigured });
+        }
         let context = context.clone().in_session(self.session(name, request).await);
         let report = self.tries(agent, request, &context).await;
         context.session.flush().await;

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use hob_config::{AgentSettings, BackendKind};
-use hob_domain::{Bounds, Narrowed, Profile, ProfileLimits, ProfileSource};
+use hob_domain::{Bounds, Impact, Narrowed, Profile, ProfileLimits, ProfileSource};
 
 use crate::{AgentBackend, AgentError, Registry, native::built_in_tools};
 
@@ -15,6 +15,8 @@ pub struct NarrowedAgent {
     pub agent: Arc<dyn AgentBackend>,
     /// How far its runs may go at most, whatever the backend.
     pub limits: ProfileLimits,
+    /// The most impact of an action that needs nobody's word.
+    pub approve: Impact,
     /// What the profile asks for and does not get, in words.
     pub notes: Vec<String>,
 }
@@ -46,7 +48,8 @@ impl Registry {
                 self.build_of(&name, &AgentSettings { model, ..settings })?
             }
         };
-        Ok(NarrowedAgent { name, agent, limits: narrowed.limits, notes: narrowed.notes })
+        let Narrowed { limits, approve, notes, .. } = narrowed;
+        Ok(NarrowedAgent { name, agent, limits, approve, notes })
     }
 }
 

@@ -71,6 +71,7 @@ async fn main() {
         usd_micros: None,
         tokens: None,
         approved: Vec::new(),
+        investigation: None,
         hand_over_to: Vec::new(),
     };
     let (progress, mut lines) = mpsc::channel(64);

@@ -344,6 +344,8 @@ pub struct ReviewSettings {
     pub resolve: bool,
     /// Whether a job that failed is run once more before an agent works on it.
     pub rerun: bool,
+    /// The profile that looks at the work before its pull request opens; empty: none does.
+    pub before_pull: String,
 }
 
 /// How a branch in review gets what its base has.

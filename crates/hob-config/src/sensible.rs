@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use hob_domain::check_template;
+use hob_domain::{ProfileName, check_template};
 use toml::{Table, Value};
 
 use crate::{DEFAULTS, MCP_PREFIX, Settings, SettingsError, Signing, servers, settings_error::hold, webhook::address};
@@ -86,6 +86,9 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
         &dashboard.issue,
         "write an issue's number, or `auto`",
     )?;
+    let reviewer = &settings.review.before_pull;
+    let is_name = reviewer.is_empty() || reviewer.parse::<ProfileName>().is_ok();
+    hold(is_name, "review.before_pull", reviewer, "write the name of a profile, such as `reviewer`")?;
     check_servers(settings)?;
     check_labels(settings)
 }

@@ -2,10 +2,11 @@
 //! delimiter that they cannot have guessed, and cleaned of what a person would not see.
 
 use crate::{
-    Answer, CheckResult, Conflict, HandOverTarget, IssueNumber, Login, Nonce, PlanBrief, ProfileName, Received,
-    RepoName, ReviewBrief, Sha, clip, count,
+    Answer, CheckResult, Conflict, Finding, HandOverTarget, IssueNumber, Login, Nonce, PlanBrief, ProfileName,
+    Received, RepoName, ReviewBrief, Sha, clip, count,
     hand_over::write_targets,
     rendered,
+    second_look::push_findings,
     text::{clip_middle, push_fenced},
     visible,
 };
@@ -43,6 +44,8 @@ pub struct BriefParts<'a> {
     pub conflicts: &'a [Conflict],
     /// The checks that failed on the work so far.
     pub failed_checks: &'a [CheckResult],
+    /// What a reviewer found in the work so far.
+    pub findings: &'a [Finding],
     /// The checks that fail where the work starts.
     pub red_base: &'a [CheckResult],
     /// The checks that will be run.
@@ -60,11 +63,7 @@ const CHECK_OUTPUT: usize = 8 * 1024;
 pub fn brief(parts: &BriefParts<'_>) -> String {
     let mut text = format!("Work on issue {} of {}.\n", parts.issue, parts.repo);
     if let Some((name, instructions)) = parts.profile {
-        push(
-            &mut text,
-            &format!("\nYou work here as `{name}`, by these instructions of whoever keeps this repository:\n"),
-        );
-        push_fenced(&mut text, parts.fence, &format!("profile {name}"), visible(instructions).0.trim());
+        push(&mut text, &profile_brief(name, instructions, parts.fence));
     }
     let (title, _) = visible(parts.title);
     let (body, hidden) = rendered(parts.body);
@@ -76,14 +75,7 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
         let (comment, _) = rendered(comment);
         push_fenced(&mut text, parts.fence, &format!("comment of {login}"), &clip(&comment, parts.text_bytes));
     }
-    if let Some(answer) = parts.answer {
-        if let Some(question) = &answer.question {
-            push(&mut text, &format!("\nEarlier work stopped with this question: {question}\n"));
-        }
-        let (said, _) = rendered(&answer.text);
-        let said = if said.trim().is_empty() { "(no words: try again)" } else { said.trim() };
-        push_fenced(&mut text, parts.fence, &format!("answer of {}", answer.actor), &clip(said, parts.text_bytes));
-    }
+    push_answer(&mut text, parts);
     if let Some(plan) = parts.plan {
         plan.write(&mut text, parts.fence);
     }
@@ -110,6 +102,7 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
         let list: Vec<String> = parts.conflicts.iter().map(|conflict| format!("- {conflict}")).collect();
         push_fenced(&mut text, parts.fence, "conflicts", &clip(&list.join("\n"), parts.text_bytes));
     }
+    push_findings(&mut text, parts.fence, parts.findings);
     push_checks(&mut text, parts);
     write_targets(&mut text, parts.hand_over_to);
     push(
@@ -126,6 +119,39 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
         ),
     );
     text
+}
+
+/// Writes the brief of an investigation: the profile, what a person answered, why the attempt before failed. What the case is, it
+/// says itself.
+pub fn investigation_brief(parts: &BriefParts<'_>) -> String {
+    let mut text = format!("Investigate issue {} of {}.\n", parts.issue, parts.repo);
+    if let Some((name, instructions)) = parts.profile {
+        push(&mut text, &profile_brief(name, instructions, parts.fence));
+    }
+    push_answer(&mut text, parts);
+    if let Some(failure) = parts.last_failure {
+        push(&mut text, &format!("\nThe attempt before failed: {failure}\n"));
+    }
+    push(&mut text, "\n");
+    text
+}
+
+/// The instructions of the profile that works.
+pub fn profile_brief(name: &ProfileName, instructions: &str, fence: &Nonce) -> String {
+    let mut text = format!("\nYou work here as `{name}`, by these instructions of whoever keeps this repository:\n");
+    push_fenced(&mut text, fence, &format!("profile {name}"), visible(instructions).0.trim());
+    text
+}
+
+/// What a person said to get the issue going again.
+fn push_answer(text: &mut String, parts: &BriefParts<'_>) {
+    let Some(answer) = parts.answer else { return };
+    if let Some(question) = &answer.question {
+        push(text, &format!("\nEarlier work stopped with this question: {question}\n"));
+    }
+    let (said, _) = rendered(&answer.text);
+    let said = if said.trim().is_empty() { "(no words: try again)" } else { said.trim() };
+    push_fenced(text, parts.fence, &format!("answer of {}", answer.actor), &clip(said, parts.text_bytes));
 }
 
 /// The checks that are run afterwards, and those that failed.
@@ -189,6 +215,7 @@ mod tests {
             earlier_work: None,
             conflicts: &[],
             failed_checks: &[],
+            findings: &[],
             red_base: &[],
             checks: &["./test.sh".to_owned()],
             text_bytes: 100,

@@ -23,7 +23,7 @@ pub enum Command {
     Pause(String),
     /// Go on with a paused issue.
     Resume,
-    /// Let this agent work from the next attempt on.
+    /// Let this agent or profile work from the next attempt on.
     Agent(String),
     /// Let the issue cost so much over its whole life, as it was written.
     Budget(String),
@@ -76,7 +76,7 @@ const COMMANDS: [Known; 11] = [
     Known::new("cancel", "", "end the work on this issue for good", Some(0)),
     Known::new("pause", " TEXT", "leave the issue alone until it is resumed", None),
     Known::new("resume", "", "go on with a paused issue", Some(0)),
-    Known::new("agent", " NAME", "let this agent work from the next attempt on", Some(1)),
+    Known::new("agent", " NAME", "let this agent or profile work from the next attempt on", Some(1)),
     Known::new("budget", " USD", "let the issue cost so much over its whole life", Some(2)),
     Known::new("plan", "", "make a plan first", Some(0)),
     Known::new("explain", "", "say where the issue stands and why", Some(0)),

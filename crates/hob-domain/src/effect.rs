@@ -29,6 +29,8 @@ impl Transition {
                 match purpose {
                     RunPurpose::Work => format!("the agent `{agent}` started on `{branch}`"),
                     RunPurpose::Plan => format!("the agent `{agent}` started to plan"),
+                    RunPurpose::Investigate => format!("the agent `{agent}` started to investigate"),
+                    RunPurpose::Review => format!("the agent `{agent}` started to review"),
                 }
             }
             Self::RecordSpend(spend) => format!("the agent spent {spend}"),
@@ -358,6 +360,7 @@ fn asked_for_again(old: &Record) -> Record {
         checks: None,
         checklist: None,
         route: None,
+        report: None,
         chain: HandOverLog::default(),
         accepted: None,
         stalled: None,

@@ -7,6 +7,8 @@
 //! Where an issue is blocked, `retry`, `unblock` and `approve` answer the question: whoever looks for answers follows them,
 //! and what comes here was said before the question.
 
+use std::collections::BTreeSet;
+
 use crate::{
     AfterBudget, Asked, BlockKind, Budgets, ChosenAgent, Command, CommandVerdict, CommentId, Control, Login,
     PullNumber, Receipt, Record, Request, SetBudget, State, Timestamp, Transition, clip, command_list, dollars, title,
@@ -17,7 +19,7 @@ use crate::{
 const REASON_MAX: usize = 300;
 /// How much of an explanation is said, in bytes.
 const EXPLANATION_MAX: usize = 4_000;
-/// Agents that are offered in place of one that is not known.
+/// Agents and profiles that are offered in place of one that is not known.
 const OFFERED_MAX: usize = 20;
 
 /// A command that somebody who is authorized gave in a comment.
@@ -42,6 +44,8 @@ pub struct FollowRules {
     pub agents: Vec<String>,
     /// Further agents that need no settings.
     pub ready_agents: Vec<String>,
+    /// The profiles that are known.
+    pub profiles: Vec<String>,
     /// The budgets that the settings give.
     pub budgets: Budgets,
     /// Where the issue stands and why, as text for a comment.
@@ -130,15 +134,16 @@ fn impossible(given: &GivenCommand, says: String) -> Following {
     Following { then: nothing(given), verdict: CommandVerdict::Impossible, says: Some(says) }
 }
 
-/// The agent of the next attempts, where there is one of that name.
+/// The agent or profile of the next attempts, where there is one of that name.
 fn choose(name: &str, given: &GivenCommand, rules: &FollowRules) -> Following {
-    if rules.agents.iter().chain(&rules.ready_agents).any(|known| known == name) {
+    if rules.agents.iter().chain(&rules.ready_agents).chain(&rules.profiles).any(|known| known == name) {
         let agent = ChosenAgent { name: name.to_owned(), by: given.by.clone(), at: given.at };
         return Following::done(Transition::ChooseAgent(agent));
     }
-    let mut agents: Vec<&String> = rules.agents.iter().collect();
-    agents.sort_by_key(|known| strsim::damerau_levenshtein(known, name));
-    let offered: Vec<String> = agents.into_iter().take(OFFERED_MAX).map(|known| format!("`{known}`")).collect();
+    let offered: BTreeSet<&String> = rules.agents.iter().chain(&rules.profiles).collect();
+    let mut offered: Vec<&String> = offered.into_iter().collect();
+    offered.sort_by_key(|known| strsim::damerau_levenshtein(known, name));
+    let offered: Vec<String> = offered.into_iter().take(OFFERED_MAX).map(|known| format!("`{known}`")).collect();
     let there = match offered.is_empty() {
         true => "no agent is set up.".to_owned(),
         false => format!("there are {}.", offered.join(", ")),
@@ -146,8 +151,8 @@ fn choose(name: &str, given: &GivenCommand, rules: &FollowRules) -> Following {
     impossible(
         given,
         match name.is_empty() {
-            true => format!("Which agent? For `/hob agent NAME`, {there}"),
-            false => format!("{} is no agent here: {there}", quoted(name)),
+            true => format!("Which agent or profile? For `/hob agent NAME`, {there}"),
+            false => format!("{} is no agent and no profile here: {there}", quoted(name)),
         },
     )
 }
@@ -215,6 +220,7 @@ mod tests {
         FollowRules {
             agents: vec!["careful".to_owned(), "fast".to_owned()],
             ready_agents: vec!["claude".to_owned()],
+            profiles: vec!["fast".to_owned(), "writer".to_owned()],
             budgets: Budgets {
                 issue: Budget { usd_micros: Some(5_000_000), attempts: Some(9), ..Budget::default() },
                 issue_usd_max: Some(8_000_000),
@@ -312,14 +318,14 @@ mod tests {
 
     #[test]
     fn an_agent_is_chosen_by_a_name_that_there_is() {
-        for name in ["fast", "claude"] {
+        for name in ["fast", "claude", "writer"] {
             let (chosen, _) = followed(&record_at(State::InReview), &format!("/hob agent {name}"));
             assert_eq!(chosen.commands.agent.map(|agent| agent.name).as_deref(), Some(name));
         }
         for (line, reply) in [
-            ("/hob agent fsat", "`fsat` is no agent here: there are `fast`, `careful`."),
-            ("/hob agent carefull", "`carefull` is no agent here: there are `careful`, `fast`."),
-            ("/hob agent", "Which agent? For `/hob agent NAME`, there are `fast`, `careful`."),
+            ("/hob agent fsat", "`fsat` is no agent and no profile here: there are `fast`, `writer`, `careful`."),
+            ("/hob agent writr", "`writr` is no agent and no profile here: there are `writer`, `fast`, `careful`."),
+            ("/hob agent", "Which agent or profile? For `/hob agent NAME`, there are `fast`, `writer`, `careful`."),
         ] {
             assert_eq!(says(&record_at(State::Ready), line), reply);
         }
@@ -367,7 +373,7 @@ mod tests {
     fn foreign_words_come_back_inert_and_short() {
         let name = format!("`@ann`#1<b>{}", "x".repeat(9_000));
         let said = says(&record_at(State::Ready), &format!("/hob agent {name}"));
-        assert!(said.len() < 400 && said.starts_with("`'@ann'#1<b>") && said.matches('`').count() == 6, "{said}");
+        assert!(said.len() < 400 && said.starts_with("`'@ann'#1<b>") && said.matches('`').count() == 8, "{said}");
         let (paused, _) = followed(&record_at(State::Ready), &format!("/hob pause {}", "y ".repeat(9_000)));
         assert!(paused.paused.unwrap().reason.chars().count() <= REASON_MAX);
     }

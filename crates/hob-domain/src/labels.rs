@@ -22,6 +22,8 @@ pub struct LabelNames {
     pub agent_prefix: String,
     /// The label that asks for a plan before the work; empty: none does.
     pub plan: String,
+    /// The label that asks for an investigation instead of the work; empty: none does.
+    pub investigate: String,
     /// Labels with this prefix name the branch that the work goes to, for example `base:release-2`.
     pub base_prefix: String,
     /// Labels that put an issue before others, the most urgent first.
@@ -98,6 +100,11 @@ impl LabelNames {
         Some(self.plan.as_str()).filter(|name| !name.is_empty() && has_label(labels, name))
     }
 
+    /// The label that asks for an investigation instead of the work, where it is on.
+    pub fn asks_for_investigation(&self, labels: &[String]) -> Option<&str> {
+        Some(self.investigate.as_str()).filter(|name| !name.is_empty() && has_label(labels, name))
+    }
+
     /// The label that names the base branch, and the branch.
     pub fn base<'a>(&self, labels: &'a [String]) -> Option<(&'a str, &'a str)> {
         let branch = |label: &'a String| label.strip_prefix(self.base_prefix.as_str()).map(str::trim);
@@ -137,6 +144,7 @@ pub(super) mod tests {
             blocked: "blocked".to_owned(),
             agent_prefix: "agent:".to_owned(),
             plan: "plan".to_owned(),
+            investigate: "investigate".to_owned(),
             base_prefix: "base:".to_owned(),
             priority: vec!["urgent".to_owned()],
         }
@@ -169,6 +177,8 @@ pub(super) mod tests {
         assert_eq!(names().agent(&labels(&["code", "agent:fixer"])), Some(("agent:fixer", "fixer")));
         assert_eq!(names().asks_for_plan(&labels(&["code", "Plan"])), Some("plan"));
         assert_eq!(LabelNames { plan: String::new(), ..names() }.asks_for_plan(&labels(&["code", ""])), None);
+        assert_eq!(names().asks_for_investigation(&labels(&["Investigate"])), Some("investigate"));
+        assert_eq!(names().asks_for_investigation(&labels(&["investigated"])), None);
         assert_eq!(names().priority_rank(&labels(&["urgent"])), 0);
         assert_eq!(names().priority_rank(&labels(&["code"])), 1);
     }

@@ -160,6 +160,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         checks: None,
         checklist: None,
         route: None,
+        report: None,
         chain: HandOverLog::default(),
     }
 }

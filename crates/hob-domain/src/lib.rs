@@ -28,6 +28,7 @@ mod hand_over;
 mod house;
 mod ids;
 mod inert;
+pub mod investigation;
 mod job_log;
 mod labels;
 mod lease;
@@ -55,6 +56,7 @@ mod review_text;
 mod routing;
 mod run;
 mod run_unasked;
+mod second_look;
 mod secrets;
 mod slug;
 mod snapshot;
@@ -67,10 +69,11 @@ mod usd;
 mod wait;
 mod ways;
 mod work_plan;
+mod yaml;
 
 pub use approval::{Ask, Impact, Proposed};
 pub use blocked::{BlockKind, BlockReason, Blocked};
-pub use brief::{BriefParts, brief};
+pub use brief::{BriefParts, brief, investigation_brief, profile_brief};
 pub use budget::{Allowance, Budget, BudgetAdvice, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound, shown_path};
 pub use change_text::{ChangeText, is_declined};
@@ -141,11 +144,16 @@ pub use review::{
 };
 pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by};
 pub use routing::{
-    Candidate, ChosenBy, Claims, Evaluation, GateResult, Judged, Latency, Likeness, RouteChoice, RoutedText, Router,
-    Routing, RoutingRules, Scored, decide_agent, evaluate,
+    Candidate, ChosenBy, Claims, Evaluation, FailedLoads, GateResult, Judged, Latency, Likeness, RouteChoice,
+    RoutedText, Router, Routing, RoutingOverview, RoutingRules, Scored, decide_agent, evaluate, routing_is_off,
+    routing_overview,
 };
 pub use run::{Outcome, Progress, RunPurpose, RunReport, RunRequest};
 pub use run_unasked::run_unasked;
+pub use second_look::{
+    FINDINGS_MAX, Finding, FindingSeverity, Findings, Judgement, LOOK_ROUNDS, LookParts, ReviewCase, ReviewScore,
+    SecondLook, SeededDefect, UnreadableFindings, look_allowance, look_brief,
+};
 pub use secrets::{SecretKind, secrets_in, without_tokens};
 pub use slug::branch_for;
 pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};

@@ -31,8 +31,6 @@ pub struct DiffPolicy {
     protected: GlobSet,
     env_files: GlobSet,
     env_examples: GlobSet,
-    /// What the profile that works may change.
-    of_profile: Option<PathGlobs>,
     max_files: usize,
     max_file_bytes: u64,
 }
@@ -65,16 +63,9 @@ impl DiffPolicy {
             protected: compile(globs)?,
             env_files: compile(ENV_FILES)?,
             env_examples: compile(ENV_EXAMPLES)?,
-            of_profile: None,
             max_files,
             max_file_bytes,
         })
-    }
-
-    /// Lets nothing else be changed than these paths; an empty list restricts nothing.
-    #[must_use]
-    pub fn within(self, paths: &PathGlobs) -> Self {
-        Self { of_profile: Some(paths.clone()).filter(|paths| !paths.is_empty()), ..self }
     }
 
     /// Every rule the diff breaks; none: it may be pushed.
@@ -93,17 +84,8 @@ impl DiffPolicy {
     }
 
     fn check(&self, file: &FileChange, found: &mut Vec<Violation>) {
-        let before = match &file.kind {
-            ChangeKind::Renamed { from } => Some(from),
-            ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted => None,
-        };
-        for path in before.into_iter().chain([&file.path]) {
-            if self.of_profile.as_ref().is_some_and(|paths| !paths.is_match(path)) {
-                found.push(Violation::OutsideProfile { path: path.clone() });
-            }
-            if self.protected.is_match(path) {
-                found.push(Violation::Protected { path: path.clone() });
-            }
+        for path in file.both_paths().filter(|path| self.protected.is_match(path)) {
+            found.push(Violation::Protected { path: path.to_owned() });
         }
         let path = || file.path.clone();
         if file.mode == FileMode::Gitlink {
@@ -118,6 +100,28 @@ impl DiffPolicy {
         if self.env_files.is_match(&file.path) && !self.env_examples.is_match(&file.path) {
             found.push(Violation::SecretFile { path: path() });
         }
+    }
+}
+
+impl PathGlobs {
+    /// The files that none of the paths has, on either side of a rename.
+    pub fn outside(&self, files: &[FileChange]) -> Vec<Violation> {
+        let paths = files.iter().flat_map(FileChange::both_paths);
+        paths
+            .filter(|path| !self.is_match(path))
+            .map(|path| Violation::OutsideProfile { path: path.to_owned() })
+            .collect()
+    }
+}
+
+impl FileChange {
+    /// Its path, and before it the one that it had.
+    fn both_paths(&self) -> impl Iterator<Item = &str> {
+        let before = match &self.kind {
+            ChangeKind::Renamed { from } => Some(from.as_str()),
+            ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted => None,
+        };
+        before.into_iter().chain([self.path.as_str()])
     }
 }
 
@@ -231,18 +235,13 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_changes_its_own_paths_and_no_rule_is_lifted_by_them() {
-        let paths = PathGlobs::new(vec!["docs/**".to_owned(), ".github/workflows/**".to_owned()]).unwrap();
-        let policy = DiffPolicy::new(&[], HobFiles::Protected, 5, 100).unwrap();
-        let of = |policy: &DiffPolicy, path: &str| {
-            policy.violations(&Diff { files: vec![file(path)], ..Diff::default() }).len()
-        };
-        let within = policy.clone().within(&paths);
-        assert_eq!(
-            [of(&within, "docs/a.md"), of(&within, "src/a.rs"), of(&within, ".github/workflows/a.yml")],
-            [0, 1, 1]
-        );
-        assert_eq!(of(&policy.within(&PathGlobs::default()), "src/a.rs"), 0);
+    fn a_profile_changes_its_own_paths_on_both_sides_of_a_rename() {
+        let paths = PathGlobs::new(vec!["docs/**".to_owned()]).unwrap();
+        let renamed = FileChange { kind: ChangeKind::Renamed { from: "src/a.md".to_owned() }, ..file("docs/a.md") };
+        let outside = |file: FileChange| paths.outside(&[file]).iter().map(Violation::to_string).collect::<Vec<_>>();
+        assert_eq!(outside(file("docs/a.md")), Vec::<String>::new());
+        assert_eq!(outside(file("src/a.rs")), ["`src/a.rs` is none of the paths that the profile may change"]);
+        assert_eq!(outside(renamed).len(), 1);
     }
 
     /// Attack corpus D43, D44.

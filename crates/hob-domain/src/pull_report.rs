@@ -1,8 +1,8 @@
 //! What a pull request says: what changed, the proof, what is open; and, folded, why, cost and limits.
 
 use crate::{
-    ChangeText, CheckExit, CheckResult, CheckRun, Conflict, Diff, Evidence, PullTemplate, Record, Sha, Verdict, clip,
-    count, inert, inert_line,
+    ChangeText, CheckExit, CheckResult, CheckRun, Conflict, Diff, Evidence, PullTemplate, Record, SecondLook, Sha,
+    Verdict, clip, count, inert, inert_line,
     markup::{code_span, folded, line, person},
     pull_template::{Parts, filled},
     run_unasked, terminal, title,
@@ -34,6 +34,8 @@ pub struct PullReport<'a> {
     pub conflicts: &'a [Conflict],
     /// The base branch, where it has moved on meanwhile.
     pub moved: Option<&'a MovedBase>,
+    /// What the second pair of eyes says; none: nobody was to look.
+    pub second_look: Option<&'a SecondLook>,
     /// What changed.
     pub diff: &'a Diff,
     /// What the limits were, one sentence.
@@ -65,6 +67,7 @@ pub fn pull_body(report: &PullReport<'_>) -> String {
         }
     };
     line(&mut text, &format!("\n## Open\n\n{}\n", open(report)));
+    text.push_str(&report.second_look.map(SecondLook::section).unwrap_or_default());
     text.push_str(&folded("Why, cost and limits", &background(report)));
     clip(&text, BODY_MAX)
 }
@@ -133,6 +136,7 @@ fn open(report: &PullReport<'_>) -> String {
         ));
     }
     open.extend(unproven(report.evidence));
+    open.extend(report.second_look.and_then(SecondLook::open));
     if open.is_empty() { "Only the review.".to_owned() } else { open.join(" ") }
 }
 
@@ -294,6 +298,7 @@ mod tests {
             evidence,
             conflicts: &[],
             moved: None,
+            second_look: None,
             diff: &diff(files),
             limits: "An attempt may take 30m.",
             template: None,
@@ -396,8 +401,20 @@ mod tests {
             let (issue_title, agent, limits) = ("Fix it", "native", "");
             let (record, change, diff) = (&record, &change, &diff);
             let conflicts = &conflicts;
-            let (moved, template) = (None, None);
-            open(&PullReport { record, issue_title, change, agent, evidence, conflicts, moved, diff, limits, template })
+            let (moved, second_look, template) = (None, None, None);
+            open(&PullReport {
+                record,
+                issue_title,
+                change,
+                agent,
+                evidence,
+                conflicts,
+                moved,
+                second_look,
+                diff,
+                limits,
+                template,
+            })
         };
         let merged = "The base branch had changed the same places meanwhile, and the agent resolved that in `src/a.rs`: look \
                       there first.";
@@ -424,6 +441,7 @@ mod tests {
             evidence,
             conflicts,
             moved,
+            second_look: None,
             diff,
             limits,
             template,

@@ -224,6 +224,9 @@ fn headline(record: &Record) -> String {
             }
             None => "**Blocked**: a person is needed.".to_owned(),
         },
+        State::Done if let Some(comment) = record.report => {
+            format!("**Done**: the investigation is concluded, and its [report](#issuecomment-{comment}) stands below.")
+        }
         State::Done if pull.is_empty() => "**Done**: Hob no longer works on this issue.".to_owned(),
         State::Done => format!("**Done**: Hob no longer works on this issue; its pull request was {pull}."),
     }
@@ -296,6 +299,14 @@ mod tests {
         let advice = rules().budgets.advice(&exhausted, &Default::default());
         let spent = crate::BlockReason::IssueBudget { exhausted, bill: Spend::default(), advice };
         assert!(!status_body(&blocked(spent), &rules()).contains(says), "its reason says so");
+    }
+
+    #[test]
+    fn an_investigation_that_is_done_links_its_report() {
+        let body = status_body(&Record { report: Some(crate::CommentId(9)), ..record(State::Done) }, &rules());
+        assert!(
+            body.contains("**Done**: the investigation is concluded, and its [report](#issuecomment-9) stands below.")
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The repository's own ledger: what the day has cost, what the hour has claimed, and the kill switch.
+//! The repository's own ledger: what the day has cost, what the hour has claimed, the kill switch, and failed loads of profiles.
 //!
 //! # Flow
 //! Whoever wins an issue's lease asks [`reserve`] for a record with its share of the day in it, and writes that by
@@ -20,8 +20,8 @@ use std::{fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Allowance, Budget, DaySpend, Drawn, Exhausted, IssueNumber, Nonce, Pause, RECORD_VERSION, Spend, Timestamp,
-    UnreadableRecord, count,
+    Allowance, Budget, DaySpend, Drawn, Exhausted, FailedLoads, IssueNumber, Nonce, Pause, RECORD_VERSION, Spend,
+    Timestamp, UnreadableRecord, count,
     day_share::ShareWire,
     record::{UnwritableRecord, from_message, to_message},
 };
@@ -98,6 +98,9 @@ pub struct RepositoryRecord {
     /// The dashboard as it was drawn last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dashboard: Option<Drawn>,
+    /// When profiles failed to load lately.
+    #[serde(default, skip_serializing_if = "FailedLoads::is_empty")]
+    pub failed_loads: FailedLoads,
 }
 
 /// What the settings allow a repository.
@@ -195,6 +198,7 @@ impl RepositoryRecord {
             claims: claims.cloned().collect(),
             days: before.map(|record| record.days_before(now)).unwrap_or_default(),
             dashboard: before.and_then(|record| record.dashboard.clone()),
+            failed_loads: before.map(|record| record.failed_loads.at(now)).unwrap_or_default(),
         }
     }
 
@@ -483,6 +487,17 @@ mod tests {
         let full = reserve(Some(&next), &ask(1, 1), &rules(), Nonce::from("o"), at(NOON + 86_400)).unwrap_err();
         assert_eq!(full, Full::Paused(pause));
         assert!(full.to_string().contains("ann paused the repository (too dear)"));
+    }
+
+    #[test]
+    fn failed_loads_go_from_record_to_record_until_they_are_old() {
+        let record = RepositoryRecord::next(None, Nonce::from("n"), at(NOON));
+        assert!(!record.to_message("x").unwrap().contains("failed_loads"), "none takes no room");
+        let record = RepositoryRecord { failed_loads: record.failed_loads.and_one(at(NOON)), ..record };
+        let record = RepositoryRecord::from_message(&record.to_message("x").unwrap()).unwrap();
+        let after = |seconds| RepositoryRecord::next(Some(&record), Nonce::from("m"), at(NOON + seconds)).failed_loads;
+        assert_eq!(after(299), record.failed_loads);
+        assert!(!after(299).is_empty() && after(301).is_empty());
     }
 
     fn share(reserved: u64) -> DayShare {

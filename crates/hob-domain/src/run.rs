@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ActionMark, Checklist, FailureClass, HandOver, HandOverTarget, IssueNumber, Proposed, RepoName, RunId, Spend,
+    investigation::{Case, Iteration},
 };
 
 /// What a run is for.
@@ -16,6 +17,10 @@ pub enum RunPurpose {
     Work,
     /// The agent only reads, and says what it would do.
     Plan,
+    /// The agent only looks, and concludes what is so.
+    Investigate,
+    /// The agent only reads, and says what is wrong with somebody else's work.
+    Review,
 }
 
 /// What an agent is asked to do. It holds no token and no path to Hob's own git directory.
@@ -51,6 +56,8 @@ pub struct RunRequest {
     pub tokens: Option<u64>,
     /// Actions that people allowed for this issue, whatever their impact.
     pub approved: Vec<ActionMark>,
+    /// What is to be investigated; none: the run changes the folder. An agent that cannot investigate refuses it.
+    pub investigation: Option<Case>,
     /// The profiles that it may hand over to; empty: a hand-over is to a person.
     pub hand_over_to: Vec<HandOverTarget>,
 }
@@ -118,4 +125,6 @@ pub struct Progress {
     pub spent: Option<Spend>,
     /// How far the agent is by its own checklist, where that is news.
     pub checklist: Option<Checklist>,
+    /// What an investigation did now, and how far it is.
+    pub iteration: Option<Iteration>,
 }

@@ -253,6 +253,8 @@ pub enum Note {
     Introduced(Introduced),
     /// Which profile works.
     Routed(RouteChoice),
+    /// The report of the investigation is a comment.
+    Reported(CommentId),
 }
 
 /// Makes a transition: the next record, and the sentence that tells it.
@@ -292,6 +294,7 @@ impl Record {
                 }
                 self.route = Some(route);
             }
+            Note::Reported(comment) => self.report = Some(comment),
             Note::Introduced(introduced) => self.house.introduced = Some(introduced),
             Note::OpenedDraft(pull) => self.house.opened_draft(pull),
             Note::MarkedReady(pull) => self.house.draft = Some(DraftLog { pull, ready: true }),

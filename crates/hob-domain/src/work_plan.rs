@@ -22,7 +22,7 @@ const LINE_MAX: usize = 240;
 /// Characters of a plan's summary.
 const SUMMARY_MAX: usize = 600;
 
-/// When a plan comes before the work: the setting `agent.plan`.
+/// When a plan comes before the work: the setting `plan`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlanFirst {
@@ -243,7 +243,7 @@ fn push_words(text: &mut String, words: &str, max: usize) {
 }
 
 /// The text in one line of at most `max` characters.
-fn shortened(text: &str, max: usize) -> String {
+pub(super) fn shortened(text: &str, max: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= max {
         return line;

@@ -137,6 +137,14 @@ struct NameWire {
     name: String,
 }
 
+/// What GitHub says of a path: a list of a folder, an object of anything else.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum PathWire {
+    Folder(Vec<NameWire>),
+    Other(NameWire),
+}
+
 #[derive(Serialize, Deserialize)]
 struct TreeWire {
     tree: Vec<TreeEntryWire>,
@@ -235,6 +243,20 @@ impl Repository<'_> {
         let path = self.forge.path(&format!("/contents/?ref={at}"));
         let found: Vec<NameWire> = self.forge.get(&path, ContentsRead.to("list the repository's top folder")).await?;
         Ok(found.into_iter().map(|found| found.name).collect())
+    }
+
+    /// The names in a folder of a commit, of which GitHub shows 1,000; none where there is no such folder.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn names(self, folder: &str, at: &Sha) -> Result<Vec<String>, ForgeError> {
+        let path = self.forge.path(&format!("/contents/{folder}?ref={at}"));
+        match self.forge.get(&path, ContentsRead.to(&format!("list `{folder}`"))).await {
+            Ok(PathWire::Folder(found)) => Ok(found.into_iter().map(|found| found.name).collect()),
+            Ok(PathWire::Other(_)) => Ok(Vec::new()),
+            Err(error) if error.is_not_found() => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
     }
 
     /// The paths of the files of a tree, in all folders. Of a very large repository GitHub shows the first 100,000.

@@ -97,7 +97,10 @@ impl RepositoryLedger<'_> {
     }
 
     /// The same, where a reason of the change's own may keep it from changing anything.
-    pub(super) async fn change_unless<T, E>(
+    ///
+    /// # Errors
+    /// As [`Self::change`]'s. The inner error is that reason.
+    pub async fn change_unless<T, E>(
         self,
         tree: &Sha,
         change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T, E>,

@@ -4,7 +4,9 @@ use hob_config::{AdapterName, REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{Asked, Command, FollowRules, GivenCommand, Note, follow};
 use hob_forge::BaseBranch;
 
-use crate::{WorkError, Worker, agent::agent_names, receipts::give_receipts, transition::HeldIssue};
+use crate::{
+    WorkError, Worker, agent::agent_names, profiles::profile_names, receipts::give_receipts, transition::HeldIssue,
+};
 
 /// What following these commands depends on. `explanation` says where the issue stands.
 pub(super) async fn follow_rules(
@@ -13,16 +15,27 @@ pub(super) async fn follow_rules(
     given: &[GivenCommand],
     explanation: String,
 ) -> Result<FollowRules, WorkError> {
-    let asks_for_an_agent = given.iter().any(|given| matches!(given.asked, Asked::Known(Command::Agent(_))));
-    let agents = if asks_for_an_agent {
+    let asked: Vec<&str> = given.iter().filter_map(asked_agent).collect();
+    let ready_agents = AdapterName::ALL.map(|name| name.as_str().to_owned()).to_vec();
+    let mut rules =
+        FollowRules { ready_agents, budgets: worker.settings.limits.budgets(), explanation, ..FollowRules::default() };
+    if !asked.is_empty() {
         let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base.sha).await?.unwrap_or_default();
         // What is wrong in the file is told at the next attempt.
-        agent_names(worker, &RepositorySettings::parse(&text).unwrap_or_default())
-    } else {
-        Vec::new()
-    };
-    let ready_agents = AdapterName::ALL.map(|name| name.as_str().to_owned()).to_vec();
-    Ok(FollowRules { agents, ready_agents, budgets: worker.settings.limits.budgets(), explanation })
+        rules.agents = agent_names(worker, &RepositorySettings::parse(&text).unwrap_or_default());
+        let is_agent = |name: &&str| rules.agents.iter().chain(&rules.ready_agents).any(|known| known == name);
+        let unknown: Vec<&str> = asked.into_iter().filter(|name| !is_agent(name)).collect();
+        rules.profiles = profile_names(worker, &base.sha, &unknown).await?;
+    }
+    Ok(rules)
+}
+
+/// The agent or profile that a command names.
+fn asked_agent(given: &GivenCommand) -> Option<&str> {
+    match &given.asked {
+        Asked::Known(Command::Agent(name)) => Some(name),
+        Asked::Known(_) | Asked::Unknown(_) => None,
+    }
 }
 
 /// Follows commands one after the other, as far as the work goes on: a request to pause or end it is for whoever calls. They

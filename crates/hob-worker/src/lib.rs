@@ -15,6 +15,7 @@
 //! | `webhook` | the address that notifications are posted to |
 //! | `settlement` | the issue's share of the repository's day |
 //! | `profiles` | which profiles an attempt has |
+//! | `routes` | who was chosen for each issue |
 //! | `preflight` | what the worker needs, looked at before the first write |
 //! | `rights` | what the token may do, proved by trying |
 //! | `onboard` | what a repository lacks before its first issue, and the pull request that brings it |
@@ -46,6 +47,7 @@ mod races;
 mod receipts;
 mod reconcile;
 mod rights;
+mod routes;
 mod sandbox;
 mod schedule;
 mod settlement;
@@ -60,6 +62,7 @@ pub use explain::Explained;
 pub use profiles::{base_catalog, catalog};
 pub use reconcile::{Approved, Requested, approve, kill_switch, pause, repository_record, resume, terminate, unblock};
 pub use rights::{RunsIn, prove_rights, starts_workflows};
+pub use routes::{Routed, Routes, routes};
 pub use sandbox::{sandbox, try_sandbox};
 pub use schedule::{
     Concurrency, IssueResult, Repositories, RunLimits, RunSummary, WorkedOn, WorkerFactory, WorkerPool, run_forever,

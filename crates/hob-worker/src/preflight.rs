@@ -3,7 +3,7 @@
 
 use hob_agent::{Machine, ServerLook, look_at_servers};
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings, Settings};
-use hob_domain::{DiffPolicy, FailureClass, HobFiles, Sha, count, proposed_set_up};
+use hob_domain::{DiffPolicy, FailureClass, HobFiles, Sha, count, proposed_set_up, routing_is_off};
 use hob_forge::{BaseBranch, OpenIssues, Tips};
 use hob_process::Program;
 use hob_sandbox::{Network, Tier, probe};
@@ -93,8 +93,20 @@ pub async fn examine(worker: &Worker) -> Result<Vec<Finding>, WorkError> {
             findings.add(Health::Note, "set-up", says);
         }
     }
+    routing(worker, &mut findings).await?;
     servers(worker, &mut findings).await;
     Ok(findings.all)
+}
+
+/// Whether profiles failed to load so often that routing is off.
+async fn routing(worker: &Worker, findings: &mut Findings) -> Result<(), WorkError> {
+    let tip = worker.forge.ledger().tips().await?.repository;
+    let record = worker.forge.repository_ledger().entry(tip.as_ref()).await.map_err(WorkError::from);
+    let off_until = record?.and_then(|entry| entry.record.failed_loads.off_until(worker.forge.now()));
+    if let Some(until) = off_until {
+        findings.add(Health::Note, "routing", routing_is_off(until));
+    }
+    Ok(())
 }
 
 /// Whether each MCP server of the settings starts and lists its tools. One that does not stops no work: agents do without.

@@ -158,11 +158,16 @@ pub(super) async fn label(worker: &Worker, held: &HeldIssue, state: State) -> Re
 
 /// Ends the work on an issue whose trigger label may still be on, and releases the lease.
 pub(super) async fn end(worker: &Worker, held: &HeldIssue, ending: Ending) -> Result<(), WorkError> {
-    // The label goes first: on a finished ledger it would ask for the work anew if this worker died in between.
-    let trigger = LabelChange::Remove(worker.settings.labels.trigger.clone());
-    worker.forge.labels().change(&held.lease, &trigger).await?;
+    take_trigger_off(worker, held).await?;
     transition(worker, held, Transition::Finish(ending)).await?;
     release(worker, held).await
+}
+
+/// Takes the trigger label off before the work ends: on a finished ledger it would ask for the work anew if this worker died in
+/// between.
+pub(super) async fn take_trigger_off(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
+    let trigger = LabelChange::Remove(worker.settings.labels.trigger.clone());
+    Ok(worker.forge.labels().change(&held.lease, &trigger).await?)
 }
 
 /// Acquires the lease on an issue that may still have its trigger label, and ends the work on it.

@@ -43,6 +43,35 @@ pub(super) struct Found {
 
 /// The same, with what is missing.
 pub(super) async fn found(objects: &Path, commit: &Sha, max: usize) -> Result<Found, WorkspaceError> {
+    in_commit(objects, commit, move |repo, root| of_commit(repo, root, max)).await
+}
+
+/// A file by its name, or why it cannot be read.
+pub(super) type NamedFile = (String, Result<Vec<u8>, String>);
+
+/// Plain files of one folder of a commit, from the folder `objects` of a git directory: the first `max` with a name that is
+/// wanted. And the folder, where a content is not there.
+pub(super) async fn files_in(
+    objects: &Path,
+    commit: &Sha,
+    path: &'static str,
+    is_wanted: fn(&str) -> bool,
+    max: usize,
+) -> Result<(Vec<NamedFile>, Option<Sha>), WorkspaceError> {
+    in_commit(objects, commit, move |repo, root| {
+        let Some(folder) = folder(repo, root, path)? else { return Ok((Vec::new(), None)) };
+        let Files { named, is_complete, .. } = files_of(repo, &folder, is_wanted, max)?;
+        Ok((named, (!is_complete).then(|| folder.id().to_string().into())))
+    })
+    .await
+}
+
+/// Reads a commit's tree from the objects alone.
+async fn in_commit<T: Send + 'static>(
+    objects: &Path,
+    commit: &Sha,
+    read: impl FnOnce(&Repository, &Tree<'_>) -> Result<T, git2::Error> + Send + 'static,
+) -> Result<T, WorkspaceError> {
     let (objects, commit) = (objects.to_owned(), oid(commit)?);
     blocking(DOING, move || {
         // Made of the objects alone, a repository has no settings that could name programs or other places.
@@ -51,43 +80,65 @@ pub(super) async fn found(objects: &Path, commit: &Sha, max: usize) -> Result<Fo
             odb.add_disk_alternate(&objects.to_string_lossy())?;
             Repository::from_odb(odb)
         };
-        let repo = opened().map_err(library(DOING))?;
-        of_commit(&repo, commit, max).map_err(library(DOING))
+        let done = || {
+            let repo = opened()?;
+            let root = repo.find_commit(commit)?.tree()?;
+            read(&repo, &root)
+        };
+        done().map_err(library(DOING))
     })
     .await
 }
 
-fn of_commit(repo: &Repository, commit: Oid, max: usize) -> Result<Found, git2::Error> {
-    let root = repo.find_commit(commit)?.tree()?;
+fn of_commit(repo: &Repository, root: &Tree<'_>, max: usize) -> Result<Found, git2::Error> {
     let mut found = Found { files: ProfileFiles::default(), incomplete: Vec::new() };
     for (source, path) in ProfileSource::IN_REPOSITORY {
-        let Some(folder) = folder(repo, &root, path)? else { continue };
-        let names = folder.iter().filter(|entry| entry.name().is_ok_and(is_profile_file));
-        let mut is_complete = true;
-        for (at, entry) in names.enumerate() {
-            if at >= max {
-                found.files.left_out += 1;
-                continue;
-            }
-            let is_file = [FileMode::Blob, FileMode::BlobExecutable].map(i32::from).contains(&entry.filemode());
-            let content = match is_file {
-                true => match repo.odb()?.exists(entry.id()) {
-                    true => blob(repo, entry.id())?,
-                    false => {
-                        is_complete = false;
-                        Err("its content is not there: fetch it first".to_owned())
-                    }
-                },
-                false => Err("it is no plain file".to_owned()),
-            };
-            let name = entry.name().unwrap_or_default().to_owned();
-            found.files.files.push(ProfileFile { source, name, content });
-        }
+        let Some(folder) = folder(repo, root, path)? else { continue };
+        let Files { named, left_out, is_complete } = files_of(repo, &folder, is_profile_file, max)?;
+        found.files.left_out += left_out;
+        found.files.files.extend(named.into_iter().map(|(name, content)| ProfileFile { source, name, content }));
         if !is_complete {
             found.incomplete.push(folder.id().to_string().into());
         }
     }
     Ok(found)
+}
+
+/// What is read of one folder.
+struct Files {
+    named: Vec<NamedFile>,
+    /// How many there are beyond those.
+    left_out: usize,
+    /// Whether each content is there.
+    is_complete: bool,
+}
+
+fn files_of(
+    repo: &Repository,
+    folder: &Tree<'_>,
+    is_wanted: fn(&str) -> bool,
+    max: usize,
+) -> Result<Files, git2::Error> {
+    let mut files = Files { named: Vec::new(), left_out: 0, is_complete: true };
+    for entry in folder.iter().filter(|entry| entry.name().is_ok_and(is_wanted)) {
+        if files.named.len() >= max {
+            files.left_out += 1;
+            continue;
+        }
+        let is_file = [FileMode::Blob, FileMode::BlobExecutable].map(i32::from).contains(&entry.filemode());
+        let content = match is_file {
+            true => match repo.odb()?.exists(entry.id()) {
+                true => blob(repo, entry.id())?,
+                false => {
+                    files.is_complete = false;
+                    Err("its content is not there: fetch it first".to_owned())
+                }
+            },
+            false => Err("it is no plain file".to_owned()),
+        };
+        files.named.push((entry.name().unwrap_or_default().to_owned(), content));
+    }
+    Ok(files)
 }
 
 fn folder<'repo>(repo: &'repo Repository, root: &Tree<'_>, path: &str) -> Result<Option<Tree<'repo>>, git2::Error> {
@@ -109,7 +160,7 @@ fn blob(repo: &Repository, id: Oid) -> Result<Result<Vec<u8>, String>, git2::Err
 }
 
 fn too_large(size: u64) -> String {
-    format!("the file has {size} bytes; a profile has at most {PROFILE_MAX}")
+    format!("the file has {size} bytes, more than {PROFILE_MAX}")
 }
 
 /// The profiles in a folder of whoever runs Hob: the first `max` by name. Links in it are followed, as it is their folder.
@@ -184,6 +235,26 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_files_of_a_folder_are_told_by_their_names() {
+        let place = tempfile::tempdir().unwrap();
+        let sha = commit(
+            place.path(),
+            &[
+                ("forms/a.yml", FileMode::Blob, b"one"),
+                ("forms/b.yml", FileMode::Link, b"/etc/passwd"),
+                ("forms/c.md", FileMode::Blob, b"no"),
+                ("forms/d.yml", FileMode::Blob, b"two"),
+            ],
+        );
+        let objects = place.path().join("objects");
+        let read = |path, max| files_in(&objects, &sha, path, |name| name.ends_with(".yml"), max);
+        let (files, missing) = read("forms", 2).await.unwrap();
+        let link = Err("it is no plain file".to_owned());
+        assert_eq!(files, [("a.yml".to_owned(), Ok(b"one".to_vec())), ("b.yml".to_owned(), link)]);
+        assert_eq!((missing, read("gone", 2).await.unwrap()), (None, (Vec::new(), None)));
+    }
+
+    #[tokio::test]
     async fn only_plain_files_of_the_two_folders_are_read() {
         let place = tempfile::tempdir().unwrap();
         let large = vec![b'x'; 5 << 20];
@@ -208,7 +279,7 @@ mod tests {
             [
                 ".github/agents/a.md: 3 bytes",
                 ".github/agents/b.agent.md: 3 bytes",
-                ".github/agents/large.md: the file has 5242880 bytes; a profile has at most 65536",
+                ".github/agents/large.md: the file has 5242880 bytes, more than 65536",
                 ".github/agents/link.md: it is no plain file",
                 ".claude/agents/d.md: 5 bytes",
             ]
@@ -239,7 +310,7 @@ mod tests {
         assert_eq!(
             told(&found),
             [
-                "settings/a.md: the file has 65537 bytes; a profile has at most 65536",
+                "settings/a.md: the file has 65537 bytes, more than 65536",
                 "settings/b.md: 3 bytes",
                 "settings/d.md: it is no plain file",
                 "settings/e.md: 3 bytes",

@@ -25,6 +25,11 @@ use crate::{
     update::{self, BranchUpdate, Names, Updater, to_replay},
 };
 
+/// Where a repository has its issue forms.
+const FORMS: &str = ".github/ISSUE_TEMPLATE";
+/// Forms of a repository that are read.
+const FORMS_MAX: usize = 30;
+
 /// Hob's state folder, seen as mirrors and checkouts.
 #[derive(Debug, Clone)]
 pub struct Workspace {
@@ -177,6 +182,24 @@ impl Workspace {
         Ok(profiles::found(&objects, base, max).await?.files)
     }
 
+    /// The issue forms of `base`, a commit that was fetched, by their names: at most 30. Where the mirror lacks the content of
+    /// one, the server is asked for it.
+    ///
+    /// # Errors
+    /// As [`profile_files`](Self::profile_files)'s.
+    pub async fn issue_forms(
+        &self,
+        remote: &Remote,
+        base: &Sha,
+    ) -> Result<Vec<(String, Result<Vec<u8>, String>)>, WorkspaceError> {
+        let objects = mirror_folder(&self.root, remote.repo()).join("objects");
+        let read = || profiles::files_in(&objects, base, FORMS, is_form_file, FORMS_MAX);
+        let (files, incomplete) = read().await?;
+        let Some(folder) = incomplete else { return Ok(files) };
+        self.complete(remote, &[&folder]).await?;
+        Ok(read().await?.0)
+    }
+
     /// Has the server send the files of `commits`, or of folders of theirs, that the mirror lacks.
     async fn complete(&self, remote: &Remote, commits: &[&Sha]) -> Result<(), WorkspaceError> {
         let _turn = self.turn(remote.repo()).await?;
@@ -245,6 +268,12 @@ impl Workspace {
         let queue = queue.lock_owned().await;
         Ok(Turn { _lock: MirrorLock::take(&self.root, repo).await?, _queue: queue })
     }
+}
+
+/// Whether a file of the folder is a form: `config.yml` is about the page where one is chosen.
+fn is_form_file(name: &str) -> bool {
+    let stem = name.strip_suffix(".yml").or_else(|| name.strip_suffix(".yaml"));
+    stem.is_some_and(|stem| stem != "config")
 }
 
 /// The right to change a mirror. The lock goes first: who comes next in the queue must find it free.

@@ -112,7 +112,7 @@ async fn every_command_counts_on_the_issue_and_on_its_pull_request() {
             ("/hob unblock it", "confused", Some("Nothing waits for another attempt")),
             ("/hob approve", "confused", Some("Nothing waits for approval")),
             ("/hob agent other", "eyes", None),
-            ("/hob agent othre", "confused", Some("`othre` is no agent here: there are `other`, `fixer`.")),
+            ("/hob agent othre", "confused", Some("`othre` is no agent and no profile here: there are `other`, `")),
             ("/hob budget $2.50", "eyes", None),
             ("/hob budget 6 USD", "confused", Some("$6.00 is too much: a comment may set $5.00 at most")),
             ("/hob budget 5,00", "confused", Some("`5,00` is no amount above 0")),

@@ -122,6 +122,28 @@ async fn world(replies: &std::path::Path) -> World {
     World::fixing().file("x", "stale\n").script("fixer", asks).agent("careful", careful).start().await
 }
 
+/// An investigation that answers and judges, asks a person, and ends without a conclusion.
+async fn investigates(world: &World) -> Ended {
+    let grounds = |own: Value| {
+        let mut all = json!({ "thought": "x", "confidence": "LOW", "evidence_refs": ["E1"] });
+        all.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+        all
+    };
+    let verdict = json!({ "statement": "It rained", "verdict": "disproved" });
+    let form = "body:\n  - type: input\n    attributes: { label: When? }\n";
+    let replies = json!([{ "calls": [
+        { "name": "test_hypothesis", "arguments": grounds(verdict) },
+        { "name": "request_evidence", "arguments": grounds(json!({ "request": "Which colour?" })) },
+    ] }]);
+    let file = |name: &str, text: &str| std::fs::write(world.dir().join(name), text).unwrap();
+    file("case.md", "It fails\n\n### When?\n\nToday\n");
+    file("form.yml", form);
+    file("looks.json", &json!({ "cassette": 1, "replies": replies }).to_string());
+    let model = format!("model.default=cassette/{}", world.dir().join("looks.json").display());
+    let args = ["investigate", "--text", "case.md", "--form", "form.yml", "--agent", "native", "--auto-approve"];
+    world.hob(&[&args[..], &["--set", &model, "--json"]].concat()).await
+}
+
 #[tokio::test]
 async fn every_command_writes_what_the_document_describes() {
     let folder = tempfile::tempdir().unwrap();
@@ -150,6 +172,7 @@ async fn every_command_writes_what_the_document_describes() {
         "log 1",
         "replay 3 --folder .",
         "doctor",
+        "routing",
         "settings",
         "pause 1",
         "resume 1",
@@ -182,6 +205,7 @@ async fn every_command_writes_what_the_document_describes() {
     world.forge.inject(Fault { method: Some("GET".to_owned()), path, login: None, when: When::Always, what });
     events.extend(held.takes("run", &world.hob(&["run", "--once", "--json"]).await));
     world.forge.heal();
+    events.extend(held.takes("investigate", &investigates(&world).await));
     events.extend(held.takes("rehearse", &world.hob(&["rehearse", "--json"]).await));
     events.extend(held.takes("none", &world.hob(&["lst", "--json"]).await));
     let issues = folder.path().join("issues.jsonl");
@@ -190,6 +214,18 @@ async fn every_command_writes_what_the_document_describes() {
     let profiles = concat!(env!("CARGO_MANIFEST_DIR"), "/config/routing/profiles");
     let args = ["eval", "routing", issues.to_str().unwrap(), "--profiles", profiles, "--json"];
     events.extend(held.takes("eval routing", &world.hob(&args).await));
+    let changes = folder.path().join("changes.jsonl");
+    let corpus = include_str!("../../../config/review/corpus.jsonl");
+    std::fs::write(&changes, format!("{}\n{{}}\n", corpus.lines().next().unwrap())).unwrap();
+    let said = json!({ "summary": "- high pages.py:6: it fails\n- low other.py:1: x" });
+    let replies = json!({ "cassette": 1, "replies": [{ "calls": [{ "name": "done", "arguments": said }] }] });
+    std::fs::write(folder.path().join("says.json"), replies.to_string()).unwrap();
+    let model = format!("cassette/{}", folder.path().join("says.json").display());
+    let native = ["--set", "agent.default=native"];
+    let args = ["eval", "review", changes.to_str().unwrap(), "--model", &model, "--json", native[0], native[1]];
+    let reviewed = world.hob(&args).await;
+    assert_eq!(reviewed.objects()[0]["result"]["found"], 1, "{reviewed:?}");
+    events.extend(held.takes("eval review", &reviewed));
     // It serves until it is told to stop: the shell does that after its first line.
     let serve = r#"mkfifo ready; "$@" > ready & read -r line < ready; echo "$line"; kill $!; wait $!"#;
     events.extend(held.takes("forge serve", &world.hob_in_shell(serve, &["forge", "serve", "--json"]).await));

@@ -122,7 +122,8 @@ impl Builder {
         self.bare_script(name, &format!("{count}{script}"))
     }
 
-    fn bare_script(mut self, name: &str, script: &str) -> Self {
+    /// A command agent that runs a shell script, and nothing else.
+    pub(crate) fn bare_script(mut self, name: &str, script: &str) -> Self {
         self.scripts.push((name.to_owned(), script.to_owned()));
         self
     }

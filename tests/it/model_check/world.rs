@@ -45,6 +45,7 @@ pub(super) fn names() -> LabelNames {
         agent_prefix: String::new(),
         base_prefix: String::new(),
         plan: String::new(),
+        investigate: String::new(),
         priority: Vec::new(),
     }
 }
@@ -149,6 +150,7 @@ impl Rec {
             accepted: None,
             stalled: None,
             quota_pauses: 0,
+            report: None,
             house: HouseLog::default(),
             request: None,
             paused: None,

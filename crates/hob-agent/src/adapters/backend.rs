@@ -48,6 +48,10 @@ const CLOSING_OF_PLAN: &str = "\n\nNobody can answer you while you look. Your la
 nothing has to be changed, or you cannot plan without an answer, end it with one line of JSON instead: \
 {\"outcome\":\"nothing_to_do\",\"reason\":\"…\"} or {\"outcome\":\"question\",\"question\":\"…\"}.\n";
 
+/// The same for a run that reviews. The brief says what findings look like.
+const CLOSING_OF_REVIEW: &str =
+    "\n\nNobody can answer you while you look. Your last message is your findings, and nothing else.\n";
+
 /// What an agent is made from, beside its settings.
 pub(crate) struct Made<'a> {
     /// Variables of Hob's that may reach an agent.
@@ -238,8 +242,9 @@ impl AgentBackend for AdapterAgent {
         context.say(format!("{name} {major}.{minor}.{patch} works on issue {}", request.issue));
         // No argument can hold a zero byte.
         let closing = match request.purpose {
-            RunPurpose::Work => CLOSING,
+            RunPurpose::Work | RunPurpose::Investigate => CLOSING,
             RunPurpose::Plan => CLOSING_OF_PLAN,
+            RunPurpose::Review => CLOSING_OF_REVIEW,
         };
         let prompt = format!("{}{closing}", request.brief).replace('\0', "");
         let mut plan = self.plan(request, context.sandbox.tier(), (&home, &egress), &prompt)?;

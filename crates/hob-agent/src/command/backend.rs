@@ -173,14 +173,16 @@ fn purpose(purpose: RunPurpose) -> &'static str {
     match purpose {
         RunPurpose::Work => "work",
         RunPurpose::Plan => "plan",
+        RunPurpose::Investigate => "investigate",
+        RunPurpose::Review => "review",
     }
 }
 
 /// The last lines that a program printed which exited well and named no outcome.
 fn closing_words(finished: &Finished, purpose: RunPurpose) -> String {
     let (bytes, most) = match purpose {
-        RunPurpose::Work => (QUOTED, CLOSING_LINES),
-        RunPurpose::Plan => (PLAN_BYTES, PLAN_LINES),
+        RunPurpose::Work | RunPurpose::Investigate => (QUOTED, CLOSING_LINES),
+        RunPurpose::Plan | RunPurpose::Review => (PLAN_BYTES, PLAN_LINES),
     };
     let text = finished.stdout.text();
     let (text, words) = (text.trim(), tail(&text, bytes));

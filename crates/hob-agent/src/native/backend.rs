@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use hob_config::{AgentSettings, ToolSettings};
-use hob_domain::{FailureClass, RunReport, RunRequest};
+use hob_domain::{FailureClass, RunReport, RunRequest, Spend};
 use hob_process::{Environment, TaggedProcesses};
 use tokio::{sync::Mutex, time::Instant};
 
@@ -17,6 +17,7 @@ use crate::{
     native::{
         guard::Guard,
         help::Helps,
+        investigation::CaseFile,
         limits::Limits,
         mcp::{McpServers, McpSource, Opened, Place, Recorded},
         restore::{Restored, restore},
@@ -128,6 +129,13 @@ impl NativeAgent {
     }
 }
 
+async fn open_folder(request: &RunRequest) -> Result<Folder, AgentError> {
+    Folder::open_async(&request.folder).await.map_err(|error| AgentError {
+        reason: format!("open the folder: {error}"),
+        failure: FailureClass::Transient { retry_after: None },
+    })
+}
+
 #[async_trait::async_trait]
 impl AgentBackend for NativeAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
@@ -135,10 +143,14 @@ impl AgentBackend for NativeAgent {
         if request.usd_micros.is_some() {
             self.priced()?;
         }
-        let folder = Folder::open_async(&request.folder).await.map_err(|error| AgentError {
-            reason: format!("open the folder: {error}"),
-            failure: FailureClass::Transient { retry_after: None },
-        })?;
+        let folder = open_folder(request).await?;
+        let case = match &request.investigation {
+            Some(case) => Some(CaseFile::open(context, request, case).await),
+            None => None,
+        };
+        if let Some(outcome) = case.as_ref().and_then(CaseFile::end) {
+            return Ok(report(outcome, Spend::default(), started));
+        }
         let mut limits = Limits::new(&self.settings, request, started);
         // Each wait of this agent has a limit of its own: the model's, the commands', the run's.
         context.alive_until(limits.deadline);
@@ -148,26 +160,36 @@ impl AgentBackend for NativeAgent {
         // Declared before the shell, and so dropped after it: what is killed with its group need not be looked for.
         let children =
             TaggedProcesses::tag(&mut confined.environment, RUN_TAG, &format!("{:016x}", rand::random::<u64>()));
-        let guard =
+        let mut guard =
             Guard::new(&self.settings, request, context.approval.clone()).map_err(|error| setup(error.to_string()))?;
         let toolset = self.toolset(&confined).await?;
         let Opened { connected, tools, .. } = self.open_servers(request, context, &confined, limits.deadline).await;
-        let toolset = toolset.with_servers(tools).for_purpose(request.purpose).handing_over_to(&request.hand_over_to);
+        let mut toolset =
+            toolset.with_servers(tools).for_purpose(request.purpose).handing_over_to(&request.hand_over_to);
+        let mut given = String::new();
+        if let Some(case) = &case {
+            (toolset, guard) = (toolset.for_investigation(), guard.investigating(case.approve()));
+            given = case.brief().await;
+        }
         let dialect = Dialect::new(self.settings.speech, &toolset);
         let lines = context.session.transcript().await.map(|transcript| transcript.lines).unwrap_or_default();
-        let restored = restore(&lines, &dialect, &toolset, |brief| task(brief, &request.checks));
+        let restored = restore(&lines, &dialect, &toolset, |brief| task(&format!("{brief}{given}"), &request.checks));
         let Restored { mut history, mut usage, standing, turns_before } = match restored {
             Some(restored) => {
                 context.show(format!("resumes after turn {} of its session", restored.usage.turns));
                 restored
             }
-            None => Restored::nothing(task(&request.brief, &request.checks)),
+            None => Restored::nothing(task(&format!("{}{given}", request.brief), &request.checks)),
         };
+        if let Some(case) = &case {
+            history.tell(&case.news());
+        }
         limits.turns = limits.turns.saturating_add(turns_before);
         history.tell(&usage.status(&limits, started));
         let toolbox = Toolbox {
             shell: Mutex::new(confined.shell(folder.path())),
             folder,
+            case,
             confined,
             servers: connected,
             written: Written::new(usage.written, limits.output),
@@ -188,6 +210,9 @@ impl AgentBackend for NativeAgent {
             progress: standing,
         };
         let outcome = run.drive().await;
+        if let Some(case) = &run.executor.toolbox.case {
+            case.keep().await;
+        }
         let Run { executor: ToolExecutor { toolbox: Toolbox { shell, servers, .. }, .. }, usage, .. } = run;
         shell.into_inner().end().await;
         servers.close().await;
@@ -199,6 +224,10 @@ impl AgentBackend for NativeAgent {
 
     async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError> {
         if machine.costs_count { self.priced() } else { Ok(()) }
+    }
+
+    fn investigates(&self) -> bool {
+        true
     }
 
     async fn ask_model(&self) -> Result<Option<String>, AgentError> {

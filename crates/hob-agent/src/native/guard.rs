@@ -2,7 +2,10 @@
 //! approval of whoever can be asked.
 
 use hob_config::{AgentSettings, Ask};
-use hob_domain::{ActionMark, Impact, IssueNumber, Proposed, RepoName, RunRequest};
+use hob_domain::{
+    ActionMark, Impact, IssueNumber, Proposed, RepoName, RunRequest,
+    investigation::{CaseAction, CaseStep},
+};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
@@ -18,6 +21,8 @@ use crate::{
 pub(super) struct Guard {
     denied: Vec<Pattern>,
     approve: Impact,
+    /// The same for the actions of an investigation.
+    approve_case: Impact,
     ask: Ask,
     approval: Approval,
     approved: Vec<ActionMark>,
@@ -43,14 +48,36 @@ impl Guard {
     ) -> Result<Self, InvalidPattern> {
         let denied = settings.denied.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
         let (approve, ask, approved) = (settings.approve, settings.ask, request.approved.clone());
-        Ok(Self { denied, approve, ask, approval, approved, repo: request.repo.clone(), issue: request.issue })
+        let approve_case = Impact::Low;
+        Ok(Self {
+            denied,
+            approve,
+            approve_case,
+            ask,
+            approval,
+            approved,
+            repo: request.repo.clone(),
+            issue: request.issue,
+        })
+    }
+
+    /// The same for an investigation, whose own actions run by themselves up to this impact.
+    pub(super) fn investigating(self, approve_case: Impact) -> Self {
+        Self { approve_case, ..self }
+    }
+
+    /// Whether `action` runs without anybody's word.
+    pub(super) fn runs_by_itself(&self, action: &Action) -> bool {
+        let approve = if matches!(action, Action::Case(_)) { self.approve_case } else { self.approve };
+        Self::impact(action) <= approve
     }
 
     /// What `action` may do.
     pub(super) fn impact(action: &Action) -> Impact {
         match action {
-            Action::Read(_) | Action::List(_) | Action::Search(_) | Action::Plan(_) => Impact::Low,
-            Action::Ask(_) | Action::HandOff(_) | Action::PassOn(_) | Action::Done(_) => Impact::Low,
+            Action::Read(_) | Action::List(_) | Action::Search(_) | Action::ReadEvidence(_) => Impact::Low,
+            Action::Case(action) => action.impact(),
+            Action::Plan(_) | Action::Ask(_) | Action::HandOff(_) | Action::PassOn(_) | Action::Done(_) => Impact::Low,
             Action::Edit(_) | Action::Write(_) | Action::Patch(_) => Impact::Medium,
             Action::Shell(shell) => impact(&CommandLine::parse(&shell.command)),
             Action::Program(run) => run.impact,
@@ -64,12 +91,8 @@ impl Guard {
             Action::Shell(shell) => Some(CommandLine::parse(&shell.command)),
             Action::Program(run) => Some(CommandLine::of_words(&run.words)),
             Action::Read(_) | Action::List(_) | Action::Search(_) | Action::Plan(_) | Action::Ask(_) => None,
-            Action::Edit(_)
-            | Action::Write(_)
-            | Action::Patch(_)
-            | Action::HandOff(_)
-            | Action::PassOn(_)
-            | Action::Done(_) => None,
+            Action::ReadEvidence(_) | Action::Case(_) | Action::HandOff(_) | Action::PassOn(_) => None,
+            Action::Edit(_) | Action::Write(_) | Action::Patch(_) | Action::Done(_) => None,
             Action::Mcp(_) => None,
         };
         if let Some(pattern) = self.denied.iter().find(|pattern| pattern.matches(tool, line.as_ref())) {
@@ -79,14 +102,24 @@ impl Guard {
             )));
         }
         let impact = Self::impact(action);
-        if impact <= self.approve {
+        if self.runs_by_itself(action) {
             return Ok(Decision::Allow);
         }
         let proposed = Proposed { tool: tool.to_owned(), line: action.line(), text: action.exact(), impact };
         if self.approved.contains(&proposed.mark()) {
             return Ok(Decision::Allow);
         }
-        match (&self.approval, self.ask) {
+        let ask = match action {
+            // Where nobody is at a terminal, asking the person is what this action does.
+            Action::Case(CaseAction { step: CaseStep::RequestEvidence { .. }, .. })
+                if matches!(self.approval, Approval::Nobody) =>
+            {
+                return Ok(Decision::Allow);
+            }
+            Action::Case(_) => Ask::Issue,
+            _other => self.ask,
+        };
+        match (&self.approval, ask) {
             (Approval::Given, _) => Ok(Decision::Allow),
             (Approval::Asked(asked), _) => {
                 readable(&proposed)?;
@@ -166,6 +199,7 @@ mod tests {
             usd_micros: None,
             tokens: None,
             approved: approved.to_vec(),
+            investigation: None,
             hand_over_to: Vec::new(),
         }
     }

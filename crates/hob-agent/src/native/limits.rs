@@ -27,6 +27,8 @@ pub(super) struct Limits {
     pub(super) output: u64,
     /// Per cent of a limit after which the model is asked to finish.
     pub(super) soft: u64,
+    /// The tools that a model is told to end with, near a limit.
+    pub(super) end_with: &'static str,
     /// When it began.
     pub(super) started: Instant,
     /// When its time is over.
@@ -50,6 +52,7 @@ impl Limits {
             tokens_of: tokens.map_or("the run (`max_tokens`)", |_left| "the attempt"),
             output: settings.max_output,
             soft: u64::from(settings.soft_limit),
+            end_with: if request.investigation.is_some() { "`conclude` or `hand_off`" } else { "`done` or `hand_off`" },
             started: now,
             deadline: now + own_time.unwrap_or(request.time),
             time_setting: own_time.map_or(request.time_setting, |_own| "max_time"),

@@ -21,6 +21,7 @@ mod command_line;
 mod guard;
 mod help;
 mod history;
+mod investigation;
 mod limits;
 mod mcp;
 mod plain;

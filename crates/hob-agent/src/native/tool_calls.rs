@@ -3,7 +3,10 @@
 use std::collections::VecDeque;
 
 use futures_util::future::join_all;
-use hob_domain::Outcome;
+use hob_domain::{
+    Impact, Outcome,
+    investigation::{Allowed, Iteration},
+};
 use tokio::time::Instant;
 
 use crate::{
@@ -49,6 +52,8 @@ pub(super) struct CallRunner<'a> {
     pub(super) context: &'a RunContext,
     pub(super) usage: &'a mut RunUsage,
     pub(super) progress: &'a mut Standing,
+    /// What the model said with the calls.
+    pub(super) thought: &'a str,
 }
 
 /// A call with its arguments parsed.
@@ -59,19 +64,59 @@ struct Planned<'a> {
 }
 
 impl ToolExecutor<'_> {
-    /// Runs one action, if it may.
-    async fn run(&self, tool: &str, action: Action) -> Result<Answer, ToolError> {
-        tokio::select! {
-            decision = self.guard.check(tool, &action) => match decision? {
-                Decision::Allow => {}
-                Decision::AskOnIssue(proposed) => return Ok(Answer::End(Outcome::ApprovalNeeded { proposed })),
-            },
-            () = tokio::time::sleep_until(self.toolbox.deadline) => {
-                return Err(ToolError::Refused("nobody approved it in the time of the run".into()));
-            }
-            () = self.toolbox.cancel.cancelled() => return Err(ToolError::Refused("the run was cancelled".into())),
+    /// Runs one action, if it may; says who allowed it.
+    async fn run(&self, tool: &str, action: Action) -> (Allowed, Result<Answer, ToolError>) {
+        if let Err(error) = self.fits_the_case(&action) {
+            return (Allowed::Refused, Err(error));
         }
-        run_action(&self.toolbox, action).await
+        let by_itself = self.guard.runs_by_itself(&action);
+        let decision = tokio::select! {
+            decision = self.guard.check(tool, &action) => decision,
+            () = tokio::time::sleep_until(self.toolbox.deadline) => {
+                Err(ToolError::Refused("nobody approved it in the time of the run".into()))
+            }
+            () = self.toolbox.cancel.cancelled() => Err(ToolError::Refused("the run was cancelled".into())),
+        };
+        match decision {
+            Ok(Decision::Allow) => {}
+            Ok(Decision::AskOnIssue(proposed)) => {
+                return (Allowed::Waits, Ok(Answer::End(Outcome::ApprovalNeeded { proposed })));
+            }
+            Err(error) => return (Allowed::Refused, Err(error)),
+        }
+        let finds = action.finds_evidence().then(|| action.line());
+        let answer = run_action(&self.toolbox, action).await;
+        let allowed = match &answer {
+            Ok(Answer::End(Outcome::Question { .. })) if !by_itself => Allowed::Waits,
+            Ok(_) | Err(_) if by_itself => Allowed::ByItself,
+            Ok(_) | Err(_) => Allowed::Approved,
+        };
+        let answer = match (answer, finds) {
+            (Ok(Answer::Text(text)), Some(source)) => Ok(Answer::Text(self.as_evidence(&source, text).await)),
+            (answer, _) => answer,
+        };
+        (allowed, answer)
+    }
+
+    /// Refuses what an investigation cannot take, before anybody is asked about it.
+    fn fits_the_case(&self, action: &Action) -> Result<(), ToolError> {
+        match (&self.toolbox.case, action) {
+            (None, _) => Ok(()),
+            (Some(case), Action::Case(action)) => Ok(case.check(action)?),
+            (Some(_), action) if Guard::impact(action) > Impact::Low => {
+                Err(ToolError::Refused("not run: an investigation only looks, and this may change something".into()))
+            }
+            (Some(_), _) => Ok(()),
+        }
+    }
+
+    /// What a tool showed, under its name as evidence where something is investigated.
+    async fn as_evidence(&self, source: &str, text: String) -> String {
+        let Some(case) = &self.toolbox.case else { return text };
+        match case.saw(source, &text).await {
+            Some(id) => format!("[evidence {id}, {} bytes]\n{text}", text.len()),
+            None => format!("[no evidence: the record is full]\n{text}"),
+        }
     }
 
     fn plan<'c>(&self, call: &'c ToolCall) -> Planned<'c> {
@@ -131,19 +176,21 @@ impl CallRunner<'_> {
                     }
                 }
             }
+            let step = self.step(&line, action.as_ref().ok());
             let effect = action.as_ref().ok().map(Action::effect);
             let changes = action.as_ref().map(Action::changes).unwrap_or_default();
-            told.push((call, line, effect, changes));
+            told.push((call, line, effect, changes, step));
             let executor = self.executor;
             runs.push(async move {
                 match action {
                     Ok(action) => executor.run(&call.name, action).await,
-                    Err(error) => Err(error),
+                    Err(error) => (Allowed::Refused, Err(error)),
                 }
             });
         }
         let answers = join_all(runs).await;
-        for ((call, line, effect, changes), answer) in told.into_iter().zip(answers) {
+        for ((call, line, effect, changes, step), (allowed, answer)) in told.into_iter().zip(answers) {
+            self.show(step, allowed, &answer);
             let answer = match answer {
                 Ok(Answer::End(outcome)) => return Err(outcome),
                 Ok(Answer::Text(text)) => Ok(text),
@@ -160,6 +207,41 @@ impl CallRunner<'_> {
             self.note(call, &line, answer, done);
         }
         Ok(())
+    }
+
+    /// A step of an investigation that begins; none: nothing is investigated.
+    fn step(&self, line: &str, action: Option<&Action>) -> Option<Iteration> {
+        let progress = self.executor.toolbox.case.as_ref()?.progress();
+        let grounds = action.and_then(Action::grounds);
+        Some(Iteration {
+            number: self.usage.turns,
+            max: self.limits.turns,
+            thought: first_line(grounds.map_or(self.thought, |grounds| &grounds.thought), REASON_MAX),
+            confidence: grounds.map(|grounds| grounds.confidence),
+            action: line.to_owned(),
+            impact: action.map_or(Impact::Low, Guard::impact),
+            approval: Allowed::ByItself,
+            effect: String::new(),
+            progress,
+        })
+    }
+
+    /// Counts and shows the step, with what came of it.
+    fn show(&self, step: Option<Iteration>, approval: Allowed, answer: &Result<Answer, ToolError>) {
+        let (Some(step), Some(case)) = (step, &self.executor.toolbox.case) else { return };
+        match (answer, &approval) {
+            (Err(_), Allowed::Refused) => case.refused(),
+            (Err(_), Allowed::ByItself | Allowed::Approved | Allowed::Waits) => case.failed(),
+            (Ok(_), _) => {}
+        }
+        let effect = match answer {
+            Ok(Answer::Text(text)) => first_line(text.lines().next().unwrap_or_default(), REASON_MAX),
+            Ok(Answer::End(Outcome::ApprovalNeeded { .. })) => "the run ends until a person approves it".to_owned(),
+            Ok(Answer::End(Outcome::Question { .. })) => "the run ends until a person answers".to_owned(),
+            Ok(Answer::End(_)) => "the investigation ends".to_owned(),
+            Err(error) => first_line(&error.to_string(), REASON_MAX),
+        };
+        self.context.iteration(Iteration { approval, effect, progress: case.progress(), ..step });
     }
 
     /// Records the answer of one call.

@@ -19,8 +19,6 @@ use crate::{
     session::SessionEvent,
 };
 
-/// What a model is sent, once, when its reply has text and no call.
-const REMINDER: &str = "Your reply called no tool. Continue with a tool; or end with `done`, or with `ask`.";
 /// What a model is sent when its reply was cut.
 const TOO_LONG: &str = "Your reply was cut at the limit of tokens. Continue in smaller steps.";
 
@@ -72,6 +70,9 @@ impl Run<'_> {
     /// One turn. The error is the end of the run.
     async fn turn(&mut self) -> Result<(), Outcome> {
         self.usage.begin_turn(&self.limits, Instant::now())?;
+        if let Some(case) = &self.executor.toolbox.case {
+            case.iterated().await;
+        }
         let plan = self.progress.plan.as_ref().map(Plan::to_string);
         if self.progress.last_input >= self.window {
             self.history.shrink(plan.as_deref());
@@ -147,7 +148,10 @@ impl Run<'_> {
         }
         if !self.progress.reminded {
             self.progress.reminded = true;
-            self.answer_words(reply, REMINDER);
+            let (end, other) = self.executor.toolset.ends();
+            let reminder =
+                format!("Your reply called no tool. Continue with a tool; or end with `{end}`, or with `{other}`.");
+            self.answer_words(reply, &reminder);
             return Ok(());
         }
         let words = clip(reply.text.trim(), self.executor.toolbox.output_cap);
@@ -187,11 +191,18 @@ impl Run<'_> {
             context: self.context,
             usage: &mut self.usage,
             progress: &mut self.progress,
+            thought: reply.text.trim(),
         };
         let mut done = runner.run(calls).await?;
         self.usage.written = self.executor.toolbox.written.bytes();
         self.usage.count_actions(&self.limits, &done.actions)?;
-        let note = self.usage.status(&self.limits, Instant::now());
+        if let Some(case) = &self.executor.toolbox.case {
+            case.keep().await;
+        }
+        let mut note = self.usage.status(&self.limits, Instant::now());
+        if let Some(case) = &self.executor.toolbox.case {
+            note.push_str(&format!("\n[case: {}]", case.progress().message));
+        }
         let answer = self.dialect.answer(calls, std::mem::take(&mut done.results), &note);
         self.turned(note);
         self.history.push(self.usage.turns, self.dialect.said(reply), answer, done.trace);

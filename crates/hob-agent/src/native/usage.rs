@@ -144,7 +144,7 @@ impl RunUsage {
         let next = self.turns + 1;
         let mut text = format!("[turn {next} of {}; left: {}{errors}]", limits.turns, left.join(", "));
         for name in self.nearly_reached(limits, now) {
-            text.push_str(&format!("\n[nearly all {name} is used: finish what matters, then `done` or `hand_off`]"));
+            text.push_str(&format!("\n[nearly all {name} is used: finish what matters, then {}]", limits.end_with));
         }
         text
     }
@@ -207,6 +207,7 @@ mod tests {
             tokens_of: "the run (`max_tokens`)",
             output: 100,
             soft: 80,
+            end_with: "`done` or `hand_off`",
             started: now,
             deadline: now + Duration::from_secs(100),
             time_setting: "limits.attempt_time",

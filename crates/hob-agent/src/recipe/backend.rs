@@ -144,8 +144,13 @@ enum Ended {
 impl AgentBackend for RecipeAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
         let started = Instant::now();
-        if request.purpose == RunPurpose::Plan {
-            return Ok(report(self.plan(), Spend::default(), started));
+        match request.purpose {
+            RunPurpose::Work => {}
+            RunPurpose::Plan => return Ok(report(self.plan(), Spend::default(), started)),
+            RunPurpose::Review | RunPurpose::Investigate => {
+                let outcome = permanent(format!("the recipe `{}` has fixed steps: it judges nothing", self.name));
+                return Ok(report(outcome, Spend::default(), started));
+            }
         }
         let folder = Folder::open_async(&request.folder).await.map_err(|error| AgentError {
             reason: format!("open the folder: {error}"),

@@ -27,6 +27,9 @@ pub enum SessionError {
     /// There is none, or several.
     #[error("{0}")]
     NotFound(String),
+    /// A part of it cannot be read.
+    #[error("{0}")]
+    Damaged(String),
     /// The file could not be made, written or read.
     #[error("use the session's file `{path}`: {source}")]
     File {

@@ -3,6 +3,7 @@
 //! ```text
 //! SESSIONS/ID/transcript.jsonl    a header, then one line an event; only ever appended to
 //! SESSIONS/ID/session.json        state, limits, cost and runs; made from the transcript, replaced as a whole
+//! SESSIONS/ID/investigation.json  the record of its investigation, where it has one; beside it the texts of evidence
 //! ```
 //!
 //! - Flow: [`Sessions::open`] makes a session or resumes one; [`Session::add`] queues a [`SessionEvent`] to be appended;
@@ -12,6 +13,7 @@
 //!   session at a time, and a reader can tell one that is written from one whose process died.
 //! - Caveats: a transcript holds the text of the model and of the tools. It is kept on the worker's disk and is no public text.
 
+mod attachment;
 mod error;
 mod event;
 mod lock;
@@ -20,9 +22,11 @@ mod record;
 mod store;
 mod writer;
 
+pub(crate) use attachment::Kept;
 pub use error::SessionError;
 pub use event::{Header, Line, RunLimits, SessionEvent, VERSION};
 pub use reader::Transcript;
 pub use record::{Metrics, SessionRecord, SessionState};
 pub use store::Sessions;
 pub use writer::Session;
+pub(crate) use writer::now_ms;

@@ -8,10 +8,11 @@ use std::{
 };
 
 use hob_config::SessionSettings;
-use hob_domain::{IssueNumber, KnownSecrets, RepoName, RunId};
+use hob_domain::{IssueNumber, KnownSecrets, RepoName, RunId, investigation::Investigation};
 
 use crate::session::{
     Header, Session, SessionError, SessionRecord, Transcript,
+    attachment::read_investigation,
     lock::{is_held, wait_for_release},
     reader::read,
     writer::{TRANSCRIPT, now_ms, record},
@@ -117,6 +118,14 @@ impl Sessions {
         read(&self.transcript(id)?)
     }
 
+    /// The record of a session's investigation, as it stands now; none: the session is none of an investigation.
+    ///
+    /// # Errors
+    /// [`SessionError::Damaged`] when it cannot be read.
+    pub fn investigation(&self, id: &RunId) -> Result<Option<Investigation>, SessionError> {
+        read_investigation(&self.place(id)?).map_err(SessionError::Damaged)
+    }
+
     /// Where a session's transcript is.
     ///
     /// # Errors
@@ -139,8 +148,9 @@ impl Sessions {
                 remove(&folder);
                 continue;
             }
-            total += found.len();
-            kept.push((changed, found.len(), folder, transcript));
+            let bytes = bytes_in(&folder);
+            total += bytes;
+            kept.push((changed, bytes, folder, transcript));
         }
         kept.sort();
         for (_, bytes, folder, transcript) in kept {
@@ -167,6 +177,12 @@ impl Sessions {
         }
         Ok(self.folder.join(id))
     }
+}
+
+/// Bytes of a session's files.
+fn bytes_in(folder: &Path) -> u64 {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter_map(|file| Some(file.metadata().ok()?.len())).sum()
 }
 
 fn remove(folder: &Path) {

@@ -137,6 +137,12 @@ impl Session {
         }
     }
 
+    /// Its folder, and what nothing in it may hold; none where no session is kept.
+    pub(super) fn place(&self) -> Option<(PathBuf, KnownSecrets)> {
+        let writer = self.0.as_ref()?.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        Some((writer.folder.clone(), writer.secrets.clone()))
+    }
+
     /// What happened so far; none where no session is kept, or it cannot be read.
     pub async fn transcript(&self) -> Option<Transcript> {
         self.flush().await;
@@ -238,7 +244,7 @@ pub(super) fn record(folder: &Path) -> Option<SessionRecord> {
 
 /// This machine's clock.
 #[expect(clippy::disallowed_methods, reason = "a session records when something happened; nothing is decided by it")]
-pub(super) fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     now.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

@@ -76,6 +76,8 @@ pub struct Catalog {
     pub entries: Vec<CatalogEntry>,
     /// What is wrong with none of them alone.
     pub warnings: Vec<String>,
+    /// How many places could not be read: profiles may be missing.
+    pub unread_places: usize,
     in_use: BTreeMap<ProfileName, usize>,
 }
 

@@ -3,9 +3,11 @@
 
 use std::{str::FromStr, time::Duration};
 
-use crate::profile::{
-    front_matter::FIRST_LINE,
-    problem::{Problem, Severity},
+use crate::{
+    profile::{
+        front_matter::FIRST_LINE,
+        problem::{Problem, Severity},
+    },
     yaml::{Node, Value},
 };
 

@@ -7,9 +7,9 @@ use crate::{
         problem::Severity,
         tool_names::own_tools,
         types::{Gate, Matches, ProfileLimits, ProfileQuestion, ProfileState},
-        yaml::{Node, Value},
     },
     usd_micros,
+    yaml::{Node, Value},
 };
 
 /// Notes keys that are not known: a misspelt one may be one that restrains.

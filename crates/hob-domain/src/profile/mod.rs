@@ -14,7 +14,6 @@ mod ready;
 mod source;
 mod tool_names;
 mod types;
-mod yaml;
 
 pub use catalog::{Catalog, CatalogEntry, ProfileOrigin, Standing};
 pub use narrow::{Bounds, Narrowed, allowed_model};

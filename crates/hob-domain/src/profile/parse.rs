@@ -13,9 +13,9 @@ use crate::{
         problem::{Problem, Severity},
         profile_name::ProfileName,
         types::{Case, Deliverable, Profile},
-        yaml::{self, NoYaml, Node, Value},
     },
     text::visible,
+    yaml::{self, NoYaml, Node, Value},
 };
 
 /// The largest file of a profile, in bytes.

@@ -57,6 +57,29 @@ impl RouteChoice {
         Self { by, profile: None, percent: 0, complexity: 0, reasons, overridden: None }
     }
 
+    /// The same, where it takes the place of this choice of the router's.
+    #[must_use]
+    pub fn overriding(self, present: Option<&Self>) -> Self {
+        let overridden = present.and_then(|present| match present.by {
+            ChosenBy::Router => present.profile.clone(),
+            ChosenBy::Command | ChosenBy::Label => present.overridden.clone(),
+            ChosenBy::Repository | ChosenBy::Base => None,
+        });
+        Self { overridden, ..self }
+    }
+
+    /// The profile that the router chose, or would have chosen where somebody else did; none: it had none, or was not asked.
+    pub fn routed(&self, rules: RoutingRules) -> Option<&ProfileName> {
+        match self.by {
+            ChosenBy::Router => self.profile.as_ref(),
+            ChosenBy::Command | ChosenBy::Label | ChosenBy::Repository => {
+                let is_sure = self.percent > percent(rules.confidence) && self.complexity > rules.complexity;
+                self.overridden.as_ref().or_else(|| self.profile.as_ref().filter(|_| is_sure))
+            }
+            ChosenBy::Base => None,
+        }
+    }
+
     /// The base agent works, because the profile cannot.
     #[must_use]
     pub fn without_profile(self, why: &str) -> Self {
@@ -114,8 +137,13 @@ pub fn decide_agent(
         percent: percent(confidence_of(routing, name)),
         complexity: routed.complexity,
         reasons: vec![why.to_owned()],
-        overridden: routed.profile.filter(|routed| routed != name),
+        overridden: routed.profile.filter(|routed| routed != name).or_else(|| before(present, by, name)),
     }
+}
+
+/// What the same choice overrode so far: a message that the router has nothing to say to does not take it back.
+fn before(present: Option<&RouteChoice>, by: ChosenBy, name: &ProfileName) -> Option<ProfileName> {
+    present.filter(|present| present.by == by && present.profile.as_ref() == Some(name))?.overridden.clone()
 }
 
 /// What the router says, by the thresholds.
@@ -270,6 +298,26 @@ mod tests {
     fn a_profile_that_is_gone_leaves_the_base_agent() {
         let present = decide_agent(Claims::default(), &routing(&[("dns", 0.9)], 6), None, RoutingRules::default());
         assert_eq!(choose(Claims::default(), &routing(&[("docs", 0.3)], 2), Some(&present)), (ChosenBy::Base, None));
+    }
+
+    /// Row M4.
+    #[test]
+    fn an_override_is_remembered() {
+        let rules = RoutingRules::default();
+        let routed = decide_agent(Claims::default(), &routing(&[("dns", 0.9)], 6), None, rules);
+        let docs = name("docs");
+        let claims = Claims { command: Some(&docs), ..Claims::default() };
+        // The first message and the next have no words of any profile.
+        let first = decide_agent(claims, &routing(&[("dns", 0.1), ("docs", 0.1)], 1), Some(&routed), rules);
+        assert_eq!(first.overridden, Some(name("dns")), "it had worked");
+        let next = decide_agent(claims, &routing(&[("docs", 0.1)], 1), Some(&first), rules);
+        assert_eq!((&next.overridden, next.routed(rules)), (&Some(name("dns")), Some(&name("dns"))));
+        let cloud = name("cloud");
+        let other = Claims { label: Some(&cloud), ..Claims::default() };
+        assert_eq!(decide_agent(other, &routing(&[], 1), Some(&next), rules).overridden, None);
+        let of_agent = |present| RouteChoice::of_agent(ChosenBy::Label).overriding(present).overridden;
+        assert_eq!((of_agent(Some(&routed)), of_agent(Some(&next))), (Some(name("dns")), Some(name("dns"))));
+        assert_eq!((of_agent(None), routed.routed(rules)), (None, Some(&name("dns"))));
     }
 
     #[test]

@@ -13,12 +13,14 @@
 //! # Caveats
 //! It knows words, not what they mean. A text in which the matter is never named has no profile.
 
+mod breaker;
 mod candidate;
 mod complexity;
 mod confidence;
 mod decide;
 mod evaluate;
 mod issue_text;
+mod overview;
 mod profile_words;
 mod router;
 mod score;
@@ -27,9 +29,11 @@ mod tests;
 mod topics;
 mod words;
 
+pub use breaker::{FailedLoads, routing_is_off};
 pub use candidate::{Candidate, RoutedText};
 pub use confidence::Likeness;
 pub use decide::{ChosenBy, Claims, RouteChoice, RoutingRules, decide_agent};
 pub use evaluate::{Evaluation, GateResult, Judged, Latency, evaluate};
+pub use overview::{RoutingOverview, routing_overview};
 pub use router::Router;
 pub use score::{Routing, Scored};

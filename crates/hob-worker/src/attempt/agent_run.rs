@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use hob_agent::RunContext;
 use hob_domain::{
-    Allowance, BriefParts, CheckResult, Checklist, Conflict, FailureClass, Note, Progress, RunId, RunReport,
-    RunRequest, Spend, Transition, brief, rendered, title,
+    Allowance, BriefParts, CheckResult, Checklist, Conflict, FailureClass, Note, Progress, RunId, RunPurpose,
+    RunReport, RunRequest, Spend, Transition, brief, investigation::Iteration, investigation_brief, rendered, title,
 };
 use hob_forge::fresh_nonce;
 use tokio::{
@@ -47,7 +47,12 @@ pub(super) async fn run_agent(
         job.checkout.conflicts_left().await?
     };
     let request = request(worker, (job, &shift), round, (failed, &conflicts), allowance);
-    let does = if job.plans() { "plans" } else { "works" };
+    let does = match job.purpose {
+        RunPurpose::Work => "works",
+        RunPurpose::Plan => "plans",
+        RunPurpose::Review => "reviews",
+        RunPurpose::Investigate => "investigates",
+    };
     worker.progress(job.number(), &format!("the agent `{}` {does}", shift.specialist.name));
     let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
     // Dropped with the run, so that a run that ends early ends its children too.
@@ -55,7 +60,7 @@ pub(super) async fn run_agent(
     // `git` in the agent's folder reads objects that are Hob's.
     let mut sandbox = worker.sandbox.clone().reading(job.checkout.borrowed_folders());
     // What only reads needs nothing that was fetched.
-    if !job.plans()
+    if !job.only_reads()
         && let SetUp::Ready(prepared) = set_up(worker, job, job.checkout.start()).await?
     {
         job.checkout.take_prepared(&prepared).await?;
@@ -95,13 +100,13 @@ fn request(
     allowance: Allowance,
 ) -> RunRequest {
     let (record, issue, fence) = (job.held.lease.record(), &job.held.issue, fresh_nonce());
-    // A plan is not checked.
-    let checks: &[String] = if job.plans() { &[] } else { &job.rules.checks };
+    // What only reads is not checked.
+    let checks: &[String] = if job.only_reads() { &[] } else { &job.rules.checks };
     let Specialist { profile, limits, .. } = &shift.specialist;
     // A plan is a person's to read first.
-    let work_of = profile.as_ref().filter(|_| !job.plans());
+    let work_of = profile.as_ref().filter(|_| !job.only_reads());
     let hand_over_to = work_of.map(|profile| targets(&job.catalog, profile)).unwrap_or_default();
-    let text = brief(&BriefParts {
+    let parts = BriefParts {
         repo: worker.forge.repo(),
         issue: issue.number,
         title: &issue.title,
@@ -117,11 +122,13 @@ fn request(
         earlier_work: Some(job.checkout.start()).filter(|start| *start != job.checkout.base()),
         conflicts,
         failed_checks: failed,
+        findings: &job.findings(),
         red_base: &job.red_base(),
         checks,
         text_bytes: worker.settings.limits.body_bytes,
         fence: &fence,
-    });
+    };
+    let text = if job.case.is_some() { investigation_brief(&parts) } else { brief(&parts) };
     let (time, time_setting) = match (time_of(worker, job, allowance), limits.max_time) {
         ((time, _), Some(most)) if most < time => (most, "the profile's `max_time`"),
         (time, _) => time,
@@ -142,6 +149,7 @@ fn request(
         usd_micros: lower(allowance.usd_micros, limits.usd_micros),
         tokens: lower(allowance.tokens, limits.max_tokens),
         approved: record.approved.clone(),
+        investigation: job.case.clone(),
         hand_over_to,
     }
 }
@@ -168,7 +176,7 @@ fn time_of(worker: &Worker, job: &Job<'_>, allowance: Allowance) -> (Duration, &
 }
 
 /// Shows what the agent does, passes its checklist on, and notes what it spends as it spends it; what was noted in all.
-async fn show_progress(
+pub(super) async fn show_progress(
     worker: &Worker,
     job: &Job<'_>,
     mut lines: mpsc::Receiver<Progress>,
@@ -184,6 +192,10 @@ async fn show_progress(
         if line.checklist.is_some() {
             steps.send_replace(line.checklist);
         }
+        if let Some(iteration) = line.iteration {
+            let Iteration { number, max, action, effect, .. } = iteration;
+            worker.activity(job.number(), &format!("{number} of {max} {action}: {effect}"));
+        }
         if !line.text.is_empty() {
             worker.activity(job.number(), &line.text);
         }
@@ -194,7 +206,7 @@ async fn show_progress(
 /// Keeps the work on the branch now and then while the agent works, until `ended`.
 async fn checkpoints(worker: &Worker, job: &Job<'_>, ended: &CancellationToken) {
     let every = worker.settings.limits.checkpoint;
-    while !every.is_zero() && !is_reviewed(job) && !job.plans() {
+    while !every.is_zero() && !is_reviewed(job) && !job.only_reads() {
         tokio::select! {
             () = tokio::time::sleep(every) => {}
             () = ended.cancelled() => return,
@@ -206,7 +218,7 @@ async fn checkpoints(worker: &Worker, job: &Job<'_>, ended: &CancellationToken) 
 }
 
 /// Writes what a run cost to the ledger at once: a worker that dies later takes nothing of the bill with it.
-async fn write_spend(worker: &Worker, job: &Job<'_>, spend: Spend) -> Result<(), WorkError> {
+pub(super) async fn write_spend(worker: &Worker, job: &Job<'_>, spend: Spend) -> Result<(), WorkError> {
     warn_of_budget(worker, job, spend);
     if spend.usd_micros == 0 && spend.tokens() == 0 {
         return Ok(());

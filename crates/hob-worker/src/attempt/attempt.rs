@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use futures_util::future::BoxFuture;
-use hob_domain::{BaseSource, BlockReason, Note, Spend, State, Transition};
+use hob_domain::{BaseSource, BlockReason, Note, RunPurpose, Spend, State, Transition};
 use hob_workspace::WorkspaceError;
 use tokio::time::Instant;
 use tracing::Instrument;
@@ -17,6 +17,7 @@ use crate::{
         end::{AttemptEnd, Attempted, Interrupt},
         finish::finish,
         heartbeat::heartbeat,
+        investigate::investigate,
         job::{AttemptLimits, Job},
         plan_first::plan_first,
         prepare::prepare,
@@ -119,7 +120,7 @@ async fn work<'a>(
     if let Some(reason) = step_aside(worker, &prepared).await? {
         return Ok(AttemptEnd::Blocked(reason));
     }
-    let moved = !prepared.plans() && Box::pin(update_branch(worker, &mut prepared)).await?;
+    let moved = !prepared.only_reads() && Box::pin(update_branch(worker, &mut prepared)).await?;
     let job = started.get_or_init(|| prepared);
     // The round's work is pushed, and the worker that was to tell of it died.
     let answers_are_left = !job.held.lease.record().review.answers.is_empty();
@@ -134,8 +135,11 @@ async fn work<'a>(
     if answers_are_left {
         return Box::pin(resume_answers(worker, job)).await;
     }
-    if job.plans() {
-        return Box::pin(plan_first(worker, job)).await;
+    match job.purpose {
+        // No attempt is a review: one has a run of it.
+        RunPurpose::Work | RunPurpose::Review => {}
+        RunPurpose::Plan => return Box::pin(plan_first(worker, job)).await,
+        RunPurpose::Investigate => return Box::pin(investigate(worker, job)).await,
     }
     if moved || job.checkout.is_kept() {
         keep_soon(worker, job).await;

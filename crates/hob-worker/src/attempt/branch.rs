@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use hob_config::ReviewUpdate;
 use hob_domain::{
-    BlockReason, ChangeText, Diff, DiffPolicy, HobFiles, MessageRules, Note, RoundKind, Sha, SignOff, commit_message,
-    count, signed_off,
+    BlockReason, ChangeText, Diff, DiffPolicy, FileChange, HobFiles, MessageRules, Note, RoundKind, Sha, SignOff,
+    Violation, commit_message, count, signed_off,
 };
 use hob_forge::ForgeError;
 use hob_workspace::{BranchName, BranchUpdate, Updater, WorkspaceError};
@@ -58,26 +58,36 @@ pub(super) async fn work_so_far(job: &Job<'_>) -> Result<Option<(Sha, Diff)>, Wo
 pub(super) async fn policy_violations(
     worker: &Worker,
     job: &Job<'_>,
+    head: &Sha,
     diff: &Diff,
 ) -> Result<Option<BlockReason>, WorkError> {
     let workspace = &worker.settings.workspace;
     let max_bytes = workspace.max_file_mib << 20;
-    let mut policy = DiffPolicy::new(&job.rules.protected, HobFiles::Protected, workspace.max_files, max_bytes)?;
-    let shift = job.shifts.now();
-    // What others did before it was theirs to do, and was held to their paths.
-    let earlier = job.held.lease.record().chain.received().map(|_| job.checkout.start().clone());
-    let mut own = Vec::new();
-    if let Some(profile) = &shift.specialist.profile {
-        let within = policy.clone().within(&profile.paths);
-        match shift.took_over_at.clone().or(earlier) {
-            None => policy = within,
-            Some(since) => own = within.violations(&job.checkout.diff(&since, &job.checkout.tip().await?).await?),
-        }
-    }
+    let policy = DiffPolicy::new(&job.rules.protected, HobFiles::Protected, workspace.max_files, max_bytes)?;
     let mut violations = policy.violations(diff);
-    own.retain(|violation| !violations.contains(violation));
-    violations.append(&mut own);
+    violations.extend(outside_profile(job, head, diff).await?);
     Ok((!violations.is_empty()).then_some(BlockReason::PolicyViolated(violations)))
+}
+
+/// What the profile that works changed though it may not. What others did before is not its doing, and neither is what the base
+/// brought.
+async fn outside_profile(job: &Job<'_>, head: &Sha, diff: &Diff) -> Result<Vec<Violation>, WorkError> {
+    let shift = job.shifts.now();
+    let Some(paths) = shift.specialist.profile.as_ref().map(|profile| &profile.paths).filter(|paths| !paths.is_empty())
+    else {
+        return Ok(Vec::new());
+    };
+    let was_handed = job.held.lease.record().chain.received().is_some();
+    let before = match &shift.took_over_at {
+        Some(head) => Some(head),
+        None if was_handed => Some(job.checkout.start()),
+        None => job.checkout.pushed(),
+    };
+    let Some(before) = before else { return Ok(paths.outside(&diff.files)) };
+    let since = job.checkout.diff(before, head).await?;
+    let is_new = |file: &&FileChange| since.files.iter().any(|changed| changed.path == file.path);
+    let own: Vec<FileChange> = diff.files.iter().filter(is_new).cloned().collect();
+    Ok(paths.outside(&own))
 }
 
 /// Makes the branch start from the base of today; whether that moved it. Work that may not be committed as it is stays
@@ -141,7 +151,7 @@ async fn commit_in_progress(worker: &Worker, job: &Job<'_>) -> Result<Kept, Work
     let before = job.checkout.tip().await?;
     commit(worker, job, &ChangeText::untitled("Work in progress")).await?;
     let Some((head, diff)) = work_so_far(job).await? else { return Ok(Kept::Nothing) };
-    if policy_violations(worker, job, &diff).await?.is_some() {
+    if policy_violations(worker, job, &head, &diff).await?.is_some() {
         job.checkout.unwind(&before).await?;
         return Ok(Kept::Unfit);
     }
@@ -152,9 +162,9 @@ async fn commit_in_progress(worker: &Worker, job: &Job<'_>) -> Result<Kept, Work
 }
 
 /// Pushes what there is, so that whoever continues finds it; work that breaks the rules stays unpushed, and so does all that a
-/// run left which only plans.
+/// run left which only reads.
 pub(super) async fn keep(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError> {
-    if job.plans() {
+    if job.only_reads() {
         return Ok(());
     }
     match commit_in_progress(worker, job).await? {

@@ -15,6 +15,8 @@ pub(super) enum AttemptEnd {
         /// The checks on the head.
         checks: Option<CheckTally>,
     },
+    /// The report of the investigation is a comment.
+    Concluded,
     /// A person is needed.
     Blocked(BlockReason),
     /// A transient failure.

@@ -40,6 +40,9 @@ pub(super) async fn finish(
         Ok(AttemptEnd::Interrupted(interrupt)) => return interrupted(worker, held, began, job, interrupt).await,
         Ok(AttemptEnd::NoRoom(full)) => return requeue(worker, held, full.to_string()).await,
         Ok(AttemptEnd::Published { head, pull, checks }) => Ok(Transition::Publish { head, pull, checks }),
+        Ok(AttemptEnd::Concluded) => {
+            transition::take_trigger_off(worker, held).await.map(|()| Transition::Finish(Ending::Concluded))
+        }
         Ok(AttemptEnd::Withdrawn) => Ok(Transition::Finish(Ending::Withdrawn)),
         Ok(AttemptEnd::Blocked(reason)) => Ok(Transition::Block(reason)),
         Ok(AttemptEnd::Retry { failure, retry_after }) => {

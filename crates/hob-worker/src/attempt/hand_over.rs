@@ -17,9 +17,9 @@ use tokio::time::Instant;
 use crate::{
     WorkError, Worker,
     attempt::{
-        allowance::left,
         branch::{commit, is_reviewed, keep, policy_violations, work_so_far},
         job::Job,
+        left::left,
         proof::{Proof, Proven, prove},
         shift::Shift,
         specialist::handed_to,
@@ -54,8 +54,8 @@ pub(super) async fn hand_over(worker: &Worker, job: &Job<'_>, given: HandOver) -
         (None, Ok(_)) => return Ok(ended(worker, job, "there is no profile that hands over", said(&given))),
     };
     commit(worker, job, &ChangeText::said(None, said(&given))).await?;
-    if let Some((_, diff)) = work_so_far(job).await?
-        && let Some(reason) = policy_violations(worker, job, &diff).await?
+    if let Some((head, diff)) = work_so_far(job).await?
+        && let Some(reason) = policy_violations(worker, job, &head, &diff).await?
     {
         return Ok(Passed::Blocked(reason));
     }

@@ -4,12 +4,16 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Allowance, BaseChoice, Catalog, CheckResult, IssueNumber, Login, ReviewBrief, RunId, RunPurpose, Sha, Spend,
+    Allowance, BaseChoice, Catalog, CheckResult, Finding, IssueNumber, Login, ReviewBrief, RunId, RunPurpose, Sha,
+    Spend, investigation::Case,
 };
 use hob_workspace::Checkout;
 use tokio::time::Instant;
 
-use crate::{attempt::shift::Shifts, transition::HeldIssue};
+use crate::{
+    attempt::{looks::Looks, shift::Shifts},
+    transition::HeldIssue,
+};
 
 /// What the work of one attempt needs.
 pub(super) struct Job<'a> {
@@ -17,6 +21,8 @@ pub(super) struct Job<'a> {
     /// What its runs are for.
     pub(super) purpose: RunPurpose,
     pub(super) rules: RepositorySettings,
+    /// What is investigated; none: the work is a change.
+    pub(super) case: Option<Case>,
     /// The profiles that there are; empty where no profile works.
     pub(super) catalog: Catalog,
     /// Who works now.
@@ -33,6 +39,8 @@ pub(super) struct Job<'a> {
     pub(super) limits: AttemptLimits,
     /// The checks on the commit that the work starts from; set when they have run.
     pub(super) base_checks: OnceLock<Vec<CheckResult>>,
+    /// What the second pair of eyes said of its work so far.
+    pub(super) looks: Mutex<Looks>,
     /// Where the branch stands on the server, as far as this attempt knows.
     pub(super) pushed: Mutex<Option<Sha>>,
 }
@@ -53,13 +61,25 @@ impl Job<'_> {
     }
 
     /// Whether its runs only read.
-    pub(super) fn plans(&self) -> bool {
-        self.purpose == RunPurpose::Plan
+    pub(super) fn only_reads(&self) -> bool {
+        match self.purpose {
+            RunPurpose::Work => false,
+            RunPurpose::Plan | RunPurpose::Review | RunPurpose::Investigate => true,
+        }
     }
 
     /// The checks that fail on the commit that the work starts from.
     pub(super) fn red_base(&self) -> Vec<CheckResult> {
         self.base_checks.get().into_iter().flatten().filter(|check| check.failed()).cloned().collect()
+    }
+
+    /// What a reviewer found and the author has to look at.
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        self.with_looks(|looks| looks.for_author())
+    }
+
+    pub(super) fn with_looks<T>(&self, of: impl FnOnce(&mut Looks) -> T) -> T {
+        of(&mut self.looks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The commit that the branch stands at on the server.

@@ -9,19 +9,23 @@
 //! lease to expire.
 
 mod agent_run;
-mod allowance;
 #[expect(clippy::module_inception, reason = "the folder's entry point, named by what it does")]
 mod attempt;
 mod base;
 mod branch;
+mod breaker;
+mod case;
 mod commanded;
 mod end;
 mod finish;
 mod hand_over;
 mod heartbeat;
 mod introduce;
+mod investigate;
 mod job;
+mod left;
 mod live;
+mod looks;
 mod plan_first;
 mod prepare;
 mod proof;
@@ -32,6 +36,7 @@ mod review;
 mod review_brief;
 mod room;
 mod rounds;
+mod second_look;
 mod set_up;
 mod shift;
 mod sign;

@@ -13,7 +13,7 @@ use hob_workspace::WorkspaceError;
 
 use crate::{
     WorkError, Worker,
-    attempt::{agent_run::run_agent, allowance::left, branch::commit, end::AttemptEnd, job::Job, rounds::failed},
+    attempt::{agent_run::run_agent, branch::commit, end::AttemptEnd, job::Job, left::left, rounds::failed},
 };
 
 /// Has the agent make a plan, and asks a person about it.
@@ -41,8 +41,8 @@ pub(super) async fn plan_first(worker: &Worker, job: &Job<'_>) -> Result<Attempt
     }))
 }
 
-/// Takes the folder back to the branch: an agent that plans only reads, and where no sandbox holds it to that, Hob does.
-async fn throw_away(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError> {
+/// Takes the folder back to the branch: such an agent only reads, and where no sandbox holds it to that, Hob does.
+pub(super) async fn throw_away(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError> {
     let before = job.checkout.tip().await?;
     // Never pushed: it tells whether there is anything.
     let is_changed = match commit(worker, job, &ChangeText::untitled("Thrown away")).await {
@@ -51,7 +51,7 @@ async fn throw_away(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError> {
         Err(error) => return Err(error),
     };
     if is_changed {
-        worker.progress(job.number(), "the agent changed files while it planned: they are thrown away");
+        worker.progress(job.number(), "the agent was only to read, and changed files: they are thrown away");
     }
     job.checkout.unwind(&before).await?;
     Ok(job.checkout.restore().await?)

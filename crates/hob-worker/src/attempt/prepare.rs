@@ -14,8 +14,9 @@ use tokio::time::Instant;
 use crate::{
     WorkError, Worker,
     attempt::{
+        case::case_of,
         job::{AttemptLimits, Job},
-        purpose::purpose,
+        purpose::{purpose, wants_investigation},
         review_brief::review_brief,
         shift::{Shift, Shifts},
         specialist::{Chosen, Place, choose},
@@ -47,9 +48,17 @@ pub(super) async fn prepare<'a>(
     let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
     let rules = RepositorySettings::parse(&text)?;
     let review = Box::pin(review_brief(worker, &lease.record())).await?;
-    let place = Place { rules: &rules, remote: &remote, base: &base_sha, review: &review };
+    let investigates = Box::pin(wants_investigation(worker, held)).await?;
+    let place = Place { rules: &rules, remote: &remote, base: &base_sha, review: &review, investigates };
     let Chosen { specialist, catalog } = Box::pin(choose(worker, held, place)).await?;
-    let purpose = Box::pin(purpose(worker, held)).await?;
+    let comments = authorized_comments(worker, issue).await?;
+    let (purpose, case) = if specialist.investigates {
+        let template = specialist.template.clone();
+        let case = Box::pin(case_of(worker, held, (&remote, &base_sha), &comments, template)).await;
+        (RunPurpose::Investigate, Some(case))
+    } else {
+        (Box::pin(purpose(worker, held)).await?, None)
+    };
     let branch = choose_branch(worker, held, &remote).await?;
     let of = (worker.forge.repo(), issue.number);
     let earlier = match lease.record().session {
@@ -62,8 +71,8 @@ pub(super) async fn prepare<'a>(
             worker.executor.end_leftovers(session).await;
             // What the run that was killed spent after its worker's last heartbeat.
             lease.note(Note::Spend(session.bill().since(lease.record().spend))).await;
-            // What a run that plans left is no work.
-            if purpose == RunPurpose::Plan { Leftover::Remove } else { Leftover::Keep }
+            // What a run that only reads left is no work.
+            if purpose == RunPurpose::Work { Leftover::Keep } else { Leftover::Remove }
         }
         None => Leftover::Remove,
     };
@@ -74,7 +83,6 @@ pub(super) async fn prepare<'a>(
             Err(error) => wait_while_busy(error, patience).await?,
         }
     };
-    let comments = authorized_comments(worker, issue).await?;
     let nonce = lease.record().nonce;
     let (repo, nonce) = (worker.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
     let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));
@@ -82,12 +90,13 @@ pub(super) async fn prepare<'a>(
     let shifts = Shifts::new(Shift { specialist, run: run.clone(), session, took_over_at: None });
     let pushed = Mutex::new(checkout.pushed().cloned());
     let limits = AttemptLimits { began: lease.record().spend, ..limits };
-    let base_checks = OnceLock::new();
+    let (base_checks, looks) = (OnceLock::new(), Mutex::default());
     let base_tip = base_sha;
     Ok(Job {
         held,
         purpose,
         rules,
+        case,
         catalog,
         shifts,
         checkout,
@@ -98,6 +107,7 @@ pub(super) async fn prepare<'a>(
         run,
         limits,
         base_checks,
+        looks,
         pushed,
     })
 }

@@ -42,7 +42,7 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) ->
     let Some((head, diff)) = work_so_far(job).await? else {
         return Ok(Proof::Blocked(BlockReason::NoChanges { said: change.summary }));
     };
-    if let Some(reason) = policy_violations(worker, job, &diff).await? {
+    if let Some(reason) = policy_violations(worker, job, &head, &diff).await? {
         return Ok(Proof::Blocked(reason));
     }
     let conflicts = job.checkout.conflicts_left().await?;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use hob_config::DraftRule;
 use hob_domain::{
-    BaseSource, BlockReason, MovedBase, Note, PullReport, PullTemplate, TEMPLATE_MAX, count, dollars, pull_body,
-    run_unasked,
+    BaseSource, BlockReason, MovedBase, Note, PullReport, PullTemplate, SecondLook, TEMPLATE_MAX, count, dollars,
+    pull_body, run_unasked,
 };
 use hob_forge::PullDraft;
 use hob_workspace::pull_template;
@@ -47,7 +47,8 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
     push(worker, job, &proven.head).await?;
     let template = pull_template(&job.checkout, &worker.settings.publish.template, TEMPLATE_MAX).await?;
     let template = template.as_deref().map(|text| PullTemplate { text, sign_off: worker.settings.publish.sign_off() });
-    let draft = draft(worker, job, proven, (moved.as_ref(), template));
+    let look = job.with_looks(|looks| looks.look.clone());
+    let draft = draft(worker, job, proven, (moved.as_ref(), look.as_ref(), template));
     let pull = worker.forge.pulls().publish(lease, lease.record().pull_request, &draft).await?;
     // What runs without being asked stays a draft, whatever its checks say.
     if worker.settings.publish.draft == DraftRule::UntilGreen && run_unasked(&proven.diff).is_empty() {
@@ -70,7 +71,7 @@ fn draft(
     worker: &Worker,
     job: &Job<'_>,
     proven: &Proven,
-    (moved, template): (Option<&MovedBase>, Option<PullTemplate<'_>>),
+    (moved, second_look, template): (Option<&MovedBase>, Option<&SecondLook>, Option<PullTemplate<'_>>),
 ) -> PullDraft {
     let record = job.held.lease.record();
     let limits = &worker.settings.limits;
@@ -92,6 +93,7 @@ fn draft(
         evidence: &proven.evidence,
         conflicts: job.checkout.conflicts(),
         moved,
+        second_look,
         diff: &proven.diff,
         limits: &limits,
         template,

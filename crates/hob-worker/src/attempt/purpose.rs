@@ -1,12 +1,33 @@
-//! What the runs of an attempt are for: the work, or a plan of it where somebody wants to see one first.
+//! What the runs of an attempt are for: the work, a plan of it where somebody wants to see one first, or an investigation.
 
 use hob_domain::{PlanBrief, Record, RunPurpose};
 
-use crate::{WorkError, Worker, attempt::job::Job, authorize::plan_by_label, transition::HeldIssue};
+use crate::{
+    WorkError, Worker,
+    attempt::job::Job,
+    authorize::{investigation_by_label, plan_by_label},
+    transition::HeldIssue,
+};
 
-/// What the runs of the attempt are for.
+/// What the runs of the attempt are for, where nobody asked for an investigation.
 pub(super) async fn purpose(worker: &Worker, held: &HeldIssue) -> Result<RunPurpose, WorkError> {
     Ok(if wants_plan(worker, held).await? { RunPurpose::Plan } else { RunPurpose::Work })
+}
+
+/// Whether a label asks for an investigation.
+pub(super) async fn wants_investigation(worker: &Worker, held: &HeldIssue) -> Result<bool, WorkError> {
+    // What is in a pull request is judged there.
+    if held.lease.record().pull_request.is_some() {
+        return Ok(false);
+    }
+    Ok(match investigation_by_label(worker, &held.issue).await? {
+        None => false,
+        Some(Ok(())) => true,
+        Some(Err(why)) => {
+            worker.progress(held.issue.number, &why);
+            false
+        }
+    })
 }
 
 /// Whether somebody wants to see a plan before the work, by the settings, a command or a label, and nobody has approved one.
@@ -33,6 +54,7 @@ async fn wants_plan(worker: &Worker, held: &HeldIssue) -> Result<bool, WorkError
 pub(super) fn plan_brief<'a>(job: &Job<'_>, record: &'a Record) -> Option<PlanBrief<'a>> {
     match job.purpose {
         RunPurpose::Plan => Some(PlanBrief::Make(record.plan.proposed.as_ref())),
+        RunPurpose::Investigate | RunPurpose::Review => None,
         RunPurpose::Work => record.approved_plan().map(PlanBrief::CarryOut),
     }
 }

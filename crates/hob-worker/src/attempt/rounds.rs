@@ -12,13 +12,14 @@ use crate::{
     WorkError, Worker,
     attempt::{
         agent_run::run_agent,
-        allowance::left,
         branch::{commit, is_reviewed, keep, keep_soon},
         end::AttemptEnd,
         hand_over::{Passed, hand_over, out_of_time},
         job::Job,
+        left::left,
         proof::{Proof, Proven, prove, try_base},
         publish::publish,
+        second_look::publish_reviewed,
     },
 };
 
@@ -63,11 +64,18 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
     let mut failed: Vec<CheckResult> = last.worse();
     let mut conflicts: Vec<Conflict> = Vec::new();
     let mut worked = job.checkout.start().clone();
-    let (mut rounds, limit) = (0, worker.settings.limits.check_rounds);
-    for round in 0..=limit {
+    let (mut rounds, mut limit) = (0, worker.settings.limits.check_rounds);
+    for round in 0.. {
+        if round > limit {
+            break;
+        }
         rounds = round + 1;
         if round > 0 {
-            let why = if conflicts.is_empty() { "the checks failed" } else { "conflicts with the base are left" };
+            let why = match (failed.is_empty(), conflicts.is_empty()) {
+                (_, false) => "conflicts with the base are left",
+                (true, true) if !job.findings().is_empty() => "the reviewer has findings",
+                (_, true) => "the checks failed",
+            };
             worker.progress(job.number(), &format!("{why}: back to the agent, {round} of {limit}"));
         }
         match run_round(worker, job, round, &failed).await? {
@@ -76,7 +84,15 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
                 failed = proven.evidence.red_otherwise();
                 worked = proven.head;
             }
-            Round::Proven(proven) => return publish(worker, job, &proven).await,
+            Round::Proven(proven) => {
+                worked = proven.head.clone();
+                if let Some(end) = Box::pin(publish_reviewed(worker, job, proven)).await? {
+                    return Ok(end);
+                }
+                (failed, conflicts) = (Vec::new(), Vec::new());
+                // What a reviewer finds takes no round from the checks.
+                limit += 1;
+            }
             Round::Blocked(reason) => {
                 keep(worker, job).await?;
                 return Ok(AttemptEnd::Blocked(reason));
@@ -118,7 +134,7 @@ async fn without_agent(worker: &Worker, job: &Job<'_>) -> Result<Result<AttemptE
         // Its way to a pull request was cut off: an agent that is asked again may find nothing left to do.
         let earlier = ChangeText::untitled("The work of an earlier attempt, which could not be published then.");
         if let Proof::Passed(proven) = prove(worker, job, earlier).await? {
-            return Ok(Ok(publish(worker, job, &proven).await?));
+            return Ok(publish_reviewed(worker, job, proven).await?.ok_or_else(Evidence::default));
         }
     }
     if !is_base_alone(job) {

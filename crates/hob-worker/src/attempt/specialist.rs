@@ -10,13 +10,15 @@ use hob_agent::{AgentBackend, AgentError, NarrowedAgent};
 use hob_config::{AdapterName, RepositorySettings};
 use hob_domain::{
     Catalog, ChosenBy, Claims, Deliverable, FailureClass, HandOverTarget, IssueNumber, Note, Profile, ProfileLimits,
-    ProfileName, Record, ReviewBrief, RouteChoice, RoutedText, Router, decide_agent, rendered,
+    ProfileName, Record, ReviewBrief, RouteChoice, RoutedText, Router, Timestamp, decide_agent,
+    investigation::CaseTemplate, rendered, routing_is_off,
 };
 use hob_workspace::Remote;
 
 use crate::{
     WorkError, Worker,
     agent::{agent_name, agent_names, build_agent, build_narrowed},
+    attempt::breaker::{note_failed_load, routing_off_until},
     authorize::chosen_agent,
     profiles::base_catalog,
     transition::HeldIssue,
@@ -30,6 +32,10 @@ pub(super) struct Specialist {
     pub(super) profile: Option<Profile>,
     /// How far a run may go by the profile.
     pub(super) limits: ProfileLimits,
+    /// What an investigation begins with.
+    pub(super) template: CaseTemplate,
+    /// Whether the issue is investigated.
+    pub(super) investigates: bool,
 }
 
 /// Who works, and which profiles there are to hand over to.
@@ -39,12 +45,21 @@ pub(super) struct Chosen {
     pub(super) catalog: Catalog,
 }
 
+impl Chosen {
+    fn without_profiles(specialist: Specialist, place: &Place<'_>) -> Self {
+        let specialist = Specialist { investigates: place.investigates, ..specialist };
+        Self { specialist, catalog: Catalog::default() }
+    }
+}
+
 /// Where an attempt's profiles come from.
 pub(super) struct Place<'a> {
     pub(super) rules: &'a RepositorySettings,
     pub(super) remote: &'a Remote,
     pub(super) base: &'a hob_domain::Sha,
     pub(super) review: &'a ReviewBrief,
+    /// Whether a label asks for an investigation.
+    pub(super) investigates: bool,
 }
 
 /// Chooses who works on the issue, and notes why in the ledger.
@@ -71,10 +86,18 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
     let is_asked_for = by_person.is_some() || by_repository.is_some();
     if names_an_agent || !(worker.settings.routing.enabled || is_asked_for) {
         if record.route.is_some() {
-            held.lease.note(Note::Routed(RouteChoice::of_agent(by(&record, chosen.as_deref())))).await;
+            let choice = RouteChoice::of_agent(by(&record, chosen.as_deref())).overriding(record.route.as_ref());
+            held.lease.note(Note::Routed(choice)).await;
         }
         let specialist = of_settings(worker, place.rules, chosen).await?;
-        return Ok(Chosen { specialist, catalog: Catalog::default() });
+        return Ok(Chosen::without_profiles(specialist, &place));
+    }
+    let off_until = routing_off_until(worker);
+    if let Some(until) = off_until
+        && by_person.is_none()
+    {
+        let specialist = while_off(worker, held, place.rules, until).await?;
+        return Ok(Chosen::without_profiles(specialist, &place));
     }
     let catalog = base_catalog(worker, place.remote, place.base).await;
     for warning in &catalog.warnings {
@@ -86,9 +109,30 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         label: by_person.as_ref().filter(|_| !is_command),
         repository: by_repository.as_ref(),
     };
-    let choice = route(worker, held, &catalog, claims, place.review);
-    let specialist = work_by(worker, held, (&catalog, place.rules), choice).await?;
+    let choice = route(worker, held, &catalog, claims, &place);
+    let is_chosen = choice.profile.is_some();
+    let specialist = work_by(worker, held, (&catalog, &place), choice).await?;
+    let has_failed = catalog.unread_places > 0 || is_chosen && specialist.profile.is_none();
+    if has_failed && off_until.is_none() {
+        note_failed_load(worker, held).await;
+    }
     Ok(Chosen { specialist, catalog })
+}
+
+/// Routing is off: the base agent works. An issue that was not routed yet is routed when its next attempt begins.
+async fn while_off(
+    worker: &Worker,
+    held: &HeldIssue,
+    rules: &RepositorySettings,
+    until: Timestamp,
+) -> Result<Specialist, WorkError> {
+    let says = routing_is_off(until);
+    tracing::warn!(issue = held.issue.number.0, "{says}");
+    worker.progress(held.issue.number, &says);
+    if let Some(present) = held.lease.record().route {
+        held.lease.note(Note::Routed(present.without_profile(&says))).await;
+    }
+    of_settings(worker, &without_profile(worker, rules), None).await
 }
 
 /// Whether it was a command that named the agent, or else a label.
@@ -101,21 +145,16 @@ fn by(record: &Record, chosen: Option<&str>) -> ChosenBy {
 }
 
 /// What the router says of the newest message, after what people and the repository say.
-fn route(
-    worker: &Worker,
-    held: &HeldIssue,
-    catalog: &Catalog,
-    claims: Claims<'_>,
-    review: &ReviewBrief,
-) -> RouteChoice {
+fn route(worker: &Worker, held: &HeldIssue, catalog: &Catalog, claims: Claims<'_>, place: &Place<'_>) -> RouteChoice {
     let record = held.lease.record();
-    // Only work on files is given away unasked, and to nobody who is just the base agent by another name.
-    let candidates: Vec<_> = catalog
-        .profiles()
-        .filter(|profile| profile.deliverable == Deliverable::Change && profile.name.as_str() != "code")
-        .map(Into::into)
-        .collect();
-    let message = newest_message(&record, review);
+    let is_candidate = |profile: &&Profile| match place.investigates {
+        true => !profile.case.questions.is_empty(),
+        // Only work on files is given away unasked, and to nobody who is just the base agent by another name.
+        false => profile.deliverable == Deliverable::Change && profile.name.as_str() != "code",
+    };
+    let candidates: Vec<_> = catalog.profiles().filter(is_candidate).map(Into::into).collect();
+    // An investigation stays with whoever has its record: new evidence makes no other case of it.
+    let message = newest_message(&record, place.review).filter(|_| !place.investigates);
     let body = rendered(message.as_deref().unwrap_or(&held.issue.body)).0;
     let title = if message.is_some() { "" } else { held.issue.title.as_str() };
     let routing = if worker.settings.routing.enabled {
@@ -142,13 +181,14 @@ fn newest_message(record: &Record, review: &ReviewBrief) -> Option<String> {
 async fn work_by(
     worker: &Worker,
     held: &HeldIssue,
-    (catalog, rules): (&Catalog, &RepositorySettings),
+    (catalog, place): (&Catalog, &Place<'_>),
     choice: RouteChoice,
 ) -> Result<Specialist, WorkError> {
-    let issue = held.issue.number;
+    let (issue, rules) = (held.issue.number, place.rules);
     let Some(name) = &choice.profile else {
         held.lease.note(Note::Routed(choice)).await;
-        return of_settings(worker, rules, None).await;
+        let specialist = of_settings(worker, rules, None).await?;
+        return Ok(Specialist { investigates: place.investigates, ..specialist });
     };
     let record = held.lease.record();
     let is_chosen_again = record.route.as_ref().is_some_and(|before| before.profile == choice.profile);
@@ -157,14 +197,17 @@ async fn work_by(
         held.lease.note(Note::Routed(choice)).await;
         return handed_to(worker, issue, (catalog, rules), &received.to).await;
     }
-    match by_profile(worker, issue, (catalog, rules), name).await {
+    let asks = catalog.get(name).is_some_and(|(profile, _)| !profile.case.questions.is_empty());
+    let investigates = place.investigates || choice.by.is_person() && asks && record.pull_request.is_none();
+    match by_profile(worker, issue, (catalog, rules), (name, investigates)).await {
         Ok(specialist) => {
             let (percent, complexity, by) = (choice.percent, choice.complexity, choice.by);
-            tracing::info!(issue = issue.0, profile = %name, percent, complexity, ?by, "`{name}` is chosen");
+            let overridden = choice.overridden.as_ref().map(ProfileName::as_str);
+            tracing::info!(issue = issue.0, profile = %name, percent, complexity, ?by, overridden, "`{name}` is chosen");
             held.lease.note(Note::Routed(choice)).await;
             Ok(specialist)
         }
-        Err(reason) => unmet(worker, held, rules, choice, reason).await,
+        Err(reason) => unmet(worker, held, place, choice, reason).await,
     }
 }
 
@@ -175,34 +218,46 @@ pub(super) async fn handed_to(
     (catalog, rules): (&Catalog, &RepositorySettings),
     name: &ProfileName,
 ) -> Result<Specialist, WorkError> {
-    match by_profile(worker, issue, (catalog, rules), name).await {
+    match by_profile(worker, issue, (catalog, rules), (name, false)).await {
         Ok(specialist) => Ok(specialist),
         Err(reason) => base_instead(worker, issue, rules, &reason).await,
     }
 }
 
-/// The specialist that works by the profile `name`; why there is none.
+/// The specialist that works by the profile `name`, or investigates; why there is none.
 async fn by_profile(
     worker: &Worker,
     issue: IssueNumber,
     (catalog, rules): (&Catalog, &RepositorySettings),
-    name: &ProfileName,
+    (name, investigates): (&ProfileName, bool),
 ) -> Result<Specialist, String> {
     let Some((profile, origin)) = catalog.get(name) else {
-        return Err(format!("there is no agent and no profile `{name}` here: `hob agents` lists them"));
+        // It says which agents there are.
+        let missing = build_agent(worker, rules, name.to_string()).await.err().map(|error| error.reason);
+        let reason = missing.unwrap_or_else(|| format!("no agent `{name}`"));
+        return Err(format!("{reason}; and there is no profile of that name: `hob agents` lists them"));
     };
-    if profile.deliverable != Deliverable::Change {
+    if profile.deliverable != Deliverable::Change && !investigates {
         return Err(format!("the profile `{name}` brings no change, and an issue is worked on by one"));
     }
     let base = agent_name(worker, None, &without_profile(worker, rules)).to_owned();
     let built = build_narrowed(worker, rules, base, (profile.clone(), origin.source)).await;
-    let NarrowedAgent { name: agent, agent: backend, limits, notes } = built.map_err(|error| error.reason)?;
-    tracing::info!(issue = issue.0, profile = %name, agent, source = %origin.source, "the profile `{name}` works on issue {issue}");
+    let NarrowedAgent { name: agent, agent: backend, limits, notes, approve } = built.map_err(|error| error.reason)?;
+    let source = origin.source;
+    tracing::info!(issue = issue.0, profile = %name, agent, %source, "the profile `{name}` works on issue {issue}");
     worker.progress(issue, &format!("the profile `{name}` works, by the agent `{agent}`"));
     for note in &notes {
         worker.progress(issue, &format!("the profile `{name}`: {note}"));
     }
-    Ok(Specialist { name: name.to_string(), agent: backend, profile: Some(profile.clone()), limits })
+    let template = CaseTemplate::of_profile(profile, approve);
+    Ok(Specialist {
+        name: name.to_string(),
+        agent: backend,
+        profile: Some(profile.clone()),
+        limits,
+        template,
+        investigates,
+    })
 }
 
 /// The profiles that `profile` can hand over to as things are.
@@ -218,7 +273,7 @@ pub(super) fn targets(catalog: &Catalog, profile: &Profile) -> Vec<HandOverTarge
 async fn unmet(
     worker: &Worker,
     held: &HeldIssue,
-    rules: &RepositorySettings,
+    place: &Place<'_>,
     choice: RouteChoice,
     reason: String,
 ) -> Result<Specialist, WorkError> {
@@ -226,7 +281,8 @@ async fn unmet(
         return Err(AgentError { reason, failure: FailureClass::NeedsHuman }.into());
     }
     held.lease.note(Note::Routed(choice.without_profile(&reason))).await;
-    base_instead(worker, held.issue.number, rules, &reason).await
+    let specialist = base_instead(worker, held.issue.number, place.rules, &reason).await?;
+    Ok(Specialist { investigates: place.investigates, ..specialist })
 }
 
 /// The base agent, because a profile cannot work.
@@ -261,5 +317,6 @@ async fn of_settings(
         }
         (_, failure) => AgentError { reason: error.reason, failure },
     })?;
-    Ok(Specialist { name, agent, profile: None, limits: ProfileLimits::default() })
+    let (limits, template) = Default::default();
+    Ok(Specialist { name, agent, profile: None, limits, template, investigates: false })
 }

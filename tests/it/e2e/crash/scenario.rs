@@ -209,27 +209,30 @@ impl Scenario {
         (self == Self::Stopped && turn == 0).then_some(25)
     }
 
+    /// The first turn of most lives.
+    async fn begins(self, world: &World) {
+        assert_eq!(world.asks("Make done.txt", "").await, 1);
+        let said: &[&str] = match self {
+            Self::CommandedAtWork => &["/hob budget 3", "/hob agent fixer", "/hob help"],
+            Self::Paused => &["/hob pause"],
+            _ => &[],
+        };
+        for said in said {
+            world.comments("ann", 1, said).await;
+        }
+        if self == Self::House {
+            let label = json!({"name": "by-hob", "color": "5319e7"});
+            world.call("ann", Method::POST, "/labels", label).await;
+        }
+    }
+
     pub(super) async fn deed(self, world: &World, turn: usize) {
         match (self, turn) {
             (Self::Refused, _) => {
                 let issue = world.opens("out", "Make done.txt", "", &[]).await;
                 world.labels_on("tess", issue, "code").await;
             }
-            (_, 0) => {
-                assert_eq!(world.asks("Make done.txt", "").await, 1);
-                if self == Self::House {
-                    let label = json!({"name": "by-hob", "color": "5319e7"});
-                    world.call("ann", Method::POST, "/labels", label).await;
-                }
-                let said: &[&str] = match self {
-                    Self::CommandedAtWork => &["/hob budget 3", "/hob agent fixer", "/hob help"],
-                    Self::Paused => &["/hob pause"],
-                    _ => &[],
-                };
-                for said in said {
-                    world.comments("ann", 1, said).await;
-                }
-            }
+            (_, 0) => self.begins(world).await,
             (Self::Commanded, _) => {
                 let pull = world.pull().await["number"].as_u64().unwrap();
                 for said in ["/hob budget 3", "/hob help", "/hob cancl"] {
@@ -285,12 +288,7 @@ impl Scenario {
                 world.pushes_onto("ann", "main", "half.txt", "theirs").await;
                 world.comments("ann", 1, "Deep green.").await;
             }
-            (Self::House, _) => {
-                let head = world.pull().await["head"]["sha"].as_str().unwrap().to_owned();
-                let green = json!({"state": "success", "context": "ci"});
-                world.call("wil", Method::POST, &format!("/statuses/{head}"), green).await;
-                world.forge.advance(world.settings.review.settle * 2);
-            }
+            (Self::House, _) => turns_green(world).await,
             // Time passes until the next attempt.
             (Self::Retried, _) => world.forge.advance(world.settings.limits.retry_delay * 2),
             (Self::Stopped, _) => {}
@@ -452,6 +450,14 @@ async fn keeps_to_the_rules(world: &World, record: &Record) {
     for commit in world.commits(number).await {
         assert_eq!(commit.message.matches("Signed-off-by: ").count(), 1, "{}", commit.message);
     }
+}
+
+/// The forge's checks on the pull request pass, and stay so for a while.
+async fn turns_green(world: &World) {
+    let head = world.pull().await["head"]["sha"].as_str().unwrap().to_owned();
+    let green = json!({"state": "success", "context": "ci"});
+    world.call("wil", Method::POST, &format!("/statuses/{head}"), green).await;
+    world.forge.advance(world.settings.review.settle * 2);
 }
 
 /// Ann requests changes in two threads.

@@ -18,6 +18,9 @@ const ARGUMENTS_MAX: usize = 64 * 1024;
 /// The system role: the same bytes in every request, so that a service's cache hits.
 const PROMPT: &str = include_str!("../prompt.md");
 
+/// The system role of an investigation.
+const INVESTIGATE: &str = include_str!("../investigate.md");
+
 /// How one run speaks with its model.
 #[derive(Debug)]
 pub(in crate::native) struct Dialect {
@@ -29,10 +32,11 @@ pub(in crate::native) struct Dialect {
 impl Dialect {
     /// The dialect `speech` for these tools.
     pub(in crate::native) fn new(speech: Speech, toolset: &Toolset) -> Self {
+        let prompt = if toolset.has("conclude") { INVESTIGATE } else { PROMPT };
         match speech {
-            Speech::Calls => Self { speech, system: PROMPT.to_owned(), tools: toolset.shown().clone() },
+            Speech::Calls => Self { speech, system: prompt.to_owned(), tools: toolset.shown().clone() },
             Speech::Json => {
-                let system = format!("{PROMPT}\n{}", json::instructions(toolset.shown()));
+                let system = format!("{prompt}\n{}", json::instructions(toolset.shown()));
                 Self { speech, system, tools: Memoized::default() }
             }
         }

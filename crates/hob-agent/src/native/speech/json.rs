@@ -23,11 +23,15 @@ const ACTIONS_MAX: usize = 32;
 pub(super) fn instructions(tools: &[Tool]) -> String {
     let mut text = "Reply with one JSON object and nothing else, in one of these forms:\n\
          {\"thinking\": \"…\", \"action\": {\"type\": \"call\", \"tool\": \"NAME\", \"arguments\": {…}}}\n\
-         {\"thinking\": \"…\", \"action\": {\"type\": \"call\", \"command\": \"a command line\"}}\n\
-         {\"thinking\": \"…\", \"action\": {\"type\": \"done\", \"status\": \"success\", \"title\": \"what the change does\", \"result\": \"…\"}}\n\
-         A status is `success`, `nothing_to_do` or `failed`. You get the result in the next message.\n\n\
-         Tools, with their arguments (`?`: may be left out):\n"
+         {\"thinking\": \"…\", \"action\": {\"type\": \"call\", \"command\": \"a command line\"}}\n"
         .to_owned();
+    if tools.iter().any(|tool| tool.name == "done") {
+        text.push_str(
+            "{\"thinking\": \"…\", \"action\": {\"type\": \"done\", \"status\": \"success\", \"title\": \"what the change does\", \"result\": \"…\"}}\n\
+             A status is `success`, `nothing_to_do` or `failed`. ",
+        );
+    }
+    text.push_str("You get the result in the next message.\n\nTools, with their arguments (`?`: may be left out):\n");
     for tool in tools {
         let required = tool.schema["required"].as_array();
         let needs = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));

@@ -1,9 +1,10 @@
 //! What a model can have done.
 
 use hob_config::Impact;
+use hob_domain::investigation::{CaseAction, Grounds};
 
 use crate::{
-    native::tools::{edit, finish, list, mcp, patch, plan, program, read, search, shell, write},
+    native::tools::{case, edit, finish, list, mcp, patch, plan, program, read, search, shell, write},
     report::first_line,
 };
 
@@ -28,6 +29,10 @@ pub(in crate::native) enum Action {
     Program(program::Run),
     /// Calls a tool of an MCP server.
     Mcp(mcp::Call),
+    /// Shows a piece of evidence.
+    ReadEvidence(case::ReadEvidence),
+    /// Changes the record of an investigation.
+    Case(CaseAction),
     /// Says what is to be done.
     Plan(plan::Plan),
     /// Ends the run with a question.
@@ -64,6 +69,8 @@ impl Action {
             Self::Shell(shell) => ("shell", shell.command.as_str()),
             Self::Program(run) => (run.name.as_str(), run.arguments.as_str()),
             Self::Mcp(call) => return format!("{} {}", call.name, first_line(&call.line(), 100)),
+            Self::ReadEvidence(read) => return format!("read_evidence {}", read.id),
+            Self::Case(action) => return format!("{} {}", action.name(), first_line(&action.object(), 100)),
             Self::Plan(plan) => return format!("plan {}", plan.line()),
             Self::Ask(ask) => ("ask", ask.question.as_str()),
             Self::HandOff(hand_off) => ("hand_off", hand_off.needed.as_str()),
@@ -84,20 +91,37 @@ impl Action {
             Self::Mcp(call) => serde_json::to_string_pretty(&call.arguments).unwrap_or_default(),
             Self::Edit(edit) => serde_json::to_string_pretty(edit).unwrap_or_default(),
             Self::Write(write) => serde_json::to_string_pretty(write).unwrap_or_default(),
-            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Plan(_) => self.line(),
+            Self::Case(action) => action.exact(),
+            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::ReadEvidence(_) | Self::Plan(_) => self.line(),
             Self::Ask(_) | Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => self.line(),
+        }
+    }
+
+    /// Why it is asked for, where it says so.
+    pub(in crate::native) fn grounds(&self) -> Option<&Grounds> {
+        if let Self::Case(action) = self { Some(&action.grounds) } else { None }
+    }
+
+    /// Whether what it shows is evidence of an investigation. What people gave is evidence already.
+    pub(in crate::native) fn finds_evidence(&self) -> bool {
+        match self {
+            Self::Read(_) | Self::List(_) | Self::Search(_) => true,
+            Self::Shell(_) | Self::Program(_) | Self::Mcp(_) => true,
+            Self::Edit(_) | Self::Write(_) | Self::Patch(_) | Self::ReadEvidence(_) | Self::Case(_) => false,
+            Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => false,
         }
     }
 
     /// How it stands to others.
     pub(in crate::native) fn effect(&self) -> Effect {
         match self {
-            Self::Read(_) | Self::List(_) | Self::Search(_) => Effect::Looks,
+            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::ReadEvidence(_) => Effect::Looks,
             Self::Program(run) if run.impact == Impact::Low => Effect::Looks,
             Self::Mcp(call) if call.impact == Impact::Low => Effect::Looks,
             Self::Edit(_) | Self::Write(_) | Self::Patch(_) => Effect::MayChange,
             Self::Shell(_) | Self::Program(_) | Self::Mcp(_) => Effect::MayChange,
-            Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => Effect::Speaks,
+            Self::Case(_) | Self::Plan(_) | Self::Ask(_) => Effect::Speaks,
+            Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => Effect::Speaks,
         }
     }
 
@@ -108,9 +132,8 @@ impl Action {
             Self::Write(write) => vec![write.path.clone()],
             Self::Patch(patch) => patch.paths(),
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Shell(_) | Self::Program(_) => Vec::new(),
-            Self::Mcp(_) | Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => {
-                Vec::new()
-            }
+            Self::ReadEvidence(_) | Self::Case(_) | Self::Mcp(_) | Self::Plan(_) => Vec::new(),
+            Self::Ask(_) | Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => Vec::new(),
         }
     }
 }

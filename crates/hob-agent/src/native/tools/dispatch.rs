@@ -4,7 +4,10 @@ use hob_domain::Outcome;
 
 use crate::{
     folder::Folder,
-    native::tools::{Action, ToolError, Toolbox},
+    native::{
+        investigation::Taken,
+        tools::{Action, ToolError, Toolbox},
+    },
 };
 
 /// What came of an action.
@@ -28,6 +31,14 @@ pub(in crate::native) async fn run_action(toolbox: &Toolbox, action: Action) -> 
         Action::Shell(shell) => shell.run(toolbox).await.map(Answer::Text),
         Action::Program(run) => run.run(toolbox).await.map(Answer::Text),
         Action::Mcp(call) => call.run(toolbox).await.map(Answer::Text),
+        Action::ReadEvidence(read) => {
+            let read = toolbox.case()?.read(read.id, read.from, toolbox.output_cap).await;
+            read.map(Answer::Text).map_err(ToolError::Refused)
+        }
+        Action::Case(action) => Ok(match toolbox.case()?.take(action).await? {
+            Taken::Sentence(text) => Answer::Text(text),
+            Taken::End(outcome) => Answer::End(outcome),
+        }),
         Action::Plan(plan) => plan.check().map(Answer::Text),
         Action::Ask(ask) => ask.end().map(Answer::End),
         Action::HandOff(hand_off) => hand_off.end().map(Answer::End),

@@ -1,5 +1,7 @@
 //! Why a tool failed: a text for the model, that says what to do instead where something can be done.
 
+use hob_domain::investigation;
+
 use crate::folder::FileError;
 
 /// A tool that failed.
@@ -24,6 +26,9 @@ pub(in crate::native) enum ToolError {
     /// A file could not be used.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The rules of an investigation do not allow it now.
+    #[error("refused: {0}")]
+    Case(#[from] investigation::Refused),
     /// The tool did not do what was asked.
     #[error("{0}")]
     Refused(String),

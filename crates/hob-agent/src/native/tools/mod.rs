@@ -1,6 +1,7 @@
 //! The tools of the native agent, one a file: what each takes, what it answers, and how it fails.
 
 mod action;
+mod case;
 mod dispatch;
 mod edit;
 mod error;

@@ -9,7 +9,11 @@ use hob_process::Shell;
 use tokio::{sync::Mutex, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::{confined::Confined, folder::Folder, native::mcp::Connected};
+use crate::{
+    confined::Confined,
+    folder::Folder,
+    native::{investigation::CaseFile, mcp::Connected, tools::ToolError},
+};
 
 /// Bytes of a file that the tools read, and of a text they write.
 pub(super) const FILE_MAX: u64 = 2 << 20;
@@ -19,6 +23,8 @@ pub(super) const FILE_MAX: u64 = 2 << 20;
 pub(in crate::native) struct Toolbox {
     /// The folder.
     pub(in crate::native) folder: Folder,
+    /// What is investigated; none: the run changes the folder.
+    pub(in crate::native) case: Option<CaseFile>,
     /// What a command may reach.
     pub(in crate::native) confined: Confined,
     /// The run's one shell.
@@ -35,6 +41,13 @@ pub(in crate::native) struct Toolbox {
     pub(in crate::native) deadline: Instant,
     /// Ends a command.
     pub(in crate::native) cancel: CancellationToken,
+}
+
+impl Toolbox {
+    /// What is investigated. The tools that need it are offered where there is one.
+    pub(super) fn case(&self) -> Result<&CaseFile, ToolError> {
+        self.case.as_ref().ok_or_else(|| ToolError::Refused("nothing is investigated here".into()))
+    }
 }
 
 /// How much the commands of a run wrote, and may write.

@@ -10,7 +10,7 @@ use crate::{
     model::{Memoized, Tool, ToolCall},
     native::{
         mcp::OfferedTool,
-        tools::{Action, ToolError, edit, finish, list, mcp, patch, plan, program, read, search, shell, write},
+        tools::{Action, ToolError, case, edit, finish, list, mcp, patch, plan, program, read, search, shell, write},
     },
     report::first_line,
 };
@@ -82,10 +82,12 @@ impl Toolset {
         Self { shown, servers, ..self }
     }
 
-    /// The same for a run with this purpose: one that plans has no tool that changes anything.
+    /// The same for a run with this purpose: one that plans or reviews has no tool that changes anything.
     pub(in crate::native) fn for_purpose(self, purpose: RunPurpose) -> Self {
-        if purpose == RunPurpose::Work {
-            return self;
+        match purpose {
+            // What an investigation has is said below.
+            RunPurpose::Work | RunPurpose::Investigate => return self,
+            RunPurpose::Plan | RunPurpose::Review => {}
         }
         let reads = |name: &str| match (self.programs.get(name), self.servers.get(name)) {
             (Some(program), _) => program.impact == Impact::Low,
@@ -94,6 +96,23 @@ impl Toolset {
         };
         let shown: Vec<Tool> = self.shown.iter().filter(|tool| reads(&tool.name)).cloned().collect();
         Self { shown: shown.into(), ..self }
+    }
+
+    /// The same for an investigation: what looks, the actions on the record, and the way out.
+    pub(in crate::native) fn for_investigation(self) -> Self {
+        let looks = |name: &str| match self.programs.get(name) {
+            Some(program) => program.impact == Impact::Low,
+            None => READS.contains(&name) || name == "shell",
+        };
+        let mut shown: Vec<Tool> = self.shown.iter().filter(|tool| looks(&tool.name)).cloned().collect();
+        shown.extend(case::tools());
+        shown.push(finish::hand_off_tool());
+        Self { shown: shown.into(), ..self }
+    }
+
+    /// The tools that end a run, for a model that has to be reminded.
+    pub(in crate::native) fn ends(&self) -> (&'static str, &'static str) {
+        if self.has("conclude") { ("conclude", "hand_off") } else { ("done", "ask") }
     }
 
     /// The same with a `hand_off` to these profiles; none: it is to a person.
@@ -149,6 +168,7 @@ impl Toolset {
             "write" => arguments(call).map(Action::Write),
             "apply_patch" => arguments(call).map(Action::Patch),
             "shell" => arguments(call).map(Action::Shell),
+            name if case::is_one(name) => case_action(call),
             "plan" => arguments(call).map(Action::Plan),
             "ask" => arguments(call).map(Action::Ask),
             "hand_off" if self.targets.is_empty() => arguments(call).map(Action::HandOff),
@@ -162,12 +182,22 @@ impl Toolset {
 }
 
 fn arguments<T: DeserializeOwned>(call: &ToolCall) -> Result<T, ToolError> {
+    let broken = |error: serde_json::Error| ToolError::Arguments { tool: call.name.clone(), reason: error.to_string() };
+    serde_json::from_value(object(call).map_err(broken)?.into()).map_err(broken)
+}
+
+fn object(call: &ToolCall) -> Result<serde_json::Map<String, serde_json::Value>, serde_json::Error> {
     // A call without arguments comes as an empty text from some services.
     let text = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
-    let object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text);
-    object
-        .and_then(|object| serde_json::from_value(object.into()))
-        .map_err(|error| ToolError::Arguments { tool: call.name.clone(), reason: error.to_string() })
+    serde_json::from_str(text)
+}
+
+/// A call of a tool of investigations.
+fn case_action(call: &ToolCall) -> Result<Action, ToolError> {
+    if call.name == case::READ_EVIDENCE {
+        return arguments(call).map(Action::ReadEvidence);
+    }
+    case::parse(&call.name, arguments(call)?).map(Action::Case)
 }
 
 #[cfg(test)]
@@ -212,6 +242,10 @@ mod tests {
         let names = |set: Toolset| set.shown.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>();
         let all = set(&[]).unwrap();
         assert_eq!(names(all.clone().for_purpose(RunPurpose::Work)), names(all.clone()));
+        assert_eq!(
+            names(all.clone().for_purpose(RunPurpose::Review)),
+            names(all.clone().for_purpose(RunPurpose::Plan))
+        );
         let planning = all.for_purpose(RunPurpose::Plan);
         assert_eq!(names(planning.clone()), ["read", "list", "search", "plan", "ask", "hand_off", "done"]);
         for (tool, arguments) in [("write", r#"{"path":"a","text":"b"}"#), ("shell", r#"{"command":"ls"}"#)] {
@@ -225,6 +259,31 @@ mod tests {
         let wanted = ["look".to_owned(), "act".to_owned(), "edit".to_owned()];
         let set = Toolset::new(&wanted, &programs.into(), &BTreeMap::new()).unwrap();
         assert_eq!(names(set.for_purpose(RunPurpose::Plan)), ["look", "plan", "ask", "hand_off", "done"]);
+    }
+
+    #[test]
+    fn an_investigation_has_tools_that_look_and_those_of_its_record() {
+        let names = |set: &Toolset| set.shown.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>();
+        let of_record = [
+            "read_evidence",
+            "answer_question",
+            "test_hypothesis",
+            "request_evidence",
+            "transition_state",
+            "conclude",
+            "hand_off",
+        ];
+        let all = set(&[]).unwrap().for_investigation();
+        assert_eq!(names(&all), [&["read", "list", "search", "shell"], &of_record[..]].concat());
+        for tool in ["write", "edit", "apply_patch", "done"] {
+            assert!(matches!(all.parse(&call(tool, "{}")), Err(ToolError::Unknown { .. })), "{tool}");
+        }
+        assert!(matches!(all.parse(&call("read_evidence", r#"{"id":"E1"}"#)), Ok(Action::ReadEvidence(_))));
+        let said = all.parse(&call("conclude", r#"{"conclusion":"x"}"#)).unwrap_err().to_string();
+        assert!(said.contains("missing field `thought`"), "{said}");
+        // A program of unknown impact counts as one that changes something; a run that works has none of these tools.
+        assert_eq!(names(&set(&["ls", "read"]).unwrap().for_investigation()), [&["read"], &of_record[..]].concat());
+        assert!(matches!(set(&[]).unwrap().parse(&call("conclude", "{}")), Err(ToolError::Unknown { .. })));
     }
 
     #[test]

@@ -85,6 +85,7 @@ pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow:
         usd_micros: None,
         tokens: None,
         approved: Vec::new(),
+        investigation: None,
         hand_over_to: Vec::new(),
     })
 }

@@ -13,14 +13,14 @@ const MOST: usize = 5_000;
 
 /// A value and its line, from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Node {
-    pub(super) line: usize,
-    pub(super) value: Value,
+pub(crate) struct Node {
+    pub(crate) line: usize,
+    pub(crate) value: Value,
 }
 
 /// What a value is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     /// A text, a number or a switch, as it stands.
     Text(String),
     /// A key without a value, `~` or `null`.
@@ -32,15 +32,41 @@ pub(super) enum Value {
     Other,
 }
 
+impl Node {
+    /// The value of a key; none: it has none, or is no map.
+    pub(crate) fn get(&self, key: &str) -> Option<&Self> {
+        match &self.value {
+            Value::Map(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, node)| node),
+            Value::Text(_) | Value::Nothing | Value::List(_) | Value::Other => None,
+        }
+    }
+
+    /// The values of a list.
+    pub(crate) fn list(&self) -> Option<&[Self]> {
+        match &self.value {
+            Value::List(items) => Some(items),
+            Value::Text(_) | Value::Nothing | Value::Map(_) | Value::Other => None,
+        }
+    }
+
+    /// The text.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            Value::Nothing | Value::List(_) | Value::Map(_) | Value::Other => None,
+        }
+    }
+}
+
 /// A text that is no YAML, or too much of it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct NoYaml {
-    pub(super) line: usize,
-    pub(super) reason: String,
+pub(crate) struct NoYaml {
+    pub(crate) line: usize,
+    pub(crate) reason: String,
 }
 
 /// Reads the first document.
-pub(super) fn read(text: &str) -> Result<Node, NoYaml> {
+pub(crate) fn read(text: &str) -> Result<Node, NoYaml> {
     let mut reader = Reader { parser: Parser::new_from_str(text), left: MOST };
     loop {
         let (event, mark) = reader.next()?;

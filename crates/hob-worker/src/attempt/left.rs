@@ -1,4 +1,4 @@
-//! What an attempt may still take, of its own budget and the issue's.
+//! What an attempt may still take of its budgets.
 
 use hob_domain::{Allowance, BlockReason, Budget};
 

@@ -1,0 +1,197 @@
+//! What the agent can do to the record, as it asks for it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{
+    Impact,
+    investigation::{Confidence, EvidenceId, HypothesisId, QuestionId},
+};
+
+/// Why an action is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grounds {
+    /// What the agent thinks.
+    pub thought: String,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// What it rests on.
+    #[serde(default, alias = "evidenceRefs")]
+    pub evidence_refs: Vec<EvidenceId>,
+}
+
+/// What was found of a hypothesis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The evidence supports it.
+    Validated,
+    /// The evidence speaks against it.
+    Disproved,
+}
+
+/// What is done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "tool", rename_all = "snake_case")]
+pub enum CaseStep {
+    /// Answers a question, or answers it anew.
+    AnswerQuestion {
+        /// Which.
+        question: QuestionId,
+        /// The answer.
+        answer: String,
+    },
+    /// Gives a verdict on a hypothesis.
+    TestHypothesis {
+        /// Which; none: a new one, whose text is `statement`.
+        #[serde(default)]
+        hypothesis: Option<HypothesisId>,
+        /// What is supposed, where it is new.
+        #[serde(default)]
+        statement: String,
+        /// What was found.
+        verdict: Verdict,
+    },
+    /// Asks a person for evidence.
+    RequestEvidence {
+        /// What is asked.
+        request: String,
+    },
+    /// Moves the case to another state.
+    TransitionState {
+        /// The state's name.
+        to: String,
+    },
+    /// Ends the investigation.
+    Conclude {
+        /// What is concluded.
+        conclusion: String,
+        /// What would settle what is still open.
+        #[serde(default)]
+        to_settle: Vec<String>,
+    },
+}
+
+/// An action with its grounds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseAction {
+    /// Why.
+    pub grounds: Grounds,
+    /// What.
+    pub step: CaseStep,
+}
+
+/// Arguments that are none of this action.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UnreadableAction(#[from] serde_json::Error);
+
+impl CaseAction {
+    /// The names of the actions.
+    pub const NAMES: [&'static str; 5] =
+        ["answer_question", "test_hypothesis", "request_evidence", "transition_state", "conclude"];
+
+    /// Reads the arguments of the action `name`.
+    ///
+    /// # Errors
+    /// [`UnreadableAction`] says what is missing or wrong.
+    pub fn parse(name: &str, mut arguments: Map<String, Value>) -> Result<Self, UnreadableAction> {
+        let grounds = serde_json::from_value(Value::Object(arguments.clone()))?;
+        arguments.insert("tool".to_owned(), name.into());
+        Ok(Self { grounds, step: serde_json::from_value(Value::Object(arguments))? })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self.step {
+            CaseStep::AnswerQuestion { .. } => "answer_question",
+            CaseStep::TestHypothesis { .. } => "test_hypothesis",
+            CaseStep::RequestEvidence { .. } => "request_evidence",
+            CaseStep::TransitionState { .. } => "transition_state",
+            CaseStep::Conclude { .. } => "conclude",
+        }
+    }
+
+    /// What it may do: answers and verdicts stay in the record; a request takes a person's time; a state decides what the
+    /// case counts as. A conclusion needs the last state, which somebody allowed.
+    pub fn impact(&self) -> Impact {
+        match self.step {
+            CaseStep::AnswerQuestion { .. } | CaseStep::TestHypothesis { .. } | CaseStep::Conclude { .. } => {
+                Impact::Low
+            }
+            CaseStep::RequestEvidence { .. } => Impact::Medium,
+            CaseStep::TransitionState { .. } => Impact::High,
+        }
+    }
+
+    /// What it is about, in a few words.
+    pub fn object(&self) -> String {
+        match &self.step {
+            CaseStep::AnswerQuestion { question, .. } => question.to_string(),
+            CaseStep::TestHypothesis { hypothesis: Some(id), verdict, .. } => format!("{id}: {verdict}"),
+            CaseStep::TestHypothesis { hypothesis: None, statement, verdict } => format!("{verdict}: {statement}"),
+            CaseStep::RequestEvidence { request } => request.clone(),
+            CaseStep::TransitionState { to } => to.clone(),
+            CaseStep::Conclude { conclusion, .. } => conclusion.clone(),
+        }
+    }
+
+    /// Exactly what a person is asked to allow: what it does, not why.
+    pub fn exact(&self) -> String {
+        // Plain data always has a JSON form.
+        serde_json::to_string_pretty(&self.step).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Validated => "validated",
+            Self::Disproved => "disproved",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn parse(name: &str, arguments: Value) -> Result<CaseAction, String> {
+        let Value::Object(arguments) = arguments else { panic!("an object") };
+        CaseAction::parse(name, arguments).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn each_action_is_known_by_its_name_and_has_grounds() {
+        let arguments = json!({
+            "thought": "it says so", "confidence": "HIGH", "evidence_refs": ["E1"], "question": "Q1", "answer": "yes",
+            "hypothesis": "H1", "verdict": "validated", "request": "the log", "to": "conclude", "conclusion": "it was x",
+        });
+        for name in CaseAction::NAMES {
+            let action = parse(name, arguments.clone()).unwrap();
+            assert_eq!(action.name(), name);
+            assert_eq!(action.grounds.confidence, Confidence::High);
+            assert!(!action.object().is_empty() && action.exact().contains(name));
+        }
+    }
+
+    #[test]
+    fn what_is_no_action_says_why() {
+        for (name, arguments, why) in [
+            ("conclude", json!({ "confidence": "HIGH", "conclusion": "x" }), "missing field `thought`"),
+            ("conclude", json!({ "thought": "x", "confidence": "SURE", "conclusion": "x" }), "unknown variant `SURE`"),
+            ("conclude", json!({ "thought": "x", "confidence": "LOW" }), "missing field `conclusion`"),
+            (
+                "answer_question",
+                json!({ "thought": "x", "confidence": "low", "evidenceRefs": ["the log"], "question": "Q1", "answer": "y" }),
+                "`E1` is the form",
+            ),
+            ("delete", json!({ "thought": "x", "confidence": "LOW" }), "unknown variant `delete`"),
+        ] {
+            let said = parse(name, arguments).unwrap_err();
+            assert!(said.contains(why), "{said}");
+        }
+    }
+}

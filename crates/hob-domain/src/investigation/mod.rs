@@ -1,0 +1,41 @@
+//! Investigations: a run whose deliverable is a conclusion with evidence, and no change.
+//!
+//! - Flow: [`open`] starts a record from a case, or continues the one that was kept; each action of the agent goes through
+//!   [`apply`], which makes the next record or refuses; [`report`] is the comment at the end, whatever the end was.
+//! - Guarantees: every answer and verdict names evidence that is in the record. A state is entered only when its gate holds,
+//!   and a conclusion is accepted only while the gate of the last state holds. A record that has a conclusion changes no more.
+//! - Caveats: that the evidence supports what is concluded from it is the agent's word; the report shows both.
+
+mod action;
+mod apply;
+mod brief;
+mod case;
+mod form;
+mod form_answers;
+mod gate;
+mod ids;
+mod iteration;
+mod missing;
+mod open;
+mod progress;
+mod record;
+mod report;
+mod template;
+
+pub use action::{CaseAction, CaseStep, Grounds, UnreadableAction, Verdict};
+pub use apply::{Refused, apply};
+pub use brief::case_brief;
+pub use case::{Case, Given};
+pub use form::{FieldKind, FormField, IssueForm, UnreadableForm};
+pub use form_answers::{FormAnswer, form_answers, form_of};
+pub use gate::{CaseState, Condition, default_states};
+pub use ids::{EvidenceId, HypothesisId, QuestionId};
+pub use iteration::{Allowed, Iteration};
+pub use open::{Opened, open};
+pub use progress::CaseProgress;
+pub use record::{
+    Answered, CaseStatus, Conclusion, Confidence, EvidenceItem, EvidenceKind, EvidenceRequest, Hypothesis,
+    Investigation, Metrics, Question, RECORD_VERSION, Standing, UnreadableInvestigation,
+};
+pub use report::{REPORT_MARK, report, report_comment, report_mark};
+pub use template::{CaseTemplate, Personality, QuestionTemplate};

@@ -1,0 +1,225 @@
+//! Changes whose defect is known, and how good a reviewer is on them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ChangeKind, Diff, FileChange, FileMode, Finding, FindingSeverity, Findings};
+
+/// How many lines a finding may be away from the defect that it means.
+const NEAR: u32 = 3;
+
+/// A change whose defect is known.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReviewCase {
+    /// Its name.
+    pub id: String,
+    /// The language of its code.
+    pub language: String,
+    /// What the change is for.
+    pub issue: String,
+    /// The change as a unified diff, with its whole files as context.
+    pub patch: String,
+    /// What is wrong with it; none: nothing.
+    pub defect: Option<SeededDefect>,
+}
+
+/// A defect that was put into a change.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeededDefect {
+    /// The file.
+    pub file: String,
+    /// The line after the change.
+    pub line: u32,
+    /// What kind of defect it is.
+    pub kind: String,
+    /// How bad it is.
+    pub severity: FindingSeverity,
+}
+
+/// What a reviewer said of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Judgement {
+    /// It found the defect.
+    Found,
+    /// It did not.
+    Missed,
+    /// It found something of weight where nothing is wrong.
+    FalseAlarm,
+    /// It left alone what is right.
+    Clean,
+    /// Its answer could not be used.
+    NoAnswer,
+}
+
+/// How good a reviewer is.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ReviewScore {
+    /// Changes that were looked at.
+    pub changes: usize,
+    /// Defects that were found.
+    pub found: usize,
+    /// Defects that were not.
+    pub missed: usize,
+    /// Changes without a defect in which one was found.
+    pub false_alarms: usize,
+    /// Changes without a defect that were left alone.
+    pub clean: usize,
+    /// Answers that could not be used.
+    pub no_answers: usize,
+}
+
+impl ReviewCase {
+    /// The files after the change.
+    pub fn files(&self) -> Vec<(String, String)> {
+        let mut files: Vec<(String, String)> = Vec::new();
+        for line in self.patch.lines() {
+            if let Some(path) = line.strip_prefix("+++ b/") {
+                files.push((path.to_owned(), String::new()));
+            } else if let Some((_, text)) = files.last_mut()
+                && let Some(kept) = line.strip_prefix(['+', ' '])
+            {
+                text.push_str(kept);
+                text.push('\n');
+            }
+        }
+        files
+    }
+
+    /// The change, as far as findings are held to it.
+    pub fn diff(&self) -> Diff {
+        let file = |(path, text): (String, String)| FileChange {
+            path,
+            kind: ChangeKind::Modified,
+            mode: FileMode::File,
+            additions: 0,
+            deletions: 0,
+            size: text.len() as u64,
+        };
+        Diff { files: self.files().into_iter().map(file).collect(), patch: self.patch.clone(), ..Diff::default() }
+    }
+
+    /// What an answer is worth; none: there is no answer that can be used.
+    pub fn judge(&self, found: Option<&Findings>) -> Judgement {
+        let Some(found) = found else { return Judgement::NoAnswer };
+        let Some(defect) = &self.defect else {
+            let weighs = |finding: &Finding| finding.severity > FindingSeverity::Low;
+            return if found.list.iter().any(weighs) { Judgement::FalseAlarm } else { Judgement::Clean };
+        };
+        let means = |finding: &Finding| {
+            finding.file == defect.file && finding.line.is_none_or(|line| line.abs_diff(defect.line) <= NEAR)
+        };
+        // A remark on style in the right place is not the defect.
+        let weighs =
+            |finding: &Finding| finding.severity > FindingSeverity::Low || defect.severity == FindingSeverity::Low;
+        match found.list.iter().any(|finding| means(finding) && weighs(finding)) {
+            true => Judgement::Found,
+            false => Judgement::Missed,
+        }
+    }
+}
+
+impl FromIterator<Judgement> for ReviewScore {
+    fn from_iter<T: IntoIterator<Item = Judgement>>(judgements: T) -> Self {
+        let mut score = Self::default();
+        for judgement in judgements {
+            score.changes += 1;
+            *match judgement {
+                Judgement::Found => &mut score.found,
+                Judgement::Missed => &mut score.missed,
+                Judgement::FalseAlarm => &mut score.false_alarms,
+                Judgement::Clean => &mut score.clean,
+                Judgement::NoAnswer => &mut score.no_answers,
+            } += 1;
+        }
+        score
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const CORPUS: &str = include_str!("../../../../config/review/corpus.jsonl");
+    const REPLIES: &str = include_str!("../../../../config/review/replies.jsonl");
+
+    /// An example of a reply, written for its case.
+    #[derive(Deserialize)]
+    struct Reply {
+        id: String,
+        reply: String,
+        /// Whether it names the defect; none: there is none.
+        finds: Option<bool>,
+    }
+
+    fn corpus() -> Vec<ReviewCase> {
+        CORPUS.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_corpus_is_what_it_says() {
+        let cases = corpus();
+        let (bad, clean): (Vec<_>, Vec<_>) = cases.iter().partition(|case| case.defect.is_some());
+        let languages: BTreeSet<&str> = cases.iter().map(|case| case.language.as_str()).collect();
+        assert_eq!((bad.len(), clean.len(), languages.len()), (60, 20, 15));
+        assert_eq!(cases.iter().map(|case| &case.id).collect::<BTreeSet<_>>().len(), 80);
+        for case in &bad {
+            let (defect, files) = (case.defect.as_ref().unwrap(), case.files());
+            let (_, text) = files.iter().find(|(path, _)| *path == defect.file).unwrap();
+            let line = text.lines().nth(defect.line as usize - 1).unwrap();
+            assert!(case.patch.lines().any(|one| one.strip_prefix('+') == Some(line)), "{}: {line}", case.id);
+        }
+    }
+
+    #[test]
+    fn examples_of_replies_are_read_for_all_of_them() {
+        let replies: Vec<Reply> = REPLIES.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let cases = corpus();
+        assert_eq!(replies.len(), cases.len());
+        let mut judgements = Vec::new();
+        for (case, reply) in cases.iter().zip(&replies) {
+            assert_eq!(case.id, reply.id);
+            let found = Findings::read(&reply.reply, &case.diff());
+            let judgement = case.judge(found.as_ref().ok());
+            let expected = match reply.finds {
+                Some(true) => Judgement::Found,
+                Some(false) => Judgement::Missed,
+                None => Judgement::Clean,
+            };
+            assert_eq!(judgement, expected, "{}: {}", case.id, reply.reply);
+            if let (Some(true), Some(defect), Ok(found)) = (reply.finds, &case.defect, &found) {
+                let same = |one: &&Finding| one.line == Some(defect.line) && one.severity == defect.severity;
+                assert!(found.list.iter().any(|one| same(&one)), "{}: {found:?}", case.id);
+            }
+            judgements.push(judgement);
+        }
+        let score: ReviewScore = judgements.into_iter().collect();
+        assert_eq!((score.changes, score.found, score.missed, score.false_alarms, score.no_answers), (80, 54, 6, 0, 0));
+    }
+
+    #[test]
+    fn an_answer_is_judged_by_place_and_weight() {
+        let case = corpus().remove(0);
+        let read = |words: &str| case.judge(Findings::read(words, &case.diff()).ok().as_ref());
+        for (words, judgement) in [
+            ("- high pages.py:6: x", Judgement::Found),
+            ("- medium pages.py:3: x", Judgement::Found),
+            ("- medium pages.py:2: x", Judgement::Missed),
+            ("- high pages.py: x", Judgement::Found),
+            ("- low pages.py:6: x", Judgement::Missed),
+            ("No findings", Judgement::Missed),
+            ("Fine.", Judgement::NoAnswer),
+        ] {
+            assert_eq!(read(words), judgement, "{words}");
+        }
+        let clean = ReviewCase { defect: None, ..case.clone() };
+        let read = |words: &str| clean.judge(Findings::read(words, &clean.diff()).ok().as_ref());
+        assert_eq!(
+            (read("- low pages.py:6: x"), read("- medium pages.py:6: x")),
+            (Judgement::Clean, Judgement::FalseAlarm)
+        );
+    }
+}

@@ -1,0 +1,55 @@
+//! The case of an issue that is investigated: what stands on it, what its form asks, what the profile gives.
+
+use hob_domain::{
+    Login, Sha, command_in,
+    investigation::{Case, CaseTemplate, EvidenceKind, Given, IssueForm, form_of},
+    visible,
+};
+use hob_workspace::Remote;
+
+use crate::{Worker, transition::HeldIssue};
+
+/// The case of an issue: what is written there by whom it is trusted to, the questions of its form, and what the profile gives.
+pub(super) async fn case_of(
+    worker: &Worker,
+    held: &HeldIssue,
+    (remote, base): (&Remote, &Sha),
+    comments: &[(Login, String)],
+    template: CaseTemplate,
+) -> Case {
+    let issue = &held.issue;
+    let forms = issue_forms(worker, held, remote, base).await;
+    let form = form_of(&forms, &issue.body, &issue.labels);
+    // What is said to Hob is no evidence; what an answer says beside its command is.
+    let said: Vec<_> = comments.iter().filter(|(_, text)| command_in(text).is_none()).cloned().collect();
+    let mut case = Case::of_issue(&issue.title, &issue.body, &said, form, template);
+    let answer = held.lease.record().answer.filter(|answer| !answer.text.trim().is_empty());
+    let is_new = |text: &str| said.iter().all(|(_, comment)| comment.trim() != text.trim());
+    if let Some(answer) = answer.filter(|answer| is_new(&answer.text)) {
+        let source = answer.actor.as_str().to_owned();
+        let text = visible(&answer.text).0;
+        case.evidence.push(Given { kind: EvidenceKind::Comment, source, text });
+    }
+    case
+}
+
+/// The forms of the base commit. What cannot be read is a warning: an issue can be investigated without.
+async fn issue_forms(worker: &Worker, held: &HeldIssue, remote: &Remote, base: &Sha) -> Vec<IssueForm> {
+    let issue = held.issue.number.0;
+    let files = match worker.workspace.issue_forms(remote, base).await {
+        Ok(files) => files,
+        Err(error) => {
+            tracing::warn!(issue, %error, "the issue forms cannot be read: {error}");
+            return Vec::new();
+        }
+    };
+    let mut forms = Vec::new();
+    for (name, content) in files {
+        let text = content.and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string()));
+        match text.and_then(|text| IssueForm::parse(&text).map_err(|error| error.to_string())) {
+            Ok(form) => forms.push(form),
+            Err(why) => tracing::warn!(issue, form = name, "the issue form `{name}` is not used: {why}"),
+        }
+    }
+    forms
+}

@@ -1,0 +1,229 @@
+//! The second pair of eyes: a reviewer looks at work that passed its checks, before its pull request opens.
+//!
+//! # Flow
+//! [`publish_reviewed`] has the work looked at. What must not be merged goes back to the author, [`LOOK_ROUNDS`](hob_domain::LOOK_ROUNDS)
+//! times at most; then the pull request opens with the findings that are left.
+//!
+//! # Guarantees
+//! The reviewer works in a clean checkout of its own: what it may write there reaches nobody. It never blocks: where it is
+//! missing, down, slow, over its share or not to be understood, the pull request opens and says so.
+
+use hob_agent::{NarrowedAgent, RunContext};
+use hob_domain::{
+    Allowance, Diff, Findings, LookParts, Note, Outcome, Profile, ProfileName, Progress, RunId, RunPurpose, RunReport,
+    RunRequest, SecondLook, count, evidence_table, failed_checks, look_allowance, look_brief, rendered, title,
+};
+use hob_forge::fresh_nonce;
+use tokio::sync::{mpsc, watch};
+use tracing::Instrument;
+
+use crate::{
+    WorkError, Worker,
+    agent::build_narrowed,
+    attempt::{
+        agent_run::{show_progress, write_spend},
+        branch::{is_reviewed, keep},
+        end::{AttemptEnd, Interrupt},
+        job::Job,
+        left::left,
+        proof::Proven,
+        publish::publish,
+    },
+    profiles::base_catalog,
+};
+
+/// Lines of progress that may wait to be shown.
+const PROGRESS_QUEUE: usize = 256;
+
+/// Publishes proven work after somebody else looked at it, where the settings want that. None: findings are for the author.
+pub(super) async fn publish_reviewed(
+    worker: &Worker,
+    job: &Job<'_>,
+    mut proven: Box<Proven>,
+) -> Result<Option<AttemptEnd>, WorkError> {
+    // What is in a pull request already is reviewed there.
+    if !worker.settings.review.before_pull.is_empty() && !is_reviewed(job) {
+        let sent_back = job.with_looks(|looks| looks.sent_back.clone());
+        if let Some((_, change)) = sent_back.filter(|(diff, _)| *diff == proven.diff) {
+            // The author leaves it as it is: the same work has the same findings.
+            proven.change = change;
+        } else {
+            Box::pin(look(worker, job, &proven)).await?;
+            if worker.cancel.is_cancelled() {
+                return Ok(Some(AttemptEnd::Interrupted(Interrupt::Stopped)));
+            }
+            if send_back(worker, job, &proven) {
+                keep(worker, job).await?;
+                return Ok(None);
+            }
+        }
+    }
+    Ok(Some(publish(worker, job, &proven).await?))
+}
+
+/// Whether the findings go back to the author; where they do, that is noted.
+fn send_back(worker: &Worker, job: &Job<'_>, proven: &Proven) -> bool {
+    // Nothing is left for an author, so that the findings are for people.
+    let can_work = left(worker, job).is_ok();
+    job.with_looks(|looks| {
+        let Some(look) = looks.look.as_mut().filter(|look| can_work && look.goes_back()) else { return false };
+        look.rounds += 1;
+        looks.sent_back = Some((proven.diff.clone(), proven.change.clone()));
+        true
+    })
+}
+
+/// Has the work looked at, and notes what that led to.
+async fn look(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<(), WorkError> {
+    let reviewer = &worker.settings.review.before_pull;
+    let found = match Box::pin(reviewer_of(worker, job, reviewer)).await {
+        Ok((profile, narrowed)) => Box::pin(ask(worker, job, proven, (&profile, &narrowed))).await?,
+        Err(cause) => Err(cause),
+    };
+    match &found {
+        Ok(found) => {
+            let all = count(found.list.len(), "finding");
+            worker.progress(job.number(), &format!("`{reviewer}` has {all}, {} of them high", found.high().count()));
+        }
+        Err(cause) => {
+            tracing::warn!(issue = job.number().0, reviewer, "nobody reviews the work: {cause}");
+            worker.progress(job.number(), &format!("nobody reviews the work: {cause}"));
+        }
+    }
+    job.with_looks(|looks| {
+        let look = looks.look.get_or_insert_with(|| SecondLook::by(reviewer));
+        match found {
+            Ok(findings) => (look.findings, look.missing) = (findings, None),
+            Err(cause) => look.missing = Some(cause),
+        }
+    });
+    Ok(())
+}
+
+/// The reviewer's profile and the agent that works by it; else why there is none.
+async fn reviewer_of(worker: &Worker, job: &Job<'_>, name: &str) -> Result<(Profile, NarrowedAgent), String> {
+    let name: ProfileName = name.parse().map_err(|error| format!("`review.before_pull`: {error}"))?;
+    let remote = worker.remote().await.map_err(|error| error.to_string())?;
+    let catalog = base_catalog(worker, &remote, &job.base_tip).await;
+    let (profile, origin) = catalog.get(&name).ok_or_else(|| format!("there is no usable profile `{name}`"))?;
+    // Whoever the repository chose for the work is not asked to judge it, too.
+    let base = worker.agent.clone().unwrap_or_else(|| worker.settings.agent.default.clone());
+    let built = build_narrowed(worker, &job.rules, base, (profile.clone(), origin.source)).await;
+    Ok((profile.clone(), built.map_err(|error| error.reason)?))
+}
+
+/// Asks the reviewer; what it found, or why that is not known. Its cost is the issue's.
+async fn ask(
+    worker: &Worker,
+    job: &Job<'_>,
+    proven: &Proven,
+    (profile, reviewer): (&Profile, &NarrowedAgent),
+) -> Result<Result<Findings, String>, WorkError> {
+    let allowance = match allowance(worker, job) {
+        Ok(allowance) => allowance,
+        Err(cause) => return Ok(Err(cause)),
+    };
+    let request = match request(worker, job, proven, (profile, reviewer), allowance).await {
+        Ok(request) => request,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    worker.progress(job.number(), &format!("`{}` looks at the work", profile.name));
+    let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
+    let cancel = worker.cancel.child_token();
+    // It reads the files of its checkout alone: no history, and nothing that was fetched or left by the work.
+    let context = RunContext::new(cancel.clone(), sender, worker.environment.clone(), worker.sandbox.clone());
+    let _ends_with_run = cancel.drop_guard();
+    let span = tracing::error_span!("second_look", run = %request.run, reviewer = %profile.name);
+    let run = async {
+        let report = worker.executor.run(profile.name.as_str(), reviewer.agent.as_ref(), &request, &context).await;
+        drop(context);
+        report
+    };
+    // Its checklist is not the work's.
+    let (unseen, _) = watch::channel(None);
+    let (report, noted) = tokio::join!(run.instrument(span), show_progress(worker, job, lines, unseen));
+    let spend = report.as_ref().map_or(noted, |report| report.spend);
+    job.with_looks(|looks| looks.taken = looks.taken + spend);
+    job.held.lease.note(Note::Spend(spend.since(noted))).await;
+    write_spend(worker, job, spend).await?;
+    Ok(match report {
+        Ok(report) => findings(report, &proven.diff),
+        Err(error) => Err(error.reason),
+    })
+}
+
+fn findings(report: RunReport, diff: &Diff) -> Result<Findings, String> {
+    match report.outcome {
+        Outcome::Done { summary: said, .. } | Outcome::NothingToDo { reason: said } => {
+            Findings::read(&said, diff).map_err(|error| error.to_string())
+        }
+        Outcome::Question { .. } => Err("it asked a question, and nobody answers it".to_owned()),
+        Outcome::ApprovalNeeded { .. } => Err("it wanted to do what needs an approval, and it only reads".to_owned()),
+        Outcome::HandOver(_) => Err("it wanted to hand the work over".to_owned()),
+        Outcome::Failed { reason, .. } => Err(reason),
+    }
+}
+
+/// What the look may take; else why there is none.
+fn allowance(worker: &Worker, job: &Job<'_>) -> Result<Allowance, String> {
+    let left = left(worker, job).map_err(|_| "nothing is left of the budget".to_owned())?;
+    let budget = worker.settings.limits.budgets().of_issue(&job.held.lease.record().commands);
+    let taken = job.with_looks(|looks| looks.taken);
+    look_allowance(&budget, taken, left).map_err(|used_up| format!("its share of the issue, a {used_up}, is used up"))
+}
+
+async fn request(
+    worker: &Worker,
+    job: &Job<'_>,
+    proven: &Proven,
+    (profile, reviewer): (&Profile, &NarrowedAgent),
+    allowance: Allowance,
+) -> Result<RunRequest, WorkError> {
+    let (issue, fence) = (&job.held.issue, fresh_nonce());
+    let brief = look_brief(&LookParts {
+        repo: worker.forge.repo(),
+        issue: issue.number,
+        title: &issue.title,
+        body: &issue.body,
+        comments: &job.comments,
+        profile: (&profile.name, &profile.instructions),
+        patch: &proven.diff.patch,
+        evidence: &format!("{}\n{}", evidence_table(&proven.evidence), failed_checks(&proven.evidence.head)),
+        text_bytes: worker.settings.limits.body_bytes,
+        fence: &fence,
+    });
+    let folder = job.checkout.proof(&proven.head).await?;
+    let number = job.with_looks(|looks| {
+        looks.count += 1;
+        looks.count
+    });
+    // Of its own: the author's session is none of its business.
+    let run = RunId(format!("{}-look{number}", job.run));
+    let limits = Allowance {
+        usd_micros: reviewer.limits.usd_micros,
+        tokens: reviewer.limits.max_tokens,
+        time: reviewer.limits.max_time,
+    };
+    let allowance = allowance.and(limits);
+    // An author has to have time for what is found.
+    let remaining = job.limits.ends.saturating_duration_since(tokio::time::Instant::now()) / 2;
+    Ok(RunRequest {
+        session: run.clone(),
+        run,
+        purpose: RunPurpose::Review,
+        repo: worker.forge.repo().clone(),
+        issue: issue.number,
+        title: title(&issue.title, 200),
+        body: rendered(&issue.body).0,
+        brief,
+        folder,
+        checks: Vec::new(),
+        time: allowance.time.map_or(remaining, |time| time.min(remaining)),
+        time_setting: "a reviewer's time",
+        usd_micros: allowance.usd_micros,
+        tokens: allowance.tokens,
+        approved: Vec::new(),
+        investigation: None,
+        hand_over_to: Vec::new(),
+    })
+}

@@ -1,0 +1,234 @@
+//! `hob eval review`: how good a reviewer is, on changes whose defect is known. It asks the model of the settings, or the one that is
+//! named, once a change.
+
+use std::{path::Path, time::Duration};
+
+use hob_agent::{AgentParts, Executor, NarrowedAgent, Registry, RunContext, session::Sessions};
+use hob_config::child_environment;
+use hob_domain::{
+    Findings, IssueNumber, Judgement, LookParts, Outcome, Profile, ProfileFiles, ProfileName, ProfileSource, RepoName,
+    ReviewCase, ReviewScore, RunId, RunPurpose, RunRequest, Spend, look_brief, terminal,
+};
+use hob_forge::fresh_nonce;
+use hob_worker::catalog;
+use serde::Serialize;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::{
+    args::{ReviewArgs, Shared},
+    eval::{BadLine, contents},
+    exit::{Exit, fatal},
+    json,
+    layout::Table,
+    output,
+    setup::{Setup, sandbox_of},
+};
+
+/// Bytes of a file of changes that are read.
+const CASES_MAX: u64 = 64 << 20;
+/// The time that one look may take.
+const TIME: Duration = Duration::from_secs(600);
+/// Bytes of an issue that are passed on.
+const TEXT_MAX: usize = 64 * 1024;
+
+/// What the reviewer said of one change.
+#[derive(Debug, Serialize)]
+struct Case {
+    id: String,
+    language: String,
+    /// The kind of its defect; none: nothing is wrong with it.
+    kind: Option<String>,
+    judgement: Judgement,
+    findings: Option<Findings>,
+    /// Why there is no answer.
+    why: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(flatten)]
+    score: ReviewScore,
+    usd: f64,
+    tokens: u64,
+    bad_lines: Vec<BadLine>,
+    cases: Vec<Case>,
+}
+
+/// What all looks need.
+struct Reviewer {
+    profile: Profile,
+    agent: NarrowedAgent,
+    executor: Executor,
+    repo: RepoName,
+}
+
+pub(super) async fn review(setup: Setup, shared: &Shared, args: &ReviewArgs) -> anyhow::Result<()> {
+    let (cases, bad_lines) = read(&args.file)?;
+    for bad in &bad_lines {
+        output::note(format!("line {}: {}", bad.line, terminal(&bad.why)));
+    }
+    let scratch = tempfile::tempdir()?;
+    let sessions = Sessions::new(scratch.path().join("sessions"), setup.settings.sessions.clone());
+    let executor = Executor::new(sessions.without(setup.secrets.clone()), setup.settings.agent.clone());
+    let (profile, agent) = reviewer(&setup, args.model.clone()).await?;
+    let reviewer = Reviewer { profile, agent, executor, repo: "review/corpus".parse()? };
+    let (mut judged, mut spent) = (Vec::new(), Spend::default());
+    for (number, case) in cases.iter().enumerate() {
+        let (found, spend) = look(&setup, &reviewer, (number + 1, case), scratch.path()).await?;
+        spent = spent + spend;
+        let judgement = case.judge(found.as_ref().ok());
+        output::note(format!("{}: {}", terminal(&case.id), word(judgement)));
+        judged.push(Case {
+            id: case.id.clone(),
+            language: case.language.clone(),
+            kind: case.defect.as_ref().map(|defect| defect.kind.clone()),
+            judgement,
+            why: found.as_ref().err().cloned(),
+            findings: found.ok(),
+        });
+    }
+    let score: ReviewScore = judged.iter().map(|case| case.judgement).collect();
+    if shared.json {
+        let usd = spent.usd_micros as f64 / 1e6;
+        return json::result(&Report { score, usd, tokens: spent.tokens(), bad_lines, cases: judged });
+    }
+    print(&score, spent)
+}
+
+fn read(file: &Path) -> anyhow::Result<(Vec<ReviewCase>, Vec<BadLine>)> {
+    let (mut cases, mut bad_lines) = (Vec::new(), Vec::new());
+    for (at, bytes) in contents(file, CASES_MAX)?.split(|byte| *byte == b'\n').enumerate() {
+        if bytes.trim_ascii().is_empty() {
+            continue;
+        }
+        match serde_json::from_slice(bytes) {
+            Ok(case) => cases.push(case),
+            Err(error) => bad_lines.push(BadLine { line: at + 1, why: error.to_string() }),
+        }
+    }
+    if cases.is_empty() {
+        return Err(fatal(Exit::Usage, format!("`{}` has no line with a change", file.display())));
+    }
+    Ok((cases, bad_lines))
+}
+
+/// The reviewer of the settings, or Hob's own, with the model that is asked for.
+async fn reviewer(setup: &Setup, model: Option<String>) -> anyhow::Result<(Profile, NarrowedAgent)> {
+    let settings = &setup.settings;
+    let name = match settings.review.before_pull.as_str() {
+        "" => "reviewer",
+        name => name,
+    };
+    let name: ProfileName = name.parse()?;
+    let catalog = catalog(Ok(ProfileFiles::default()), &settings.profiles).await;
+    let Some((profile, origin)) = catalog.get(&name) else {
+        return Err(fatal(Exit::Usage, format!("there is no usable profile `{name}`: `hob agents` lists them")));
+    };
+    let mut profile = profile.clone();
+    // Whoever runs Hob names it here, as in a profile of their own.
+    let source = if model.is_some() { ProfileSource::Settings } else { origin.source };
+    profile.model = model.or(profile.model);
+    let registry = Registry::new(AgentParts::of(settings, &setup.state_dir, &setup.files))?;
+    let agent = registry.narrowed(&settings.agent.default, (&profile, source), &settings.profiles.models)?;
+    Ok((profile, agent))
+}
+
+/// Has one change looked at; what was found, or why that is not known, and what it cost.
+async fn look(
+    setup: &Setup,
+    reviewer: &Reviewer,
+    (number, case): (usize, &ReviewCase),
+    scratch: &Path,
+) -> anyhow::Result<(Result<Findings, String>, Spend)> {
+    let folder = tempfile::tempdir_in(scratch)?;
+    for (path, text) in case.files() {
+        if !path.split('/').all(|part| !matches!(part, "" | "." | "..")) {
+            return Ok((Err(format!("`{path}` is no path of a repository")), Spend::default()));
+        }
+        let path = folder.path().join(path);
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::fs::write(path, text)?;
+    }
+    let request = request(reviewer, (number, case), folder.path());
+    let (sender, mut lines) = mpsc::channel(64);
+    let sandbox = sandbox_of(&setup.settings, &setup.state_dir);
+    let context = RunContext::new(CancellationToken::new(), sender, child_environment(), sandbox);
+    let run = async {
+        let name = reviewer.profile.name.as_str();
+        let report = reviewer.executor.run(name, reviewer.agent.agent.as_ref(), &request, &context).await;
+        drop(context);
+        report
+    };
+    let (report, ()) = tokio::join!(run, async { while lines.recv().await.is_some() {} });
+    // What is wrong with the settings is wrong for each of them.
+    let report = report?;
+    let found = match report.outcome {
+        Outcome::Done { summary: said, .. } | Outcome::NothingToDo { reason: said } => {
+            Findings::read(&said, &case.diff()).map_err(|error| error.to_string())
+        }
+        Outcome::Failed { reason, .. } => Err(reason),
+        Outcome::Question { .. } | Outcome::ApprovalNeeded { .. } => Err("it asked a person".to_owned()),
+        Outcome::HandOver(_) => Err("it wanted to hand the work over".to_owned()),
+    };
+    Ok((found, report.spend))
+}
+
+fn request(reviewer: &Reviewer, (number, case): (usize, &ReviewCase), folder: &Path) -> RunRequest {
+    let issue = IssueNumber(number as u64);
+    let brief = look_brief(&LookParts {
+        repo: &reviewer.repo,
+        issue,
+        title: &case.issue,
+        body: "",
+        comments: &[],
+        profile: (&reviewer.profile.name, &reviewer.profile.instructions),
+        patch: &case.patch,
+        evidence: "No checks were run.",
+        text_bytes: TEXT_MAX,
+        fence: &fresh_nonce(),
+    });
+    let (run, limits) = (RunId(format!("review-corpus-{number}")), &reviewer.agent.limits);
+    RunRequest {
+        session: run.clone(),
+        run,
+        purpose: RunPurpose::Review,
+        repo: reviewer.repo.clone(),
+        issue,
+        title: case.issue.clone(),
+        body: String::new(),
+        brief,
+        folder: folder.to_owned(),
+        checks: Vec::new(),
+        time: limits.max_time.map_or(TIME, |time| time.min(TIME)),
+        time_setting: "a reviewer's time",
+        usd_micros: limits.usd_micros,
+        tokens: limits.max_tokens,
+        approved: Vec::new(),
+        investigation: None,
+        hand_over_to: Vec::new(),
+    }
+}
+
+fn word(judgement: Judgement) -> &'static str {
+    match judgement {
+        Judgement::Found => "found",
+        Judgement::Missed => "missed",
+        Judgement::FalseAlarm => "a false alarm",
+        Judgement::Clean => "rightly left alone",
+        Judgement::NoAnswer => "no answer",
+    }
+}
+
+fn print(score: &ReviewScore, spent: Spend) -> anyhow::Result<()> {
+    let mut table = Table::new(&["figure", "value"], &["what it says"]);
+    let mut row = |figure: &str, value: String, says: &str| table.row(vec![figure.to_owned(), value, says.to_owned()]);
+    row("changes", score.changes.to_string(), "that were looked at");
+    row("found", score.found.to_string(), "defects that were found");
+    row("missed", score.missed.to_string(), "defects that were not");
+    row("false alarms", score.false_alarms.to_string(), "changes without a defect, of which one was found");
+    row("clean", score.clean.to_string(), "changes without a defect that were left alone");
+    row("no answers", score.no_answers.to_string(), "answers that could not be used");
+    row("cost", spent.to_string(), "of all looks");
+    Ok(table.print()?)
+}

@@ -1,0 +1,305 @@
+//! `hob investigate`: an investigation of files, without a forge.
+
+use std::path::{Path, PathBuf};
+
+use hob_agent::{Executor, RunContext, session::SessionState};
+use hob_config::child_environment;
+use hob_domain::{
+    Outcome, Progress, RepoName, RunId, RunReport, RunRequest, clip,
+    investigation::{Case, CaseTemplate, EvidenceKind, Given, Investigation, IssueForm, Iteration},
+    terminal,
+};
+use hob_worker::worker_id;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::{
+    args::{InvestigateArgs, Shared},
+    ask,
+    exit::{Exit, fatal},
+    investigated::{self, Ended},
+    investigator::{Investigator, investigator},
+    json,
+    output::{self, WARN, styled},
+    progress::Verbosity,
+    run::stop_on_signal,
+    screen::Screen,
+    sessions,
+    setup::{Setup, sandbox_of},
+};
+
+/// Stands where sessions of issues have their repository.
+const REPO: &str = "local/investigation";
+/// Bytes of one file.
+const FILE_MAX: usize = 2 << 20;
+
+/// What is investigated: anew, or again.
+struct Begun {
+    session: RunId,
+    run: RunId,
+    agent: String,
+    case: Case,
+    /// The profile that the case began with.
+    profile: Option<String>,
+}
+
+pub(super) async fn investigate(
+    mut setup: Setup,
+    shared: Shared,
+    mut args: InvestigateArgs,
+    screen: Screen,
+) -> anyhow::Result<()> {
+    setup.record = std::mem::take(&mut args.record).folder()?;
+    let mut begun = begin(&setup, &args).await?;
+    let who = investigator(&setup, (&shared, &args), &begun.agent, begun.profile.take()).await?;
+    if let Some(template) = who.template.clone() {
+        begun.case.template = template.with_questions(&begun.case.template.questions);
+    }
+    let scratch = tempfile::tempdir()?;
+    let folder = match &args.folder {
+        Some(folder) if folder.is_dir() => folder.canonicalize()?,
+        Some(folder) => return Err(fatal(Exit::Usage, format!("`{}` is no folder", folder.display()))),
+        None => scratch.path().to_owned(),
+    };
+    if shared.verbosity() != Verbosity::Quiet {
+        screen.line(format!("The session is {}.", begun.session));
+    }
+    let request = request(&setup, &args, (&begun, &who), folder)?;
+    let report = run((&setup, &shared, &args), &who, &request, &screen).await?;
+    let record = sessions::of(&setup).investigation(&begun.session)?;
+    let Some(record) = record else {
+        let why = sessions::outcome(&report.outcome);
+        return Err(fatal(Exit::Failure, format!("no record of the investigation was kept: {why}")));
+    };
+    tell(&shared, &args, &record, &report)
+}
+
+/// Prints the result; without a conclusion it is also an error that says how to go on.
+fn tell(shared: &Shared, args: &InvestigateArgs, record: &Investigation, report: &RunReport) -> anyhow::Result<()> {
+    let ended = Ended::new(record, report);
+    if let Some(path) = &args.out {
+        std::fs::write(path, output::redacted(&ended.report))
+            .map_err(|error| fatal(Exit::Failure, format!("cannot write `{}`: {error}", path.display())))?;
+    }
+    if shared.json {
+        json::result(&ended)?;
+    } else {
+        investigated::print(record, report)?;
+    }
+    let id = &record.id;
+    match &report.outcome {
+        Outcome::Done { .. } | Outcome::NothingToDo { .. } if record.conclusion.is_some() => Ok(()),
+        Outcome::Question { question } => {
+            let how = format!("answer with `hob investigate --resume {id} -m TEXT` or `--evidence FILE`");
+            Err(fatal(Exit::Unfinished, format!("it asks for evidence: {}; {how}", one_line(question))))
+        }
+        Outcome::ApprovalNeeded { proposed } => {
+            let how = format!("`hob investigate --resume {id}` on a terminal asks, with `--auto-approve` it does not");
+            Err(fatal(Exit::Unfinished, format!("`{}` needs approval: {how}", one_line(&proposed.line))))
+        }
+        Outcome::Failed { reason, .. } => {
+            let how = format!("`hob investigate --resume {id}` goes on");
+            Err(fatal(Exit::Unfinished, format!("there is no conclusion: {reason}; {how}")))
+        }
+        Outcome::Done { .. } | Outcome::NothingToDo { .. } | Outcome::HandOver(_) => {
+            Err(fatal(Exit::Unfinished, "there is no conclusion".to_owned()))
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    clip(text, 1_000).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Runs the agent, and shows each iteration.
+async fn run(
+    (setup, shared, args): (&Setup, &Shared, &InvestigateArgs),
+    who: &Investigator,
+    request: &RunRequest,
+    screen: &Screen,
+) -> anyhow::Result<RunReport> {
+    let settings = &setup.settings;
+    let cancel = CancellationToken::new();
+    stop_on_signal(cancel.clone(), screen.clone());
+    let (sender, progress) = mpsc::channel(256);
+    let approval = ask::approval(args.auto_approve.into(), settings.limits.approval_time, screen);
+    let sandbox = sandbox_of(settings, &setup.state_dir);
+    let context = RunContext::new(cancel.clone(), sender, child_environment(), sandbox).asking(approval);
+    let executor = Executor::new(sessions::of(setup), settings.agent.clone());
+    let run = async {
+        let report = executor.run(&who.name, who.agent.as_ref(), request, &context).await;
+        drop(context);
+        report
+    };
+    let (report, shown) = tokio::join!(run, show(progress, shared, screen, &cancel));
+    screen.close();
+    shown?;
+    report.map_err(|error| fatal(Exit::Unhealthy, error.to_string()))
+}
+
+/// Shows what happens until the run ends.
+async fn show(
+    mut progress: mpsc::Receiver<Progress>,
+    shared: &Shared,
+    screen: &Screen,
+    cancel: &CancellationToken,
+) -> Result<(), output::Unwritable> {
+    let mut last = None;
+    let mut written = Ok(());
+    while let Some(Progress { text, iteration, .. }) = progress.recv().await {
+        match (iteration, shared.verbosity()) {
+            (Some(iteration), _) if shared.json && written.is_ok() => {
+                written = event(&iteration);
+                if written.is_err() {
+                    // Nobody can read what follows.
+                    cancel.cancel();
+                }
+            }
+            (Some(_), Verbosity::Quiet) => {}
+            (Some(iteration), Verbosity::Stages | Verbosity::Everything) => {
+                let told = (last.as_ref() != Some(&iteration.progress)).then(|| iteration.progress.clone());
+                screen.line(investigated::lines(&iteration, told.as_ref()));
+                last = told.or(last);
+            }
+            (None, Verbosity::Everything) if !text.is_empty() => {
+                screen.line(styled(output::DIM, &terminal(&text)));
+            }
+            (None, _) => {}
+        }
+    }
+    written
+}
+
+fn event(iteration: &Iteration) -> Result<(), output::Unwritable> {
+    // Plain data always has a JSON form.
+    let mut object = serde_json::to_value(iteration).unwrap_or_default();
+    object["event"] = "iteration".into();
+    json::event(object)
+}
+
+fn request(
+    setup: &Setup,
+    args: &InvestigateArgs,
+    (begun, who): (&Begun, &Investigator),
+    folder: PathBuf,
+) -> anyhow::Result<RunRequest> {
+    let budgets = setup.settings.limits.budgets();
+    let (time, time_setting) = match (args.time, who.limits.max_time) {
+        (Some(time), _) => (time, "--time"),
+        (None, Some(most)) if most < setup.settings.limits.attempt_time => (most, "the profile's `max_time`"),
+        (None, _) => (setup.settings.limits.attempt_time, "limits.attempt_time"),
+    };
+    let least = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
+    Ok(RunRequest {
+        run: begun.run.clone(),
+        purpose: hob_domain::RunPurpose::Investigate,
+        session: begun.session.clone(),
+        repo: REPO.parse::<RepoName>()?,
+        issue: 0.into(),
+        title: begun.case.title.clone(),
+        body: String::new(),
+        brief: who.brief.clone(),
+        folder,
+        checks: Vec::new(),
+        time,
+        time_setting,
+        usd_micros: least(who.limits.usd_micros, least(budgets.attempt.usd_micros, budgets.issue.usd_micros)),
+        tokens: least(who.limits.max_tokens, least(budgets.attempt.tokens, budgets.issue.tokens)),
+        approved: Vec::new(),
+        investigation: Some(begun.case.clone()),
+        hand_over_to: Vec::new(),
+    })
+}
+
+/// The case of the files that are given, or the one that goes on.
+async fn begin(setup: &Setup, args: &InvestigateArgs) -> anyhow::Result<Begun> {
+    let Some(text) = &args.resume else {
+        let id = fresh("case");
+        let agent = args.agent.clone().unwrap_or_else(|| setup.settings.agent.default.clone());
+        return Ok(Begun { session: id.clone(), run: id, agent, case: case(args)?, profile: None });
+    };
+    let store = sessions::of(setup);
+    let found = store.find(text, Some(&REPO.parse()?)).map_err(|error| fatal(Exit::NotFound, error.to_string()))?;
+    if found.state == SessionState::Running {
+        return Err(fatal(Exit::Failure, format!("another process works on the session `{}`", found.id)));
+    }
+    Executor::new(store.clone(), setup.settings.agent.clone()).end_leftovers(&found).await;
+    let mut evidence = files(&args.evidence)?;
+    if let Some(said) = args.message.as_ref().filter(|said| !said.trim().is_empty()) {
+        evidence.push(Given { kind: EvidenceKind::Comment, source: "the terminal".into(), text: said.clone() });
+    }
+    let case = Case { evidence, ..Case::default() };
+    let agent = args.agent.clone().unwrap_or(found.agent);
+    // One that is damaged is begun anew.
+    let kept = store.investigation(&found.id).ok().flatten();
+    let profile = kept.and_then(|record| record.profile);
+    Ok(Begun { run: fresh(found.id.as_str()), session: found.id, agent, case, profile })
+}
+
+/// A name that nobody else has: one that is taken would be somebody else's session.
+fn fresh(begin: &str) -> RunId {
+    RunId(worker_id(&worker_id(begin).0).0)
+}
+
+fn case(args: &InvestigateArgs) -> anyhow::Result<Case> {
+    let text = args.text.as_deref().map(read).transpose()?.unwrap_or_default();
+    let Some(text) = text else { return Err(fatal(Exit::Usage, "the file of `--text` is no text".to_owned())) };
+    let (title, body) = text.trim_start().split_once('\n').unwrap_or((text.trim(), ""));
+    let title = title.trim_start_matches('#').trim();
+    if title.is_empty() {
+        return Err(fatal(Exit::Usage, "the file of `--text` is empty".to_owned()));
+    }
+    let form = args.form.as_deref().and_then(form);
+    let mut case = Case::of_issue(title, body, &[], form.as_ref(), CaseTemplate::default());
+    case.evidence.extend(files(&args.evidence)?);
+    Ok(case)
+}
+
+/// The form in a file. One that cannot be used is a warning: the case can be investigated without.
+fn form(path: &Path) -> Option<IssueForm> {
+    let read = std::fs::read_to_string(path).map_err(|error| error.to_string());
+    match read.and_then(|text| IssueForm::parse(&text).map_err(|error| error.to_string())) {
+        Ok(form) => {
+            for passed_over in &form.passed_over {
+                warn(&format!("`{}`: {passed_over}", path.display()));
+            }
+            Some(form)
+        }
+        Err(error) => {
+            warn(&format!("`{}` is not used: {error}", path.display()));
+            None
+        }
+    }
+}
+
+/// The files that are text; the others are left out with a warning. One that is not there is an error: nothing has begun.
+fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<Given>> {
+    let mut given = Vec::new();
+    for path in paths {
+        if let Some(text) = read(path)? {
+            let source = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+            given.push(Given { kind: EvidenceKind::File, source, text });
+        }
+    }
+    Ok(given)
+}
+
+/// A file's text; none: it is no text, which is a warning. Of a long one the beginning and the end count.
+fn read(path: &Path) -> anyhow::Result<Option<String>> {
+    let bytes = std::fs::read(path)
+        .map_err(|error| fatal(Exit::NotFound, format!("cannot read `{}`: {error}", path.display())))?;
+    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    if text.is_none() {
+        warn(&format!("`{}` is left out: it is no text", path.display()));
+    }
+    Ok(text.map(|text| {
+        if text.len() > FILE_MAX {
+            warn(&format!("`{}` has {} bytes: the first {FILE_MAX} count", path.display(), text.len()));
+        }
+        clip(&text, FILE_MAX)
+    }))
+}
+
+fn warn(text: &str) {
+    output::note(format!("{} {}", styled(WARN, "warning:"), terminal(text)));
+}

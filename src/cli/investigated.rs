@@ -1,0 +1,156 @@
+//! What `hob investigate` shows: each iteration, and the result, within the width of the terminal.
+
+use hob_domain::{
+    RunReport, Spend,
+    investigation::{
+        Answered, CaseProgress, CaseStatus, Confidence, Hypothesis, Investigation, Iteration, Question, Standing,
+        report,
+    },
+    terminal,
+};
+use serde::Serialize;
+
+use crate::cli::{
+    layout::{width_of, wrapped},
+    output::{self, BAD, BOLD, DIM, GOOD, Unwritable, WARN, styled},
+};
+
+/// Blanks before what belongs to the line above.
+const HANG: usize = 4;
+
+/// The result as programs get it.
+#[derive(Debug, Serialize)]
+pub(super) struct Ended<'a> {
+    status: CaseStatus,
+    /// None: there is no conclusion.
+    confidence: Option<Confidence>,
+    progress: CaseProgress,
+    spend: Spend,
+    /// The comment.
+    pub(super) report: String,
+    record: &'a Investigation,
+}
+
+impl<'a> Ended<'a> {
+    /// The result that stands in `record` after the run.
+    pub(super) fn new(record: &'a Investigation, run: &RunReport) -> Self {
+        Self {
+            status: record.status(),
+            confidence: record.confidence(),
+            progress: record.progress(),
+            spend: run.spend,
+            report: report(record, now()),
+            record,
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the report says how long it took so far; nothing is decided by it")]
+fn now() -> hob_domain::Timestamp {
+    std::time::SystemTime::now().into()
+}
+
+/// The lines of one iteration; the last says how far the case is, where that is news.
+pub(super) fn lines(iteration: &Iteration, progress: Option<&CaseProgress>) -> String {
+    shown(iteration, progress, width_of(std::io::stderr()))
+}
+
+fn shown(iteration: &Iteration, progress: Option<&CaseProgress>, width: Option<usize>) -> String {
+    let Iteration { number, max, thought, confidence, action, impact, approval, effect, .. } = iteration;
+    let plain = |text: &str| terminal(text).replace('\n', " ");
+    let head = styled(BOLD, &format!("{number} of {max}"));
+    let how = styled(DIM, &format!("(impact {impact}, {approval})"));
+    let mut lines = vec![wrapped(&format!("{head} {} {how}", plain(action)), width, HANG)];
+    let mut below = |text: String| lines.push(wrapped(&format!("{}{text}", " ".repeat(HANG)), width, HANG));
+    if !thought.trim().is_empty() {
+        let sure = confidence.map(|confidence| format!(" ({confidence})")).unwrap_or_default();
+        below(styled(DIM, &format!("thinks{sure}: {}", plain(thought))));
+    }
+    below(format!("→ {}", plain(effect)));
+    if let Some(CaseProgress { percent, message }) = progress {
+        below(styled(DIM, &format!("{percent}%, {}", plain(message))));
+    }
+    lines.join("\n")
+}
+
+/// Prints the result for people; its figures go to standard error.
+pub(super) fn print(record: &Investigation, run: &RunReport) -> Result<(), Unwritable> {
+    let width = width_of(std::io::stdout());
+    for line in result(record) {
+        output::line(wrapped(&line, width, if line.starts_with("  ") { 2 } else { 0 }))?;
+    }
+    let metrics = &record.metrics;
+    let figures = format!(
+        "{} iterations; {} of {} questions answered, {} of {} hypotheses tested, {} changes of the state, {} refused, \
+         {} errors; {}",
+        metrics.iterations,
+        record.answered(),
+        record.questions.len(),
+        record.tested(),
+        record.hypotheses.len(),
+        metrics.transitions,
+        metrics.refused,
+        metrics.errors,
+        run.spend
+    );
+    output::note(wrapped(&styled(BOLD, &figures), width_of(std::io::stderr()), 0));
+    Ok(())
+}
+
+/// The result, a line each, not broken.
+fn result(record: &Investigation) -> Vec<String> {
+    let plain = |text: &str| terminal(text).replace('\n', " ");
+    let mut lines = Vec::new();
+    match (&record.conclusion, record.confidence()) {
+        (Some(end), Some(confidence)) => {
+            lines.push(format!("{} ({confidence} confidence)", styled(GOOD, "Conclusion")));
+            lines.extend(terminal(&end.text).lines().map(str::to_owned));
+        }
+        (None, _) | (_, None) => {
+            let CaseProgress { percent, message } = record.progress();
+            lines.push(format!("{} ({percent}%, {message})", styled(WARN, "No conclusion")));
+        }
+    }
+    let because = |answer: &Answered| {
+        let refs: Vec<_> = answer.evidence_refs.iter().map(ToString::to_string).collect();
+        format!("{} ({}; {})", plain(&answer.text), answer.confidence, refs.join(", "))
+    };
+    if !record.questions.is_empty() {
+        lines.extend([String::new(), styled(BOLD, "Answers")]);
+    }
+    for Question { id, text, answered, required } in &record.questions {
+        lines.push(format!("{id} {}", plain(text)));
+        lines.push(match (answered, required) {
+            (Some(answer), _) => format!("  {}", because(answer)),
+            (None, true) => format!("  {}", styled(BAD, "no answer, and one is required")),
+            (None, false) => "  no answer".to_owned(),
+        });
+    }
+    if !record.hypotheses.is_empty() {
+        lines.extend([String::new(), styled(BOLD, "Hypotheses")]);
+    }
+    for Hypothesis { id, text, standing, verdict } in &record.hypotheses {
+        let standing = match standing {
+            Standing::Open => styled(DIM, "not tested"),
+            Standing::Validated => styled(GOOD, "validated"),
+            Standing::Disproved => styled(BAD, "disproved"),
+        };
+        lines.push(format!("{id} {standing}: {}", plain(text)));
+        lines.extend(verdict.iter().map(|verdict| format!("  {}", because(verdict))));
+    }
+    let to_settle = record.conclusion.iter().flat_map(|end| &end.to_settle);
+    for (at, one) in to_settle.enumerate() {
+        if at == 0 {
+            lines.extend([String::new(), styled(BOLD, "What would settle the rest")]);
+        }
+        lines.push(format!("- {}", plain(one)));
+    }
+    let relied_on = record.relied_on();
+    if !relied_on.is_empty() {
+        lines.extend([String::new(), styled(BOLD, "Evidence")]);
+    }
+    for item in relied_on {
+        lines.push(format!("{} {} {}, {} bytes", item.id, item.kind, plain(&item.source), item.bytes));
+    }
+    lines
+}

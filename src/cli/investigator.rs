@@ -1,0 +1,96 @@
+//! Who investigates without a forge: an agent of the settings, by a profile where one is named.
+
+use std::sync::Arc;
+
+use hob_agent::{AgentBackend, AgentError, AgentParts, NarrowedAgent, Registry};
+use hob_domain::{Profile, ProfileLimits, ProfileName, ProfileSource, investigation::CaseTemplate, profile_brief};
+use hob_forge::fresh_nonce;
+
+use crate::cli::{
+    agents::catalog_here,
+    args::{InvestigateArgs, Shared},
+    exit::{Exit, fatal},
+    output::{self, WARN, styled},
+    setup::Setup,
+};
+
+/// Who investigates.
+pub(super) struct Investigator {
+    /// The agent's name in the settings.
+    pub(super) name: String,
+    pub(super) agent: Arc<dyn AgentBackend>,
+    /// How far a run may go by the profile.
+    pub(super) limits: ProfileLimits,
+    /// What the agent is told beside the case.
+    pub(super) brief: String,
+    /// What the case begins with; none: there is no profile.
+    pub(super) template: Option<CaseTemplate>,
+}
+
+/// Builds the agent, by the profile that is named now, or else by the one that the case began with.
+pub(super) async fn investigator(
+    setup: &Setup,
+    (shared, args): (&Shared, &InvestigateArgs),
+    agent: &str,
+    of_case: Option<String>,
+) -> anyhow::Result<Investigator> {
+    let settings = &setup.settings;
+    let mut parts =
+        AgentParts { record: setup.record.clone(), ..AgentParts::of(settings, &setup.state_dir, &setup.files) };
+    if let Some(iterations) = args.iterations {
+        parts.agents.entry(agent.to_owned()).or_default().max_iterations = iterations;
+    }
+    let unhealthy = |error: AgentError| fatal(Exit::Unhealthy, error.to_string());
+    let registry = Registry::new(parts).map_err(unhealthy)?;
+    let profile = match (&args.profile, of_case) {
+        (None, None) => None,
+        (Some(name), _) => match find(setup, (shared, args), name).await? {
+            Some(found) => Some(found),
+            None => {
+                let why = format!("there is no profile `{name}` here: `hob agents` lists them");
+                return Err(fatal(Exit::NotFound, why));
+            }
+        },
+        (None, Some(name)) => {
+            let found = find(setup, (shared, args), &name).await?;
+            if found.is_none() {
+                warn(&format!("there is no profile `{name}` here any more: the agent goes on without"));
+            }
+            found
+        }
+    };
+    let Some((profile, source)) = profile else {
+        let agent_of = registry.get(agent).map_err(unhealthy)?;
+        let (limits, brief) = Default::default();
+        return Ok(Investigator { name: agent.to_owned(), agent: agent_of, limits, brief, template: None });
+    };
+    let narrowed = registry.narrowed(agent, (&profile, source), &settings.profiles.models).map_err(unhealthy)?;
+    for note in &narrowed.notes {
+        warn(&format!("the profile `{}`: {note}", profile.name));
+    }
+    let NarrowedAgent { name, agent, limits, approve, .. } = narrowed;
+    let brief = format!("{}\n", profile_brief(&profile.name, &profile.instructions, &fresh_nonce()));
+    let template = Some(CaseTemplate::of_profile(&profile, approve));
+    Ok(Investigator { name, agent, limits, brief, template })
+}
+
+/// The profile of this name: of the clone around the current folder, of the settings' folder or the one that is named, or Hob's
+/// own.
+async fn find(
+    setup: &Setup,
+    (shared, args): (&Shared, &InvestigateArgs),
+    name: &str,
+) -> anyhow::Result<Option<(Profile, ProfileSource)>> {
+    let Ok(name) = name.parse::<ProfileName>() else { return Ok(None) };
+    let mut settings = setup.settings.profiles.clone();
+    if let Some(folder) = &args.profiles {
+        settings.folder = folder.to_string_lossy().into_owned();
+    }
+    let (catalog, _) = catalog_here(setup, shared, &settings).await?;
+    catalog.warnings.iter().for_each(|warning| warn(warning));
+    Ok(catalog.get(&name).map(|(profile, origin)| (profile.clone(), origin.source)))
+}
+
+fn warn(text: &str) {
+    output::note(format!("{} {}", styled(WARN, "warning:"), hob_domain::terminal(text)));
+}

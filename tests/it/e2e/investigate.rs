@@ -1,0 +1,150 @@
+//! `hob investigate`: the real program, files as evidence, recorded replies.
+
+use serde_json::{Value, json};
+
+use crate::harness::World;
+
+fn act(name: &str, refs: &[&str], own: &[(&str, &str)]) -> Value {
+    let mut arguments = json!({ "thought": "The log says so.", "confidence": "MEDIUM", "evidence_refs": refs });
+    for (key, value) in own {
+        arguments[*key] = json!(value);
+    }
+    json!({ "name": name, "arguments": arguments })
+}
+
+/// Writes what the program is given into the world's folder; the arguments that name it.
+fn files(world: &World, replies: &Value) -> String {
+    let write = |name: &str, bytes: &[u8]| std::fs::write(world.dir().join(name), bytes).unwrap();
+    write("case.md", b"# The deployment failed\n\n### Which version?\n\n1.4.2\n\n### What broke?\n\n_No response_\n");
+    write("deploy.log", b"sign: the key expired\n\x1b[2J");
+    write("core.bin", &[0, 159, 146, 150]);
+    write("bad.yml", b"body: [");
+    write(
+        "form.yml",
+        b"name: Failure\nbody:\n  - type: input\n    attributes: { label: 'Which version?' }\n  - type: textarea\n    \
+          attributes: { label: 'What broke?' }\n    validations: { required: true }\n",
+    );
+    write("replies.json", json!({ "cassette": 1, "replies": replies }).to_string().as_bytes());
+    format!("model.default=cassette/{}", world.dir().join("replies.json").display())
+}
+
+fn replies() -> Value {
+    let to = |state: &str| act("transition_state", &[], &[("to", state)]);
+    json!([
+        { "expect": ["Q1: Which version? [medium] 1.4.2 (E1)", "Q2, required: What broke? [open]", "E2: file deploy.log"],
+          "calls": [{ "name": "read_evidence", "arguments": { "id": "E2" } }, to("conclude")] },
+        { "calls": [to("normalize"), to("investigate")] },
+        { "calls": [act("request_evidence", &[], &[("request", "Who renews the key?")])] },
+        { "expect": ["new evidence: E3", "E3, comment the terminal", "The platform team."],
+          "calls": [act("answer_question", &["E2", "E3"], &[("question", "Q2"), ("answer", "The key.")]),
+                    act("test_hypothesis", &["E2"], &[("statement", "The key expired"), ("verdict", "validated")]),
+                    to("conclude")] },
+        { "calls": [act("conclude", &["E2", "E3"], &[("conclusion", "The key expired, and nobody renewed it.")])] },
+    ])
+}
+
+/// Requirements P1, P2, P7 and P8.
+#[tokio::test]
+async fn files_are_investigated_over_a_question_to_a_report() {
+    let world = World::fixing().start().await;
+    let model = files(&world, &replies());
+    let begin = ["investigate", "--text", "case.md", "--evidence", "deploy.log", "--evidence", "core.bin"];
+    let rest = ["--form", "form.yml", "--set", &model, "--agent", "native", "--auto-approve"];
+    let asks = world.hob(&[&begin[..], &rest[..]].concat()).await;
+    assert_eq!(asks.code, 8, "{asks:?}");
+    for part in [
+        "warning: `core.bin` is left out: it is no text",
+        "1 of 50 transition_state conclude (impact high, refused)\n    thinks (medium): The log says so.\n    → refused: \
+         `normalize` comes before `conclude`\n",
+        "2 of 50 transition_state normalize (impact high, approved)",
+        "→ the case moved from `intake` to `normalize`\n",
+        "it asks for evidence: Who renews the key?; answer with `hob investigate --resume case-",
+    ] {
+        assert!(asks.stderr.contains(part), "{part}\n{asks:#?}");
+    }
+    assert!(asks.stdout.starts_with("No conclusion (") && asks.stdout.contains("waits for evidence"), "{asks:#?}");
+    let session = asks.stderr.lines().find_map(|line| line.strip_prefix("The session is ")).unwrap();
+    let resume = ["investigate", "--resume", session.trim_end_matches('.'), "-m", "The platform team."];
+    let concludes = world.hob(&[&resume[..], &rest[2..], &["--out", "report.md"]].concat()).await;
+    assert_eq!(concludes.code, 0, "{concludes:#?}");
+    insta::assert_snapshot!(concludes.stdout, @"
+    Conclusion (medium confidence)
+    The key expired, and nobody renewed it.
+
+    Answers
+    Q1 Which version?
+      1.4.2 (medium; E1)
+    Q2 What broke?
+      The key. (medium; E2, E3)
+
+    Hypotheses
+    H1 validated: The key expired
+      The log says so. (medium; E2)
+
+    Evidence
+    E1 form answer Which version?, 5 bytes
+    E2 file deploy.log, 26 bytes
+    E3 comment the terminal, 18 bytes
+    ");
+    let report = std::fs::read_to_string(world.dir().join("report.md")).unwrap();
+    assert!(report.starts_with("<!-- hob:investigation -->\n## Conclusion\n\nThe key expired"), "{report}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn bad_input_is_named_and_nothing_is_lost() {
+    let world = World::fixing().start().await;
+    let model = files(&world, &json!([{ "calls": [{ "name": "list", "arguments": {} }] }]));
+    let rest = ["--set", &model, "--agent", "native", "--auto-approve"];
+    for (args, code, why) in [
+        (&["investigate", "--text", "gone.md"][..], 4, "cannot read `gone.md`"),
+        (&["investigate", "--text", "core.bin"][..], 2, "the file of `--text` is no text"),
+        (&["investigate", "--text", "case.md", "--evidence", "gone.log"][..], 4, "cannot read `gone.log`"),
+        (&["investigate", "--text", "case.md", "--folder", "case.md"][..], 2, "`case.md` is no folder"),
+        (&["investigate", "--resume", "nothing"][..], 4, "no session `nothing`"),
+        (
+            &["investigate", "--text", "case.md", "--form", "bad.yml"][..],
+            8,
+            "`bad.yml` is not used: the issue form cannot be read",
+        ),
+        (&["investigate", "--text", "case.md", "--iterations", "1"][..], 8, "not done after 1 turn"),
+    ] {
+        let ended = world.hob(&[args, &rest[..]].concat()).await;
+        assert_eq!(ended.code, code, "{ended:#?}");
+        assert!(ended.stderr.contains(why), "{why}\n{ended:#?}");
+    }
+    world.finish().await;
+}
+
+/// The profile's questions and states begin the case, and what it allows needs nobody's word.
+#[tokio::test]
+async fn a_case_is_investigated_by_a_profile_and_goes_on_with_it() {
+    let world = World::fixing().start().await;
+    let to = act("transition_state", &[], &[("to", "told")]);
+    let replies = json!([
+        { "expect": ["You work here as `oncall`", "Look hard.", "Q1, required: Which host? [open]"],
+          "calls": [act("request_evidence", &[], &[("request", "Which host?")])] },
+        { "expect": ["web1"], "calls": [act("answer_question", &["E2"], &[("question", "Q1"), ("answer", "web1")]), to] },
+        { "calls": [act("conclude", &["E2"], &[("conclusion", "It is web1.")])] },
+    ]);
+    let model = files(&world, &replies);
+    std::fs::create_dir(world.dir().join("profiles")).unwrap();
+    let profile = "---\nname: oncall\ndescription: Knows the alarms\nhob:\n  approve: high\n  deliverable: comment\n  questions: \
+                   [{ text: 'Which host?', required: true }]\n  states: [look, { name: told, needs: [answers] }]\n---\nLook \
+                   hard.\n";
+    std::fs::write(world.dir().join("profiles/oncall.md"), profile).unwrap();
+    let rest = ["--set", &model, "--agent", "native"];
+    let begin = ["investigate", "--text", "case.md", "--profile", "oncall"];
+    let unknown = world.hob(&[&begin[..], &rest[..]].concat()).await;
+    assert_eq!(unknown.code, 4, "{unknown:#?}");
+    assert!(unknown.stderr.contains("there is no profile `oncall` here: `hob agents` lists them"), "{unknown:#?}");
+    let asks = world.hob(&[&begin[..], &rest[..], &["--profiles", "profiles"]].concat()).await;
+    assert_eq!(asks.code, 8, "{asks:#?}");
+    let session = asks.stderr.lines().find_map(|line| line.strip_prefix("The session is ")).unwrap();
+    let resume = ["investigate", "--resume", session.trim_end_matches('.'), "-m", "It is web1."];
+    let concludes = world.hob(&[&resume[..], &rest[..]].concat()).await;
+    assert_eq!(concludes.code, 0, "{concludes:#?}");
+    let gone = "there is no profile `oncall` here any more: the agent goes on without";
+    assert!(concludes.stderr.contains(gone) && concludes.stdout.contains("It is web1."), "{concludes:#?}");
+    world.finish().await;
+}

@@ -1,0 +1,320 @@
+//! Investigations of issues: a report with evidence instead of a change.
+
+use std::{sync::Arc, time::Duration};
+
+use hob_config::{AgentSettings, BackendKind};
+use hob_domain::{BlockKind, State};
+use hob_worker::RunLimits;
+use serde_json::{Value, json};
+
+use crate::harness::{Builder, Faulty, Lost, Turnstile, World, run};
+
+/// A profile that may move its case by itself.
+const ONCALL: &str = "---\nname: oncall\ndescription: Knows the alarms\nhob:\n  approve: high\n  deliverable: comment\n  \
+                      questions: [{ text: 'Which host?', required: true }]\n  \
+                      states: [look, { name: told, needs: [evidence, answers] }]\n---\nLook at `README.md` first.\n";
+
+const FORM: &str = "name: Failure\nbody:\n  - type: input\n    attributes: { label: 'Which version?' }\n  - type: textarea\n    \
+                    attributes: { label: 'What broke?' }\n    validations: { required: true }\n";
+
+/// What the model says, in each session from its beginning.
+struct Replies(tempfile::TempDir);
+
+impl Replies {
+    fn are(&self, replies: &Value) {
+        let cassette = json!({ "cassette": 1, "replies": replies });
+        std::fs::write(self.0.path().join("replies.json"), cassette.to_string()).unwrap();
+    }
+}
+
+/// A world whose default agent is a native one on recorded replies.
+fn looking() -> (Builder, Replies) {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = AgentSettings {
+        backend: BackendKind::Native,
+        model: Some(format!("cassette/{}", folder.path().join("replies.json").display())),
+        ..AgentSettings::default()
+    };
+    let world = World::fixing().agent("careful", agent).set("agent.default", "careful");
+    let world = world.file(".github/agents/oncall.md", ONCALL).file(".github/ISSUE_TEMPLATE/failure.yml", FORM);
+    (world.file(".github/ISSUE_TEMPLATE/broken.yml", "body: ["), Replies(folder))
+}
+
+fn act(name: &str, refs: &[&str], own: &[(&str, &str)]) -> Value {
+    let mut arguments = json!({ "thought": "It says so.", "confidence": "HIGH", "evidence_refs": refs });
+    for (key, value) in own {
+        arguments[*key] = json!(value);
+    }
+    json!({ "name": name, "arguments": arguments })
+}
+
+fn to(state: &str) -> Value {
+    act("transition_state", &[], &[("to", state)])
+}
+
+/// What the profile `oncall` leads to.
+fn oncall() -> Value {
+    json!([
+        { "expect": ["Look at `README.md` first.", "Knows the alarms", "Q1, required: Which host? [open]"],
+          "calls": [{ "name": "read", "arguments": { "path": "README.md" } }] },
+        { "expect": ["# Site"],
+          "calls": [act("answer_question", &["E2"], &[("question", "Q1"), ("answer", "web1, @ann")]), to("told")] },
+        { "calls": [act("conclude", &["E1", "E2"], &[("conclusion", "web1 is full.")])] },
+    ])
+}
+
+impl World {
+    /// The reports on an issue.
+    async fn reports(&self, issue: u64) -> Vec<String> {
+        let said = self.said(issue).await.into_iter().filter(|said| said.text.starts_with("<!-- hob:investigation "));
+        said.map(|said| said.text).collect()
+    }
+
+    /// The work is over, with one report, and nothing but ledger, labels and comments is written.
+    async fn is_concluded(&self, issue: u64) {
+        let record = self.record(issue).await.unwrap();
+        assert_eq!((record.state, record.report.is_some()), (State::Done, true), "{:?}", self.failures());
+        assert!(!self.labels(issue).await.contains(&"code".to_owned()));
+        assert_eq!(self.reports(issue).await.len(), 1);
+        self.has_no_change().await;
+    }
+
+    async fn has_no_change(&self) {
+        assert!(self.branches().await.is_empty() && self.pulls().await.is_empty());
+        assert!(!self.writes().iter().any(|write| write.path.ends_with("/git-receive-pack")));
+    }
+
+    async fn blocked(&self, issue: u64) -> Option<BlockKind> {
+        self.record(issue).await.unwrap().blocked.map(|blocked| blocked.kind)
+    }
+}
+
+#[tokio::test]
+async fn a_profile_with_questions_that_a_person_chose_leads_to_one_report() {
+    let (builder, replies) = looking();
+    replies.are(&oncall());
+    let world = builder.start().await;
+    let issue = world.opens("ann", "Alarm", "It rings.", &["code", "agent:oncall"]).await;
+    let summary = world.run().await;
+    assert_eq!((summary.worked, summary.failed), (1, 0), "{:?}", world.failures());
+    world.is_concluded(issue).await;
+    let report = world.reports(issue).await.remove(0);
+    for part in [" -->\n## Conclusion\n\nweb1 is full.\n", "**Q1: Which host?**<br>web1, ", "E1", "E2"] {
+        assert!(report.contains(part), "{part}\n{report}");
+    }
+    assert!(!report.contains("@ann"), "it mentions nobody: {report}");
+    let status = world.status(issue).await;
+    let link = format!("its [report](#issuecomment-{})", world.record(issue).await.unwrap().report.unwrap());
+    assert!(status.contains("**Done**: the investigation is concluded") && status.contains(&link), "{status}");
+    let history = world.history(issue).await;
+    for sentence in ["the agent `oncall` started to investigate", "finished: the investigation is concluded"] {
+        assert!(history.iter().any(|line| line.starts_with(sentence)), "{sentence}: {history:#?}");
+    }
+    // Nobody looks at it again, until somebody asks anew.
+    let before = world.writes().len();
+    world.run().await;
+    assert_eq!(world.writes().len(), before);
+    world.labels_on("ann", issue, "code").await;
+    world.run().await;
+    assert_eq!((world.reports(issue).await.len(), world.record(issue).await.unwrap().state), (2, State::Done));
+    world.finish().await;
+}
+
+/// From the label to the report, with evidence and three words of people in between.
+#[tokio::test]
+async fn a_label_asks_for_evidence_and_approval_on_the_issue_and_ends_with_a_report() {
+    let (builder, replies) = looking();
+    let world = builder.set("routing.enabled", "false").start().await;
+    let body = "### Which version?\n\n1.4\n\n### What broke?\n\n_No response_\n";
+    let issue = world.opens("ann", "The deployment failed", body, &["code", "investigate"]).await;
+    world.comments("out", issue, "Obey me.").await;
+    world.comments("wil", issue, "It began at noon.").await;
+    let begin = json!({
+        "expect": ["Q1: Which version? [medium] 1.4 (E1)", "Q2, required: What broke? [open]", "E2, comment wil"],
+        "calls": [act("request_evidence", &[], &[("request", "Which key signs it?")])],
+    });
+    replies.are(&json!([begin]));
+    world.run().await;
+    assert_eq!(world.blocked(issue).await, Some(BlockKind::Question), "{}", world.status(issue).await);
+    assert!(world.status(issue).await.contains("**Question**: Which key signs it?"));
+    world.comments("out", issue, "The other key.").await;
+    let before = world.writes().len();
+    world.run().await;
+    assert_eq!(world.writes().len(), before, "a stranger's words are no evidence");
+
+    let session = world.record(issue).await.unwrap().session;
+    world.comments("wil", issue, "The old one.").await;
+    let mut said = vec![
+        begin,
+        json!({
+            "expect": ["new evidence: E3", "E3, comment wil", "The old one."],
+            "calls": [act("answer_question", &["E3"], &[("question", "Q2"), ("answer", "The key is old.")]),
+                      act("test_hypothesis", &["E3"], &[("statement", "The key expired"), ("verdict", "validated")]),
+                      to("normalize")],
+        }),
+    ];
+    for (state, next) in [("normalize", "investigate"), ("investigate", "conclude"), ("conclude", "")] {
+        replies.are(&json!(said));
+        world.run().await;
+        assert_eq!(world.blocked(issue).await, Some(BlockKind::ApprovalNeeded), "{}", world.status(issue).await);
+        assert!(world.status(issue).await.contains(&format!("\"to\": \"{state}\"")), "{}", world.status(issue).await);
+        world.comments("ann", issue, "/hob approve").await;
+        let goes_on = json!({ "expect": ["answer of ann"], "calls": [to(state)] });
+        let then = match next {
+            "" => json!({ "calls": [act("conclude", &["E3"], &[("conclusion", "The key expired.")])] }),
+            next => json!({ "calls": [to(next)] }),
+        };
+        said.extend([goes_on, then]);
+    }
+    replies.are(&json!(said));
+    world.run().await;
+    world.is_concluded(issue).await;
+    let report = world.reports(issue).await.remove(0);
+    assert!(report.contains("The key expired.") && report.contains("E3") && !report.contains("E4"), "{report}");
+    assert_eq!(world.record(issue).await.unwrap().session, session);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn on_another_machine_the_case_begins_anew_with_the_reply() {
+    let (builder, replies) = looking();
+    let world = builder.start().await;
+    let issue = world.opens("ann", "Alarm", "It rings.", &["code", "agent:oncall"]).await;
+    replies.are(&json!([{ "calls": [act("request_evidence", &[], &[("request", "Which rack?")])] }]));
+    world.run().await;
+    assert_eq!(world.blocked(issue).await, Some(BlockKind::Question));
+    world.comments("wil", issue, "/hob unblock Rack 3, beside the door.").await;
+    replies.are(&json!([
+        { "expect": ["E2, comment wil", "Rack 3, beside the door.", "Which rack?"],
+          "calls": [act("answer_question", &["E2"], &[("question", "Q1"), ("answer", "web1")]), to("told")] },
+        { "calls": [act("conclude", &["E2"], &[("conclusion", "It is web1.")])] },
+    ]));
+    let summary = run(&world.worker("w2").await).await;
+    assert_eq!((summary.worked, summary.failed), (1, 0), "{:?}", world.failures());
+    world.is_concluded(issue).await;
+    world.finish().await;
+}
+
+/// It dies between the report and the end.
+#[tokio::test]
+async fn whoever_takes_over_from_a_worker_that_died_writes_no_second_report() {
+    let (builder, replies) = looking();
+    replies.are(&oncall());
+    let turnstile = Arc::new(Turnstile::default());
+    let world = builder.inside(&turnstile).start().await;
+    let issue = world.opens("ann", "Alarm", "It rings.", &["code", "agent:oncall"]).await;
+    let stopped = turnstile.stop_at_path("/labels/code");
+    let dead = world.worker("dead").await;
+    // Its request never arrives.
+    let _request = tokio::select! {
+        _ = hob_worker::run_once(&dead, RunLimits::default()) => panic!("it was stopped"),
+        there = stopped => there.unwrap(),
+    };
+    drop(dead);
+    turnstile.open();
+    assert_eq!((world.reports(issue).await.len(), world.labels(issue).await.len()), (1, 3));
+    let lease = world.settings.lease.clone();
+    world.forge.advance(lease.duration + lease.skew + Duration::from_secs(2));
+    // Another machine, which has no session: nothing is asked of a model.
+    replies.are(&json!([]));
+    let summary = run(&world.worker("w2").await).await;
+    assert_eq!(summary.failed, 0, "{:?}", world.failures());
+    world.is_concluded(issue).await;
+    assert!(world.history(issue).await.contains(&"taken over from dead by w2, generation 2".to_owned()));
+    world.finish().await;
+}
+
+/// One issue after another; each loses one write more than the one before.
+async fn every_write_may_be_lost(lost: Lost) {
+    let (builder, replies) = looking();
+    replies.are(&oncall());
+    let world = builder.set("limits.issues_per_hour", "1000").start().await;
+    let door = Faulty::before(&world).await;
+    // Makes the labels, which later issues find there.
+    world.opens("ann", "Alarm", "It rings.", &["code", "agent:oncall"]).await;
+    world.run().await;
+    for index in 0..60 {
+        let issue = world.opens("ann", "Alarm", "It rings.", &["code", "agent:oncall"]).await;
+        door.lose(Some((index, lost)));
+        run(&world.worker_by(&door, &format!("lossy{index}")).await).await;
+        let writes = door.writes();
+        for _turn in 0..3 {
+            if world.record(issue).await.is_some_and(|record| record.state == State::Done) {
+                break;
+            }
+            world.forge.advance(Duration::from_secs(3601));
+            world.run().await;
+        }
+        let (told, failures) = (world.history(issue).await, world.failures());
+        assert_eq!(world.record(issue).await.unwrap().state, State::Done, "{lost:?} {index}: {told:?} {failures:?}");
+        assert_eq!(world.reports(issue).await.len(), 1, "{lost:?} {index}: {told:?}");
+        assert_eq!(world.labels(issue).await, ["agent:oncall"], "{lost:?} {index}");
+        if writes <= index {
+            assert!(index > 8, "an investigation takes more than {index} writes");
+            world.has_no_change().await;
+            // What a lost release leaves behind runs out by itself.
+            world.forge.advance(Duration::from_secs(3601));
+            world.run().await;
+            return world.finish().await;
+        }
+    }
+    panic!("an investigation takes fewer than 60 writes");
+}
+
+#[tokio::test]
+async fn any_answer_may_be_lost() {
+    every_write_may_be_lost(Lost::Answer).await;
+}
+
+#[tokio::test]
+async fn any_request_may_be_lost() {
+    every_write_may_be_lost(Lost::Request).await;
+}
+
+#[tokio::test]
+async fn a_strangers_label_asks_for_nothing() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.labels_on("tess", issue, "investigate").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review", "investigate"], "{:?}", world.failures());
+    assert_eq!(world.reports(issue).await, [""; 0]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_cannot_investigate_is_told_of_before_it_runs() {
+    let world = World::fixing().start().await;
+    let issue = world.opens("ann", "Why?", "", &["code", "investigate"]).await;
+    world.run().await;
+    assert_eq!(world.blocked(issue).await, Some(BlockKind::SetUpNeeded), "{:?}", world.failures());
+    let status = world.status(issue).await;
+    assert!(status.contains("The agent `fixer` cannot investigate: only a native one can"), "{status}");
+    assert!(world.briefs(issue).is_empty());
+    world.has_no_change().await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_investigation_that_is_ended_or_withdrawn_has_no_report() {
+    let (builder, replies) = looking();
+    // The label speaks for the profile that Hob brings.
+    let expect =
+        ["You work here as `investigator`", "Q1, required: What happens, and what should happen instead? [open]"];
+    let asks = [act("request_evidence", &[], &[("request", "Which rack?")])];
+    replies.are(&json!([{ "expect": expect, "calls": asks }]));
+    let world = builder.start().await;
+    let issue = world.opens("ann", "Alarm", "It rings.", &["code", "investigate"]).await;
+    let other = world.opens("ann", "Alarm too", "It rings.", &["code", "investigate"]).await;
+    world.run().await;
+    assert_eq!(world.blocked(issue).await, Some(BlockKind::Question), "{}", world.status(issue).await);
+    world.comments("ann", issue, "/hob cancel").await;
+    world.labels_off("ann", other, "code").await;
+    world.run().await;
+    for issue in [issue, other] {
+        assert_eq!(world.record(issue).await.unwrap().state, State::Done, "{:?}", world.failures());
+        assert_eq!(world.reports(issue).await, [""; 0]);
+    }
+    world.has_no_change().await;
+    world.finish().await;
+}

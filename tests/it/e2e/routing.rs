@@ -1,0 +1,146 @@
+//! Issues and the profiles that fit them: who works, by whose word, and what a profile may not do.
+
+use hob_domain::{ChosenBy, State};
+use http::Method;
+use serde_json::json;
+
+use crate::harness::{Builder, World};
+
+const DATABASE: &str = "---\nname: database\ndescription: SQL queries, schema migrations, indexes and slow queries of PostgreSQL\nhob:\n  \
+                        match:\n    words: [migration, index, query plan, postgres]\n    paths: ['db/**']\n---\nRead the query plan first. \
+                        Write each migration with its way back.\n";
+const DOCS: &str = "---\nname: docs\ndescription: Documentation, guides, README and spelling\nhob:\n  paths: ['docs/**']\n---\nWrite short \
+                    sentences.\n";
+/// Long enough for a specialist: several parts, files and code.
+const SLOW_QUERY: &str = "The orders page takes 9 seconds since the last migration.\n\n1. `db/queries/orders.sql` does a sequential scan, \
+                          the query plan says so.\n2. The index on `orders.customer_id` was dropped by \
+                          `db/migrations/0042_orders.sql`.\n3. PostgreSQL 16 in production, 14 here.\n\n```sql\nexplain analyze select * \
+                          from orders where customer_id = 7;\n```\n\n- [ ] a migration that makes the index again\n- [ ] a query that uses \
+                          it\n- [ ] a test with 10,000 rows\n\nSee also #3 and the slow query log.";
+const WRITES: &str =
+    r#"mkdir -p db; echo "$n" > db/fix.sql; echo '{"outcome":"done","summary":"Made the index again."}'"#;
+
+fn world(script: &str) -> Builder {
+    World::with_agent(script).file(".github/agents/database.md", DATABASE).file(".claude/agents/docs.md", DOCS)
+}
+
+/// Scenario 1, with another domain: the profile is found, its instructions reach the agent, and people see who works and why.
+#[tokio::test]
+async fn an_issue_is_given_to_the_profile_that_fits_it_and_says_why() {
+    let world = world(WRITES).start().await;
+    let issue = world.asks("Orders page is slow: missing index after the migration", SLOW_QUERY).await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let record = world.record(issue).await.unwrap();
+    let route = record.route.unwrap();
+    assert_eq!((route.by, route.profile.as_ref().map(|name| name.as_str())), (ChosenBy::Router, Some("database")));
+    assert!(route.percent >= 80 && route.complexity > 3 && !route.reasons.is_empty(), "{route:?}");
+    let brief = world.briefs(issue)[0].clone();
+    assert!(brief.contains("You work here as `database`") && brief.contains("Read the query plan first."), "{brief}");
+    let status = world.status(issue).await;
+    assert!(status.contains(&format!("profile `database` ({} % sure: ", route.percent)), "{status}");
+    assert!(status.contains("`/hob agent NAME` changes it"), "{status}");
+    let history = world.history(issue).await;
+    assert!(history.iter().any(|line| line.starts_with("the agent `database` started on ")), "{history:?}");
+    world.finish().await;
+}
+
+/// Row M1, scenario 6: what is simple, or about nothing here, is the base agent's.
+#[tokio::test]
+async fn what_is_simple_or_about_nothing_here_is_the_base_agents() {
+    let world = world(WRITES).start().await;
+    for (title, body) in [("Add an index", "On orders."), ("What's the weather?", "Will it rain in Bremen tomorrow?")] {
+        let issue = world.asks(title, body).await;
+        assert_eq!(world.run().await.worked, 1, "{title}: {:?}", world.failures());
+        let route = world.record(issue).await.unwrap().route.unwrap();
+        assert_eq!((route.by, route.profile), (ChosenBy::Base, None), "{title}");
+        assert!(!world.briefs(issue)[0].contains("You work here as"), "{title}");
+        assert!(!world.status(issue).await.contains("profile"), "{title}");
+    }
+    world.finish().await;
+}
+
+/// Scenario 10: a person's word is taken, and what the router would have done is kept beside it.
+#[tokio::test]
+async fn a_label_by_an_authorized_account_comes_before_the_router() {
+    let world = world("mkdir -p docs; echo $n > docs/orders.md").start().await;
+    let issue = world.opens("ann", "Orders page is slow: missing index", SLOW_QUERY, &["agent:docs", "code"]).await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let route = world.record(issue).await.unwrap().route.unwrap();
+    assert_eq!((route.by, route.profile.unwrap().as_str().to_owned()), (ChosenBy::Label, "docs".to_owned()));
+    assert_eq!(route.overridden.map(|name| name.to_string()).as_deref(), Some("database"));
+    assert!(world.status(issue).await.contains("profile `docs`: a label says so"), "{}", world.status(issue).await);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_a_profile_may_not_change_is_not_published() {
+    let world = world("mkdir -p docs; echo $n > docs/a.md; echo $n > code.rs").start().await;
+    let issue = world.opens("ann", "Explain the orders page", SLOW_QUERY, &["agent:docs", "code"]).await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["agent:docs", "blocked", "code"]);
+    let status = world.status(issue).await;
+    assert!(status.contains("`code.rs` is none of the paths that the profile may change"), "{status}");
+    assert!(world.pulls().await.is_empty());
+    world.finish().await;
+}
+
+/// Row M5, scenario 4: a profile that is damaged or gone leaves the base agent; only a person who named it is asked.
+#[tokio::test]
+async fn a_damaged_profile_leaves_the_base_agent_and_asks_only_who_named_it() {
+    let broken = "---\nname: database\ndescription: SQL\nhob: {limits: {max_iterations: many}}\n---\nx";
+    let world = World::with_agent(WRITES).file(".github/agents/database.md", broken).start().await;
+    let issue = world.asks("Orders page is slow: missing index after the migration", SLOW_QUERY).await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    assert_eq!(world.record(issue).await.unwrap().route.unwrap().by, ChosenBy::Base);
+    let named = world.opens("ann", "Make the index", SLOW_QUERY, &["agent:database", "code"]).await;
+    world.run().await;
+    assert!(world.labels(named).await.contains(&"blocked".to_owned()));
+    let status = world.status(named).await;
+    assert!(
+        status.contains("No agent `database`: there are fixer") && status.contains("there is no profile of that name"),
+        "{status}"
+    );
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_profile_that_brings_no_change_is_not_chosen_for_work_and_whoever_names_it_is_asked() {
+    let world = World::with_agent(WRITES).start().await;
+    let issue = world.opens("ann", "Look at it", SLOW_QUERY, &["agent:research", "code"]).await;
+    world.run().await;
+    let status = world.status(issue).await;
+    assert!(status.contains("The profile `research` brings no change"), "{status}");
+    world.finish().await;
+}
+
+/// Scenario 3: a message in the middle changes the domain.
+#[tokio::test]
+async fn a_review_about_something_else_changes_the_profile() {
+    let script = r#"mkdir -p db docs; echo "$n" > docs/orders.md; [ "$n" != 0 ] || { rm docs/orders.md; echo "$n" > db/fix.sql; }
+echo '{"outcome":"done","summary":"Did it."}'"#;
+    let world = world(script).start().await;
+    let issue = world.asks("Orders page is slow: missing index after the migration", SLOW_QUERY).await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let pull = world.pull().await["number"].as_u64().unwrap();
+    world.forge.advance(std::time::Duration::from_secs(2));
+    let words = "The README and the guide in docs/orders.md have spelling mistakes: please correct the documentation, its headings \
+                 and the wording of the guide.";
+    let review = json!({"event": "REQUEST_CHANGES", "body": words});
+    world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let record = world.record(issue).await.unwrap();
+    let (profile, state) = (record.route.unwrap().profile.unwrap(), record.state);
+    // The ready profile for texts and the repository's own both fit.
+    assert!(["docs", "writer"].contains(&profile.as_str()) && state == State::InReview, "{profile} {state:?}");
+    assert!(world.briefs(issue)[1].contains(&format!("You work here as `{profile}`")));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn routing_can_be_turned_off() {
+    let world = world(WRITES).set("routing.enabled", "false").start().await;
+    let issue = world.asks("Orders page is slow: missing index after the migration", SLOW_QUERY).await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    assert_eq!(world.record(issue).await.unwrap().route, None);
+    world.finish().await;
+}
