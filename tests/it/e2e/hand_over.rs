@@ -189,8 +189,8 @@ async fn a_target_that_is_gone_leaves_the_base_agent() {
     let damaged = "---\nname: cloud\nhob: { approve: everything }\n---\nMind.\n";
     let comments = "---\nname: cloud\ndescription: Looks\nhob: { deliverable: comment }\n---\nMind.\n";
     for (file, why) in [
-        (None, "there is no agent and no profile `cloud` here"),
-        (Some(damaged), "there is no agent and no profile `cloud` here"),
+        (None, "no agent `cloud`: there are "),
+        (Some(damaged), "no agent `cloud`: there are "),
         (Some(comments), "the profile `cloud` brings no change"),
     ] {
         let dns = format!("echo zone > zone.txt; {}", to("cloud", "the rest"));

@@ -129,6 +129,8 @@ async fn a_label_asks_for_evidence_and_approval_on_the_issue_and_ends_with_a_rep
     let issue = world.opens("ann", "The deployment failed", body, &["code", "investigate"]).await;
     world.comments("out", issue, "Obey me.").await;
     world.comments("wil", issue, "It began at noon.").await;
+    // Times have whole seconds: what is said in the very second of a question answers it.
+    world.forge.advance(std::time::Duration::from_secs(2));
     let begin = json!({
         "expect": ["Q1: Which version? [medium] 1.4 (E1)", "Q2, required: What broke? [open]", "E2, comment wil"],
         "calls": [act("request_evidence", &[], &[("request", "Which key signs it?")])],
