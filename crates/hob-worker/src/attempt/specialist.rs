@@ -152,16 +152,13 @@ fn route(worker: &Worker, held: &HeldIssue, catalog: &Catalog, claims: Claims<'_
         // Only work on files is given away unasked, and to nobody who is just the base agent by another name.
         false => profile.deliverable == Deliverable::Change && profile.name.as_str() != "code",
     };
-    let candidates: Vec<_> = catalog.profiles().filter(is_candidate).map(Into::into).collect();
+    let is_enabled = |_: &&Profile| worker.settings.routing.enabled;
+    let candidates: Vec<_> = catalog.profiles().filter(is_enabled).filter(is_candidate).map(Into::into).collect();
     // An investigation stays with whoever has its record: new evidence makes no other case of it.
     let message = newest_message(&record, place.review).filter(|_| !place.investigates);
     let body = rendered(message.as_deref().unwrap_or(&held.issue.body)).0;
     let title = if message.is_some() { "" } else { held.issue.title.as_str() };
-    let routing = if worker.settings.routing.enabled {
-        Router::new(&candidates).route(RoutedText { title, body: &body, labels: &held.issue.labels })
-    } else {
-        Router::new(&[]).route(RoutedText { title, body: &body, labels: &held.issue.labels })
-    };
+    let routing = Router::new(&candidates).route(RoutedText { title, body: &body, labels: &held.issue.labels });
     decide_agent(claims, &routing, record.route.as_ref(), worker.settings.routing.rules())
 }
 
