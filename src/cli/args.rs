@@ -482,7 +482,7 @@ mod tests {
             .filter(|command| command.get_name() != "help" && !command.is_hide_set())
             .map(page)
             .collect();
-        insta::assert_snapshot!(pages.join("\n\n"), @r"
+        insta::assert_snapshot!(pages.join("\n\n"), @"
         == rehearse
         Run the whole loop on an embedded forge, without an account, token, key or network
 
@@ -741,6 +741,15 @@ mod tests {
         Options:
           -h, --help  Print help (see more with '--help')
 
+        == routing
+        Show which profile was chosen for each issue, by whom and why, where people chose otherwise, and how
+        often the router was right
+
+        Usage: hob routing
+
+        Options:
+          -h, --help  Print help
+
         == settings
         Print every setting with its effective value
 
@@ -757,6 +766,8 @@ mod tests {
         Commands:
           routing  Route labelled issues, and report how often the right profile was chosen, how sure the
                    router was, and how long it took
+          review   Have the reviewer look at changes whose defect is known, and report what it found, what
+                   it missed, and its false alarms
           help     Print this message or the help of the given subcommand(s)
 
         Options:
