@@ -251,6 +251,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn replies_to_a_call_for_help_and_to_a_slip_of_the_pen() {
+        let slips = ["/hob cancl", "/hob frobnicate `x`"].map(unknown_command_reply);
+        insta::assert_snapshot!(format!("{}\n\n{}", command_list(), slips.join("\n")), @"
+        Commands of accounts with write access count, at the start of a line:
+
+        - `/hob retry`: try again, without waiting
+        - `/hob unblock TEXT`: go on, with TEXT for the agent
+        - `/hob approve TEXT`: allow the action that the agent asked about
+        - `/hob cancel`: end the work on this issue for good
+        - `/hob pause TEXT`: leave the issue alone until it is resumed
+        - `/hob resume`: go on with a paused issue
+        - `/hob agent NAME`: let this agent or profile work from the next attempt on
+        - `/hob budget USD`: let the issue cost so much over its whole life
+        - `/hob plan`: make a plan first
+        - `/hob explain`: say where the issue stands and why
+        - `/hob help`: list the commands
+
+        `/hob cancl` is no command of Hob's: did you mean `/hob cancel`?
+        `/hob frobnicate 'x'` is no command of Hob's: `/hob help` lists them.
+        ");
+    }
+
+    #[test]
     fn a_line_that_only_looks_like_a_command_is_told_apart() {
         for (comment, words) in [
             ("/hob unblokc use UTC", Some("/hob unblokc use UTC")),

@@ -34,4 +34,16 @@ mod tests {
         assert!(body.ends_with("\n\n[Why, and how to answer](https://forge/x)\n"), "{body}");
         assert!(!body.contains("@team") && !body.contains("\n/hob") && !body.contains("<!-- x"), "{body}");
     }
+
+    #[test]
+    fn a_question_reads_as_one_sentence_and_a_link() {
+        let reason = BlockReason::Question { question: "UTC or local?".to_owned() };
+        let blocked = reason.blocked(Timestamp::from_timestamp(77, 0).unwrap());
+        insta::assert_snapshot!(question_body(&blocked, "ann", "https://forge/x"), @"
+        <!-- hob:question 77 -->
+        @ann, this issue is blocked and waits for an answer: UTC or local?
+
+        [Why, and how to answer](https://forge/x)
+        ");
+    }
 }

@@ -173,6 +173,76 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_round_reads_so_to_the_agent_and_its_answer_so_to_the_reviewer() {
+        let said = |author: &str, body: &str| LineComment { author: author.into(), body: body.to_owned() };
+        let thread = ThreadBrief {
+            first: 1,
+            newest: 3,
+            path: "src/pace.rs".to_owned(),
+            line: Some(12),
+            hunk: "@@ -10,2 +10,3 @@\n fn pace() {\n+    todo()\n }".to_owned(),
+            comments: vec![said("ann", "Why `todo`?"), said("hob", "It is not known yet."), said("ann", "It is: 60.")],
+        };
+        let check = FailedForgeCheck {
+            name: "test".to_owned(),
+            step: Some("Run cargo test".to_owned()),
+            log: "left: 1, right: 2".to_owned(),
+        };
+        let brief = ReviewBrief {
+            reviews: vec![(7, "ann".into(), "Nearly there.".to_owned())],
+            comments: vec![(8, "wil".into(), "please add a test".to_owned())],
+            threads: vec![thread],
+            checks: vec![check],
+            is_ejected: true,
+        };
+        let mut text = String::new();
+        brief.write(&mut text, &"f3nce".into(), 1_000);
+        let answer = answer_body(&ReviewEvent::Line(3), "It returns 60 now.", Some(&"4a85913".into()));
+        insta::assert_snapshot!(format!("{text}\n== answer\n{answer}"), @"
+
+        The work is in a pull request already, and this is what came back. Make the changes on top of it, and no others.
+
+        --- review of ann f3nce
+        Nearly there.
+        --- end f3nce
+
+        --- request of wil f3nce
+        please add a test
+        --- end f3nce
+
+        --- thread T1 f3nce
+        src/pace.rs line 12
+        @@ -10,2 +10,3 @@
+         fn pace() {
+        +    todo()
+         }
+
+        ann: Why `todo`?
+
+        hob: It is not known yet.
+
+        ann: It is: 60.
+        --- end f3nce
+
+        --- failed check `test`, step `Run cargo test` f3nce
+        left: 1, right: 2
+        --- end f3nce
+
+        The merge queue took the pull request out: together with the newest base branch, which is merged into your branch now, it does not pass. Mend that.
+
+        End your summary with one line for each thread, `T1: ` and what you did about it. If you do not agree with a thread, change nothing for it, begin its line with `No:` and say why.
+
+        Mend the cause of the failed checks, not the checks.
+
+        == answer
+        <!-- hob:answer line-3 -->
+        It returns 60 now.
+
+        In 4a85913.
+        ");
+    }
+
     /// Attack corpus C29, for what comes from a pull request.
     #[test]
     fn a_comment_cannot_close_its_own_fence() {
