@@ -84,12 +84,7 @@ mod tests {
     use tokio::io::{AsyncBufReadExt, BufReader};
 
     use super::*;
-    use crate::Environment;
-
-    fn sh(script: &str) -> Program {
-        let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
-        Program::of_hob("sh", &environment).args(["-c", script])
-    }
+    use crate::program::tests::sh;
 
     #[tokio::test]
     async fn a_child_answers_line_by_line_until_it_is_ended_with_its_group() {

@@ -434,10 +434,10 @@ pub(super) fn exit_of(status: std::process::ExitStatus) -> Exit {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn sh(script: &str) -> Program {
+    pub(crate) fn sh(script: &str) -> Program {
         let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
         Program::of_hob("sh", &environment).args(["-c", script])
     }

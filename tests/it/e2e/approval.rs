@@ -1,50 +1,22 @@
 //! Actions that need a word: asked about on the issue, allowed or not, and what then runs.
 
-use hob_config::{AgentSettings, Ask, BackendKind, Impact};
+use hob_config::{AgentSettings, Ask, Impact};
 use hob_domain::{BlockKind, IssueNumber, State};
 use serde_json::{Value, json};
 
-use crate::harness::{Builder, World};
+use crate::harness::{Builder, Replies, World};
 
 /// A native agent on recorded replies, where all but looking needs a word.
 fn careful(ask: Ask) -> (Builder, Replies) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("replies.json");
-    let agent = AgentSettings {
-        backend: BackendKind::Native,
-        model: Some(format!("cassette/{}", file.display())),
-        approve: Impact::Low,
-        ask,
-        ..AgentSettings::default()
-    };
+    let replies = Replies::none();
+    let agent = AgentSettings { approve: Impact::Low, ask, ..replies.agent() };
     let world = World::fixing()
         .file("x", "stale\n")
         .file("y", "stale too\n")
         .check("test ! -e x")
         .agent("careful", agent)
         .set("agent.default", "careful");
-    (world, Replies { folder, said: Vec::new() })
-}
-
-/// What the model says, in one session or the next.
-struct Replies {
-    folder: tempfile::TempDir,
-    said: Vec<Value>,
-}
-
-impl Replies {
-    /// A session begins.
-    fn are(&mut self, replies: &Value) {
-        self.said.clear();
-        self.then(replies);
-    }
-
-    /// The session continues.
-    fn then(&mut self, replies: &Value) {
-        self.said.extend(replies.as_array().unwrap().iter().cloned());
-        let cassette = json!({ "cassette": 1, "replies": self.said });
-        std::fs::write(self.folder.path().join("replies.json"), cassette.to_string()).unwrap();
-    }
+    (world, replies)
 }
 
 fn shell(command: &str) -> Value {
@@ -57,7 +29,7 @@ fn done() -> Value {
 
 /// A world with an issue whose agent waits for a word on `rm x`.
 async fn waiting() -> (World, Replies, u64) {
-    let (builder, mut replies) = careful(Ask::Issue);
+    let (builder, replies) = careful(Ask::Issue);
     let world = builder.start().await;
     let issue = world.asks("Remove x", "It is stale.").await;
     replies.are(&json!([{ "calls": shell("rm x") }]));
@@ -72,7 +44,7 @@ async fn kind(world: &World, issue: u64) -> BlockKind {
 
 #[tokio::test]
 async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
-    let (world, mut replies, issue) = waiting().await;
+    let (world, replies, issue) = waiting().await;
     assert_eq!(kind(&world, issue).await, BlockKind::ApprovalNeeded);
     let status = world.status(issue).await;
     for part in [
@@ -109,7 +81,7 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
 
 #[tokio::test]
 async fn another_action_is_asked_about_again_and_an_old_word_does_not_count_for_it() {
-    let (world, mut replies, issue) = waiting().await;
+    let (world, replies, issue) = waiting().await;
     // The second is said before anybody could know of another question.
     world.comments("ann", issue, "/hob approve").await;
     world.comments("wil", issue, "/hob approve").await;
@@ -135,7 +107,7 @@ async fn another_action_is_asked_about_again_and_an_old_word_does_not_count_for_
 #[tokio::test]
 async fn any_other_answer_goes_on_without_it_and_its_words_reach_the_agent() {
     for answer in ["/hob unblock Empty it instead.", "Empty it instead."] {
-        let (world, mut replies, issue) = waiting().await;
+        let (world, replies, issue) = waiting().await;
         world.comments("out", issue, "Just do it.").await;
         world.comments("wil", issue, answer).await;
         let expect = ["Do you approve this: `shell rm x`?", "answer of wil", "Empty it instead."];
@@ -168,7 +140,7 @@ async fn an_approval_where_none_is_asked_for_is_told_and_does_nothing() {
 
 #[tokio::test]
 async fn an_operator_approves_from_the_command_line() {
-    let (world, mut replies, issue) = waiting().await;
+    let (world, replies, issue) = waiting().await;
     let number = issue.to_string();
     let ended = world.hob(&["approve", &number, "-m", "This once."]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
@@ -189,7 +161,7 @@ async fn an_operator_approves_from_the_command_line() {
 
 #[tokio::test]
 async fn with_auto_approve_all_but_what_is_denied_runs() {
-    let (builder, mut replies) = careful(Ask::Issue);
+    let (builder, replies) = careful(Ask::Issue);
     let world = builder.start().await;
     let issue = world.asks("Remove x", "").await.to_string();
     replies.are(&json!([
@@ -204,7 +176,7 @@ async fn with_auto_approve_all_but_what_is_denied_runs() {
 
 #[tokio::test]
 async fn where_nobody_is_asked_the_model_is_told_at_once() {
-    let (builder, mut replies) = careful(Ask::Nobody);
+    let (builder, replies) = careful(Ask::Nobody);
     let world = builder.start().await;
     let issue = world.asks("Remove x", "").await;
     replies.are(&json!([

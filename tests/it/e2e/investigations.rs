@@ -2,12 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hob_config::{AgentSettings, BackendKind};
 use hob_domain::{BlockKind, State};
 use hob_worker::RunLimits;
 use serde_json::{Value, json};
 
-use crate::harness::{Builder, Faulty, Lost, Turnstile, World, run};
+use crate::harness::{Builder, Faulty, Lost, Replies, Turnstile, World, run};
 
 /// A profile that may move its case by itself.
 const ONCALL: &str = "---\nname: oncall\ndescription: Knows the alarms\nhob:\n  approve: high\n  deliverable: comment\n  \
@@ -17,27 +16,12 @@ const ONCALL: &str = "---\nname: oncall\ndescription: Knows the alarms\nhob:\n  
 const FORM: &str = "name: Failure\nbody:\n  - type: input\n    attributes: { label: 'Which version?' }\n  - type: textarea\n    \
                     attributes: { label: 'What broke?' }\n    validations: { required: true }\n";
 
-/// What the model says, in each session from its beginning.
-struct Replies(tempfile::TempDir);
-
-impl Replies {
-    fn are(&self, replies: &Value) {
-        let cassette = json!({ "cassette": 1, "replies": replies });
-        std::fs::write(self.0.path().join("replies.json"), cassette.to_string()).unwrap();
-    }
-}
-
 /// A world whose default agent is a native one on recorded replies.
 fn looking() -> (Builder, Replies) {
-    let folder = tempfile::tempdir().unwrap();
-    let agent = AgentSettings {
-        backend: BackendKind::Native,
-        model: Some(format!("cassette/{}", folder.path().join("replies.json").display())),
-        ..AgentSettings::default()
-    };
-    let world = World::fixing().agent("careful", agent).set("agent.default", "careful");
+    let replies = Replies::none();
+    let world = World::fixing().agent("careful", replies.agent()).set("agent.default", "careful");
     let world = world.file(".github/agents/oncall.md", ONCALL).file(".github/ISSUE_TEMPLATE/failure.yml", FORM);
-    (world.file(".github/ISSUE_TEMPLATE/broken.yml", "body: ["), Replies(folder))
+    (world.file(".github/ISSUE_TEMPLATE/broken.yml", "body: ["), replies)
 }
 
 fn act(name: &str, refs: &[&str], own: &[(&str, &str)]) -> Value {

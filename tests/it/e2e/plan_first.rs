@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use hob_config::{AgentSettings, BackendKind};
 use hob_domain::{BlockKind, IssueNumber, PlanFirst, State};
 use hob_worker::Approved;
 use serde_json::{Value, json};
 
-use crate::harness::{Builder, World};
+use crate::harness::{Builder, Replies, World};
 
 /// An agent that plans `done.txt`, and then writes that and one file more. While it plans it writes a file, too, which the
 /// sandbox of these worlds does not keep it from.
@@ -266,36 +265,25 @@ async fn a_recipe_names_its_steps_without_taking_them() {
 /// A native agent goes on in the session in which it planned, where it had tools that only read.
 #[tokio::test]
 async fn a_native_agent_plans_with_tools_that_only_read_and_goes_on_in_its_session() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("replies.json");
-    let agent = AgentSettings {
-        backend: BackendKind::Native,
-        model: Some(format!("cassette/{}", file.display())),
-        ..AgentSettings::default()
-    };
-    let replies = |replies: &[Value]| {
-        std::fs::write(&file, json!({ "cassette": 1, "replies": replies }).to_string()).unwrap();
-    };
+    let replies = Replies::none();
     let call = |name: &str, arguments: Value| json!([{ "name": name, "arguments": arguments }]);
     let plan = "Summary: Write it.\nSteps:\n- Write done.txt\nFiles:\n- done.txt";
-    let mut said = vec![
-        json!({ "expect": ["Make a plan and change nothing"], "calls": call("write", json!({"path": "done.txt", "text": "x"})) }),
-        json!({ "expect": ["there is no tool `write`"], "calls": call("read", json!({"path": "README.md"})) }),
-        json!({ "calls": call("done", json!({"summary": plan})) }),
-    ];
-    replies(&said);
-    let builder = World::fixing().agent("careful", agent).set("agent.default", "careful");
+    replies.are(&json!([
+        { "expect": ["Make a plan and change nothing"], "calls": call("write", json!({"path": "done.txt", "text": "x"})) },
+        { "expect": ["there is no tool `write`"], "calls": call("read", json!({"path": "README.md"})) },
+        { "calls": call("done", json!({"summary": plan})) },
+    ]));
+    let builder = World::fixing().agent("careful", replies.agent()).set("agent.default", "careful");
     let (world, issue) = waiting(builder).await;
     let session = world.record(issue).await.unwrap().session;
     world.comments("ann", issue, "/hob approve").await;
-    said.extend([
-        json!({
+    replies.then(&json!([
+        {
             "expect": ["# Site", "You ended your run; the work continues.", "A person approved this plan: carry it out."],
             "calls": call("write", json!({"path": "done.txt", "text": "done\n"})),
-        }),
-        json!({ "calls": call("done", json!({"summary": "Wrote it."})) }),
-    ]);
-    replies(&said);
+        },
+        { "calls": call("done", json!({"summary": "Wrote it."})) },
+    ]));
     world.run().await;
     assert_eq!(world.published().await, ["done.txt"], "{}", world.status(issue).await);
     assert_eq!(world.record(issue).await.unwrap().session, session);

@@ -1,12 +1,11 @@
 //! Where rounds in review end: their limits, rounds that change nothing, and who may begin one.
 
-use hob_config::{AgentSettings, BackendKind};
 use hob_domain::State;
 use http::Method;
 use serde_json::{Value, json};
 
 use super::{checks::failed_job, merges_when_green};
-use crate::harness::{World, repo_on_forge};
+use crate::harness::{Replies, World, repo_on_forge};
 
 const WRITES: &str = r#"echo "$n" > done.txt; echo '{"outcome":"done","summary":"Wrote it."}'"#;
 
@@ -186,35 +185,26 @@ async fn forty_five_threads_are_answered_in_two_rounds() {
 /// The conversation of the work goes on in the round, with what the agent read then.
 #[tokio::test]
 async fn a_native_agent_goes_on_in_its_session_when_a_review_comes_back() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("replies.json");
-    let agent = AgentSettings {
-        backend: BackendKind::Native,
-        model: Some(format!("cassette/{}", file.display())),
-        ..AgentSettings::default()
-    };
-    let replies =
-        |said: &[Value]| std::fs::write(&file, json!({ "cassette": 1, "replies": said }).to_string()).unwrap();
+    let replies = Replies::none();
     let call = |name: &str, arguments: Value| json!([{ "name": name, "arguments": arguments }]);
     let writes = |text: &str| call("write", json!({"path": "done.txt", "text": text}));
-    let mut said = vec![
-        json!({ "calls": call("read", json!({"path": "README.md"})) }),
-        json!({ "expect": ["# Site"], "calls": writes("one\n") }),
-        json!({ "calls": call("done", json!({"summary": "Wrote it."})) }),
-    ];
-    replies(&said);
-    let world = World::fixing().agent("careful", agent).set("agent.default", "careful").check("test -f done.txt");
+    replies.are(&json!([
+        { "calls": call("read", json!({"path": "README.md"})) },
+        { "expect": ["# Site"], "calls": writes("one\n") },
+        { "calls": call("done", json!({"summary": "Wrote it."})) },
+    ]));
+    let world =
+        World::fixing().agent("careful", replies.agent()).set("agent.default", "careful").check("test -f done.txt");
     let world = world.start().await;
     let issue = world.asks("Make done.txt", "").await;
     let pull = world.opens_a_pull().await;
     let session = world.record(issue).await.unwrap().session;
     world.reviews("ann", pull, ("REQUEST_CHANGES", "Nearly."), &[(1, "Louder.")]).await;
-    said.extend([
+    replies.then(&json!([
         // What it read before the pull request is still there.
-        json!({ "expect": ["# Site", "You ended your run; the work continues.", "ann: Louder."], "calls": writes("ONE\n") }),
-        json!({ "calls": call("done", json!({"summary": "Shouted.\n\nT1: In capitals."})) }),
-    ]);
-    replies(&said);
+        { "expect": ["# Site", "You ended your run; the work continues.", "ann: Louder."], "calls": writes("ONE\n") },
+        { "calls": call("done", json!({"summary": "Shouted.\n\nT1: In capitals."})) },
+    ]));
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
     let record = world.record(issue).await.unwrap();
     assert_eq!((record.session, record.state), (session, State::InReview), "{}", world.status(issue).await);
