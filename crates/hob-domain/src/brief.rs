@@ -5,7 +5,7 @@ use crate::{
     Answer, CheckResult, Conflict, Finding, HandOverTarget, IssueNumber, Login, Nonce, PlanBrief, ProfileName,
     Received, RepoName, ReviewBrief, Sha, clip, count,
     hand_over::write_targets,
-    rendered,
+    profile_brief, rendered,
     second_look::push_findings,
     text::{clip_middle, push_fenced},
     visible,
@@ -133,13 +133,6 @@ pub fn investigation_brief(parts: &BriefParts<'_>) -> String {
         push(&mut text, &format!("\nThe attempt before failed: {failure}\n"));
     }
     push(&mut text, "\n");
-    text
-}
-
-/// The instructions of the profile that works.
-pub fn profile_brief(name: &ProfileName, instructions: &str, fence: &Nonce) -> String {
-    let mut text = format!("\nYou work here as `{name}`, by these instructions of whoever keeps this repository:\n");
-    push_fenced(&mut text, fence, &format!("profile {name}"), visible(instructions).0.trim());
     text
 }
 

@@ -41,6 +41,7 @@ mod plan_text;
 mod policy;
 mod poll;
 mod profile;
+mod profile_brief;
 mod project;
 mod pull_report;
 mod pull_template;
@@ -73,7 +74,7 @@ mod yaml;
 
 pub use approval::{Ask, Impact, Proposed};
 pub use blocked::{BlockKind, BlockReason, Blocked};
-pub use brief::{BriefParts, brief, investigation_brief, profile_brief};
+pub use brief::{BriefParts, brief, investigation_brief};
 pub use budget::{Allowance, Budget, BudgetAdvice, Budgets, Exhausted};
 pub use change::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound, shown_path};
 pub use change_text::{ChangeText, is_declined};
@@ -120,8 +121,9 @@ pub use profile::{
     Bounds, Case, Catalog, CatalogEntry, Deliverable, ErrorPattern, Gate, InvalidProfileName, Matches, Narrowed,
     PROFILE_MAX, Parsed, PathGlobs, Problem, Profile, ProfileFile, ProfileFiles, ProfileLimits, ProfileName,
     ProfileOrigin, ProfileQuestion, ProfileSource, ProfileState, Severity, Standing, allowed_model, is_profile_file,
-    parse as parse_profile, ready_profiles,
+    name_of_file as name_of_profile_file, parse as parse_profile, ready_profiles,
 };
+pub use profile_brief::profile_brief;
 pub use project::{ProjectFiles, Proposal, manifests, proposal, proposed_set_up};
 pub use pull_report::{MovedBase, PullReport, evidence_table, failed_checks, pull_body};
 pub use pull_template::{PullTemplate, SignOff, TEMPLATE_MAX};

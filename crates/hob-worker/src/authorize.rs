@@ -105,21 +105,6 @@ pub(super) async fn chosen_agent(
     })
 }
 
-/// Whether the label that asks for a plan is on, by an authorized account. Why it is passed over, else.
-pub(super) async fn plan_by_label(worker: &Worker, issue: &Issue) -> Result<Option<Result<(), String>>, WorkError> {
-    let Some(label) = worker.settings.labels.asks_for_plan(&issue.labels) else { return Ok(None) };
-    Ok(Some(label_counts(worker, issue, label).await?))
-}
-
-/// Whether the label that asks for an investigation is on, by an authorized account. Why it is passed over, else.
-pub(super) async fn investigation_by_label(
-    worker: &Worker,
-    issue: &Issue,
-) -> Result<Option<Result<(), String>>, WorkError> {
-    let Some(label) = worker.settings.labels.asks_for_investigation(&issue.labels) else { return Ok(None) };
-    Ok(Some(label_counts(worker, issue, label).await?))
-}
-
 /// Whether an authorized account put the label on; why it does not count, else.
 pub(super) async fn label_counts(worker: &Worker, issue: &Issue, label: &str) -> Result<Result<(), String>, WorkError> {
     let latest = worker.forge.issues().latest_label_event(issue.number, LabelEventKind::Labeled, label).await?;

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use hob_config::ProfileSettings;
 use hob_domain::{
-    Catalog, ProfileFiles, ProfileName, ProfileSource, Sha, is_profile_file, parse_profile, ready_profiles,
+    Catalog, ProfileFiles, ProfileName, ProfileSource, Sha, is_profile_file, name_of_profile_file, parse_profile,
+    ready_profiles,
 };
 use hob_forge::ForgeError;
 use hob_workspace::{Remote, WorkspaceError, folder_profiles};
@@ -50,8 +51,7 @@ pub(super) async fn profile_names(worker: &Worker, base: &Sha, asked: &[&str]) -
     for (_, folder) in ProfileSource::IN_REPOSITORY {
         let files = worker.forge.repository().names(folder, base).await?;
         for file in files.iter().filter(|file| is_profile_file(file)).take(settings.max) {
-            let stem = file.strip_suffix(".agent.md").or_else(|| file.strip_suffix(".md"));
-            let Some(name) = stem.and_then(|stem| stem.parse::<ProfileName>().ok()) else { continue };
+            let Ok(name) = name_of_profile_file(file) else { continue };
             if !asked.contains(&name.as_str()) || is_profile(worker, base, (folder, file), &name).await? {
                 names.push(name.to_string());
             }

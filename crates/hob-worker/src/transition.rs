@@ -62,7 +62,7 @@ impl Labels {
     }
 
     /// Whether they are right for `state`.
-    pub(super) fn say(&self, names: &LabelNames, state: State) -> bool {
+    pub(super) fn are_right_for(&self, names: &LabelNames, state: State) -> bool {
         self.changes(names, state).is_empty()
     }
 

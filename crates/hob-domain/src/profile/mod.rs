@@ -22,5 +22,5 @@ pub use patterns::{ErrorPattern, PathGlobs};
 pub use problem::{Problem, Severity};
 pub use profile_name::{InvalidProfileName, ProfileName};
 pub use ready::ready_profiles;
-pub use source::{ProfileFile, ProfileFiles, ProfileSource, is_profile_file};
+pub use source::{ProfileFile, ProfileFiles, ProfileSource, is_profile_file, name_of_file};
 pub use types::{Case, Deliverable, Gate, Matches, Profile, ProfileLimits, ProfileQuestion, ProfileState};

@@ -12,6 +12,7 @@ use crate::{
         keys::{denied, each, globs, limits, matches, model, note_unknown, question, states, strict, tools},
         problem::{Problem, Severity},
         profile_name::ProfileName,
+        source::name_of_file,
         types::{Case, Deliverable, Profile},
     },
     text::visible,
@@ -145,9 +146,7 @@ impl<'a> Front<'a> {
 
     /// The name that stands there, or that of the file: elsewhere `name` may be any text, for people.
     fn name(&mut self, file_name: &str) -> Result<ProfileName, Problem> {
-        let of_file = file_name.strip_suffix(".md").unwrap_or(file_name);
-        let of_file = of_file.strip_suffix(".agent").unwrap_or(of_file).to_ascii_lowercase().replace(['.', ' '], "-");
-        let of_file = of_file.parse::<ProfileName>();
+        let of_file = name_of_file(file_name);
         let Some(node) = self.key("name") else {
             return of_file.map_err(|error| Problem::of_file(format!("`name` is missing, and of the file's: {error}")));
         };

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::profile::profile_name::{InvalidProfileName, ProfileName};
+
 /// A place of profiles. Of several with one name that of the first place counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -59,6 +61,15 @@ pub struct ProfileFiles {
     pub files: Vec<ProfileFile>,
     /// How many more there are.
     pub left_out: usize,
+}
+
+/// The name of the profile in a file that gives none.
+///
+/// # Errors
+/// [`InvalidProfileName`] where no name of a profile can be made from the file's.
+pub fn name_of_file(file: &str) -> Result<ProfileName, InvalidProfileName> {
+    let stem = file.strip_suffix(".md").unwrap_or(file);
+    stem.strip_suffix(".agent").unwrap_or(stem).to_ascii_lowercase().replace(['.', ' '], "-").parse()
 }
 
 /// Whether a file of this name is to be a profile. A folder may explain itself in a `README.md`.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Ask, ErrorPattern, Impact, PathGlobs, ProfileName};
+use crate::{Allowance, Ask, ErrorPattern, Impact, PathGlobs, ProfileName};
 
 /// What a run of the profile is to bring.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,6 +101,13 @@ pub struct ProfileLimits {
     /// Millionths of a US dollar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usd_micros: Option<u64>,
+}
+
+impl ProfileLimits {
+    /// What a run of any agent may take.
+    pub fn allowance(&self) -> Allowance {
+        Allowance { usd_micros: self.usd_micros, tokens: self.max_tokens, time: self.max_time }
+    }
 }
 
 /// What an investigation of the profile begins with.

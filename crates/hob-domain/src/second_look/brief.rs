@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::{
-    Finding, IssueNumber, Login, Nonce, ProfileName, RepoName, clip, rendered, terminal,
+    Finding, IssueNumber, Login, Nonce, ProfileName, RepoName, clip, profile_brief, rendered, terminal,
     text::{clip_middle, push_fenced},
     visible,
 };
@@ -53,8 +53,7 @@ pub struct LookParts<'a> {
 pub fn look_brief(parts: &LookParts<'_>) -> String {
     let (fence, (name, instructions)) = (parts.fence, parts.profile);
     let mut text = format!("Review the change for issue {} of {}.\n", parts.issue, parts.repo);
-    text.push_str(&format!("\nYou work here as `{name}`, by these instructions of whoever keeps this repository:\n"));
-    push_fenced(&mut text, fence, &format!("profile {name}"), visible(instructions).0.trim());
+    text.push_str(&profile_brief(name, instructions, fence));
     let (title, body) = (visible(parts.title).0, rendered(parts.body).0);
     push_fenced(&mut text, fence, "issue", &format!("{}\n\n{}", title.trim(), clip(&body, parts.text_bytes)));
     let mut room = COMMENTS_MAX;

@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// Lines of progress that may wait to be shown.
-const PROGRESS_QUEUE: usize = 256;
+pub(super) const PROGRESS_QUEUE: usize = 256;
 
 /// Runs the agent, and writes what that cost.
 pub(super) async fn run_agent(
@@ -133,6 +133,7 @@ fn request(
         ((time, _), Some(most)) if most < time => (most, "the profile's `max_time`"),
         (time, _) => time,
     };
+    let Allowance { usd_micros, tokens, .. } = allowance.and(limits.allowance());
     RunRequest {
         run: RunId(format!("{}-{round}", shift.run)),
         purpose: job.purpose,
@@ -146,17 +147,12 @@ fn request(
         checks: checks.to_vec(),
         time,
         time_setting,
-        usd_micros: lower(allowance.usd_micros, limits.usd_micros),
-        tokens: lower(allowance.tokens, limits.max_tokens),
+        usd_micros,
+        tokens,
         approved: record.approved.clone(),
         investigation: job.case.clone(),
         hand_over_to,
     }
-}
-
-/// The lower of two limits; none limits nothing.
-fn lower(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    one.into_iter().chain(other).min()
 }
 
 /// The time of a run, and the setting that it comes from.

@@ -123,7 +123,7 @@ async fn show_again(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> 
     // Nobody would look again: at a finished issue, or at one whose label was on already, as `blocked` is if the workers before
     // this one died before they took it off.
     let is_passing = matches!(error.class(), FailureClass::Transient { .. });
-    if state == State::Done || is_passing && held.labels.say(&worker.settings.labels, state) {
+    if state == State::Done || is_passing && held.labels.are_right_for(&worker.settings.labels, state) {
         return Err(error);
     }
     worker.emit(&WorkEvent::Failed { issue: Some(held.issue.number), reason: error.to_string() });

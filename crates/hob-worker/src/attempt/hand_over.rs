@@ -9,8 +9,8 @@
 //! - The ledger has a hand-over before the next agent starts: whoever goes on after a crash is the profile that had the work.
 
 use hob_domain::{
-    Candidate, Catalog, ChangeText, HandOver, PassedOn, ProfileName, Received, RefusedHandOver, RoutedText, Router,
-    RunId, Transition,
+    BlockReason, Candidate, Catalog, ChangeText, HandOver, PassedOn, ProfileName, Received, RefusedHandOver,
+    RoutedText, Router, RunId, Transition,
 };
 use tokio::time::Instant;
 
@@ -33,7 +33,7 @@ pub(super) enum Passed {
     /// The chain ends: this is what was done.
     Ended(String),
     /// The work so far breaks a rule.
-    Blocked(hob_domain::BlockReason),
+    Blocked(BlockReason),
 }
 
 /// Takes a hand-over, or ends the chain with the work so far.

@@ -10,14 +10,14 @@
 //! it has a mark, which is looked for before anything runs, and after a write whose answer was lost.
 
 use hob_domain::{
-    BlockReason, CommentId, EventId, Note, Outcome,
+    BlockReason, CommentId, EventId, Note,
     investigation::{report_comment, report_mark},
 };
 use hob_forge::Comment;
 
 use crate::{
     WorkError, Worker,
-    attempt::{agent_run::run_agent, end::AttemptEnd, job::Job, left::left, plan_first::throw_away, rounds::failed},
+    attempt::{end::AttemptEnd, job::Job, read_only::read_only},
 };
 
 /// Has the agent investigate, and reports what it concluded.
@@ -34,21 +34,10 @@ pub(super) async fn investigate(worker: &Worker, job: &Job<'_>) -> Result<Attemp
         );
         return Ok(AttemptEnd::Blocked(BlockReason::SetUpNeeded { failure }));
     }
-    let allowance = match left(worker, job) {
-        Ok(allowance) => allowance,
-        Err(reason) => return Ok(AttemptEnd::Blocked(reason)),
-    };
-    let report = Box::pin(run_agent(worker, job, 0, &[], allowance)).await?;
-    Box::pin(throw_away(worker, job)).await?;
-    Ok(AttemptEnd::Blocked(match report.outcome {
-        Outcome::Done { summary, .. } => return Box::pin(write_report(worker, job, &mark, &summary)).await,
-        Outcome::NothingToDo { reason: said } => BlockReason::NoChanges { said },
-        Outcome::Question { question } => BlockReason::Question { question },
-        Outcome::ApprovalNeeded { proposed } => BlockReason::ApprovalNeeded(proposed),
-        // Nobody was offered to it.
-        Outcome::HandOver(given) => BlockReason::Question { question: given.reason },
-        Outcome::Failed { reason, failure } => return Box::pin(failed(worker, job, reason, failure)).await,
-    }))
+    match Box::pin(read_only(worker, job)).await? {
+        Ok(report) => Box::pin(write_report(worker, job, &mark, &report)).await,
+        Err(end) => Ok(end),
+    }
 }
 
 /// The mark of this investigation's report.

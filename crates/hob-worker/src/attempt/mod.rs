@@ -31,6 +31,7 @@ mod prepare;
 mod proof;
 mod publish;
 mod purpose;
+mod read_only;
 mod reservation;
 mod review;
 mod review_brief;

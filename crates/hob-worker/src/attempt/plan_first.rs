@@ -6,55 +6,29 @@
 //! no work is kept of an attempt that plans. The approval is of one plan for one text of the issue; after it the work goes on in
 //! the same session.
 
-use hob_domain::{
-    Allowance, BlockReason, ChangeText, CostLimit, FailureClass, Outcome, Spend, WorkPlan, without_tokens,
-};
-use hob_workspace::WorkspaceError;
+use hob_domain::{Allowance, BlockReason, CostLimit, FailureClass, Spend, WorkPlan};
 
 use crate::{
     WorkError, Worker,
-    attempt::{agent_run::run_agent, branch::commit, end::AttemptEnd, job::Job, left::left, rounds::failed},
+    attempt::{end::AttemptEnd, job::Job, read_only::read_only, rounds::failed},
 };
 
 /// Has the agent make a plan, and asks a person about it.
 pub(super) async fn plan_first(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd, WorkError> {
-    let allowance = match left(worker, job) {
-        Ok(allowance) => allowance,
-        Err(reason) => return Ok(AttemptEnd::Blocked(reason)),
+    let summary = match Box::pin(read_only(worker, job)).await? {
+        Ok(summary) => summary,
+        Err(end) => return Ok(end),
     };
-    let report = Box::pin(run_agent(worker, job, 0, &[], allowance)).await?;
-    Box::pin(throw_away(worker, job)).await?;
-    Ok(AttemptEnd::Blocked(match report.outcome {
-        Outcome::Done { summary, .. } => match WorkPlan::read(&summary) {
-            Ok(plan) => BlockReason::PlanProposed { plan: Box::new(plan), cost: cost_limit(worker, job) },
-            Err(no_plan) => {
-                let passing = FailureClass::Transient { retry_after: None };
-                return Box::pin(failed(worker, job, no_plan.to_string(), passing)).await;
-            }
-        },
-        Outcome::NothingToDo { reason: said } => BlockReason::NoChanges { said },
-        Outcome::Question { question } => BlockReason::Question { question },
-        // A plan is handed to a person.
-        Outcome::HandOver(given) => BlockReason::Question { question: without_tokens(&given.as_question()) },
-        Outcome::ApprovalNeeded { proposed } => BlockReason::ApprovalNeeded(proposed),
-        Outcome::Failed { reason, failure } => return Box::pin(failed(worker, job, reason, failure)).await,
-    }))
-}
-
-/// Takes the folder back to the branch: such an agent only reads, and where no sandbox holds it to that, Hob does.
-pub(super) async fn throw_away(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError> {
-    let before = job.checkout.tip().await?;
-    // Never pushed: it tells whether there is anything.
-    let is_changed = match commit(worker, job, &ChangeText::untitled("Thrown away")).await {
-        Ok(()) => job.checkout.tip().await? != before,
-        Err(WorkError::Workspace(WorkspaceError::Unfit(_))) => true,
-        Err(error) => return Err(error),
-    };
-    if is_changed {
-        worker.progress(job.number(), "the agent was only to read, and changed files: they are thrown away");
+    match WorkPlan::read(&summary) {
+        Ok(plan) => {
+            let cost = cost_limit(worker, job);
+            Ok(AttemptEnd::Blocked(BlockReason::PlanProposed { plan: Box::new(plan), cost }))
+        }
+        Err(no_plan) => {
+            let passing = FailureClass::Transient { retry_after: None };
+            Box::pin(failed(worker, job, no_plan.to_string(), passing)).await
+        }
     }
-    job.checkout.unwind(&before).await?;
-    Ok(job.checkout.restore().await?)
 }
 
 /// What the work may cost after the plan.

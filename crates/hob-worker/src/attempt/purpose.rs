@@ -2,12 +2,7 @@
 
 use hob_domain::{PlanBrief, Record, RunPurpose};
 
-use crate::{
-    WorkError, Worker,
-    attempt::job::Job,
-    authorize::{investigation_by_label, plan_by_label},
-    transition::HeldIssue,
-};
+use crate::{WorkError, Worker, attempt::job::Job, authorize::label_counts, transition::HeldIssue};
 
 /// What the runs of the attempt are for, where nobody asked for an investigation.
 pub(super) async fn purpose(worker: &Worker, held: &HeldIssue) -> Result<RunPurpose, WorkError> {
@@ -20,14 +15,7 @@ pub(super) async fn wants_investigation(worker: &Worker, held: &HeldIssue) -> Re
     if held.lease.record().pull_request.is_some() {
         return Ok(false);
     }
-    Ok(match investigation_by_label(worker, &held.issue).await? {
-        None => false,
-        Some(Ok(())) => true,
-        Some(Err(why)) => {
-            worker.progress(held.issue.number, &why);
-            false
-        }
-    })
+    asked_by_label(worker, held, worker.settings.labels.asks_for_investigation(&held.issue.labels)).await
 }
 
 /// Whether somebody wants to see a plan before the work, by the settings, a command or a label, and nobody has approved one.
@@ -40,14 +28,17 @@ async fn wants_plan(worker: &Worker, held: &HeldIssue) -> Result<bool, WorkError
     if record.commands.wants_plan.is_some() || worker.settings.plan.applies_to(&issue.body) {
         return Ok(true);
     }
-    Ok(match plan_by_label(worker, issue).await? {
-        None => false,
-        Some(Ok(())) => true,
-        Some(Err(why)) => {
-            worker.progress(issue.number, &why);
-            false
-        }
-    })
+    asked_by_label(worker, held, worker.settings.labels.asks_for_plan(&issue.labels)).await
+}
+
+/// Whether the label is on, by an authorized account; why it is passed over is told.
+async fn asked_by_label(worker: &Worker, held: &HeldIssue, label: Option<&str>) -> Result<bool, WorkError> {
+    let Some(label) = label else { return Ok(false) };
+    let counts = label_counts(worker, &held.issue, label).await?;
+    if let Err(why) = &counts {
+        worker.progress(held.issue.number, why);
+    }
+    Ok(counts.is_ok())
 }
 
 /// What the agent is told of a plan.

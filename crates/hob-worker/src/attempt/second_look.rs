@@ -21,7 +21,7 @@ use crate::{
     WorkError, Worker,
     agent::build_narrowed,
     attempt::{
-        agent_run::{show_progress, write_spend},
+        agent_run::{PROGRESS_QUEUE, show_progress, write_spend},
         branch::{is_reviewed, keep},
         end::{AttemptEnd, Interrupt},
         job::Job,
@@ -31,9 +31,6 @@ use crate::{
     },
     profiles::base_catalog,
 };
-
-/// Lines of progress that may wait to be shown.
-const PROGRESS_QUEUE: usize = 256;
 
 /// Publishes proven work after somebody else looked at it, where the settings want that. None: findings are for the author.
 pub(super) async fn publish_reviewed(
@@ -103,8 +100,15 @@ async fn look(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<(), Wor
 /// The reviewer's profile and the agent that works by it; else why there is none.
 async fn reviewer_of(worker: &Worker, job: &Job<'_>, name: &str) -> Result<(Profile, NarrowedAgent), String> {
     let name: ProfileName = name.parse().map_err(|error| format!("`review.before_pull`: {error}"))?;
-    let remote = worker.remote().await.map_err(|error| error.to_string())?;
-    let catalog = base_catalog(worker, &remote, &job.base_tip).await;
+    let read_now;
+    // Where the settings name the agent, nobody has read the profiles yet.
+    let catalog = if job.catalog.entries.is_empty() {
+        let remote = worker.remote().await.map_err(|error| error.to_string())?;
+        read_now = base_catalog(worker, &remote, &job.base_tip).await;
+        &read_now
+    } else {
+        &job.catalog
+    };
     let (profile, origin) = catalog.get(&name).ok_or_else(|| format!("there is no usable profile `{name}`"))?;
     // Whoever the repository chose for the work is not asked to judge it, too.
     let base = worker.agent.clone().unwrap_or_else(|| worker.settings.agent.default.clone());
@@ -199,12 +203,7 @@ async fn request(
     });
     // Of its own: the author's session is none of its business.
     let run = RunId(format!("{}-look{number}", job.run));
-    let limits = Allowance {
-        usd_micros: reviewer.limits.usd_micros,
-        tokens: reviewer.limits.max_tokens,
-        time: reviewer.limits.max_time,
-    };
-    let allowance = allowance.and(limits);
+    let allowance = allowance.and(reviewer.limits.allowance());
     // An author has to have time for what is found.
     let remaining = job.limits.ends.saturating_duration_since(tokio::time::Instant::now()) / 2;
     Ok(RunRequest {

@@ -10,7 +10,7 @@ use hob_agent::{AgentBackend, AgentError, NarrowedAgent};
 use hob_config::{AdapterName, RepositorySettings};
 use hob_domain::{
     Catalog, ChosenBy, Claims, Deliverable, FailureClass, HandOverTarget, IssueNumber, Note, Profile, ProfileLimits,
-    ProfileName, Record, ReviewBrief, RouteChoice, RoutedText, Router, Timestamp, decide_agent,
+    ProfileName, Record, ReviewBrief, RouteChoice, RoutedText, Router, Sha, Timestamp, decide_agent,
     investigation::CaseTemplate, rendered, routing_is_off,
 };
 use hob_workspace::Remote;
@@ -56,7 +56,7 @@ impl Chosen {
 pub(super) struct Place<'a> {
     pub(super) rules: &'a RepositorySettings,
     pub(super) remote: &'a Remote,
-    pub(super) base: &'a hob_domain::Sha,
+    pub(super) base: &'a Sha,
     pub(super) review: &'a ReviewBrief,
     /// Whether a label asks for an investigation.
     pub(super) investigates: bool,

@@ -1,0 +1,44 @@
+//! A run that only reads, in place of the work: what its agent says in the end is for people.
+
+use hob_domain::{BlockReason, ChangeText, Outcome, without_tokens};
+use hob_workspace::WorkspaceError;
+
+use crate::{
+    WorkError, Worker,
+    attempt::{agent_run::run_agent, branch::commit, end::AttemptEnd, job::Job, left::left, rounds::failed},
+};
+
+/// Has the agent read; what it said when it was done, or how the attempt ends instead.
+pub(super) async fn read_only(worker: &Worker, job: &Job<'_>) -> Result<Result<String, AttemptEnd>, WorkError> {
+    let allowance = match left(worker, job) {
+        Ok(allowance) => allowance,
+        Err(reason) => return Ok(Err(AttemptEnd::Blocked(reason))),
+    };
+    let report = Box::pin(run_agent(worker, job, 0, &[], allowance)).await?;
+    Box::pin(throw_away(worker, job)).await?;
+    Ok(Err(AttemptEnd::Blocked(match report.outcome {
+        Outcome::Done { summary, .. } => return Ok(Ok(summary)),
+        Outcome::NothingToDo { reason: said } => BlockReason::NoChanges { said },
+        Outcome::Question { question } => BlockReason::Question { question },
+        // There is no work yet that another profile could go on with: a person is asked.
+        Outcome::HandOver(given) => BlockReason::Question { question: without_tokens(&given.as_question()) },
+        Outcome::ApprovalNeeded { proposed } => BlockReason::ApprovalNeeded(proposed),
+        Outcome::Failed { reason, failure } => return Ok(Err(Box::pin(failed(worker, job, reason, failure)).await?)),
+    })))
+}
+
+/// Takes the folder back to the branch: such an agent only reads, and where no sandbox holds it to that, Hob does.
+async fn throw_away(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError> {
+    let before = job.checkout.tip().await?;
+    // Never pushed: it tells whether there is anything.
+    let is_changed = match commit(worker, job, &ChangeText::untitled("Thrown away")).await {
+        Ok(()) => job.checkout.tip().await? != before,
+        Err(WorkError::Workspace(WorkspaceError::Unfit(_))) => true,
+        Err(error) => return Err(error),
+    };
+    if is_changed {
+        worker.progress(job.number(), "the agent was only to read, and changed files: they are thrown away");
+    }
+    job.checkout.unwind(&before).await?;
+    Ok(job.checkout.restore().await?)
+}
