@@ -20,7 +20,8 @@ pub(super) async fn approve(setup: Setup, shared: Shared, args: ApproveArgs) -> 
     let action = match approved {
         Approved::Action(action) => action,
         Approved::Plan(plan) => {
-            output::line(format!("Issue {issue} is requeued, and the work begins by this plan:"))?;
+            let then = if plan.issues.is_empty() { "the work begins by this plan" } else { "Hob opens these issues" };
+            output::line(format!("Issue {issue} is requeued, and {then}:"))?;
             return Ok(output::line(terminal(&plan.plain()))?);
         }
     };
@@ -33,9 +34,10 @@ pub(super) async fn approve(setup: Setup, shared: Shared, args: ApproveArgs) -> 
 fn as_json(issue: IssueNumber, approved: &Approved) -> serde_json::Value {
     match approved {
         Approved::Action(action) => serde_json::json!({ "issue": issue, "approved": action }),
-        Approved::Plan(WorkPlan { summary, steps, files, questions }) => {
-            let plan =
-                serde_json::json!({ "summary": summary, "steps": steps, "files": files, "questions": questions });
+        Approved::Plan(WorkPlan { summary, steps, issues, files, questions }) => {
+            let plan = serde_json::json!({
+                "summary": summary, "steps": steps, "issues": issues, "files": files, "questions": questions,
+            });
             serde_json::json!({ "issue": issue, "approved": null, "plan": plan })
         }
     }

@@ -120,12 +120,9 @@ impl Confined {
     }
 }
 
-/// `plan` with the folder of a run: to be changed, or only read where the run plans, reviews or investigates.
+/// `plan` with the folder of a run: to be changed, or only read where the run changes nothing.
 pub(crate) fn in_folder(plan: Plan, folder: &Path, purpose: RunPurpose) -> Plan {
-    match purpose {
-        RunPurpose::Work => plan.writes(folder),
-        RunPurpose::Plan | RunPurpose::Review | RunPurpose::Investigate => plan.reads(folder),
-    }
+    if purpose.only_reads() { plan.reads(folder) } else { plan.writes(folder) }
 }
 
 fn no_home(error: io::Error) -> AgentError {

@@ -249,9 +249,7 @@ impl BlockReason {
             Self::ApprovalNeeded(proposed) => {
                 format!("The agent wants to run an action of {} impact, which needs approval here.", proposed.impact)
             }
-            Self::PlanProposed { cost, .. } => {
-                format!("The agent has a plan. Nothing is written before somebody approves it. {cost}")
-            }
+            Self::PlanProposed { plan, cost } => plan.proposed(*cost),
             Self::ChecksFailed { rounds, failed } => {
                 format!("The checks still fail after {} of work.\n\n{failed}", count(*rounds, "round"))
             }
@@ -330,6 +328,7 @@ impl BlockReason {
             Self::ApprovalNeeded(proposed) => {
                 return format!("Do you approve this: {}?", code_span(&proposed.line));
             }
+            Self::PlanProposed { plan, .. } if !plan.issues.is_empty() => "Should Hob open these issues?",
             Self::PlanProposed { .. } => "Should the work begin by this plan?",
             Self::ChecksFailed { .. } => "What should the agent do about this?",
             Self::RedBase { .. } => "Can you mend the base branch?",

@@ -29,6 +29,7 @@ impl Transition {
                 match purpose {
                     RunPurpose::Work => format!("the agent `{agent}` started on `{branch}`"),
                     RunPurpose::Plan => format!("the agent `{agent}` started to plan"),
+                    RunPurpose::Report => format!("the agent `{agent}` started on a report"),
                     RunPurpose::Investigate => format!("the agent `{agent}` started to investigate"),
                     RunPurpose::Review => format!("the agent `{agent}` started to review"),
                 }

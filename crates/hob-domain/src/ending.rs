@@ -17,7 +17,7 @@ pub enum Ending {
     Withdrawn,
     /// The issue was deleted or transferred.
     Gone,
-    /// It was investigated, and the report is a comment on it.
+    /// Its result is a comment on it: a report, or the list of the issues that it was split into.
     Concluded,
     /// Somebody ended the work by a command.
     Terminated(Login),
@@ -32,7 +32,7 @@ impl std::fmt::Display for Ending {
             Self::Unlabeled => "the trigger label was taken off",
             Self::Withdrawn => "the issue was closed or its label taken off while the agent worked",
             Self::Gone => "the issue was deleted or transferred",
-            Self::Concluded => "the investigation is concluded",
+            Self::Concluded => "the report is written",
             Self::Terminated(by) => return write!(f, "{by} ended the work"),
         })
     }

@@ -38,6 +38,7 @@ mod notify_event;
 mod plan;
 mod plan_approval;
 mod plan_text;
+mod plan_words;
 mod policy;
 mod poll;
 mod profile;
@@ -50,6 +51,7 @@ mod record;
 mod redaction;
 mod rendered;
 mod report;
+mod report_comment;
 mod repository;
 mod retry;
 mod review;
@@ -63,6 +65,7 @@ mod slug;
 mod snapshot;
 mod spend;
 mod state;
+mod sub_issues;
 mod text;
 mod transition;
 mod trust;
@@ -115,6 +118,7 @@ pub use notification::{Notification, NotifyRules, to_notify};
 pub use notify_event::{Entered, NotifyEvent};
 pub use plan::{Action, Decision, PlanRules, Planned, decide, plan, plan_chosen};
 pub use plan_text::{CostLimit, PlanBrief};
+pub use plan_words::NoPlan;
 pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use poll::{error_pause, poll_pause, until_due};
 pub use profile::{
@@ -135,6 +139,7 @@ pub use record::{
 pub use redaction::{KnownSecrets, Redaction};
 pub use rendered::rendered;
 pub use report::{OWN_MARK, STATUS_MARK, StatusRules, replied_to, reply_body, status_body};
+pub use report_comment::{report_comment, report_mark, report_of};
 pub use repository::{
     DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left, headroom,
     hour_room, reserve, spend_by_day,
@@ -161,9 +166,10 @@ pub use slug::branch_for;
 pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};
 pub use spend::{Spend, dollars};
 pub use state::{Recovery, State};
+pub use sub_issues::{SUB_ISSUE_MARK, SubIssue, opened_sub_issues, sub_issue_body, sub_issue_mark, sub_issue_title};
 pub use text::{clip, quiet, terminal, title, visible};
 pub use transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply};
 pub use trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, approved_hash, latest};
 pub use usd::{UnreadableAmount, usd_micros};
 pub use wait::WaitReason;
-pub use work_plan::{NoPlan, PlanFirst, PlanLog, WorkPlan};
+pub use work_plan::{PlanFirst, PlanLog, WorkPlan};

@@ -7,6 +7,7 @@ use crate::{
     Diff, Nonce, WorkPlan, count, inert_line,
     markup::{code_span, folded, line},
     spend::dollars,
+    sub_issues::{SUB_ISSUES_MAX, plain_sub_issues, shown_sub_issues},
     text::push_fenced,
     work_plan::{FILES_MAX, QUESTIONS_MAX, STEPS_MAX},
 };
@@ -48,6 +49,8 @@ impl std::fmt::Display for CostLimit {
 pub enum PlanBrief<'a> {
     /// It makes one, in the place of this one where there is one.
     Make(Option<&'a WorkPlan>),
+    /// It splits the issue, in the place of this plan where there is one.
+    Split(Option<&'a WorkPlan>),
     /// It carries this one out.
     CarryOut(&'a WorkPlan),
 }
@@ -56,11 +59,25 @@ impl PlanBrief<'_> {
     /// The part of a brief that tells of it.
     pub(super) fn write(self, text: &mut String, fence: &Nonce) {
         match self {
+            Self::Split(before) => {
+                push_before(text, fence, before);
+                // Writing to a string cannot fail.
+                writeln!(
+                    text,
+                    "\nSplit this issue into smaller ones and change nothing: the folder is only read now. A person looks at the list, \
+                     and Hob opens the issues when it is approved. Look at what is there, then end with the list as your last words (the \
+                     summary, where you end with a tool). It has this form:\n\n\
+                     Summary: the goal and what is left out, in one or two sentences\n\
+                     Issues:\n1. the title of the first one, in one line\n    \
+                     its text in Markdown, indented: what is to be done, where, and how one sees that it is done\n    \
+                     After: the numbers of those before it in this list that it has to wait for, such as 1, 2; no such line where it waits for \
+                     none\n2. the next one, {SUB_ISSUES_MAX} at most\n\
+                     Questions:\n- one line for each open question, {QUESTIONS_MAX} at most; no such section where nothing is open"
+                )
+                .ok();
+            }
             Self::Make(before) => {
-                if let Some(before) = before {
-                    text.push_str("\nThis plan of yours was not approved. The answer says what should be different.\n");
-                    push_fenced(text, fence, "plan", &before.plain());
-                }
+                push_before(text, fence, before);
                 // Writing to a string cannot fail.
                 writeln!(
                     text,
@@ -86,10 +103,18 @@ impl PlanBrief<'_> {
     }
 }
 
+fn push_before(text: &mut String, fence: &Nonce, before: Option<&WorkPlan>) {
+    if let Some(before) = before {
+        text.push_str("\nThis plan of yours was not approved. The answer says what should be different.\n");
+        push_fenced(text, fence, "plan", &before.plain());
+    }
+}
+
 impl WorkPlan {
     /// The plan in the form in which it is read.
     pub fn plain(&self) -> String {
-        let mut text = format!("Summary: {}\nSteps:\n", self.summary);
+        let mut text = format!("Summary: {}\n", self.summary);
+        text.push_str(&if self.issues.is_empty() { "Steps:\n".to_owned() } else { plain_sub_issues(&self.issues) });
         let mut list = |name: &str, lines: &[String]| {
             if !name.is_empty() && !lines.is_empty() {
                 line(&mut text, name);
@@ -104,11 +129,25 @@ impl WorkPlan {
         text.trim_end().to_owned()
     }
 
+    /// What is said where it waits for approval.
+    pub(super) fn proposed(&self, cost: CostLimit) -> String {
+        if self.issues.is_empty() {
+            return format!("The agent has a plan. Nothing is written before somebody approves it. {cost}");
+        }
+        let issues = count(self.issues.len(), "issue");
+        format!("The agent would split this issue into {issues}. None is opened before somebody approves them.")
+    }
+
     /// The plan as the status comment shows it: short lines that a phone breaks well, and the files folded where they are many.
     pub(super) fn shown(&self) -> String {
         let mut text = String::new();
         let summary = if self.summary.is_empty() { String::new() } else { format!(": {}", inert_line(&self.summary)) };
         line(&mut text, &format!("**Plan**{summary}\n"));
+        if !self.issues.is_empty() {
+            text.push_str(&shown_sub_issues(&self.issues));
+            self.show_questions(&mut text);
+            return text;
+        }
         for (number, step) in self.steps.iter().enumerate() {
             line(&mut text, &format!("{}. {}", number + 1, listed(step)));
         }
@@ -121,13 +160,18 @@ impl WorkPlan {
             }
             many => text.push_str(&format!("\n**{}**\n\n{files}", count(many, "file"))),
         }
-        if !self.questions.is_empty() {
-            line(&mut text, "\n**Open questions**\n");
-            for question in &self.questions {
-                line(&mut text, &format!("- {}", listed(question)));
-            }
-        }
+        self.show_questions(&mut text);
         text
+    }
+
+    fn show_questions(&self, text: &mut String) {
+        if self.questions.is_empty() {
+            return;
+        }
+        line(text, "\n**Open questions**\n");
+        for question in &self.questions {
+            line(text, &format!("- {}", listed(question)));
+        }
     }
 
     /// The changed files that the plan does not name.

@@ -225,7 +225,7 @@ fn headline(record: &Record) -> String {
             None => "**Blocked**: a person is needed.".to_owned(),
         },
         State::Done if let Some(comment) = record.report => {
-            format!("**Done**: the investigation is concluded, and its [report](#issuecomment-{comment}) stands below.")
+            format!("**Done**: the [report](#issuecomment-{comment}) stands below.")
         }
         State::Done if pull.is_empty() => "**Done**: Hob no longer works on this issue.".to_owned(),
         State::Done => format!("**Done**: Hob no longer works on this issue; its pull request was {pull}."),
@@ -302,11 +302,9 @@ mod tests {
     }
 
     #[test]
-    fn an_investigation_that_is_done_links_its_report() {
+    fn an_issue_whose_result_is_a_comment_links_it() {
         let body = status_body(&Record { report: Some(crate::CommentId(9)), ..record(State::Done) }, &rules());
-        assert!(
-            body.contains("**Done**: the investigation is concluded, and its [report](#issuecomment-9) stands below.")
-        );
+        assert!(body.contains("**Done**: the [report](#issuecomment-9) stands below."));
     }
 
     #[test]
@@ -605,7 +603,7 @@ mod tests {
 
         **Question**: Should the work begin by this plan?
 
-        Comment `/hob approve` to begin the work by exactly this plan. Or reply here and say what should be different: the agent makes a new plan.
+        Comment `/hob approve` to have exactly this plan carried out. Or reply here and say what should be different: the agent makes a new plan.
 
         <details><summary>Other answers, cost and history</summary>
 

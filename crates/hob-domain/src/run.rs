@@ -17,10 +17,22 @@ pub enum RunPurpose {
     Work,
     /// The agent only reads, and says what it would do.
     Plan,
+    /// The agent only reads, and says what it found.
+    Report,
     /// The agent only looks, and concludes what is so.
     Investigate,
     /// The agent only reads, and says what is wrong with somebody else's work.
     Review,
+}
+
+impl RunPurpose {
+    /// Whether the agent leaves the folder as it is.
+    pub fn only_reads(self) -> bool {
+        match self {
+            Self::Work => false,
+            Self::Plan | Self::Report | Self::Investigate | Self::Review => true,
+        }
+    }
 }
 
 /// What an agent is asked to do. It holds no token and no path to Hob's own git directory.

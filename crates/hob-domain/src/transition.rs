@@ -317,6 +317,12 @@ impl Record {
         }
     }
 
+    /// Whether the issue was investigated, and whoever did handed it over to another profile.
+    pub fn is_handed_on(&self) -> bool {
+        let by = self.route.as_ref().and_then(|route| route.profile.as_ref());
+        self.report.is_some() && self.chain.received().is_some_and(|received| by == Some(&received.from))
+    }
+
     /// Whether the record says already how the attempt ended.
     pub fn has_ended(&self) -> bool {
         match self.state {

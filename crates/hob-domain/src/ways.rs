@@ -52,7 +52,7 @@ fn of(kind: BlockKind, waits_for_approval: bool) -> (&'static str, Retry) {
             ("Reply here, and the agent goes on with your answer.", Retry::Also("leaves the decision to the agent"))
         }
         BlockKind::PlanProposed => (
-            "Comment `/hob approve` to begin the work by exactly this plan. Or reply here and say what should be different: \
+            "Comment `/hob approve` to have exactly this plan carried out. Or reply here and say what should be different: \
              the agent makes a new plan.",
             Retry::Also("asks for a new plan"),
         ),

@@ -4,7 +4,12 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{count, visible};
+use crate::{
+    NoPlan, SubIssue, count,
+    plan_words::{is_nothing, item, push_words, shortened},
+    sub_issues::read_sub_issues,
+    visible,
+};
 
 /// Characters of a body from which on an issue is large.
 const LARGE_BODY: usize = 4_000;
@@ -61,28 +66,18 @@ pub struct WorkPlan {
     /// What will be done, in a sentence or two; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub summary: String,
-    /// The steps, one line each; at least one.
+    /// The steps, one line each; none where the issue is split.
+    #[serde(default)]
     pub steps: Vec<String>,
+    /// The issues that it is split into; empty where it is worked on as it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub issues: Vec<SubIssue>,
     /// The files to be changed or made, relative to the repository's top; a folder stands for what is in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     /// What is open.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<String>,
-}
-
-/// Closing words that are no plan.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoPlan {
-    /// No step is named.
-    #[error("the agent gave no plan: its last words have no steps")]
-    NoSteps,
-    /// It is longer than people are asked to read.
-    #[error("the agent's plan is too long: it has {0}, and may have {1}")]
-    TooLong(String, usize),
-    /// A file is none of the repository.
-    #[error("the agent's plan names a file that cannot be one of the repository: {0}")]
-    BadPath(String),
 }
 
 /// A section of a plan.
@@ -92,6 +87,7 @@ enum Section {
     Steps,
     Files,
     Questions,
+    Issues,
 }
 
 impl WorkPlan {
@@ -102,9 +98,34 @@ impl WorkPlan {
     /// [`NoPlan`] when no step is named, there is too much of something, or a path cannot be one of the repository.
     pub fn read(words: &str) -> Result<Self, NoPlan> {
         let (words, _) = visible(words);
+        let plan = Self::sections(words.lines())?;
+        if plan.steps.is_empty() { Err(NoPlan::NoSteps) } else { Ok(plan) }
+    }
+
+    /// Reads the issues that one is split into from an agent's closing words: below the heading `Issues`, with a summary and
+    /// questions around them.
+    ///
+    /// # Errors
+    /// [`NoPlan`] when there are none, there is too much of something, or their order is none.
+    pub fn read_split(words: &str) -> Result<Self, NoPlan> {
+        let (words, _) = visible(words);
+        let lines: Vec<&str> = words.lines().collect();
+        // What is indented belongs to an issue, whatever it says.
+        let begins =
+            |line: &&str, wanted| !line.starts_with([' ', '\t']) && heading(line).is_some_and(|(at, _)| at == wanted);
+        let (before, rest) =
+            lines.split_at(lines.iter().position(|line| begins(line, Section::Issues)).unwrap_or(lines.len()));
+        let rest = rest.get(1..).unwrap_or_default();
+        let (issues, after) =
+            rest.split_at(rest.iter().position(|line| begins(line, Section::Questions)).unwrap_or(rest.len()));
+        let plan = Self::sections(before.iter().chain(after).copied())?;
+        Ok(Self { issues: read_sub_issues(issues)?, steps: Vec::new(), ..plan })
+    }
+
+    fn sections<'a>(lines: impl Iterator<Item = &'a str>) -> Result<Self, NoPlan> {
         let mut plan = Self::default();
         let mut section = Section::Summary;
-        for line in words.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()) {
+        for line in lines.map(str::trim_end).filter(|line| !line.trim().is_empty()) {
             let (line, is_heading) = match heading(line) {
                 Some((found, rest)) => {
                     section = found;
@@ -117,7 +138,7 @@ impl WorkPlan {
                 continue;
             }
             let lines = match section {
-                Section::Summary => {
+                Section::Summary | Section::Issues => {
                     push_words(&mut plan.summary, text, SUMMARY_MAX);
                     continue;
                 }
@@ -139,9 +160,6 @@ impl WorkPlan {
     }
 
     fn bounded(self) -> Result<Self, NoPlan> {
-        if self.steps.is_empty() {
-            return Err(NoPlan::NoSteps);
-        }
         for (many, noun, max) in [
             (self.steps.len(), "step", STEPS_MAX),
             (self.files.len(), "file", FILES_MAX),
@@ -172,6 +190,17 @@ impl WorkPlan {
                 digest.update([0]);
             }
         }
+        for issue in &self.issues {
+            digest.update([2]);
+            for part in [&issue.title, &issue.body] {
+                digest.update(part);
+                digest.update([0]);
+            }
+            for nth in &issue.after {
+                digest.update(nth.to_string());
+                digest.update([0]);
+            }
+        }
         digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
@@ -185,28 +214,13 @@ fn heading(line: &str) -> Option<(Section, &str)> {
         "steps" => Section::Steps,
         "files" => Section::Files,
         "questions" | "open questions" => Section::Questions,
+        "issues" => Section::Issues,
         _other => return None,
     };
     let rest = bare.get(name.len()..).unwrap_or_default().trim_start_matches([':', '*', '_', ' ']);
     // A sentence that begins with the word is no heading.
     let is_heading = rest.is_empty() || bare[name.len()..].trim_start_matches(['*', '_', ' ']).starts_with(':');
     is_heading.then_some((section, rest))
-}
-
-/// Whether a line begins an item of a list, and its text without the mark.
-fn item(line: &str) -> (bool, &str) {
-    let line = line.trim();
-    for mark in ["- [ ] ", "- [x] ", "- ", "* ", "+ "] {
-        if let Some(text) = line.strip_prefix(mark) {
-            return (true, text.trim());
-        }
-    }
-    let after = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let text = after.strip_prefix(". ").or_else(|| after.strip_prefix(") "));
-    match text.filter(|_| after.len() < line.len()) {
-        Some(text) => (true, text.trim()),
-        None => (false, line),
-    }
 }
 
 /// The path that a line of the files names, within back-ticks or as its first word; none where it says that there is none.
@@ -224,32 +238,6 @@ fn path(line: &str) -> Result<Option<String>, NoPlan> {
         true => Ok(Some(path.to_owned())),
         false => Err(NoPlan::BadPath(shortened(path, 80))),
     }
-}
-
-fn is_nothing(text: &str) -> bool {
-    matches!(
-        text.trim_end_matches('.').to_ascii_lowercase().as_str(),
-        "none" | "nothing" | "n/a" | "-" | "–" | "(none)"
-    )
-}
-
-/// Adds words to a text of at most `max` characters.
-fn push_words(text: &mut String, words: &str, max: usize) {
-    if !text.is_empty() {
-        text.push(' ');
-    }
-    text.push_str(words);
-    *text = shortened(text, max);
-}
-
-/// The text in one line of at most `max` characters.
-pub(super) fn shortened(text: &str, max: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= max {
-        return line;
-    }
-    let kept: String = line.chars().take(max.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
 }
 
 /// Where an issue stands with its plan.
@@ -284,6 +272,7 @@ pub(super) mod tests {
             summary: "Accept empty files.".to_owned(),
             steps: lines(&["Return an empty document", "Add a test"]),
             files: lines(&["src/parse.rs", "tests/"]),
+            issues: Vec::new(),
             questions: lines(&["Is a file of blanks empty, too?"]),
         }
     }

@@ -4,11 +4,11 @@
 //! - No call merges or approves; none changes a pull request's state but one that marks a draft as ready, and none an issue,
 //!   a branch, a release, a setting or an account; but for the text of the dashboard.
 //! - The only refs that are written are those of a ledger.
-//! - No issue is opened but the dashboard. Else the one call that could has an empty title, which every forge refuses: it asks
+//! - No issue is opened but the dashboard, and those that an issue is split into. Else the one call that could has an empty title, which every forge refuses: it asks
 //!   for the permission.
 //! - GraphQL is asked, and told two things: that a draft is ready, and that threads of a review are resolved.
 
-use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE};
+use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE, SUB_ISSUE_MARK};
 use http::Method;
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub(super) const MARK_READY: &str =
     "mutation($pull:ID!){markPullRequestReadyForReview(input:{pullRequestId:$pull}){pullRequest{isDraft}}}";
 
 /// Reads below `/repos/OWNER/NAME`. `*` is one part of a path, and `**` all that follow.
-const READS: [&str; 28] = [
+const READS: [&str; 29] = [
     "",
     "actions/jobs/*",
     "actions/jobs/*/logs",
@@ -44,6 +44,7 @@ const READS: [&str; 28] = [
     "issues/*/comments",
     "issues/*/dependencies/blocked_by",
     "issues/*/events",
+    "issues/*/sub_issues",
     "issues/comments/*",
     "issues/comments/*/reactions",
     "labels",
@@ -54,11 +55,13 @@ const READS: [&str; 28] = [
 ];
 
 /// Writes below `/repos/OWNER/NAME`, and the members that their bodies may have.
-const WRITES: [(Method, &str, &[&str]); 13] = [
+const WRITES: [(Method, &str, &[&str]); 15] = [
     (Method::POST, "actions/runs/*/rerun-failed-jobs", &[]),
     (Method::POST, "issues/*/comments", &["body"]),
     (Method::PATCH, "issues/comments/*", &["body"]),
     (Method::POST, "issues/comments/*/reactions", &["content"]),
+    (Method::POST, "issues/*/dependencies/blocked_by", &["issue_id"]),
+    (Method::POST, "issues/*/sub_issues", &["sub_issue_id"]),
     (Method::POST, "issues/*/labels", &["labels"]),
     (Method::DELETE, "issues/*/labels/*", &[]),
     (Method::POST, "labels", &["name", "color", "description"]),
@@ -115,12 +118,13 @@ fn is_of_a_repository(method: &Method, parts: &[&str], body: Option<&Value>) -> 
         let moves = method == Method::PATCH && has_only(body, &["sha", "force"]);
         return (moves || method == Method::DELETE) && is_of_a_ledger(name);
     }
-    let is_dashboard =
-        || body.and_then(|body| body["body"].as_str()).is_some_and(|text| text.starts_with(DASHBOARD_MARK));
+    let begins_with = |mark| body.and_then(|body| body["body"].as_str()).is_some_and(|text| text.starts_with(mark));
+    let is_dashboard = || begins_with(DASHBOARD_MARK);
     match parts {
         ["issues"] => {
             let asks = body.is_some_and(|body| *body == serde_json::json!({ "title": "" }));
-            let opens = || is_dashboard() && body.is_some_and(|body| body["title"] == DASHBOARD_TITLE);
+            let is_its_title = || body.is_some_and(|body| body["title"] == DASHBOARD_TITLE);
+            let opens = || is_dashboard() && is_its_title() || begins_with(SUB_ISSUE_MARK);
             return method == Method::POST && (asks || has_only(body, &["title", "body"]) && opens());
         }
         ["issues", _number] => return method == Method::PATCH && has_only(body, &["body"]) && is_dashboard(),
@@ -198,6 +202,9 @@ mod tests {
             ("POST", "/repos/a/b/issues", json!({"title": ""})),
             ("POST", "/repos/a/b/issues", json!({"title": DASHBOARD_TITLE, "body": format!("{DASHBOARD_MARK}\nx")})),
             ("PATCH", "/repos/a/b/issues/7", json!({"body": format!("{DASHBOARD_MARK}\nx")})),
+            ("POST", "/repos/a/b/issues", json!({"title": "x", "body": format!("{SUB_ISSUE_MARK}7 1 1 -->\nx")})),
+            ("POST", "/repos/a/b/issues/7/sub_issues", json!({"sub_issue_id": 1})),
+            ("POST", "/repos/a/b/issues/8/dependencies/blocked_by", json!({"issue_id": 1})),
             ("POST", "/graphql", json!({"query": "query($a: Int!) { x }", "variables": {"a": "mutation"}})),
             ("POST", "/graphql", json!({"query": resolve_threads(3), "variables": {"t0": "a", "t1": "b", "t2": "c"}})),
             ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({})),
@@ -231,6 +238,9 @@ mod tests {
             ("POST", "/repos/a/b/issues", json!({"title": "x"})),
             ("POST", "/repos/a/b/issues", json!({"title": "", "body": "x"})),
             ("POST", "/repos/a/b/issues", json!({"title": "x", "body": DASHBOARD_MARK})),
+            ("POST", "/repos/a/b/issues", json!({"title": "x", "body": SUB_ISSUE_MARK, "labels": ["code"]})),
+            ("POST", "/repos/a/b/issues/7/sub_issues", json!({"sub_issue_id": 1, "replace_parent": true})),
+            ("PATCH", "/repos/a/b/issues/7", json!({"body": SUB_ISSUE_MARK})),
             ("PATCH", "/repos/a/b/issues/7", json!({"body": "x"})),
             ("PATCH", "/repos/a/b/issues/7", json!({"body": DASHBOARD_MARK, "title": "x"})),
             ("POST", "/repos/a/b/issues", json!(null)),

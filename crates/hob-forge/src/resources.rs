@@ -4,7 +4,7 @@ use hob_domain::{IssueNumber, PullNumber, Sha};
 
 use crate::{
     Comments, Dashboard, FailedJob, Forge, HeadChecks, Issues, Labels, Ledger, Pulls, Repository, RepositoryLedger,
-    Reviews, Staging, WorkflowRun,
+    Reviews, Staging, SubIssues, WorkflowRun,
 };
 
 impl Forge {
@@ -21,6 +21,11 @@ impl Forge {
     /// The comments on its issues.
     pub fn comments(&self) -> Comments<'_> {
         Comments { forge: self }
+    }
+
+    /// The issues that an issue is split into.
+    pub fn sub_issues(&self) -> SubIssues<'_> {
+        SubIssues { forge: self }
     }
 
     /// Its labels.

@@ -37,7 +37,7 @@ fn to(state: &str) -> Value {
 }
 
 /// What the profile `oncall` leads to.
-fn oncall() -> Value {
+fn oncall_replies() -> Value {
     json!([
         { "expect": ["Look at `README.md` first.", "Knows the alarms", "Q1, required: Which host? [open]"],
           "calls": [{ "name": "read", "arguments": { "path": "README.md" } }] },
@@ -50,7 +50,7 @@ fn oncall() -> Value {
 impl World {
     /// The reports on an issue.
     async fn reports(&self, issue: u64) -> Vec<String> {
-        let said = self.said(issue).await.into_iter().filter(|said| said.text.starts_with("<!-- hob:investigation "));
+        let said = self.said(issue).await.into_iter().filter(|said| said.text.starts_with("<!-- hob:report "));
         said.map(|said| said.text).collect()
     }
 
@@ -76,7 +76,7 @@ impl World {
 #[tokio::test]
 async fn a_profile_with_questions_that_a_person_chose_leads_to_one_report() {
     let (builder, replies) = looking();
-    replies.are(&oncall());
+    replies.are(&oncall_replies());
     let world = builder.start().await;
     let issue = world.opens("ann", "Alarm", "It rings.", &["code", "agent:oncall"]).await;
     let summary = world.run().await;
@@ -88,10 +88,10 @@ async fn a_profile_with_questions_that_a_person_chose_leads_to_one_report() {
     }
     assert!(!report.contains("@ann"), "it mentions nobody: {report}");
     let status = world.status(issue).await;
-    let link = format!("its [report](#issuecomment-{})", world.record(issue).await.unwrap().report.unwrap());
-    assert!(status.contains("**Done**: the investigation is concluded") && status.contains(&link), "{status}");
+    let link = format!("the [report](#issuecomment-{})", world.record(issue).await.unwrap().report.unwrap());
+    assert!(status.contains("**Done**: the [report]") && status.contains(&link), "{status}");
     let history = world.history(issue).await;
-    for sentence in ["the agent `oncall` started to investigate", "finished: the investigation is concluded"] {
+    for sentence in ["the agent `oncall` started to investigate", "finished: the report is written"] {
         assert!(history.iter().any(|line| line.starts_with(sentence)), "{sentence}: {history:#?}");
     }
     // Nobody looks at it again, until somebody asks anew.
@@ -185,7 +185,7 @@ async fn on_another_machine_the_case_begins_anew_with_the_reply() {
 #[tokio::test]
 async fn whoever_takes_over_from_a_worker_that_died_writes_no_second_report() {
     let (builder, replies) = looking();
-    replies.are(&oncall());
+    replies.are(&oncall_replies());
     let turnstile = Arc::new(Turnstile::default());
     let world = builder.inside(&turnstile).start().await;
     let issue = world.opens("ann", "Alarm", "It rings.", &["code", "agent:oncall"]).await;
@@ -213,7 +213,7 @@ async fn whoever_takes_over_from_a_worker_that_died_writes_no_second_report() {
 /// One issue after another; each loses one write more than the one before.
 async fn every_write_may_be_lost(lost: Lost) {
     let (builder, replies) = looking();
-    replies.are(&oncall());
+    replies.are(&oncall_replies());
     let world = builder.set("limits.issues_per_hour", "1000").start().await;
     let door = Faulty::before(&world).await;
     // Makes the labels, which later issues find there.
@@ -245,6 +245,77 @@ async fn every_write_may_be_lost(lost: Lost) {
         }
     }
     panic!("an investigation takes fewer than 60 writes");
+}
+
+/// A profile that hands over to one that changes something, whose agent is the one of the settings.
+fn handing_on() -> (Builder, Replies) {
+    let (builder, replies) = looking();
+    let oncall = ONCALL.replace("  approve: high\n", "  approve: high\n  hand_off_to: [mender]\n");
+    let mender = "---\nname: mender\ndescription: Mends it\nhob: { backend: fixer }\n---\nMend it.\n";
+    let mut said = oncall_replies();
+    said[2]["calls"][0]["arguments"]["hand_off_to"] = json!("mender");
+    said[2]["calls"][0]["arguments"]["left"] = json!("Empty web1, make done.txt.");
+    replies.are(&said);
+    (builder.file(".github/agents/oncall.md", &oncall).file(".github/agents/mender.md", mender), replies)
+}
+
+/// The end of the design's investigation: a report, then another profile carries out what it says.
+#[tokio::test]
+async fn a_conclusion_that_names_a_profile_is_handed_over_to_it() {
+    let (builder, _replies) = handing_on();
+    let world = builder.start().await;
+    let issue = world.opens("ann", "Alarm", "It rings.", &["code", "agent:oncall"]).await;
+    world.run().await;
+    let report = world.reports(issue).await.remove(0);
+    assert!(report.contains("### What comes next\n\nFor `mender`: Empty web1, make done.txt.\n"), "{report}");
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.state, record.attempt), (State::Ready, 0), "{:?}", world.failures());
+    world.has_no_change().await;
+    world.run().await;
+    let pull = world.pull().await;
+    let body = pull["body"].as_str().unwrap();
+    assert!(body.contains("`oncall` handed over to `mender`"), "{body}");
+    let brief = &world.briefs(issue)[0];
+    for part in
+        ["The profile `oncall` worked on this before you", "Mend it.", "web1 is full.", "Empty web1, make done.txt."]
+    {
+        assert!(brief.contains(part), "{part}\n{brief}");
+    }
+    assert_eq!((world.reports(issue).await.len(), world.record(issue).await.unwrap().state), (1, State::InReview));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_hand_over_after_a_report_survives_any_lost_answer() {
+    let (builder, _replies) = handing_on();
+    let world = builder.set("limits.issues_per_hour", "1000").start().await;
+    let door = Faulty::before(&world).await;
+    // Makes the labels, which later issues find there.
+    world.opens("ann", "Alarm", "It rings.", &["code", "agent:oncall"]).await;
+    world.run().await;
+    world.run().await;
+    for index in 0..40 {
+        let issue = world.opens("ann", "Alarm", "It rings.", &["code", "agent:oncall"]).await;
+        door.lose(Some((index, Lost::Answer)));
+        run(&world.worker_by(&door, &format!("lossy{index}")).await).await;
+        let writes = door.writes();
+        for _turn in 0..4 {
+            if world.record(issue).await.is_some_and(|record| record.state == State::InReview) {
+                break;
+            }
+            world.forge.advance(Duration::from_secs(3601));
+            world.run().await;
+        }
+        let record = world.record(issue).await.unwrap();
+        assert_eq!(record.state, State::InReview, "{index}: {:?} {:?}", world.history(issue).await, world.failures());
+        assert_eq!((world.reports(issue).await.len(), record.chain.links().len()), (1, 1), "{index}");
+        if writes <= index {
+            world.forge.advance(Duration::from_secs(3601));
+            world.run().await;
+            return world.finish().await;
+        }
+    }
+    panic!("there are more than 40 writes");
 }
 
 #[tokio::test]

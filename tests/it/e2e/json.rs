@@ -103,7 +103,8 @@ impl Held {
 
 /// A world with an agent that asks first, and a native one on recorded replies, whose actions need approval.
 async fn world(replies: &std::path::Path) -> World {
-    let asks = r#"[ $HOB_PURPOSE = work ] || { echo "Steps: Paint it"; exit; }
+    let asks = r#"[ $HOB_ISSUE != 5 ] || { printf 'Issues:\n- Red\n- Blue\n  On it.\n  After: 1\n'; exit; }
+    [ $HOB_PURPOSE = work ] || { echo "Steps: Paint it"; exit; }
     case $n in
         0) echo looking; echo '{"outcome":"question","question":"Which colour?"}' ;;
         *) echo done > done.txt ;;
@@ -153,6 +154,7 @@ async fn every_command_writes_what_the_document_describes() {
     world.opens("tess", "Strange", "", &["code"]).await;
     world.opens("ann", "Remove x", "", &["code", "agent:careful"]).await;
     world.opens("ann", "Plan it", "", &["code", "plan"]).await;
+    world.opens("ann", "Split it", "", &["code", "agent:planner"]).await;
     let commands = [
         "list",
         "run --dry-run",
@@ -165,6 +167,7 @@ async fn every_command_writes_what_the_document_describes() {
         "unblock 1 -m Green.",
         "approve 3",
         "approve 4",
+        "approve 5",
         "run --once --max-issues 1",
         "history 1",
         "sessions",

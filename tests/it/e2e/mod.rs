@@ -20,6 +20,7 @@ mod control;
 mod crash;
 mod crowd;
 mod dashboard;
+mod deliverables;
 mod drift;
 mod failures;
 mod first_process;

@@ -63,7 +63,7 @@ async fn the_work_begins_when_the_plan_is_approved() {
         "Nothing is written before somebody approves it. The work costs $5.00 at most, what is left of `limits.usd_per_issue`.",
         "**Plan**: Write the file, plan 0.\n\n1. Look around\n2. Write `done.txt`\n\n**1 file**\n\n- `done.txt`\n",
         "**Open questions**\n\n- Which words?\n",
-        "**Question**: Should the work begin by this plan?\n\nComment `/hob approve` to begin the work by exactly this plan.",
+        "**Question**: Should the work begin by this plan?\n\nComment `/hob approve` to have exactly this plan carried out.",
     ] {
         assert!(status.contains(part), "{part}\n{status}");
     }

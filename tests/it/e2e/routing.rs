@@ -103,16 +103,6 @@ async fn a_damaged_profile_leaves_the_base_agent_and_asks_only_who_named_it() {
     world.finish().await;
 }
 
-#[tokio::test]
-async fn a_profile_that_brings_no_change_is_not_chosen_for_work_and_whoever_names_it_is_asked() {
-    let world = World::with_agent(WRITES).start().await;
-    let issue = world.opens("ann", "Look at it", SLOW_QUERY, &["agent:research", "code"]).await;
-    world.run().await;
-    let status = world.status(issue).await;
-    assert!(status.contains("The profile `research` brings no change"), "{status}");
-    world.finish().await;
-}
-
 /// Scenario 3: a message in the middle changes the domain.
 #[tokio::test]
 async fn a_review_about_something_else_changes_the_profile() {

@@ -74,9 +74,9 @@ impl World {
         let marks: BTreeSet<_> = questions.iter().filter_map(|said| said.text.lines().next()).collect();
         assert_eq!(marks.len(), questions.len(), "a question is told once: {questions:?}");
         let (reports, own): (Vec<_>, Vec<_>) =
-            own.into_iter().partition(|said| said.text.starts_with("<!-- hob:investigation "));
+            own.into_iter().partition(|said| said.text.starts_with("<!-- hob:report "));
         let marks: BTreeSet<_> = reports.iter().filter_map(|said| said.text.lines().next()).collect();
-        assert_eq!(marks.len(), reports.len(), "an investigation has one report: {reports:?}");
+        assert_eq!(marks.len(), reports.len(), "what is asked for once has one report: {reports:?}");
         assert!(own.len() <= 1, "issue {number} has {} comments by the bot: {own:?}", own.len());
         assert!(own.iter().all(|said| said.text.starts_with(STATUS_MARK)), "an unexpected comment: {own:?}");
         let fixes = format!("Fixes #{number}\n");

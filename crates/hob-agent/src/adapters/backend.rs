@@ -48,6 +48,10 @@ const CLOSING_OF_PLAN: &str = "\n\nNobody can answer you while you look. Your la
 nothing has to be changed, or you cannot plan without an answer, end it with one line of JSON instead: \
 {\"outcome\":\"nothing_to_do\",\"reason\":\"…\"} or {\"outcome\":\"question\",\"question\":\"…\"}.\n";
 
+/// The same for a run that reports. The brief says what a report looks like.
+const CLOSING_OF_REPORT: &str = "\n\nNobody can answer you while you look. Your last message is the report, and nothing else. If \
+you cannot go on without an answer, end it with one line of JSON instead: {\"outcome\":\"question\",\"question\":\"…\"}.\n";
+
 /// The same for a run that reviews. The brief says what findings look like.
 const CLOSING_OF_REVIEW: &str =
     "\n\nNobody can answer you while you look. Your last message is your findings, and nothing else.\n";
@@ -244,6 +248,7 @@ impl AgentBackend for AdapterAgent {
         let closing = match request.purpose {
             RunPurpose::Work | RunPurpose::Investigate => CLOSING,
             RunPurpose::Plan => CLOSING_OF_PLAN,
+            RunPurpose::Report => CLOSING_OF_REPORT,
             RunPurpose::Review => CLOSING_OF_REVIEW,
         };
         let prompt = format!("{}{closing}", request.brief).replace('\0', "");

@@ -173,6 +173,7 @@ fn purpose(purpose: RunPurpose) -> &'static str {
     match purpose {
         RunPurpose::Work => "work",
         RunPurpose::Plan => "plan",
+        RunPurpose::Report => "report",
         RunPurpose::Investigate => "investigate",
         RunPurpose::Review => "review",
     }
@@ -182,7 +183,7 @@ fn purpose(purpose: RunPurpose) -> &'static str {
 fn closing_words(finished: &Finished, purpose: RunPurpose) -> String {
     let (bytes, most) = match purpose {
         RunPurpose::Work | RunPurpose::Investigate => (QUOTED, CLOSING_LINES),
-        RunPurpose::Plan | RunPurpose::Review => (PLAN_BYTES, PLAN_LINES),
+        RunPurpose::Plan | RunPurpose::Report | RunPurpose::Review => (PLAN_BYTES, PLAN_LINES),
     };
     let text = finished.stdout.text();
     let (text, words) = (text.trim(), tail(&text, bytes));

@@ -147,7 +147,7 @@ impl AgentBackend for RecipeAgent {
         match request.purpose {
             RunPurpose::Work => {}
             RunPurpose::Plan => return Ok(report(self.plan(), Spend::default(), started)),
-            RunPurpose::Review | RunPurpose::Investigate => {
+            RunPurpose::Report | RunPurpose::Review | RunPurpose::Investigate => {
                 let outcome = permanent(format!("the recipe `{}` has fixed steps: it judges nothing", self.name));
                 return Ok(report(outcome, Spend::default(), started));
             }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    Impact,
+    Impact, ProfileName,
     investigation::{Confidence, EvidenceId, HypothesisId, QuestionId},
 };
 
@@ -69,6 +69,12 @@ pub enum CaseStep {
         /// What would settle what is still open.
         #[serde(default)]
         to_settle: Vec<String>,
+        /// The profile that goes on with a change; none: nothing is to be changed, or a person decides.
+        #[serde(default)]
+        hand_off_to: Option<ProfileName>,
+        /// What it has to change.
+        #[serde(default)]
+        left: String,
     },
 }
 

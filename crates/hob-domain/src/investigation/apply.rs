@@ -4,7 +4,7 @@ use crate::{
     Timestamp, clip, count,
     investigation::{
         Answered, CaseAction, CaseStep, Conclusion, Confidence, EvidenceId, EvidenceRequest, Grounds, Hypothesis,
-        HypothesisId, Investigation, QuestionId, Standing, Verdict, ids::list, missing::lacks,
+        HypothesisId, Investigation, NextWork, QuestionId, Standing, Verdict, ids::list, missing::lacks,
     },
 };
 
@@ -105,9 +105,13 @@ pub fn apply(record: &Investigation, action: &CaseAction, now: Timestamp) -> Res
         }
         CaseStep::RequestEvidence { request } => request_evidence(&mut next, text("request", request)?, now)?,
         CaseStep::TransitionState { to } => move_to(&mut next, to)?,
-        CaseStep::Conclude { conclusion, to_settle } => {
+        CaseStep::Conclude { conclusion, to_settle, hand_off_to, left } => {
             let end = rests_on(conclusion, "conclusion", *confidence, refs)?;
-            conclude(&mut next, end, to_settle, now)?
+            let next_work = match hand_off_to {
+                Some(to) => Some(NextWork { to: to.clone(), left: text("left", left)? }),
+                None => None,
+            };
+            conclude(&mut next, end, (to_settle, next_work), now)?
         }
     };
     Ok((next, sentence))
@@ -226,7 +230,12 @@ fn move_to(record: &mut Investigation, to: &str) -> Result<String, Refused> {
     Ok(format!("the case moved from `{from}` to `{to}`"))
 }
 
-fn conclude(record: &mut Investigation, end: Answered, to_settle: &[String], at: Timestamp) -> Result<String, Refused> {
+fn conclude(
+    record: &mut Investigation,
+    end: Answered,
+    (to_settle, next): (&[String], Option<NextWork>),
+    at: Timestamp,
+) -> Result<String, Refused> {
     let last = record.states.len().saturating_sub(1);
     let name = record.states.get(last).map(|state| state.name.clone()).unwrap_or_default();
     if record.state != name {
@@ -241,7 +250,7 @@ fn conclude(record: &mut Investigation, end: Answered, to_settle: &[String], at:
     let to_settle = to_settle.iter().map(|one| one.trim()).filter(|one| !one.is_empty());
     let to_settle = to_settle.take(SETTLE_MAX).map(|one| clip(one, TEXT_MAX)).collect();
     let rests_on = count(evidence_refs.len(), "piece");
-    record.conclusion = Some(Conclusion { text, confidence, evidence_refs, to_settle, at });
+    record.conclusion = Some(Conclusion { text, confidence, evidence_refs, to_settle, next, at });
     Ok(format!("concluded with {confidence} confidence, on {rests_on} of evidence"))
 }
 

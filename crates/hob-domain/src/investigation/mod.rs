@@ -35,7 +35,7 @@ pub use open::{Opened, open};
 pub use progress::CaseProgress;
 pub use record::{
     Answered, CaseStatus, Conclusion, Confidence, EvidenceItem, EvidenceKind, EvidenceRequest, Hypothesis,
-    Investigation, Metrics, Question, RECORD_VERSION, Standing, UnreadableInvestigation,
+    Investigation, Metrics, NextWork, Question, RECORD_VERSION, Standing, UnreadableInvestigation,
 };
-pub use report::{REPORT_MARK, report, report_comment, report_mark};
+pub use report::{REPORT_MARK, next_profile, report};
 pub use template::{CaseTemplate, Personality, QuestionTemplate};

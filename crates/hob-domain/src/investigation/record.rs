@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Impact, RunId, Timestamp,
+    Impact, ProfileName, RunId, Timestamp,
     investigation::{CaseState, EvidenceId, HypothesisId, Personality, QuestionId},
 };
 
@@ -158,8 +158,20 @@ pub struct Conclusion {
     /// What would settle what is still open.
     #[serde(default)]
     pub to_settle: Vec<String>,
+    /// Who goes on, where a change is to be made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<NextWork>,
     /// When.
     pub at: Timestamp,
+}
+
+/// What comes after an investigation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextWork {
+    /// The profile that goes on.
+    pub to: ProfileName,
+    /// What it has to change.
+    pub left: String,
 }
 
 /// What an investigation took. How many questions are answered follows from the record.

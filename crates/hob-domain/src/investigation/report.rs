@@ -5,15 +5,19 @@
 //! that a long answer cannot push the others out.
 
 use crate::{
-    EventId, OWN_MARK, Timestamp, clip, count,
+    OWN_MARK, ProfileName, Timestamp, clip, count,
     inert::{inert, inert_line},
-    investigation::{Answered, EvidenceItem, Hypothesis, Investigation, Question, Standing, ids::list, missing::lacks},
+    investigation::{
+        Answered, EvidenceItem, Hypothesis, Investigation, NextWork, Question, Standing, ids::list, missing::lacks,
+    },
     markup::{code_span, folded, line},
 };
 
 /// What the comment begins with, so that it is found again.
 pub const REPORT_MARK: &str = "<!-- hob:investigation -->";
 
+/// What stands before the name of the profile that goes on.
+const NEXT_MARK: &str = "<!-- hob:next ";
 /// Bytes of the whole: what a comment of the forge takes, with room for what is put around it.
 const REPORT_MAX: usize = 60_000;
 /// Bytes of the conclusion.
@@ -25,17 +29,6 @@ const LINE_MAX: usize = 300;
 /// Rows of the table of evidence.
 const ROWS_MAX: usize = 60;
 
-/// What the report on an issue begins with. Each time that somebody asks for an investigation has a mark of its own: whoever
-/// takes the issue over finds the report of this time, and no older one.
-pub fn report_mark(asked: EventId) -> String {
-    format!("{OWN_MARK}investigation {asked} -->")
-}
-
-/// The report as the comment on an issue, which begins with `mark`.
-pub fn report_comment(report: &str, mark: &str) -> String {
-    format!("{mark}\n{}", report.strip_prefix(REPORT_MARK).unwrap_or(report).trim_start())
-}
-
 /// Writes the comment, as things stand at `now`.
 pub fn report(record: &Investigation, now: Timestamp) -> String {
     debug_assert!(REPORT_MARK.starts_with(OWN_MARK), "Hob has to know its own comment");
@@ -45,13 +38,28 @@ pub fn report(record: &Investigation, now: Timestamp) -> String {
     for part in parts.into_iter().filter(|part| !part.is_empty()) {
         text.push_str(&part);
     }
-    let tail = format!("{}{}", evidence(record), figures(record, now));
+    let tail = format!("{}{}{}", next_work(record), evidence(record), figures(record, now));
     let room = REPORT_MAX.saturating_sub(tail.len());
     if text.len() > room {
         text = format!("{}\n", inert_cut(&text, room));
     }
     text.push_str(&tail);
     text
+}
+
+/// Who goes on, for people and, in a mark of its own, for Hob.
+fn next_work(record: &Investigation) -> String {
+    let Some(NextWork { to, left }) = record.conclusion.as_ref().and_then(|end| end.next.as_ref()) else {
+        return String::new();
+    };
+    let left = inert_line(&clip(left, ANSWER_MAX)).trim_end().to_owned();
+    format!("\n### What comes next\n\nFor {}: {left}\n{NEXT_MARK}{to} -->\n", code_span(to.as_str()))
+}
+
+/// The profile that goes on after an investigation, by its report.
+pub fn next_profile(report: &str) -> Option<ProfileName> {
+    let line = report.lines().find_map(|line| line.strip_prefix(NEXT_MARK))?;
+    line.strip_suffix(" -->")?.parse().ok()
 }
 
 /// Cuts what is inert already at the end of a line; a part that is cut has no block of code open, since each line stands

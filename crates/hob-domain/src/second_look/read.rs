@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Diff, Finding, FindingSeverity, clip, visible, work_plan::shortened};
+use crate::{Diff, Finding, FindingSeverity, clip, plan_words::shortened, visible};
 
 /// Findings that are kept of one look.
 pub const FINDINGS_MAX: usize = 30;

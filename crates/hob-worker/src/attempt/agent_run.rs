@@ -50,6 +50,7 @@ pub(super) async fn run_agent(
     let does = match job.purpose {
         RunPurpose::Work => "works",
         RunPurpose::Plan => "plans",
+        RunPurpose::Report => "reports",
         RunPurpose::Review => "reviews",
         RunPurpose::Investigate => "investigates",
     };
@@ -103,8 +104,8 @@ fn request(
     // What only reads is not checked.
     let checks: &[String] = if job.only_reads() { &[] } else { &job.rules.checks };
     let Specialist { profile, limits, .. } = &shift.specialist;
-    // A plan is a person's to read first.
-    let work_of = profile.as_ref().filter(|_| !job.only_reads());
+    // A plan is a person's to read first, and so is a report; after an investigation the work may begin.
+    let work_of = profile.as_ref().filter(|_| matches!(job.purpose, RunPurpose::Work | RunPurpose::Investigate));
     let hand_over_to = work_of.map(|profile| targets(&job.catalog, profile)).unwrap_or_default();
     let parts = BriefParts {
         repo: worker.forge.repo(),
@@ -117,6 +118,7 @@ fn request(
         comments: &job.comments,
         answer: record.answer.as_ref(),
         plan: plan_brief(job, &record),
+        reports: job.purpose == RunPurpose::Report,
         review: &job.review,
         last_failure: record.last_failure.as_deref(),
         earlier_work: Some(job.checkout.start()).filter(|start| *start != job.checkout.base()),

@@ -17,13 +17,14 @@ use crate::{
         end::{AttemptEnd, Attempted, Interrupt},
         finish::finish,
         heartbeat::heartbeat,
-        investigate::investigate,
         job::{AttemptLimits, Job},
         plan_first::plan_first,
         prepare::prepare,
+        report::report,
         reservation::{issue_allowance, reserve},
         review::{resume_answers, rounds_used_up},
         rounds::rounds,
+        split::split,
     },
     authorize::approved_hash,
     transition::{HeldIssue, label, transition},
@@ -105,6 +106,9 @@ async fn work<'a>(
         state: State::Assigned,
         why: format!("claimed, generation {}", held.lease.generation()),
     });
+    if let Some(plan) = record.approved_plan().filter(|plan| !plan.issues.is_empty()) {
+        return Box::pin(split(worker, held, plan)).await;
+    }
     let limits = AttemptLimits { allowance, ends, began };
     let base = match choose_base(worker, held).await? {
         Ok(base) => base,
@@ -139,7 +143,7 @@ async fn work<'a>(
         // No attempt is a review: one has a run of it.
         RunPurpose::Work | RunPurpose::Review => {}
         RunPurpose::Plan => return Box::pin(plan_first(worker, job)).await,
-        RunPurpose::Investigate => return Box::pin(investigate(worker, job)).await,
+        RunPurpose::Report | RunPurpose::Investigate => return Box::pin(report(worker, job)).await,
     }
     if moved || job.checkout.is_kept() {
         keep_soon(worker, job).await;

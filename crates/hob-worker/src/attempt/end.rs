@@ -15,8 +15,10 @@ pub(super) enum AttemptEnd {
         /// The checks on the head.
         checks: Option<CheckTally>,
     },
-    /// The report of the investigation is a comment.
+    /// The result is a comment.
     Concluded,
+    /// The result is a comment, and another profile goes on in an attempt of its own.
+    HandedOn,
     /// A person is needed.
     Blocked(BlockReason),
     /// A transient failure.

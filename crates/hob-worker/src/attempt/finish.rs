@@ -39,6 +39,9 @@ pub(super) async fn finish(
     let step = match end {
         Ok(AttemptEnd::Interrupted(interrupt)) => return interrupted(worker, held, began, job, interrupt).await,
         Ok(AttemptEnd::NoRoom(full)) => return requeue(worker, held, full.to_string()).await,
+        Ok(AttemptEnd::HandedOn) => {
+            return requeue(worker, held, "the investigation is handed over".to_owned()).await;
+        }
         Ok(AttemptEnd::Published { head, pull, checks }) => Ok(Transition::Publish { head, pull, checks }),
         Ok(AttemptEnd::Concluded) => {
             transition::take_trigger_off(worker, held).await.map(|()| Transition::Finish(Ending::Concluded))

@@ -10,7 +10,7 @@
 
 use hob_domain::{
     BlockReason, Candidate, Catalog, ChangeText, HandOver, PassedOn, ProfileName, Received, RefusedHandOver,
-    RoutedText, Router, RunId, Transition,
+    RoutedText, Router, RunId, Transition, clip, visible,
 };
 use tokio::time::Instant;
 
@@ -22,9 +22,12 @@ use crate::{
         left::left,
         proof::{Proof, Proven, prove},
         shift::Shift,
-        specialist::handed_to,
+        specialist::{handed_to, targets},
     },
 };
+
+/// Bytes of a report that go on with a hand-over: there is room for the rest of it.
+const CONTEXT_MAX: usize = 12 * 1024;
 
 /// What comes of a hand-over.
 pub(super) enum Passed {
@@ -94,6 +97,34 @@ pub(super) async fn hand_over(worker: &Worker, job: &Job<'_>, given: HandOver) -
     worker.progress(job.number(), &format!("`{from}` hands over to `{to}`"));
     job.shifts.begin(Shift { specialist: next, run: session.clone(), session, took_over_at: Some(head) });
     Ok(Passed::On)
+}
+
+/// Hands what an investigation concluded over to the profile that goes on with it; false: that is not taken.
+pub(super) async fn hand_on(worker: &Worker, job: &Job<'_>, to: &ProfileName, report: &str) -> Result<bool, WorkError> {
+    let (shift, record, issue) = (job.shifts.now(), job.held.lease.record(), job.number());
+    let Some(profile) = &shift.specialist.profile else { return Ok(false) };
+    let given = HandOver {
+        to: to.to_string(),
+        reason: "the investigation is concluded, and something is to be changed".to_owned(),
+        done: "The investigation. Its report is the context.".to_owned(),
+        left: "What the report says comes next.".to_owned(),
+        context: clip(&visible(report).0, CONTEXT_MAX),
+        evidence: Vec::new(),
+    };
+    let known: Vec<ProfileName> = targets(&job.catalog, profile).into_iter().map(|target| target.name).collect();
+    let secrets = worker.forge.connection().secrets().redaction();
+    if let Err(refused) = given.check(Some(&profile.name), &known, &secrets) {
+        worker.progress(issue, &format!("nobody goes on after the investigation: {refused}"));
+        return Ok(false);
+    }
+    let percent = likely(&job.catalog, &given, to);
+    let (spend, head) = (record.spend.since(job.limits.began), job.checkout.tip().await?);
+    let session = RunId(format!("{}-h1", job.run));
+    let received = Received { from: profile.name.clone(), to: to.clone(), hand_over: given };
+    let passed = PassedOn { received, percent, spend, head, session };
+    worker.forge.ledger().transition(&job.held.lease, Transition::HandOver(Box::new(passed))).await?;
+    worker.progress(issue, &format!("`{}` hands over to `{to}`", profile.name));
+    Ok(true)
 }
 
 /// The end of a chain, told to whoever watches.

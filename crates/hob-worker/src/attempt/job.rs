@@ -62,10 +62,7 @@ impl Job<'_> {
 
     /// Whether its runs only read.
     pub(super) fn only_reads(&self) -> bool {
-        match self.purpose {
-            RunPurpose::Work => false,
-            RunPurpose::Plan | RunPurpose::Review | RunPurpose::Investigate => true,
-        }
+        self.purpose.only_reads()
     }
 
     /// The checks that fail on the commit that the work starts from.

@@ -1,5 +1,5 @@
-//! The plan before the work: the agent reads and says what it would do, and a person approves that or says what should be
-//! different.
+//! The plan before the work: the agent reads and says what it would do, or which issues it would open, and a person approves that
+//! or says what should be different.
 //!
 //! # Guarantees
 //! Before the approval nothing is pushed and no pull request is opened: what the run changed in its folder is thrown away, and
@@ -10,7 +10,7 @@ use hob_domain::{Allowance, BlockReason, CostLimit, FailureClass, Spend, WorkPla
 
 use crate::{
     WorkError, Worker,
-    attempt::{end::AttemptEnd, job::Job, read_only::read_only, rounds::failed},
+    attempt::{end::AttemptEnd, job::Job, read_only::read_only, rounds::failed, specialist::Brings},
 };
 
 /// Has the agent make a plan, and asks a person about it.
@@ -19,7 +19,9 @@ pub(super) async fn plan_first(worker: &Worker, job: &Job<'_>) -> Result<Attempt
         Ok(summary) => summary,
         Err(end) => return Ok(end),
     };
-    match WorkPlan::read(&summary) {
+    let brings = job.shifts.now().specialist.brings;
+    let plan = if brings == Brings::Issues { WorkPlan::read_split(&summary) } else { WorkPlan::read(&summary) };
+    match plan {
         Ok(plan) => {
             let cost = cost_limit(worker, job);
             Ok(AttemptEnd::Blocked(BlockReason::PlanProposed { plan: Box::new(plan), cost }))

@@ -19,7 +19,7 @@ use crate::{
         purpose::{purpose, wants_investigation},
         review_brief::review_brief,
         shift::{Shift, Shifts},
-        specialist::{Chosen, Place, choose},
+        specialist::{Brings, Chosen, Place, choose},
     },
     authorize::authorized_comments,
     transition::HeldIssue,
@@ -52,12 +52,12 @@ pub(super) async fn prepare<'a>(
     let place = Place { rules: &rules, remote: &remote, base: &base_sha, review: &review, investigates };
     let Chosen { specialist, catalog } = Box::pin(choose(worker, held, place)).await?;
     let comments = authorized_comments(worker, issue).await?;
-    let (purpose, case) = if specialist.investigates {
+    let purpose = Box::pin(purpose(worker, held, specialist.brings)).await?;
+    let case = if specialist.brings == Brings::Conclusion {
         let template = specialist.template.clone();
-        let case = Box::pin(case_of(worker, held, (&remote, &base_sha), &comments, template)).await;
-        (RunPurpose::Investigate, Some(case))
+        Some(Box::pin(case_of(worker, held, (&remote, &base_sha), &comments, template)).await)
     } else {
-        (Box::pin(purpose(worker, held)).await?, None)
+        None
     };
     let branch = choose_branch(worker, held, &remote).await?;
     let of = (worker.forge.repo(), issue.number);

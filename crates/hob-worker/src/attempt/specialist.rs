@@ -34,8 +34,30 @@ pub(super) struct Specialist {
     pub(super) limits: ProfileLimits,
     /// What an investigation begins with.
     pub(super) template: CaseTemplate,
-    /// Whether the issue is investigated.
-    pub(super) investigates: bool,
+    /// What the work is to bring.
+    pub(super) brings: Brings,
+}
+
+/// What work on an issue brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Brings {
+    /// A pull request.
+    Change,
+    /// A comment.
+    Comment,
+    /// Issues, after approval.
+    Issues,
+    /// The conclusion of an investigation, as a comment.
+    Conclusion,
+}
+
+/// What is wanted of a profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// What it brings, whatever that is.
+    Its,
+    Change,
+    Conclusion,
 }
 
 /// Who works, and which profiles there are to hand over to.
@@ -47,7 +69,7 @@ pub(super) struct Chosen {
 
 impl Chosen {
     fn without_profiles(specialist: Specialist, place: &Place<'_>) -> Self {
-        let specialist = Specialist { investigates: place.investigates, ..specialist };
+        let specialist = Specialist { brings: place.brings(), ..specialist };
         Self { specialist, catalog: Catalog::default() }
     }
 }
@@ -60,6 +82,13 @@ pub(super) struct Place<'a> {
     pub(super) review: &'a ReviewBrief,
     /// Whether a label asks for an investigation.
     pub(super) investigates: bool,
+}
+
+impl Place<'_> {
+    /// What whoever works brings, unless it is a profile that brings something else.
+    fn brings(&self) -> Brings {
+        if self.investigates { Brings::Conclusion } else { Brings::Change }
+    }
 }
 
 /// Chooses who works on the issue, and notes why in the ledger.
@@ -109,7 +138,11 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         label: by_person.as_ref().filter(|_| !is_command),
         repository: by_repository.as_ref(),
     };
-    let choice = route(worker, held, &catalog, claims, &place);
+    let choice = match record.route.clone().filter(|_| record.is_handed_on() && !is_asked_for) {
+        // Who investigated has handed it over: the choice stands as long as no person makes another.
+        Some(present) => present,
+        None => route(worker, held, &catalog, claims, &place),
+    };
     let is_chosen = choice.profile.is_some();
     let specialist = work_by(worker, held, (&catalog, &place), choice).await?;
     let has_failed = catalog.unread_places > 0 || is_chosen && specialist.profile.is_none();
@@ -185,7 +218,7 @@ async fn work_by(
     let Some(name) = &choice.profile else {
         held.lease.note(Note::Routed(choice)).await;
         let specialist = of_settings(worker, rules, None).await?;
-        return Ok(Specialist { investigates: place.investigates, ..specialist });
+        return Ok(Specialist { brings: place.brings(), ..specialist });
     };
     let record = held.lease.record();
     let is_chosen_again = record.route.as_ref().is_some_and(|before| before.profile == choice.profile);
@@ -195,8 +228,13 @@ async fn work_by(
         return handed_to(worker, issue, (catalog, rules), &received.to).await;
     }
     let asks = catalog.get(name).is_some_and(|(profile, _)| !profile.case.questions.is_empty());
-    let investigates = place.investigates || choice.by.is_person() && asks && record.pull_request.is_none();
-    match by_profile(worker, issue, (catalog, rules), (name, investigates)).await {
+    let wanted = match record.pull_request {
+        _ if place.investigates => Wanted::Conclusion,
+        Some(_) => Wanted::Change,
+        None if choice.by.is_person() && asks => Wanted::Conclusion,
+        None => Wanted::Its,
+    };
+    match by_profile(worker, issue, (catalog, rules), (name, wanted)).await {
         Ok(specialist) => {
             let (percent, complexity, by) = (choice.percent, choice.complexity, choice.by);
             let overridden = choice.overridden.as_ref().map(ProfileName::as_str);
@@ -215,18 +253,18 @@ pub(super) async fn handed_to(
     (catalog, rules): (&Catalog, &RepositorySettings),
     name: &ProfileName,
 ) -> Result<Specialist, WorkError> {
-    match by_profile(worker, issue, (catalog, rules), (name, false)).await {
+    match by_profile(worker, issue, (catalog, rules), (name, Wanted::Change)).await {
         Ok(specialist) => Ok(specialist),
         Err(reason) => base_instead(worker, issue, rules, &reason).await,
     }
 }
 
-/// The specialist that works by the profile `name`, or investigates; why there is none.
+/// The specialist that works by the profile `name`; why there is none.
 async fn by_profile(
     worker: &Worker,
     issue: IssueNumber,
     (catalog, rules): (&Catalog, &RepositorySettings),
-    (name, investigates): (&ProfileName, bool),
+    (name, wanted): (&ProfileName, Wanted),
 ) -> Result<Specialist, String> {
     let Some((profile, origin)) = catalog.get(name) else {
         // It says which agents there are.
@@ -234,9 +272,15 @@ async fn by_profile(
         let reason = missing.unwrap_or_else(|| format!("no agent `{name}`"));
         return Err(format!("{reason}; and there is no profile of that name: `hob agents` lists them"));
     };
-    if profile.deliverable != Deliverable::Change && !investigates {
-        return Err(format!("the profile `{name}` brings no change, and an issue is worked on by one"));
-    }
+    let brings = match (wanted, profile.deliverable) {
+        (Wanted::Conclusion, _) => Brings::Conclusion,
+        (Wanted::Change | Wanted::Its, Deliverable::Change) => Brings::Change,
+        (Wanted::Its, Deliverable::Comment) => Brings::Comment,
+        (Wanted::Its, Deliverable::Issues) => Brings::Issues,
+        (Wanted::Change, Deliverable::Comment | Deliverable::Issues) => {
+            return Err(format!("the profile `{name}` brings no change, and a change is what is worked on here"));
+        }
+    };
     let base = agent_name(worker, None, &without_profile(worker, rules)).to_owned();
     let built = build_narrowed(worker, rules, base, (profile.clone(), origin.source)).await;
     let NarrowedAgent { name: agent, agent: backend, limits, notes, approve } = built.map_err(|error| error.reason)?;
@@ -247,14 +291,7 @@ async fn by_profile(
         worker.progress(issue, &format!("the profile `{name}`: {note}"));
     }
     let template = CaseTemplate::of_profile(profile, approve);
-    Ok(Specialist {
-        name: name.to_string(),
-        agent: backend,
-        profile: Some(profile.clone()),
-        limits,
-        template,
-        investigates,
-    })
+    Ok(Specialist { name: name.to_string(), agent: backend, profile: Some(profile.clone()), limits, template, brings })
 }
 
 /// The profiles that `profile` can hand over to as things are.
@@ -279,7 +316,7 @@ async fn unmet(
     }
     held.lease.note(Note::Routed(choice.without_profile(&reason))).await;
     let specialist = base_instead(worker, held.issue.number, place.rules, &reason).await?;
-    Ok(Specialist { investigates: place.investigates, ..specialist })
+    Ok(Specialist { brings: place.brings(), ..specialist })
 }
 
 /// The base agent, because a profile cannot work.
@@ -315,5 +352,5 @@ async fn of_settings(
         (_, failure) => AgentError { reason: error.reason, failure },
     })?;
     let (limits, template) = Default::default();
-    Ok(Specialist { name, agent, profile: None, limits, template, investigates: false })
+    Ok(Specialist { name, agent, profile: None, limits, template, brings: Brings::Change })
 }

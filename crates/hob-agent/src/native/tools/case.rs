@@ -1,6 +1,9 @@
 //! The tools of an investigation: its actions, and `read_evidence`.
 
-use hob_domain::investigation::{CaseAction, EvidenceId};
+use hob_domain::{
+    ProfileName,
+    investigation::{CaseAction, EvidenceId},
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -19,8 +22,21 @@ pub(in crate::native) struct ReadEvidence {
     pub(in crate::native) from: Option<usize>,
 }
 
-/// The tools as the model sees them.
-pub(super) fn tools() -> Vec<Tool> {
+/// The tools as the model sees them; `targets` are the profiles that may go on after the conclusion.
+pub(super) fn tools(targets: &[ProfileName]) -> Vec<Tool> {
+    let mut end = vec![
+        ("conclusion", json!({ "type": "string" })),
+        ("to_settle", json!({ "type": "array", "items": { "type": "string" } })),
+    ];
+    if !targets.is_empty() {
+        let names: Vec<&str> = targets.iter().map(ProfileName::as_str).collect();
+        let why = "who goes on with a change of the repository; left out where none is to be made";
+        end.push(("hand_off_to", json!({ "enum": names, "description": why })));
+        end.push((
+            "left",
+            json!({ "type": "string", "description": "what it has to change, and how one sees that it is right" }),
+        ));
+    }
     let question = json!({ "type": "string", "description": "such as Q1" });
     let hypothesis = json!({ "type": "string", "description": "such as H1; left out for a new one" });
     vec![
@@ -68,10 +84,7 @@ pub(super) fn tools() -> Vec<Tool> {
         action(
             "conclude",
             "Ends the investigation, in the last state: what is so, why, and what would settle what is still open.",
-            &[
-                ("conclusion", json!({ "type": "string" })),
-                ("to_settle", json!({ "type": "array", "items": { "type": "string" } })),
-            ],
+            &end,
             &["conclusion"],
         ),
     ]
@@ -114,11 +127,14 @@ mod tests {
 
     #[test]
     fn there_is_a_tool_for_each_action() {
-        let names: Vec<_> = tools().iter().map(|tool| tool.name.to_string()).collect();
+        let names: Vec<_> = tools(&[]).iter().map(|tool| tool.name.to_string()).collect();
         let actions: Vec<_> = CaseAction::NAMES.iter().map(|name| (*name).to_owned()).collect();
         assert_eq!(names[1..], actions);
-        for tool in tools() {
+        for tool in tools(&[]) {
             assert!(is_one(&tool.name) && tool.schema["properties"].is_object(), "{}", tool.name);
+            assert!(tool.schema["properties"]["hand_off_to"].is_null(), "there is nobody");
         }
+        let end = tools(&["code".parse().unwrap()]).pop().unwrap();
+        assert_eq!(end.schema["properties"]["hand_off_to"]["enum"], json!(["code"]));
     }
 }

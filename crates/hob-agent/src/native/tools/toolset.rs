@@ -19,6 +19,8 @@ use crate::{
 const ALWAYS: [&str; 4] = ["plan", "ask", "hand_off", "done"];
 /// Built-in tools that only read.
 const READS: [&str; 3] = ["read", "list", "search"];
+/// Built-in tools that change files.
+const CHANGES: [&str; 3] = ["edit", "write", "apply_patch"];
 /// Bytes of a call's arguments: more than a file may have, quoted.
 const ARGUMENTS_MAX: usize = 4 << 20;
 
@@ -82,32 +84,35 @@ impl Toolset {
         Self { shown, servers, ..self }
     }
 
-    /// The same for a run with this purpose: one that plans or reviews has no tool that changes anything.
+    /// The same for a run with this purpose: one that plans or reviews has no tool that changes anything, one that reports none
+    /// that changes files. What it asks of programs and servers is approved or refused by its impact.
     pub(in crate::native) fn for_purpose(self, purpose: RunPurpose) -> Self {
-        match purpose {
-            // What an investigation has is said below.
-            RunPurpose::Work | RunPurpose::Investigate => return self,
-            RunPurpose::Plan | RunPurpose::Review => {}
-        }
+        let is_built_in = |name: &str| !self.programs.contains_key(name) && !self.servers.contains_key(name);
         let reads = |name: &str| match (self.programs.get(name), self.servers.get(name)) {
             (Some(program), _) => program.impact == Impact::Low,
             (None, Some(tool)) => tool.impact == Impact::Low,
             (None, None) => READS.contains(&name) || ALWAYS.contains(&name),
         };
-        let shown: Vec<Tool> = self.shown.iter().filter(|tool| reads(&tool.name)).cloned().collect();
+        let has = |name: &str| match purpose {
+            // What an investigation has is said below.
+            RunPurpose::Work | RunPurpose::Investigate => true,
+            RunPurpose::Report => !(is_built_in(name) && CHANGES.contains(&name)),
+            RunPurpose::Plan | RunPurpose::Review => reads(name),
+        };
+        let shown: Vec<Tool> = self.shown.iter().filter(|tool| has(&tool.name)).cloned().collect();
         Self { shown: shown.into(), ..self }
     }
 
-    /// The same for an investigation: what looks, the actions on the record, and the way out.
+    /// The same for an investigation: what looks, the actions on the record, and the way out. Who may go on, the conclusion names.
     pub(in crate::native) fn for_investigation(self) -> Self {
         let looks = |name: &str| match self.programs.get(name) {
             Some(program) => program.impact == Impact::Low,
             None => READS.contains(&name) || name == "shell",
         };
         let mut shown: Vec<Tool> = self.shown.iter().filter(|tool| looks(&tool.name)).cloned().collect();
-        shown.extend(case::tools());
+        shown.extend(case::tools(&self.targets));
         shown.push(finish::hand_off_tool());
-        Self { shown: shown.into(), ..self }
+        Self { shown: shown.into(), targets: Vec::new(), ..self }
     }
 
     /// The tools that end a run, for a model that has to be reminded.
@@ -246,7 +251,9 @@ mod tests {
             names(all.clone().for_purpose(RunPurpose::Review)),
             names(all.clone().for_purpose(RunPurpose::Plan))
         );
-        let planning = all.for_purpose(RunPurpose::Plan);
+        let planning = all.clone().for_purpose(RunPurpose::Plan);
+        let reporting = all.clone().for_purpose(RunPurpose::Report);
+        assert_eq!(names(reporting), ["read", "list", "search", "shell", "plan", "ask", "hand_off", "done"]);
         assert_eq!(names(planning.clone()), ["read", "list", "search", "plan", "ask", "hand_off", "done"]);
         for (tool, arguments) in [("write", r#"{"path":"a","text":"b"}"#), ("shell", r#"{"command":"ls"}"#)] {
             assert!(matches!(planning.parse(&call(tool, arguments)), Err(ToolError::Unknown { .. })), "{tool}");

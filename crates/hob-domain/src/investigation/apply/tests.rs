@@ -64,7 +64,15 @@ fn to(state: &str) -> CaseAction {
 }
 
 fn conclude() -> CaseAction {
-    action(&[0], CaseStep::Conclude { conclusion: "The disk is full.".into(), to_settle: vec![" ".into()] })
+    action(
+        &[0],
+        CaseStep::Conclude {
+            conclusion: "The disk is full.".into(),
+            to_settle: vec![" ".into()],
+            hand_off_to: None,
+            left: String::new(),
+        },
+    )
 }
 
 /// What comes of an action: the sentence, or why not.
@@ -206,7 +214,12 @@ fn any_action() -> impl Strategy<Value = CaseAction> {
         }),
         Just(CaseStep::RequestEvidence { request: "z".into() }),
         state.prop_map(|to| CaseStep::TransitionState { to: to.to_owned() }),
-        Just(CaseStep::Conclude { conclusion: "c".into(), to_settle: Vec::new() }),
+        Just(CaseStep::Conclude {
+            conclusion: "c".into(),
+            to_settle: Vec::new(),
+            hand_off_to: None,
+            left: String::new()
+        }),
     ];
     (prop::collection::vec(0..3_usize, 0..3), step).prop_map(|(refs, step)| action(&refs, step))
 }

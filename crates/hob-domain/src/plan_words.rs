@@ -1,0 +1,69 @@
+//! How the closing words of an agent are read as a plan, and why they are none.
+
+/// Closing words that are no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoPlan {
+    /// No step is named.
+    #[error("the agent gave no plan: its last words have no steps")]
+    NoSteps,
+    /// The issue is to be split, and no issue is named.
+    #[error("the agent named no issues to split this one into")]
+    NoIssues,
+    /// An issue would wait for itself, for a later one or for none of the list.
+    #[error("issue {issue} of the agent's plan cannot wait for issue {other}: only for one before it")]
+    BadOrder {
+        /// Which one, counted from 1.
+        issue: usize,
+        /// What it names.
+        other: usize,
+    },
+    /// It is longer than people are asked to read.
+    #[error("the agent's plan is too long: it has {0}, and may have {1}")]
+    TooLong(String, usize),
+    /// A file is none of the repository.
+    #[error("the agent's plan names a file that cannot be one of the repository: {0}")]
+    BadPath(String),
+}
+
+/// Whether a line begins an item of a list, and its text without the mark.
+pub(super) fn item(line: &str) -> (bool, &str) {
+    let line = line.trim();
+    for mark in ["- [ ] ", "- [x] ", "- ", "* ", "+ "] {
+        if let Some(text) = line.strip_prefix(mark) {
+            return (true, text.trim());
+        }
+    }
+    let after = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let text = after.strip_prefix(". ").or_else(|| after.strip_prefix(") "));
+    match text.filter(|_| after.len() < line.len()) {
+        Some(text) => (true, text.trim()),
+        None => (false, line),
+    }
+}
+
+/// Whether a line says that there is nothing to say.
+pub(super) fn is_nothing(text: &str) -> bool {
+    matches!(
+        text.trim_end_matches('.').to_ascii_lowercase().as_str(),
+        "none" | "nothing" | "n/a" | "-" | "–" | "(none)"
+    )
+}
+
+/// Adds words to a text of at most `max` characters.
+pub(super) fn push_words(text: &mut String, words: &str, max: usize) {
+    if !text.is_empty() {
+        text.push(' ');
+    }
+    text.push_str(words);
+    *text = shortened(text, max);
+}
+
+/// The text in one line of at most `max` characters.
+pub(super) fn shortened(text: &str, max: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= max {
+        return line;
+    }
+    let kept: String = line.chars().take(max.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}

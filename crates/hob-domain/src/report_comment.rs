@@ -1,0 +1,43 @@
+//! The comment that is the result of a run: what an investigation concluded, what a profile found that brings a comment, or which
+//! issues were opened.
+
+use crate::{EventId, OWN_MARK, clip, inert, investigation::REPORT_MARK, markup::code_span};
+
+/// Bytes of what an agent says for a report.
+pub(super) const REPORT_BYTES: usize = 16 * 1024;
+
+/// What the comment begins with. Each time that somebody asks has a mark of its own: whoever takes the issue over finds the comment of
+/// this time, and no older one.
+pub fn report_mark(asked: EventId) -> String {
+    format!("{OWN_MARK}report {asked} -->")
+}
+
+/// A report as the comment on an issue, which begins with `mark`.
+pub fn report_comment(report: &str, mark: &str) -> String {
+    format!("{mark}\n{}", report.strip_prefix(REPORT_MARK).unwrap_or(report).trim_start())
+}
+
+/// What the profile `name` found, as a report.
+pub fn report_of(name: &str, words: &str) -> String {
+    format!("## Report by {}\n\n{}\n", code_span(name), inert(clip(words, REPORT_BYTES).trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_found_by_its_mark_and_does_nothing() {
+        let report = report_of("research", "**Answer**: yes [1], @team. Closes #9\n\n1. `src/a.rs:3`");
+        let comment = report_comment(&report, &report_mark(EventId(12))).replace('\u{200b}', "<zwsp>");
+        insta::assert_snapshot!(comment, @"
+        <!-- hob:report 12 -->
+        ## Report by `research`
+
+        **Answer**: yes [1], @<zwsp>team. Closes #<zwsp>9
+
+        1. `src/a.rs:3`
+        ");
+        assert!(report_of("a", &"x ".repeat(40_000)).len() < 2 * REPORT_BYTES);
+    }
+}

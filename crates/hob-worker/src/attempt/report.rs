@@ -1,0 +1,122 @@
+//! An attempt whose result is one comment: what an investigation concluded, or what a profile found that brings a comment. Its runs
+//! only look.
+//!
+//! # Flow
+//! A request for evidence and a change of the state that needs a word block the issue; the reply is evidence, and the same
+//! session goes on with it, or, on another machine, one that begins anew from the issue and its comments. When there is a
+//! result, the report is written, the trigger label goes off, and the ledger says that the work is done. Where the conclusion names a
+//! profile that goes on, the issue is handed over to it instead, and its work is an attempt of its own.
+//!
+//! # Guarantees
+//! Nothing is pushed, and no pull request is opened. There is one report for each time that somebody put the trigger label on:
+//! it has a mark, which is looked for before anything runs, and after a write whose answer was lost.
+
+use hob_domain::{
+    BlockReason, EventId, Login, Note, investigation::next_profile, report_comment, report_mark, report_of,
+};
+use hob_forge::Comment;
+
+use crate::{
+    WorkError, Worker,
+    attempt::{end::AttemptEnd, hand_over::hand_on, job::Job, read_only::read_only},
+    transition::HeldIssue,
+};
+
+/// Has the agent look, and reports what it found.
+pub(super) async fn report(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd, WorkError> {
+    let report = match reported(worker, job.held).await? {
+        Some(report) => report,
+        None => match Box::pin(look(worker, job)).await? {
+            Ok(report) => report,
+            Err(end) => return Ok(end),
+        },
+    };
+    Ok(match next_profile(&report) {
+        Some(to) if Box::pin(hand_on(worker, job, &to, &report)).await? => AttemptEnd::HandedOn,
+        Some(_) | None => AttemptEnd::Concluded,
+    })
+}
+
+/// Has the agent look, and writes its report; how the attempt ends instead.
+async fn look(worker: &Worker, job: &Job<'_>) -> Result<Result<String, AttemptEnd>, WorkError> {
+    let shift = job.shifts.now();
+    if job.case.is_some() && !shift.specialist.agent.investigates() {
+        let failure = format!(
+            "the agent `{}` cannot investigate: only a native one can. Choose one with `/hob agent NAME`",
+            shift.specialist.name
+        );
+        return Ok(Err(AttemptEnd::Blocked(BlockReason::SetUpNeeded { failure })));
+    }
+    let said = match Box::pin(read_only(worker, job)).await? {
+        Ok(said) => said,
+        Err(end) => return Ok(Err(end)),
+    };
+    // An investigation writes its report from its record.
+    let report = if job.case.is_some() { said } else { report_of(&shift.specialist.name, &said) };
+    Box::pin(write_report(worker, job.held, &report)).await?;
+    Ok(Ok(report))
+}
+
+/// The report of this time that stands on the issue already; the ledger is told of it.
+pub(super) async fn reported(worker: &Worker, held: &HeldIssue) -> Result<Option<String>, WorkError> {
+    let Some(written) = own_report(worker, held, &mark(held)).await? else { return Ok(None) };
+    held.lease.note(Note::Reported(written.id)).await;
+    Ok(Some(written.body))
+}
+
+/// The mark of this time's report.
+fn mark(held: &HeldIssue) -> String {
+    report_mark(asked(held))
+}
+
+/// The label event that the work is for.
+pub(super) fn asked(held: &HeldIssue) -> EventId {
+    held.lease.record().trigger.map_or(EventId(0), |trigger| trigger.event)
+}
+
+/// Writes the report as a comment, once.
+pub(super) async fn write_report(worker: &Worker, held: &HeldIssue, report: &str) -> Result<(), WorkError> {
+    let (lease, mark) = (&held.lease, mark(held));
+    let body = report_comment(report, &mark);
+    let mut tried = 0;
+    loop {
+        let error = match worker.forge.comments().create(lease, &body).await {
+            Ok(written) => {
+                lease.note(Note::Reported(written)).await;
+                return Ok(());
+            }
+            Err(error) if error.outcome_is_unknown() => error,
+            Err(error) => return Err(error.into()),
+        };
+        let Some(pause) = worker.forge.pause_within(lease, &error, tried) else { return Err(error.into()) };
+        worker.forge.wait(&error, pause).await;
+        tried += 1;
+        if reported(worker, held).await?.is_some() {
+            return Ok(());
+        }
+    }
+}
+
+/// The report that is there already: by Hob's own account, as anybody can write the mark.
+async fn own_report(worker: &Worker, held: &HeldIssue, mark: &str) -> Result<Option<Comment>, WorkError> {
+    let comments = worker.forge.comments().of(held.issue.number).await?;
+    let Some(own) = own_account(worker, held, &comments).await? else { return Ok(None) };
+    let is_own = |comment: &Comment| author(comment).is_some_and(|author| author.is(&own));
+    let ours = |comment: &Comment| comment.body.starts_with(mark) && is_own(comment);
+    Ok(comments.into_iter().find(ours))
+}
+
+/// The token's own account. Where the forge does not tell which one that is, it is the account of the status comment.
+pub(super) async fn own_account(
+    worker: &Worker,
+    held: &HeldIssue,
+    comments: &[Comment],
+) -> Result<Option<Login>, WorkError> {
+    let status = held.lease.record().status_comment;
+    let of_status = || comments.iter().find(|comment| Some(comment.id) == status).and_then(author);
+    Ok(worker.own_login().await?.cloned().or_else(of_status))
+}
+
+fn author(comment: &Comment) -> Option<Login> {
+    comment.author.as_ref().map(|author| author.login.clone())
+}

@@ -1,0 +1,98 @@
+//! An attempt that opens the issues that an issue is split into, after a person approved the list.
+//!
+//! # Flow
+//! Each issue is opened, made a sub-issue, and told what it waits for, in the order of the list; then one comment names them all,
+//! the trigger label goes off, and the ledger says that the work is done. No agent runs.
+//!
+//! # Guarantees
+//! No issue of a list is opened twice: each has a mark, which is looked for before the first is opened, and after a write whose answer was
+//! lost. None of them has a label: what is worked on, people say.
+
+use std::collections::BTreeMap;
+
+use hob_domain::{IssueNumber, WorkPlan, count, opened_sub_issues, sub_issue_body, sub_issue_mark, sub_issue_title};
+use hob_forge::{ForgeError, OpenedIssue};
+
+use crate::{
+    WorkError, Worker,
+    attempt::{
+        end::AttemptEnd,
+        report::{asked, own_account, reported, write_report},
+    },
+    transition::HeldIssue,
+};
+
+/// Opens the issues of the approved plan, and says which they are.
+pub(super) async fn split(worker: &Worker, held: &HeldIssue, plan: &WorkPlan) -> Result<AttemptEnd, WorkError> {
+    if reported(worker, held).await?.is_some() {
+        return Ok(AttemptEnd::Concluded);
+    }
+    let issue = held.issue.number;
+    worker.progress(issue, &format!("opens {}", count(plan.issues.len(), "issue")));
+    let mut tried = 0;
+    let opened = loop {
+        // What a worker before this one opened, or a write whose answer was lost.
+        let found = found(worker, held, plan.issues.len()).await?;
+        let error = match open_rest(worker, held, plan, found).await {
+            Ok(opened) => break opened,
+            Err(error) if error.outcome_is_unknown() => error,
+            Err(error) => return Err(error.into()),
+        };
+        let Some(pause) = worker.forge.pause_within(&held.lease, &error, tried) else { return Err(error.into()) };
+        worker.forge.wait(&error, pause).await;
+        tried += 1;
+    };
+    Box::pin(write_report(worker, held, &opened_sub_issues(&plan.issues, &opened, &worker.settings.labels.trigger)))
+        .await?;
+    Ok(AttemptEnd::Concluded)
+}
+
+/// The issues of the plan that are open already, by their places in it.
+async fn found(worker: &Worker, held: &HeldIssue, planned: usize) -> Result<BTreeMap<usize, OpenedIssue>, WorkError> {
+    let comments = worker.forge.comments().of(held.issue.number).await?;
+    let Some(own) = own_account(worker, held, &comments).await? else { return Ok(BTreeMap::new()) };
+    let opened = worker.forge.sub_issues().opened_by(&own).await?;
+    let at = |nth: usize| {
+        let mark = sub_issue_mark(held.issue.number, asked(held), nth);
+        opened.iter().find(|issue| issue.has_mark(&mark)).map(|issue| (nth, issue.clone()))
+    };
+    Ok((0..planned).filter_map(at).collect())
+}
+
+/// Opens those that are not open yet, and relates all of them.
+async fn open_rest(
+    worker: &Worker,
+    held: &HeldIssue,
+    plan: &WorkPlan,
+    mut opened: BTreeMap<usize, OpenedIssue>,
+) -> Result<Vec<IssueNumber>, ForgeError> {
+    let (parent, lease, forge) = (held.issue.number, &held.lease, worker.forge.sub_issues());
+    for (nth, issue) in plan.issues.iter().enumerate() {
+        let one = match opened.get(&nth) {
+            Some(one) => one.clone(),
+            None => {
+                let body = sub_issue_body(issue, parent, &sub_issue_mark(parent, asked(held), nth));
+                let one = forge.open(lease, &sub_issue_title(issue), &body).await?;
+                worker.progress(parent, &format!("issue {} is open: {}", one.number, issue.title));
+                one
+            }
+        };
+        unless_unknown(worker, parent, forge.adopt(lease, &one).await)?;
+        for other in issue.after.iter().filter_map(|other| opened.get(&(other - 1))) {
+            unless_unknown(worker, parent, forge.wait_for(lease, one.number, other).await)?;
+        }
+        opened.insert(nth, one);
+    }
+    Ok(opened.into_values().map(|issue| issue.number).collect())
+}
+
+/// A server that knows no such relation has the issues all the same: their texts and the comment name it.
+fn unless_unknown(worker: &Worker, issue: IssueNumber, related: Result<(), ForgeError>) -> Result<(), ForgeError> {
+    match related {
+        Err(error) if error.is_not_found() => {
+            worker.progress(issue, &format!("a relation between issues is left out: {error}"));
+            Ok(())
+        }
+        related => related,
+    }
+}
