@@ -42,7 +42,7 @@ fn account(finished: &Finished) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn the_bundled_rehearsal_ends_with_a_merge_a_recipe_an_answer_and_a_refusal() {
+async fn the_bundled_rehearsal_ends_with_a_merge_a_recipe_an_answer_a_hand_over_and_a_refusal() {
     let home = tempfile::tempdir().unwrap();
     // It brings its own agents, whatever the settings at hand say.
     let finished = hob(home.path(), &["rehearse", "--json", "--set", "agent.default=mine"]).await;
@@ -56,7 +56,13 @@ async fn the_bundled_rehearsal_ends_with_a_merge_a_recipe_an_answer_and_a_refusa
     assert_eq!(states(&accounts[2]), answered);
     assert!(accounts[2]["question"].as_str().unwrap().contains("rounded down or up?"));
     assert_eq!(accounts[2]["answer"], "ann: Round down: a minute counts when it is over.");
-    assert!(states(&accounts[3])[0].starts_with("refused (`otto` has triage permission"));
+    assert_eq!(states(&accounts[3]), ["assigned", "in-progress", "in-review"]);
+    assert!(accounts[3]["routed"].as_str().unwrap().starts_with("security ("), "{}", accounts[3]["routed"]);
+    assert_eq!(
+        accounts[3]["handed_over"],
+        serde_json::json!(["security → docs: The README is to say which input is refused"])
+    );
+    assert!(states(&accounts[4])[0].starts_with("refused (`otto` has triage permission"));
     assert!(!home.path().join(".local").exists(), "a rehearsal leaves nothing behind");
 }
 
@@ -69,13 +75,13 @@ async fn a_rehearsal_is_few_lines_and_ends_with_what_to_do_next() {
         assert!(!text.contains("http://"), "the forge is gone: {text}");
     }
     let progress = said.lines().filter(|line| line.contains("s #") || line.contains("polled:"));
-    assert!(progress.count() <= 28, "{said}");
+    assert!(progress.count() <= 40, "{said}");
     assert!(
         !said.contains("turn 1/50") && !said.contains("{\"outcome\"") && !said.contains("blocked     blocked"),
         "{said}"
     );
     insta::assert_snapshot!(told[told.find("It worked").unwrap()..], @r"
-    It worked: 3 pull requests, 1 merged, 1 after an answer; 1 issue refused.
+    It worked: 4 pull requests, 1 merged, 1 after an answer, 1 handed over; 1 issue refused.
 
     Next:
       hob rehearse --repo PATH --issue FILE --agent NAME

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::PoisonError};
 
 use anyhow::Context;
-use hob_domain::{BlockKind, Blocked, IssueNumber, State, count, terminal};
+use hob_domain::{BlockKind, Blocked, ChosenBy, IssueNumber, RouteChoice, State, count, terminal};
 use hob_worker::WorkEvent;
 use serde::Serialize;
 use serde_json::Value;
@@ -27,6 +27,10 @@ struct Account {
     states: Vec<(f64, String)>,
     question: Option<String>,
     answer: Option<String>,
+    /// The profile that the router chose, and why.
+    routed: Option<String>,
+    /// Who handed over to whom, and why.
+    handed_over: Vec<String>,
     pull_request: Option<u64>,
     pull_request_address: Option<String>,
     evidence: Option<String>,
@@ -69,6 +73,7 @@ fn conclude(accounts: &[Account]) -> anyhow::Result<()> {
     let parts = [
         (of(|account| account.states.iter().any(|(_, state)| *state == State::Done.to_string())), "merged"),
         (of(|account| account.answer.is_some()), "after an answer"),
+        (of(|account| !account.handed_over.is_empty()), "handed over"),
     ];
     let parts: String =
         parts.iter().filter(|(number, _)| *number > 0).map(|(n, what)| format!(", {n} {what}")).collect();
@@ -140,6 +145,11 @@ async fn complete(stage: &Stage, account: &mut Account) -> anyhow::Result<()> {
     let history = stage.worker.forge().ledger().history(IssueNumber(account.issue)).await?;
     let blocked = history.iter().rev().find_map(|entry| entry.record.blocked.as_ref());
     account.question = blocked.map(Blocked::in_a_line);
+    let last = history.last().map(|entry| &entry.record);
+    let by_router = last.and_then(|record| record.route.as_ref()).filter(|route| route.by == ChosenBy::Router);
+    account.routed = by_router.and_then(routed);
+    let links = last.into_iter().flat_map(|record| record.chain.links());
+    account.handed_over = links.map(|link| format!("{} → {}: {}", link.from, link.to, link.reason)).collect();
     let answer = history.last().and_then(|entry| entry.record.answer.as_ref());
     account.answer = answer.map(|answer| format!("{}: {}", answer.actor, answer.text));
     if let Some(number) = account.pull_request {
@@ -148,6 +158,14 @@ async fn complete(stage: &Stage, account: &mut Account) -> anyhow::Result<()> {
         account.diff = Some(diff(&ann.read(&format!("/pulls/{number}/files")).await?));
     }
     Ok(())
+}
+
+/// Which profile the router chose, and why.
+fn routed(route: &RouteChoice) -> Option<String> {
+    let RouteChoice { percent, complexity, .. } = route;
+    let name = route.profile.as_ref()?;
+    let why = route.reasons.join("; ");
+    Some(format!("{name} ({percent}% sure, complexity {complexity} of 10): {why}"))
 }
 
 /// The text below a heading of a pull request's body.
@@ -180,9 +198,11 @@ fn print(account: &Account) -> Result<(), Unwritable> {
         Some(states.join(" → ")),
         account.question.as_ref().map(|question| format!("blocked: {}", terminal(question))),
         account.answer.as_ref().map(|answer| format!("answered by {}", terminal(answer))),
+        account.routed.as_ref().map(|routed| format!("routed to {}", terminal(routed))),
         pull,
     ];
-    for part in parts.into_iter().flatten() {
+    let handed = account.handed_over.iter().map(|link| format!("handed over: {}", terminal(link)));
+    for part in parts.into_iter().flatten().chain(handed) {
         output::line(wrapped(&format!("  {part}"), width, 4))?;
     }
     for line in account.evidence.iter().flat_map(|text| text.lines()).filter(|line| !line.is_empty()) {

@@ -1,4 +1,4 @@
-//! The scripts of the rehearsals: the bundled one with four issues, and one with the user's own repository.
+//! The scripts of the rehearsals: the bundled one with five issues, and one with the user's own repository.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -22,16 +22,19 @@ use crate::cli::{
 
 static BUNDLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/config/rehearsal");
 
-/// The bundled rehearsal: a merged fix, a recipe, a question with its answer, a refusal.
+/// The bundled rehearsal: a merged fix, a recipe, a question with its answer, an issue that is routed and handed over, a refusal.
 pub(in crate::cli) async fn bundled(setup: Setup, desk: &Desk) -> anyhow::Result<Stage> {
     let texts = tempfile::tempdir()?;
     let cassette = texts.path().join("cassette.json");
     std::fs::write(&cassette, text("cassette.json")?)?;
     let mut settings = setup.settings;
     let native = AgentSettings { model: Some(format!("cassette/{}", cassette.display())), ..AgentSettings::default() };
-    let command = ["sh", "-c", text("asker.sh")?].map(str::to_owned).to_vec();
-    let asker = AgentSettings { backend: BackendKind::Command, command, ..AgentSettings::default() };
-    settings.agents = BTreeMap::from([("native".to_owned(), native), ("asker".to_owned(), asker)]);
+    settings.agents = BTreeMap::from([("native".to_owned(), native)]);
+    for name in ["asker", "hardener", "scribe"] {
+        let command = ["sh", "-c", text(&format!("{name}.sh"))?].map(str::to_owned).to_vec();
+        let agent = AgentSettings { backend: BackendKind::Command, command, ..AgentSettings::default() };
+        settings.agents.insert(name.to_owned(), agent);
+    }
     settings.agent.default = "native".to_owned();
     settings.sandbox.tier = best_tier(&settings, texts.path(), desk).await;
     let agents = AgentParts { agents: settings.agents.clone(), record: setup.record, ..AgentParts::default() };
@@ -71,24 +74,25 @@ async fn play(stage: &Stage, desk: &Desk) -> anyhow::Result<()> {
     let (ann, otto) = (&stage.maintainer, &stage.outsider);
     say(desk, "ann opens issues and labels the first one; the model's replies are recorded, everything else is real");
     ann.make_label("code").await?;
-    for n in 1..=3 {
+    for n in 1..=4 {
         let (title, body) = issue(n)?;
         ann.open_issue(title, body).await?;
     }
-    let (title, body) = issue(4)?;
+    let (title, body) = issue(5)?;
     otto.open_issue(title, body).await?;
     ann.label(1, &["code"]).await?;
     run_once(&stage.worker, RunLimits::default()).await?;
     if let Some(pull) = published(stage).first() {
         say(
             desk,
-            "ann merges the pull request and labels two more issues; otto, who has no write permission, labels his own",
+            "ann merges the pull request and labels three more issues; otto, who has no write permission, labels his own",
         );
         ann.merge(*pull).await?;
     }
     ann.label(2, &["code", "agent:notice"]).await?;
     ann.label(3, &["code", "agent:asker"]).await?;
-    otto.label(4, &["code"]).await?;
+    ann.label(4, &["code"]).await?;
+    otto.label(5, &["code"]).await?;
     run_once(&stage.worker, RunLimits::default()).await?;
     say(desk, "ann answers the question in a comment");
     ann.comment(3, text("answer.md")?.trim()).await?;
@@ -144,7 +148,8 @@ fn verify(stage: &Stage) -> anyhow::Result<()> {
         }
     }
     let review = State::InReview.to_string();
-    let wanted = [(1, State::Done.to_string()), (2, review.clone()), (3, review), (4, "refused".to_owned())];
+    let done = State::Done.to_string();
+    let wanted = [(1, done), (2, review.clone()), (3, review.clone()), (4, review), (5, "refused".to_owned())];
     let wrong: Vec<_> = wanted
         .iter()
         .filter(|(issue, end)| ends.get(issue) != Some(end))

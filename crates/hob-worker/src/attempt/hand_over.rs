@@ -73,6 +73,7 @@ pub(super) async fn hand_over(worker: &Worker, job: &Job<'_>, given: HandOver) -
     if left(worker, job).is_err() || Instant::now() >= job.limits.ends {
         return Ok(ended(worker, job, "nothing is left of the budget or the time", said(&given)));
     }
+    worker.progress(job.number(), &format!("`{from}` hands over to `{to}`"));
     let next = Box::pin(handed_to(worker, job.number(), (&job.catalog, &job.rules), &to)).await?;
     let percent = likely(&job.catalog, &given, &to);
     let spend = record.spend.since(record.chain.billed().unwrap_or(job.limits.began));
@@ -94,7 +95,6 @@ pub(super) async fn hand_over(worker: &Worker, job: &Job<'_>, given: HandOver) -
         "the profile `{from}` handed issue {} over to `{to}`",
         job.number()
     );
-    worker.progress(job.number(), &format!("`{from}` hands over to `{to}`"));
     job.shifts.begin(Shift { specialist: next, run: session.clone(), session, took_over_at: Some(head) });
     Ok(Passed::On)
 }

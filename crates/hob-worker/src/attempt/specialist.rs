@@ -239,6 +239,9 @@ async fn work_by(
             let (percent, complexity, by) = (choice.percent, choice.complexity, choice.by);
             let overridden = choice.overridden.as_ref().map(ProfileName::as_str);
             tracing::info!(issue = issue.0, profile = %name, percent, complexity, ?by, overridden, "`{name}` is chosen");
+            if by == ChosenBy::Router {
+                worker.progress(issue, &format!("routed to `{name}`: {percent}% sure, complexity {complexity} of 10"));
+            }
             held.lease.note(Note::Routed(choice)).await;
             Ok(specialist)
         }
