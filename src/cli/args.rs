@@ -251,6 +251,8 @@ pub(super) struct RunArgs {
     pub(super) auto_approve: bool,
     #[command(flatten)]
     pub(super) record: RecordArgs,
+    #[command(flatten)]
+    pub(super) counters: CountersArgs,
 }
 
 /// `hob work`.
@@ -276,6 +278,8 @@ pub(super) struct WorkArgs {
     pub(super) auto_approve: bool,
     #[command(flatten)]
     pub(super) record: RecordArgs,
+    #[command(flatten)]
+    pub(super) counters: CountersArgs,
 }
 
 /// `hob investigate`.
@@ -341,6 +345,14 @@ impl RecordArgs {
         let why = |error| fatal(Exit::Usage, format!("cannot record into `{}`: {error}", folder.display()));
         made.map(Some).map_err(why)
     }
+}
+
+/// Where a run's counters go.
+#[derive(Debug, Default, Args)]
+pub(super) struct CountersArgs {
+    /// Write counters for Prometheus, in OpenMetrics' text format, to this file, every 15 seconds and at the end.
+    #[arg(long, value_name = "FILE")]
+    pub(super) metrics: Option<PathBuf>,
 }
 
 /// `hob rehearse`.

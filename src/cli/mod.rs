@@ -7,6 +7,7 @@ mod approve;
 mod args;
 mod ask;
 mod control;
+mod counters;
 mod doctor;
 mod entry;
 mod eval;

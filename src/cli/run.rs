@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::{
     args::{RunArgs, Shared},
     ask,
+    counters::CountersFile,
     exit::{Exit, fatal},
     json,
     layout::{width_of, wrapped},
@@ -29,6 +30,7 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs, screen:
         return list::list(setup, shared).await;
     }
     setup.record = args.record.folder()?;
+    let counters = CountersFile::open(args.counters.metrics)?;
     let report = Report::of(&setup);
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone(), screen.clone());
@@ -47,6 +49,9 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs, screen:
     let limits = RunLimits { max_issues: args.max_issues, max_runtime: args.max_runtime };
     let done = if args.once { pool.run_once(limits).await } else { pool.run_forever(limits).await };
     screen.close();
+    if let Some(counters) = counters {
+        counters.close().await;
+    }
     report.write(&watch.log, done.as_ref().ok())?;
     watch.written()?;
     let done = done?;

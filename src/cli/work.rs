@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::{
     args::{Shared, WorkArgs},
     ask,
+    counters::CountersFile,
     exit::{Exit, fatal},
     explain::next_step,
     json,
@@ -29,6 +30,7 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs, scree
     if args.dry_run {
         return look(setup, &shared, &numbers).await;
     }
+    let counters = CountersFile::open(args.counters.metrics)?;
     let report = Report::of(&setup);
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone(), screen.clone());
@@ -48,6 +50,9 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs, scree
     let concurrency = if args.sequential { Concurrency::Sequential } else { Concurrency::Parallel };
     let done = work_on(&worker, &numbers, concurrency).await;
     screen.close();
+    if let Some(counters) = counters {
+        counters.close().await;
+    }
     report.write(&watch.log, done.as_ref().ok().map(|(_, summary)| summary))?;
     let (issues, summary) = done?;
     if shared.verbosity() != Verbosity::Quiet {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hob_agent::{AgentBackend, AgentError, AgentParts, NarrowedAgent, Registry};
-use hob_config::RepositorySettings;
+use hob_config::{AdapterName, RepositorySettings};
 use hob_domain::{FailureClass, Profile, ProfileSource};
 use tokio::task::JoinError;
 
@@ -18,6 +18,12 @@ pub(super) fn agent_name<'a>(worker: &'a Worker, of_issue: Option<&'a str>, rule
 /// The names of the agents that are set up, in Hob's settings or the repository's.
 pub(super) fn agent_names(worker: &Worker, rules: &RepositorySettings) -> Vec<String> {
     Registry::new(parts(worker, rules)).map(|registry| registry.names()).unwrap_or_default()
+}
+
+/// The repository's rules without an agent that is none of the settings but a profile.
+pub(super) fn without_profile(worker: &Worker, rules: &RepositorySettings) -> RepositorySettings {
+    let is_agent = |name: &String| agent_names(worker, rules).contains(name) || name.parse::<AdapterName>().is_ok();
+    RepositorySettings { agent: rules.agent.clone().filter(is_agent), ..rules.clone() }
 }
 
 /// What agents are made from.

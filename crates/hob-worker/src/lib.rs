@@ -28,6 +28,7 @@ mod attempt;
 mod authorize;
 mod base_checks;
 mod commands;
+mod counters;
 mod decision;
 mod error;
 mod event;
@@ -56,6 +57,7 @@ mod transition;
 mod webhook;
 mod worker;
 
+pub use counters::counters;
 pub use error::{OperatorError, WorkError};
 pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};
 pub use explain::Explained;

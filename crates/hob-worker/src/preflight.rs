@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     WorkError, Worker,
-    agent::{agent_name, build_agent},
+    agent::{agent_name, build_agent, without_profile},
+    profiles::profile_names,
     sandbox::try_sandbox,
 };
 
@@ -182,6 +183,7 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
     check_hosts(worker, &rules, &mut findings);
     repository_rules(worker, &rules, &mut findings).await?;
     agent(worker, &rules, &mut findings).await?;
+    named_profile(worker, (&rules, &base.sha), &mut findings).await?;
     Ok(findings)
 }
 
@@ -355,13 +357,34 @@ async fn missing_programs(worker: &Worker, checks: &[String]) -> Vec<String> {
 
 /// Whether the agent that works where no label names another can be run here.
 async fn agent(worker: &Worker, rules: &RepositorySettings, findings: &mut Findings) -> Result<(), WorkError> {
-    let name = agent_name(worker, None, rules).to_owned();
+    // A profile works by an agent of the settings.
+    let rules = without_profile(worker, rules);
+    let name = agent_name(worker, None, &rules).to_owned();
     let ready = async {
-        let agent = build_agent(worker, rules, name.clone()).await?;
+        let agent = build_agent(worker, &rules, name.clone()).await?;
         let costs_count = counts_money(&worker.settings);
         agent.ready(&Machine { environment: &worker.environment, sandbox: &worker.sandbox, costs_count }).await
     };
     findings.look("agent", ready.await.map_err(WorkError::from), |()| format!("`{name}` is ready")).map(drop)
+}
+
+/// Whether what the repository names is a profile, where it is no agent. If it is neither, the agent of the settings works.
+async fn named_profile(
+    worker: &Worker,
+    (rules, base): (&RepositorySettings, &Sha),
+    findings: &mut Findings,
+) -> Result<(), WorkError> {
+    let without = without_profile(worker, rules);
+    let Some(name) = rules.agent.as_deref().filter(|_| without.agent.is_none()) else { return Ok(()) };
+    if profile_names(worker, base, &[name]).await?.iter().any(|known| known == name) {
+        findings.add(Health::Ok, "profile", format!("`{name}` works, as `.github/hob.toml` says"));
+        return Ok(());
+    }
+    // It says which agents there are.
+    let missing = build_agent(worker, rules, name.to_owned()).await.err().map(|error| error.reason).unwrap_or_default();
+    let says = format!("{missing}; nor a profile of that name, which `.github/hob.toml` wants: the base agent works");
+    findings.add(Health::Note, "profile", says);
+    Ok(())
 }
 
 /// Asks the model of the agent that works where no label names another.
@@ -369,7 +392,7 @@ async fn agent(worker: &Worker, rules: &RepositorySettings, findings: &mut Findi
 /// # Errors
 /// [`WorkError`] of reading the repository's settings.
 pub async fn ask_model(worker: &Worker, base: &BaseBranch) -> Result<Finding, WorkError> {
-    let rules = repository_settings(worker, base).await?.unwrap_or_default();
+    let rules = without_profile(worker, &repository_settings(worker, base).await?.unwrap_or_default());
     let name = agent_name(worker, None, &rules).to_owned();
     let asked = async { build_agent(worker, &rules, name.clone()).await?.ask_model().await };
     let (health, says) = match asked.await {

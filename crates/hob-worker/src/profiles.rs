@@ -1,7 +1,7 @@
 //! The profiles that an attempt has: of the base commit, of the operator's folder, and Hob's own. What cannot be read is a
 //! warning in the catalog: the work goes on with what is there.
 
-use std::path::Path;
+use std::{path::Path, time::Instant};
 
 use hob_config::ProfileSettings;
 use hob_domain::{
@@ -11,13 +11,15 @@ use hob_domain::{
 use hob_forge::ForgeError;
 use hob_workspace::{Remote, WorkspaceError, folder_profiles};
 
-use crate::{WorkError, Worker};
+use crate::{WorkError, Worker, counters::loaded};
 
 /// The catalog for an attempt from `base`, which was fetched. It asks the forge's API nothing; contents that the mirror
 /// lacks come from its git server.
 pub async fn base_catalog(worker: &Worker, remote: &Remote, base: &Sha) -> Catalog {
-    let settings = &worker.settings.profiles;
-    catalog(worker.workspace.profile_files(remote, base, settings.max).await, settings).await
+    let (settings, began) = (&worker.settings.profiles, Instant::now());
+    let catalog = catalog(worker.workspace.profile_files(remote, base, settings.max).await, settings).await;
+    loaded(began.elapsed(), catalog.unread_places);
+    catalog
 }
 
 /// The catalog of a repository's files, and those that every repository has.

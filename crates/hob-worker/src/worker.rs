@@ -15,9 +15,9 @@ use hob_workspace::{Remote, SigningKey, Workspace};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    EventSink, WorkError, WorkEvent, base_checks::BaseChecks, finished::FinishedLedgers, found_pulls::FoundPulls,
-    labelled_by_hand::LabelledByHand, last_page::LastPage, races::Races, spend_journal::SpendJournal,
-    webhook::Receiver,
+    EventSink, WorkError, WorkEvent, base_checks::BaseChecks, counters::happened, finished::FinishedLedgers,
+    found_pulls::FoundPulls, labelled_by_hand::LabelledByHand, last_page::LastPage, races::Races,
+    spend_journal::SpendJournal, webhook::Receiver,
 };
 
 /// Environment of the children: agents, checks, git.
@@ -175,6 +175,7 @@ impl Worker {
     }
 
     pub(super) fn emit(&self, event: &WorkEvent) {
+        happened(event);
         (self.events)(self.forge.repo(), event);
     }
 

@@ -127,6 +127,52 @@ async fn three_profiles_work_in_one_chain() {
     world.finish().await;
 }
 
+/// Row M9, scenario 9: decisions, loads and chains can be seen in the logs, the counters and the ledger.
+#[tokio::test]
+async fn a_chain_is_in_the_logs_the_counters_and_the_ledger() {
+    let dns = format!("echo zone > zone.txt; {}", to("cloud", "the load balancer"));
+    let cloud = format!("echo lb > lb.txt; {}", to("gone", "the rules"));
+    let world = world(&[("dns", &["cloud"], &dns), ("cloud", &["gone"], &cloud)]).start().await;
+    let issue = world.asks("Set up the zone", "").await;
+    let args = ["run", "--once", "--metrics", "hob.prom", "--log-json"];
+    let ended = world.hob_with(&args, &[("RUST_LOG", "hob=info")]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let counters = std::fs::read_to_string(world.dir().join("hob.prom")).unwrap();
+    for line in [
+        "hob_profile_loads_total{result=\"ok\"} 1",
+        "hob_routing_decisions_total{by=\"repository\"} 1",
+        "hob_hand_overs_total{result=\"taken\"} 2",
+        "hob_hand_over_seconds_count 2",
+        "hob_degradations_total{reason=\"profile\"} 1",
+        "hob_issue_moves_total{state=\"in-review\"} 1",
+    ] {
+        assert!(counters.lines().any(|written| written == line), "{line}\n{counters}");
+    }
+    let events: Vec<Value> = ended.stderr.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let links: Vec<_> = events.iter().filter(|event| event["span"]["name"] == "hand_over").collect();
+    let passed =
+        |event: &&&Value| event["fields"]["message"].as_str().unwrap_or_default().contains("handed issue 1 over to");
+    let link = links.iter().find(passed).unwrap_or_else(|| panic!("{}", ended.stderr));
+    assert_eq!(
+        (&link["span"]["from"], &link["span"]["to"], &link["span"]["number"]),
+        (&json!("dns"), &json!("cloud"), &json!(1))
+    );
+    assert_eq!(link["spans"][0]["name"], "attempt");
+    assert!(events.iter().any(|event| event["fields"]["message"] == "`dns` is chosen"), "{}", ended.stderr);
+    assert_eq!(world.handed_over(issue).await, pairs(&[("dns", "cloud"), ("cloud", "gone")]));
+    assert_eq!(world.record(issue).await.unwrap().route.unwrap().profile.unwrap().as_str(), "dns");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn counters_that_cannot_be_written_are_told_before_any_work() {
+    let world = world(&[]).start().await;
+    let ended = world.hob(&["run", "--once", "--metrics", "no/such/folder/hob.prom"]).await;
+    assert_eq!((ended.code, ended.stderr.lines().count()), (2, 1), "{ended:?}");
+    assert!(ended.stderr.contains("the counters cannot be written to `no/such/folder/hob.prom`: "), "{ended:?}");
+    world.finish().await;
+}
+
 /// Scenario 5: two that hand over to each other with new work each time end at the cap, with the last valid output.
 #[tokio::test]
 async fn a_circle_with_new_work_ends_at_the_cap() {

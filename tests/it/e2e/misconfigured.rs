@@ -46,6 +46,27 @@ fn native() -> Builder {
     World::fixing().set("agent.default", "native").set("model.default", "openai/scripted")
 }
 
+/// Row M5, scenario 4: a repository may name what is gone. The base agent works, and the doctor says so.
+#[tokio::test]
+async fn a_repository_that_names_what_is_gone_has_the_base_agent() {
+    let profile = "---\nname: docs\ndescription: Documentation\n---\nWrite.\n";
+    for (name, says) in [
+        ("docs", "ok   profile      `docs` works, as `.github/hob.toml` says"),
+        ("nope", "note profile      no agent `nope`: there are fixer"),
+    ] {
+        let world = World::fixing().file(".github/agents/docs.md", profile);
+        let world = world.file(".github/hob.toml", &format!("agent = '{name}'\n")).start().await;
+        let doctor = world.hob(&["doctor"]).await;
+        assert!(doctor.code == 0 && doctor.stdout.contains(says), "{doctor:?}");
+        let issue = world.asks("Make done.txt", "").await;
+        let run = world.hob(&["run", "--once"]).await;
+        assert_eq!((run.code, world.record(issue).await.unwrap().state), (0, State::InReview), "{run:?}");
+        let is_told = run.stderr.contains("the base agent works: no agent `nope`");
+        assert_eq!(is_told, name == "nope", "{run:?}");
+        world.finish().await;
+    }
+}
+
 #[tokio::test]
 async fn what_is_missing_is_found_before_the_first_write_by_the_same_looks_as_the_doctors() {
     for (world, says) in [
@@ -61,7 +82,6 @@ async fn what_is_missing_is_found_before_the_first_write_by_the_same_looks_as_th
         ),
         (World::fixing().file(".github/hob.toml", "protected = ['[a']\n"), "read the protected path `[a`"),
         (World::fixing().file(".github/hob.toml", "checks = ['no-such-check -x']\n"), "`no-such-check` of"),
-        (World::fixing().file(".github/hob.toml", "agent = 'nope'\n"), "no agent `nope`"),
         (World::fixing().set("workspace.git", "no-such-git"), "run git"),
     ] {
         let world = world.start().await;

@@ -44,6 +44,34 @@ async fn an_issue_is_given_to_the_profile_that_fits_it_and_says_why() {
     world.finish().await;
 }
 
+/// Scenario 1: a review for security is the security profile's, by at least 0.8, and an answer goes on in its session.
+#[tokio::test]
+async fn a_review_for_security_is_given_to_its_profile_whose_session_goes_on() {
+    let security = "---\nname: security\ndescription: Reviews code for security holes such as injections and leaked secrets\n---\n\
+                    Look at what input reaches.\n";
+    let script = r#"case $n in
+        0) echo '{"outcome":"question","question":"May requests fail?"}' ;;
+        *) echo safe > app.py; echo '{"outcome":"done","summary":"Parameters are bound now."}' ;;
+    esac"#;
+    let world = world(script).file(".github/agents/security.md", security).start().await;
+    let body = "Look for injection and for secrets in logs.\n\n```python\ndef user(name):\n    \
+                return db.execute(\"select * from users where name = '\" + name + \"'\")\n\n\ndef login(form):\n    \
+                log.info(\"login %s %s\", form[\"user\"], form[\"password\"])\n```\n\n- [ ] `app.py`\n- [ ] `auth/session.py`\n- [ ] \
+                a test for each hole";
+    let issue = world.asks("Review this Python code for security issues", body).await;
+    world.run().await;
+    let record = world.record(issue).await.unwrap();
+    let (route, session) = (record.route.unwrap(), record.session.unwrap());
+    assert_eq!((route.by, route.profile.as_ref().map(|name| name.as_str())), (ChosenBy::Router, Some("security")));
+    assert!(route.percent >= 80, "{route:?}");
+    world.comments("ann", issue, "/hob unblock Yes, with 400.").await;
+    world.run().await;
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.state, record.session), (State::InReview, Some(session)), "{:?}", world.failures());
+    assert!(world.briefs(issue).iter().all(|brief| brief.contains("You work here as `security`")));
+    world.finish().await;
+}
+
 /// Row M1, scenario 6: what is simple, or about nothing here, is the base agent's.
 #[tokio::test]
 async fn what_is_simple_or_about_nothing_here_is_the_base_agents() {

@@ -13,6 +13,7 @@ use hob_domain::{
     RoutedText, Router, RunId, Transition, clip, visible,
 };
 use tokio::time::Instant;
+use tracing::Instrument;
 
 use crate::{
     WorkError, Worker,
@@ -24,6 +25,7 @@ use crate::{
         shift::Shift,
         specialist::{handed_to, targets},
     },
+    counters::{chain_ended, handed_over},
 };
 
 /// Bytes of a report that go on with a hand-over: there is room for the rest of it.
@@ -41,13 +43,23 @@ pub(super) enum Passed {
 
 /// Takes a hand-over, or ends the chain with the work so far.
 pub(super) async fn hand_over(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Passed, WorkError> {
+    let (from, number) = (job.shifts.now().specialist.name.clone(), job.held.lease.record().chain.chain().len() + 1);
+    // What an agent says may be anything: its target is a field once it is known to be a name.
+    let span = tracing::error_span!("hand_over", from, number, to = tracing::field::Empty);
+    pass_on(worker, job, given).instrument(span).await
+}
+
+async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Passed, WorkError> {
     let (began, shift, record) = (Instant::now(), job.shifts.now(), job.held.lease.record());
     let profile = shift.specialist.profile.as_ref();
     let targets = profile.map(|profile| profile.hand_off_to.as_slice()).unwrap_or_default();
     let secrets = worker.forge.connection().secrets().redaction();
     let checked = given.check(profile.map(|profile| &profile.name), targets, &secrets);
     let (from, to) = match (profile, checked) {
-        (Some(profile), Ok(to)) => (profile.name.clone(), to),
+        (Some(profile), Ok(to)) => {
+            tracing::Span::current().record("to", to.as_str());
+            (profile.name.clone(), to)
+        }
         (_, Err(refused @ RefusedHandOver::Secret(_))) => {
             // No word of it goes anywhere.
             let done = format!("The work of `{}` so far.", shift.specialist.name);
@@ -95,6 +107,7 @@ pub(super) async fn hand_over(worker: &Worker, job: &Job<'_>, given: HandOver) -
         "the profile `{from}` handed issue {} over to `{to}`",
         job.number()
     );
+    handed_over(began.elapsed());
     job.shifts.begin(Shift { specialist: next, run: session.clone(), session, took_over_at: Some(head) });
     Ok(Passed::On)
 }
@@ -130,6 +143,7 @@ pub(super) async fn hand_on(worker: &Worker, job: &Job<'_>, to: &ProfileName, re
 /// The end of a chain, told to whoever watches.
 fn ended(worker: &Worker, job: &Job<'_>, why: &str, done: &str) -> Passed {
     let issue = job.number();
+    chain_ended();
     tracing::warn!(issue = issue.0, "no hand-over, the work so far counts: {why}");
     worker.progress(issue, &format!("no hand-over, the work so far counts: {why}"));
     Passed::Ended(done.to_owned())

@@ -29,6 +29,7 @@ use crate::{
         proof::Proven,
         publish::publish,
     },
+    counters::{Degraded, degraded},
     profiles::base_catalog,
 };
 
@@ -83,6 +84,7 @@ async fn look(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<(), Wor
             worker.progress(job.number(), &format!("`{reviewer}` has {all}, {} of them high", found.high().count()));
         }
         Err(cause) => {
+            degraded(Degraded::Review);
             tracing::warn!(issue = job.number().0, reviewer, "nobody reviews the work: {cause}");
             worker.progress(job.number(), &format!("nobody reviews the work: {cause}"));
         }

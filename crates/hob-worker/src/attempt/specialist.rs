@@ -17,9 +17,10 @@ use hob_workspace::Remote;
 
 use crate::{
     WorkError, Worker,
-    agent::{agent_name, agent_names, build_agent, build_narrowed},
+    agent::{agent_name, agent_names, build_agent, build_narrowed, without_profile},
     attempt::breaker::{note_failed_load, routing_off_until},
     authorize::chosen_agent,
+    counters::{Degraded, decided, degraded},
     profiles::base_catalog,
     transition::HeldIssue,
 };
@@ -116,6 +117,7 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
     if names_an_agent || !(worker.settings.routing.enabled || is_asked_for) {
         if record.route.is_some() {
             let choice = RouteChoice::of_agent(by(&record, chosen.as_deref())).overriding(record.route.as_ref());
+            decided(&choice, record.route.as_ref());
             held.lease.note(Note::Routed(choice)).await;
         }
         let specialist = of_settings(worker, place.rules, chosen).await?;
@@ -143,6 +145,7 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         Some(present) => present,
         None => route(worker, held, &catalog, claims, &place),
     };
+    decided(&choice, record.route.as_ref());
     let is_chosen = choice.profile.is_some();
     let specialist = work_by(worker, held, (&catalog, &place), choice).await?;
     let has_failed = catalog.unread_places > 0 || is_chosen && specialist.profile.is_none();
@@ -160,6 +163,7 @@ async fn while_off(
     until: Timestamp,
 ) -> Result<Specialist, WorkError> {
     let says = routing_is_off(until);
+    degraded(Degraded::RoutingOff);
     tracing::warn!(issue = held.issue.number.0, "{says}");
     worker.progress(held.issue.number, &says);
     if let Some(present) = held.lease.record().route {
@@ -330,14 +334,9 @@ async fn base_instead(
     reason: &str,
 ) -> Result<Specialist, WorkError> {
     tracing::warn!(issue = issue.0, "the base agent works: {reason}");
+    degraded(Degraded::Profile);
     worker.progress(issue, &format!("the base agent works: {reason}"));
     of_settings(worker, &without_profile(worker, rules), None).await
-}
-
-/// The repository's rules without an agent that is none of the settings but a profile.
-fn without_profile(worker: &Worker, rules: &RepositorySettings) -> RepositorySettings {
-    let is_agent = |name: &String| agent_names(worker, rules).contains(name) || name.parse::<AdapterName>().is_ok();
-    RepositorySettings { agent: rules.agent.clone().filter(is_agent), ..rules.clone() }
 }
 
 /// An agent of the settings, without a profile. One that a person named for this issue and that cannot be made is theirs to mend.
