@@ -12,7 +12,7 @@ use hob_config::{
     AdapterName, AgentSettings, BackendKind, InvalidModelName, McpSettings, ModelAccess, ModelName, ModelSettings,
     PriceSettings, RecipeSettings, SecretFiles, Settings, ToolSettings, model_access, named_environment, secrets_among,
 };
-use hob_domain::{FailureClass, KnownSecrets};
+use hob_domain::{FailureClass, KnownSecrets, Spend};
 use hob_process::Environment;
 
 use secrecy::{ExposeSecret, SecretString};
@@ -21,7 +21,7 @@ use crate::{
     AgentBackend, AgentError, CommandAgent, NativeAgent, RecipeAgent, adapter_variables,
     adapters::{AdapterAgent, Made},
     egress::{EgressRules, Services},
-    model::{FallbackChain, ModelClient, ModelError, Models},
+    model::{Conversation, FallbackChain, Memoized, Message, ModelClient, ModelError, ModelRequest, Models, Usage},
     native::{Helps, McpServers, ready_agents, ready_tools},
 };
 
@@ -256,6 +256,32 @@ impl Registry {
         let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };
         let chain = self.models.fallback_chain(&named(model)?, &fallback).map_err(broken)?;
         Ok(Arc::new(self.outfit(NativeAgent::new(chain, settings.clone()))?))
+    }
+
+    /// Asks the model `name` one question, without tools. `costs_count` refuses a model whose price is not known.
+    ///
+    /// # Errors
+    /// When there is no such model, or it does not answer.
+    pub async fn ask(
+        &self,
+        name: &str,
+        (system, question): (&str, &str),
+        costs_count: bool,
+    ) -> Result<(String, Spend), AgentError> {
+        let model: ModelName = name.parse().map_err(|error: InvalidModelName| setup(error.to_string()))?;
+        let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };
+        let chain = self.models.fallback_chain(&model, &[]).map_err(broken)?;
+        if costs_count && chain.unpriced().is_some() {
+            return Err(setup(format!("the price of `{name}` is not known: add `[model.prices.\"{name}\"]`")));
+        }
+        let (messages, tools) =
+            ([Memoized::from(Message::User { text: question.to_owned() })], Memoized::from(Vec::new()));
+        let request = ModelRequest { system, messages: &messages, tools: &tools, turn: 1 };
+        let answer = Conversation::begin(&chain, "question").ask(&request).await.map_err(broken)?;
+        let Usage { input, output, .. } = answer.reply.usage;
+        let spend =
+            Spend { usd_micros: answer.usd_micros, input_tokens: input, output_tokens: output, wall_seconds: 0 };
+        Ok((answer.reply.text, spend))
     }
 
     fn known(&self) -> String {

@@ -16,7 +16,7 @@ pub struct ProfileSettings {
 }
 
 /// The section `[routing]`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoutingSettings {
     /// Whether the profile of an issue is found by its text where nobody chose one.
@@ -27,6 +27,8 @@ pub struct RoutingSettings {
     pub complexity: u8,
     /// How much higher the confidence in another profile has to be at a new message.
     pub switch: f32,
+    /// The model that is asked where the router has a hunch and is not sure; empty: none.
+    pub model: String,
 }
 
 impl RoutingSettings {

@@ -151,9 +151,9 @@ pub use review::{
 };
 pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by};
 pub use routing::{
-    Candidate, ChosenBy, Claims, Evaluation, FailedLoads, GateResult, Judged, Latency, Likeness, RouteChoice,
-    RoutedText, Router, Routing, RoutingOverview, RoutingRules, Scored, decide_agent, evaluate, routing_is_off,
-    routing_overview,
+    Candidate, ChosenBy, Claims, Evaluation, FailedLoads, GateResult, Judged, Latency, Likeness, QUESTION_SYSTEM,
+    RouteChoice, RoutedText, Router, Routing, RoutingOverview, RoutingRules, Scored, decide_agent, evaluate,
+    routing_is_off, routing_overview,
 };
 pub use run::{Outcome, Progress, RunPurpose, RunReport, RunRequest};
 pub use run_unasked::run_unasked;

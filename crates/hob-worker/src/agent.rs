@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use hob_agent::{AgentBackend, AgentError, AgentParts, NarrowedAgent, Registry};
-use hob_config::{AdapterName, RepositorySettings};
-use hob_domain::{FailureClass, Profile, ProfileSource};
+use hob_config::{AdapterName, RepositorySettings, Settings};
+use hob_domain::{FailureClass, Profile, ProfileSource, Spend};
 use tokio::task::JoinError;
 
 use crate::Worker;
@@ -68,6 +68,27 @@ pub(super) async fn build_agent(
     // It looks programs up and reads recordings.
     let built = tokio::task::spawn_blocking(move || Registry::new(parts)?.get(&name)).await;
     built.unwrap_or_else(not_built)
+}
+
+/// Asks a model one question, in the process of Hob.
+///
+/// # Errors
+/// When there is no such model, or it does not answer.
+pub(super) async fn ask_model(
+    worker: &Worker,
+    rules: &RepositorySettings,
+    model: &str,
+    question: (&str, &str),
+) -> Result<(String, Spend), AgentError> {
+    let parts = parts(worker, rules);
+    let registry = tokio::task::spawn_blocking(move || Registry::new(parts)).await.unwrap_or_else(not_built)?;
+    registry.ask(model, question, counts_money(&worker.settings)).await
+}
+
+/// Whether a limit of money is set, so that a model's price has to be known.
+pub(super) fn counts_money(settings: &Settings) -> bool {
+    let budgets = settings.limits.budgets();
+    [budgets.attempt, budgets.issue, budgets.day].iter().any(|budget| budget.usd_micros.is_some())
 }
 
 fn not_built<T>(error: JoinError) -> Result<T, AgentError> {

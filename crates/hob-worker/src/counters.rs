@@ -117,6 +117,8 @@ pub(crate) enum Degraded {
     Profile,
     /// The circuit breaker has turned routing off.
     RoutingOff,
+    /// The model that was asked for a choice gave no answer.
+    RoutingModel,
     /// A hand-over was not taken.
     HandOver,
     /// The second pair of eyes saw nothing.
@@ -129,6 +131,7 @@ impl Degraded {
             Self::Place => "place",
             Self::Profile => "profile",
             Self::RoutingOff => "routing_off",
+            Self::RoutingModel => "routing_model",
             Self::HandOver => "hand_over",
             Self::Review => "review",
         }

@@ -2,7 +2,7 @@
 //! runs Hob and not on each issue. `hob doctor` shows the same findings.
 
 use hob_agent::{Machine, ServerLook, look_at_servers};
-use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings, Settings};
+use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{DiffPolicy, FailureClass, HobFiles, Sha, count, proposed_set_up, routing_is_off};
 use hob_forge::{BaseBranch, OpenIssues, Tips};
 use hob_process::Program;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     WorkError, Worker,
-    agent::{agent_name, build_agent, without_profile},
+    agent::{agent_name, build_agent, counts_money, without_profile},
     profiles::profile_names,
     sandbox::try_sandbox,
 };
@@ -401,11 +401,6 @@ pub async fn ask_model(worker: &Worker, base: &BaseBranch) -> Result<Finding, Wo
         Err(error) => (Health::Bad, error.to_string()),
     };
     Ok(Finding { health, about: "model", says })
-}
-
-fn counts_money(settings: &Settings) -> bool {
-    let budgets = settings.limits.budgets();
-    [budgets.attempt, budgets.issue, budgets.day].iter().any(|budget| budget.usd_micros.is_some())
 }
 
 #[cfg(test)]

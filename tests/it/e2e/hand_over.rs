@@ -51,7 +51,7 @@ impl World {
     }
 
     /// What whoever watches was told.
-    fn told(&self) -> Vec<String> {
+    pub(super) fn told(&self) -> Vec<String> {
         let notices = self.notices.lock().unwrap();
         let lines = notices.iter().filter_map(|notice| match notice {
             WorkEvent::Progress { text, .. } => Some(text.clone()),

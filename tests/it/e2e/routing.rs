@@ -4,7 +4,7 @@ use hob_domain::{ChosenBy, State};
 use http::Method;
 use serde_json::json;
 
-use crate::harness::{Builder, World};
+use crate::harness::{Builder, World, in_virtual_time};
 
 const DATABASE: &str = "---\nname: database\ndescription: SQL queries, schema migrations, indexes and slow queries of PostgreSQL\nhob:\n  \
                         match:\n    words: [migration, index, query plan, postgres]\n    paths: ['db/**']\n---\nRead the query plan first. \
@@ -17,6 +17,10 @@ const SLOW_QUERY: &str = "The orders page takes 9 seconds since the last migrati
                           `db/migrations/0042_orders.sql`.\n3. PostgreSQL 16 in production, 14 here.\n\n```sql\nexplain analyze select * \
                           from orders where customer_id = 7;\n```\n\n- [ ] a migration that makes the index again\n- [ ] a query that uses \
                           it\n- [ ] a test with 10,000 rows\n\nSee also #3 and the slow query log.";
+/// The router is half sure that it is the database's.
+const HUNCH: &str = "It takes 9 seconds since last week.\n\n1. `orders.rb` asks for too much.\n2. Customers complain about the list.\n3. The \
+                     report for May shows the same.\n\n- [ ] make it fast\n- [ ] a test with 10,000 rows\n\nSee #3 and the slow query \
+                     log.";
 const WRITES: &str =
     r#"mkdir -p db; echo "$n" > db/fix.sql; echo '{"outcome":"done","summary":"Made the index again."}'"#;
 
@@ -85,6 +89,53 @@ async fn what_is_simple_or_about_nothing_here_is_the_base_agents() {
         assert!(!world.status(issue).await.contains("profile"), "{title}");
     }
     world.finish().await;
+}
+
+/// Between 0.40 and 0.70 a small model is asked, where the settings name one; its answer is a choice as any other, and paid for.
+#[tokio::test]
+async fn a_small_model_is_asked_where_the_router_has_a_hunch() {
+    for (answer, profile) in [("database", Some("database")), ("none of them", None), ("root", None)] {
+        let cassette = tempfile::NamedTempFile::new().unwrap();
+        let expect = ["- database: SQL queries", "- none: nobody of these", "The orders page is slow"];
+        let reply = json!({ "expect": expect, "text": answer, "usage": { "input": 500, "output": 3 } });
+        std::fs::write(cassette.path(), json!({ "cassette": 1, "replies": [reply] }).to_string()).unwrap();
+        let model = format!("cassette/{}", cassette.path().display());
+        let world = world(WRITES).set("routing.model", &model).start().await;
+        let issue = world.asks("The orders page is slow", HUNCH).await;
+        assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+        let record = world.record(issue).await.unwrap();
+        let (route, spend) = (record.route.unwrap(), record.spend);
+        assert_eq!(route.profile.as_ref().map(|name| name.as_str()), profile, "{answer}: {route:?}");
+        let is_said = route.reasons[0] == format!("the model `{model}` says so");
+        assert_eq!(
+            (is_said, spend.input_tokens, spend.output_tokens),
+            (profile.is_some(), 500, 3),
+            "{answer}: {route:?}"
+        );
+        world.finish().await;
+    }
+}
+
+/// Row M5: a model that is not there, or does not answer in two seconds, leaves the rules' answer.
+#[test]
+fn a_small_model_that_gives_no_answer_leaves_the_rules() {
+    in_virtual_time(async {
+        let deaf = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}/v1", deaf.local_addr().unwrap());
+        for (model, cause) in [("cassette/none.json", "none.json"), ("openai/deaf", "no answer within 2 s")] {
+            let world = world(WRITES).set("routing.model", model).set("model.openai_base_url", &address).start().await;
+            let issue = world.asks("The orders page is slow", HUNCH).await;
+            assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+            let record = world.record(issue).await.unwrap();
+            let (by, why) = (record.route.as_ref().unwrap().by, record.route.unwrap().reasons);
+            assert_eq!((by, record.spend.tokens()), (ChosenBy::Base, 0));
+            assert!(why[0].contains("is not likely enough"), "{why:?}");
+            let said =
+                world.told().into_iter().find(|line| line.starts_with("`routing.model` gave no answer, so the rules"));
+            assert!(said.as_ref().is_some_and(|said| said.contains(cause)), "{said:?}");
+            world.finish().await;
+        }
+    });
 }
 
 /// Scenario 10: a person's word is taken, and what the router would have done is kept beside it.

@@ -22,6 +22,7 @@ mod evaluate;
 mod issue_text;
 mod overview;
 mod profile_words;
+mod question;
 mod router;
 mod score;
 #[cfg(test)]
@@ -35,5 +36,6 @@ pub use confidence::Likeness;
 pub use decide::{ChosenBy, Claims, RouteChoice, RoutingRules, decide_agent};
 pub use evaluate::{Evaluation, GateResult, Judged, Latency, evaluate};
 pub use overview::{RoutingOverview, routing_overview};
+pub use question::QUESTION_SYSTEM;
 pub use router::Router;
 pub use score::{Routing, Scored};

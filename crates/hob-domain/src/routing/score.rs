@@ -164,7 +164,13 @@ impl Router {
             let other =
                 if first.is_some_and(|(best, _)| best == place) { second } else { first.map(|(_, score)| score) };
             let likeness = Likeness::of(case.score, other.unwrap_or_default(), known);
-            let reasons = case.best.iter().map(|(_, reason)| self.told(*reason, issue, &read, &terms)).collect();
+            let mut reasons: Vec<String> = Vec::new();
+            for told in case.best.iter().map(|(_, reason)| self.told(*reason, issue, &read, &terms)) {
+                // A title's first word is a term by itself, and shown as the word is.
+                if !reasons.contains(&told) {
+                    reasons.push(told);
+                }
+            }
             let profile = self.names[place].clone();
             ranked.push(Scored { profile, confidence: likeness.confidence(), likeness, reasons });
         }

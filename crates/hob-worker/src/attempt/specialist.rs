@@ -4,26 +4,30 @@
 //! What a person chose is done or they are asked. Everything else only helps: a profile that is damaged, a repository whose profiles
 //! cannot be read, a model that is not there, each leaves the base agent, with a warning that names the cause.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use hob_agent::{AgentBackend, AgentError, NarrowedAgent};
 use hob_config::{AdapterName, RepositorySettings};
 use hob_domain::{
     Catalog, ChosenBy, Claims, Deliverable, FailureClass, HandOverTarget, IssueNumber, Note, Profile, ProfileLimits,
-    ProfileName, Record, ReviewBrief, RouteChoice, RoutedText, Router, Sha, Timestamp, decide_agent,
+    ProfileName, QUESTION_SYSTEM, Record, ReviewBrief, RouteChoice, RoutedText, Router, Sha, Timestamp, decide_agent,
     investigation::CaseTemplate, rendered, routing_is_off,
 };
+use hob_forge::fresh_nonce;
 use hob_workspace::Remote;
 
 use crate::{
     WorkError, Worker,
-    agent::{agent_name, agent_names, build_agent, build_narrowed, without_profile},
+    agent::{agent_name, agent_names, ask_model, build_agent, build_narrowed, without_profile},
     attempt::breaker::{note_failed_load, routing_off_until},
     authorize::chosen_agent,
     counters::{Degraded, decided, degraded},
     profiles::base_catalog,
     transition::HeldIssue,
 };
+
+/// The time that a model has to say which profile fits.
+const MODEL_TIME: Duration = Duration::from_secs(2);
 
 /// Who works.
 pub(super) struct Specialist {
@@ -143,7 +147,7 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
     let choice = match record.route.clone().filter(|_| record.is_handed_on() && !is_asked_for) {
         // Who investigated has handed it over: the choice stands as long as no person makes another.
         Some(present) => present,
-        None => route(worker, held, &catalog, claims, &place),
+        None => Box::pin(route(worker, held, &catalog, claims, &place)).await,
     };
     decided(&choice, record.route.as_ref());
     let is_chosen = choice.profile.is_some();
@@ -182,7 +186,13 @@ fn by(record: &Record, chosen: Option<&str>) -> ChosenBy {
 }
 
 /// What the router says of the newest message, after what people and the repository say.
-fn route(worker: &Worker, held: &HeldIssue, catalog: &Catalog, claims: Claims<'_>, place: &Place<'_>) -> RouteChoice {
+async fn route(
+    worker: &Worker,
+    held: &HeldIssue,
+    catalog: &Catalog,
+    claims: Claims<'_>,
+    place: &Place<'_>,
+) -> RouteChoice {
     let record = held.lease.record();
     let is_candidate = |profile: &&Profile| match place.investigates {
         true => !profile.case.questions.is_empty(),
@@ -195,8 +205,33 @@ fn route(worker: &Worker, held: &HeldIssue, catalog: &Catalog, claims: Claims<'_
     let message = newest_message(&record, place.review).filter(|_| !place.investigates);
     let body = rendered(message.as_deref().unwrap_or(&held.issue.body)).0;
     let title = if message.is_some() { "" } else { held.issue.title.as_str() };
-    let routing = Router::new(&candidates).route(RoutedText { title, body: &body, labels: &held.issue.labels });
-    decide_agent(claims, &routing, record.route.as_ref(), worker.settings.routing.rules())
+    let text = RoutedText { title, body: &body, labels: &held.issue.labels };
+    let (routing, rules) = (Router::new(&candidates).route(text), worker.settings.routing.rules());
+    let choice = decide_agent(claims, &routing, record.route.as_ref(), rules);
+    if choice.by != ChosenBy::Base || worker.settings.routing.model.is_empty() || !routing.has_a_hunch(rules) {
+        return choice;
+    }
+    let question = routing.question(&candidates, text, &fresh_nonce());
+    let Some(answer) = ask_small_model(worker, held, place, &question).await else { return choice };
+    routing.answered(&candidates, (&worker.settings.routing.model, &answer), &choice).unwrap_or(choice)
+}
+
+/// What the model of `routing.model` answers, at the issue's cost. None: it did not in time, and the rules' answer counts.
+async fn ask_small_model(worker: &Worker, held: &HeldIssue, place: &Place<'_>, question: &str) -> Option<String> {
+    let (issue, model) = (held.issue.number, worker.settings.routing.model.as_str());
+    let asked = ask_model(worker, place.rules, model, (QUESTION_SYSTEM, question));
+    let why = match tokio::time::timeout(MODEL_TIME, asked).await {
+        Ok(Ok((answer, spend))) => {
+            held.lease.note(Note::Spend(spend)).await;
+            return Some(answer);
+        }
+        Ok(Err(error)) => error.reason,
+        Err(_elapsed) => format!("no answer within {} s", MODEL_TIME.as_secs()),
+    };
+    degraded(Degraded::RoutingModel);
+    tracing::warn!(issue = issue.0, model, "`routing.model` gave no answer, so the rules decide: {why}");
+    worker.progress(issue, &format!("`routing.model` gave no answer, so the rules decide: {why}"));
+    None
 }
 
 /// What was said since the issue was routed; none: the issue itself is what there is.
