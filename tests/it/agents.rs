@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 mod adapters;
 mod command;
 mod egress;
+mod fetch;
 mod investigation;
 mod mcp;
 mod native;

@@ -76,6 +76,16 @@ const SERVICES: [Service; 3] = [
     },
 ];
 
+/// A proxy on this machine that reaches `hosts` alone, until `cancel`.
+///
+/// # Errors
+/// [`AgentError`] when a host is none, or it cannot listen.
+pub(crate) async fn proxy_to(hosts: &[String], cancel: &CancellationToken) -> Result<Egress, AgentError> {
+    let EgressRules { hosts, private_hosts, .. } = EgressRules::to_hosts(hosts)?;
+    let config = EgressConfig { hosts, private_hosts, ..EgressConfig::default() };
+    Egress::start(config, Listen::Loopback, cancel.clone()).await.map_err(broken)
+}
+
 /// Where models' services are, as far as the settings say.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Services {

@@ -56,7 +56,10 @@ impl Registry {
 /// What the settings allow the agent.
 fn bounds(settings: &AgentSettings, models: &[String], agents: BTreeSet<String>) -> Bounds {
     let tools = match settings.tools.as_slice() {
-        [] => built_in_tools().into_iter().collect(),
+        [] => {
+            let fetch = (!settings.fetch_hosts.is_empty()).then(|| "fetch".to_owned());
+            built_in_tools().into_iter().chain(fetch).collect()
+        }
         named => named.iter().cloned().collect(),
     };
     let limits = ProfileLimits {

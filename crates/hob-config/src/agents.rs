@@ -50,6 +50,8 @@ pub struct AgentSettings {
     /// Hosts that the agent's programs reach where `sandbox.network` is closed: `example.org`, `example.org:8443`,
     /// `192.0.2.7:80`.
     pub hosts: Vec<String>,
+    /// `native` only: hosts whose pages the tool `fetch` shows, written as `hosts`; empty: there is no such tool.
+    pub fetch_hosts: Vec<String>,
     /// `recipe` only: the name of the recipe.
     pub recipe: Option<String>,
     /// `native` only: turns of the model before the run is stopped.
@@ -100,6 +102,7 @@ impl Default for AgentSettings {
             fallback: Vec::new(),
             env: Vec::new(),
             hosts: Vec::new(),
+            fetch_hosts: Vec::new(),
             recipe: None,
             max_iterations: 50,
             consecutive_errors: 3,

@@ -51,7 +51,12 @@ impl RepositorySettings {
         let settings: Self =
             toml::from_str(text).map_err(|error| RepositorySettingsError(toml_sentence(text, &error)))?;
         let named = |agent: &AgentSettings| {
-            let lists = [("env", &agent.env), ("hosts", &agent.hosts), ("mcp", &agent.mcp)];
+            let lists = [
+                ("env", &agent.env),
+                ("hosts", &agent.hosts),
+                ("fetch_hosts", &agent.fetch_hosts),
+                ("mcp", &agent.mcp),
+            ];
             lists.into_iter().find(|(_, list)| !list.is_empty()).map(|(key, _)| key)
         };
         if let Some((name, key)) = settings.agents.iter().find_map(|(name, agent)| Some((name, named(agent)?))) {
@@ -129,6 +134,7 @@ mod tests {
             ("setup = ['']", "a set-up step is empty"),
             ("setup_key = ['../x']", "no path within the repository"),
             ("[agents.a]\nhosts = ['example.org']", "agents.a.hosts"),
+            ("[agents.a]\nfetch_hosts = ['example.org']", "agents.a.fetch_hosts"),
             ("[agents.a]\nmcp = ['docs']", "agents.a.mcp"),
             ("[agents.a]\nbackend = 'claude'\ncommand = ['./mine']", "agents.a.command"),
         ] {

@@ -6,6 +6,7 @@ use hob_config::{AgentSettings, ToolSettings};
 use hob_domain::{FailureClass, RunReport, RunRequest, Spend};
 use hob_process::{Environment, TaggedProcesses};
 use tokio::{sync::Mutex, time::Instant};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     AgentBackend, AgentError, Machine, RunContext,
@@ -15,6 +16,7 @@ use crate::{
     folder::Folder,
     model::{Conversation, FallbackChain, Memoized, Message, ModelRequest},
     native::{
+        fetcher::Fetcher,
         guard::Guard,
         help::Helps,
         investigation::CaseFile,
@@ -92,7 +94,16 @@ impl NativeAgent {
         let wanted = self.settings.tools.iter();
         let programs = wanted.filter_map(|name| Some((name.as_str(), self.programs.get(name)?)));
         let helps = self.helps.of(programs, confined).await;
-        Toolset::new(&self.settings.tools, &self.programs, &helps).map_err(setup)
+        let toolset = Toolset::new(&self.settings.tools, &self.programs, &helps).map_err(setup)?;
+        Ok(toolset.fetching(&self.settings.fetch_hosts, &self.settings.tools))
+    }
+
+    /// Opens the way to the pages that it may fetch, where it has the tool.
+    async fn open_fetcher(&self, toolset: &Toolset, cancel: &CancellationToken) -> Result<Option<Fetcher>, AgentError> {
+        match toolset.has("fetch") {
+            true => Fetcher::open(&self.settings.fetch_hosts, cancel).await.map(Some),
+            false => Ok(None),
+        }
     }
 
     /// Opens its MCP servers, within the time of the run. One that does not do is a warning: the run goes on without it.
@@ -166,6 +177,7 @@ impl AgentBackend for NativeAgent {
         let Opened { connected, tools, .. } = self.open_servers(request, context, &confined, limits.deadline).await;
         let mut toolset =
             toolset.with_servers(tools).for_purpose(request.purpose).handing_over_to(&request.hand_over_to);
+        let fetcher = self.open_fetcher(&toolset, &context.cancel).await?;
         let mut given = String::new();
         if let Some(case) = &case {
             (toolset, guard) = (toolset.for_investigation(), guard.investigating(case.approve()));
@@ -191,6 +203,7 @@ impl AgentBackend for NativeAgent {
             folder,
             case,
             confined,
+            fetcher,
             servers: connected,
             written: Written::new(usage.written, limits.output),
             output_cap: self.settings.output_cap,
@@ -213,9 +226,8 @@ impl AgentBackend for NativeAgent {
         if let Some(case) = &run.executor.toolbox.case {
             case.keep().await;
         }
-        let Run { executor: ToolExecutor { toolbox: Toolbox { shell, servers, .. }, .. }, usage, .. } = run;
-        shell.into_inner().end().await;
-        servers.close().await;
+        let Run { executor: ToolExecutor { toolbox, .. }, usage, .. } = run;
+        toolbox.close().await;
         children.end().await;
         drop(home);
         egress.close().await;

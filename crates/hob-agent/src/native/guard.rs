@@ -75,7 +75,9 @@ impl Guard {
     /// What `action` may do.
     pub(super) fn impact(action: &Action) -> Impact {
         match action {
-            Action::Read(_) | Action::List(_) | Action::Search(_) | Action::ReadEvidence(_) => Impact::Low,
+            Action::Read(_) | Action::List(_) | Action::Search(_) | Action::Fetch(_) | Action::ReadEvidence(_) => {
+                Impact::Low
+            }
             Action::Case(action) => action.impact(),
             Action::Plan(_) | Action::Ask(_) | Action::HandOff(_) | Action::PassOn(_) | Action::Done(_) => Impact::Low,
             Action::Edit(_) | Action::Write(_) | Action::Patch(_) => Impact::Medium,
@@ -93,7 +95,7 @@ impl Guard {
             Action::Read(_) | Action::List(_) | Action::Search(_) | Action::Plan(_) | Action::Ask(_) => None,
             Action::ReadEvidence(_) | Action::Case(_) | Action::HandOff(_) | Action::PassOn(_) => None,
             Action::Edit(_) | Action::Write(_) | Action::Patch(_) | Action::Done(_) => None,
-            Action::Mcp(_) => None,
+            Action::Mcp(_) | Action::Fetch(_) => None,
         };
         if let Some(pattern) = self.denied.iter().find(|pattern| pattern.matches(tool, line.as_ref())) {
             return Err(ToolError::Refused(format!(

@@ -18,6 +18,7 @@
 
 mod backend;
 mod command_line;
+mod fetcher;
 mod guard;
 mod help;
 mod history;

@@ -4,7 +4,7 @@ use hob_config::Impact;
 use hob_domain::investigation::{CaseAction, Grounds};
 
 use crate::{
-    native::tools::{case, edit, finish, list, mcp, patch, plan, program, read, search, shell, write},
+    native::tools::{case, edit, fetch, finish, list, mcp, patch, plan, program, read, search, shell, write},
     report::first_line,
 };
 
@@ -17,6 +17,8 @@ pub(in crate::native) enum Action {
     List(list::List),
     /// Looks for text.
     Search(search::Search),
+    /// Shows a page.
+    Fetch(fetch::Fetch),
     /// Replaces a piece of a file.
     Edit(edit::Edit),
     /// Makes or replaces a file.
@@ -63,6 +65,7 @@ impl Action {
             Self::Read(read) => ("read", read.path.as_str()),
             Self::List(list) => ("list", list.path.as_str()),
             Self::Search(search) => ("search", search.pattern.as_str()),
+            Self::Fetch(fetch) => ("fetch", fetch.url.as_str()),
             Self::Edit(edit) => ("edit", edit.path.as_str()),
             Self::Write(write) => ("write", write.path.as_str()),
             Self::Patch(patch) => return format!("apply_patch {}", first_line(&patch.files(), 100)),
@@ -92,6 +95,7 @@ impl Action {
             Self::Edit(edit) => serde_json::to_string_pretty(edit).unwrap_or_default(),
             Self::Write(write) => serde_json::to_string_pretty(write).unwrap_or_default(),
             Self::Case(action) => action.exact(),
+            Self::Fetch(fetch) => fetch.url.clone(),
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::ReadEvidence(_) | Self::Plan(_) => self.line(),
             Self::Ask(_) | Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => self.line(),
         }
@@ -105,7 +109,7 @@ impl Action {
     /// Whether what it shows is evidence of an investigation. What people gave is evidence already.
     pub(in crate::native) fn finds_evidence(&self) -> bool {
         match self {
-            Self::Read(_) | Self::List(_) | Self::Search(_) => true,
+            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Fetch(_) => true,
             Self::Shell(_) | Self::Program(_) | Self::Mcp(_) => true,
             Self::Edit(_) | Self::Write(_) | Self::Patch(_) | Self::ReadEvidence(_) | Self::Case(_) => false,
             Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => false,
@@ -115,7 +119,7 @@ impl Action {
     /// How it stands to others.
     pub(in crate::native) fn effect(&self) -> Effect {
         match self {
-            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::ReadEvidence(_) => Effect::Looks,
+            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Fetch(_) | Self::ReadEvidence(_) => Effect::Looks,
             Self::Program(run) if run.impact == Impact::Low => Effect::Looks,
             Self::Mcp(call) if call.impact == Impact::Low => Effect::Looks,
             Self::Edit(_) | Self::Write(_) | Self::Patch(_) => Effect::MayChange,
@@ -131,7 +135,8 @@ impl Action {
             Self::Edit(edit) => vec![edit.path.clone()],
             Self::Write(write) => vec![write.path.clone()],
             Self::Patch(patch) => patch.paths(),
-            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Shell(_) | Self::Program(_) => Vec::new(),
+            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Fetch(_) => Vec::new(),
+            Self::Shell(_) | Self::Program(_) => Vec::new(),
             Self::ReadEvidence(_) | Self::Case(_) | Self::Mcp(_) | Self::Plan(_) => Vec::new(),
             Self::Ask(_) | Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => Vec::new(),
         }

@@ -28,6 +28,7 @@ pub(in crate::native) async fn run_action(toolbox: &Toolbox, action: Action) -> 
         Action::Edit(edit) => blocking(toolbox, move |folder, _| edit.run(folder)).await,
         Action::Write(write) => blocking(toolbox, move |folder, _| write.run(folder)).await,
         Action::Patch(patch) => blocking(toolbox, move |folder, _| patch.run(folder)).await,
+        Action::Fetch(fetch) => fetch.run(toolbox).await.map(Answer::Text),
         Action::Shell(shell) => shell.run(toolbox).await.map(Answer::Text),
         Action::Program(run) => run.run(toolbox).await.map(Answer::Text),
         Action::Mcp(call) => call.run(toolbox).await.map(Answer::Text),

@@ -5,6 +5,7 @@ mod case;
 mod dispatch;
 mod edit;
 mod error;
+mod fetch;
 mod finish;
 mod list;
 mod mcp;

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     confined::Confined,
     folder::Folder,
-    native::{investigation::CaseFile, mcp::Connected, tools::ToolError},
+    native::{fetcher::Fetcher, investigation::CaseFile, mcp::Connected, tools::ToolError},
 };
 
 /// Bytes of a file that the tools read, and of a text they write.
@@ -29,6 +29,8 @@ pub(in crate::native) struct Toolbox {
     pub(in crate::native) confined: Confined,
     /// The run's one shell.
     pub(in crate::native) shell: Mutex<Shell>,
+    /// What gets pages; none: nothing is to be reached.
+    pub(in crate::native) fetcher: Option<Fetcher>,
     /// The MCP servers that are open.
     pub(in crate::native) servers: Connected,
     /// What commands wrote so far, and servers answered.
@@ -44,6 +46,15 @@ pub(in crate::native) struct Toolbox {
 }
 
 impl Toolbox {
+    /// Ends what is open.
+    pub(in crate::native) async fn close(self) {
+        self.shell.into_inner().end().await;
+        self.servers.close().await;
+        if let Some(fetcher) = self.fetcher {
+            fetcher.close().await;
+        }
+    }
+
     /// What is investigated. The tools that need it are offered where there is one.
     pub(super) fn case(&self) -> Result<&CaseFile, ToolError> {
         self.case.as_ref().ok_or_else(|| ToolError::Refused("nothing is investigated here".into()))

@@ -10,7 +10,9 @@ use crate::{
     model::{Memoized, Tool, ToolCall},
     native::{
         mcp::OfferedTool,
-        tools::{Action, ToolError, case, edit, finish, list, mcp, patch, plan, program, read, search, shell, write},
+        tools::{
+            Action, ToolError, case, edit, fetch, finish, list, mcp, patch, plan, program, read, search, shell, write,
+        },
     },
     report::first_line,
 };
@@ -18,7 +20,7 @@ use crate::{
 /// Tools that every agent has: without them a run could not end well.
 const ALWAYS: [&str; 4] = ["plan", "ask", "hand_off", "done"];
 /// Built-in tools that only read.
-const READS: [&str; 3] = ["read", "list", "search"];
+const READS: [&str; 4] = ["read", "list", "search", fetch::NAME];
 /// Built-in tools that change files.
 const CHANGES: [&str; 3] = ["edit", "write", "apply_patch"];
 /// Bytes of a call's arguments: more than a file may have, quoted.
@@ -63,7 +65,7 @@ impl Toolset {
             if let Some(settings) = programs.get(name) {
                 shown.push(program::tool(name, settings, helps.get(name).map(String::as_str)));
                 set.programs.insert(name.clone(), settings.clone());
-            } else if !built_in.iter().any(|tool| tool.name == name.as_str()) {
+            } else if name != fetch::NAME && !built_in.iter().any(|tool| tool.name == name.as_str()) {
                 let known: Vec<&str> =
                     built_in.iter().map(|tool| &*tool.name).chain(programs.keys().map(String::as_str)).collect();
                 return Err(format!("there is no tool `{name}`: there are {}", known.join(", ")));
@@ -75,6 +77,17 @@ impl Toolset {
         }));
         set.shown = shown.into();
         Ok(set)
+    }
+
+    /// The same with `fetch` of pages of `hosts`, where there are any and `wanted` names it, or nothing.
+    pub(in crate::native) fn fetching(self, hosts: &[String], wanted: &[String]) -> Self {
+        if hosts.is_empty() || !(wanted.is_empty() || wanted.iter().any(|name| name == fetch::NAME)) {
+            return self;
+        }
+        let place = self.shown.iter().take_while(|tool| READS.contains(&&*tool.name)).count();
+        let mut shown = self.shown.to_vec();
+        shown.insert(place, fetch::tool(hosts));
+        Self { shown: shown.into(), ..self }
     }
 
     /// The same with tools of MCP servers.
@@ -169,6 +182,7 @@ impl Toolset {
             "read" => arguments(call).map(Action::Read),
             "list" => arguments(call).map(Action::List),
             "search" => arguments(call).map(Action::Search),
+            fetch::NAME => arguments(call).map(Action::Fetch),
             "edit" => arguments(call).map(Action::Edit),
             "write" => arguments(call).map(Action::Write),
             "apply_patch" => arguments(call).map(Action::Patch),
