@@ -48,6 +48,10 @@ pub(super) enum Scenario {
     House,
     /// With the answer comes a commit on the base that conflicts with the work so far.
     BaseMoved,
+    /// A profile hands the work over to another one.
+    HandedOver,
+    /// The issue is split into two, once somebody approved that.
+    Split,
 }
 
 /// How long a late write takes: long enough for the next worker to have looked.
@@ -111,6 +115,26 @@ impl Scenario {
                     .file("half.txt", "nothing")
                     .check("test -f done.txt || grep nothing half.txt")
             }
+            Self::HandedOver => {
+                let profile = |name: &str, to: &str| {
+                    format!(
+                        "---\nname: {name}\nhob: {{ backend: {name}-agent, hand_off_to: [{to}] }}\n---\nDo your part.\n"
+                    )
+                };
+                let given = r#"echo '{"outcome":"hand_over","to":"second","reason":"theirs","left":"the rest","input_tokens":10}'"#;
+                World::with_agent("exit 9")
+                    .script("first-agent", &format!("echo half > half.txt; {given}"))
+                    .script("second-agent", &format!("test -f half.txt && echo done > done.txt; {DONE}"))
+                    .file(
+                        ".github/hob.toml",
+                        "agent = \"first\"\nchecks = [\"test -f half.txt || ! test -f done.txt\"]\n",
+                    )
+                    .file(".github/agents/first.md", &profile("first", "second"))
+                    .file(".github/agents/second.md", &profile("second", ""))
+            }
+            Self::Split => World::with_agent(
+                r#"printf '%s\n' '{"outcome":"done","summary":"Issues:\n- One\n- Two\n  After: 1","input_tokens":10}'"#,
+            ),
             Self::Planned => {
                 let plan = r#"printf '%s\n' '{"outcome":"done","summary":"Steps:\n- Make it\nFiles:\n- done.txt","input_tokens":10}'"#;
                 let script = format!(
@@ -154,14 +178,17 @@ impl Scenario {
             | Self::CommandedAtWork
             | Self::Paused
             | Self::House
-            | Self::BaseMoved => &[],
+            | Self::BaseMoved
+            | Self::HandedOver
+            | Self::Split => &[],
         }
     }
 
     /// How often people do something, and a worker after them.
     pub(super) fn turns(self) -> usize {
         match self {
-            Self::Happy | Self::Late | Self::FixedInTheSecondRound | Self::Refused | Self::CommandedAtWork => 1,
+            Self::Happy | Self::Late | Self::FixedInTheSecondRound | Self::Refused => 1,
+            Self::CommandedAtWork | Self::HandedOver => 1,
             Self::Answered
             | Self::Merged
             | Self::Rejected
@@ -173,7 +200,8 @@ impl Scenario {
             | Self::Mixed
             | Self::Commanded
             | Self::House
-            | Self::BaseMoved => 2,
+            | Self::BaseMoved
+            | Self::Split => 2,
             Self::AskedAgain | Self::Paused => 3,
         }
     }
@@ -191,6 +219,7 @@ impl Scenario {
             | Self::CommandedAtWork
             | Self::Paused
             | Self::House
+            | Self::HandedOver
             | Self::Stopped => 0,
             // Their first turns are those of others.
             Self::Merged
@@ -199,6 +228,7 @@ impl Scenario {
             | Self::Reviewed
             | Self::Mixed
             | Self::Commanded
+            | Self::Split
             | Self::BaseMoved => 1,
             Self::AskedAgain => 2,
         }
@@ -211,6 +241,10 @@ impl Scenario {
 
     /// The first turn of most lives.
     async fn begins(self, world: &World) {
+        if self == Self::Split {
+            assert_eq!(world.opens("ann", "Make done.txt", "", &["code", "agent:planner"]).await, 1);
+            return;
+        }
         assert_eq!(world.asks("Make done.txt", "").await, 1);
         let said: &[&str] = match self {
             Self::CommandedAtWork => &["/hob budget 3", "/hob agent fixer", "/hob help"],
@@ -278,7 +312,7 @@ impl Scenario {
                 assert_eq!(world.branches().await, ["hob/1-make-done-txt"], "the work so far is kept");
                 world.comments("ann", 1, "Deep green.").await;
             }
-            (Self::Planned, _) => {
+            (Self::Planned | Self::Split, _) => {
                 let record = agreed(world).await;
                 assert!(record.waiting_plan().is_some(), "{record:?}");
                 assert!(world.branches().await.is_empty(), "nothing is written before the approval");
@@ -292,7 +326,7 @@ impl Scenario {
             // Time passes until the next attempt.
             (Self::Retried, _) => world.forge.advance(world.settings.limits.retry_delay * 2),
             (Self::Stopped, _) => {}
-            (Self::Happy | Self::Late | Self::FixedInTheSecondRound | Self::CommandedAtWork, _) => {
+            (Self::Happy | Self::Late | Self::FixedInTheSecondRound | Self::CommandedAtWork | Self::HandedOver, _) => {
                 unreachable!("one turn")
             }
         }
@@ -326,11 +360,13 @@ impl Scenario {
             | Self::Paused
             | Self::House
             | Self::BaseMoved
+            | Self::HandedOver
             | Self::AskedAgain => (State::InReview, vec!["code", "in-review"]),
             Self::Refused => (State::Ready, vec!["code"]),
             Self::Merged => (State::Done, vec!["code"]),
             Self::Rejected => (State::Blocked, vec!["blocked", "code"]),
             Self::Cancelled => (State::Done, vec![]),
+            Self::Split => (State::Done, vec!["agent:planner"]),
         };
         assert_eq!((record.state, labels), (state, wanted.into_iter().map(str::to_owned).collect()));
         let runs = u64::try_from(world.briefs(1).len()).unwrap();
@@ -347,6 +383,7 @@ impl Scenario {
                 assert_eq!(world.briefs(1).len(), 1, "nobody works on it again");
                 assert!(world.pulls().await.is_empty());
             }
+            Self::Split => each_part_is_open_once(world).await,
             Self::AskedAgain => {
                 let pulls = world.pulls().await;
                 assert_eq!(pulls.len(), 2, "one a request");
@@ -368,6 +405,7 @@ impl Scenario {
             | Self::CommandedAtWork
             | Self::Paused
             | Self::House
+            | Self::HandedOver
             | Self::BaseMoved => {
                 let pull = world.pull().await;
                 let open = if record.state == State::InReview { "open" } else { "closed" };
@@ -375,17 +413,36 @@ impl Scenario {
                 assert_eq!(record.pull_request.map(|number| number.0), pull["number"].as_u64());
                 let mut changed = world.changed(pull["number"].as_u64().unwrap()).await;
                 changed.sort();
-                let two = matches!(self, Self::Answered | Self::BaseMoved | Self::Reviewed | Self::Mixed);
+                let two =
+                    [Self::Answered, Self::BaseMoved, Self::Reviewed, Self::Mixed, Self::HandedOver].contains(&self);
                 let paths: &[&str] = if two { &["done.txt", "half.txt"] } else { &["done.txt"] };
                 assert_eq!(changed, paths, "work that was pushed is kept");
                 self.each_command_counts_once(world, &record).await;
                 self.what_came_back_is_done(world, &record).await;
+                if self == Self::HandedOver {
+                    let links: Vec<_> = record.chain.links().iter().map(|link| link.to.as_str()).collect();
+                    assert_eq!(links, ["second"], "it is handed over once");
+                }
                 if self == Self::House {
                     keeps_to_the_rules(world, &record).await;
                 }
             }
         }
     }
+}
+
+/// Both issues are open, once, and one waits for the other; one comment names them.
+async fn each_part_is_open_once(world: &World) {
+    let all = world.look("/issues?state=all&per_page=100").await;
+    let mut titles: Vec<_> = all.as_array().unwrap().iter().map(|issue| issue["title"].as_str().unwrap()).collect();
+    titles.sort_unstable();
+    assert_eq!(titles, ["Make done.txt", "One", "Two"]);
+    let parts = world.look("/issues/1/sub_issues").await;
+    let numbers: Vec<u64> = parts.as_array().unwrap().iter().map(|part| part["number"].as_u64().unwrap()).collect();
+    let waits = world.look(&format!("/issues/{}/dependencies/blocked_by", numbers[1])).await;
+    assert_eq!((numbers.len(), waits[0]["number"].as_u64()), (2, Some(numbers[0])));
+    let reports = world.said(1).await.into_iter().filter(|said| said.text.starts_with("<!-- hob:report "));
+    assert_eq!(reports.count(), 1);
 }
 
 impl Scenario {
