@@ -178,16 +178,28 @@ fn print_agents(agents: &[Agent]) -> anyhow::Result<()> {
 /// A table of those that count, and below it why the others do not, and what is wrong.
 fn print_profiles(catalog: &Catalog, settings: &Settings) -> anyhow::Result<()> {
     let mut table = Table::new(&["profile", "brings", "from"], &["about"]);
+    for entry in &catalog.entries {
+        let Standing::InUse(profile) = &entry.standing else { continue };
+        let (name, source) = (profile.name.to_string(), entry.origin.source.to_string());
+        let about = shortened(&about(profile, entry, settings), SHOWN);
+        table.row(vec![name, profile.deliverable.to_string(), source, about]);
+    }
+    output::line("")?;
+    table.print()?;
+    for note in notes(catalog) {
+        output::line("")?;
+        layout::paragraph(&terminal(&note).replace('\n', " "))?;
+    }
+    Ok(())
+}
+
+/// Why files of profiles do not count, and what is wrong with those that do, a sentence each.
+pub(super) fn notes(catalog: &Catalog) -> Vec<String> {
     let mut notes = catalog.warnings.clone();
     for entry in &catalog.entries {
         let (origin, problems) = (&entry.origin, entry.problems.iter());
         match &entry.standing {
-            Standing::InUse(profile) => {
-                let (name, source) = (profile.name.to_string(), origin.source.to_string());
-                let about = shortened(&about(profile, entry, settings), SHOWN);
-                table.row(vec![name, profile.deliverable.to_string(), source, about]);
-                notes.extend(problems.map(|problem| format!("{origin}: {problem}")));
-            }
+            Standing::InUse(_) => notes.extend(problems.map(|problem| format!("{origin}: {problem}"))),
             Standing::Hidden { profile, by } if origin.source == ProfileSource::Ready => {
                 notes.push(format!("Hob's own `{}` is hidden by {by}", profile.name));
             }
@@ -201,13 +213,7 @@ fn print_profiles(catalog: &Catalog, settings: &Settings) -> anyhow::Result<()> 
             }
         }
     }
-    output::line("")?;
-    table.print()?;
-    for note in &notes {
-        output::line("")?;
-        layout::paragraph(&terminal(note).replace('\n', " "))?;
-    }
-    Ok(())
+    notes
 }
 
 /// What a profile is for, after the model that it names.

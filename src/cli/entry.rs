@@ -134,7 +134,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Agents => agents::agents(&setup, &shared).await,
         Command::Routing => routing::routing(setup, shared).await,
         Command::Settings => settings::settings(&setup, &shared),
-        Command::Eval(EvalCommand::Routing(args)) => eval::routing(&shared, &args),
+        Command::Eval(EvalCommand::Routing(args)) => eval::routing(&shared, &args).await,
         Command::Eval(EvalCommand::Review(args)) => eval_review::review(setup, &shared, &args).await,
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),

@@ -1,20 +1,15 @@
 //! `hob eval routing`: how good Hob's own judgement is, on a file whose answers are known. Nothing is asked of a forge or a model.
 
-use std::{
-    collections::BTreeSet,
-    fs::File,
-    io::Read,
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use std::{collections::BTreeSet, fs::File, io::Read, path::Path, time::Instant};
 
 use hob_domain::{
-    Candidate, Evaluation, Judged, Likeness, PROFILE_MAX, ProfileName, RoutedText, Router, RoutingRules, evaluate,
-    parse_profile, terminal,
+    Candidate, Catalog, Evaluation, Judged, Likeness, ProfileName, RoutedText, Router, RoutingRules, evaluate, terminal,
 };
+use hob_workspace::folder_profiles;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::{
+    agents::notes,
     args::{RoutingArgs, Shared},
     exit::{Exit, fatal},
     json,
@@ -69,27 +64,16 @@ struct Report {
     cases: Vec<Case>,
 }
 
-pub(super) fn routing(shared: &Shared, args: &RoutingArgs) -> anyhow::Result<()> {
-    let candidates = candidates(&args.profiles)?;
+pub(super) async fn routing(shared: &Shared, args: &RoutingArgs) -> anyhow::Result<()> {
+    let candidates = candidates(&args.profiles).await?;
     let names: BTreeSet<&ProfileName> = candidates.iter().map(|candidate| &candidate.name).collect();
     let router = Router::new(&candidates);
-    let (mut judged, mut bad_lines, mut cases) = (Vec::new(), Vec::new(), Vec::new());
-    for (at, bytes) in contents(&args.file, ISSUES_MAX)?.split(|byte| *byte == b'\n').enumerate() {
-        if bytes.trim_ascii().is_empty() {
-            continue;
-        }
-        match read(bytes, &names) {
-            Ok(line) => {
-                let issue = judge(&router, &line);
-                cases.push(case(at + 1, &issue));
-                judged.push(issue);
-            }
-            Err(why) => bad_lines.push(BadLine { line: at + 1, why }),
-        }
-    }
-    for bad in &bad_lines {
-        output::note(format!("line {}: {}", bad.line, terminal(&bad.why)));
-    }
+    let mut cases = Vec::new();
+    let (judged, bad_lines) = lines_of(&args.file, ISSUES_MAX, |number, bytes| {
+        let issue = judge(&router, &read(bytes, &names)?);
+        cases.push(case(number, &issue));
+        Ok(issue)
+    })?;
     if judged.is_empty() {
         return Err(fatal(Exit::Usage, format!("`{}` has no line with a labelled issue", args.file.display())));
     }
@@ -101,33 +85,42 @@ pub(super) fn routing(shared: &Shared, args: &RoutingArgs) -> anyhow::Result<()>
 }
 
 /// The profiles of a folder. What is wrong with a file is told, and the others are used.
-fn candidates(folder: &Path) -> anyhow::Result<Vec<Candidate>> {
-    let why = |error| fatal(Exit::Usage, format!("cannot read the folder `{}`: {error}", folder.display()));
-    let entries = std::fs::read_dir(folder).map_err(why)?;
-    let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
-    let mut files: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
-    files.sort();
-    let mut found: Vec<Candidate> = Vec::new();
-    for path in files.into_iter().take(PROFILES_MAX) {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let parsed = parse_profile(&name, &contents(&path, PROFILE_MAX as u64 + 1)?);
-        for problem in &parsed.problems {
-            output::note(format!("{}: {}", terminal(&name), terminal(&problem.to_string())));
-        }
-        let Some(profile) = parsed.profile else { continue };
-        if found.iter().any(|other| other.name == profile.name) {
-            output::note(format!("{}: there is another profile `{}`", terminal(&name), profile.name));
-        } else {
-            found.push(Candidate::from(&profile));
-        }
+async fn candidates(folder: &Path) -> anyhow::Result<Vec<Candidate>> {
+    let found = folder_profiles(folder, PROFILES_MAX).await.map_err(|error| fatal(Exit::Usage, error.to_string()))?;
+    let catalog = Catalog::of([found], PROFILES_MAX);
+    for note in notes(&catalog) {
+        output::note(terminal(&note));
     }
+    let found: Vec<Candidate> = catalog.profiles().map(Candidate::from).collect();
     if found.is_empty() {
         return Err(fatal(Exit::Usage, format!("the folder `{}` has no usable profile", folder.display())));
     }
     Ok(found)
 }
 
-pub(super) fn contents(path: &Path, max: u64) -> anyhow::Result<Vec<u8>> {
+/// The lines of a file that are not empty, as `read` takes them; those that it cannot read are told, with their numbers.
+pub(super) fn lines_of<T>(
+    file: &Path,
+    max: u64,
+    mut read: impl FnMut(usize, &[u8]) -> Result<T, String>,
+) -> anyhow::Result<(Vec<T>, Vec<BadLine>)> {
+    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    for (at, bytes) in contents(file, max)?.split(|byte| *byte == b'\n').enumerate() {
+        if bytes.trim_ascii().is_empty() {
+            continue;
+        }
+        match read(at + 1, bytes) {
+            Ok(line) => good.push(line),
+            Err(why) => {
+                output::note(format!("line {}: {}", at + 1, terminal(&why)));
+                bad.push(BadLine { line: at + 1, why });
+            }
+        }
+    }
+    Ok((good, bad))
+}
+
+fn contents(path: &Path, max: u64) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(max).read_to_end(&mut bytes));
     read.map_err(|error| fatal(Exit::Usage, format!("cannot read `{}`: {error}", path.display())))?;

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
     args::{ReviewArgs, Shared},
-    eval::{BadLine, contents},
+    eval::{BadLine, lines_of},
     exit::{Exit, fatal},
     json,
     layout::Table,
@@ -65,9 +65,6 @@ struct Reviewer {
 
 pub(super) async fn review(setup: Setup, shared: &Shared, args: &ReviewArgs) -> anyhow::Result<()> {
     let (cases, bad_lines) = read(&args.file)?;
-    for bad in &bad_lines {
-        output::note(format!("line {}: {}", bad.line, terminal(&bad.why)));
-    }
     let scratch = tempfile::tempdir()?;
     let sessions = Sessions::new(scratch.path().join("sessions"), setup.settings.sessions.clone());
     let executor = Executor::new(sessions.without(setup.secrets.clone()), setup.settings.agent.clone());
@@ -97,16 +94,8 @@ pub(super) async fn review(setup: Setup, shared: &Shared, args: &ReviewArgs) -> 
 }
 
 fn read(file: &Path) -> anyhow::Result<(Vec<ReviewCase>, Vec<BadLine>)> {
-    let (mut cases, mut bad_lines) = (Vec::new(), Vec::new());
-    for (at, bytes) in contents(file, CASES_MAX)?.split(|byte| *byte == b'\n').enumerate() {
-        if bytes.trim_ascii().is_empty() {
-            continue;
-        }
-        match serde_json::from_slice(bytes) {
-            Ok(case) => cases.push(case),
-            Err(error) => bad_lines.push(BadLine { line: at + 1, why: error.to_string() }),
-        }
-    }
+    let read = |_number, bytes: &[u8]| serde_json::from_slice(bytes).map_err(|error| error.to_string());
+    let (cases, bad_lines) = lines_of(file, CASES_MAX, read)?;
     if cases.is_empty() {
         return Err(fatal(Exit::Usage, format!("`{}` has no line with a change", file.display())));
     }

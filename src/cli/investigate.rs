@@ -20,7 +20,7 @@ use crate::cli::{
     investigated::{self, Ended},
     investigator::{Investigator, investigator},
     json,
-    output::{self, WARN, styled},
+    output::{self, styled},
     progress::Verbosity,
     run::stop_on_signal,
     screen::Screen,
@@ -261,12 +261,12 @@ fn form(path: &Path) -> Option<IssueForm> {
     match read.and_then(|text| IssueForm::parse(&text).map_err(|error| error.to_string())) {
         Ok(form) => {
             for passed_over in &form.passed_over {
-                warn(&format!("`{}`: {passed_over}", path.display()));
+                output::warn(&format!("`{}`: {passed_over}", path.display()));
             }
             Some(form)
         }
         Err(error) => {
-            warn(&format!("`{}` is not used: {error}", path.display()));
+            output::warn(&format!("`{}` is not used: {error}", path.display()));
             None
         }
     }
@@ -290,16 +290,12 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
         .map_err(|error| fatal(Exit::NotFound, format!("cannot read `{}`: {error}", path.display())))?;
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
     if text.is_none() {
-        warn(&format!("`{}` is left out: it is no text", path.display()));
+        output::warn(&format!("`{}` is left out: it is no text", path.display()));
     }
     Ok(text.map(|text| {
         if text.len() > FILE_MAX {
-            warn(&format!("`{}` has {} bytes: the first {FILE_MAX} count", path.display(), text.len()));
+            output::warn(&format!("`{}` has {} bytes: the first {FILE_MAX} count", path.display(), text.len()));
         }
         clip(&text, FILE_MAX)
     }))
-}
-
-fn warn(text: &str) {
-    output::note(format!("{} {}", styled(WARN, "warning:"), terminal(text)));
 }

@@ -10,7 +10,7 @@ use crate::cli::{
     agents::catalog_here,
     args::{InvestigateArgs, Shared},
     exit::{Exit, fatal},
-    output::{self, WARN, styled},
+    output,
     setup::Setup,
 };
 
@@ -54,7 +54,7 @@ pub(super) async fn investigator(
         (None, Some(name)) => {
             let found = find(setup, (shared, args), &name).await?;
             if found.is_none() {
-                warn(&format!("there is no profile `{name}` here any more: the agent goes on without"));
+                output::warn(&format!("there is no profile `{name}` here any more: the agent goes on without"));
             }
             found
         }
@@ -66,7 +66,7 @@ pub(super) async fn investigator(
     };
     let narrowed = registry.narrowed(agent, (&profile, source), &settings.profiles.models).map_err(unhealthy)?;
     for note in &narrowed.notes {
-        warn(&format!("the profile `{}`: {note}", profile.name));
+        output::warn(&format!("the profile `{}`: {note}", profile.name));
     }
     let NarrowedAgent { name, agent, limits, approve, .. } = narrowed;
     let brief = format!("{}\n", profile_brief(&profile.name, &profile.instructions, &fresh_nonce()));
@@ -87,10 +87,6 @@ async fn find(
         settings.folder = folder.to_string_lossy().into_owned();
     }
     let (catalog, _) = catalog_here(setup, shared, &settings).await?;
-    catalog.warnings.iter().for_each(|warning| warn(warning));
+    catalog.warnings.iter().for_each(|warning| output::warn(warning));
     Ok(catalog.get(&name).map(|(profile, origin)| (profile.clone(), origin.source)))
-}
-
-fn warn(text: &str) {
-    output::note(format!("{} {}", styled(WARN, "warning:"), hob_domain::terminal(text)));
 }

@@ -102,6 +102,11 @@ pub(super) fn note(text: impl Display) {
     writeln!(anstream::stderr().lock(), "{}", redacted(&text.to_string())).ok();
 }
 
+/// Writes a warning for people to standard error.
+pub(super) fn warn(text: &str) {
+    note(format!("{} {}", styled(WARN, "warning:"), terminal(text)));
+}
+
 /// What is left of a rate limit, on one line.
 pub(super) fn rate(rate: &Rate) -> String {
     let at = rate.reset.format("%H:%M:%S UTC");

@@ -57,7 +57,7 @@ const SETTINGS: [(&str, &str); 27] = [
     ("http.lowSpeedLimit", "1000"),
     ("http.lowSpeedTime", "30"),
     ("http.userAgent", concat!("hob/", env!("CARGO_PKG_VERSION"))),
-    // Finds what the server has by asking, so that a base that moved meanwhile costs no whole history.
+    // Finds what the server has by asking, so that a base that moved meanwhile costs no whole history; where a push needs it.
     ("push.negotiate", "true"),
     ("advice.detachedHead", "false"),
 ];

@@ -72,6 +72,8 @@ pub(super) async fn push_ref(
 ) -> Result<(), WorkspaceError> {
     let head = checked(sha)?;
     let update = RefUpdate { name: full.clone(), old: expected.cloned(), new: sha.clone() };
+    // What the server has is known where the branch is there already; to ask would take a process and a connection.
+    let negotiates = format!("push.negotiate={}", expected.is_none());
     let expected = expected.map(checked).transpose()?.unwrap_or_default();
     if workspace.secrets().redaction().holds(&full) {
         let reason = "the branch's name holds a secret of Hob".to_owned();
@@ -81,7 +83,7 @@ pub(super) async fn push_ref(
     let program = workspace
         .git()
         .remote(GitDir::Issue(git_dir), &route)?
-        .args(["push", "--porcelain", "--no-verify", "--no-follow-tags"])
+        .args(["-c", &negotiates, "push", "--porcelain", "--no-verify", "--no-follow-tags"])
         .arg(format!("--force-with-lease={full}:{expected}"))
         .args([&route.url(), &format!("{head}:{full}")]);
     let finished = program.run(&CancellationToken::new()).await?;
