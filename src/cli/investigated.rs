@@ -75,14 +75,30 @@ fn shown(iteration: &Iteration, progress: Option<&CaseProgress>, width: Option<u
 
 /// Prints the result for people; its figures go to standard error.
 pub(super) fn print(record: &Investigation, run: &RunReport) -> Result<(), Unwritable> {
+    print_case(record)?;
+    output::note(wrapped(
+        &styled(BOLD, &format!("{}; {}", figures(record), run.spend)),
+        width_of(std::io::stderr()),
+        0,
+    ));
+    Ok(())
+}
+
+/// Prints where the case stands.
+pub(super) fn print_case(record: &Investigation) -> Result<(), Unwritable> {
     let width = width_of(std::io::stdout());
     for line in result(record) {
         output::line(wrapped(&line, width, if line.starts_with("  ") { 2 } else { 0 }))?;
     }
+    Ok(())
+}
+
+/// What it took.
+pub(super) fn figures(record: &Investigation) -> String {
     let metrics = &record.metrics;
-    let figures = format!(
+    format!(
         "{} iterations; {} of {} questions answered, {} of {} hypotheses tested, {} changes of the state, {} refused, \
-         {} errors; {}",
+         {} errors",
         metrics.iterations,
         record.answered(),
         record.questions.len(),
@@ -90,11 +106,8 @@ pub(super) fn print(record: &Investigation, run: &RunReport) -> Result<(), Unwri
         record.hypotheses.len(),
         metrics.transitions,
         metrics.refused,
-        metrics.errors,
-        run.spend
-    );
-    output::note(wrapped(&styled(BOLD, &figures), width_of(std::io::stderr()), 0));
-    Ok(())
+        metrics.errors
+    )
 }
 
 /// The result, a line each, not broken.

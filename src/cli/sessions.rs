@@ -6,7 +6,7 @@ use hob_domain::{Outcome, RunId, count, dollars, terminal};
 use crate::cli::{
     args::{SessionArgs, Shared},
     exit::{Exit, fatal},
-    json,
+    investigated, json,
     layout::{self, Table, width_of, wrapped},
     output,
     setup::Setup,
@@ -57,6 +57,8 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
     if shared.json {
         return json::result(&record);
     }
+    // A damaged record is no reason not to show the rest; the next run says what it does about it.
+    let case = of(setup).investigation(&record.id).ok().flatten();
     let metrics = &record.metrics;
     let limits = [
         Some(format!("{} s", record.limits.seconds)),
@@ -80,13 +82,25 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
         ("cached", count(metrics.cached_tokens, "token")),
         ("model", seconds(metrics.model_ms)),
         ("tools", seconds(metrics.tools_ms)),
-        ("outcome", record.outcome.as_ref().map(outcome).unwrap_or_default()),
+        ("case", case.as_ref().map(investigated::figures).unwrap_or_default()),
+        // Of an investigation that is done the report would stand here, which is shown below as people read it.
+        (
+            "outcome",
+            match &record.outcome {
+                Some(Outcome::Done { .. }) if case.is_some() => "done: the investigation is concluded".to_owned(),
+                other => other.as_ref().map(outcome).unwrap_or_default(),
+            },
+        ),
     ] {
         for (index, line) in terminal(&value).lines().enumerate() {
             let name = if index == 0 { name } else { "|" };
             let text = format!("{} {line}", output::styled(output::DIM, &format!("{name:<8}")));
             output::line(wrapped(&text, width_of(std::io::stdout()), 9))?;
         }
+    }
+    if let Some(case) = &case {
+        output::line("")?;
+        investigated::print_case(case)?;
     }
     let id = &record.id;
     match record.state {

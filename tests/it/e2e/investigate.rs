@@ -86,6 +86,14 @@ async fn files_are_investigated_over_a_question_to_a_report() {
     E2 file deploy.log, 26 bytes
     E3 comment the terminal, 18 bytes
     ");
+    let shown = world.hob(&["show", session.trim_end_matches('.')]).await.stdout;
+    for part in [
+        "2 of 2 questions answered, 1 of 1 hypotheses tested",
+        "outcome  done: the investigation is concluded",
+        &concludes.stdout,
+    ] {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
     let report = std::fs::read_to_string(world.dir().join("report.md")).unwrap();
     assert!(report.starts_with("<!-- hob:investigation -->\n## Conclusion\n\nThe key expired"), "{report}");
     world.finish().await;

@@ -128,8 +128,17 @@ async fn a_label_asks_for_evidence_and_approval_on_the_issue_and_ends_with_a_rep
     world.run().await;
     assert_eq!(world.writes().len(), before, "a stranger's words are no evidence");
 
+    // A pause holds it, whatever is said meanwhile.
     let session = world.record(issue).await.unwrap().session;
+    world.comments("ann", issue, "/hob pause").await;
+    world.run().await;
+    world.forge.advance(std::time::Duration::from_secs(2));
     world.comments("wil", issue, "The old one.").await;
+    world.run().await;
+    let record = world.record(issue).await.unwrap();
+    assert!(record.paused.is_some() && record.attempt == 1, "{:?}", world.history(issue).await);
+    world.comments("ann", issue, "/hob resume").await;
+    world.run().await;
     let mut said = vec![
         begin,
         json!({

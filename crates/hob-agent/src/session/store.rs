@@ -85,10 +85,11 @@ impl Sessions {
     /// [`SessionError::NotFound`] when there is none, or more than one.
     pub fn find(&self, text: &str, repo: Option<&RepoName>) -> Result<SessionRecord, SessionError> {
         let mut records = self.list();
-        records.retain(|record| repo.is_none_or(|repo| record.repo == *repo));
+        // A whole id says which, also of an investigation of files, which is of no repository.
         if let Some(at) = records.iter().position(|record| record.id.as_str() == text) {
             return Ok(records.swap_remove(at));
         }
+        records.retain(|record| repo.is_none_or(|repo| record.repo == *repo));
         if let Ok(issue) = text.parse::<IssueNumber>() {
             records.retain(|record| record.issue == issue);
             let repos: std::collections::BTreeSet<_> = records.iter().map(|record| &record.repo).collect();
