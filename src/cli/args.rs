@@ -35,8 +35,8 @@ pub(super) struct Shared {
     /// Read settings from this file; variables HOB__SECTION__KEY and flags override it.
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Work on this repository [default: GITHUB_REPOSITORY, else all repositories of the GitHub App, else the git remote
-    /// `origin`]. May be repeated for `run`, `list`, `status` and `routing`.
+    /// Work on this repository [default: GITHUB_REPOSITORY, else the setting `forge.repositories`, else all repositories of the
+    /// GitHub App, else the git remote `origin`]. May be repeated for `run`, `list`, `status` and `routing`.
     #[arg(long, global = true, value_name = "OWNER/NAME")]
     pub(super) repo: Vec<String>,
     /// Write results, events and errors to standard output as JSON, one object a line (docs/json.md).

@@ -56,6 +56,15 @@ impl Setup {
             [] => self.standard.repository.as_slice(),
             flags => flags,
         };
+        Self::each_once(names)
+    }
+
+    /// The repositories that the settings name.
+    fn of_settings(&self) -> anyhow::Result<Vec<RepoName>> {
+        Self::each_once(&self.settings.forge.repositories)
+    }
+
+    fn each_once(names: &[String]) -> anyhow::Result<Vec<RepoName>> {
         let mut named: Vec<RepoName> = Vec::new();
         for name in names {
             let name: RepoName = name.parse().map_err(|error| fatal(Exit::Usage, format!("{error}")))?;
@@ -70,7 +79,7 @@ impl Setup {
     /// The git remote's repository, with the forge it is on.
     async fn of_this_folder(&mut self) -> anyhow::Result<RepoName> {
         let Some(found) = remote::origin().await else {
-            let help = "no repository is given: use `--repo OWNER/NAME`, set GITHUB_REPOSITORY, or run Hob in a clone";
+            let help = "no repository is given: use `--repo OWNER/NAME`, set GITHUB_REPOSITORY or `forge.repositories`, or run Hob in a clone";
             return Err(fatal(Exit::Usage, help));
         };
         self.standard.forge_at(&found.server).map_err(|error| fatal(Exit::Usage, error.to_string()))?;
@@ -79,7 +88,16 @@ impl Setup {
 
     /// The one repository that a command is about.
     async fn repository(&mut self, shared: &Shared) -> anyhow::Result<RepoName> {
-        match self.at_most_one(shared)? {
+        if let Some(one) = self.at_most_one(shared)? {
+            return Ok(one);
+        }
+        let mut named = self.of_settings()?;
+        if named.len() > 1 {
+            let names: Vec<_> = named.iter().map(ToString::to_string).collect();
+            let help = format!("this command takes one repository: choose with `--repo` among {}", names.join(", "));
+            return Err(fatal(Exit::Usage, help));
+        }
+        match named.pop() {
             Some(one) => Ok(one),
             None => self.of_this_folder().await,
         }
@@ -96,11 +114,12 @@ impl Setup {
         Ok(named.pop())
     }
 
-    /// The repositories to work on: those that are named, else the App's, else this folder's.
+    /// The repositories to work on: those that are named, else the settings', else the App's, else this folder's.
     async fn repositories(&mut self, shared: &Shared) -> anyhow::Result<Repositories> {
-        let named = self.named(shared)?;
-        if !named.is_empty() {
-            return Ok(Repositories::Named(named));
+        for named in [self.named(shared)?, self.of_settings()?] {
+            if !named.is_empty() {
+                return Ok(Repositories::Named(named));
+            }
         }
         if self.settings.app.id > 0 {
             return Ok(Repositories::OfInstallation);

@@ -41,6 +41,7 @@ impl Settings {
             builder = builder.add_source(File::from_str(&text, FileFormat::Toml));
         }
         let lists = [
+            "forge.repositories",
             "labels.priority",
             "model.fallback",
             "notify.events",

@@ -76,6 +76,8 @@ pub struct ForgeSettings {
     pub patience: Duration,
     /// The token's account; empty: asked of the forge.
     pub login: String,
+    /// The repositories that are worked on where nothing else names one.
+    pub repositories: Vec<String>,
 }
 
 /// `[identity]`: author and committer of Hob's commits.

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use hob_domain::{ProfileName, check_template};
+use hob_domain::{ProfileName, RepoName, check_template};
 use toml::{Table, Value};
 
 use crate::{DEFAULTS, MCP_PREFIX, Settings, SettingsError, Signing, servers, settings_error::hold, webhook::address};
@@ -89,8 +89,19 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     let reviewer = &settings.review.before_pull;
     let is_name = reviewer.is_empty() || reviewer.parse::<ProfileName>().is_ok();
     hold(is_name, "review.before_pull", reviewer, "write the name of a profile, such as `reviewer`")?;
+    check_what_is_worked_on(settings)?;
     check_servers(settings)?;
     check_labels(settings)
+}
+
+/// Repositories and accounts that the settings name.
+fn check_what_is_worked_on(settings: &Settings) -> Result<(), SettingsError> {
+    for repo in &settings.forge.repositories {
+        hold(repo.parse::<RepoName>().is_ok(), "forge.repositories", repo, "write repositories as `OWNER/NAME`")?;
+    }
+    let assignee = settings.issues.assignee.as_str();
+    let is_login = assignee.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '[' | ']'));
+    hold(is_login, "issues.assignee", assignee, "write the name of an account, `none`, or nothing")
 }
 
 fn check_servers(settings: &Settings) -> Result<(), SettingsError> {

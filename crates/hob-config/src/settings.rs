@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use hob_domain::{
-    LabelNames, NotifyRules, PlanFirst, PlanRules, Recovery, RepositoryRules, ReviewRules, StatusRules, TrustRules,
+    AssigneeFilter, LabelNames, NotifyRules, PlanFirst, PlanRules, Recovery, RepositoryRules, ReviewRules, StatusRules,
+    TrustRules,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentSettings, AppSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, Identity,
-    LeaseSettings, LedgerSettings, Limits, McpSettings, ModelSettings, NotifySettings, PollSettings, ProfileSettings,
-    PublishSettings, RecipeSettings, Renamed, ReviewSettings, RoutingSettings, SandboxSettings, SessionSettings,
-    StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings,
+    IssueSettings, LeaseSettings, LedgerSettings, Limits, McpSettings, ModelSettings, NotifySettings, PollSettings,
+    ProfileSettings, PublishSettings, RecipeSettings, Renamed, ReviewSettings, RoutingSettings, SandboxSettings,
+    SessionSettings, StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings,
 };
 
 /// The defaults, as they are printed in the documentation.
@@ -60,6 +61,8 @@ pub struct Settings {
     pub checks: CheckSettings,
     /// The one issue that shows all work.
     pub dashboard: DashboardSettings,
+    /// Which issues are begun.
+    pub issues: IssueSettings,
     /// Who is told what.
     pub notify: NotifySettings,
     /// How often the forge is asked.
@@ -93,6 +96,7 @@ impl Settings {
     pub fn plan_rules(&self) -> PlanRules {
         PlanRules {
             labels: self.labels.clone(),
+            assignee: AssigneeFilter::of(&self.issues.assignee),
             recovery: self.recovery,
             skew: self.lease.skew,
             repository: self.repository_rules(),

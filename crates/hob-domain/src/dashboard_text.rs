@@ -265,6 +265,7 @@ mod tests {
             created_at: at(0),
             updated_at: at(0),
             record: record.map(|record| Record { issue: IssueNumber(number), ..record }),
+            assignees: Vec::new(),
             blockers: Vec::new(),
             pull: None,
             is_dashboard: false,

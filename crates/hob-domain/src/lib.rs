@@ -3,6 +3,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod approval;
+mod assignee;
 mod blocked;
 mod brief;
 mod budget;
@@ -76,6 +77,7 @@ mod work_plan;
 mod yaml;
 
 pub use approval::{Ask, Impact, Proposed};
+pub use assignee::AssigneeFilter;
 pub use blocked::{BlockKind, BlockReason, Blocked};
 pub use brief::{BriefParts, brief, investigation_brief};
 pub use budget::{Allowance, Budget, BudgetAdvice, Budgets, Exhausted};

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::{
-    BlockKind, Ending, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames, PullNumber, PullStatus,
-    Record, Recovery, RepositoryRules, Request, ReviewEvent, ReviewRules, Sha, Snapshot, State, Timestamp, WaitReason,
-    day_left, due, has_label, held_by, hour_room, red_on_base_to_tell,
+    AssigneeFilter, BlockKind, Ending, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames, PullNumber,
+    PullStatus, Record, Recovery, RepositoryRules, Request, ReviewEvent, ReviewRules, Sha, Snapshot, State, Timestamp,
+    WaitReason, day_left, due, has_label, held_by, hour_room, red_on_base_to_tell,
 };
 
 /// The settings that decisions depend on.
@@ -13,6 +13,8 @@ use crate::{
 pub struct PlanRules {
     /// Label names.
     pub labels: LabelNames,
+    /// Whose issues are begun.
+    pub assignee: AssigneeFilter,
     /// What to do with a dead worker's issue.
     pub recovery: Recovery,
     /// Clock margin beyond an expiry.
@@ -230,14 +232,19 @@ pub fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision 
     }
 }
 
+/// What has to change before the work begins: other issues, or who is assigned.
+fn not_before(issue: &IssueView, rules: &PlanRules) -> Option<WaitReason> {
+    if !issue.blockers.is_empty() {
+        return Some(WaitReason::BlockedBy(issue.blockers.clone()));
+    }
+    (!rules.assignee.fits(&issue.assignees)).then(|| WaitReason::NotAssigned(rules.assignee.clone()))
+}
+
 fn unclaimed(issue: &IssueView, rules: &PlanRules) -> Decision {
     if !rules.labels.states_on(&issue.labels).is_empty() {
         return Decision::Act(Action::Rebuild);
     }
-    if !issue.blockers.is_empty() {
-        return Decision::Wait(WaitReason::BlockedBy(issue.blockers.clone()));
-    }
-    Decision::Act(Action::Claim)
+    not_before(issue, rules).map_or(Decision::Act(Action::Claim), Decision::Wait)
 }
 
 /// The trigger label stands on an open issue whose ledger is at its end: it was asked for anew.
@@ -283,11 +290,11 @@ fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) 
             }
             WaitReason::RetryAfter { until, why: record.last_failure.clone().unwrap_or_default() }
         }
-        _ if !issue.blockers.is_empty() && has_news(issue, record) && !left_behind(record) => {
-            return Decision::Act(Action::SeekCommand);
-        }
-        _ if !issue.blockers.is_empty() => WaitReason::BlockedBy(issue.blockers.clone()),
-        _ => return Decision::Act(Action::Claim),
+        _ => match not_before(issue, rules) {
+            Some(_) if has_news(issue, record) && !left_behind(record) => return Decision::Act(Action::SeekCommand),
+            Some(waits) => waits,
+            None => return Decision::Act(Action::Claim),
+        },
     };
     repaired(issue, record, rules).unwrap_or(Decision::Wait(waits))
 }
@@ -375,6 +382,7 @@ mod tests {
 
     fn rules() -> PlanRules {
         PlanRules {
+            assignee: AssigneeFilter::Anybody,
             labels: names(),
             recovery: Recovery::Resume,
             skew: Duration::from_secs(5),
@@ -407,6 +415,7 @@ mod tests {
             updated_at: at(0),
             comments: 0,
             record,
+            assignees: Vec::new(),
             blockers: Vec::new(),
             pull: None,
             review: None,

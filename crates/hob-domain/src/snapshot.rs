@@ -1,6 +1,6 @@
 //! What the forge says about a repository's issues at one moment: all that [`plan`](crate::plan()) reads.
 
-use crate::{IssueNumber, PullFacts, PullNumber, Record, RepositoryRecord, Timestamp};
+use crate::{IssueNumber, Login, PullFacts, PullNumber, Record, RepositoryRecord, Timestamp};
 
 /// One moment of a repository.
 #[derive(Debug, Clone, Default)]
@@ -52,6 +52,8 @@ pub struct IssueView {
     pub comments: u64,
     /// The tip of its ledger.
     pub record: Option<Record>,
+    /// Who is assigned to it.
+    pub assignees: Vec<Login>,
     /// Open issues that it waits for.
     pub blockers: Vec<IssueNumber>,
     /// Its pull request, where the ledger names one.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Full, Held, IssueNumber, Pause, PullNumber, Timestamp};
+use crate::{AssigneeFilter, Full, Held, IssueNumber, Pause, PullNumber, Timestamp};
 
 /// Why nothing is done about an issue now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub enum WaitReason {
     LabelByHand(String),
     /// Open issues that it depends on.
     BlockedBy(Vec<IssueNumber>),
+    /// It is not assigned as the settings want.
+    NotAssigned(AssigneeFilter),
     /// Somebody paused it.
     Paused(Pause),
     /// Its pull request waits for a review.
@@ -55,6 +57,7 @@ impl WaitReason {
             | Self::BlockedByHand(_)
             | Self::LabelByHand(_)
             | Self::BlockedBy(_)
+            | Self::NotAssigned(_)
             | Self::Paused(_)
             | Self::InReview(_)
             | Self::OpenPulls(_)
@@ -75,6 +78,7 @@ impl WaitReason {
             | Self::BlockedByHand(_)
             | Self::LabelByHand(_)
             | Self::BlockedBy(_)
+            | Self::NotAssigned(_)
             | Self::Paused(_)
             | Self::InReview(_)
             | Self::Finished
@@ -108,6 +112,7 @@ impl std::fmt::Display for WaitReason {
                 let named: Vec<String> = blockers.iter().map(|number| format!("#{number}")).collect();
                 write!(f, "it is blocked by {}, still open; it is claimed when that is closed", named.join(", "))
             }
+            Self::NotAssigned(filter) => filter.fmt(f),
             Self::Paused(pause) => {
                 let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", pause.reason) };
                 write!(

@@ -34,6 +34,8 @@ pub struct Issue {
     pub updated_at: Timestamp,
     /// Where people see it.
     pub html_url: String,
+    /// Who is assigned to it.
+    pub assignees: Vec<Login>,
     /// Open issues that block it.
     pub blocked_by: u32,
     /// How many comments it has.
@@ -57,6 +59,8 @@ pub(super) struct IssueWire {
     state: String,
     labels: Vec<LabelWire>,
     user: Option<UserWire>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    assignees: Vec<UserWire>,
     created_at: Timestamp,
     updated_at: Timestamp,
     html_url: String,
@@ -163,6 +167,7 @@ impl Issue {
             created_at: Timestamp::UNIX_EPOCH,
             updated_at: Timestamp::UNIX_EPOCH,
             html_url: String::new(),
+            assignees: Vec::new(),
             blocked_by: 0,
             comments: 0,
         }
@@ -186,6 +191,7 @@ impl IssueWire {
             updated_at: self.updated_at,
             html_url: self.html_url,
             comments: self.comments,
+            assignees: self.assignees.into_iter().map(|user| user.login).collect(),
             blocked_by: self.issue_dependencies_summary.map_or(0, |summary| summary.blocked_by),
         })
     }

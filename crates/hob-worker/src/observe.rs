@@ -251,6 +251,7 @@ async fn view(
         updated_at: issue.updated_at,
         comments: issue.comments,
         record,
+        assignees: issue.assignees.clone(),
         blockers,
         pull: seen.map(|(number, status, _)| (number, status)),
         is_dashboard: is_dashboard(worker, issue.number),

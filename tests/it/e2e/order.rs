@@ -86,3 +86,42 @@ async fn what_cannot_go_on_starves_nobody() {
     assert!(world.status(refused).await.contains("**Refused**"));
     world.finish().await;
 }
+
+impl World {
+    async fn assigns(&self, issue: u64, method: Method, login: &str) {
+        let assignees = json!({ "assignees": [login] });
+        self.call("ann", method, &format!("/issues/{issue}/assignees"), assignees).await;
+    }
+}
+
+/// Row A1: whose issues are begun, the settings say; what is under way goes on.
+#[tokio::test]
+async fn an_issue_of_somebody_else_waits_until_it_is_assigned() {
+    let world = World::fixing().set("issues.assignee", "Wil").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.assigns(issue, Method::POST, "ann").await;
+    world.run().await;
+    assert!(world.record(issue).await.is_none());
+    let why = world.hob(&["explain", &issue.to_string()]).await.stdout;
+    assert!(why.contains("it is not assigned to `Wil`, as `issues.assignee` wants"), "{why}");
+    world.assigns(issue, Method::POST, "wil").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    world.assigns(issue, Method::DELETE, "wil").await;
+    let pull = world.pull().await["number"].clone();
+    world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
+    world.run().await;
+    assert_eq!(world.record(issue).await.unwrap().state, hob_domain::State::Done);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn issues_of_people_can_be_left_to_them() {
+    let world = World::fixing().set("issues.assignee", "none").start().await;
+    let (taken, free) = (world.asks("Theirs", "").await, world.asks("Make done.txt", "").await);
+    world.assigns(taken, Method::POST, "wil").await;
+    world.run().await;
+    assert!(world.record(taken).await.is_none());
+    assert_eq!(world.labels(free).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}

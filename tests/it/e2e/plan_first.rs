@@ -54,6 +54,7 @@ impl World {
     }
 }
 
+/// Row A11: in progress, plan, work, pull request, in review.
 #[tokio::test]
 async fn the_work_begins_when_the_plan_is_approved() {
     let (world, issue) = waiting(planning()).await;

@@ -146,3 +146,30 @@ async fn the_program_works_on_all_repositories_of_the_app() {
     world.call_in("acme/docs", "watch", Method::GET, "/pulls/2", json!(null)).await;
     world.finish().await;
 }
+
+/// Row A10: the repository from a settings file.
+#[tokio::test]
+async fn a_settings_file_names_the_repositories() {
+    let world = World::fixing().start().await;
+    world.asks("Make done.txt", "").await;
+    world.another("acme/docs", 1).await;
+    let file = |text: &str| std::fs::write(world.dir().join("mine.toml"), text).unwrap();
+    let nobody = [("GITHUB_REPOSITORY", "")];
+    file("[forge]\nrepositories = ['acme/docs']\n");
+    let listed = world.hob_with(&["--config", "mine.toml", "list", "--json"], &nobody).await;
+    assert_eq!(listed.objects()[0]["result"][0]["issue"], 1, "{listed:?}");
+    let one = world.hob_with(&["--config", "mine.toml", "explain", "1"], &nobody).await;
+    assert_eq!(one.code, 0, "{one:?}");
+    file("[forge]\nrepositories = ['acme/docs', 'acme/site']\n");
+    let both = world.hob_with(&["--config", "mine.toml", "list", "--json"], &nobody).await;
+    assert_eq!(both.objects()[0]["result"].as_array().unwrap().len(), 2, "{both:?}");
+    let which = world.hob_with(&["--config", "mine.toml", "explain", "1"], &nobody).await;
+    assert!(which.code == 2 && which.stderr.contains("choose with `--repo` among acme/docs, acme/site"), "{which:?}");
+    file("[forge]\nrepositories = ['docs']\n[issues]\nassignee = 'a b'\n");
+    let bad = world.hob_with(&["--config", "mine.toml", "list"], &nobody).await;
+    assert!(bad.code == 2 && bad.stderr.contains("`forge.repositories`"), "{bad:?}");
+    file("[issues]\nassignee = 'a b'\n");
+    let bad = world.hob_with(&["--config", "mine.toml", "list"], &nobody).await;
+    assert!(bad.code == 2 && bad.stderr.contains("`issues.assignee`"), "{bad:?}");
+    world.finish().await;
+}

@@ -6,10 +6,10 @@
 use std::time::Duration;
 
 use hob_domain::{
-    Action, Answer as Words, ApprovalGrant, BlockReason, Budget, CommentId, Decision, Ending, EventId, IssueStatus,
-    IssueView, LabelChange, MergeState, PlanRules, PullFacts, PullNumber, Record, Recovery, RepositoryRules,
-    ReviewRules, RunId, RunPurpose, Said, Sha, State, Transition, Trigger, Unblocking, WaitReason, acquire, apply,
-    decide, held_by, released, remaining, renewed, still_mine,
+    Action, Answer as Words, ApprovalGrant, AssigneeFilter, BlockReason, Budget, CommentId, Decision, Ending, EventId,
+    IssueStatus, IssueView, LabelChange, MergeState, PlanRules, PullFacts, PullNumber, Record, Recovery,
+    RepositoryRules, ReviewRules, RunId, RunPurpose, Said, Sha, State, Transition, Trigger, Unblocking, WaitReason,
+    acquire, apply, decide, held_by, released, remaining, renewed, still_mine,
 };
 
 use super::world::{
@@ -134,6 +134,7 @@ impl Shell {
         let number = record.as_ref().filter(|record| follows_its_pull(record.state)).and_then(|r| r.pull_request);
         let pull = |PullNumber(n): PullNumber| world.forge.pulls[usize::try_from(n).unwrap() - 1].map(Pull::status);
         let view = IssueView {
+            assignees: Vec::new(),
             is_dashboard: false,
             number: ISSUE,
             title: String::new(),
@@ -160,7 +161,15 @@ impl Shell {
         let review = ReviewRules { settle: Duration::ZERO, ci_wait: Duration::ZERO };
         let repository = RepositoryRules { issues_per_hour: usize::MAX, day: Budget::default() };
         let (recovery, skew) = (self.recovery, ticks(SKEW));
-        let rules = PlanRules { labels: names(), recovery, skew, repository, open_pulls: None, review };
+        let rules = PlanRules {
+            labels: names(),
+            assignee: AssigneeFilter::Anybody,
+            recovery,
+            skew,
+            repository,
+            open_pulls: None,
+            review,
+        };
         match decide(&view, &rules, at(self.judged_at(now))) {
             Decision::Act(Action::Claim) => Next::Do(Todo::Claim),
             Decision::Act(Action::Recover(_)) => Next::Do(Todo::Recover),
@@ -187,6 +196,7 @@ impl Shell {
                 | WaitReason::RetryAfter { .. }
                 | WaitReason::Refused(_)
                 | WaitReason::BlockedBy(_)
+                | WaitReason::NotAssigned(_)
                 | WaitReason::Paused(_)
                 | WaitReason::Full(_)
                 | WaitReason::OpenPulls(_)

@@ -126,6 +126,7 @@ mod tests {
         (sessions, session)
     }
 
+    /// Row M7.
     #[test]
     fn a_record_is_kept_for_its_owner_and_without_secrets() {
         let folder = tempfile::tempdir().unwrap();
