@@ -118,6 +118,12 @@ impl RunContext {
         self.progress.try_send(Progress { text: text.into(), ..Progress::default() }).ok();
     }
 
+    /// Shows that another model answers in the place of the one that was to.
+    pub(crate) fn show_fallback(&self, text: String) {
+        self.alive();
+        self.progress.try_send(Progress { text, fell_back: true, ..Progress::default() }).ok();
+    }
+
     /// Reports what the run has cost so far: if it is cut short, that much is known.
     pub fn spent(&self, spent: Spend) {
         self.progress.try_send(Progress { spent: Some(self.before + spent), ..Progress::default() }).ok();

@@ -38,7 +38,10 @@ impl Registry {
         let settings = self.settings(&name)?.into_owned();
         let mut narrowed = bounds(&settings, models, agents).narrowed(profile, source);
         let agent = match settings.backend {
-            BackendKind::Native => self.build_of(&name, &native(settings, &narrowed))?,
+            BackendKind::Native => {
+                let own = self.models_of(&settings);
+                self.build_of(&name, &native(settings, &narrowed, own))?
+            }
             BackendKind::Command | BackendKind::Recipe | BackendKind::Adapter(_) => {
                 if profile.tools.is_some() || !profile.denied.is_empty() {
                     narrowed.notes.push(format!("the tools of the agent `{name}` are its own"));
@@ -75,8 +78,8 @@ fn bounds(settings: &AgentSettings, models: &[String], agents: BTreeSet<String>)
     Bounds { tools, approve, ask, denied, limits, models: models.to_vec(), agents }
 }
 
-/// The settings of a native agent, narrowed.
-fn native(settings: AgentSettings, narrowed: &Narrowed) -> AgentSettings {
+/// The settings of a native agent, narrowed; `own` are its models without the profile.
+fn native(settings: AgentSettings, narrowed: &Narrowed, own: Vec<String>) -> AgentSettings {
     let limits = &narrowed.limits;
     let count = |limit: Option<u64>, own: u32| limit.and_then(|limit| limit.try_into().ok()).unwrap_or(own);
     let mut tools: Vec<String> = narrowed.tools.iter().cloned().collect();
@@ -85,7 +88,8 @@ fn native(settings: AgentSettings, narrowed: &Narrowed) -> AgentSettings {
         tools.push("plan".to_owned());
     }
     let (model, fallback) = match &narrowed.model {
-        Some(model) => (Some(model.clone()), Vec::new()),
+        // Where the profile's model cannot answer, the work goes on with the agent's own.
+        Some(model) => (Some(model.clone()), own.into_iter().filter(|other| other != model).collect()),
         None => (settings.model.clone(), settings.fallback.clone()),
     };
     AgentSettings {

@@ -241,8 +241,8 @@ impl Registry {
         Ok(agent.servers(self.servers.clone()))
     }
 
-    fn native(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
-        self.servers.know(&settings.mcp).map_err(setup)?;
+    /// The models of a native agent with these settings, in order; empty: it has none.
+    pub(super) fn models_of(&self, settings: &AgentSettings) -> Vec<String> {
         let shared = &self.parts.model;
         let (model, fallback) = match (&settings.model, settings.fallback.as_slice()) {
             (Some(model), own) => (Some(model), own),
@@ -250,7 +250,15 @@ impl Registry {
             (None, []) => (shared.default.as_ref(), shared.fallback.as_slice()),
             (None, own) => (shared.default.as_ref(), own),
         };
-        let model = model.ok_or_else(|| setup("it has no model: set its `model`, or `model.default`".into()))?;
+        model.into_iter().flat_map(|model| std::iter::once(model).chain(fallback)).cloned().collect()
+    }
+
+    fn native(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
+        self.servers.know(&settings.mcp).map_err(setup)?;
+        let models = self.models_of(settings);
+        let Some((model, fallback)) = models.split_first() else {
+            return Err(setup("it has no model: set its `model`, or `model.default`".into()));
+        };
         let named = |name: &String| name.parse().map_err(|error: InvalidModelName| setup(error.to_string()));
         let fallback = fallback.iter().map(named).collect::<Result<Vec<ModelName>, _>>()?;
         let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };

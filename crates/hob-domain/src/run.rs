@@ -139,4 +139,6 @@ pub struct Progress {
     pub checklist: Option<Checklist>,
     /// What an investigation did now, and how far it is.
     pub iteration: Option<Iteration>,
+    /// Whether another model answers in the place of the one that was to.
+    pub fell_back: bool,
 }

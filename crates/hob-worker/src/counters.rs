@@ -119,6 +119,8 @@ pub(crate) enum Degraded {
     RoutingOff,
     /// The model that was asked for a choice gave no answer.
     RoutingModel,
+    /// A model did not answer, and another one did.
+    Model,
     /// A hand-over was not taken.
     HandOver,
     /// The second pair of eyes saw nothing.
@@ -132,6 +134,7 @@ impl Degraded {
             Self::Profile => "profile",
             Self::RoutingOff => "routing_off",
             Self::RoutingModel => "routing_model",
+            Self::Model => "model",
             Self::HandOver => "hand_over",
             Self::Review => "review",
         }

@@ -48,6 +48,26 @@ async fn a_run_whose_model_goes_away_ends_with_the_next_one_and_says_so() {
     assert_eq!(models, ["openai/first", "anthropic/second", "anthropic/second"]);
 }
 
+/// Row M5: a profile whose model does not answer goes on with the agent's own.
+#[tokio::test]
+async fn a_profile_whose_model_is_unreachable_goes_on_with_the_agents_own() {
+    let mut bench = Bench::new(&[]);
+    let first = Script::new([""; 0]).fault(0, Fault::ServerError, Times::Always);
+    let (first, second) =
+        (serve(first, |_| {}).await.unwrap(), serve(Script::new(["echo two > two"]), |_| {}).await.unwrap());
+    let mut parts = parts(&first, &second);
+    (parts.model.default, parts.model.fallback) = (Some("anthropic/second".into()), Vec::new());
+    let text = "---\nname: docs\ndescription: Documentation\nmodel: openai/first\n---\nWrite.\n";
+    let profile = hob_domain::parse_profile("docs.md", text.as_bytes()).profile.unwrap();
+    let of_settings = (&profile, hob_domain::ProfileSource::Settings);
+    let narrowed = Registry::new(parts).unwrap().narrowed("native", of_settings, &[]).unwrap();
+    let report = bench.run(&narrowed.agent).await;
+    assert!(matches!(report.outcome, Outcome::Done { .. }), "{report:?}");
+    assert_eq!(bench.read("two").trim(), "two");
+    let says = "`anthropic/second` answers now: `openai/first` cannot answer";
+    assert!(bench.said().iter().any(|line| line.contains(says)));
+}
+
 #[tokio::test]
 async fn a_run_without_any_quota_left_is_a_pause_until_the_first_comes_back() {
     let bench = Bench::new(&[]);

@@ -83,7 +83,7 @@ impl Run<'_> {
         let Answer { reply, model, usd_micros, instead } = self.ask(plan.as_deref()).await?;
         if let Some(why) = instead {
             let text = format!("`{model}` answers now: {}", first_line(&why, REASON_MAX));
-            self.say(&text);
+            self.context.show_fallback(self.usage.progress(&self.limits, &text));
             self.context.session.add(SessionEvent::Noted { text });
         }
         self.progress.last_input = reply.usage.input;

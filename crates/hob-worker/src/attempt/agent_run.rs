@@ -26,6 +26,7 @@ use crate::{
         shift::Shift,
         specialist::{Specialist, targets},
     },
+    counters::{Degraded, degraded},
     notify::notify,
 };
 
@@ -186,6 +187,9 @@ pub(super) async fn show_progress(
             // The heartbeat writes it: a worker that dies in the middle of a run takes little of the bill with it.
             job.held.lease.note(Note::Spend(spent.since(noted))).await;
             noted = spent;
+        }
+        if line.fell_back {
+            degraded(Degraded::Model);
         }
         if line.checklist.is_some() {
             steps.send_replace(line.checklist);
