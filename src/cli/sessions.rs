@@ -82,6 +82,7 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
         ("cached", count(metrics.cached_tokens, "token")),
         ("model", seconds(metrics.model_ms)),
         ("tools", seconds(metrics.tools_ms)),
+        ("chain", chain(&of(setup).list(), &record)),
         ("case", case.as_ref().map(investigated::figures).unwrap_or_default()),
         // Of an investigation that is done the report would stand here, which is shown below as people read it.
         (
@@ -114,6 +115,20 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
         SessionState::Completed | SessionState::Blocked | SessionState::Failed => {}
     }
     Ok(())
+}
+
+/// The hand-overs of the issue that this machine has the sessions of, the oldest first: who, to whom, why, what it cost.
+fn chain(sessions: &[SessionRecord], shown: &SessionRecord) -> String {
+    let of_issue = |record: &&SessionRecord| record.repo == shown.repo && record.issue == shown.issue;
+    let mut links: Vec<(u64, String)> = Vec::new();
+    for record in sessions.iter().filter(of_issue) {
+        if let Some(Outcome::HandOver(given)) = &record.outcome {
+            let (from, to, why) = (&record.agent, given.to.trim(), given.short_reason());
+            links.push((record.updated_ms, format!("{from} → {to}, after {}: {why}", record.bill())));
+        }
+    }
+    links.sort_unstable();
+    links.into_iter().map(|(_, link)| link).collect::<Vec<_>>().join("\n")
 }
 
 /// The outcome of a run as text.

@@ -160,6 +160,10 @@ async fn a_chain_is_in_the_logs_the_counters_and_the_ledger() {
     assert_eq!(link["spans"][0]["name"], "attempt");
     assert!(events.iter().any(|event| event["fields"]["message"] == "`dns` is chosen"), "{}", ended.stderr);
     assert_eq!(world.handed_over(issue).await, pairs(&[("dns", "cloud"), ("cloud", "gone")]));
+    let shown = world.hob(&["show", &issue.to_string()]).await.stdout;
+    for link in ["chain    dns → cloud, after $0.25", "|        cloud → gone, after $0.25"] {
+        assert!(shown.contains(link), "{link}\n{shown}");
+    }
     assert_eq!(world.record(issue).await.unwrap().route.unwrap().profile.unwrap().as_str(), "dns");
     world.finish().await;
 }
