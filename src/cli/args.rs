@@ -539,6 +539,8 @@ mod tests {
               --auto-approve            Approve every action that is not denied, without asking
               --record <DIR>            Record the model replies of native agents in this folder, one file
                                         per session. The model `cassette/FILE` plays one back
+              --metrics <FILE>          Write counters for Prometheus, in OpenMetrics' text format, to this
+                                        file, every 15 seconds and at the end
           -h, --help                    Print help
 
         == work
@@ -550,16 +552,18 @@ mod tests {
           <ISSUE>...  The numbers of the issues, each of which needs the trigger label, as for `hob run`
 
         Options:
-              --parallel <N>  Work on at most this many at a time [default: the setting `limits.jobs`]. A
-                              failure does not stop the others
-              --sequential    Work on one after the other, in the given order, and stop at the first that
-                              does not get a pull request
-              --dry-run       Show what would be done about each, without writing anything
-              --agent <NAME>  Use this agent, whatever labels and settings say
-              --auto-approve  Approve every action that is not denied, without asking
-              --record <DIR>  Record the model replies of native agents in this folder, one file per
-                              session. The model `cassette/FILE` plays one back
-          -h, --help          Print help (see more with '--help')
+              --parallel <N>    Work on at most this many at a time [default: the setting `limits.jobs`]. A
+                                failure does not stop the others
+              --sequential      Work on one after the other, in the given order, and stop at the first that
+                                does not get a pull request
+              --dry-run         Show what would be done about each, without writing anything
+              --agent <NAME>    Use this agent, whatever labels and settings say
+              --auto-approve    Approve every action that is not denied, without asking
+              --record <DIR>    Record the model replies of native agents in this folder, one file per
+                                session. The model `cassette/FILE` plays one back
+              --metrics <FILE>  Write counters for Prometheus, in OpenMetrics' text format, to this file,
+                                every 15 seconds and at the end
+          -h, --help            Print help (see more with '--help')
 
         == investigate
         Investigate a case without a forge: find out what is so, with evidence, and report the conclusion
