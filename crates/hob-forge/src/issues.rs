@@ -59,8 +59,9 @@ pub(super) struct IssueWire {
     state: String,
     labels: Vec<LabelWire>,
     user: Option<UserWire>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    assignees: Vec<UserWire>,
+    /// A server may say null, or leave them out, where there is nobody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    assignees: Option<Vec<UserWire>>,
     created_at: Timestamp,
     updated_at: Timestamp,
     html_url: String,
@@ -191,7 +192,7 @@ impl IssueWire {
             updated_at: self.updated_at,
             html_url: self.html_url,
             comments: self.comments,
-            assignees: self.assignees.into_iter().map(|user| user.login).collect(),
+            assignees: self.assignees.into_iter().flatten().map(|user| user.login).collect(),
             blocked_by: self.issue_dependencies_summary.map_or(0, |summary| summary.blocked_by),
         })
     }
@@ -405,6 +406,31 @@ mod tests {
             let expected = merged_at.map(|part: Option<Option<&str>>| part.map(|at| at.map(|at| at.parse().unwrap())));
             assert_eq!(found, expected, "{kept}");
             assert_eq!(serde_json::to_string(&again).unwrap(), kept);
+        }
+    }
+
+    /// Row A1.
+    #[test]
+    fn assignees_are_kept_and_a_server_may_leave_them_out() {
+        let issue = |assignees: &str| {
+            format!(
+                r#"{{"number":7,"title":"t","body":null,"state":"open","labels":[],"user":null,{assignees}
+                "created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-02T00:00:00Z","html_url":"h"}}"#
+            )
+        };
+        for (assignees, logins) in [
+            ("", vec![]),
+            (r#""assignees":null,"#, vec![]),
+            (r#""assignees":[],"#, vec![]),
+            (r#""assignees":[{"login":"ann","url":"u"},{"login":"wil","type":"User"}],"#, vec!["ann", "wil"]),
+        ] {
+            let read: IssueWire = serde_json::from_str(&issue(assignees)).unwrap();
+            let kept = serde_json::to_string(&read).unwrap();
+            let again: IssueWire = serde_json::from_str(&kept).unwrap();
+            let logins: Vec<Login> = logins.into_iter().map(Login::from).collect();
+            for issue in [read, again] {
+                assert_eq!(issue.into_issue().unwrap().assignees, logins, "{kept}");
+            }
         }
     }
 
