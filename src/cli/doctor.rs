@@ -21,7 +21,7 @@ use crate::cli::{
 const BEFORE_FINDING: usize = 18;
 
 pub(super) async fn doctor(setup: Setup, shared: Shared, args: DoctorArgs) -> anyhow::Result<()> {
-    setup.at_most_one(&shared)?;
+    setup.the_one(&shared)?;
     let runs_in = if setup.standard.in_actions { RunsIn::Job } else { RunsIn::Elsewhere };
     let renamed = setup.settings.renamed.clone();
     let mut findings = vec![finding(Health::Ok, "forge", setup.standard.api_url.clone())];

@@ -79,7 +79,8 @@ impl Setup {
     /// The git remote's repository, with the forge it is on.
     async fn of_this_folder(&mut self) -> anyhow::Result<RepoName> {
         let Some(found) = remote::origin().await else {
-            let help = "no repository is given: use `--repo OWNER/NAME`, set GITHUB_REPOSITORY or `forge.repositories`, or run Hob in a clone";
+            let help = "no repository is given: use `--repo OWNER/NAME`, set GITHUB_REPOSITORY or the setting \
+                        `forge.repositories`, or run Hob in a clone";
             return Err(fatal(Exit::Usage, help));
         };
         self.standard.forge_at(&found.server).map_err(|error| fatal(Exit::Usage, error.to_string()))?;
@@ -88,8 +89,16 @@ impl Setup {
 
     /// The one repository that a command is about.
     async fn repository(&mut self, shared: &Shared) -> anyhow::Result<RepoName> {
+        match self.the_one(shared)? {
+            Some(one) => Ok(one),
+            None => self.of_this_folder().await,
+        }
+    }
+
+    /// The repository that is named, also by the settings, for a command that works on one.
+    pub(super) fn the_one(&self, shared: &Shared) -> anyhow::Result<Option<RepoName>> {
         if let Some(one) = self.at_most_one(shared)? {
-            return Ok(one);
+            return Ok(Some(one));
         }
         let mut named = self.of_settings()?;
         if named.len() > 1 {
@@ -97,13 +106,11 @@ impl Setup {
             let help = format!("this command takes one repository: choose with `--repo` among {}", names.join(", "));
             return Err(fatal(Exit::Usage, help));
         }
-        match named.pop() {
-            Some(one) => Ok(one),
-            None => self.of_this_folder().await,
-        }
+        Ok(named.pop())
     }
 
-    /// The repository that is named, for a command about one.
+    /// The repository that a flag or GITHUB_REPOSITORY names, for a command about one. What the settings name is what to work
+    /// on, and limits no list of what is on this machine.
     pub(super) fn at_most_one(&self, shared: &Shared) -> anyhow::Result<Option<RepoName>> {
         let mut named = self.named(shared)?;
         if named.len() > 1 {

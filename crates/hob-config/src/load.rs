@@ -185,6 +185,18 @@ mod tests {
         }
     }
 
+    /// Row A10.
+    #[test]
+    fn repositories_are_a_list_wherever_they_are_written() {
+        for settings in [
+            load("[forge]\nrepositories = ['acme/site', 'acme/docs']", &[], &[]),
+            load("", &[("HOB__FORGE__REPOSITORIES", "acme/site,acme/docs")], &[]),
+            load("", &[], &[("forge.repositories", "acme/site, acme/docs")]),
+        ] {
+            assert_eq!(settings.unwrap().forge.repositories, ["acme/site", "acme/docs"]);
+        }
+    }
+
     #[test]
     fn an_unknown_key_names_the_nearest_known_one() {
         for (file, variables) in [("[limits]\njosb = 2", vec![]), ("", vec![("HOB__LIMITS__JOSB", "2")])] {
@@ -295,6 +307,14 @@ mod tests {
             ("[lease]\nduration = '30s'", "more than `forge.timeout`"),
             ("[ledger]\nprefix = 'hob'", "refs/hob/"),
             ("[labels]\nblocked = 'code'", "a label of its own"),
+            (
+                "[issues]\nassignee = '@ann'",
+                "`issues.assignee` cannot be used: it is `@ann`; write the name of an account",
+            ),
+            (
+                "[forge]\nrepositories = ['acme']",
+                "`forge.repositories` cannot be used: it is `acme`; write repositories as `OWNER/NAME`",
+            ),
             ("\nlimits = [", "cannot be used: line 2: "),
         ] {
             let error = load(file, &[], &[]).unwrap_err().to_string();

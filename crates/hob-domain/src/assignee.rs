@@ -19,7 +19,8 @@ impl AssigneeFilter {
     pub fn of(setting: &str) -> Self {
         match setting.trim() {
             "" => Self::Anybody,
-            "none" => Self::Nobody,
+            // Without regard to case, as an account's name would be.
+            nobody if nobody.eq_ignore_ascii_case("none") => Self::Nobody,
             login => Self::Account(login.into()),
         }
     }
@@ -39,9 +40,10 @@ impl std::fmt::Display for AssigneeFilter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Anybody => f.write_str("its assignees do not matter"),
-            Self::Nobody => {
-                f.write_str("somebody is assigned to it, and `issues.assignee` leaves such issues to people")
-            }
+            Self::Nobody => f.write_str(
+                "somebody is assigned to it, and `issues.assignee` leaves such issues to people; take the assignees off to \
+                 let Hob claim it",
+            ),
             Self::Account(wanted) => {
                 write!(f, "it is not assigned to `{wanted}`, as `issues.assignee` wants; assign it to let Hob claim it")
             }
@@ -60,6 +62,7 @@ mod tests {
         for (setting, nobody, one, two) in [
             ("", true, true, true),
             ("none", true, false, false),
+            ("None", true, false, false),
             ("ann", false, true, true),
             ("bob", false, false, true),
         ] {

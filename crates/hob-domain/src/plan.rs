@@ -232,12 +232,13 @@ pub fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision 
     }
 }
 
-/// What has to change before the work begins: other issues, or who is assigned.
+/// What has to change before the work begins: who is assigned, or other issues. An issue of somebody else is not claimed when
+/// its blockers are closed, so nobody is told that it would be.
 fn not_before(issue: &IssueView, rules: &PlanRules) -> Option<WaitReason> {
-    if !issue.blockers.is_empty() {
-        return Some(WaitReason::BlockedBy(issue.blockers.clone()));
+    if !rules.assignee.fits(&issue.assignees) {
+        return Some(WaitReason::NotAssigned(rules.assignee.clone()));
     }
-    (!rules.assignee.fits(&issue.assignees)).then(|| WaitReason::NotAssigned(rules.assignee.clone()))
+    (!issue.blockers.is_empty()).then(|| WaitReason::BlockedBy(issue.blockers.clone()))
 }
 
 fn unclaimed(issue: &IssueView, rules: &PlanRules) -> Decision {
@@ -632,6 +633,66 @@ mod tests {
         assert_eq!(decided(IssueView { blockers: blockers.clone(), ..view(&["code"], None) }), waits);
         let known = IssueView { blockers, ..view(&["code"], Some(record(State::Ready))) };
         assert_eq!(decided(known), waits);
+    }
+
+    fn wants(assignee: AssigneeFilter) -> PlanRules {
+        PlanRules { assignee, ..rules() }
+    }
+
+    /// Row A1.
+    #[test]
+    fn an_issue_of_somebody_else_is_not_begun() {
+        let ann = || AssigneeFilter::Account("ann".into());
+        let waits = |wanted| Decision::Wait(WaitReason::NotAssigned(wanted));
+        let claim = Decision::Act(Action::Claim);
+        for (wanted, assignees, decision) in [
+            (ann(), vec!["Ann"], claim.clone()),
+            (ann(), vec!["wil"], waits(ann())),
+            (ann(), vec![], waits(ann())),
+            (AssigneeFilter::Nobody, vec![], claim),
+            (AssigneeFilter::Nobody, vec!["ann"], waits(AssigneeFilter::Nobody)),
+        ] {
+            let assignees: Vec<_> = assignees.into_iter().map(crate::Login::from).collect();
+            for (labels, record) in
+                [(["code"], None), (["code"], Some(record(State::Ready))), (["code"], Some(record(State::Done)))]
+            {
+                let view = IssueView { assignees: assignees.clone(), ..view(&labels, record) };
+                assert_eq!(decide(&view, &wants(wanted.clone()), at(NOW)), decision, "{wanted:?}: {view:?}");
+            }
+        }
+        let blocked = IssueView { blockers: vec![IssueNumber(7)], ..view(&["code"], None) };
+        assert_eq!(decide(&blocked, &wants(ann()), at(NOW)), waits(ann()), "it is not begun when #7 is closed, either");
+    }
+
+    /// Row A1.
+    #[test]
+    fn whoever_is_assigned_work_that_has_begun_goes_on() {
+        let rules = wants(AssigneeFilter::Account("ann".into()));
+        let pull = Some((PullNumber(9), PullStatus::Open));
+        let act = Decision::Act;
+        for (state, label, decision) in [
+            (State::Assigned, "assigned", act(Action::Recover(Recovery::Resume))),
+            (State::InProgress, "in-progress", act(Action::Recover(Recovery::Resume))),
+            (State::InReview, "in-review", Decision::Wait(WaitReason::InReview(PullNumber(9)))),
+            (State::Blocked, "blocked", act(Action::SeekAnswer)),
+        ] {
+            let view = IssueView { pull, ..view(&["code", label], Some(record(state))) };
+            assert_eq!(decide(&view, &rules, at(NOW)), decision, "{state}");
+            let closed = IssueView { status: IssueStatus::Closed, pull: None, ..view };
+            assert_eq!(decide(&closed, &rules, at(NOW)), act(Action::Finish(Ending::Closed)), "{state}");
+        }
+    }
+
+    /// Row A1.
+    #[test]
+    fn an_issue_that_waits_for_its_assignee_is_looked_at_and_repaired() {
+        let rules = wants(AssigneeFilter::Account("ann".into()));
+        let ready = |labels: &[&str]| view(labels, Some(record(State::Ready)));
+        let news = IssueView { updated_at: at(1), ..ready(&["code"]) };
+        assert_eq!(decide(&news, &rules, at(NOW)), Decision::Act(Action::SeekCommand));
+        let repair = Action::RepairLabels(vec![LabelChange::Remove("assigned".to_owned())]);
+        assert_eq!(decide(&ready(&["code", "assigned"]), &rules, at(NOW)), Decision::Act(repair));
+        assert_eq!(decide(&view(&["code", "in-review"], None), &rules, at(NOW)), Decision::Act(Action::Rebuild));
     }
 
     #[test]

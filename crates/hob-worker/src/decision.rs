@@ -1,6 +1,6 @@
 //! What would be done about an issue, in a sentence.
 
-use hob_domain::{Action, Recovery};
+use hob_domain::{Action, Decision, IssueView, PlanRules, Record, Recovery, Timestamp, decide};
 
 /// What an action would do.
 pub(super) fn sentence(action: &Action) -> &'static str {
@@ -22,4 +22,11 @@ pub(super) fn sentence(action: &Action) -> &'static str {
         Action::RepairLabels(_) => "its labels contradict its ledger: they would be repaired",
         Action::ShowState => "its worker died before it showed where the issue stands: labels and comment would follow",
     }
+}
+
+/// What is decided about an issue once nobody has said anything new on it: what it waits for beside a look for commands.
+pub(super) fn but_for_news(view: IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Decision {
+    let comments = record.commands.comments.unwrap_or(view.comments);
+    let quiet = IssueView { updated_at: record.renewed_at, comments, has_command_on_pull: false, ..view };
+    decide(&quiet, rules, now)
 }

@@ -120,7 +120,7 @@ pub struct Waiting {
 pub enum WaitsOn {
     /// Room in the repository, which other issues wait for too.
     Repository,
-    /// Something of its own: a time, a review, another issue.
+    /// Something of its own: a time, a review, another issue, an assignment.
     Issue,
     /// A person's answer.
     Person,

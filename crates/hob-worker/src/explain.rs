@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::{
     WorkError, Worker,
     authorize::{Vetted, vet},
-    decision::sentence,
+    decision::{but_for_news, sentence},
     observe::{Discovered, Observed, discover, is_own_claim, observe, own_comment},
     reconcile::{Response, response},
 };
@@ -203,11 +203,22 @@ async fn told(
             Some(blocked) => heard(response(worker, issue, view.record.as_ref(), blocked).await?),
             None => ("it is blocked without a reason: it would be resumed".to_owned(), true),
         },
+        Decision::Act(Action::SeekCommand) => (looked_at(worker, view), false),
         Decision::Act(action) => {
             (sentence(action).to_owned(), matches!(action, Action::Claim | Action::Recover(Recovery::Resume)))
         }
         Decision::Wait(reason) => (reason.to_string(), false),
     })
+}
+
+/// What an issue waits for beside a look for commands, where it is not just their turn.
+fn looked_at(worker: &Worker, view: &IssueView) -> String {
+    let look = sentence(&Action::SeekCommand);
+    let Some(record) = &view.record else { return look.to_owned() };
+    match but_for_news(view.clone(), record, &worker.settings.plan_rules(), worker.forge.now()) {
+        Decision::Wait(reason) => format!("{look}, because {reason}"),
+        Decision::Act(_) => look.to_owned(),
+    }
 }
 
 /// What people said on a blocked issue would lead to.

@@ -1,5 +1,8 @@
 //! Order and fairness: what waits for what, and that nothing waits behind what cannot go on.
 
+use std::time::Duration;
+
+use hob_domain::State;
 use http::Method;
 use serde_json::json;
 
@@ -111,7 +114,7 @@ async fn an_issue_of_somebody_else_waits_until_it_is_assigned() {
     let pull = world.pull().await["number"].clone();
     world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
     world.run().await;
-    assert_eq!(world.record(issue).await.unwrap().state, hob_domain::State::Done);
+    assert_eq!(world.record(issue).await.unwrap().state, State::Done);
     world.finish().await;
 }
 
@@ -123,5 +126,86 @@ async fn issues_of_people_can_be_left_to_them() {
     world.run().await;
     assert!(world.record(taken).await.is_none());
     assert_eq!(world.labels(free).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}
+
+/// Row A1: every command that looks at the queue says why an issue of somebody else waits.
+#[tokio::test]
+async fn each_list_says_why_an_issue_of_somebody_else_waits() {
+    let world = World::fixing().set("issues.assignee", "wil").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let says = "it is not assigned to `wil`, as `issues.assignee` wants; assign it to let Hob claim it";
+    let number = issue.to_string();
+    for (args, code) in [
+        (vec!["list"], 0),
+        (vec!["explain", &number], 0),
+        (vec!["run", "--once", "--dry-run"], 0),
+        (vec!["work", &number, "--dry-run"], 0),
+        (vec!["work", &number], 8),
+    ] {
+        let ended = world.hob(&[&args[..], &["--json"]].concat()).await;
+        assert!(ended.code == code && ended.stdout.contains(says), "{args:?}: {ended:?}");
+    }
+    let polled = world.hob(&["run", "--once", "--json"]).await;
+    let polled = polled.objects().into_iter().find(|object| object["event"] == "polled").unwrap();
+    let waiting = json!([{"issue": issue, "on": "issue", "why": says}]);
+    assert_eq!((&polled["ready"], &polled["waiting"]), (&json!(0), &waiting));
+    assert_eq!((world.labels(issue).await, world.record(issue).await), (vec!["code".to_owned()], None));
+    world.finish().await;
+}
+
+/// Row A1: whoever is assigned, a question is answered and a pull request is worked on.
+#[tokio::test]
+async fn work_that_is_under_way_goes_on_after_its_assignment_is_taken_off() {
+    let script = r#"case $HOB_ISSUE$n in
+        20) echo '{"outcome":"question","question":"Which colour?"}' ;;
+        *) echo done > done.txt; echo $n > $HOB_ISSUE.txt ;;
+    esac"#;
+    let world = World::fixing().script("fixer", script).set("issues.assignee", "ann").start().await;
+    let (reviewed, asked) = (world.asks("Reviewed", "").await, world.asks("Asks", "").await);
+    for issue in [reviewed, asked] {
+        world.assigns(issue, Method::POST, "ann").await;
+    }
+    world.run().await;
+    let states = async || {
+        let [reviewed, asked] = [world.record(reviewed).await.unwrap(), world.record(asked).await.unwrap()];
+        (reviewed.state, asked.state)
+    };
+    assert_eq!(states().await, (State::InReview, State::Blocked), "{:?}", world.failures());
+    for issue in [reviewed, asked] {
+        world.assigns(issue, Method::DELETE, "ann").await;
+    }
+    let pull = world.pull().await["number"].as_u64().unwrap();
+    world.comments("ann", pull, "/hob Write it once more.").await;
+    world.comments("ann", asked, "Green").await;
+    world.run().await;
+    assert_eq!(states().await, (State::InReview, State::InReview), "{:?}", world.failures());
+    assert_eq!((world.briefs(reviewed).len(), world.briefs(asked).len()), (2, 2));
+    world.finish().await;
+}
+
+/// Row A1: what is requeued begins anew, so it waits, and says for what; commands on it are followed.
+#[tokio::test]
+async fn a_requeued_issue_waits_for_its_assignee_and_hears_commands() {
+    let script = "echo '{\"outcome\":\"quota\",\"reset_after\":1,\"reason\":\"no quota\"}'";
+    let world = World::fixing().script("fixer", script).set("issues.assignee", "ann").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.assigns(issue, Method::POST, "ann").await;
+    world.run().await;
+    assert_eq!(world.record(issue).await.unwrap().state, State::Ready);
+    world.forge.advance(Duration::from_secs(600));
+    world.assigns(issue, Method::DELETE, "ann").await;
+    world.run().await;
+    assert_eq!(world.briefs(issue).len(), 1);
+    let waits = "it is not assigned to `ann`, as `issues.assignee` wants";
+    let why = world.hob(&["explain", &issue.to_string(), "--json"]).await.stdout;
+    assert!(why.contains(&format!("and wait on, because {waits}")), "{why}");
+    world.comments("ann", issue, "/hob explain").await;
+    world.run().await;
+    let said = world.said(issue).await;
+    assert!(said.iter().any(|said| said.text.contains(waits)), "{said:?}");
+    world.comments("ann", issue, "/hob pause").await;
+    world.run().await;
+    assert!(world.record(issue).await.unwrap().paused.is_some(), "{:?}", world.failures());
     world.finish().await;
 }

@@ -173,3 +173,46 @@ async fn a_settings_file_names_the_repositories() {
     assert!(bad.code == 2 && bad.stderr.contains("`issues.assignee`"), "{bad:?}");
     world.finish().await;
 }
+
+/// Row A10: flag, variable, settings, App and git remote, in this order.
+#[tokio::test]
+async fn repositories_of_the_settings_come_after_flag_and_variable_and_before_app_and_remote() {
+    let world = World::fixing().start().await;
+    world.asks("Make done.txt", "").await;
+    world.another("acme/docs", 1).await;
+    let repos = |ended: crate::harness::Ended| -> Vec<String> {
+        let listed = ended.objects()[0]["result"].clone();
+        let repo = |issue: &serde_json::Value| issue["repo"].as_str().unwrap().to_owned();
+        listed.as_array().unwrap().iter().map(repo).collect()
+    };
+    let docs = ["--set", "forge.repositories=acme/docs,ACME/docs", "list", "--json"];
+    assert_eq!(repos(world.hob(&[&docs[..], &["--repo", "acme/site"]].concat()).await), ["acme/site"]);
+    assert_eq!(repos(world.hob(&docs).await), ["acme/site"], "of the variable");
+    let key = crate::harness::private_key();
+    let changes = [("GITHUB_TOKEN", ""), ("GITHUB_REPOSITORY", ""), ("HOB_APP_PRIVATE_KEY", key.as_str())];
+    assert_eq!(repos(world.hob_with(&[&["--set", "app.id=7"], &docs[..]].concat(), &changes).await), ["acme/docs"]);
+    let remote = format!("{}/acme/site.git", world.forge.server_url());
+    let clone = format!("unset GITHUB_REPOSITORY; git init -q . && git remote add origin {remote} && exec \"$@\"");
+    assert_eq!(repos(world.hob_in_shell(&clone, &docs).await), ["acme/docs"]);
+    world.finish().await;
+}
+
+/// Row A10: who wants one repository is told which flag chooses, and what is on this machine is shown in any case.
+#[tokio::test]
+async fn several_repositories_of_the_settings_are_worked_on_and_a_command_about_one_asks_which() {
+    let world = World::fixing().set("forge.repositories", "acme/site,acme/docs").start().await;
+    world.asks("Make done.txt", "").await;
+    world.another("acme/docs", 1).await;
+    let nobody = [("GITHUB_REPOSITORY", "")];
+    for args in [vec!["work", "1"], vec!["doctor"], vec!["init"]] {
+        let ended = world.hob_with(&args, &nobody).await;
+        let says = "choose with `--repo` among acme/site, acme/docs";
+        assert!(ended.code == 2 && ended.stderr.contains(says), "{args:?}: {ended:?}");
+    }
+    assert_eq!(world.writes(), []);
+    let ended = world.hob_with(&["run", "--once"], &nobody).await;
+    assert_eq!((ended.code, opened(&world).len()), (0, 2), "{ended:?}");
+    let sessions = world.hob_with(&["sessions"], &nobody).await;
+    assert!(sessions.stdout.contains("acme/site#1") && sessions.stdout.contains("acme/docs#1"), "{sessions:?}");
+    world.finish().await;
+}

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use hob_domain::{
-    Asked, Command, Control, Decision, Ending, GivenCommand, IssueView, Request, decide, explanation, follow,
-};
+use hob_domain::{Asked, Command, Control, Decision, Ending, GivenCommand, Request, explanation, follow};
 use hob_forge::BaseBranch;
 
 use crate::{
     WorkError, Worker,
     commands::commands,
-    decision::sentence,
+    decision::{but_for_news, sentence},
     following::{follow_each, follow_rules},
     observe::{Observed, observe},
     reconcile::outcome::Reconciled,
@@ -76,9 +74,7 @@ pub(super) fn obey<'a>(
 async fn explained(worker: &Worker, observed: &Observed) -> Result<String, WorkError> {
     let Some((_, view)) = observe(worker, observed.issue.number).await? else { return Ok(String::new()) };
     let Some(record) = view.record.clone() else { return Ok(String::new()) };
-    let comments = record.commands.comments.unwrap_or(view.comments);
-    let quiet = IssueView { updated_at: record.renewed_at, comments, has_command_on_pull: false, ..view };
-    let why = match decide(&quiet, &worker.settings.plan_rules(), worker.forge.now()) {
+    let why = match but_for_news(view, &record, &worker.settings.plan_rules(), worker.forge.now()) {
         Decision::Act(action) => sentence(&action).to_owned(),
         Decision::Wait(reason) => reason.to_string(),
     };
