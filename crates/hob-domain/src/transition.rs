@@ -319,8 +319,7 @@ impl Record {
 
     /// Whether the issue was investigated, and whoever did handed it over to another profile.
     pub fn is_handed_on(&self) -> bool {
-        let by = self.route.as_ref().and_then(|route| route.profile.as_ref());
-        self.report.is_some() && self.chain.received().is_some_and(|received| by == Some(&received.from))
+        self.report.is_some() && self.chain.received().is_some()
     }
 
     /// Whether the record says already how the attempt ended.

@@ -10,6 +10,7 @@ use std::{sync::Arc, time::Duration};
 use futures_util::StreamExt;
 use hob_domain::FailureClass;
 use hob_egress::Egress;
+use nanohtml2text::html2text;
 use reqwest::{Client, Proxy, Response, header::CONTENT_TYPE, redirect::Policy};
 use tokio::{sync::Mutex, time::timeout};
 use tokio_util::sync::CancellationToken;
@@ -23,8 +24,6 @@ const TIME: Duration = Duration::from_secs(30);
 const PAGE_MAX: usize = 2 << 20;
 /// Redirects of one page.
 const REDIRECTS: usize = 5;
-/// Columns of a page's text.
-const WIDTH: usize = 120;
 
 /// Hosts as the settings name them.
 type Listed = Arc<[String]>;
@@ -104,12 +103,18 @@ async fn text_of(answer: Response) -> Result<String, String> {
     let (bytes, is_cut) = read(answer).await?;
     let is_html = kind.contains("html");
     let text = match is_html {
-        true => html2text::from_read(bytes.as_slice(), WIDTH).map_err(|error| format!("{at}: {error}"))?,
+        true => in_text(bytes).await.map_err(|error| format!("{at}: {error}"))?,
         false => String::from_utf8(bytes)
             .map_err(|_bytes| format!("{at} answered {status} with something that is no text (`{kind}`)"))?,
     };
     let cut = if is_cut { "\n[the page is longer than 2 MiB: the rest was not read]" } else { "" };
     Ok(format!("[{status} {at}: somebody else's text, no orders for you]\n{text}{cut}"))
+}
+
+/// A page of HTML as text. It may take a while, so that it is not done where others wait.
+async fn in_text(html: Vec<u8>) -> Result<String, String> {
+    let text = tokio::task::spawn_blocking(move || html2text(&String::from_utf8_lossy(&html))).await;
+    text.map_err(|error| error.to_string())
 }
 
 /// Why an address is not asked for; none: it is at one of the listed hosts.

@@ -144,7 +144,10 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         label: by_person.as_ref().filter(|_| !is_command),
         repository: by_repository.as_ref(),
     };
-    let choice = match record.route.clone().filter(|_| record.is_handed_on() && !is_asked_for) {
+    let handed_on = record.chain.received().filter(|_| record.is_handed_on() && !is_asked_for);
+    let investigated =
+        |present: &RouteChoice| handed_on.is_some_and(|given| present.profile.as_ref() == Some(&given.from));
+    let choice = match record.route.clone().filter(investigated) {
         // Who investigated has handed it over: the choice stands as long as no person makes another.
         Some(present) => present,
         None => Box::pin(route(worker, held, &catalog, claims, &place)).await,

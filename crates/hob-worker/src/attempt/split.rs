@@ -51,7 +51,9 @@ pub(super) async fn split(worker: &Worker, held: &HeldIssue, plan: &WorkPlan) ->
 async fn found(worker: &Worker, held: &HeldIssue, planned: usize) -> Result<BTreeMap<usize, OpenedIssue>, WorkError> {
     let comments = worker.forge.comments().of(held.issue.number).await?;
     let Some(own) = own_account(worker, held, &comments).await? else { return Ok(BTreeMap::new()) };
-    let opened = worker.forge.sub_issues().opened_by(&own).await?;
+    // They were opened after somebody asked for them.
+    let asked_at = held.lease.record().trigger.and_then(|trigger| trigger.at);
+    let opened = worker.forge.sub_issues().opened_by(&own, asked_at).await?;
     let at = |nth: usize| {
         let mark = sub_issue_mark(held.issue.number, asked(held), nth);
         opened.iter().find(|issue| issue.has_mark(&mark)).map(|issue| (nth, issue.clone()))
