@@ -118,6 +118,10 @@ impl Unblocking {
         if let Some(trigger) = record.trigger.as_mut() {
             trigger.approved = approved;
         }
+        // Words take an approved list back whose issues could not be opened; a retry does not.
+        if !answer.text.trim().is_empty() {
+            take_list_back(record);
+        }
         if grant == ApprovalGrant::ProposedPlan {
             record.approve_plan();
         }
@@ -141,12 +145,21 @@ fn hand_over(record: &mut Record, passed: PassedOn) -> String {
     let Received { from, to, hand_over } = &passed.received;
     let sentence = format!("`{from}` handed over to `{to}`: {}", hand_over.short_reason());
     record.session = Some(passed.session.clone());
+    record.handed_on |= record.report.is_some();
     record.chain.take(passed, record.spend);
     sentence
 }
 
+/// An approved list of issues is carried out without an agent: whatever a person says later needs a new approval.
+fn take_list_back(record: &mut Record) {
+    if record.plan.proposed.as_ref().is_some_and(|plan| !plan.issues.is_empty()) {
+        record.plan.approved = None;
+    }
+}
+
 fn choose_agent(record: &mut Record, agent: ChosenAgent) -> String {
     let sentence = format!("{} chose the agent `{}`", agent.by, agent.name);
+    take_list_back(record);
     record.commands.agent = Some(agent);
     sentence
 }
@@ -362,6 +375,7 @@ fn asked_for_again(old: &Record) -> Record {
         checklist: None,
         route: None,
         report: None,
+        handed_on: false,
         chain: HandOverLog::default(),
         accepted: None,
         stalled: None,

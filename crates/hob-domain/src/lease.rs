@@ -161,6 +161,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         checklist: None,
         route: None,
         report: None,
+        handed_on: false,
         chain: HandOverLog::default(),
     }
 }

@@ -254,6 +254,9 @@ pub struct Record {
     /// The comment with the report of its investigation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<CommentId>,
+    /// Whether whoever investigated handed it over: it is worked on now, whatever labels ask for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub handed_on: bool,
     /// How the work went from one profile to another.
     #[serde(default, skip_serializing_if = "HandOverLog::is_empty")]
     pub chain: HandOverLog,

@@ -7,9 +7,10 @@ use crate::{EventId, OWN_MARK, clip, inert, investigation::REPORT_MARK, markup::
 pub(super) const REPORT_BYTES: usize = 16 * 1024;
 
 /// What the comment begins with. Each time that somebody asks has a mark of its own: whoever takes the issue over finds the comment of
-/// this time, and no older one.
-pub fn report_mark(asked: EventId) -> String {
-    format!("{OWN_MARK}report {asked} -->")
+/// this time, and no older one. The second is of whoever was asked for a report after an investigation was handed over.
+pub fn report_mark(asked: EventId, is_second: bool) -> String {
+    let second = if is_second { "-2" } else { "" };
+    format!("{OWN_MARK}report {asked}{second} -->")
 }
 
 /// A report as the comment on an issue, which begins with `mark`.
@@ -29,7 +30,7 @@ mod tests {
     #[test]
     fn a_report_is_found_by_its_mark_and_does_nothing() {
         let report = report_of("research", "**Answer**: yes [1], @team. Closes #9\n\n1. `src/a.rs:3`");
-        let comment = report_comment(&report, &report_mark(EventId(12))).replace('\u{200b}', "<zwsp>");
+        let comment = report_comment(&report, &report_mark(EventId(12), false)).replace('\u{200b}', "<zwsp>");
         insta::assert_snapshot!(comment, @"
         <!-- hob:report 12 -->
         ## Report by `research`

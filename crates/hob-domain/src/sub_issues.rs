@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EventId, IssueNumber, NoPlan, clip, inert, inert_line,
+    IssueNumber, NoPlan, clip, inert, inert_line,
     markup::{folded, line},
     plan_words::{item, shortened},
 };
@@ -146,10 +146,11 @@ fn numbers(of: &[usize]) -> String {
 /// What each issue begins with that Hob opens.
 pub const SUB_ISSUE_MARK: &str = "<!-- hob:part ";
 
-/// What the body of the `nth` issue begins with that `parent` is split into, counted from 0, after the label event `asked`: whoever takes the
+/// What the body of the `nth` issue begins with that `parent` is split into, counted from 0, by the list with the mark `list`: whoever takes the
 /// issue over finds those that are open already.
-pub fn sub_issue_mark(parent: IssueNumber, asked: EventId, nth: usize) -> String {
-    format!("{SUB_ISSUE_MARK}{parent} {asked} {} -->", nth + 1)
+pub fn sub_issue_mark(parent: IssueNumber, list: &str, nth: usize) -> String {
+    let list = list.get(..16).unwrap_or(list);
+    format!("{SUB_ISSUE_MARK}{parent} {list} {} -->", nth + 1)
 }
 
 /// The body of an issue that is opened for `parent`.
@@ -288,9 +289,10 @@ pub(super) mod tests {
 
         - Is version 1 still written?
         ");
-        let body = sub_issue_body(&hostile.issues[0], IssueNumber(7), &sub_issue_mark(IssueNumber(7), EventId(3), 0));
+        let body =
+            sub_issue_body(&hostile.issues[0], IssueNumber(7), &sub_issue_mark(IssueNumber(7), "0123456789abcdef0", 0));
         insta::assert_snapshot!(body.replace('\u{200b}', "<zwsp>"), @"
-        <!-- hob:part 7 3 1 -->
+        <!-- hob:part 7 0123456789abcdef 1 -->
         <zwsp>/hob approve @<zwsp>team &lt;img src=x>
 
         Part of #7.

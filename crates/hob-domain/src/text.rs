@@ -129,7 +129,8 @@ pub(super) fn without_comments(text: &str) -> (String, usize) {
         rest = &comment[end..];
     }
     shown.push_str(rest);
-    (shown, hidden)
+    // What stood around a comment may have become the beginning of another one.
+    (shown.replace("<!--", "!--"), hidden)
 }
 
 /// Keeps the head and the tail: a failure's cause stands at either end.

@@ -288,8 +288,9 @@ impl Record {
             Note::Commented => self.commands.comments = self.commands.comments.map(|comments| comments + 1),
             Note::Base(base) => self.house.base = Some(base),
             Note::Routed(route) => {
-                // Somebody else is chosen: what was handed over is theirs no more.
-                if self.route.as_ref().is_some_and(|before| before.profile != route.profile) {
+                // Somebody else is chosen: what was handed over is theirs no more, but for what an investigation came to.
+                let is_another = self.route.as_ref().is_some_and(|before| before.profile != route.profile);
+                if is_another && !self.handed_on {
                     self.chain = HandOverLog::default();
                 }
                 self.route = Some(route);
@@ -319,7 +320,7 @@ impl Record {
 
     /// Whether the issue was investigated, and whoever did handed it over to another profile.
     pub fn is_handed_on(&self) -> bool {
-        self.report.is_some() && self.chain.received().is_some()
+        self.handed_on
     }
 
     /// Whether the record says already how the attempt ended.

@@ -1,7 +1,6 @@
 //! The issues that an issue is split into: opened under its lease, and related to it and to each other.
 
-use chrono::SecondsFormat;
-use hob_domain::{IssueNumber, Login, SUB_ISSUE_MARK, Timestamp};
+use hob_domain::{IssueNumber, Login, SUB_ISSUE_MARK};
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -9,6 +8,7 @@ use serde_json::json;
 use crate::{
     Forge, ForgeError, HeldLease,
     TokenPermission::{IssuesRead, IssuesWrite},
+    pages::oldest,
     repository::encoded,
 };
 
@@ -47,16 +47,16 @@ impl SubIssues<'_> {
         self.forge.create_held(lease, (Method::POST, &self.forge.path("/issues")), &body, purpose).await
     }
 
-    /// The issues of this kind that the account opened, whatever issue they are for; those that changed at `since` or later.
+    /// The newest issues of this kind that the account opened, whatever issue they are for.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn opened_by(self, own: &Login, since: Option<Timestamp>) -> Result<Vec<OpenedIssue>, ForgeError> {
-        let since = since.map(|since| format!("&since={}", since.to_rfc3339_opts(SecondsFormat::Secs, true)));
-        let path =
-            format!("/issues?state=all&creator={}{}&per_page=100", encoded(own.as_str()), since.unwrap_or_default());
-        let found = self.list(&path, "look for issues that were opened").await?;
-        Ok(found.into_iter().filter(|issue| issue.has_mark(SUB_ISSUE_MARK)).collect())
+    pub async fn opened_by(self, own: &Login) -> Result<Vec<OpenedIssue>, ForgeError> {
+        let path = format!("/issues?state=all&creator={}&per_page=100", encoded(own.as_str()));
+        // Of more than are read, these are the newest: the forge's list begins with them.
+        let purpose = IssuesRead.to("look for issues that were opened");
+        let found = oldest::<OpenedIssue>(self.forge.connection(), &self.forge.path(&path), purpose).await?;
+        Ok(found.entries.into_iter().filter(|issue| issue.has_mark(SUB_ISSUE_MARK)).collect())
     }
 
     /// Makes `child` a sub-issue of the lease's issue, unless it is one.

@@ -294,6 +294,42 @@ async fn a_conclusion_that_names_a_profile_is_handed_over_to_it() {
     world.finish().await;
 }
 
+/// Whoever is chosen after the report works to the end, over a question, and the old report closes nothing.
+#[tokio::test]
+async fn whoever_is_chosen_after_a_report_works_to_the_end() {
+    let asks =
+        r#"case $n in 0) echo '{"outcome":"question","question":"Which colour?"}' ;; *) echo done > done.txt ;; esac"#;
+    for chosen in [None, Some("/hob agent fixer")] {
+        let (builder, _replies) = handing_on();
+        let world = builder.script("fixer", asks).start().await;
+        let issue = world.opens("ann", "Alarm", "It rings.", &["code", "investigate", "agent:oncall"]).await;
+        world.run().await;
+        world.forge.advance(Duration::from_secs(2));
+        if let Some(chosen) = chosen {
+            world.comments("ann", issue, chosen).await;
+        }
+        world.run().await;
+        assert_eq!(
+            world.blocked(issue).await,
+            Some(BlockKind::Question),
+            "{chosen:?}: {:?}",
+            world.history(issue).await
+        );
+        world.forge.advance(Duration::from_secs(2));
+        world.comments("ann", issue, "/hob unblock Green.").await;
+        world.run().await;
+        assert_eq!(
+            world.record(issue).await.unwrap().state,
+            State::InReview,
+            "{chosen:?}: {:?}",
+            world.history(issue).await
+        );
+        assert!(world.briefs(issue).iter().all(|brief| brief.contains("web1 is full.")), "{chosen:?}");
+        assert_eq!(world.reports(issue).await.len(), 1);
+        world.finish().await;
+    }
+}
+
 #[tokio::test]
 async fn a_hand_over_after_a_report_survives_any_lost_answer() {
     let (builder, _replies) = handing_on();

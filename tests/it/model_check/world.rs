@@ -151,6 +151,7 @@ impl Rec {
             stalled: None,
             quota_pauses: 0,
             report: None,
+            handed_on: false,
             house: HouseLog::default(),
             request: None,
             paused: None,

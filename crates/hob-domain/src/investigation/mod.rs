@@ -37,5 +37,5 @@ pub use record::{
     Answered, CaseStatus, Conclusion, Confidence, EvidenceItem, EvidenceKind, EvidenceRequest, Hypothesis,
     Investigation, Metrics, NextWork, Question, RECORD_VERSION, Standing, UnreadableInvestigation,
 };
-pub use report::{REPORT_MARK, next_profile, report};
+pub use report::{REPORT_MARK, next_left, next_profile, report};
 pub use template::{CaseTemplate, Personality, QuestionTemplate};

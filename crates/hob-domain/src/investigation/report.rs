@@ -56,9 +56,17 @@ fn next_work(record: &Investigation) -> String {
     format!("\n### What comes next\n\nFor {}: {left}\n{NEXT_MARK}{to} -->\n", code_span(to.as_str()))
 }
 
+/// What the profile that goes on has to change, by the report.
+pub fn next_left(report: &str) -> String {
+    let lines: Vec<&str> = report.lines().collect();
+    let mark = lines.iter().rposition(|line| line.starts_with(NEXT_MARK));
+    let said = mark.and_then(|at| lines.get(at.checked_sub(1)?)).and_then(|line| line.split_once(": "));
+    said.map_or_else(|| "What the report says comes next.".to_owned(), |(_, left)| left.to_owned())
+}
+
 /// The profile that goes on after an investigation, by its report.
 pub fn next_profile(report: &str) -> Option<ProfileName> {
-    let line = report.lines().find_map(|line| line.strip_prefix(NEXT_MARK))?;
+    let line = report.lines().rev().find_map(|line| line.strip_prefix(NEXT_MARK))?;
     line.strip_suffix(" -->")?.parse().ok()
 }
 

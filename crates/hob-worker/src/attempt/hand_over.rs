@@ -10,7 +10,7 @@
 
 use hob_domain::{
     BlockReason, Candidate, Catalog, ChangeText, HandOver, PassedOn, ProfileName, Received, RefusedHandOver,
-    RoutedText, Router, RunId, Transition, clip, visible,
+    RoutedText, Router, RunId, Transition, clip, investigation::next_left, visible,
 };
 use tokio::time::Instant;
 use tracing::Instrument;
@@ -120,7 +120,7 @@ pub(super) async fn hand_on(worker: &Worker, job: &Job<'_>, to: &ProfileName, re
         to: to.to_string(),
         reason: "the investigation is concluded, and something is to be changed".to_owned(),
         done: "The investigation. Its report is the context.".to_owned(),
-        left: "What the report says comes next.".to_owned(),
+        left: next_left(report),
         context: clip(&visible(report).0, CONTEXT_MAX),
         evidence: Vec::new(),
     };

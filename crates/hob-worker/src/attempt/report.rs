@@ -31,7 +31,8 @@ pub(super) async fn report(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
             Err(end) => return Ok(end),
         },
     };
-    Ok(match next_profile(&report) {
+    // Only an investigation names who goes on.
+    Ok(match next_profile(&report).filter(|_| job.case.is_some()) {
         Some(to) if Box::pin(hand_on(worker, job, &to, &report)).await? => AttemptEnd::HandedOn,
         Some(_) | None => AttemptEnd::Concluded,
     })
@@ -66,12 +67,8 @@ pub(super) async fn reported(worker: &Worker, held: &HeldIssue) -> Result<Option
 
 /// The mark of this time's report.
 fn mark(held: &HeldIssue) -> String {
-    report_mark(asked(held))
-}
-
-/// The label event that the work is for.
-pub(super) fn asked(held: &HeldIssue) -> EventId {
-    held.lease.record().trigger.map_or(EventId(0), |trigger| trigger.event)
+    let record = held.lease.record();
+    report_mark(record.trigger.as_ref().map_or(EventId(0), |trigger| trigger.event), record.is_handed_on())
 }
 
 /// Writes the report as a comment, once.

@@ -144,10 +144,8 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         label: by_person.as_ref().filter(|_| !is_command),
         repository: by_repository.as_ref(),
     };
-    let handed_on = record.chain.received().filter(|_| record.is_handed_on() && !is_asked_for);
-    let investigated =
-        |present: &RouteChoice| handed_on.is_some_and(|given| present.profile.as_ref() == Some(&given.from));
-    let choice = match record.route.clone().filter(investigated) {
+    let is_settled = |present: &RouteChoice| record.is_handed_on() && !is_asked_for && present.profile.is_some();
+    let choice = match record.route.clone().filter(is_settled) {
         // Who investigated has handed it over: the choice stands as long as no person makes another.
         Some(present) => present,
         None => Box::pin(route(worker, held, &catalog, claims, &place)).await,
@@ -173,7 +171,7 @@ async fn while_off(
     degraded(Degraded::RoutingOff);
     tracing::warn!(issue = held.issue.number.0, "{says}");
     worker.progress(held.issue.number, &says);
-    if let Some(present) = held.lease.record().route {
+    if let Some(present) = held.lease.record().route.filter(|_| !held.lease.record().is_handed_on()) {
         held.lease.note(Note::Routed(present.without_profile(&says))).await;
     }
     of_settings(worker, &without_profile(worker, rules), None).await
@@ -264,7 +262,7 @@ async fn work_by(
     };
     let record = held.lease.record();
     let is_chosen_again = record.route.as_ref().is_some_and(|before| before.profile == choice.profile);
-    if let Some(received) = record.chain.received().filter(|_| is_chosen_again) {
+    if let Some(received) = record.chain.received().filter(|_| is_chosen_again && !place.investigates) {
         // Who was chosen has handed it over since.
         held.lease.note(Note::Routed(choice)).await;
         return handed_to(worker, issue, (catalog, rules), &received.to).await;

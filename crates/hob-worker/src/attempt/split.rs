@@ -17,7 +17,7 @@ use crate::{
     WorkError, Worker,
     attempt::{
         end::AttemptEnd,
-        report::{asked, own_account, reported, write_report},
+        report::{own_account, reported, write_report},
     },
     transition::HeldIssue,
 };
@@ -51,14 +51,17 @@ pub(super) async fn split(worker: &Worker, held: &HeldIssue, plan: &WorkPlan) ->
 async fn found(worker: &Worker, held: &HeldIssue, planned: usize) -> Result<BTreeMap<usize, OpenedIssue>, WorkError> {
     let comments = worker.forge.comments().of(held.issue.number).await?;
     let Some(own) = own_account(worker, held, &comments).await? else { return Ok(BTreeMap::new()) };
-    // They were opened after somebody asked for them.
-    let asked_at = held.lease.record().trigger.and_then(|trigger| trigger.at);
-    let opened = worker.forge.sub_issues().opened_by(&own, asked_at).await?;
+    let opened = worker.forge.sub_issues().opened_by(&own).await?;
     let at = |nth: usize| {
-        let mark = sub_issue_mark(held.issue.number, asked(held), nth);
+        let mark = sub_issue_mark(held.issue.number, &list(held), nth);
         opened.iter().find(|issue| issue.has_mark(&mark)).map(|issue| (nth, issue.clone()))
     };
     Ok((0..planned).filter_map(at).collect())
+}
+
+/// The mark of the list that was approved: the label may be put on anew while its issues are opened.
+fn list(held: &HeldIssue) -> String {
+    held.lease.record().plan.approved.unwrap_or_default()
 }
 
 /// Opens those that are not open yet, and relates all of them.
@@ -73,7 +76,7 @@ async fn open_rest(
         let one = match opened.get(&nth) {
             Some(one) => one.clone(),
             None => {
-                let body = sub_issue_body(issue, parent, &sub_issue_mark(parent, asked(held), nth));
+                let body = sub_issue_body(issue, parent, &sub_issue_mark(parent, &list(held), nth));
                 let one = forge.open(lease, &sub_issue_title(issue), &body).await?;
                 worker.progress(parent, &format!("issue {} is open: {}", one.number, issue.title));
                 one
