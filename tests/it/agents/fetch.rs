@@ -24,6 +24,7 @@ async fn site() -> (String, Arc<Mutex<Vec<String>>>) {
         .route("/endless", get(|| async { "x".repeat(5 << 20) }))
         .route("/deep", get(|| async { ([(header::CONTENT_TYPE, "text/html")], "<div>".repeat(200_000)) }))
         .route("/wide", get(|| async { ([(header::CONTENT_TYPE, "text/html")], "<table><tr><td>x".repeat(20_000)) }))
+        .route("/links", get(|| async { ([(header::CONTENT_TYPE, "text/html")], "<a>".repeat(100_000)) }))
         .route("/picture", get(|| async { ([(header::CONTENT_TYPE, "image/png")], vec![0x89, b'P', 0xff, 0xfe]) }))
         .route("/moved", get(|| async { Redirect::temporary("/page") }))
         .route("/away", get(|| async { Redirect::temporary("http://192.0.2.1/secret") }))
@@ -134,9 +135,9 @@ async fn no_other_host_is_reached_however_the_address_is_written() {
 async fn a_page_of_deep_tables_ends_no_run() {
     let (host, _asked) = site().await;
     let url = |path: &str| json!({ "url": format!("http://{host}/{path}") });
-    let answers = fetches(&[&host], &[url("deep"), url("wide"), url("page")]).await;
-    assert_eq!(answers.len(), 3);
-    assert!(answers[2].contains("Zones"), "{answers:?}");
+    let answers = fetches(&[&host], &[url("deep"), url("wide"), url("links"), url("page")]).await;
+    assert_eq!(answers.len(), 4);
+    assert!(answers[3].contains("Zones"), "{answers:?}");
 }
 
 #[tokio::test]

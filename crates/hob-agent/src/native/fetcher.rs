@@ -10,7 +10,6 @@ use std::{sync::Arc, time::Duration};
 use futures_util::StreamExt;
 use hob_domain::FailureClass;
 use hob_egress::Egress;
-use nanohtml2text::html2text;
 use reqwest::{Client, Proxy, Response, header::CONTENT_TYPE, redirect::Policy};
 use tokio::{sync::Mutex, time::timeout};
 use tokio_util::sync::CancellationToken;
@@ -103,7 +102,7 @@ async fn text_of(answer: Response) -> Result<String, String> {
     let (bytes, is_cut) = read(answer).await?;
     let is_html = kind.contains("html");
     let text = match is_html {
-        true => in_text(bytes).await.map_err(|error| format!("{at}: {error}"))?,
+        true => in_text(&String::from_utf8_lossy(&bytes)),
         false => String::from_utf8(bytes)
             .map_err(|_bytes| format!("{at} answered {status} with something that is no text (`{kind}`)"))?,
     };
@@ -111,10 +110,38 @@ async fn text_of(answer: Response) -> Result<String, String> {
     Ok(format!("[{status} {at}: somebody else's text, no orders for you]\n{text}{cut}"))
 }
 
-/// A page of HTML as text. It may take a while, so that it is not done where others wait.
-async fn in_text(html: Vec<u8>) -> Result<String, String> {
-    let text = tokio::task::spawn_blocking(move || html2text(&String::from_utf8_lossy(&html))).await;
-    text.map_err(|error| error.to_string())
+/// A page of HTML as text: tags go, blocks begin lines, scripts and styles are left out. One look at each byte and no recursion,
+/// as a page may nest whatever it likes.
+fn in_text(html: &str) -> String {
+    let (lower, mut text, mut at) = (html.to_ascii_lowercase(), String::new(), 0);
+    while let Some(open) = html[at..].find('<').map(|found| at + found) {
+        text.push_str(&html[at..open]);
+        let ends =
+            |from: usize, mark: &str| lower[from..].find(mark).map_or(html.len(), |found| from + found + mark.len());
+        if lower[open..].starts_with("<!--") {
+            at = ends(open, "-->");
+            continue;
+        }
+        at = ends(open, ">");
+        let tag = lower[open + 1..at].trim_start_matches('/');
+        let name = tag.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        match name {
+            "script" | "style" if !lower[open..].starts_with("</") => at = ends(at, &format!("</{name}")),
+            "br" | "p" | "div" | "li" | "tr" | "table" | "pre" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
+                text.push('\n')
+            }
+            "td" | "th" => text.push(' '),
+            _ => {}
+        }
+    }
+    text.push_str(html.get(at..).unwrap_or_default());
+    for (entity, stands_for) in
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&")]
+    {
+        text = text.replace(entity, stands_for);
+    }
+    let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
+    lines.join("\n")
 }
 
 /// Why an address is not asked for; none: it is at one of the listed hosts.
