@@ -130,7 +130,7 @@ pub(super) fn without_comments(text: &str) -> (String, usize) {
     }
     shown.push_str(rest);
     // What stood around a comment may have become the beginning of another one.
-    (shown.replace("<!--", "!--"), hidden)
+    (shown.replace("<!--", "<! --"), hidden)
 }
 
 /// Keeps the head and the tail: a failure's cause stands at either end.

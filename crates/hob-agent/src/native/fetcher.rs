@@ -54,6 +54,7 @@ impl Fetcher {
         let on_the_way = Arc::clone(&listed);
         let client = Client::builder()
             .proxy(through)
+            .referer(false)
             .redirect(Policy::custom(move |attempt| match refusal(attempt.url(), &on_the_way) {
                 None if attempt.previous().len() > REDIRECTS => attempt.error("it leads from one page to the next"),
                 None => attempt.follow(),
