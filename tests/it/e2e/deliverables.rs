@@ -5,7 +5,7 @@ use std::time::Duration;
 use hob_domain::{BlockKind, State};
 use serde_json::{Value, json};
 
-use crate::harness::{Builder, Faulty, Lost, Replies, World, run};
+use crate::harness::{Builder, Faulty, Lost, Replies, World};
 
 /// An agent that reports, and changes a file though it must not.
 const REPORTS: &str = r#"[ "$HOB_PURPOSE" = report ] || exit 9
@@ -23,18 +23,13 @@ fn world(script: &str) -> Builder {
 }
 
 impl World {
-    async fn reports_on(&self, issue: u64) -> Vec<String> {
-        let said = self.said(issue).await.into_iter().filter(|said| said.text.starts_with("<!-- hob:report "));
-        said.map(|said| said.text).collect()
-    }
-
     /// The work is over with one comment, and nothing is pushed.
     async fn ended_with_a_comment(&self, issue: u64) -> String {
         let record = self.record(issue).await.unwrap();
         assert_eq!((record.state, record.report.is_some()), (State::Done, true), "{:?}", self.failures());
         assert!(!self.labels(issue).await.contains(&"code".to_owned()));
         assert!(self.branches().await.is_empty() && self.pulls().await.is_empty());
-        let mut reports = self.reports_on(issue).await;
+        let mut reports = self.reports(issue).await;
         assert_eq!(reports.len(), 1, "{reports:?}");
         reports.remove(0)
     }
@@ -49,10 +44,6 @@ impl World {
             parts.push((number, part["title"].as_str().unwrap().to_owned(), waits));
         }
         parts
-    }
-
-    async fn blocked_as(&self, issue: u64) -> Option<BlockKind> {
-        self.record(issue).await.unwrap().blocked.map(|blocked| blocked.kind)
     }
 }
 
@@ -83,7 +74,7 @@ async fn a_profile_that_brings_a_comment_ends_with_one_and_nothing_is_pushed() {
     // The label asks anew.
     world.labels_on("ann", issue, "code").await;
     world.run().await;
-    assert_eq!(world.reports_on(issue).await.len(), 2);
+    assert_eq!(world.reports(issue).await.len(), 2);
     world.finish().await;
 }
 
@@ -115,7 +106,7 @@ async fn a_comment_is_not_what_an_open_pull_request_needs() {
     world.forge.advance(Duration::from_secs(2));
     world.comments("ann", pull, "/hob do Say why.").await;
     world.run().await;
-    assert_eq!(world.blocked_as(issue).await, Some(BlockKind::SetUpNeeded), "{:?}", world.failures());
+    assert_eq!(world.blocked(issue).await, Some(BlockKind::SetUpNeeded), "{:?}", world.failures());
     let status = world.status(issue).await;
     assert!(
         status.contains("The profile `research` brings no change, and a change is what is worked on here"),
@@ -129,7 +120,7 @@ async fn issues_are_opened_when_their_list_is_approved() {
     let world = world(SPLITS).start().await;
     let issue = world.opens("ann", "Version 2", "Read and write it.", &["code", "agent:planner"]).await;
     world.run().await;
-    assert_eq!(world.blocked_as(issue).await, Some(BlockKind::PlanProposed), "{:?}", world.failures());
+    assert_eq!(world.blocked(issue).await, Some(BlockKind::PlanProposed), "{:?}", world.failures());
     let status = world.status(issue).await;
     for part in [
         "The agent would split this issue into 3 issues. None is opened before somebody approves them.",
@@ -144,7 +135,7 @@ async fn issues_are_opened_when_their_list_is_approved() {
     world.comments("tess", issue, "/hob approve").await;
     world.comments("ann", issue, "Fewer, please").await;
     world.run().await;
-    assert_eq!(world.blocked_as(issue).await, Some(BlockKind::PlanProposed), "{:?}", world.failures());
+    assert_eq!(world.blocked(issue).await, Some(BlockKind::PlanProposed), "{:?}", world.failures());
     assert!(world.briefs(issue)[1].contains("This plan of yours was not approved."), "{}", world.briefs(issue)[1]);
     assert!(world.parts_of(issue).await.is_empty());
 
@@ -180,19 +171,9 @@ async fn every_write_may_be_lost(lost: Lost) {
         let issue = world.opens("ann", "Version 2", "", &["code", "agent:planner"]).await;
         world.run().await;
         world.comments("ann", issue, "/hob approve").await;
-        door.lose(Some((index, lost)));
-        run(&world.worker_by(&door, &format!("lossy{index}")).await).await;
-        let writes = door.writes();
-        for _turn in 0..3 {
-            if world.record(issue).await.is_some_and(|record| record.state == State::Done) {
-                break;
-            }
-            world.forge.advance(Duration::from_secs(3601));
-            world.run().await;
-        }
-        let (told, failures) = (world.history(issue).await, world.failures());
-        assert_eq!(world.record(issue).await.unwrap().state, State::Done, "{lost:?} {index}: {told:?} {failures:?}");
-        assert_eq!(world.reports_on(issue).await.len(), 1, "{lost:?} {index}: {told:?}");
+        let is_lost = door.run_without(&world, index, lost).await;
+        world.comes_to(issue, State::Done, 3).await;
+        assert_eq!(world.reports(issue).await.len(), 1, "{lost:?} {index}: {:?}", world.history(issue).await);
         let parts = world.parts_of(issue).await;
         let order: Vec<usize> = parts.iter().map(|(_, _, waits)| waits.len()).collect();
         assert_eq!(order, [0, 1, 2], "{lost:?} {index}: {parts:?}");
@@ -201,10 +182,9 @@ async fn every_write_may_be_lost(lost: Lost) {
         let opened =
             all.as_array().unwrap().iter().filter(|one| one["body"].as_str().unwrap_or_default().starts_with(&marks));
         assert_eq!(opened.count(), 3, "{lost:?} {index}: none is opened twice");
-        if writes <= index {
+        if !is_lost {
             assert!(index > 12, "three issues take more than {index} writes");
-            world.forge.advance(Duration::from_secs(3601));
-            world.run().await;
+            world.an_hour_later().await;
             return world.finish().await;
         }
     }

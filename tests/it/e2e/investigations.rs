@@ -48,12 +48,6 @@ fn oncall_replies() -> Value {
 }
 
 impl World {
-    /// The reports on an issue.
-    async fn reports(&self, issue: u64) -> Vec<String> {
-        let said = self.said(issue).await.into_iter().filter(|said| said.text.starts_with("<!-- hob:report "));
-        said.map(|said| said.text).collect()
-    }
-
     /// The work is over, with one report, and nothing but ledger, labels and comments is written.
     async fn is_concluded(&self, issue: u64) {
         let record = self.record(issue).await.unwrap();
@@ -66,10 +60,6 @@ impl World {
     async fn has_no_change(&self) {
         assert!(self.branches().await.is_empty() && self.pulls().await.is_empty());
         assert!(!self.writes().iter().any(|write| write.path.ends_with("/git-receive-pack")));
-    }
-
-    async fn blocked(&self, issue: u64) -> Option<BlockKind> {
-        self.record(issue).await.unwrap().blocked.map(|blocked| blocked.kind)
     }
 }
 
@@ -230,26 +220,14 @@ async fn every_write_may_be_lost(lost: Lost) {
     world.run().await;
     for index in 0..60 {
         let issue = world.opens("ann", "Alarm", "It rings.", &["code", "agent:oncall"]).await;
-        door.lose(Some((index, lost)));
-        run(&world.worker_by(&door, &format!("lossy{index}")).await).await;
-        let writes = door.writes();
-        for _turn in 0..3 {
-            if world.record(issue).await.is_some_and(|record| record.state == State::Done) {
-                break;
-            }
-            world.forge.advance(Duration::from_secs(3601));
-            world.run().await;
-        }
-        let (told, failures) = (world.history(issue).await, world.failures());
-        assert_eq!(world.record(issue).await.unwrap().state, State::Done, "{lost:?} {index}: {told:?} {failures:?}");
-        assert_eq!(world.reports(issue).await.len(), 1, "{lost:?} {index}: {told:?}");
+        let is_lost = door.run_without(&world, index, lost).await;
+        world.comes_to(issue, State::Done, 3).await;
+        assert_eq!(world.reports(issue).await.len(), 1, "{lost:?} {index}: {:?}", world.history(issue).await);
         assert_eq!(world.labels(issue).await, ["agent:oncall"], "{lost:?} {index}");
-        if writes <= index {
+        if !is_lost {
             assert!(index > 8, "an investigation takes more than {index} writes");
             world.has_no_change().await;
-            // What a lost release leaves behind runs out by itself.
-            world.forge.advance(Duration::from_secs(3601));
-            world.run().await;
+            world.an_hour_later().await;
             return world.finish().await;
         }
     }
@@ -341,22 +319,12 @@ async fn a_hand_over_after_a_report_survives_any_lost_answer() {
     world.run().await;
     for index in 0..40 {
         let issue = world.opens("ann", "Alarm", "It rings.", &["code", "agent:oncall"]).await;
-        door.lose(Some((index, Lost::Answer)));
-        run(&world.worker_by(&door, &format!("lossy{index}")).await).await;
-        let writes = door.writes();
-        for _turn in 0..4 {
-            if world.record(issue).await.is_some_and(|record| record.state == State::InReview) {
-                break;
-            }
-            world.forge.advance(Duration::from_secs(3601));
-            world.run().await;
-        }
+        let is_lost = door.run_without(&world, index, Lost::Answer).await;
+        world.comes_to(issue, State::InReview, 4).await;
         let record = world.record(issue).await.unwrap();
-        assert_eq!(record.state, State::InReview, "{index}: {:?} {:?}", world.history(issue).await, world.failures());
         assert_eq!((world.reports(issue).await.len(), record.chain.links().len()), (1, 1), "{index}");
-        if writes <= index {
-            world.forge.advance(Duration::from_secs(3601));
-            world.run().await;
+        if !is_lost {
+            world.an_hour_later().await;
             return world.finish().await;
         }
     }

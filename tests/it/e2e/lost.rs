@@ -1,10 +1,8 @@
 //! Requests and answers that get lost: whichever write it is, the issue gets its one pull request and its one comment.
 
-use std::time::Duration;
-
 use hob_domain::State;
 
-use crate::harness::{Faulty, Lost, World, run};
+use crate::harness::{Faulty, Lost, World};
 
 /// More than the writes of one issue, so that the loop ends.
 const WRITES_MAX: usize = 60;
@@ -19,35 +17,20 @@ async fn every_write_may_be_lost(lost: Lost) {
     world.run().await;
     for index in 0..WRITES_MAX {
         let issue = world.asks(&format!("Without write {index}"), "").await;
-        door.lose(Some((index, lost)));
-        run(&world.worker_by(&door, &format!("lossy{index}")).await).await;
-        let writes = door.writes();
-        let mut record = world.record(issue).await;
+        let is_lost = door.run_without(&world, index, lost).await;
         // Whatever is lost after the claim is made up for under the lease.
-        if let Some(record) = &record {
+        if let Some(record) = world.record(issue).await {
             let (now, told) = ((record.state, record.attempts_ever), world.history(issue).await);
             assert_eq!(now, (State::InReview, 1), "{lost:?} {index}: {told:?} {:?}", world.failures());
         }
-        for _turn in 0..3 {
-            if record.as_ref().is_some_and(|record| record.state == State::InReview) {
-                break;
-            }
-            world.forge.advance(Duration::from_secs(3601));
-            world.run().await;
-            record = world.record(issue).await;
-        }
-        let record = record.unwrap();
-        let failures = world.failures();
-        assert_eq!(record.state, State::InReview, "{lost:?} {index}: {:?} {failures:?}", world.history(issue).await);
+        world.comes_to(issue, State::InReview, 3).await;
         let said = world.said(issue).await;
-        assert_eq!(said.len(), 1, "{lost:?} {index}: {said:?} {failures:?}");
+        assert_eq!(said.len(), 1, "{lost:?} {index}: {said:?} {:?}", world.failures());
         assert_eq!(world.labels(issue).await, ["code", "in-review"], "{lost:?} {index}");
-        if writes <= index {
+        if !is_lost {
             assert!(index > 15, "an issue takes more than {index} writes");
             assert_eq!(world.pulls().await.len(), index + 2);
-            // What a lost release leaves behind runs out by itself.
-            world.forge.advance(Duration::from_secs(3601));
-            world.run().await;
+            world.an_hour_later().await;
             return world.finish().await;
         }
     }

@@ -1,16 +1,20 @@
 //! A forge whose answers get lost: the same forge behind a door of its own that fails one chosen write.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use axum::{
     extract::{Request, State},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
 };
+use hob_domain::State as IssueState;
 use http::StatusCode;
 use tokio::task::JoinHandle;
 
-use super::{World, inside::is_write};
+use super::{World, inside::is_write, run};
 
 /// What gets lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +58,39 @@ impl Faulty {
     /// Writes since the last [`Faulty::lose`].
     pub(crate) fn writes(&self) -> usize {
         self.plan.lock().unwrap().writes
+    }
+}
+
+impl Faulty {
+    /// Has a worker run behind the door that loses the write number `index`; whether it made so many.
+    pub(crate) async fn run_without(&self, world: &World, index: usize, lost: Lost) -> bool {
+        self.lose(Some((index, lost)));
+        run(&world.worker_by(self, &format!("lossy{index}")).await).await;
+        index < self.writes()
+    }
+}
+
+impl World {
+    /// Has workers run in later hours, `turns` at most, until the issue is in `state`.
+    pub(crate) async fn comes_to(&self, issue: u64, state: IssueState, turns: usize) {
+        for _turn in 0..turns {
+            if self.record(issue).await.is_some_and(|record| record.state == state) {
+                break;
+            }
+            self.an_hour_later().await;
+        }
+        let (told, failures) = (self.history(issue).await, self.failures());
+        assert_eq!(
+            self.record(issue).await.map(|record| record.state),
+            Some(state),
+            "issue {issue}: {told:?} {failures:?}"
+        );
+    }
+
+    /// A worker runs when what a lost release left behind has run out.
+    pub(crate) async fn an_hour_later(&self) {
+        self.forge.advance(Duration::from_secs(3601));
+        self.run().await;
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a test looks at: labels, comments, pull requests, commits, the ledger, briefs, and what the forge was asked.
 
 use github_emulator::LoggedRequest;
-use hob_domain::{IssueNumber, Record, RepositoryRecord, STATUS_MARK, Timestamp};
+use hob_domain::{BlockKind, IssueNumber, Record, RepositoryRecord, STATUS_MARK, Timestamp};
 use hob_forge::{Access, Forge};
 use http::Method;
 use serde_json::Value;
@@ -68,6 +68,17 @@ impl World {
         let comments = list(self.look(&format!("/issues/{issue}/comments?per_page=100")).await);
         let said = comments.iter().map(|one| Said { author: text(&one["user"]["login"]), text: text(&one["body"]) });
         said.collect()
+    }
+
+    /// The reports on an issue.
+    pub(crate) async fn reports(&self, issue: u64) -> Vec<String> {
+        let said = self.said(issue).await.into_iter().filter(|said| said.text.starts_with("<!-- hob:report "));
+        said.map(|said| said.text).collect()
+    }
+
+    /// Why the issue is blocked; none: it is not.
+    pub(crate) async fn blocked(&self, issue: u64) -> Option<BlockKind> {
+        self.record(issue).await.unwrap().blocked.map(|blocked| blocked.kind)
     }
 
     /// The text of the status comment.
