@@ -16,9 +16,10 @@ pub fn clip(text: &str, max: usize) -> String {
 /// What a person sees is what a model gets: invisible characters and HTML comments are taken out, control characters
 /// but line ends and tabs too. Returns the text and how many characters were hidden in it.
 pub fn visible(text: &str) -> (String, usize) {
-    let (shown, in_comments) = without_comments(text);
-    let kept: String = shown.chars().filter(|c| !is_hidden(*c)).collect();
-    let hidden = in_comments + shown.chars().count() - kept.chars().count();
+    // Before the comments: a character that nobody sees would keep one from being found.
+    let seen: String = text.chars().filter(|c| !is_hidden(*c)).collect();
+    let (kept, in_comments) = without_comments(&seen);
+    let hidden = in_comments + text.chars().count() - seen.chars().count();
     (kept.replace("\r\n", "\n").replace('\r', "\n"), hidden)
 }
 
@@ -161,6 +162,7 @@ mod tests {
             ("a<!-- <!-- x --!>b-->c", "ab-->c"),
             ("a<!-- to the end", "a"),
             ("a\u{e0041}\u{e0042}b\u{fe0f}\u{200b}\u{2062}\u{3164}\u{202e}c", "abc"),
+            ("a<\u{200b}!-- x --\u{2060}>b", "ab"),
             ("line\r\nnext\tcell\u{1b}[31m", "line\nnext\tcell[31m"),
         ] {
             assert_eq!(visible(text).0, seen, "{text:?}");
