@@ -146,8 +146,8 @@ fn numbers(of: &[usize]) -> String {
 /// What each issue begins with that Hob opens.
 pub const SUB_ISSUE_MARK: &str = "<!-- hob:part ";
 
-/// What the body of the `nth` issue begins with that `parent` is split into, counted from 0, by the list with the mark `list`: whoever takes the
-/// issue over finds those that are open already.
+/// What the body of the `nth` issue begins with that `parent` is split into, counted from 0, by the list with the mark `list`:
+/// whoever takes the issue over finds those that are open already.
 pub fn sub_issue_mark(parent: IssueNumber, list: &str, nth: usize) -> String {
     let list = list.get(..16).unwrap_or(list);
     format!("{SUB_ISSUE_MARK}{parent} {list} {} -->", nth + 1)

@@ -4,8 +4,8 @@
 //! - No call merges or approves; none changes a pull request's state but one that marks a draft as ready, and none an issue,
 //!   a branch, a release, a setting or an account; but for the text of the dashboard.
 //! - The only refs that are written are those of a ledger.
-//! - No issue is opened but the dashboard, and those that an issue is split into. Else the one call that could has an empty title, which every forge refuses: it asks
-//!   for the permission.
+//! - No issue is opened but the dashboard, and those that an issue is split into. Else the one call that could has an empty title,
+//!   which every forge refuses: it asks for the permission.
 //! - GraphQL is asked, and told two things: that a draft is ready, and that threads of a review are resolved.
 
 use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE, SUB_ISSUE_MARK};
