@@ -59,10 +59,7 @@ impl Registry {
 /// What the settings allow the agent.
 fn bounds(settings: &AgentSettings, models: &[String], agents: BTreeSet<String>) -> Bounds {
     let tools = match settings.tools.as_slice() {
-        [] => {
-            let fetch = (!settings.fetch_hosts.is_empty()).then(|| "fetch".to_owned());
-            built_in_tools().into_iter().chain(fetch).collect()
-        }
+        [] => built_in_tools(settings).into_iter().collect(),
         named => named.iter().cloned().collect(),
     };
     let limits = ProfileLimits {

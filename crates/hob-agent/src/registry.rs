@@ -21,7 +21,7 @@ use crate::{
     AgentBackend, AgentError, CommandAgent, NativeAgent, RecipeAgent, adapter_variables,
     adapters::{AdapterAgent, Made},
     egress::{EgressRules, Services},
-    model::{Conversation, FallbackChain, Memoized, Message, ModelClient, ModelError, ModelRequest, Models, Usage},
+    model::{Conversation, FallbackChain, ModelClient, ModelError, Models, Usage},
     native::{Helps, McpServers, ready_agents, ready_tools},
 };
 
@@ -266,14 +266,14 @@ impl Registry {
         Ok(Arc::new(self.outfit(NativeAgent::new(chain, settings.clone()))?))
     }
 
-    /// Asks the model `name` one question, without tools. `costs_count` refuses a model whose price is not known.
+    /// Asks the model `name` one question, after what it is told first, without tools. `costs_count` refuses a model whose price is not known.
     ///
     /// # Errors
     /// When there is no such model, or it does not answer.
     pub async fn ask(
         &self,
         name: &str,
-        (system, question): (&str, &str),
+        question: (&str, &str),
         costs_count: bool,
     ) -> Result<(String, Spend), AgentError> {
         let model: ModelName = name.parse().map_err(|error: InvalidModelName| setup(error.to_string()))?;
@@ -282,10 +282,7 @@ impl Registry {
         if costs_count && chain.unpriced().is_some() {
             return Err(setup(format!("the price of `{name}` is not known: add `[model.prices.\"{name}\"]`")));
         }
-        let (messages, tools) =
-            ([Memoized::from(Message::User { text: question.to_owned() })], Memoized::from(Vec::new()));
-        let request = ModelRequest { system, messages: &messages, tools: &tools, turn: 1 };
-        let answer = Conversation::begin(&chain, "question").ask(&request).await.map_err(broken)?;
+        let answer = Conversation::ask_once(&chain, "question", question).await.map_err(broken)?;
         let Usage { input, output, .. } = answer.reply.usage;
         let spend =
             Spend { usd_micros: answer.usd_micros, input_tokens: input, output_tokens: output, wall_seconds: 0 };

@@ -26,6 +26,17 @@ pub(super) fn misconfigured(reason: impl Into<String>) -> Outcome {
     Outcome::Failed { reason: reason.into(), failure: FailureClass::Misconfigured }
 }
 
+/// An error with its causes, in one line: the first one alone often says only that something failed.
+pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
 /// The title that an agent gave its change; none where it is empty.
 pub(super) fn given_title(title: &str) -> Option<String> {
     Some(clip(title.trim(), TITLE_MAX)).filter(|title| !title.is_empty())

@@ -22,8 +22,13 @@ pub(super) fn agent_names(worker: &Worker, rules: &RepositorySettings) -> Vec<St
 
 /// The repository's rules without an agent that is none of the settings but a profile.
 pub(super) fn without_profile(worker: &Worker, rules: &RepositorySettings) -> RepositorySettings {
-    let is_agent = |name: &String| agent_names(worker, rules).contains(name) || name.parse::<AdapterName>().is_ok();
-    RepositorySettings { agent: rules.agent.clone().filter(is_agent), ..rules.clone() }
+    let agent = rules.agent.clone().filter(|name| is_agent(&agent_names(worker, rules), name));
+    RepositorySettings { agent, ..rules.clone() }
+}
+
+/// Whether `name` is an agent: one of those that are set up, or a known command line.
+pub(super) fn is_agent(names: &[String], name: &str) -> bool {
+    names.iter().any(|agent| agent == name) || name.parse::<AdapterName>().is_ok()
 }
 
 /// What agents are made from.

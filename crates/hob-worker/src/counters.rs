@@ -4,7 +4,7 @@
 
 use std::{fmt::Write, sync::LazyLock, time::Duration};
 
-use hob_domain::{ChosenBy, RouteChoice, State};
+use hob_domain::{ChosenBy, RouteChoice};
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
     metrics::{counter::Counter, family::Family, histogram::Histogram},
@@ -35,7 +35,7 @@ struct ByPerson {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ByState {
-    state: &'static str,
+    state: String,
 }
 
 struct Counters {
@@ -187,26 +187,19 @@ pub(crate) fn degraded(why: Degraded) {
 
 /// Something happened.
 pub(crate) fn happened(event: &WorkEvent) {
-    match event {
-        WorkEvent::Moved { state, .. } => drop(COUNTERS.moves.get_or_create(&ByState { state: name(*state) }).inc()),
-        WorkEvent::Refused { .. } => drop(COUNTERS.refusals.inc()),
-        WorkEvent::Failed { .. } => drop(COUNTERS.failures.inc()),
+    let counter = match event {
+        WorkEvent::Moved { state, .. } => {
+            COUNTERS.moves.get_or_create(&ByState { state: state.to_string() }).inc();
+            return;
+        }
+        WorkEvent::Refused { .. } => &COUNTERS.refusals,
+        WorkEvent::Failed { .. } => &COUNTERS.failures,
         WorkEvent::Polled { .. }
         | WorkEvent::CreatesLabels { .. }
         | WorkEvent::Progress { .. }
         | WorkEvent::Activity { .. }
         | WorkEvent::Checked { .. }
-        | WorkEvent::Published { .. } => {}
-    }
-}
-
-fn name(state: State) -> &'static str {
-    match state {
-        State::Ready => "ready",
-        State::Assigned => "assigned",
-        State::InProgress => "in-progress",
-        State::InReview => "in-review",
-        State::Blocked => "blocked",
-        State::Done => "done",
-    }
+        | WorkEvent::Published { .. } => return,
+    };
+    counter.inc();
 }

@@ -182,8 +182,12 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
     set_up(worker, &rules, &base.sha, &mut findings);
     check_hosts(worker, &rules, &mut findings);
     repository_rules(worker, &rules, &mut findings).await?;
-    agent(worker, &rules, &mut findings).await?;
-    named_profile(worker, (&rules, &base.sha), &mut findings).await?;
+    // A profile works by an agent of the settings.
+    let without = without_profile(worker, &rules);
+    agent(worker, &without, &mut findings).await?;
+    if let Some(name) = rules.agent.as_deref().filter(|_| without.agent.is_none()) {
+        named_profile(worker, (&rules, &base.sha), name, &mut findings).await?;
+    }
     Ok(findings)
 }
 
@@ -357,25 +361,22 @@ async fn missing_programs(worker: &Worker, checks: &[String]) -> Vec<String> {
 
 /// Whether the agent that works where no label names another can be run here.
 async fn agent(worker: &Worker, rules: &RepositorySettings, findings: &mut Findings) -> Result<(), WorkError> {
-    // A profile works by an agent of the settings.
-    let rules = without_profile(worker, rules);
-    let name = agent_name(worker, None, &rules).to_owned();
+    let name = agent_name(worker, None, rules).to_owned();
     let ready = async {
-        let agent = build_agent(worker, &rules, name.clone()).await?;
+        let agent = build_agent(worker, rules, name.clone()).await?;
         let costs_count = counts_money(&worker.settings);
         agent.ready(&Machine { environment: &worker.environment, sandbox: &worker.sandbox, costs_count }).await
     };
     findings.look("agent", ready.await.map_err(WorkError::from), |()| format!("`{name}` is ready")).map(drop)
 }
 
-/// Whether what the repository names is a profile, where it is no agent. If it is neither, the agent of the settings works.
+/// Whether `name`, which the repository names and is no agent, is a profile. If it is neither, the agent of the settings works.
 async fn named_profile(
     worker: &Worker,
     (rules, base): (&RepositorySettings, &Sha),
+    name: &str,
     findings: &mut Findings,
 ) -> Result<(), WorkError> {
-    let without = without_profile(worker, rules);
-    let Some(name) = rules.agent.as_deref().filter(|_| without.agent.is_none()) else { return Ok(()) };
     if profile_names(worker, base, &[name]).await?.iter().any(|known| known == name) {
         findings.add(Health::Ok, "profile", format!("`{name}` works, as `.github/hob.toml` says"));
         return Ok(());

@@ -10,7 +10,10 @@
 
 use hob_domain::FailureClass;
 
-use crate::model::{FallbackChain, ModelError, ModelReply, ModelRequest, fallback_chain::Member, recording::Recording};
+use crate::model::{
+    FallbackChain, Memoized, Message, ModelError, ModelReply, ModelRequest, fallback_chain::Member,
+    recording::Recording,
+};
 
 /// A conversation under way.
 pub struct Conversation<'a> {
@@ -37,6 +40,21 @@ impl<'a> Conversation<'a> {
     /// Begins a conversation with the first model of `chain`; a recording of it gets the name `session`.
     pub fn begin(chain: &'a FallbackChain, session: &str) -> Self {
         Self { chain, place: 0, recording: chain.records().map(|records| Recording::new(records, session)) }
+    }
+
+    /// Asks one question, without tools, in a conversation of its own.
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask)'s.
+    pub(crate) async fn ask_once(
+        chain: &'a FallbackChain,
+        session: &str,
+        (system, question): (&str, &str),
+    ) -> Result<Answer, ModelError> {
+        let messages = [Memoized::from(Message::User { text: question.to_owned() })];
+        let tools = Memoized::from(Vec::new());
+        let request = ModelRequest { system, messages: &messages, tools: &tools, turn: 1 };
+        Self::begin(chain, session).ask(&request).await
     }
 
     /// Asks for the next reply. Dropping the future ends the request.

@@ -17,7 +17,10 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::time::timeout;
 
-use crate::model::{ModelError, ModelReply, classify::status_error, sse::Events};
+use crate::{
+    model::{ModelError, ModelReply, classify::status_error, sse::Events},
+    report::with_causes,
+};
 
 /// Bytes one answer may have.
 const ANSWER_MAX: usize = 16 << 20;
@@ -82,7 +85,7 @@ impl Http {
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("hob/", env!("CARGO_PKG_VERSION")))
             .build()
-            .map_err(|error| ModelError::Setup(format!("make the HTTP client: {}", chain(&error))))?;
+            .map_err(|error| ModelError::Setup(format!("make the HTTP client: {}", with_causes(&error))))?;
         Ok(Self {
             client,
             idle: settings.idle_timeout,
@@ -209,18 +212,7 @@ pub(super) fn headers(name: HeaderName, scheme: &str, key: Option<&SecretString>
 }
 
 fn transport(error: &reqwest::Error) -> ModelError {
-    ModelError::Transport(chain(error))
-}
-
-/// An error with its causes, in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
+    ModelError::Transport(with_causes(error))
 }
 
 /// Some services, and proxies before them, repeat the key they refuse.

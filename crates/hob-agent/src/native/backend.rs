@@ -14,7 +14,7 @@ use crate::{
     egress::EgressRules,
     environment::{RUN_TAG, RUN_VARIABLE},
     folder::Folder,
-    model::{Conversation, FallbackChain, Memoized, Message, ModelRequest},
+    model::{Conversation, FallbackChain},
     native::{
         fetcher::Fetcher,
         guard::Guard,
@@ -100,7 +100,7 @@ impl NativeAgent {
 
     /// Opens the way to the pages that it may fetch, where it has the tool.
     async fn open_fetcher(&self, toolset: &Toolset, cancel: &CancellationToken) -> Result<Option<Fetcher>, AgentError> {
-        match toolset.has("fetch") {
+        match toolset.fetches() {
             true => Fetcher::open(&self.settings.fetch_hosts, cancel).await.map(Some),
             false => Ok(None),
         }
@@ -243,10 +243,8 @@ impl AgentBackend for NativeAgent {
     }
 
     async fn ask_model(&self) -> Result<Option<String>, AgentError> {
-        let messages = [Memoized::from(Message::User { text: "Answer with the one word: ready".to_owned() })];
-        let (system, tools) = ("You answer as shortly as you can.", Memoized::from(Vec::new()));
-        let request = ModelRequest { system, messages: &messages, tools: &tools, turn: 1 };
-        let answer = Conversation::begin(&self.models, "doctor").ask(&request).await;
+        let question = ("You answer as shortly as you can.", "Answer with the one word: ready");
+        let answer = Conversation::ask_once(&self.models, "doctor", question).await;
         answer.map(|answer| Some(answer.model)).map_err(|error| AgentError {
             reason: format!("the model did not answer: {error}"),
             failure: error.failure(),

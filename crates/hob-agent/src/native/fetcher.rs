@@ -15,7 +15,7 @@ use tokio::{sync::Mutex, time::timeout};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use crate::{AgentError, egress::proxy_to, model::use_ring};
+use crate::{AgentError, egress::proxy_to, model::use_ring, report::with_causes};
 
 /// How long a page may take.
 const TIME: Duration = Duration::from_secs(30);
@@ -92,7 +92,7 @@ impl Fetcher {
             return Err(why);
         }
         let answer = self.client.get(parsed).send().await;
-        text_of(answer.map_err(|error| format!("the page did not come: {}", chain(&error)))?).await
+        text_of(answer.map_err(|error| format!("the page did not come: {}", with_causes(&error)))?).await
     }
 }
 
@@ -165,7 +165,7 @@ fn refusal(url: &Url, listed: &Listed) -> Option<String> {
 async fn read(answer: Response) -> Result<(Vec<u8>, bool), String> {
     let (mut bytes, mut parts) = (Vec::new(), answer.bytes_stream());
     while let Some(part) = parts.next().await {
-        let part = part.map_err(|error| format!("the page broke off: {}", chain(&error)))?;
+        let part = part.map_err(|error| format!("the page broke off: {}", with_causes(&error)))?;
         let room = PAGE_MAX - bytes.len();
         bytes.extend_from_slice(&part[..part.len().min(room)]);
         if part.len() > room {
@@ -176,15 +176,4 @@ async fn read(answer: Response) -> Result<(Vec<u8>, bool), String> {
         }
     }
     Ok((bytes, false))
-}
-
-/// An error with its causes: the first one alone says only that a request failed.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text.push_str(&format!(": {next}"));
-        cause = next.source();
-    }
-    text
 }

@@ -9,8 +9,8 @@
 //! - The ledger has a hand-over before the next agent starts: whoever goes on after a crash is the profile that had the work.
 
 use hob_domain::{
-    BlockReason, Candidate, Catalog, ChangeText, HandOver, PassedOn, ProfileName, Received, RefusedHandOver,
-    RoutedText, Router, RunId, Transition, clip, investigation::next_left, visible,
+    BlockReason, Candidate, Catalog, ChangeText, HandOver, PassedOn, ProfileName, Received, Record, RefusedHandOver,
+    RoutedText, Router, RunId, Sha, Transition, clip, investigation::next_left, visible,
 };
 use tokio::time::Instant;
 use tracing::Instrument;
@@ -43,7 +43,7 @@ pub(super) enum Passed {
 
 /// Takes a hand-over, or ends the chain with the work so far.
 pub(super) async fn hand_over(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Passed, WorkError> {
-    let (from, number) = (job.shifts.now().specialist.name.clone(), job.held.lease.record().chain.chain().len() + 1);
+    let (from, number) = (job.shifts.now().specialist.name.clone(), number(&job.held.lease.record()));
     // What an agent says may be anything: its target is a field once it is known to be a name.
     let span = tracing::error_span!("hand_over", from, number, to = tracing::field::Empty);
     pass_on(worker, job, given).instrument(span).await
@@ -87,19 +87,16 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
     }
     worker.progress(job.number(), &format!("`{from}` hands over to `{to}`"));
     let next = Box::pin(handed_to(worker, job.number(), (&job.catalog, &job.rules), &to)).await?;
-    let percent = likely(&job.catalog, &given, &to);
-    let spend = record.spend.since(record.chain.billed().unwrap_or(job.limits.began));
-    let number = record.chain.chain().len() + 1;
-    let session = RunId(format!("{}-h{number}", job.run));
     let received = Received { from: from.clone(), to: to.clone(), hand_over: given };
-    let passed = PassedOn { received, percent, spend, head: head.clone(), session: session.clone() };
+    let passed = passed_on(job, &record, received, head.clone());
+    let (percent, spend, session) = (passed.percent, passed.spend, passed.session.clone());
     worker.forge.ledger().transition(&job.held.lease, Transition::HandOver(Box::new(passed))).await?;
     tracing::info!(
         issue = job.number().0,
         from = from.as_str(),
         to = to.as_str(),
         agent = next.name,
-        number,
+        number = number(&record),
         percent,
         usd_micros = spend.usd_micros,
         seconds = spend.wall_seconds,
@@ -130,14 +127,24 @@ pub(super) async fn hand_on(worker: &Worker, job: &Job<'_>, to: &ProfileName, re
         worker.progress(issue, &format!("nobody goes on after the investigation: {refused}"));
         return Ok(false);
     }
-    let percent = likely(&job.catalog, &given, to);
-    let (spend, head) = (record.spend.since(job.limits.began), job.checkout.tip().await?);
-    let session = RunId(format!("{}-h1", job.run));
     let received = Received { from: profile.name.clone(), to: to.clone(), hand_over: given };
-    let passed = PassedOn { received, percent, spend, head, session };
+    let passed = passed_on(job, &record, received, job.checkout.tip().await?);
     worker.forge.ledger().transition(&job.held.lease, Transition::HandOver(Box::new(passed))).await?;
     worker.progress(issue, &format!("`{}` hands over to `{to}`", profile.name));
     Ok(true)
+}
+
+/// A hand-over with the work at `head`, as the ledger takes it.
+fn passed_on(job: &Job<'_>, record: &Record, received: Received, head: Sha) -> PassedOn {
+    let percent = likely(&job.catalog, &received.hand_over, &received.to);
+    let spend = record.spend.since(record.chain.billed().unwrap_or(job.limits.began));
+    let session = RunId(format!("{}-h{}", job.run, number(record)));
+    PassedOn { received, percent, spend, head, session }
+}
+
+/// Which hand-over of its chain the next one is, from 1.
+fn number(record: &Record) -> usize {
+    record.chain.chain().len() + 1
 }
 
 /// The end of a chain, told to whoever watches.

@@ -96,22 +96,20 @@ pub(super) async fn write_report(worker: &Worker, held: &HeldIssue, report: &str
 
 /// The report that is there already: by Hob's own account, as anybody can write the mark.
 async fn own_report(worker: &Worker, held: &HeldIssue, mark: &str) -> Result<Option<Comment>, WorkError> {
+    let Some(own) = own_account(worker, held).await? else { return Ok(None) };
     let comments = worker.forge.comments().of(held.issue.number).await?;
-    let Some(own) = own_account(worker, held, &comments).await? else { return Ok(None) };
     let is_own = |comment: &Comment| author(comment).is_some_and(|author| author.is(&own));
     let ours = |comment: &Comment| comment.body.starts_with(mark) && is_own(comment);
     Ok(comments.into_iter().find(ours))
 }
 
 /// The token's own account. Where the forge does not tell which one that is, it is the account of the status comment.
-pub(super) async fn own_account(
-    worker: &Worker,
-    held: &HeldIssue,
-    comments: &[Comment],
-) -> Result<Option<Login>, WorkError> {
-    let status = held.lease.record().status_comment;
-    let of_status = || comments.iter().find(|comment| Some(comment.id) == status).and_then(author);
-    Ok(worker.own_login().await?.cloned().or_else(of_status))
+pub(super) async fn own_account(worker: &Worker, held: &HeldIssue) -> Result<Option<Login>, WorkError> {
+    if let Some(own) = worker.own_login().await? {
+        return Ok(Some(own.clone()));
+    }
+    let (comments, status) = (worker.forge.comments().of(held.issue.number).await?, held.lease.record().status_comment);
+    Ok(comments.iter().find(|comment| Some(comment.id) == status).and_then(author))
 }
 
 fn author(comment: &Comment) -> Option<Login> {

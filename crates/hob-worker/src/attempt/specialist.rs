@@ -7,7 +7,7 @@
 use std::{sync::Arc, time::Duration};
 
 use hob_agent::{AgentBackend, AgentError, NarrowedAgent};
-use hob_config::{AdapterName, RepositorySettings};
+use hob_config::RepositorySettings;
 use hob_domain::{
     Catalog, ChosenBy, Claims, Deliverable, FailureClass, HandOverTarget, IssueNumber, Note, Profile, ProfileLimits,
     ProfileName, QUESTION_SYSTEM, Record, ReviewBrief, RouteChoice, RoutedText, Router, Sha, Timestamp, decide_agent,
@@ -18,7 +18,7 @@ use hob_workspace::Remote;
 
 use crate::{
     WorkError, Worker,
-    agent::{agent_name, agent_names, ask_model, build_agent, build_narrowed, without_profile},
+    agent::{agent_name, agent_names, ask_model, build_agent, build_narrowed, is_agent, without_profile},
     attempt::breaker::{note_failed_load, routing_off_until},
     authorize::chosen_agent,
     counters::{Degraded, decided, degraded},
@@ -108,10 +108,7 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         None => None,
     };
     let agents = agent_names(worker, place.rules);
-    let as_profile = |name: &str| -> Option<ProfileName> {
-        let is_agent = agents.iter().any(|agent| agent == name) || name.parse::<AdapterName>().is_ok();
-        name.parse().ok().filter(|_| !is_agent)
-    };
+    let as_profile = |name: &str| -> Option<ProfileName> { name.parse().ok().filter(|_| !is_agent(&agents, name)) };
     let by_person = chosen.as_deref().and_then(as_profile);
     let by_repository = place.rules.agent.as_deref().filter(|_| chosen.is_none()).and_then(as_profile);
     let names_an_agent = worker.agent.is_some()

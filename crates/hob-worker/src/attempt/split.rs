@@ -5,8 +5,8 @@
 //! the trigger label goes off, and the ledger says that the work is done. No agent runs.
 //!
 //! # Guarantees
-//! No issue of a list is opened twice: each has a mark, which is looked for before the first is opened, and after a write whose answer was
-//! lost. None of them has a label: what is worked on, people say.
+//! No issue of a list is opened twice: each has a mark, which is looked for before the first is opened, and after a write whose
+//! answer was lost. None of them has a label: what is worked on, people say.
 
 use std::collections::BTreeMap;
 
@@ -49,8 +49,7 @@ pub(super) async fn split(worker: &Worker, held: &HeldIssue, plan: &WorkPlan) ->
 
 /// The issues of the plan that are open already, by their places in it.
 async fn found(worker: &Worker, held: &HeldIssue, planned: usize) -> Result<BTreeMap<usize, OpenedIssue>, WorkError> {
-    let comments = worker.forge.comments().of(held.issue.number).await?;
-    let Some(own) = own_account(worker, held, &comments).await? else { return Ok(BTreeMap::new()) };
+    let Some(own) = own_account(worker, held).await? else { return Ok(BTreeMap::new()) };
     let opened = worker.forge.sub_issues().opened_by(&own).await?;
     let at = |nth: usize| {
         let mark = sub_issue_mark(held.issue.number, &list(held), nth);

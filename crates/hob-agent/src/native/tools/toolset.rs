@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use hob_config::{Impact, ToolSettings};
+use hob_config::{AgentSettings, Impact, ToolSettings};
 use hob_domain::{HandOverTarget, ProfileName, RunPurpose};
 use serde::de::DeserializeOwned;
 
@@ -42,9 +42,10 @@ fn built_in() -> Vec<Tool> {
     files.into_iter().chain(ends).collect()
 }
 
-/// The names of all tools that are built in.
-pub(crate) fn built_in_tools() -> Vec<String> {
-    built_in().iter().map(|tool| tool.name.to_string()).collect()
+/// The names of all tools that an agent with these settings has by itself.
+pub(crate) fn built_in_tools(settings: &AgentSettings) -> Vec<String> {
+    let fetch = (!settings.fetch_hosts.is_empty()).then(|| fetch::NAME.to_owned());
+    built_in().iter().map(|tool| tool.name.to_string()).chain(fetch).collect()
 }
 
 impl Toolset {
@@ -88,6 +89,11 @@ impl Toolset {
         let mut shown = self.shown.to_vec();
         shown.insert(place, fetch::tool(hosts));
         Self { shown: shown.into(), ..self }
+    }
+
+    /// Whether the agent fetches pages.
+    pub(in crate::native) fn fetches(&self) -> bool {
+        self.has(fetch::NAME)
     }
 
     /// The same with tools of MCP servers.
