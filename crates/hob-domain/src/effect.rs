@@ -167,6 +167,7 @@ fn choose_agent(record: &mut Record, agent: ChosenAgent) -> String {
 /// The stage that plans reads it.
 fn request_plan(record: &mut Record, by: Login) -> String {
     let sentence = format!("plan requested by {by}");
+    take_list_back(record);
     record.commands.wants_plan = Some(by);
     sentence
 }

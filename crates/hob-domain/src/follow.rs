@@ -210,7 +210,9 @@ fn senseless(command: &Command, record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Budget, CommandLog, Exhausted, Pause, Spend, apply, asked_in, lease::tests::record_at};
+    use crate::{
+        Budget, CommandLog, Exhausted, Pause, Spend, SubIssue, WorkPlan, apply, asked_in, lease::tests::record_at,
+    };
 
     fn now() -> Timestamp {
         Timestamp::from_timestamp(1_000, 0).unwrap()
@@ -314,6 +316,13 @@ mod tests {
         assert_eq!(followed(&waiting, "/hob retry").0.retry_after, None);
         let (planned, _) = followed(&record_at(State::Ready), "/hob plan");
         assert_eq!(planned.commands.wants_plan, Some("ann".into()));
+        // Nothing of a list is opened once somebody wants another plan or another agent.
+        let mut approved = record_at(State::Ready);
+        approved.plan.proposed = Some(WorkPlan { issues: vec![SubIssue::default()], ..WorkPlan::default() });
+        approved.plan.approved = Some("0123".to_owned());
+        for line in ["/hob plan", "/hob agent fast"] {
+            assert_eq!(followed(&approved, line).0.plan.approved, None, "{line}");
+        }
     }
 
     #[test]

@@ -18,12 +18,15 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-use crate::visible;
+use crate::{clip, visible};
 
 /// Shows nothing, and ends what the forge would take for a reference.
 const BREAK: char = '\u{200b}';
 /// Stands for `<` while text is read: none opens a tag in what is written out.
 const MASK: char = '\u{1}';
+
+/// Bytes of the words that say how much was cut, and of the end of a block of code.
+const CUT_WORDS: usize = 200;
 
 /// Text that cannot do anything in a comment or a pull request.
 pub fn inert(text: &str) -> String {
@@ -37,6 +40,19 @@ pub fn inert(text: &str) -> String {
         inert.push_str(&fence);
     }
     inert
+}
+
+/// The same in at most `max` bytes, room for the words that say what was cut not counted. What is inert is never cut: that could
+/// open what was closed.
+pub(crate) fn inert_within(text: &str, max: usize) -> String {
+    let mut room = max;
+    loop {
+        let written = inert(clip(text, room).trim());
+        if written.len() <= max + CUT_WORDS {
+            return written;
+        }
+        room /= 2;
+    }
 }
 
 /// The same for text within a line, such as a table's cell: one line, in which nothing begins a block.

@@ -9,6 +9,9 @@ pub enum NoPlan {
     /// The issue is to be split, and no issue is named.
     #[error("the agent named no issues to split this one into")]
     NoIssues,
+    /// An issue has no title.
+    #[error("issue {0} of the agent's plan has no title")]
+    NoTitle(usize),
     /// An issue would wait for itself, for a later one or for none of the list.
     #[error("issue {issue} of the agent's plan cannot wait for issue {other}: only for one before it")]
     BadOrder {

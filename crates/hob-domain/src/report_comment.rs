@@ -1,7 +1,9 @@
 //! The comment that is the result of a run: what an investigation concluded, what a profile found that brings a comment, or which
 //! issues were opened.
 
-use crate::{EventId, OWN_MARK, clip, inert, investigation::REPORT_MARK, markup::code_span};
+use crate::{
+    EventId, OWN_MARK, inert::inert_within, investigation::REPORT_MARK, markup::code_span, sub_issues::short_mark,
+};
 
 /// Bytes of what an agent says for a report.
 pub(super) const REPORT_BYTES: usize = 16 * 1024;
@@ -13,6 +15,11 @@ pub fn report_mark(asked: EventId, is_second: bool) -> String {
     format!("{OWN_MARK}report {asked}{second} -->")
 }
 
+/// What the comment begins with that says which issues the list with the mark `list` became.
+pub fn split_mark(list: &str) -> String {
+    format!("{OWN_MARK}report {} -->", short_mark(list))
+}
+
 /// A report as the comment on an issue, which begins with `mark`.
 pub fn report_comment(report: &str, mark: &str) -> String {
     format!("{mark}\n{}", report.strip_prefix(REPORT_MARK).unwrap_or(report).trim_start())
@@ -20,7 +27,7 @@ pub fn report_comment(report: &str, mark: &str) -> String {
 
 /// What the profile `name` found, as a report.
 pub fn report_of(name: &str, words: &str) -> String {
-    format!("## Report by {}\n\n{}\n", code_span(name), inert(clip(words, REPORT_BYTES).trim()))
+    format!("## Report by {}\n\n{}\n", code_span(name), inert_within(words, REPORT_BYTES))
 }
 
 #[cfg(test)]
@@ -39,6 +46,10 @@ mod tests {
 
         1. `src/a.rs:3`
         ");
-        assert!(report_of("a", &"x ".repeat(40_000)).len() < 2 * REPORT_BYTES);
+        for long in ["x ", "<", "@a ", "```\n"] {
+            let report = report_of("a", &long.repeat(40_000));
+            assert!(report.len() < REPORT_BYTES + 400, "{} bytes of {long:?}", report.len());
+            assert!(report.contains("bytes cut"), "it is said that {long:?} was cut");
+        }
     }
 }

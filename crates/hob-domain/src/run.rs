@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     ActionMark, Checklist, FailureClass, HandOver, HandOverTarget, IssueNumber, Proposed, RepoName, RunId, Spend,
     investigation::{Case, Iteration},
+    without_tokens,
 };
 
 /// What a run is for.
@@ -116,6 +117,25 @@ impl Outcome {
     /// Done, without a title for the change.
     pub fn done(summary: impl Into<String>) -> Self {
         Self::Done { summary: summary.into(), title: None }
+    }
+
+    /// The same without tokens in the words that people read. A proposed action stays as it is, since its approval is of exactly
+    /// that; so does a hand-over, which a token refuses.
+    #[must_use]
+    pub fn without_tokens(mut self) -> Self {
+        match &mut self {
+            Self::Done { summary, title } => {
+                *summary = without_tokens(summary);
+                *title = title.as_deref().map(without_tokens);
+            }
+            Self::NothingToDo { reason: words }
+            | Self::Question { question: words }
+            | Self::Failed { reason: words, .. } => {
+                *words = without_tokens(words);
+            }
+            Self::ApprovalNeeded { .. } | Self::HandOver(_) => {}
+        }
+        self
     }
 }
 

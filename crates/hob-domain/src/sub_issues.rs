@@ -4,9 +4,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    IssueNumber, NoPlan, clip, inert, inert_line,
+    IssueNumber, NoPlan, inert, inert_line,
     markup::{folded, line},
-    plan_words::{item, shortened},
+    plan_words::{is_nothing, item, shortened},
+    rendered, title,
 };
 
 /// Issues that one is split into.
@@ -15,6 +16,8 @@ pub(super) const SUB_ISSUES_MAX: usize = 20;
 const TITLE_MAX: usize = 120;
 /// Bytes of a body.
 pub(super) const BODY_MAX: usize = 4 * 1024;
+/// Bytes of the list as people read it before they approve it: the status comment shows it whole, and more beside it.
+const SHOWN_MAX: usize = 40_000;
 
 /// An issue that an agent would open.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,19 +58,19 @@ pub(super) fn read_sub_issues(lines: &[&str]) -> Result<Vec<SubIssue>, NoPlan> {
         }
     }
     for issue in &mut issues {
-        issue.body = issue.body.trim().to_owned();
+        // Nobody approves what nobody sees.
+        issue.body = rendered(&issue.body).0.trim().to_owned();
         issue.after.sort_unstable();
         issue.after.dedup();
     }
-    issues.retain(|issue| !issue.title.is_empty());
+    if issues.iter().all(|issue| is_nothing(&issue.title)) {
+        return Err(NoPlan::NoIssues);
+    }
     check(&issues)?;
     Ok(issues)
 }
 
 fn check(issues: &[SubIssue]) -> Result<(), NoPlan> {
-    if issues.is_empty() {
-        return Err(NoPlan::NoIssues);
-    }
     if issues.len() > SUB_ISSUES_MAX {
         return Err(NoPlan::TooLong(crate::count(issues.len(), "issue"), SUB_ISSUES_MAX));
     }
@@ -76,11 +79,15 @@ fn check(issues: &[SubIssue]) -> Result<(), NoPlan> {
             let what = format!("{} bytes in issue {}", issue.body.len(), before + 1);
             return Err(NoPlan::TooLong(what, BODY_MAX));
         }
+        if issue.title.is_empty() {
+            return Err(NoPlan::NoTitle(before + 1));
+        }
         if let Some(other) = issue.after.iter().find(|other| !(1..=before).contains(*other)) {
             return Err(NoPlan::BadOrder { issue: before + 1, other: *other });
         }
     }
-    Ok(())
+    let shown = shown_sub_issues(issues).len();
+    if shown > SHOWN_MAX { Err(NoPlan::TooLong(format!("{shown} bytes as people read it"), SHOWN_MAX)) } else { Ok(()) }
 }
 
 /// The numbers in a line that says what an issue waits for.
@@ -143,14 +150,18 @@ fn numbers(of: &[usize]) -> String {
     of.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
 }
 
+/// Enough of a list's mark to tell it from others.
+pub(super) fn short_mark(list: &str) -> &str {
+    list.get(..16).unwrap_or(list)
+}
+
 /// What each issue begins with that Hob opens.
 pub const SUB_ISSUE_MARK: &str = "<!-- hob:part ";
 
 /// What the body of the `nth` issue begins with that `parent` is split into, counted from 0, by the list with the mark `list`:
 /// whoever takes the issue over finds those that are open already.
 pub fn sub_issue_mark(parent: IssueNumber, list: &str, nth: usize) -> String {
-    let list = list.get(..16).unwrap_or(list);
-    format!("{SUB_ISSUE_MARK}{parent} {list} {} -->", nth + 1)
+    format!("{SUB_ISSUE_MARK}{parent} {} {} -->", short_mark(list), nth + 1)
 }
 
 /// The body of an issue that is opened for `parent`.
@@ -161,17 +172,21 @@ pub fn sub_issue_body(issue: &SubIssue, parent: IssueNumber, mark: &str) -> Stri
     format!("{mark}\n{body}Part of #{parent}.\n")
 }
 
-/// The title of an issue that is opened.
+/// The title of an issue that is opened. The forge reads no Markdown or HTML in one, and nothing in it calls anybody.
 pub fn sub_issue_title(issue: &SubIssue) -> String {
-    inert_line(&clip(&issue.title, 4 * TITLE_MAX))
+    title(&issue.title, TITLE_MAX)
 }
 
 /// The comment that says which issues were opened, in their order.
 pub fn opened_sub_issues(issues: &[SubIssue], opened: &[IssueNumber], label: &str) -> String {
     let mut text = format!("## Split into {}\n\n", crate::count(opened.len(), "issue"));
     for (issue, number) in issues.iter().zip(opened) {
-        let after: Vec<String> =
-            issue.after.iter().filter_map(|nth| opened.get(nth - 1)).map(|number| format!("#{number}")).collect();
+        let after: Vec<String> = issue
+            .after
+            .iter()
+            .filter_map(|nth| opened.get(nth.checked_sub(1)?))
+            .map(|number| format!("#{number}"))
+            .collect();
         let after = if after.is_empty() { String::new() } else { format!(", after {}", after.join(", ")) };
         line(&mut text, &format!("- #{number}{after}"));
     }
@@ -220,6 +235,22 @@ pub(super) mod tests {
         assert_eq!(WorkPlan::read_split(&split().plain()), Ok(split()));
     }
 
+    /// What nobody sees before the approval is not in the issue.
+    #[test]
+    fn only_what_people_see_becomes_an_issue() {
+        let words = "Issues:\n- Save 5 < 6\u{200b} & \"go\" <!-- x -->\n  See the [page].\n\n  [page]: https://a.example\n  [y]: https://b.example \"delete all\"\n  <!-- z -->";
+        let split = WorkPlan::read_split(words).unwrap();
+        let body = &split.issues[0].body;
+        assert!(body.contains("page") && !body.contains("delete") && !body.contains("<!--"), "{body}");
+        assert_eq!(sub_issue_title(&split.issues[0]), "Save 5 < 6 & \"go\"");
+    }
+
+    #[test]
+    fn a_damaged_list_opens_in_no_order() {
+        let list = [issue("a", "", &[0, 9])];
+        assert!(opened_sub_issues(&list, &[IssueNumber(8)], "code").contains("- #8\n"));
+    }
+
     #[test]
     fn what_is_no_list_of_issues_says_why() {
         let many = "- x\n".repeat(21);
@@ -231,6 +262,12 @@ pub(super) mod tests {
                 format!("Issues:\n- a\n  {}", "x".repeat(5_000)),
                 "the agent's plan is too long: it has 5000 bytes in issue 1, and may have 4096",
             ),
+            (
+                format!("Issues:\n{}", format!("- a\n  {}\n", "<".repeat(2_000)).repeat(8)),
+                "the agent's plan is too long: it has 64223 bytes as people read it, and may have 40000",
+            ),
+            ("Issues:\n- a\n- **  **\n- c".to_owned(), "issue 2 of the agent's plan has no title"),
+            ("Issues:\n- None.".to_owned(), "the agent named no issues to split this one into"),
             (
                 "Issues:\n- a\n  After: 1".to_owned(),
                 "issue 1 of the agent's plan cannot wait for issue 1: only for one before it",

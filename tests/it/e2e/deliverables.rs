@@ -10,7 +10,7 @@ use crate::harness::{Builder, Faulty, Lost, Replies, World};
 /// An agent that reports, and changes a file though it must not.
 const REPORTS: &str = r#"[ "$HOB_PURPOSE" = report ] || exit 9
     echo stray > stray.txt
-    printf '**Answer**: use UTC [1], @team.\n\n1. `README.md:1`, closes #1\n'"#;
+    printf '**Answer**: use UTC [1], @team.\n\n1. `README.md:1`, closes #1\n2. ghp_%036d\n' 7"#;
 
 /// An agent that splits an issue, otherwise when it was told to.
 const SPLITS: &str = r#"[ "$HOB_PURPOSE" = plan ] || exit 9
@@ -55,6 +55,7 @@ async fn a_profile_that_brings_a_comment_ends_with_one_and_nothing_is_pushed() {
     assert_eq!((summary.worked, summary.failed), (1, 0), "{:?}", world.failures());
     let report = world.ended_with_a_comment(issue).await;
     assert!(report.contains("## Report by `research`\n\n**Answer**: use UTC [1], "), "{report}");
+    assert!(report.contains("2. [a GitHub token]\n"), "{report}");
     assert!(!report.contains("@team") && !report.contains("#1"), "it mentions nobody and closes nothing: {report}");
     let brief = &world.briefs(issue)[0];
     for part in [
@@ -149,7 +150,7 @@ async fn issues_are_opened_when_their_list_is_approved() {
         (read.as_str(), none.as_slice(), waits.as_slice()),
         ("The parser reads version 2", &[][..], &[*first][..])
     );
-    assert!(write.starts_with("The writer writes version 2") && !write.contains("@team"), "{write}");
+    assert_eq!(write, "The writer writes version 2, @team", "a title calls nobody, and no Markdown is read in it");
     assert!(report.contains(&format!("- #{first}\n- #{second}, after #{first}\n")), "{report}");
     let body = world.look(&format!("/issues/{second}")).await["body"].as_str().unwrap().to_owned();
     assert!(body.contains("Run `make`.\n\nPart of #1.") && body.starts_with("<!-- hob:part 1 "), "{body}");

@@ -149,7 +149,8 @@ fn in_text(html: &str) -> String {
 fn refusal(url: &Url, listed: &Listed) -> Option<String> {
     let host = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default();
-    let is_listed = |entry: &String| match entry.rsplit_once(':') {
+    // The colons of an address like `[::1]` are no port's.
+    let is_listed = |entry: &String| match entry.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')) {
         Some((name, number)) if number.parse() == Ok(port.unwrap_or_default()) => name == host,
         Some(_) => false,
         None => entry == host && port == Some(443),

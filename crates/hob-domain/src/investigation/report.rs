@@ -6,7 +6,7 @@
 
 use crate::{
     OWN_MARK, ProfileName, Timestamp, clip, count,
-    inert::{inert, inert_line},
+    inert::{inert_line, inert_within},
     investigation::{
         Answered, EvidenceItem, Hypothesis, Investigation, NextWork, Question, Standing, ids::list, missing::lacks,
     },
@@ -27,7 +27,7 @@ const ANSWER_MAX: usize = 600;
 /// Bytes of a question, a hypothesis or a source.
 const LINE_MAX: usize = 300;
 /// Rows of the table of evidence.
-const ROWS_MAX: usize = 60;
+const ROWS_MAX: usize = 40;
 
 /// Writes the comment, as things stand at `now`.
 pub fn report(record: &Investigation, now: Timestamp) -> String {
@@ -82,7 +82,7 @@ fn conclusion(text: &mut String, record: &Investigation) {
     match (&record.conclusion, record.confidence()) {
         (Some(end), Some(confidence)) => {
             line(text, "## Conclusion\n");
-            line(text, &inert(&clip(end.text.trim(), CONCLUSION_MAX)));
+            line(text, &inert_within(&end.text, CONCLUSION_MAX));
             line(text, &format!("\n**Confidence: {confidence}.** Evidence: {}.", list(&end.evidence_refs)));
         }
         (None, _) | (_, None) => {

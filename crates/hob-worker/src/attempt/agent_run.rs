@@ -88,10 +88,10 @@ pub(super) async fn run_agent(
         Box::pin(checkpoints(worker, job, &ended)),
         Box::pin(follow_checklist(worker, job, steps)),
     );
-    let report = report?;
-    job.held.lease.note(Note::Spend(report.spend.since(noted))).await;
-    write_spend(worker, job, report.spend).await?;
-    Ok(report)
+    let RunReport { outcome, spend } = report?;
+    job.held.lease.note(Note::Spend(spend.since(noted))).await;
+    write_spend(worker, job, spend).await?;
+    Ok(RunReport { outcome: outcome.without_tokens(), spend })
 }
 
 fn request(

@@ -85,6 +85,11 @@ async fn work<'a>(
     if let Some(reason) = rounds_used_up(&worker.settings.limits, &record.review) {
         return Ok(AttemptEnd::Blocked(reason));
     }
+    if let Some(plan) = record.approved_plan().filter(|plan| !plan.issues.is_empty()) {
+        // No agent runs, so no budget is waited for.
+        assigned(worker, held).await?;
+        return Box::pin(split(worker, held, plan)).await;
+    }
     let allowance = match issue_allowance(worker, &record) {
         Ok(allowance) => allowance,
         Err(exhausted) => {
@@ -99,15 +104,7 @@ async fn work<'a>(
     // After the reservation: an issue that finds no room is put back without a label's coming and going. In a round, people know
     // whose work it is: the label goes from `in-review` to `in-progress`.
     if !record.review.is_under_way() {
-        label(worker, held, State::Assigned).await?;
-    }
-    worker.emit(&WorkEvent::Moved {
-        issue: held.issue.number,
-        state: State::Assigned,
-        why: format!("claimed, generation {}", held.lease.generation()),
-    });
-    if let Some(plan) = record.approved_plan().filter(|plan| !plan.issues.is_empty()) {
-        return Box::pin(split(worker, held, plan)).await;
+        assigned(worker, held).await?;
     }
     let limits = AttemptLimits { allowance, ends, began };
     let base = match choose_base(worker, held).await? {
@@ -149,6 +146,14 @@ async fn work<'a>(
         keep_soon(worker, job).await;
     }
     Box::pin(rounds(worker, job)).await
+}
+
+/// Shows that the issue is claimed.
+async fn assigned(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
+    label(worker, held, State::Assigned).await?;
+    let why = format!("claimed, generation {}", held.lease.generation());
+    worker.emit(&WorkEvent::Moved { issue: held.issue.number, state: State::Assigned, why });
+    Ok(())
 }
 
 /// Keeps spend that the forge would not take. What was written unseen is counted twice, which is the safer side.

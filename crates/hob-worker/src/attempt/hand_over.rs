@@ -111,7 +111,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
 
 /// Hands what an investigation concluded over to the profile that goes on with it; false: that is not taken.
 pub(super) async fn hand_on(worker: &Worker, job: &Job<'_>, to: &ProfileName, report: &str) -> Result<bool, WorkError> {
-    let (shift, record, issue) = (job.shifts.now(), job.held.lease.record(), job.number());
+    let (began, shift, record, issue) = (Instant::now(), job.shifts.now(), job.held.lease.record(), job.number());
     let Some(profile) = &shift.specialist.profile else { return Ok(false) };
     let given = HandOver {
         to: to.to_string(),
@@ -131,6 +131,7 @@ pub(super) async fn hand_on(worker: &Worker, job: &Job<'_>, to: &ProfileName, re
     let passed = passed_on(job, &record, received, job.checkout.tip().await?);
     worker.forge.ledger().transition(&job.held.lease, Transition::HandOver(Box::new(passed))).await?;
     worker.progress(issue, &format!("`{}` hands over to `{to}`", profile.name));
+    handed_over(began.elapsed());
     Ok(true)
 }
 

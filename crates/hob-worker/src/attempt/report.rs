@@ -24,7 +24,7 @@ use crate::{
 
 /// Has the agent look, and reports what it found.
 pub(super) async fn report(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd, WorkError> {
-    let report = match reported(worker, job.held).await? {
+    let report = match reported(worker, job.held, &mark(job.held)).await? {
         Some(report) => report,
         None => match Box::pin(look(worker, job)).await? {
             Ok(report) => report,
@@ -54,13 +54,13 @@ async fn look(worker: &Worker, job: &Job<'_>) -> Result<Result<String, AttemptEn
     };
     // An investigation writes its report from its record.
     let report = if job.case.is_some() { said } else { report_of(&shift.specialist.name, &said) };
-    Box::pin(write_report(worker, job.held, &report)).await?;
+    Box::pin(write_report(worker, job.held, &report, &mark(job.held))).await?;
     Ok(Ok(report))
 }
 
-/// The report of this time that stands on the issue already; the ledger is told of it.
-pub(super) async fn reported(worker: &Worker, held: &HeldIssue) -> Result<Option<String>, WorkError> {
-    let Some(written) = own_report(worker, held, &mark(held)).await? else { return Ok(None) };
+/// The report with this mark that stands on the issue already; the ledger is told of it.
+pub(super) async fn reported(worker: &Worker, held: &HeldIssue, mark: &str) -> Result<Option<String>, WorkError> {
+    let Some(written) = own_report(worker, held, mark).await? else { return Ok(None) };
     held.lease.note(Note::Reported(written.id)).await;
     Ok(Some(written.body))
 }
@@ -72,9 +72,8 @@ fn mark(held: &HeldIssue) -> String {
 }
 
 /// Writes the report as a comment, once.
-pub(super) async fn write_report(worker: &Worker, held: &HeldIssue, report: &str) -> Result<(), WorkError> {
-    let (lease, mark) = (&held.lease, mark(held));
-    let body = report_comment(report, &mark);
+pub(super) async fn write_report(worker: &Worker, held: &HeldIssue, report: &str, mark: &str) -> Result<(), WorkError> {
+    let (lease, body) = (&held.lease, report_comment(report, mark));
     let mut tried = 0;
     loop {
         let error = match worker.forge.comments().create(lease, &body).await {
@@ -88,7 +87,7 @@ pub(super) async fn write_report(worker: &Worker, held: &HeldIssue, report: &str
         let Some(pause) = worker.forge.pause_within(lease, &error, tried) else { return Err(error.into()) };
         worker.forge.wait(&error, pause).await;
         tried += 1;
-        if reported(worker, held).await?.is_some() {
+        if reported(worker, held, mark).await?.is_some() {
             return Ok(());
         }
     }

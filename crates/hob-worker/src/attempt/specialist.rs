@@ -147,9 +147,12 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         Some(present) => present,
         None => Box::pin(route(worker, held, &catalog, claims, &place)).await,
     };
-    decided(&choice, record.route.as_ref());
     let is_chosen = choice.profile.is_some();
     let specialist = work_by(worker, held, (&catalog, &place), choice).await?;
+    // As it was met: where the profile cannot work, nobody took over.
+    if let Some(met) = &held.lease.record().route {
+        decided(met, record.route.as_ref());
+    }
     let has_failed = catalog.unread_places > 0 || is_chosen && specialist.profile.is_none();
     if has_failed && off_until.is_none() {
         note_failed_load(worker, held).await;

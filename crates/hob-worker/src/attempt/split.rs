@@ -10,7 +10,10 @@
 
 use std::collections::BTreeMap;
 
-use hob_domain::{IssueNumber, WorkPlan, count, opened_sub_issues, sub_issue_body, sub_issue_mark, sub_issue_title};
+use hob_domain::{
+    BlockReason, IssueNumber, Login, WorkPlan, count, opened_sub_issues, split_mark, sub_issue_body, sub_issue_mark,
+    sub_issue_title,
+};
 use hob_forge::{ForgeError, OpenedIssue};
 
 use crate::{
@@ -24,15 +27,21 @@ use crate::{
 
 /// Opens the issues of the approved plan, and says which they are.
 pub(super) async fn split(worker: &Worker, held: &HeldIssue, plan: &WorkPlan) -> Result<AttemptEnd, WorkError> {
-    if reported(worker, held).await?.is_some() {
+    let (issue, mark) = (held.issue.number, split_mark(&list(held)));
+    if reported(worker, held, &mark).await?.is_some() {
         return Ok(AttemptEnd::Concluded);
     }
-    let issue = held.issue.number;
+    let Some(own) = own_account(worker, held).await? else {
+        let failure = "the forge does not tell which account the token is of, so issues that are open already could not be found. \
+                       Give the token the permission to read the comments of the issue"
+            .to_owned();
+        return Ok(AttemptEnd::Blocked(BlockReason::SetUpNeeded { failure }));
+    };
     worker.progress(issue, &format!("opens {}", count(plan.issues.len(), "issue")));
     let mut tried = 0;
     let opened = loop {
         // What a worker before this one opened, or a write whose answer was lost.
-        let found = found(worker, held, plan.issues.len()).await?;
+        let found = found(worker, held, &own, plan.issues.len()).await?;
         let error = match open_rest(worker, held, plan, found).await {
             Ok(opened) => break opened,
             Err(error) if error.outcome_is_unknown() => error,
@@ -42,15 +51,19 @@ pub(super) async fn split(worker: &Worker, held: &HeldIssue, plan: &WorkPlan) ->
         worker.forge.wait(&error, pause).await;
         tried += 1;
     };
-    Box::pin(write_report(worker, held, &opened_sub_issues(&plan.issues, &opened, &worker.settings.labels.trigger)))
-        .await?;
+    let report = opened_sub_issues(&plan.issues, &opened, &worker.settings.labels.trigger);
+    Box::pin(write_report(worker, held, &report, &mark)).await?;
     Ok(AttemptEnd::Concluded)
 }
 
 /// The issues of the plan that are open already, by their places in it.
-async fn found(worker: &Worker, held: &HeldIssue, planned: usize) -> Result<BTreeMap<usize, OpenedIssue>, WorkError> {
-    let Some(own) = own_account(worker, held).await? else { return Ok(BTreeMap::new()) };
-    let opened = worker.forge.sub_issues().opened_by(&own).await?;
+async fn found(
+    worker: &Worker,
+    held: &HeldIssue,
+    own: &Login,
+    planned: usize,
+) -> Result<BTreeMap<usize, OpenedIssue>, ForgeError> {
+    let opened = worker.forge.sub_issues().opened_by(own).await?;
     let at = |nth: usize| {
         let mark = sub_issue_mark(held.issue.number, &list(held), nth);
         opened.iter().find(|issue| issue.has_mark(&mark)).map(|issue| (nth, issue.clone()))
@@ -82,7 +95,7 @@ async fn open_rest(
             }
         };
         unless_unknown(worker, parent, forge.adopt(lease, &one).await)?;
-        for other in issue.after.iter().filter_map(|other| opened.get(&(other - 1))) {
+        for other in issue.after.iter().filter_map(|other| opened.get(&other.checked_sub(1)?)) {
             unless_unknown(worker, parent, forge.wait_for(lease, one.number, other).await)?;
         }
         opened.insert(nth, one);

@@ -1,5 +1,6 @@
 //! `fetch`: shows a page of a listed host. Hob gets it itself: the agent's commands reach nothing more by it.
 
+use hob_domain::clip;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -49,19 +50,26 @@ impl Fetch {
     }
 }
 
-/// The lines from `from` on that fit into `cap` bytes; at least one.
+/// The lines from `from` on that fit into `cap` bytes, at least one of them; before them, on each part, whose text it is. The first
+/// line of a page says so.
 fn shown(text: &str, from: usize, cap: usize) -> String {
-    let all = text.lines().count();
-    let mut shown = String::new();
-    for (at, line) in text.lines().enumerate().skip(from - 1) {
-        if !shown.is_empty() && shown.len() + line.len() > cap {
+    let (source, page) = text.split_once('\n').unwrap_or((text, ""));
+    let all = page.lines().count();
+    let mut shown = format!("{source}\n");
+    let empty = shown.len();
+    for (at, line) in page.lines().enumerate().skip(from - 1) {
+        let used = shown.len() - empty;
+        if used > 0 && used + line.len() > cap {
             shown.push_str(&format!("[line {at} of {all}; the rest: from {}]", at + 1));
             return shown;
         }
-        shown.push_str(&line[..line.floor_char_boundary(cap)]);
+        shown.push_str(&clip(line, cap));
         shown.push('\n');
     }
-    if shown.is_empty() { format!("[the page has {all} lines]") } else { shown }
+    if shown.len() == empty {
+        shown.push_str(&format!("[the page has {all} lines]"));
+    }
+    shown
 }
 
 fn refused(why: &str) -> ToolError {
@@ -74,11 +82,11 @@ mod tests {
 
     #[test]
     fn a_page_is_shown_line_by_line_and_says_where_it_goes_on() {
-        let text = "head\none\ntwo\nthree";
-        assert_eq!(shown(text, 1, 1000), "head\none\ntwo\nthree\n");
-        assert_eq!(shown(text, 1, 9), "head\none\n[line 2 of 4; the rest: from 3]");
-        assert_eq!(shown(text, 3, 9), "two\nthree\n");
-        assert_eq!(shown(text, 9, 9), "[the page has 4 lines]");
-        assert_eq!(shown("ééé", 1, 3), "é\n", "a line is cut at a character");
+        let text = "[whose]\none\ntwo\nthree";
+        assert_eq!(shown(text, 1, 1000), "[whose]\none\ntwo\nthree\n");
+        assert_eq!(shown(text, 1, 6), "[whose]\none\n[line 1 of 3; the rest: from 2]");
+        assert_eq!(shown(text, 2, 9), "[whose]\ntwo\nthree\n");
+        assert_eq!(shown(text, 9, 9), "[whose]\n[the page has 3 lines]");
+        assert_eq!(shown("[whose]\nééé", 1, 3), "[whose]\né\n[… 4 bytes cut …]\n", "a line is cut at a character");
     }
 }
