@@ -23,6 +23,7 @@ mod native_actions;
 mod native_bad;
 mod native_http;
 mod native_models;
+mod reasoning;
 mod recipe;
 mod sessions;
 

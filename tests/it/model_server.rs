@@ -119,7 +119,7 @@ async fn calls_and_tokens_are_read_from_a_real_stream_and_its_prompt_cache_hits(
         let results = first.calls.iter();
         let results =
             results.map(|call| ToolResult { id: call.id.clone(), text: "Its text.".into(), is_error: false }).collect();
-        messages.push(Message::Assistant { text: first.text, calls: first.calls });
+        messages.push(Message::Assistant { text: first.text, calls: first.calls, verbatim: first.verbatim });
         messages.push(Message::Results { results });
         let second = ask(client.as_ref(), &messages, &tools()).await.unwrap().usage;
         assert!(second.input > first.usage.input, "{name}: {second:?}");

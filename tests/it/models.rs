@@ -18,13 +18,14 @@ use hob_agent::model::{
     Memoized, Message, ModelClient, ModelError, ModelReply, ModelRequest, Models, Stop, Tool, ToolCall, ToolResult,
     Usage,
 };
-use hob_config::{ModelAccess, ModelSettings};
+use hob_config::{Effort, ModelAccess, ModelSettings, OpenAiInterface};
 use hob_domain::FailureClass;
 use serde_json::{Value, json};
 
 mod anthropic;
 mod fallback;
 mod openai;
+mod responses;
 
 /// What the server answers to one request.
 pub(crate) enum Answer {
@@ -154,7 +155,11 @@ fn conversation() -> ([Memoized<Message>; 3], Memoized<Vec<Tool>>) {
     let call = |id: &str, arguments: &str| ToolCall { id: id.into(), name: "read".into(), arguments: arguments.into() };
     let messages = [
         Message::User { text: "the task".into() },
-        Message::Assistant { text: String::new(), calls: vec![call("1", r#"{"path":"a"}"#), call("2", r#"{"pa"#)] },
+        Message::Assistant {
+            text: String::new(),
+            calls: vec![call("1", r#"{"path":"a"}"#), call("2", r#"{"pa"#)],
+            verbatim: None,
+        },
         Message::Results {
             results: vec![
                 ToolResult { id: "1".into(), text: "content".into(), is_error: false },

@@ -77,7 +77,7 @@ async fn a_rehearsal_is_few_lines_and_ends_with_what_to_do_next() {
     let progress = said.lines().filter(|line| line.contains("s #") || line.contains("polled:"));
     assert!(progress.count() <= 40, "{said}");
     assert!(
-        !said.contains("turn 1/50") && !said.contains("{\"outcome\"") && !said.contains("blocked     blocked"),
+        !said.contains("turn 1/250") && !said.contains("{\"outcome\"") && !said.contains("blocked     blocked"),
         "{said}"
     );
     insta::assert_snapshot!(told[told.find("It worked").unwrap()..], @r"
@@ -92,7 +92,7 @@ async fn a_rehearsal_is_few_lines_and_ends_with_what_to_do_next() {
           what Hob would do there; writes nothing
     ");
     let verbose = hob(home.path(), &["rehearse", "-v"]).await.stderr.text();
-    assert!(verbose.contains("turn 1/50: asking the model") && !verbose.contains("{\"outcome\""), "{verbose}");
+    assert!(verbose.contains("turn 1/250: asking the model") && !verbose.contains("{\"outcome\""), "{verbose}");
     let quiet = hob(home.path(), &["rehearse", "-q"]).await.stderr.text();
     assert_eq!(quiet, "");
 }

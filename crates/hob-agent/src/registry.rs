@@ -262,7 +262,7 @@ impl Registry {
         let named = |name: &String| name.parse().map_err(|error: InvalidModelName| setup(error.to_string()));
         let fallback = fallback.iter().map(named).collect::<Result<Vec<ModelName>, _>>()?;
         let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };
-        let chain = self.models.fallback_chain(&named(model)?, &fallback).map_err(broken)?;
+        let chain = self.models.fallback_chain(&named(model)?, &fallback, settings.effort).map_err(broken)?;
         Ok(Arc::new(self.outfit(NativeAgent::new(chain, settings.clone()))?))
     }
 
@@ -278,7 +278,7 @@ impl Registry {
     ) -> Result<(String, Spend), AgentError> {
         let model: ModelName = name.parse().map_err(|error: InvalidModelName| setup(error.to_string()))?;
         let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };
-        let chain = self.models.fallback_chain(&model, &[]).map_err(broken)?;
+        let chain = self.models.fallback_chain(&model, &[], None).map_err(broken)?;
         if costs_count && chain.unpriced().is_some() {
             return Err(setup(format!("the price of `{name}` is not known: add `[model.prices.\"{name}\"]`")));
         }

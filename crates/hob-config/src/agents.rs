@@ -5,7 +5,7 @@ use std::time::Duration;
 use hob_domain::{Ask, Impact};
 use serde::{Deserialize, Serialize};
 
-use crate::{BackendKind, duration};
+use crate::{BackendKind, Effort, duration};
 
 /// How a model calls tools.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +45,8 @@ pub struct AgentSettings {
     pub model: Option<String>,
     /// `native` only: the fallback models, in order; if empty and the agent has no model of its own: `model.fallback`.
     pub fallback: Vec<String>,
+    /// `native` only: how much the model thinks; none: `model.effort`.
+    pub effort: Option<Effort>,
     /// Names of variables that reach the agent's child processes in addition to the allow-list. Hob's own secrets never do.
     pub env: Vec<String>,
     /// Hosts that the agent's programs reach where `sandbox.network` is closed: `example.org`, `example.org:8443`,
@@ -71,8 +73,8 @@ pub struct AgentSettings {
     pub max_output: u64,
     /// `native` only: the share of a limit, in percent, after which the model is asked to finish.
     pub soft_limit: u8,
-    /// `native` only: tokens the model takes in; near them, earlier turns are shortened.
-    pub context_tokens: u64,
+    /// `native` only: tokens the model takes in; near them, old answers are left out. None: what is known of the model.
+    pub context_tokens: Option<u64>,
     /// `native` only: how the model calls tools.
     pub speech: Speech,
     /// `native` only: the tools it has, by name; empty: all that are built in.
@@ -100,19 +102,20 @@ impl Default for AgentSettings {
             prompt: PromptVia::default(),
             model: None,
             fallback: Vec::new(),
+            effort: None,
             env: Vec::new(),
             hosts: Vec::new(),
             fetch_hosts: Vec::new(),
             recipe: None,
-            max_iterations: 50,
+            max_iterations: 250,
             consecutive_errors: 3,
             total_errors: 5,
             identical_calls: 4,
             max_time: None,
-            max_tokens: 5_000_000,
+            max_tokens: 20_000_000,
             max_output: 1 << 30,
             soft_limit: 80,
-            context_tokens: 128_000,
+            context_tokens: None,
             speech: Speech::default(),
             tools: Vec::new(),
             mcp: Vec::new(),
@@ -306,7 +309,7 @@ mod tests {
     #[test]
     fn an_agent_needs_no_more_than_its_command() {
         let agent: AgentSettings = toml::from_str("backend = 'command'\ncommand = ['aider', '{prompt}']").unwrap();
-        assert_eq!((agent.backend, agent.prompt, agent.max_iterations), (BackendKind::Command, PromptVia::Stdin, 50));
+        assert_eq!((agent.backend, agent.prompt, agent.max_iterations), (BackendKind::Command, PromptVia::Stdin, 250));
         assert!(toml::from_str::<AgentSettings>("comand = ['x']").is_err());
     }
 }

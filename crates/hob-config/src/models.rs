@@ -18,7 +18,11 @@ pub struct ModelSettings {
     pub openai_base_url: Option<String>,
     /// Where Anthropic's interface is, without its version. `ANTHROPIC_BASE_URL` wins.
     pub anthropic_base_url: Option<String>,
-    /// Tokens one reply may have.
+    /// What `openai/MODEL` is asked through; none: responses for OpenAI's own address, else chat completions.
+    pub openai_interface: Option<OpenAiInterface>,
+    /// How much a model thinks; none: as its service has it by default.
+    pub effort: Option<Effort>,
+    /// Tokens one reply may have, its thinking not counted where `effort` is set.
     pub max_output_tokens: u32,
     /// Deadline of a connection attempt.
     #[serde(with = "duration")]
@@ -45,6 +49,8 @@ impl Default for ModelSettings {
             fallback: Vec::new(),
             openai_base_url: None,
             anthropic_base_url: None,
+            openai_interface: None,
+            effort: None,
             max_output_tokens: 16_384,
             connect_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(180),
@@ -52,6 +58,67 @@ impl Default for ModelSettings {
             backoff: Duration::from_secs(1),
             backoff_max: Duration::from_secs(60),
             prices: BTreeMap::new(),
+        }
+    }
+}
+
+/// An interface of OpenAI's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OpenAiInterface {
+    /// Responses: the reasoning of earlier turns is kept.
+    Responses,
+    /// Chat completions, as many servers speak them.
+    Chat,
+}
+
+/// How much a model thinks before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effort {
+    /// Little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+    /// As much as the model can.
+    Max,
+}
+
+impl std::fmt::Display for Effort {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Max => "max",
+        })
+    }
+}
+
+impl Effort {
+    /// Tokens of thinking that a reply has room for beside its words.
+    pub fn room(self) -> u32 {
+        match self {
+            Self::Low => 4_096,
+            Self::Medium => 8_192,
+            Self::High => 16_384,
+            Self::Max => 32_768,
+        }
+    }
+
+    /// OpenAI's word for it. `xhigh` came after GPT-5.1 (OpenAI's "Reasoning models" guide, read 2026-11); what knows no such word gets `high`.
+    pub fn openai(self, model: &str) -> &'static str {
+        let older = ["gpt-5.1-codex-max", "gpt-5.1", "gpt-5-", "o1", "o3", "o4"];
+        let knows_xhigh = model.starts_with("gpt-")
+            && model != "gpt-5"
+            && older.iter().find(|name| model.starts_with(**name)).is_none_or(|name| *name == "gpt-5.1-codex-max");
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::Max if knows_xhigh => "xhigh",
+            Self::High | Self::Max => "high",
         }
     }
 }

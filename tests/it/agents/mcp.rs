@@ -109,7 +109,7 @@ impl ModelClient for Watcher {
         *self.0.lock().unwrap() = serde_json::from_value(json!(request.tools)).unwrap();
         let arguments = json!({ "summary": "ok" }).to_string();
         let calls = vec![ToolCall { id: "1".into(), name: "done".into(), arguments }];
-        Ok(ModelReply { text: String::new(), calls, stop: Stop::Finished, usage: Usage::default() })
+        Ok(ModelReply { text: String::new(), calls, verbatim: None, stop: Stop::Finished, usage: Usage::default() })
     }
 }
 
@@ -152,7 +152,7 @@ async fn a_servers_tools_are_beside_the_agents_own() {
     let action = |line: &Line| matches!(&line.event, SessionEvent::Action { arguments, .. } if arguments == "{\"text\":\"hello\"}");
     assert!(told.lines.iter().any(action));
     let said = served.bench.said();
-    assert!(said.contains(&"turn 1/50: mcp_docs_echo {\"text\":\"hello\"} [low]".to_owned()), "{said:?}");
+    assert!(said.contains(&"turn 1/250: mcp_docs_echo {\"text\":\"hello\"} [low]".to_owned()), "{said:?}");
 }
 
 #[tokio::test]

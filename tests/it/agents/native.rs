@@ -57,7 +57,7 @@ async fn the_loop_changes_real_files_and_ends_with_its_summary() {
     assert_eq!(report.spend.usd_micros, 3000 + 150 + 3000 + 300 + 300);
     assert_eq!((bench.read("src/greet.sh"), bench.read("docs/a.md")), ("echo Welcome\n".into(), "Welcome\n".into()));
     let said = bench.said();
-    assert!(said.contains(&"turn 2/50: shell sh test.sh [low]".to_owned()), "{said:?}");
+    assert!(said.contains(&"turn 2/250: shell sh test.sh [low]".to_owned()), "{said:?}");
 }
 
 #[tokio::test]
@@ -269,7 +269,7 @@ impl ModelClient for Watcher {
         let call =
             hob_agent::model::ToolCall { id: seen.len().to_string(), name: name.into(), arguments: arguments.into() };
         let (stop, usage) = (hob_agent::model::Stop::Finished, hob_agent::model::Usage::default());
-        Ok(ModelReply { text: String::new(), calls: vec![call], stop, usage })
+        Ok(ModelReply { text: String::new(), calls: vec![call], verbatim: None, stop, usage })
     }
 }
 

@@ -42,7 +42,7 @@ async fn a_run_whose_model_goes_away_ends_with_the_next_one_and_says_so() {
     let said = bench.said();
     let switches: Vec<_> = said.iter().filter(|line| line.contains("answers now")).collect();
     let says =
-        "turn 2/50: `anthropic/second` answers now: `openai/first` cannot answer: the model's service answered 500";
+        "turn 2/250: `anthropic/second` answers now: `openai/first` cannot answer: the model's service answered 500";
     assert!(switches.len() == 1 && switches[0].starts_with(says), "{said:?}");
     let models: Vec<_> = replies.iter().map(|(model, _)| model.as_str()).collect();
     assert_eq!(models, ["openai/first", "anthropic/second", "anthropic/second"]);

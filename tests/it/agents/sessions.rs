@@ -19,13 +19,13 @@ use super::{
 
 const KEEP: SessionSettings = SessionSettings { keep: Duration::from_secs(3_600), max_mib: 64 };
 
-struct Sitting {
+pub(super) struct Sitting {
     bench: Bench,
     folder: tempfile::TempDir,
 }
 
 impl Sitting {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { bench: Bench::new(&[("a", "x\n")]), folder: tempfile::tempdir().unwrap() }
     }
 
@@ -39,7 +39,7 @@ impl Sitting {
         Executor::new(self.sessions(), settings.agent)
     }
 
-    async fn run(&self, agent: &dyn AgentBackend) -> RunReport {
+    pub(super) async fn run(&self, agent: &dyn AgentBackend) -> RunReport {
         self.executor(&[("retry_delay", "0s")])
             .run("native", agent, &self.bench.request, &self.bench.context)
             .await
@@ -58,7 +58,7 @@ impl Sitting {
         self.sessions().read(&self.id()).unwrap().lines
     }
 
-    fn events(&self) -> Vec<SessionEvent> {
+    pub(super) fn events(&self) -> Vec<SessionEvent> {
         self.lines().into_iter().map(|line| line.event).collect()
     }
 
@@ -100,7 +100,7 @@ impl ModelClient for Model {
 fn calls(id: &str, name: &str, arguments: Value) -> Result<ModelReply, ModelError> {
     let call = ToolCall { id: id.into(), name: name.into(), arguments: arguments.to_string() };
     let usage = Usage { input: 10, output: 1, ..Usage::default() };
-    Ok(ModelReply { text: "I do it.".into(), calls: vec![call], stop: Stop::Finished, usage })
+    Ok(ModelReply { text: "I do it.".into(), calls: vec![call], verbatim: None, stop: Stop::Finished, usage })
 }
 
 fn done() -> Result<ModelReply, ModelError> {
@@ -169,7 +169,7 @@ async fn a_session_whose_process_was_killed_goes_on_after_its_last_whole_turn() 
         "wrote 4 bytes",
         "cut off before this call answered",
         "[Hob] The process that ran you was killed",
-        "[turn 3 of 50",
+        "[turn 3 of 250",
     ] {
         assert!(request.contains(part), "{part}: {request}");
     }

@@ -32,6 +32,7 @@ async fn a_stream_becomes_a_reply_with_its_calls_and_tokens() {
         ModelReply {
             text: "I look".into(),
             calls: vec![tool_call("toolu_1", "read", r#"{"path": "a"}"#), tool_call("toolu_2", "list", "{}")],
+            verbatim: None,
             stop: Stop::Finished,
             usage: Usage { input: 60, cached_input: 30, cache_write: 20, output: 15 },
         }
@@ -77,7 +78,7 @@ async fn what_another_model_called_is_sent_in_characters_that_the_service_takes(
     let result = ToolResult { id: said.id.clone(), text: "x".into(), is_error: true };
     let messages = [
         Message::User { text: "the task".into() },
-        Message::Assistant { text: String::new(), calls: vec![said] },
+        Message::Assistant { text: String::new(), calls: vec![said], verbatim: None },
         Message::Results { results: vec![result] },
     ];
     let messages = messages.map(Memoized::from);

@@ -31,6 +31,7 @@ async fn a_stream_becomes_a_reply_with_its_calls_and_tokens() {
         ModelReply {
             text: "I lööк".into(),
             calls: vec![tool_call("call_a", "read", r#"{"path":"a"}"#), tool_call("call_b", "list", "{}")],
+            verbatim: None,
             stop: Stop::Finished,
             usage: Usage { input: 100, cached_input: 64, cache_write: 0, output: 9 },
         }
@@ -161,4 +162,54 @@ async fn a_server_that_counts_nothing_and_gives_no_ids_or_indexes_still_works() 
     let reply = ask(server.client("openai/m").as_ref()).await.unwrap();
     assert_eq!((reply.calls[0].arguments.as_str(), reply.calls[1].name.as_str()), ("{}", "list"));
     assert!(reply.calls[1].id.len() > 8 && reply.usage.input > 10);
+}
+
+/// Servers have no common name for reasoning: it goes back under the name that it came with, to the model whose it is.
+#[tokio::test]
+async fn reasoning_of_a_chat_goes_back_under_its_name() {
+    let choice = |delta: Value| json!({ "choices": [{ "index": 0, "delta": delta }] });
+    let detail = |text: &str| json!({ "type": "reasoning.text", "index": 0, "text": text, "signature": null });
+    for (deltas, member, sent) in [
+        (
+            [json!({ "reasoning_content": "I th" }), json!({ "reasoning_content": "ink" })],
+            "reasoning_content",
+            json!("I think"),
+        ),
+        ([json!({ "reasoning": "I th" }), json!({ "reasoning": "ink" })], "reasoning", json!("I think")),
+        (
+            [
+                json!({ "reasoning": "I th", "reasoning_details": [detail("I th")] }),
+                json!({ "reasoning": "ink", "reasoning_details": [detail("ink")] }),
+            ],
+            "reasoning_details",
+            json!([detail("I think")]),
+        ),
+    ] {
+        let thinks = events(&deltas.map(choice)) + &happy();
+        let server = Server::start([thinks, happy(), happy()].map(Answer::Stream)).await;
+        let client = server.client("openai/m");
+        let reply = ask(client.as_ref()).await.unwrap();
+        assert_eq!(reply.text, "I lööк", "reasoning is no answer");
+        let said = Message::Assistant { text: reply.text, calls: reply.calls, verbatim: reply.verbatim };
+        let messages = [Memoized::from(Message::User { text: "x".into() }), said.clone().into()];
+        let request = ModelRequest { system: "", messages: &messages, tools: &Memoized::default(), turn: 2 };
+        client.complete(&request).await.unwrap();
+        let messages = [Memoized::from(Message::User { text: "x".into() }), said.into()];
+        server.client("openai/other").complete(&ModelRequest { messages: &messages, ..request }).await.unwrap();
+        let seen = server.script.seen.lock().unwrap();
+        assert_eq!(seen[1].body["messages"][2][member], sent, "{member}");
+        assert_eq!(seen[2].body["messages"][2].get(member), None, "{member}");
+    }
+}
+
+#[tokio::test]
+async fn the_effort_is_sent_in_the_interfaces_words() {
+    let server = Server::start([Answer::Stream(happy())]).await;
+    let client = server.client_with("openai/m", |settings| settings.effort = Some(Effort::Max));
+    ask(client.as_ref()).await.unwrap();
+    let seen = server.script.seen.lock().unwrap();
+    assert_eq!(
+        (&seen[0].body["reasoning_effort"], &seen[0].body["max_tokens"]),
+        (&json!("high"), &json!(16384 + 32768))
+    );
 }

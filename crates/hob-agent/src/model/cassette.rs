@@ -68,7 +68,7 @@ impl ModelClient for Cassette {
 fn texts(message: &Message) -> Vec<&str> {
     match message {
         Message::User { text } => vec![text],
-        Message::Assistant { text, calls } => {
+        Message::Assistant { text, calls, .. } => {
             std::iter::once(text.as_str()).chain(calls.iter().map(|call| call.arguments.as_str())).collect()
         }
         Message::Results { results } => results.iter().map(|result| result.text.as_str()).collect(),

@@ -66,18 +66,32 @@ impl ModelError {
 
     /// Whether a shorter request may be answered.
     pub fn is_too_long(&self) -> bool {
+        matches!(self.of_request(), Self::TooLong(_))
+    }
+
+    /// The most tokens that the service takes, where it says so: the smallest number of thousands that it names.
+    pub fn window(&self) -> Option<u64> {
+        let Self::TooLong(message) = self.of_request() else { return None };
+        let plain = message.replace([',', '_'], "");
+        let numbers = plain.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok());
+        numbers.filter(|number| (1_000..100_000_000).contains(number)).min()
+    }
+
+    /// Whether the service does not take back what it wrote for itself: signed thinking, encrypted reasoning.
+    pub fn refuses_reasoning(&self) -> bool {
+        let Self::Status { status: 400 | 422 | 200, message, failure: FailureClass::Permanent } = self.of_request()
+        else {
+            return false;
+        };
+        let message = message.to_lowercase();
+        ["thinking", "signature", "reasoning", "encrypted"].iter().any(|sign| message.contains(sign))
+    }
+
+    /// The error that can have been about the request: of several only the last one.
+    fn of_request(&self) -> &Self {
         match self {
-            Self::TooLong(_) => true,
-            // Only the last one can have been about the request.
-            Self::All(failures) => failures.last().is_some_and(|(_, error)| error.is_too_long()),
-            Self::Status { .. }
-            | Self::Transport(_)
-            | Self::Silent(_)
-            | Self::Cut
-            | Self::Garbage(_)
-            | Self::TooBig(_)
-            | Self::Cassette(_)
-            | Self::Setup(_) => false,
+            Self::All(failures) => failures.last().map_or(self, |(_, error)| error.of_request()),
+            only => only,
         }
     }
 }
@@ -109,6 +123,21 @@ fn together(failures: impl Iterator<Item = FailureClass>) -> FailureClass {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_window_is_what_the_service_says() {
+        for (message, window) in [
+            ("prompt is too long: 205114 tokens > 200000 maximum", Some(200_000)),
+            (
+                "This model's maximum context length is 128,000 tokens. However, you requested 130,512 tokens",
+                Some(128_000),
+            ),
+            ("request (9000 tokens) exceeds the available context size (8192 tokens)", Some(8_192)),
+            ("too long", None),
+        ] {
+            assert_eq!(ModelError::TooLong(message.to_owned()).window(), window, "{message}");
+        }
+    }
 
     #[test]
     fn several_failures_are_as_bad_as_the_one_that_passes_first() {

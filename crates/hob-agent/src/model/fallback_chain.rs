@@ -32,6 +32,11 @@ impl FallbackChain {
         Self { first, others, records }
     }
 
+    /// The name of the model that is asked first.
+    pub fn first(&self) -> &str {
+        &self.first.name
+    }
+
     /// The first model whose price is not known: a budget could not be enforced.
     pub fn unpriced(&self) -> Option<&str> {
         let mut members = std::iter::once(&self.first).chain(&self.others);

@@ -35,8 +35,8 @@ pub(super) trait Collect: Default + Send {
     fn event(&mut self, data: &str) -> Result<(), ModelError>;
     /// Whether the service reported that the reply is complete.
     fn is_complete(&self) -> bool;
-    /// The reply, for a request of `sent` bytes.
-    fn finish(self, sent: usize) -> Result<ModelReply, ModelError>;
+    /// The reply of the model `of`, for a request of `sent` bytes.
+    fn finish(self, of: &str, sent: usize) -> Result<ModelReply, ModelError>;
 }
 
 /// What is sent. Its bytes are shared by every attempt.
@@ -96,10 +96,10 @@ impl Http {
     }
 
     /// Sends `call` until a reply is complete or the retries are used up.
-    pub(super) async fn stream<C: Collect>(&self, call: &Call) -> Result<ModelReply, ModelError> {
+    pub(super) async fn stream<C: Collect>(&self, call: &Call, of: &str) -> Result<ModelReply, ModelError> {
         let mut attempt = 0;
         loop {
-            let error = match self.attempt::<C>(call).await {
+            let error = match self.attempt::<C>(call, of).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => without_key(error, call.key.as_ref()),
             };
@@ -149,7 +149,7 @@ impl Http {
         }
     }
 
-    async fn attempt<C: Collect>(&self, call: &Call) -> Result<ModelReply, ModelError> {
+    async fn attempt<C: Collect>(&self, call: &Call, of: &str) -> Result<ModelReply, ModelError> {
         let silent = |_elapsed| ModelError::Silent(self.idle);
         let request = self.client.post(&call.url).headers(call.headers.clone()).body(call.body.clone());
         let answer = timeout(self.idle, request.send()).await.map_err(silent)?.map_err(|error| transport(&error))?;
@@ -180,7 +180,7 @@ impl Http {
         if size > 0 && !collect.is_complete() && !events.seen() {
             return Err(ModelError::Garbage("it is no event stream".into()));
         }
-        collect.finish(call.body.len())
+        collect.finish(of, call.body.len())
     }
 
     /// The beginning of an error's body; as much as came.

@@ -10,6 +10,7 @@ pub struct Memoized<T> {
     value: T,
     anthropic: OnceLock<Box<str>>,
     openai: OnceLock<Box<str>>,
+    responses: OnceLock<Box<str>>,
 }
 
 impl<T> Memoized<T> {
@@ -18,7 +19,12 @@ impl<T> Memoized<T> {
         self.anthropic.get_or_init(|| write(&self.value).into_boxed_str())
     }
 
-    /// The JSON for OpenAI's interface, written by `write` the first time.
+    /// The JSON for the responses interface, written by `write` the first time.
+    pub(super) fn responses(&self, write: impl FnOnce(&T) -> String) -> &str {
+        self.responses.get_or_init(|| write(&self.value).into_boxed_str())
+    }
+
+    /// The JSON for the chat completions interface, written by `write` the first time.
     pub(super) fn openai(&self, write: impl FnOnce(&T) -> String) -> &str {
         self.openai.get_or_init(|| write(&self.value).into_boxed_str())
     }
@@ -26,7 +32,7 @@ impl<T> Memoized<T> {
 
 impl<T> From<T> for Memoized<T> {
     fn from(value: T) -> Self {
-        Self { value, anthropic: OnceLock::new(), openai: OnceLock::new() }
+        Self { value, anthropic: OnceLock::new(), openai: OnceLock::new(), responses: OnceLock::new() }
     }
 }
 

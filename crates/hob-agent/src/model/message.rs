@@ -5,7 +5,7 @@ use std::borrow::Cow;
 pub use hob_egress::Usage;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Memoized, ModelError};
+use crate::model::{Memoized, ModelError, Verbatim};
 
 /// A language model.
 #[async_trait::async_trait]
@@ -45,6 +45,9 @@ pub enum Message {
         text: String,
         /// The tools it called.
         calls: Vec<ToolCall>,
+        /// The same as its service wrote it, where that has to go back as it came.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        verbatim: Option<Verbatim>,
     },
     /// What the tools of the message before answered, one for each call.
     Results {
@@ -93,6 +96,8 @@ pub struct ModelReply {
     pub text: String,
     /// The tools it calls, in order.
     pub calls: Vec<ToolCall>,
+    /// The same as its service wrote it, where that has to go back as it came.
+    pub verbatim: Option<Verbatim>,
     /// Why it stopped.
     pub stop: Stop,
     /// What the request cost in tokens.

@@ -16,8 +16,10 @@ mod message;
 mod models;
 mod openai;
 mod recording;
+mod responses;
 mod sse;
 mod tape;
+mod verbatim;
 
 pub use anthropic::Anthropic;
 pub use cassette::Cassette;
@@ -30,4 +32,6 @@ pub use message::{Message, ModelClient, ModelReply, ModelRequest, Stop, Tool, To
 pub use models::Models;
 pub(crate) use models::is_loopback;
 pub use openai::OpenAi;
+pub use responses::Responses;
 pub(crate) use sse::Events;
+pub use verbatim::Verbatim;

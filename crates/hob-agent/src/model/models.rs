@@ -6,12 +6,12 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use hob_config::{ModelAccess, ModelName, ModelSettings, PriceSettings};
+use hob_config::{Effort, ModelAccess, ModelName, ModelSettings, OpenAiInterface, PriceSettings};
 use hob_domain::KnownSecrets;
 use url::{Host, Url};
 
 use crate::model::{
-    Anthropic, Cassette, FallbackChain, ModelClient, ModelError, OpenAi,
+    Anthropic, Cassette, FallbackChain, ModelClient, ModelError, OpenAi, Responses,
     fallback_chain::Member,
     http::{Http, Reach},
     recording::Records,
@@ -57,22 +57,27 @@ impl Models {
     ///
     /// # Errors
     /// [`ModelError::Setup`] when one is named twice or cannot be had, as [`Models::client`] says it.
-    pub fn fallback_chain(&self, first: &ModelName, others: &[ModelName]) -> Result<FallbackChain, ModelError> {
+    pub fn fallback_chain(
+        &self,
+        first: &ModelName,
+        others: &[ModelName],
+        effort: Option<Effort>,
+    ) -> Result<FallbackChain, ModelError> {
         for (place, name) in others.iter().enumerate() {
             if name == first || others.iter().take(place).any(|earlier| earlier == name) {
                 return Err(ModelError::Setup(format!("`{name}` stands twice in its list of models")));
             }
         }
-        let others = others.iter().map(|name| self.member(name)).collect::<Result<_, _>>()?;
-        Ok(FallbackChain::of(self.member(first)?, others, self.records.clone()))
+        let others = others.iter().map(|name| self.member(name, effort)).collect::<Result<_, _>>()?;
+        Ok(FallbackChain::of(self.member(first, effort)?, others, self.records.clone()))
     }
 
-    fn member(&self, name: &ModelName) -> Result<Member, ModelError> {
+    fn member(&self, name: &ModelName, effort: Option<Effort>) -> Result<Member, ModelError> {
         let price = self.settings.price(name).or_else(|| match self.billing(name) {
             Billing::Free => Some(PriceSettings::default()),
             Billing::Billed => None,
         });
-        Ok(Member { name: name.to_string(), client: self.client(name)?, price })
+        Ok(Member { name: name.to_string(), client: self.client_with(name, effort)?, price })
     }
 
     /// A client for `name`.
@@ -81,6 +86,12 @@ impl Models {
     /// [`ModelError::Setup`] when its key is missing, its address is no address or its cassette cannot be read;
     /// [`ModelError::Cassette`] when the cassette is not valid.
     pub fn client(&self, name: &ModelName) -> Result<Arc<dyn ModelClient>, ModelError> {
+        self.client_with(name, None)
+    }
+
+    /// The same with an effort of its own in the place of the settings'.
+    fn client_with(&self, name: &ModelName, effort: Option<Effort>) -> Result<Arc<dyn ModelClient>, ModelError> {
+        let bounds = (self.settings.max_output_tokens, effort.or(self.settings.effort));
         match name {
             ModelName::Cassette(path) => Ok(Arc::new(Cassette::load(path)?)),
             ModelName::OpenAi(model) => {
@@ -89,8 +100,13 @@ impl Models {
                     return Err(ModelError::Setup("set OPENAI_API_KEY, or OPENAI_BASE_URL for another server".into()));
                 }
                 let key = self.access.openai_key.clone();
-                let cap = self.settings.max_output_tokens;
-                Ok(Arc::new(OpenAi::new(self.http(&base)?, &base, key, model, cap)))
+                let place = (self.http(&base)?, &base);
+                // Other servers speak chat completions; OpenAI's own models reason best over responses.
+                let default = if is_host(&base, OPENAI) { OpenAiInterface::Responses } else { OpenAiInterface::Chat };
+                Ok(match self.settings.openai_interface.unwrap_or(default) {
+                    OpenAiInterface::Responses => Arc::new(Responses::new(place, key, model, bounds)),
+                    OpenAiInterface::Chat => Arc::new(OpenAi::new(place, key, model, bounds)),
+                })
             }
             ModelName::Anthropic(model) => {
                 let base = self.anthropic()?;
@@ -98,8 +114,7 @@ impl Models {
                     return Err(ModelError::Setup("set ANTHROPIC_API_KEY".into()));
                 }
                 let key = self.access.anthropic_key.clone();
-                let cap = self.settings.max_output_tokens;
-                Ok(Arc::new(Anthropic::new(self.http(&base)?, &base, key, model, cap)))
+                Ok(Arc::new(Anthropic::new((self.http(&base)?, &base), key, model, bounds)))
             }
         }
     }

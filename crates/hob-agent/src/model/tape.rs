@@ -113,7 +113,13 @@ impl Recorded {
             name: call.name.clone(),
             arguments: call.arguments.as_str().map_or_else(|| call.arguments.to_string(), str::to_owned),
         });
-        ModelReply { text: self.text.clone(), calls: calls.collect(), stop: self.stop, usage: self.usage }
+        ModelReply {
+            text: self.text.clone(),
+            calls: calls.collect(),
+            verbatim: None,
+            stop: self.stop,
+            usage: self.usage,
+        }
     }
 }
 
@@ -130,7 +136,8 @@ mod tests {
             arguments: (*arguments).into(),
         });
         let usage = Usage { input: 4, cached_input: 3, cache_write: 2, output: 1 };
-        let reply = ModelReply { text: "ü\n".into(), calls: calls.collect(), stop: Stop::Length, usage };
+        let reply =
+            ModelReply { text: "ü\n".into(), calls: calls.collect(), verbatim: None, stop: Stop::Length, usage };
         let mut tape = Tape::new("a note");
         tape.push("openai/x", &reply);
         let read = Tape::parse(&tape.json().unwrap()).unwrap();

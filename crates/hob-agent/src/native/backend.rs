@@ -27,13 +27,11 @@ use crate::{
         tool_calls::ToolExecutor,
         tools::{Toolbox, Toolset, Written},
         turns::Run,
+        window::Window,
     },
     report::report,
     session::{Line, SessionEvent},
 };
-
-/// Per cent of the model's window that a request may fill before old turns are folded.
-const WINDOW_USED: u64 = 75;
 
 /// Hob's own loop over a model.
 pub struct NativeAgent {
@@ -218,7 +216,7 @@ impl AgentBackend for NativeAgent {
             limits,
             usage,
             history,
-            window: self.settings.context_tokens.saturating_mul(WINDOW_USED) / 100,
+            window: Window::of(self.models.first(), self.settings.context_tokens),
             context,
             progress: standing,
         };

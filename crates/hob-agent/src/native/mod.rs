@@ -35,6 +35,7 @@ mod tool_calls;
 mod tools;
 mod turns;
 mod usage;
+mod window;
 
 pub use backend::NativeAgent;
 pub(super) use help::Helps;

@@ -58,6 +58,7 @@ impl Replayed {
                     replies.push_back(ModelReply {
                         text: text.clone(),
                         calls: Vec::new(),
+                        verbatim: None,
                         stop: Stop::Finished,
                         usage: Usage::default(),
                     });

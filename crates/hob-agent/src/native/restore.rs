@@ -9,12 +9,12 @@
 use hob_domain::Outcome;
 
 use crate::{
-    model::{Message, ModelReply, Stop, ToolCall, ToolResult, Usage},
+    model::{Message, ModelReply, Stop, ToolCall, ToolResult, Usage, Verbatim},
     native::{
         history::{History, Trace},
         speech::Dialect,
         standing::Standing,
-        tools::{Action, Effect, Plan, Toolset},
+        tools::{Action, Effect, Toolset},
         usage::RunUsage,
     },
     session::{Line, SessionEvent},
@@ -51,6 +51,7 @@ impl Restored {
 struct Open {
     turn: u32,
     text: String,
+    verbatim: Option<Verbatim>,
     calls: Vec<ToolCall>,
     results: Vec<ToolResult>,
 }
@@ -98,9 +99,11 @@ impl<'a> Rebuild<'a> {
             | SessionEvent::Progress { .. }
             | SessionEvent::Noted { .. }
             | SessionEvent::Asked { .. } => {}
-            SessionEvent::Replied { turn, text, input_tokens, .. } => {
-                self.restored.standing.last_input = *input_tokens;
-                self.open = Some(Open { turn: *turn, text: text.clone(), calls: Vec::new(), results: Vec::new() });
+            SessionEvent::Replied { turn, text, verbatim, .. } => {
+                // What the transcript changed is refused by its service: then its words stand for it.
+                let verbatim = verbatim.clone().filter(Verbatim::is_intact);
+                let (calls, results) = (Vec::new(), Vec::new());
+                self.open = Some(Open { turn: *turn, text: text.clone(), verbatim, calls, results });
             }
             SessionEvent::Action { id, tool, arguments } => {
                 if let Some(open) = &mut self.open {
@@ -168,7 +171,7 @@ impl<'a> Rebuild<'a> {
     }
 
     fn push(&mut self, open: Open, note: &str) {
-        let Open { turn, text, calls, results } = open;
+        let Open { turn, text, verbatim, calls, results } = open;
         let Restored { history, usage, standing, .. } = &mut self.restored;
         let mut trace = Trace::default();
         for (call, result) in calls.iter().zip(&results) {
@@ -183,7 +186,7 @@ impl<'a> Rebuild<'a> {
             }
         }
         standing.files.extend(trace.files.iter().cloned());
-        let reply = ModelReply { text, calls: calls.clone(), stop: Stop::Finished, usage: Usage::default() };
+        let reply = ModelReply { text, calls: calls.clone(), verbatim, stop: Stop::Finished, usage: Usage::default() };
         let said = self.dialect.said(&reply);
         let answer = if calls.is_empty() {
             trace.words(turn, note);
@@ -191,7 +194,6 @@ impl<'a> Rebuild<'a> {
         } else {
             self.dialect.answer(&calls, results, note)
         };
-        history.tidy(standing.plan.as_ref().map(Plan::to_string).as_deref());
         history.push(turn, said, answer, trace);
         usage.turns = turn;
     }

@@ -13,6 +13,4 @@ pub(super) struct Standing {
     pub(super) reminded: bool,
     /// Whether a tool that can change files ran well.
     pub(super) changed: bool,
-    /// Tokens of the last request.
-    pub(super) last_input: u64,
 }

@@ -14,11 +14,14 @@ use crate::{
         tool_calls::{CallRunner, ToolExecutor},
         tools::Plan,
         usage::{Actions, RunUsage},
+        window::Window,
     },
     report::{cancelled, clip, done, first_line, needs_human, transient},
     session::SessionEvent,
 };
 
+/// Requests of one turn that are sent again with less.
+const RETRIES: usize = 3;
 /// What a model is sent when its reply was cut.
 const TOO_LONG: &str = "Your reply was cut at the limit of tokens. Continue in smaller steps.";
 
@@ -30,8 +33,7 @@ pub(super) struct Run<'a> {
     pub(super) limits: Limits,
     pub(super) usage: RunUsage,
     pub(super) history: History,
-    /// Tokens of a request from which on old turns are folded.
-    pub(super) window: u64,
+    pub(super) window: Window,
     pub(super) context: &'a RunContext,
     pub(super) progress: Standing,
 }
@@ -74,11 +76,7 @@ impl Run<'_> {
             case.iterated().await;
         }
         let plan = self.progress.plan.as_ref().map(Plan::to_string);
-        if self.progress.last_input >= self.window {
-            self.history.shrink(plan.as_deref());
-        } else {
-            self.history.tidy(plan.as_deref());
-        }
+        self.window.fit(&mut self.history, plan.as_deref());
         let turn = self.usage.turns;
         let Answer { reply, model, usd_micros, instead } = self.ask(plan.as_deref()).await?;
         if let Some(why) = instead {
@@ -86,7 +84,7 @@ impl Run<'_> {
             self.context.show_fallback(self.usage.progress(&self.limits, &text));
             self.context.session.add(SessionEvent::Noted { text });
         }
-        self.progress.last_input = reply.usage.input;
+        self.window.counted(self.history.bytes(), reply.usage.input);
         self.usage.spend = self.usage.spend
             + Spend { usd_micros, input_tokens: reply.usage.input, output_tokens: reply.usage.output, wall_seconds: 0 };
         self.context.spent(self.usage.spend);
@@ -98,6 +96,7 @@ impl Run<'_> {
             cached_tokens: reply.usage.cached_input,
             output_tokens: reply.usage.output,
             usd_micros,
+            verbatim: reply.verbatim.clone(),
         });
         if reply.stop == Stop::Refused {
             return Err(needs_human(format!("the model refused: {}", first_line(&reply.text, REASON_MAX))));
@@ -115,15 +114,36 @@ impl Run<'_> {
         }
     }
 
-    /// Asks the model; once more with less where the request was too long for it.
+    /// Asks the model; again with less where the request was too long for it, or where it does not take its reasoning back.
     async fn ask(&mut self, plan: Option<&str>) -> Result<Answer, Outcome> {
         self.say("asking the model");
-        let failed = |error: ModelError| Outcome::Failed { reason: error.to_string(), failure: error.failure() };
-        match self.request().await? {
-            Ok(answer) => Ok(answer),
-            Err(error) if error.is_too_long() && self.history.shrink(plan) => self.request().await?.map_err(failed),
-            Err(error) => Err(failed(error)),
+        for _ in 0..RETRIES {
+            let error = match self.request().await? {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let is_less = if error.is_too_long() {
+                self.window.exceeded(&mut self.history, error.window(), plan)
+            } else {
+                error.refuses_reasoning() && self.forget_reasoning(&error)
+            };
+            if !is_less {
+                return Err(failed(&error));
+            }
         }
+        self.request().await?.map_err(|error| failed(&error))
+    }
+
+    /// Goes on without the reasoning of earlier turns.
+    fn forget_reasoning(&mut self, error: &ModelError) -> bool {
+        let forgot = self.history.forget_reasoning();
+        if forgot {
+            let why = first_line(&error.to_string(), REASON_MAX);
+            let text = format!("the model goes on without its earlier reasoning: {why}");
+            self.context.show(self.usage.progress(&self.limits, &text));
+            self.context.session.add(SessionEvent::Noted { text });
+        }
+        forgot
     }
 
     async fn request(&mut self) -> Result<Result<Answer, ModelError>, Outcome> {
@@ -169,7 +189,8 @@ impl Run<'_> {
         let mut trace = Trace::default();
         trace.words(turn, text);
         // Calls that are not answered may not stand in the conversation.
-        let said = ModelReply { calls: Vec::new(), text: reply.text.clone(), ..*reply };
+        let verbatim = reply.verbatim.clone().filter(|_| reply.calls.is_empty());
+        let said = ModelReply { calls: Vec::new(), text: reply.text.clone(), verbatim, ..*reply };
         let answer = format!("{text}\n\n{note}");
         self.turned(answer.clone());
         self.history.push(turn, self.dialect.said(&said), Message::User { text: answer }, trace);
@@ -213,4 +234,8 @@ impl Run<'_> {
     fn say(&self, what: &str) {
         self.context.show(self.usage.progress(&self.limits, what));
     }
+}
+
+fn failed(error: &ModelError) -> Outcome {
+    Outcome::Failed { reason: error.to_string(), failure: error.failure() }
 }

@@ -3,6 +3,8 @@
 use hob_domain::{IssueNumber, Outcome, RepoName, RunId, Spend};
 use serde::{Deserialize, Serialize};
 
+use crate::model::Verbatim;
+
 /// The format of the transcripts that are written.
 pub const VERSION: u32 = 2;
 
@@ -79,6 +81,9 @@ pub enum SessionEvent {
         output_tokens: u64,
         /// What the reply cost, in millionths of a US dollar.
         usd_micros: u64,
+        /// The reply as its service wrote it, where that goes back as it came.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        verbatim: Option<Verbatim>,
     },
     /// The model called a tool.
     Action {

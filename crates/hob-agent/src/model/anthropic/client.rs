@@ -6,9 +6,14 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use url::Url;
 
+use hob_config::Effort;
+
 use crate::model::{
     Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool,
-    anthropic::collect::Collected,
+    anthropic::{
+        collect::Collected,
+        thinking::{Thinking, beta},
+    },
     http::{Call, Http, headers},
 };
 
@@ -28,13 +33,29 @@ pub struct Anthropic {
     url: String,
     key: Option<SecretString>,
     model: String,
+    /// Whose the verbatim replies are.
+    of: String,
+    thinking: Thinking,
     max_output_tokens: u32,
 }
 
 impl Anthropic {
-    pub(in crate::model) fn new(http: Http, base: &Url, key: Option<SecretString>, model: &str, cap: u32) -> Self {
+    pub(in crate::model) fn new(
+        (http, base): (Http, &Url),
+        key: Option<SecretString>,
+        model: &str,
+        (cap, effort): (u32, Option<Effort>),
+    ) -> Self {
         let base = base.as_str().trim_end_matches('/').trim_end_matches("/v1");
-        Self { http, url: format!("{base}/v1/messages"), key, model: model.to_owned(), max_output_tokens: cap }
+        Self {
+            http,
+            url: format!("{base}/v1/messages"),
+            key,
+            model: model.to_owned(),
+            of: format!("messages/{model}"),
+            thinking: Thinking::new(model, effort),
+            max_output_tokens: cap + effort.map_or(0, Effort::room),
+        }
     }
 
     /// Marks for the cache: after the system prompt, with the tools before it, which all runs share; and at the last two
@@ -42,9 +63,10 @@ impl Anthropic {
     /// service looks back only some twenty blocks for what it has.
     fn body(&self, request: &ModelRequest<'_>) -> Bytes {
         let mut body = format!(
-            r#"{{"model":{},"max_tokens":{},"stream":true,"tools":"#,
+            r#"{{"model":{},"max_tokens":{},"stream":true,{}"tools":"#,
             json!(self.model),
-            self.max_output_tokens
+            self.max_output_tokens,
+            self.thinking.members(self.may_think(request))
         );
         body.push_str(request.tools.anthropic(|tools| tools.iter().map(tool).collect::<Value>().to_string()));
         let system = json!([{ "type": "text", "text": request.system, "cache_control": { "type": "ephemeral" } }]);
@@ -54,7 +76,7 @@ impl Anthropic {
             if index > 0 {
                 body.push(',');
             }
-            let json = said.anthropic(message);
+            let json = said.anthropic(|said| message(said, &self.of));
             match (index >= marked && is_ours(said), json.strip_suffix(LAST_BLOCK)) {
                 (true, Some(start)) => {
                     body.push_str(start);
@@ -66,6 +88,18 @@ impl Anthropic {
         body.push_str("]}");
         Bytes::from(body)
     }
+
+    /// Whether the last calls, if they are still open, came with their thinking: a model with a fixed budget of thinking takes them with it
+    /// or not at all.
+    fn may_think(&self, request: &ModelRequest<'_>) -> bool {
+        let last = request.messages.iter().rev().find_map(|message| match &**message {
+            Message::Assistant { calls, verbatim, .. } => Some((calls, verbatim)),
+            Message::User { .. } | Message::Results { .. } => None,
+        });
+        last.is_none_or(|(calls, verbatim)| {
+            calls.is_empty() || verbatim.as_ref().is_some_and(|verbatim| verbatim.by(&self.of).is_some())
+        })
+    }
 }
 
 #[async_trait::async_trait]
@@ -73,8 +107,12 @@ impl ModelClient for Anthropic {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
         let mut headers = headers(HeaderName::from_static("x-api-key"), "", self.key.as_ref())?;
         headers.insert("anthropic-version", HeaderValue::from_static(VERSION));
+        if let Some(beta) = beta(&self.thinking) {
+            headers.insert("anthropic-beta", beta);
+        }
         let body = self.body(request);
-        self.http.stream::<Collected>(&Call { url: self.url.clone(), headers, body, key: self.key.clone() }).await
+        let call = Call { url: self.url.clone(), headers, body, key: self.key.clone() };
+        self.http.stream::<Collected>(&call, &self.of).await
     }
 }
 
@@ -108,11 +146,16 @@ fn name(said: &str) -> String {
 }
 
 /// A message, with its content last.
-fn message(message: &Message) -> String {
+fn message(message: &Message, of: &str) -> String {
+    if let Message::Assistant { verbatim: Some(verbatim), .. } = message
+        && let Some(content) = verbatim.by(of)
+    {
+        return format!(r#"{{"role":"assistant","content":[{content}]}}"#);
+    }
     let text = |text: &str| json!({ "type": "text", "text": if text.trim().is_empty() { NOTHING } else { text } });
     let (role, content): (_, Vec<Value>) = match message {
         Message::User { text: said } => ("user", vec![text(said)]),
-        Message::Assistant { text: said, calls } => {
+        Message::Assistant { text: said, calls, .. } => {
             let words = (!said.trim().is_empty() || calls.is_empty()).then(|| text(said));
             let calls = calls.iter().map(|call| {
                 // The service takes an object only; JSON that the model broke was answered with an error.

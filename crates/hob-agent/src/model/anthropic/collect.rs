@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::model::{ModelError, ModelReply, Stop, ToolCall, Usage, classify::stream_error, http::Collect};
+use crate::model::{ModelError, ModelReply, Stop, ToolCall, Usage, Verbatim, classify::stream_error, http::Collect};
 
 /// Blocks one reply may have.
 const BLOCKS_MAX: usize = 256;
@@ -22,7 +22,18 @@ pub(super) struct Collected {
 #[derive(Debug)]
 enum Block {
     Text(String),
-    Call { id: String, name: String, given: Value, json: String },
+    Call {
+        id: String,
+        name: String,
+        given: Value,
+        json: String,
+    },
+    Thinking {
+        thinking: String,
+        signature: String,
+    },
+    /// What the service alone can read.
+    Redacted(String),
     Other,
 }
 
@@ -70,6 +81,15 @@ enum BlockStart {
         #[serde(default)]
         input: Value,
     },
+    Thinking {
+        #[serde(default)]
+        thinking: String,
+        #[serde(default)]
+        signature: String,
+    },
+    RedactedThinking {
+        data: String,
+    },
     #[serde(other)]
     Other,
 }
@@ -81,6 +101,10 @@ enum Delta {
     Text { text: String },
     #[serde(rename = "input_json_delta")]
     InputJson { partial_json: String },
+    #[serde(rename = "thinking_delta")]
+    Thinking { thinking: String },
+    #[serde(rename = "signature_delta")]
+    Signature { signature: String },
     #[serde(other)]
     Other,
 }
@@ -113,6 +137,10 @@ impl Collected {
         match (self.blocks.get_mut(&index), delta) {
             (Some(Block::Text(text)), Delta::Text { text: more }) => text.push_str(&more),
             (Some(Block::Call { json, .. }), Delta::InputJson { partial_json }) => json.push_str(&partial_json),
+            (Some(Block::Thinking { thinking, .. }), Delta::Thinking { thinking: more }) => thinking.push_str(&more),
+            (Some(Block::Thinking { signature, .. }), Delta::Signature { signature: more }) => {
+                signature.push_str(&more)
+            }
             (_, Delta::Other) | (Some(Block::Other), _) => {}
             (Some(_) | None, _) => return Err(ModelError::Garbage(format!("a delta fits no block {index}"))),
         }
@@ -134,6 +162,8 @@ impl Collect for Collected {
                     BlockStart::ToolUse { id, name, input } => {
                         Block::Call { id, name, given: input, json: String::new() }
                     }
+                    BlockStart::Thinking { thinking, signature } => Block::Thinking { thinking, signature },
+                    BlockStart::RedactedThinking { data } => Block::Redacted(data),
                     BlockStart::Other => Block::Other,
                 };
                 self.blocks.insert(index, block);
@@ -163,8 +193,10 @@ impl Collect for Collected {
         self.complete
     }
 
-    fn finish(self, _sent: usize) -> Result<ModelReply, ModelError> {
+    fn finish(self, of: &str, _sent: usize) -> Result<ModelReply, ModelError> {
         let Some(stop) = self.stop else { return Err(ModelError::Cut) };
+        // What was cut may lack its signature.
+        let verbatim = if stop == Stop::Finished { self.verbatim(of) } else { None };
         let (mut text, mut calls) = (String::new(), Vec::new());
         for block in self.blocks.into_values() {
             match block {
@@ -173,9 +205,34 @@ impl Collect for Collected {
                     let arguments = if json.is_empty() && given.is_object() { given.to_string() } else { json };
                     calls.push(ToolCall { id, name, arguments });
                 }
-                Block::Other => {}
+                Block::Thinking { .. } | Block::Redacted(_) | Block::Other => {}
             }
         }
-        Ok(ModelReply { text, calls, stop, usage: self.usage })
+        Ok(ModelReply { text, calls, verbatim, stop, usage: self.usage })
+    }
+}
+
+impl Collected {
+    /// The blocks as they came, where one of them is thinking; empty text, which the service refuses, is left out.
+    fn verbatim(&self, of: &str) -> Option<Verbatim> {
+        let thinks = |block: &Block| matches!(block, Block::Thinking { .. } | Block::Redacted(_));
+        if !self.blocks.values().any(thinks) {
+            return None;
+        }
+        let blocks = self.blocks.values().filter_map(|block| match block {
+            Block::Text(text) if text.trim().is_empty() => None,
+            Block::Text(text) => Some(json!({ "type": "text", "text": text })),
+            Block::Call { id, name, given, json } => {
+                let input = serde_json::from_str::<Value>(json).ok().filter(Value::is_object);
+                let input = input.unwrap_or_else(|| if given.is_object() { given.clone() } else { json!({}) });
+                Some(json!({ "type": "tool_use", "id": id, "name": name, "input": input }))
+            }
+            Block::Thinking { thinking, signature } => {
+                Some(json!({ "type": "thinking", "thinking": thinking, "signature": signature }))
+            }
+            Block::Redacted(data) => Some(json!({ "type": "redacted_thinking", "data": data })),
+            Block::Other => None,
+        });
+        Verbatim::new(of, blocks.map(|block| block.to_string()).collect::<Vec<_>>().join(","))
     }
 }

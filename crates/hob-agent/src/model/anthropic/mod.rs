@@ -2,5 +2,6 @@
 
 mod client;
 mod collect;
+mod thinking;
 
 pub use client::Anthropic;

@@ -6,6 +6,8 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use url::Url;
 
+use hob_config::Effort;
+
 use crate::model::{
     Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool, ToolCall,
     http::{Call, Http, headers},
@@ -21,16 +23,25 @@ pub struct OpenAi {
     url: String,
     key: Option<SecretString>,
     model: String,
+    /// Whose the verbatim replies are.
+    of: String,
+    effort: Option<Effort>,
     max_output_tokens: u32,
     cap_name: &'static str,
 }
 
 impl OpenAi {
-    pub(in crate::model) fn new(http: Http, base: &Url, key: Option<SecretString>, model: &str, cap: u32) -> Self {
+    pub(in crate::model) fn new(
+        (http, base): (Http, &Url),
+        key: Option<SecretString>,
+        model: &str,
+        (cap, effort): (u32, Option<Effort>),
+    ) -> Self {
         // OpenAI's newer models refuse `max_tokens`; many other servers know nothing else.
         let cap_name = if base.host_str() == Some("api.openai.com") { "max_completion_tokens" } else { "max_tokens" };
         let url = format!("{}/chat/completions", base.as_str().trim_end_matches('/'));
-        Self { http, url, key, model: model.to_owned(), max_output_tokens: cap, cap_name }
+        let (of, max_output_tokens) = (format!("chat/{model}"), cap + effort.map_or(0, Effort::room));
+        Self { http, url, key, model: model.to_owned(), of, effort, max_output_tokens, cap_name }
     }
 
     /// The messages stand last, so that each request begins with the bytes of the one before.
@@ -41,6 +52,9 @@ impl OpenAi {
             self.cap_name,
             self.max_output_tokens
         );
+        if let Some(effort) = self.effort {
+            body.push_str(&format!(r#","reasoning_effort":"{}""#, effort.openai(&self.model)));
+        }
         if !request.tools.is_empty() {
             body.push_str(r#","tools":"#);
             body.push_str(request.tools.openai(|tools| tools.iter().map(tool).collect::<Value>().to_string()));
@@ -49,7 +63,7 @@ impl OpenAi {
         body.push_str(&json!({ "role": "system", "content": request.system }).to_string());
         for message in request.messages {
             body.push(',');
-            body.push_str(message.openai(wire));
+            body.push_str(message.openai(|said| wire(said, &self.of)));
         }
         body.push_str("]}");
         Bytes::from(body)
@@ -61,7 +75,8 @@ impl ModelClient for OpenAi {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
         let headers = headers(AUTHORIZATION, "Bearer ", self.key.as_ref())?;
         let body = self.body(request);
-        self.http.stream::<Collected>(&Call { url: self.url.clone(), headers, body, key: self.key.clone() }).await
+        let call = Call { url: self.url.clone(), headers, body, key: self.key.clone() };
+        self.http.stream::<Collected>(&call, &self.of).await
     }
 }
 
@@ -71,17 +86,25 @@ fn tool(tool: &Tool) -> Value {
 }
 
 /// A message as the elements of an array: results are one each.
-fn wire(said: &Message) -> String {
-    message(said).iter().map(Value::to_string).collect::<Vec<_>>().join(",")
+fn wire(said: &Message, of: &str) -> String {
+    let json = message(said).iter().map(Value::to_string).collect::<Vec<_>>().join(",");
+    match said {
+        // Behind the members that every server knows.
+        Message::Assistant { verbatim: Some(verbatim), .. } => match (verbatim.by(of), json.strip_suffix('}')) {
+            (Some(members), Some(start)) => format!("{start},{members}}}"),
+            (_, _) => json,
+        },
+        Message::Assistant { verbatim: None, .. } | Message::User { .. } | Message::Results { .. } => json,
+    }
 }
 
 fn message(message: &Message) -> Vec<Value> {
     match message {
         Message::User { text } => vec![json!({ "role": "user", "content": text })],
-        Message::Assistant { text, calls } if calls.is_empty() => {
+        Message::Assistant { text, calls, .. } if calls.is_empty() => {
             vec![json!({ "role": "assistant", "content": text })]
         }
-        Message::Assistant { text, calls } => {
+        Message::Assistant { text, calls, .. } => {
             let content = if text.is_empty() { Value::Null } else { text.as_str().into() };
             let calls: Vec<_> = calls.iter().map(call).collect();
             vec![json!({ "role": "assistant", "content": content, "tool_calls": calls })]
@@ -98,7 +121,7 @@ fn message(message: &Message) -> Vec<Value> {
 }
 
 /// A tool's name as the service takes it: a model may have made one up.
-fn name(said: &str) -> String {
+pub(in crate::model) fn plain_name(said: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let name: String = said.chars().map(plain).take(NAME_MAX).collect();
     if name.is_empty() { "unnamed".to_owned() } else { name }
@@ -108,5 +131,5 @@ fn call(call: &ToolCall) -> Value {
     // Some servers parse what they are sent back, and fail on JSON that the model broke.
     let valid = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|value| value.is_object());
     let arguments = if valid { call.arguments.as_str() } else { "{}" };
-    json!({ "id": call.id, "type": "function", "function": { "name": name(&call.name), "arguments": arguments } })
+    json!({ "id": call.id, "type": "function", "function": { "name": plain_name(&call.name), "arguments": arguments } })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::model::{ModelError, ModelReply, Stop, ToolCall, Usage, classify::stream_error, http::Collect};
+use crate::model::{ModelError, ModelReply, Stop, ToolCall, Usage, Verbatim, classify::stream_error, http::Collect};
 
 /// Calls one reply may have.
 const CALLS_MAX: usize = 128;
@@ -16,6 +16,9 @@ pub(super) struct Collected {
     text: String,
     refusal: String,
     calls: BTreeMap<u64, ToolCall>,
+    /// Its reasoning, by the member that has it: servers have no common name for it.
+    reasoning: BTreeMap<&'static str, String>,
+    details: Vec<Value>,
     stop: Option<Stop>,
     usage: Option<Usage>,
     complete: bool,
@@ -39,6 +42,9 @@ struct Choice {
 struct Delta {
     content: Option<String>,
     refusal: Option<String>,
+    reasoning_content: Option<String>,
+    reasoning: Option<Value>,
+    reasoning_details: Option<Vec<Value>>,
     tool_calls: Option<Vec<CallDelta>>,
 }
 
@@ -118,6 +124,13 @@ impl Collect for Collected {
         let Some(delta) = choice.delta else { return Ok(()) };
         self.text.push_str(&delta.content.unwrap_or_default());
         self.refusal.push_str(&delta.refusal.unwrap_or_default());
+        let reasoning = delta.reasoning.as_ref().and_then(Value::as_str);
+        for (member, more) in [("reasoning_content", delta.reasoning_content.as_deref()), ("reasoning", reasoning)] {
+            if let Some(more) = more.filter(|more| !more.is_empty()) {
+                self.reasoning.entry(member).or_default().push_str(more);
+            }
+        }
+        self.details.extend(delta.reasoning_details.unwrap_or_default());
         delta.tool_calls.unwrap_or_default().into_iter().try_for_each(|call| self.call(call))
     }
 
@@ -127,7 +140,7 @@ impl Collect for Collected {
     }
 
     /// A server that counts no tokens is counted for, at four bytes a token, so that a budget still ends.
-    fn finish(self, sent: usize) -> Result<ModelReply, ModelError> {
+    fn finish(self, of: &str, sent: usize) -> Result<ModelReply, ModelError> {
         let Some(stop) = self.stop else { return Err(ModelError::Cut) };
         let calls: Vec<_> = self
             .calls
@@ -137,12 +150,53 @@ impl Collect for Collected {
                 _ => call,
             })
             .collect();
+        let verbatim = verbatim(of, &self.reasoning, &self.details);
         let received = self.text.len() + calls.iter().map(|call| call.arguments.len()).sum::<usize>();
         let estimate = || Usage { input: sent as u64 / 4, output: received as u64 / 4, ..Usage::default() };
         let usage = self.usage.unwrap_or_else(estimate);
         match self.refusal.is_empty() {
-            true => Ok(ModelReply { text: self.text, calls, stop, usage }),
-            false => Ok(ModelReply { text: self.refusal, calls: Vec::new(), stop: Stop::Refused, usage }),
+            true => Ok(ModelReply { text: self.text, calls, verbatim, stop, usage }),
+            false => {
+                let calls = Vec::new();
+                Ok(ModelReply { text: self.refusal, calls, verbatim: None, stop: Stop::Refused, usage })
+            }
         }
     }
+}
+
+/// The members with the reasoning. Details, where a server sends them, stand for the text beside them.
+fn verbatim(of: &str, reasoning: &BTreeMap<&'static str, String>, details: &[Value]) -> Option<Verbatim> {
+    if !details.is_empty() {
+        return Verbatim::new(of, format!(r#""reasoning_details":{}"#, Value::from(joined(details))));
+    }
+    let members: Vec<_> =
+        reasoning.iter().map(|(member, text)| format!(r#""{member}":{}"#, Value::from(text.as_str()))).collect();
+    if members.is_empty() { None } else { Verbatim::new(of, members.join(",")) }
+}
+
+/// The pieces of details, those of one index and kind in one: a stream cuts their texts.
+fn joined(pieces: &[Value]) -> Vec<Value> {
+    let mut whole: Vec<Value> = Vec::new();
+    for piece in pieces {
+        let same = |other: &&mut Value| {
+            piece.get("index").is_some() && ["index", "type"].iter().all(|key| other.get(key) == piece.get(key))
+        };
+        let Some(last) = whole.last_mut().filter(same) else {
+            whole.push(piece.clone());
+            continue;
+        };
+        let (Some(last), Some(piece)) = (last.as_object_mut(), piece.as_object()) else { continue };
+        for (key, value) in piece {
+            match (last.get_mut(key), value) {
+                (Some(Value::String(text)), Value::String(more))
+                    if matches!(key.as_str(), "text" | "summary" | "data") =>
+                {
+                    text.push_str(more);
+                }
+                (Some(Value::Null) | None, value) => drop(last.insert(key.clone(), value.clone())),
+                (Some(_), _) => {}
+            }
+        }
+    }
+    whole
 }

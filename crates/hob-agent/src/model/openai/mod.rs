@@ -4,3 +4,4 @@ mod client;
 mod collect;
 
 pub use client::OpenAi;
+pub(super) use client::plain_name;

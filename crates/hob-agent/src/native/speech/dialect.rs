@@ -67,7 +67,9 @@ impl Dialect {
             Speech::Calls => reply.calls.iter().map(bounded).collect(),
             Speech::Json => Vec::new(),
         };
-        Message::Assistant { text: clip(&reply.text, WORDS_MAX), calls }
+        // In JSON speech a call of the interface is answered by nobody, so it may not stand there.
+        let verbatim = reply.verbatim.clone().filter(|_| self.speech == Speech::Calls || reply.calls.is_empty());
+        Message::Assistant { text: clip(&reply.text, WORDS_MAX), calls, verbatim }
     }
 
     /// The answers to `calls`, with a note of Hob's behind them.

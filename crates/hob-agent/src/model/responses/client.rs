@@ -1,0 +1,115 @@
+//! Writes a request in the words of the responses interface.
+//!
+//! Source: OpenAI's "Responses" reference and "Reasoning models" guide, read 2026-11: with `store: false` and
+//! `reasoning.encrypted_content` the output of a reply is input of the next request as it is.
+
+use bytes::Bytes;
+use hob_config::Effort;
+use http::header::AUTHORIZATION;
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::model::{
+    Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool, ToolCall,
+    http::{Call, Http, headers},
+    openai::plain_name,
+    responses::collect::Collected,
+};
+
+/// A client for one model behind the responses interface.
+pub struct Responses {
+    http: Http,
+    url: String,
+    key: Option<SecretString>,
+    model: String,
+    /// Whose the verbatim replies are.
+    of: String,
+    effort: Option<Effort>,
+    max_output_tokens: u32,
+}
+
+impl Responses {
+    pub(in crate::model) fn new(
+        (http, base): (Http, &Url),
+        key: Option<SecretString>,
+        model: &str,
+        (cap, effort): (u32, Option<Effort>),
+    ) -> Self {
+        let url = format!("{}/responses", base.as_str().trim_end_matches('/'));
+        let max_output_tokens = cap + effort.map_or(0, Effort::room);
+        Self { http, url, key, model: model.to_owned(), of: format!("responses/{model}"), effort, max_output_tokens }
+    }
+
+    /// The conversation stands last, so that each request begins with the bytes of the one before.
+    fn body(&self, request: &ModelRequest<'_>) -> Bytes {
+        let mut body = format!(
+            r#"{{"model":{},"stream":true,"store":false,"include":["reasoning.encrypted_content"],"max_output_tokens":{}"#,
+            json!(self.model),
+            self.max_output_tokens
+        );
+        if let Some(effort) = self.effort {
+            body.push_str(&format!(r#","reasoning":{{"effort":"{}"}}"#, effort.openai(&self.model)));
+        }
+        if !request.system.is_empty() {
+            body.push_str(&format!(r#","instructions":{}"#, json!(request.system)));
+        }
+        if !request.tools.is_empty() {
+            body.push_str(r#","tools":"#);
+            body.push_str(request.tools.responses(|tools| tools.iter().map(tool).collect::<Value>().to_string()));
+        }
+        body.push_str(r#","input":["#);
+        for (index, message) in request.messages.iter().enumerate() {
+            if index > 0 {
+                body.push(',');
+            }
+            body.push_str(message.responses(|said| items(said, &self.of)));
+        }
+        body.push_str("]}");
+        Bytes::from(body)
+    }
+}
+
+#[async_trait::async_trait]
+impl ModelClient for Responses {
+    async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
+        let headers = headers(AUTHORIZATION, "Bearer ", self.key.as_ref())?;
+        let body = self.body(request);
+        let call = Call { url: self.url.clone(), headers, body, key: self.key.clone() };
+        self.http.stream::<Collected>(&call, &self.of).await
+    }
+}
+
+/// Not strict: that would want every argument, and some are left out on purpose.
+fn tool(tool: &Tool) -> Value {
+    json!({ "type": "function", "name": tool.name, "description": tool.description, "parameters": tool.schema, "strict": false })
+}
+
+/// A message as elements of the input.
+fn items(message: &Message, of: &str) -> String {
+    if let Message::Assistant { verbatim: Some(verbatim), .. } = message
+        && let Some(items) = verbatim.by(of)
+    {
+        return items.to_owned();
+    }
+    let items: Vec<Value> = match message {
+        Message::User { text } => vec![json!({ "role": "user", "content": text })],
+        Message::Assistant { text, calls, .. } => {
+            let words = (!text.is_empty() || calls.is_empty()).then(|| json!({ "role": "assistant", "content": text }));
+            words.into_iter().chain(calls.iter().map(call)).collect()
+        }
+        Message::Results { results } => results
+            .iter()
+            .map(|result| {
+                // The interface has no mark for a failed call.
+                let output = if result.is_error { format!("error: {}", result.text) } else { result.text.clone() };
+                json!({ "type": "function_call_output", "call_id": result.id, "output": output })
+            })
+            .collect(),
+    };
+    items.iter().map(Value::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn call(call: &ToolCall) -> Value {
+    json!({ "type": "function_call", "call_id": call.id, "name": plain_name(&call.name), "arguments": call.arguments })
+}

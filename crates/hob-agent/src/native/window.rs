@@ -1,0 +1,92 @@
+//! How much of a conversation a model takes in, and how full that is.
+
+use crate::native::history::History;
+
+/// Tokens that a model takes which is not in the table.
+const DEFAULT: u64 = 128_000;
+/// Tokens that models take in, by how their names begin, from their vendors' pages of models, read 2026-11; the first that fits counts. Where a
+/// service sells a larger window, `context_tokens` says so.
+const KNOWN: [(&str, u64); 8] = [
+    ("anthropic/claude-", 200_000),
+    ("openai/gpt-5", 272_000),
+    ("openai/gpt-4.1", 1_000_000),
+    ("openai/o1", 200_000),
+    ("openai/o3", 200_000),
+    ("openai/o4", 200_000),
+    ("openai/gpt-4o", 128_000),
+    ("openai/gpt-3.5", 16_000),
+];
+/// Per cent of the window from which on something is left out, and per cent that stay.
+const FULL: u64 = 75;
+const KEPT: u64 = 50;
+/// Bytes of a token until a service has counted some. Code has more tokens than prose.
+const BYTES_PER_TOKEN: u64 = 3;
+
+/// The window of the model of one run.
+#[derive(Debug)]
+pub(super) struct Window {
+    tokens: u64,
+    /// Bytes and tokens of the last request that a service counted.
+    counted: (u64, u64),
+}
+
+impl Window {
+    /// The window of a model: what the settings say, or else what is known of it.
+    pub(super) fn of(model: &str, setting: Option<u64>) -> Self {
+        let known = || KNOWN.iter().find(|(name, _)| model.starts_with(name)).map_or(DEFAULT, |(_, tokens)| *tokens);
+        Self { tokens: setting.unwrap_or_else(known).max(1), counted: (BYTES_PER_TOKEN, 1) }
+    }
+
+    /// Leaves out what is oldest where the window is nearly full.
+    pub(super) fn fit(&self, history: &mut History, plan: Option<&str>) {
+        if history.bytes() >= self.bytes(FULL) {
+            history.shrink(self.bytes(KEPT), self.bytes(FULL), plan);
+        }
+    }
+
+    /// The service counted a request of about so many bytes.
+    pub(super) fn counted(&mut self, bytes: usize, tokens: u64) {
+        if tokens > 0 && bytes > 0 {
+            self.counted = (bytes as u64, tokens);
+        }
+    }
+
+    /// The request was too long. The window is what the service said, or else less than what was sent; false where nothing more can be left out.
+    pub(super) fn exceeded(&mut self, history: &mut History, said: Option<u64>, plan: Option<&str>) -> bool {
+        let sent = history.bytes() as u64 * self.counted.1 / self.counted.0;
+        match said.filter(|said| *said < sent) {
+            Some(said) => self.tokens = said,
+            // It counts otherwise than it is counted here.
+            None => self.tokens = self.tokens.min(sent.max(1)),
+        }
+        history.shrink(self.bytes(KEPT), self.bytes(KEPT), plan) || history.halve(plan)
+    }
+
+    fn bytes(&self, per_cent: u64) -> usize {
+        let (bytes, tokens) = self.counted;
+        usize::try_from(self.tokens.saturating_mul(per_cent) / 100 * bytes / tokens.max(1)).unwrap_or(usize::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_known_set_or_learned() {
+        for (model, setting, tokens) in [
+            ("anthropic/claude-sonnet-5-5", None, 200_000),
+            ("openai/gpt-5-mini", None, 272_000),
+            ("openai/qwen3-coder", None, 128_000),
+            ("openai/gpt-5", Some(64_000), 64_000),
+        ] {
+            assert_eq!(Window::of(model, setting).tokens, tokens, "{model}");
+        }
+        let mut window = Window::of("openai/x", None);
+        window.counted(400_000, 100_000);
+        assert_eq!(window.bytes(FULL), 384_000);
+        let mut history = History::new("x".repeat(400_000));
+        assert!(!window.exceeded(&mut history, Some(32_000), None), "the task alone is too long");
+        assert_eq!(window.tokens, 32_000);
+    }
+}

@@ -1,0 +1,102 @@
+//! The client of the responses interface.
+
+use super::*;
+
+fn happy() -> Vec<Value> {
+    vec![
+        json!({ "type": "response.created", "response": { "status": "in_progress" } }),
+        json!({ "type": "response.output_item.added", "output_index": 0, "item": { "type": "reasoning", "id": "rs_1", "summary": [] } }),
+        json!({ "type": "response.output_item.done", "output_index": 0, "item": { "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gA==" } }),
+        json!({ "type": "response.output_text.delta", "output_index": 1, "delta": "I lö" }),
+        json!({ "type": "response.output_item.done", "output_index": 1, "item": { "type": "message", "id": "msg_1", "role": "assistant",
+            "content": [{ "type": "output_text", "text": "I lööк", "annotations": [] }] } }),
+        json!({ "type": "response.output_item.done", "output_index": 2, "item": { "type": "function_call", "id": "fc_1", "call_id": "call_a",
+            "name": "read", "arguments": "{\"path\":\"a\"}" } }),
+        json!({ "type": "an.event.of.tomorrow", "x": 1 }),
+        json!({ "type": "response.completed", "response": { "status": "completed", "usage": {
+            "input_tokens": 100, "input_tokens_details": { "cached_tokens": 64 }, "output_tokens": 9 } } }),
+    ]
+}
+
+fn client(server: &Server) -> Arc<dyn ModelClient> {
+    server.client_with("openai/m", |settings| settings.openai_interface = Some(OpenAiInterface::Responses))
+}
+
+#[tokio::test]
+async fn a_stream_becomes_a_reply_and_a_request_is_written_as_the_interface_wants_it() {
+    let server = Server::start([Answer::Stream(events(&happy()))]).await;
+    let reply = ask(client(&server).as_ref()).await.unwrap();
+    assert_eq!((reply.text.as_str(), reply.stop), ("I lööк", Stop::Finished));
+    assert_eq!(reply.calls, [tool_call("call_a", "read", r#"{"path":"a"}"#)]);
+    assert_eq!(reply.usage, Usage { input: 100, cached_input: 64, cache_write: 0, output: 9 });
+    let seen = server.script.seen.lock().unwrap();
+    let (path, key) = (seen[0].uri.path(), seen[0].headers["authorization"].to_str().unwrap());
+    assert_eq!((path, key), ("/v1/responses", "Bearer secret-o"));
+    let call = |id: &str, arguments: &str| json!({ "type": "function_call", "call_id": id, "name": "read", "arguments": arguments });
+    let output = |id: &str, text: &str| json!({ "type": "function_call_output", "call_id": id, "output": text });
+    assert_eq!(
+        seen[0].body,
+        json!({
+            "model": "m",
+            "stream": true,
+            "store": false,
+            "include": ["reasoning.encrypted_content"],
+            "max_output_tokens": 16384,
+            "instructions": "the rules",
+            "tools": [{ "type": "function", "name": "read", "description": "reads", "parameters": { "type": "object" }, "strict": false }],
+            "input": [
+                { "role": "user", "content": "the task" },
+                call("1", r#"{"path":"a"}"#),
+                call("2", r#"{"pa"#),
+                output("1", "content"),
+                output("2", "error: no"),
+            ],
+        })
+    );
+}
+
+#[tokio::test]
+async fn what_is_transient_is_tried_again() {
+    let failed =
+        |code: &str| json!({ "type": "response.failed", "response": { "error": { "code": code, "message": "oops" } } });
+    for trouble in [
+        Answer::Status(500, &[], "oops"),
+        Answer::Stream(events(&[failed("server_error")])),
+        Answer::Stream(events(&[json!({ "type": "error", "code": "rate_limit_exceeded", "message": "slow down" })])),
+        Answer::Stream(events(&[json!({ "type": "response.output_item.done", "item": {} })])),
+        Answer::Stream(events(&happy()[..5])),
+        Answer::Cut(events(&happy())[..300].into()),
+    ] {
+        let server = Server::start([trouble, Answer::Stream(events(&happy()))]).await;
+        assert_eq!(ask(client(&server).as_ref()).await.unwrap().text, "I lööк");
+        assert_eq!(server.requests(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_reply_cut_at_its_length_and_a_refusal_are_told_apart() {
+    let ends = |reason: &str| json!({ "type": "response.incomplete", "response": { "incomplete_details": { "reason": reason } } });
+    let refuses = json!({ "type": "response.output_item.done", "output_index": 1, "item": { "type": "message",
+        "content": [{ "type": "refusal", "refusal": "I will not." }] } });
+    for (index, event, stop) in [
+        (7, ends("max_output_tokens"), Stop::Length),
+        (7, ends("content_filter"), Stop::Refused),
+        (4, refuses, Stop::Refused),
+    ] {
+        let mut data = happy();
+        data[index] = event;
+        let server = Server::start([Answer::Stream(events(&data))]).await;
+        let reply = ask(client(&server).as_ref()).await.unwrap();
+        assert_eq!((reply.stop, reply.verbatim), (stop, None), "what was cut does not go back as it came");
+    }
+}
+
+/// OpenAI's own models are asked through responses, other servers through chat completions.
+#[tokio::test]
+async fn the_address_decides_on_the_interface_unless_the_settings_do() {
+    let server = Server::start([Answer::Stream(events(&happy())), Answer::Stream(openai::happy())]).await;
+    ask(client(&server).as_ref()).await.unwrap();
+    ask(server.client("openai/m").as_ref()).await.unwrap();
+    let seen = server.script.seen.lock().unwrap();
+    assert_eq!((seen[0].uri.path(), seen[1].uri.path()), ("/v1/responses", "/v1/chat/completions"));
+}
