@@ -130,7 +130,8 @@ async fn a_rehearsal_is_recorded_and_played_back_without_a_server_to_the_same_pu
     let base = format!("model.openai_base_url={}/v1", server.address());
     let first = native(home.path(), &["--set", "model.default=openai/x", "--set", &base, "--record", "tapes"]).await;
     assert!(first.exit.is_success(), "{}", first.stderr.text());
-    assert_eq!(server.replies(), 3);
+    // Two commands, `done`, and `done` again after the look at the change.
+    assert_eq!(server.replies(), 4);
     drop(server);
     let tapes: Vec<_> =
         std::fs::read_dir(home.path().join("tapes")).unwrap().map(|entry| entry.unwrap().path()).collect();

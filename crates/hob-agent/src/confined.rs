@@ -24,6 +24,11 @@ pub struct Confined {
     pub environment: Environment,
 }
 
+/// A sandbox hides the machine's `/etc/gitconfig`, and git ends where it sees one that it may not read.
+fn without_system_git(environment: &mut Environment) {
+    environment.insert("GIT_CONFIG_NOSYSTEM".into(), "1".into());
+}
+
 impl Confined {
     /// Those that work in `folder`. In a sandbox they get a home of their own, which is gone when it is dropped.
     ///
@@ -72,6 +77,7 @@ impl Confined {
     ) -> Result<(Self, RunEgress), AgentError> {
         let egress = EgressRules::to_hosts(hosts)?.open_in(sandbox, cancel, Limits::default()).await?;
         let mut environment = egress.environment(environment);
+        without_system_git(&mut environment);
         environment.insert("HOME".into(), home.into());
         let plan = sandbox.plan().writes(folder).writes(home).network(egress.network.clone());
         Ok((Self { plan, environment }, egress))
@@ -104,6 +110,7 @@ impl Confined {
 
     /// The same with this home.
     pub(crate) fn at(mut self, home: &Home) -> Self {
+        without_system_git(&mut self.environment);
         self.environment.insert("HOME".into(), home.path().into());
         self.environment.insert("TMPDIR".into(), home.temporary().into());
         Self { plan: self.plan.writes(home.path()), ..self }

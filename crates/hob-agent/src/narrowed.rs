@@ -68,7 +68,7 @@ fn bounds(settings: &AgentSettings, models: &[String], agents: BTreeSet<String>)
         max_tokens: Some(settings.max_tokens),
         max_output: Some(settings.max_output),
         consecutive_errors: Some(settings.consecutive_errors.into()),
-        total_errors: Some(settings.total_errors.into()),
+        recent_errors: Some(settings.recent_errors.into()),
         usd_micros: None,
     };
     let (approve, ask, denied) = (settings.approve, settings.ask, settings.denied.clone());
@@ -98,7 +98,7 @@ fn native(settings: AgentSettings, narrowed: &Narrowed, own: Vec<String>) -> Age
         denied: narrowed.denied.clone(),
         max_iterations: count(limits.max_iterations, settings.max_iterations),
         consecutive_errors: count(limits.consecutive_errors, settings.consecutive_errors),
-        total_errors: count(limits.total_errors, settings.total_errors),
+        recent_errors: count(limits.recent_errors, settings.recent_errors),
         max_time: limits.max_time,
         max_tokens: limits.max_tokens.unwrap_or(settings.max_tokens),
         max_output: limits.max_output.unwrap_or(settings.max_output),

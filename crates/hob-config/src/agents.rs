@@ -60,10 +60,12 @@ pub struct AgentSettings {
     pub max_iterations: u32,
     /// `native` only: replies in a row whose actions all failed before the run is stopped.
     pub consecutive_errors: u32,
-    /// `native` only: replies with a failed action before the run is stopped.
-    pub total_errors: u32,
+    /// `native` only: of the last 20 replies, those with a failed action that stop the run.
+    pub recent_errors: u32,
     /// `native` only: identical calls in a row before the run is stopped.
     pub identical_calls: u32,
+    /// `native` only: whether the model looks at the task, its change and the checks once more before its `done` counts.
+    pub last_look: bool,
     /// `native` only: wall time of a run; none: what the attempt has left.
     #[serde(with = "duration::optional")]
     pub max_time: Option<Duration>,
@@ -108,9 +110,10 @@ impl Default for AgentSettings {
             fetch_hosts: Vec::new(),
             recipe: None,
             max_iterations: 250,
-            consecutive_errors: 3,
-            total_errors: 5,
+            consecutive_errors: 5,
+            recent_errors: 12,
             identical_calls: 4,
+            last_look: true,
             max_time: None,
             max_tokens: 20_000_000,
             max_output: 1 << 30,

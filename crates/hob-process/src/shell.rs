@@ -29,11 +29,16 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Captured, Environment, Exit, ProcessError, Program,
     end_marker::{EndMarker, MarkedOutput},
+    process_tag::{has_variable, kill_where},
     program::{Group, Started, exit_of},
 };
 
 /// How long the output of a shell that is dead is read on: a process that left the group may hold the pipe open.
 const DRAIN: Duration = Duration::from_millis(200);
+/// The variable that the programs of one command have, and those of no other.
+const COMMAND_TAG: &str = "_HOB_COMMAND";
+/// How long a shell may take to go on after its command was killed.
+const GOES_ON: Duration = Duration::from_secs(1);
 /// Bytes read at once: what a pipe holds.
 const PIECE: usize = 64 * 1024;
 
@@ -68,6 +73,8 @@ pub enum CommandEnd {
     WithShell(Exit),
     /// Hob ended both: its time was over.
     Deadline,
+    /// Hob ended it, because its time was over; the shell lives on.
+    DeadlineOfCommand,
     /// Hob ended both: it wrote more than it may.
     Flood,
     /// Hob ended both: the run was cancelled.
@@ -95,6 +102,10 @@ struct Running {
     buffer: Vec<u8>,
     /// What was not written to it yet, and comes before all commands.
     before: Vec<u8>,
+    /// Tells its commands from those of other shells.
+    id: String,
+    /// How many commands it got.
+    commands: u64,
 }
 
 impl Shell {
@@ -125,14 +136,21 @@ impl Shell {
             None => self.start()?,
         };
         let mut said = MarkedOutput::new(limits.kept);
-        let script = running.marker.script(command);
+        running.commands += 1;
+        let script = format!("export {COMMAND_TAG}={}\n{}", running.tag(), running.marker.script(command));
         let end = tokio::select! {
             end = running.command(&script, &mut said, limits.written) => end.map_err(pipe)?,
             () = tokio::time::sleep_until(ends) => CommandEnd::Deadline,
             () = cancel.cancelled() => CommandEnd::Cancelled,
         };
+        let end = match end {
+            CommandEnd::Deadline if running.end_command(&mut said, limits.written).await => {
+                CommandEnd::DeadlineOfCommand
+            }
+            end => end,
+        };
         match end {
-            CommandEnd::Code(_) => {
+            CommandEnd::Code(_) | CommandEnd::DeadlineOfCommand => {
                 if let Some(folder) = said.folder() {
                     self.folder = folder;
                 }
@@ -164,7 +182,8 @@ impl Shell {
         let (Some(stdin), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(pipe(io::Error::other("no pipe")));
         };
-        Ok(Running { group, child, stdin, output, marker: EndMarker::new(), buffer: vec![0; PIECE], before })
+        let (marker, buffer, id) = (EndMarker::new(), vec![0; PIECE], format!("{:016x}", rand::random::<u64>()));
+        Ok(Running { group, child, stdin, output, marker, buffer, before, id, commands: 0 })
     }
 
     fn has(&self, program: &str) -> bool {
@@ -200,6 +219,20 @@ impl Running {
                 return Ok(CommandEnd::WithShell(exit_of(child.wait().await?)));
             }
         }
+    }
+
+    /// What marks the processes of the command that is under way.
+    fn tag(&self) -> String {
+        format!("{}-{}", self.id, self.commands)
+    }
+
+    /// Kills the programs that the command started, and waits for the shell to go on; false: it does not.
+    async fn end_command(&mut self, said: &mut MarkedOutput, most: u64) -> bool {
+        let tag = self.tag();
+        // A command that keeps the shell itself busy goes on, and is ended with it.
+        let kill = move || kill_where(|environment| has_variable(COMMAND_TAG, &tag, environment));
+        tokio::task::spawn_blocking(kill).await.ok();
+        matches!(timeout(GOES_ON, self.command("", said, most)).await, Ok(Ok(CommandEnd::Code(_))))
     }
 
     /// Kills the group, waits for the shell, and reads what is left where somebody wants it.
@@ -329,6 +362,18 @@ mod tests {
         cancel.cancel();
         assert_eq!(shell.run("sleep 600", LIMITS, &cancel).await.unwrap().end, CommandEnd::Cancelled);
         assert_eq!(run(&mut shell, "echo on").await, well("on\n"));
+    }
+
+    #[tokio::test]
+    async fn a_deadline_ends_the_command_and_leaves_the_shell_and_its_jobs() {
+        let (_folder, mut shell) = shell();
+        assert_eq!(run(&mut shell, "x=kept; sleep 600 & job=$!").await.0, CommandEnd::Code(0));
+        let limits = CommandLimits { time: Duration::from_millis(300), ..LIMITS };
+        for command in ["echo begun; sleep 600", "sh -c 'sleep 600; true' | cat"] {
+            let ran = shell.run(command, limits, &CancellationToken::new()).await.unwrap();
+            assert_eq!(ran.end, CommandEnd::DeadlineOfCommand, "{command}");
+        }
+        assert_eq!(run(&mut shell, "echo $x; kill $job && echo runs").await, well("kept\nruns\n"));
     }
 
     #[tokio::test]

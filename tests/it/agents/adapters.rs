@@ -236,6 +236,7 @@ async fn a_program_gets_an_empty_home_its_own_keys_and_nothing_else() {
         "ANTHROPIC_BASE_URL",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
         "DISABLE_AUTOUPDATER",
+        "GIT_CONFIG_NOSYSTEM",
         "HOB_AGENT_RUN",
         "HOB_ISSUE",
         "HOB_REPOSITORY",

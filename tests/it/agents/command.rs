@@ -89,7 +89,7 @@ async fn a_program_gets_the_allow_list_its_named_variables_and_no_token() {
     bench.run(&agent).await;
     let names = bench.read("names");
     let names: Vec<_> = names.lines().filter(|name| !matches!(*name, "PWD" | "SHLVL" | "_" | "OLDPWD")).collect();
-    let own = ["HOB_AGENT_RUN", "HOB_ISSUE", "HOB_PURPOSE", "HOB_REPOSITORY", "HOB_RUN"];
+    let own = ["GIT_CONFIG_NOSYSTEM", "HOB_AGENT_RUN", "HOB_ISSUE", "HOB_PURPOSE", "HOB_REPOSITORY", "HOB_RUN"];
     assert_eq!(names, [&own[..], &["HOME", "PATH", "TMPDIR", "WANTED"]].concat());
 }
 

@@ -49,7 +49,7 @@ async fn fetches(hosts: &[&str], calls: &[Value]) -> Vec<String> {
         .collect();
     let settings = AgentSettings {
         fetch_hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
-        total_errors: 50,
+        recent_errors: 50,
         consecutive_errors: 50,
         ..AgentSettings::default()
     };

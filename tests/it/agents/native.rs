@@ -6,6 +6,7 @@ use hob_agent::{
 };
 use hob_config::{AgentSettings, PriceSettings};
 use hob_domain::FailureClass;
+use hob_process::Program;
 use serde_json::{Value, json};
 
 use super::*;
@@ -21,6 +22,8 @@ pub(super) fn native_with(replies: Value, settings: AgentSettings) -> NativeAgen
 fn native_at(price: PriceSettings, replies: Value, settings: AgentSettings) -> NativeAgent {
     let cassette = json!({ "cassette": 1, "replies": replies }).to_string();
     let cassette = Arc::new(Cassette::parse(&cassette).unwrap());
+    // One `done` is enough but where the look before it is tested.
+    let settings = AgentSettings { last_look: false, ..settings };
     NativeAgent::new(FallbackChain::one("cassette", cassette, price), settings)
 }
 pub(super) fn call(name: &str, arguments: Value) -> Value {
@@ -99,16 +102,97 @@ async fn the_model_sees_its_errors_before_they_end_the_run() {
 }
 
 #[tokio::test]
-async fn words_without_a_call_are_reminded_once_and_then_are_the_end() {
+async fn words_without_a_call_are_never_the_end_of_the_work() {
     let bench = Bench::new(&[]);
-    let words = || json!({ "text": "I would rather talk." });
-    let report = run(&bench, native(json!([words(), words()]))).await;
+    let words = |text: &str| json!({ "text": text });
+    let asks_for_a_tool = |text: &str| json!({ "expect": ["Your reply called no tool."], "text": text });
+    let talks = json!([words("a"), asks_for_a_tool("b"), words("c"), words("d"), words("I would rather talk.")]);
+    let report = run(&bench, native(talks)).await;
     assert_eq!(report.outcome, Outcome::Question { question: "I would rather talk.".into() });
-    let write = call("write", json!({ "path": "a", "text": "x" }));
-    let report = run(&bench, native(json!([write, words(), words()]))).await;
-    assert_eq!(report.outcome, Outcome::done("I would rather talk."));
-    let report = run(&bench, native(json!([{}, {}]))).await;
+    // Narration between commands, as some models like it.
+    let narrates = json!([
+        call("shell", json!({ "command": "ls" })),
+        words("Let me think."),
+        call("shell", json!({ "command": "ls -a" })),
+        words("Next I run the suite."),
+        words("And the lints."),
+        call("write", json!({ "path": "a", "text": "x" })),
+        words("All is done now."),
+        call("done", json!({ "summary": "ok" })),
+    ]);
+    assert_eq!(run(&bench, native(narrates)).await.outcome, Outcome::done("ok"));
+    let report = run(&bench, native(json!([{}, {}, {}, {}, {}]))).await;
     assert_eq!(failure(&report.outcome).1, &FailureClass::Transient { retry_after: None });
+}
+
+#[tokio::test]
+async fn a_reply_that_is_cut_says_so_instead_of_what_its_json_lacks() {
+    let bench = Bench::new(&[]);
+    let replies = json!([
+        { "calls": [{ "name": "write", "arguments": "{\"path\": \"a\", \"text\": \"x" }], "stop": "length" },
+        { "expect": ["Your reply was cut at the limit of tokens."], "calls": [{ "name": "done", "arguments": { "summary": "ok" } }] },
+    ]);
+    assert_eq!(run(&bench, native(replies)).await.outcome, Outcome::done("ok"));
+}
+
+#[tokio::test]
+async fn a_repeated_call_is_warned_of_before_it_ends_the_run() {
+    let bench = Bench::new(&[("a", "x")]);
+    let read = |told: &[&str]| json!({ "expect": told, "calls": [{ "name": "read", "arguments": { "path": "a" } }] });
+    let replies = json!([
+        read(&[]),
+        read(&[]),
+        read(&["the same call 2 times in a row; the run ends at 4"]),
+        { "expect": ["the same call 3 times in a row"], "calls": [{ "name": "done", "arguments": { "summary": "ok" } }] },
+    ]);
+    assert_eq!(run(&bench, native(replies)).await.outcome, Outcome::done("ok"));
+}
+
+/// A folder with a commit, a task and a check.
+async fn last_look(replies: Value) -> RunReport {
+    let mut bench = Bench::new(&[("a.txt", "one\n"), ("test.sh", "grep -q two a.txt\n")]);
+    (bench.request.title, bench.request.body) = ("Say two".into(), "The file says two.".into());
+    bench.request.checks = vec!["sh test.sh".to_owned()];
+    let git = "git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm one";
+    let made = Program::of_hob("sh", &bench.context.environment).args(["-c", git]).dir(bench.path());
+    assert!(made.run(&CancellationToken::new()).await.unwrap().exit.is_success());
+    let cassette = Cassette::parse(&json!({ "cassette": 1, "replies": replies }).to_string()).unwrap();
+    let chain = FallbackChain::one("cassette", Arc::new(cassette), PriceSettings::default());
+    run(&bench, NativeAgent::new(chain, AgentSettings::default())).await
+}
+
+#[tokio::test]
+async fn the_first_done_is_answered_with_the_task_the_change_and_the_checks_that_did_not_run() {
+    let edit = json!({ "calls": [
+        { "name": "edit", "arguments": { "path": "a.txt", "old": "one", "new": "two" } },
+        { "name": "write", "arguments": { "path": "new.txt", "text": "x" } },
+    ] });
+    let done =
+        |told: &[&str]| json!({ "expect": told, "calls": [{ "name": "done", "arguments": { "summary": "ok" } }] });
+    let shell = |command: &str| json!({ "calls": [{ "name": "shell", "arguments": { "command": command } }] });
+    let told: &[&str] = &[
+        "[Hob] Not ended yet",
+        "Say two\nThe file says two.",
+        "-one\n+two",
+        "1 new file: new.txt",
+        "so run them now\nsh test.sh",
+    ];
+    assert_eq!(last_look(json!([edit, done(&[]), done(told)])).await.outcome, Outcome::done("ok"));
+    // Whoever has just looked at all of it ends at once.
+    let seen = json!([edit, shell("git diff; sh test.sh"), done(&[])]);
+    assert_eq!(last_look(seen).await.outcome, Outcome::done("ok"));
+    // A change after that is one that was not looked at.
+    let changed = json!({ "calls": [{ "name": "write", "arguments": { "path": "b", "text": "x" } }] });
+    let again = json!([
+        edit,
+        shell("git diff; sh test.sh"),
+        changed,
+        done(&[]),
+        done(&["2 new files: b, new.txt", "sh test.sh"])
+    ]);
+    assert_eq!(last_look(again).await.outcome, Outcome::done("ok"));
+    // Where no file changed there is nothing to look at.
+    assert_eq!(last_look(json!([shell("ls"), done(&[])])).await.outcome, Outcome::done("ok"));
 }
 
 /// Attack corpus I96.
@@ -120,13 +204,14 @@ async fn each_limit_ends_the_run_inside_the_loop() {
     let bad = |n: usize| call("read", json!({ "path": format!("none{n}") }));
     let report = run(&bench, native(same)).await;
     assert!(failure(&report.outcome).0.contains("same `read` call 4 times"), "{report:?}");
-    let report = run(&bench, native(json!([bad(1), bad(2), bad(3)]))).await;
+    let report = run(&bench, native((1..=5).map(bad).collect())).await;
     assert_eq!(
         failure(&report.outcome).0,
-        "the actions of 3 replies in a row failed (`consecutive_errors`), the last with: `none3` does not exist"
+        "the actions of 5 replies in a row failed (`consecutive_errors`), the last with: `none5` does not exist"
     );
-    let mixed = json!([bad(1), read(1), bad(2), read(1), bad(3), read(1), bad(4), read(1), bad(5)]);
-    assert!(failure(&run(&bench, native(mixed)).await.outcome).0.starts_with("actions of 5 replies failed"));
+    let mixed = (0..40).map(|n| if n % 3 == 0 { read(n) } else { bad(n) }).collect();
+    let report = run(&bench, native(mixed)).await;
+    assert!(failure(&report.outcome).0.starts_with("actions of 12 of the last 17 replies failed"), "{report:?}");
     let settings = AgentSettings { max_iterations: 2, ..AgentSettings::default() };
     let report = run(&bench, native_with(json!([read(1), read(2), read(3)]), settings)).await;
     assert!(failure(&report.outcome).0.contains("after 2 turns"), "{report:?}");

@@ -84,7 +84,7 @@ async fn a_denied_command_is_refused_and_the_run_goes_on() {
     let bench = Bench::new(&[("d/a", "x")]);
     let shell = |command: &str| json!({ "name": "shell", "arguments": { "command": command } });
     let replies = json!([
-        { "calls": [shell("ls; sh -c 'rm -rf d'"), shell("git -C . push"), shell("echo fine")] },
+        { "calls": [shell("ls; sh -c 'rm -rf ../d'"), shell("git -C . push"), shell("echo fine")] },
         { "expect": ["rule `shell(rm -r)`", "rule `shell(git push)`", "fine"], "calls": done()["calls"] },
     ]);
     is_done(&run(&bench, native(replies)).await);
@@ -155,7 +155,7 @@ async fn a_model_without_tool_calls_speaks_in_json() {
     assert_eq!(bench.read("b"), "1\n2\n");
     let broken = json!(vec![json!({ "text": r#"{"action": {"type": "call", "#}); 5]);
     let report = run(&bench, native_with(broken, settings.clone())).await;
-    assert!(failure(&report.outcome).0.contains("3 replies in a row failed"), "{report:?}");
+    assert!(failure(&report.outcome).0.contains("5 replies in a row failed"), "{report:?}");
     let failed = json!([{ "text": r#"{"action": {"type": "done", "status": "failed", "result": "no disk"}}"# }]);
     let report = run(&bench, native_with(failed, settings)).await;
     assert_eq!(failure(&report.outcome).0, "the agent gave up: no disk");

@@ -26,10 +26,43 @@ async fn commands(bench: &Bench, settings: AgentSettings, commands: &[(&str, &[&
 }
 
 #[tokio::test]
-async fn a_command_that_writes_a_gigabyte_is_cut_in_the_middle() {
+async fn a_command_that_writes_much_is_cut_in_the_middle() {
     let bench = Bench::new(&[]);
-    let flood = "echo begin; head -c 1000000000 /dev/zero; echo end";
+    let flood = "echo begin; head -c 60000000 /dev/zero; echo end";
     commands(&bench, AgentSettings::default(), &[(flood, &["[exit code 0]\nbegin\n", "bytes cut …]", "end\n"])]).await;
+}
+
+#[tokio::test]
+async fn a_flood_ends_the_command_alone() {
+    let bench = Bench::new(&[]);
+    let told: &[&str] = &["the command was ended: it wrote 64 MiB, more than it may"];
+    commands(&bench, AgentSettings::default(), &[("yes", told), ("echo on", &["[exit code 0]\non\n"])]).await;
+}
+
+#[tokio::test]
+async fn what_the_shell_cannot_read_is_not_run_and_harms_nothing() {
+    let bench = Bench::new(&[]);
+    let told: &[&str] = &["not run: the shell cannot read it: sh: "];
+    let steps: [(&str, &[&str]); 4] =
+        [("x=1", &[]), ("touch made; echo \"open", told), ("echo 'it", told), ("echo $x; ls", &["[exit code 0]\n1\n"])];
+    commands(&bench, AgentSettings::default(), &steps).await;
+    assert!(!bench.path().join("made").exists());
+}
+
+#[tokio::test]
+async fn a_command_in_the_background_goes_on_and_can_be_looked_at() {
+    let bench = Bench::new(&[]);
+    let job = json!({ "command": "echo it\\'s begun; exec sleep 600", "background": true });
+    let shell = |arguments: Value, told: &[&str]| json!({ "expect": told, "calls": [{ "name": "shell", "arguments": arguments }] });
+    let replies = json!([
+        shell(job, &[]),
+        shell(json!({ "command": "until grep -q begun \"$_hob_log\"; do :; done; cat \"$_hob_log\"; jobs", "seconds": 900 }),
+              &["runs as process ", "its output is in "]),
+        shell(json!({ "command": "kill $! && echo ended" }),
+              &["`seconds` is 300 at most here, not 900: use `background` for more", "it's begun", "Running"]),
+        { "expect": ["ended"], "calls": [{ "name": "done", "arguments": { "summary": "ok" } }] },
+    ]);
+    assert_eq!(run(&bench, native(replies)).await.outcome, Outcome::done("ok"));
 }
 
 #[tokio::test]
@@ -46,9 +79,13 @@ async fn a_run_whose_commands_write_too_much_ends() {
 async fn a_command_that_never_ends_costs_its_deadline_only() {
     let bench = Bench::new(&[("sub/a", "")]);
     let settings = AgentSettings { shell_time: Duration::from_millis(300), ..AgentSettings::default() };
-    let told: &[&str] = &["the command was ended after 0 s; a new shell continues in the same folder"];
-    let list: &[&str] = &["[exit code 0]\na\n"];
-    commands(&bench, settings, &[("cd sub", &[]), ("cat <(sleep 600)", told), ("ls", list)]).await;
+    let ended: &[&str] = &["the command was ended after 0 s; the shell goes on with its variables and jobs"];
+    let replaced: &[&str] = &["the command was ended after 0 s; a new shell continues in the same folder"];
+    let list: &[&str] = &["[exit code 0]\na 1\n"];
+    let (enters, busy) = ("cd sub; x=1", "while :; do :; done");
+    let steps: [(&str, &[&str]); 5] =
+        [(enters, &[]), ("cat <(sleep 600)", ended), ("echo $(ls) $x", list), (busy, replaced), ("ls", &["a\n"])];
+    commands(&bench, settings, &steps).await;
 }
 
 #[tokio::test]

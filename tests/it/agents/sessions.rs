@@ -108,7 +108,7 @@ fn done() -> Result<ModelReply, ModelError> {
 }
 
 fn agent_of(model: &Arc<Model>, settings: AgentSettings) -> NativeAgent {
-    let model = Arc::clone(model) as Arc<dyn ModelClient>;
+    let (model, settings) = (Arc::clone(model) as Arc<dyn ModelClient>, AgentSettings { last_look: false, ..settings });
     NativeAgent::new(FallbackChain::one("model", model, PriceSettings::default()), settings)
 }
 

@@ -16,7 +16,8 @@ impl Replies {
     /// The native agent that gets them.
     pub(crate) fn agent(&self) -> AgentSettings {
         let model = Some(format!("cassette/{}", self.file().display()));
-        AgentSettings { backend: BackendKind::Native, model, ..AgentSettings::default() }
+        // One `done` is enough but where the look before it is tested.
+        AgentSettings { backend: BackendKind::Native, model, last_look: false, ..AgentSettings::default() }
     }
 
     /// A session begins with these.

@@ -20,6 +20,7 @@ use crate::{
         guard::Guard,
         help::Helps,
         investigation::CaseFile,
+        last_look::LastLook,
         limits::Limits,
         mcp::{McpServers, McpSource, Opened, Place, Recorded},
         restore::{Restored, restore},
@@ -183,14 +184,13 @@ impl AgentBackend for NativeAgent {
         }
         let dialect = Dialect::new(self.settings.speech, &toolset);
         let lines = context.session.transcript().await.map(|transcript| transcript.lines).unwrap_or_default();
-        let restored = restore(&lines, &dialect, &toolset, |brief| task(&format!("{brief}{given}"), &request.checks));
-        let Restored { mut history, mut usage, standing, turns_before } = match restored {
-            Some(restored) => {
-                context.show(format!("resumes after turn {} of its session", restored.usage.turns));
-                restored
-            }
-            None => Restored::nothing(task(&format!("{}{given}", request.brief), &request.checks)),
-        };
+        let word = |brief: &str| task(&format!("{brief}{given}"), &request.checks);
+        let restored = restore(&lines, &dialect, &toolset, word);
+        if let Some(Restored { usage, .. }) = &restored {
+            context.show(format!("resumes after turn {} of its session", usage.turns));
+        }
+        let Restored { mut history, mut usage, standing, turns_before } =
+            restored.unwrap_or_else(|| Restored::nothing(word(&request.brief)));
         if let Some(case) = &case {
             history.tell(&case.news());
         }
@@ -219,6 +219,7 @@ impl AgentBackend for NativeAgent {
             window: Window::of(self.models.first(), self.settings.context_tokens),
             context,
             progress: standing,
+            last_look: LastLook::new(request, self.settings.last_look),
         };
         let outcome = run.drive().await;
         if let Some(case) = &run.executor.toolbox.case {

@@ -30,6 +30,18 @@ pub(super) struct Guard {
     issue: IssueNumber,
 }
 
+/// The rule against deleting folders, as it stands in the default settings.
+const DELETES_FOLDERS: &str = "shell(rm -r)";
+
+/// Where the shell stands when it gets a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In the agent's folder, or below it.
+    InFolder,
+    /// Somewhere else.
+    Elsewhere,
+}
+
 /// What the rules decide on an action that is not refused.
 #[derive(Debug)]
 pub(super) enum Decision {
@@ -88,7 +100,7 @@ impl Guard {
     }
 
     /// Says whether the action `tool` may run, which may wait for a person. The caller bounds the wait.
-    pub(super) async fn check(&self, tool: &str, action: &Action) -> Result<Decision, ToolError> {
+    pub(super) async fn check(&self, tool: &str, action: &Action, place: Place) -> Result<Decision, ToolError> {
         let line = match action {
             Action::Shell(shell) => Some(CommandLine::parse(&shell.command)),
             Action::Program(run) => Some(CommandLine::of_words(&run.words)),
@@ -97,7 +109,12 @@ impl Guard {
             Action::Edit(_) | Action::Write(_) | Action::Patch(_) | Action::Done(_) => None,
             Action::Mcp(_) | Action::Fetch(_) => None,
         };
-        if let Some(pattern) = self.denied.iter().find(|pattern| pattern.matches(tool, line.as_ref())) {
+        // Whatever lies in the folder is the agent's to delete: that it is a folder is no reason against it.
+        let deletes_its_own = place == Place::InFolder && line.as_ref().is_some_and(CommandLine::deletes_below);
+        let denies = |pattern: &&Pattern| {
+            pattern.matches(tool, line.as_ref()) && !(deletes_its_own && pattern.is(DELETES_FOLDERS))
+        };
+        if let Some(pattern) = self.denied.iter().find(denies) {
             return Err(ToolError::Refused(format!(
                 "denied here by the rule `{pattern}`, also in other words. Do it another way, or leave it and say so at \
                  the end"
@@ -213,7 +230,7 @@ mod tests {
     }
 
     async fn said(guard: &Guard, command: &str) -> String {
-        match guard.check("shell", &shell(command)).await {
+        match guard.check("shell", &shell(command), Place::InFolder).await {
             Ok(Decision::Allow) => "runs".to_owned(),
             Ok(Decision::AskOnIssue(proposed)) => format!("waits: {}", proposed.line),
             Err(error) => error.to_string(),
@@ -246,6 +263,30 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_folder_below_may_be_deleted_and_no_other() {
+        let settings = AgentSettings::default();
+        let guard = Guard::new(&settings, &request(&[]), Approval::Nobody).unwrap();
+        for (command, place, runs) in [
+            ("rm -rf build", Place::InFolder, true),
+            ("make && rm -rf ./build/out target", Place::InFolder, false),
+            ("make && rm -rf build/out target", Place::InFolder, true),
+            ("rm -rf build", Place::Elsewhere, false),
+            ("rm -rf /tmp/x", Place::InFolder, false),
+            ("rm -rf ../x", Place::InFolder, false),
+            ("rm -rf .", Place::InFolder, false),
+            ("rm -rf .git", Place::InFolder, false),
+            ("rm -rf *", Place::InFolder, false),
+            ("rm -rf ~", Place::InFolder, false),
+            ("rm -rf $X", Place::InFolder, false),
+            ("cd / && rm -rf home", Place::InFolder, false),
+            ("find . -delete", Place::InFolder, false),
+            ("git push && rm -rf build", Place::InFolder, false),
+        ] {
+            assert_eq!(guard.check("shell", &shell(command), place).await.is_ok(), runs, "{command}");
+        }
+    }
+
+    #[tokio::test]
     async fn where_nobody_can_be_asked_the_setting_decides() {
         for (approve, command, runs) in [
             (Impact::Low, "ls", true),
@@ -256,7 +297,7 @@ mod tests {
             (Impact::High, "git push", false),
         ] {
             let guard = guard_of(approve, Ask::Nobody, Approval::Nobody, &[]);
-            assert_eq!(guard.check("shell", &shell(command)).await.is_ok(), runs, "{command}");
+            assert_eq!(guard.check("shell", &shell(command), Place::InFolder).await.is_ok(), runs, "{command}");
         }
     }
 
@@ -264,7 +305,9 @@ mod tests {
     async fn what_waits_for_the_issue_runs_once_exactly_it_was_allowed() {
         let guard = guard_of(Impact::Low, Ask::Issue, Approval::Nobody, &[]);
         assert_eq!(said(&guard, "rm x").await, "waits: shell rm x");
-        let Ok(Decision::AskOnIssue(proposed)) = guard.check("shell", &shell("rm x")).await else { panic!("it waits") };
+        let Ok(Decision::AskOnIssue(proposed)) = guard.check("shell", &shell("rm x"), Place::InFolder).await else {
+            panic!("it waits")
+        };
         let guard = guard_of(Impact::Low, Ask::Issue, Approval::Nobody, &[proposed.mark()]);
         assert_eq!(said(&guard, "rm x").await, "runs");
         for other in ["rm y", "rm x y", "rm x; rm y"] {
@@ -293,9 +336,11 @@ mod tests {
     async fn nobody_is_asked_about_what_they_cannot_be_shown() {
         let guard = guard_of(Impact::Low, Ask::Issue, Approval::Nobody, &[]);
         let long = "x".repeat(Proposed::SHOWN_MAX);
-        let error = guard.check("write", &write(&long)).await.unwrap_err().to_string();
+        let error = guard.check("write", &write(&long), Place::InFolder).await.unwrap_err().to_string();
         assert!(error.contains("too long to ask a person about"), "{error}");
-        let Ok(Decision::AskOnIssue(shown)) = guard.check("write", &write("short")).await else { panic!("it waits") };
+        let Ok(Decision::AskOnIssue(shown)) = guard.check("write", &write("short"), Place::InFolder).await else {
+            panic!("it waits")
+        };
         assert_eq!(shown.text, "{\n  \"path\": \"a\",\n  \"text\": \"short\"\n}");
     }
 }

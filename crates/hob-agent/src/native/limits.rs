@@ -6,6 +6,9 @@ use tokio::time::Instant;
 
 use crate::report::transient;
 
+/// Replies that the rate of errors is of.
+pub(super) const RECENT: usize = 20;
+
 /// How far one run may go.
 #[derive(Debug, Clone)]
 pub(super) struct Limits {
@@ -13,8 +16,8 @@ pub(super) struct Limits {
     pub(super) turns: u32,
     /// Replies in a row whose actions all failed.
     pub(super) consecutive_errors: u32,
-    /// Replies with a failed action.
-    pub(super) total_errors: u32,
+    /// Replies with a failed action, of the last [`RECENT`].
+    pub(super) recent_errors: u32,
     /// Identical calls in a row.
     pub(super) identical_calls: u32,
     /// Millionths of a US dollar; none: not limited.
@@ -45,7 +48,7 @@ impl Limits {
         Self {
             turns: settings.max_iterations,
             consecutive_errors: settings.consecutive_errors.max(1),
-            total_errors: settings.total_errors.max(1),
+            recent_errors: settings.recent_errors.max(1),
             identical_calls: settings.identical_calls.max(2),
             usd_micros: request.usd_micros,
             tokens: tokens.unwrap_or(settings.max_tokens),

@@ -4,7 +4,7 @@
 //!   against the rules (`guard`) and run (`tool_calls`, `tools`), and the answers are added to the conversation with a note of
 //!   what is left (`history`, `usage`). A tool that fails answers the model with why. The run ends with `done`, `ask` or
 //!   `hand_off`, or at a limit.
-//! - Guarantees: limits hold inside the loop, not around it: time, turns, replies whose actions failed (in a row, in all),
+//! - Guarantees: limits hold inside the loop, not around it: time, turns, replies whose actions failed (in a row, of the last 20),
 //!   identical calls in a row, tokens, money, bytes that commands write. A turn costs the same however long the run is.
 //!   The system role has Hob's own text alone; the task comes as the user's message. The file tools stay in the folder
 //!   (see `agent::folder`).
@@ -13,8 +13,8 @@
 //! - Caveats: money and tokens are counted after each reply, so a run can go over by one reply. A request that failed on
 //!   its way and was sent again may have cost something that no service reports. A shell command is confined by its
 //!   environment, time and process group only; rules about commands are advice for the model.
-//! - A reply without a tool call: the model is asked once to end with a tool. When it does so again, its text is taken as
-//!   the summary if a tool that changes files ran well before, else as a question, because a person should see them.
+//! - Ends: words without a tool call are never the end: the model is asked for a tool, and where it gives none again and again, a
+//!   person gets its words as a question. Before the first `done` of a run that changed a file, the model looks once more (`last_look`).
 
 mod backend;
 mod command_line;
@@ -23,10 +23,12 @@ mod guard;
 mod help;
 mod history;
 mod investigation;
+mod last_look;
 mod limits;
 mod mcp;
 mod plain;
 mod ready;
+mod repair;
 mod replay;
 mod restore;
 mod speech;

@@ -14,7 +14,7 @@ use crate::{
         history::{History, Trace},
         speech::Dialect,
         standing::Standing,
-        tools::{Action, Effect, Toolset},
+        tools::{Action, Toolset},
         usage::RunUsage,
     },
     session::{Line, SessionEvent},
@@ -179,7 +179,6 @@ impl<'a> Rebuild<'a> {
             let line = action.as_ref().map_or_else(|| call.name.clone(), Action::line);
             trace.note(turn, (&call.name, &line), result);
             let Some(action) = action.filter(|_| !result.is_error) else { continue };
-            standing.changed |= action.effect() == Effect::MayChange;
             trace.files.extend(action.changes());
             if let Action::Plan(plan) = action {
                 standing.plan = Some(plan);

@@ -13,8 +13,9 @@ use crate::{
     RunContext,
     model::{ToolCall, ToolResult},
     native::{
-        guard::{Decision, Guard},
+        guard::{Decision, Guard, Place},
         history::{REASON_MAX, Trace},
+        last_look::LastLook,
         limits::{Limits, out_of_time},
         standing::Standing,
         tools::{Action, Answer, Effect, ToolError, Toolbox, Toolset, run_action},
@@ -54,6 +55,7 @@ pub(super) struct CallRunner<'a> {
     pub(super) progress: &'a mut Standing,
     /// What the model said with the calls.
     pub(super) thought: &'a str,
+    pub(super) last_look: &'a LastLook,
 }
 
 /// A call with its arguments parsed.
@@ -70,8 +72,10 @@ impl ToolExecutor<'_> {
             return (Allowed::Refused, Err(error));
         }
         let by_itself = self.guard.runs_by_itself(&action);
+        let is_inside = self.toolbox.shell.lock().await.folder().starts_with(self.toolbox.folder.path());
+        let place = if is_inside { Place::InFolder } else { Place::Elsewhere };
         let decision = tokio::select! {
-            decision = self.guard.check(tool, &action) => decision,
+            decision = self.guard.check(tool, &action, place) => decision,
             () = tokio::time::sleep_until(self.toolbox.deadline) => {
                 Err(ToolError::Refused("nobody approved it in the time of the run".into()))
             }
@@ -160,7 +164,7 @@ impl CallRunner<'_> {
                 tool: call.name.clone(),
                 arguments: call.arguments.clone(),
             });
-            self.usage.count_call(self.limits, &call.name, &call.arguments)?;
+            let warning = self.usage.count_call(self.limits, &call.name, &call.arguments)?;
             let action = action.and_then(|action| match action {
                 Action::Done(_) if done.actions.has_failed() => Err(ToolError::Refused(
                     "not ended: an earlier call of the same reply failed, see to it first".into(),
@@ -176,31 +180,46 @@ impl CallRunner<'_> {
                     }
                 }
             }
+            let look = match &action {
+                Ok(Action::Done(end)) if end.is_success() => {
+                    self.last_look.before_the_end(self.progress, &self.executor.toolbox).await
+                }
+                _other => None,
+            };
+            let command = match &action {
+                Ok(Action::Shell(shell)) => Some(shell.command.clone()),
+                _other => None,
+            };
             let step = self.step(&line, action.as_ref().ok());
-            let effect = action.as_ref().ok().map(Action::effect);
             let changes = action.as_ref().map(Action::changes).unwrap_or_default();
-            told.push((call, line, effect, changes, step));
+            told.push((call, line, (command, changes), (warning, step)));
             let executor = self.executor;
             runs.push(async move {
-                match action {
-                    Ok(action) => executor.run(&call.name, action).await,
-                    Err(error) => (Allowed::Refused, Err(error)),
+                match (look, action) {
+                    (Some(look), _) => (Allowed::ByItself, Ok(Answer::Text(look))),
+                    (None, Ok(action)) => executor.run(&call.name, action).await,
+                    (None, Err(error)) => (Allowed::Refused, Err(error)),
                 }
             });
         }
         let answers = join_all(runs).await;
-        for ((call, line, effect, changes, step), (allowed, answer)) in told.into_iter().zip(answers) {
+        for ((call, line, (command, changes), (warning, step)), (allowed, answer)) in told.into_iter().zip(answers) {
             self.show(step, allowed, &answer);
             let answer = match answer {
                 Ok(Answer::End(outcome)) => return Err(outcome),
-                Ok(Answer::Text(text)) => Ok(text),
-                Err(error) => Err(error.to_string()),
+                Ok(Answer::Text(text)) => Ok(warned(text, warning.as_deref())),
+                Err(error) => Err(warned(error.to_string(), warning.as_deref())),
             };
             if self.context.cancel.is_cancelled() {
                 return Err(cancelled());
             }
             if answer.is_ok() {
-                self.progress.changed |= effect == Some(Effect::MayChange);
+                if !changes.is_empty() {
+                    self.progress.seen.changed();
+                }
+                if let Some(command) = command {
+                    self.progress.seen.ran(&command, &self.last_look.checks);
+                }
                 self.progress.files.extend(changes.iter().cloned());
                 done.trace.files.extend(changes);
             }
@@ -278,4 +297,8 @@ impl CallRunner<'_> {
 
 fn effect(planned: &Planned<'_>) -> Option<Effect> {
     planned.action.as_ref().ok().map(Action::effect)
+}
+
+fn warned(text: String, warning: Option<&str>) -> String {
+    warning.map_or_else(|| text.clone(), |warning| format!("{text}\n{warning}"))
 }

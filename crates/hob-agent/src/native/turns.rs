@@ -8,6 +8,7 @@ use crate::{
     model::{Answer, Conversation, Message, ModelError, ModelReply, ModelRequest, Stop, ToolCall},
     native::{
         history::{History, REASON_MAX, Trace},
+        last_look::LastLook,
         limits::{Limits, out_of_time},
         speech::{Dialect, Understood},
         standing::Standing,
@@ -16,7 +17,7 @@ use crate::{
         usage::{Actions, RunUsage},
         window::Window,
     },
-    report::{cancelled, clip, done, first_line, needs_human, transient},
+    report::{cancelled, clip, first_line, needs_human, transient},
     session::SessionEvent,
 };
 
@@ -36,6 +37,7 @@ pub(super) struct Run<'a> {
     pub(super) window: Window,
     pub(super) context: &'a RunContext,
     pub(super) progress: Standing,
+    pub(super) last_look: LastLook,
 }
 
 impl Run<'_> {
@@ -157,29 +159,28 @@ impl Run<'_> {
         }
     }
 
-    /// A reply without a call: the model is reminded once; then its words are the end.
+    /// A reply without a call, which is never the end: the model is asked for a tool. Where it gives none again and again, a person
+    /// gets its words.
     fn words(&mut self, reply: &ModelReply) -> Result<(), Outcome> {
-        if reply.stop == Stop::Length {
-            let mut actions = Actions::default();
-            actions.wrong("the model's reply was cut at the limit of tokens".to_owned());
-            self.usage.count_actions(&self.limits, &actions)?;
-            self.answer_words(reply, TOO_LONG);
-            return Ok(());
-        }
-        if !self.progress.reminded {
-            self.progress.reminded = true;
-            let (end, other) = self.executor.toolset.ends();
-            let reminder =
+        let (end, other) = self.executor.toolset.ends();
+        let (why, answer) = if reply.stop == Stop::Length {
+            ("the model's reply was cut at the limit of tokens", TOO_LONG.to_owned())
+        } else {
+            let answer =
                 format!("Your reply called no tool. Continue with a tool; or end with `{end}`, or with `{other}`.");
-            self.answer_words(reply, &reminder);
-            return Ok(());
-        }
-        let words = clip(reply.text.trim(), self.executor.toolbox.output_cap);
-        Err(match (words.as_str(), self.progress.changed) {
-            ("", _) => transient("the model's reply had no text and no call, twice"),
-            (words, true) => done(words, usize::MAX),
-            (_, false) => Outcome::Question { question: words },
-        })
+            ("the model's reply called no tool", answer)
+        };
+        let mut actions = Actions::default();
+        actions.wrong(why.to_owned());
+        self.usage.count_actions(&self.limits, &actions).map_err(|ended| {
+            match clip(reply.text.trim(), self.executor.toolbox.output_cap) {
+                _ if reply.stop == Stop::Length => ended,
+                words if words.is_empty() => transient("the model's replies have neither words nor a call"),
+                question => Outcome::Question { question },
+            }
+        })?;
+        self.answer_words(reply, &answer);
+        Ok(())
     }
 
     /// Answers a reply without a readable call.
@@ -213,8 +214,12 @@ impl Run<'_> {
             usage: &mut self.usage,
             progress: &mut self.progress,
             thought: reply.text.trim(),
+            last_look: &self.last_look,
         };
         let mut done = runner.run(calls).await?;
+        if let Some(last) = done.results.last_mut().filter(|last| reply.stop == Stop::Length && last.is_error) {
+            last.text = TOO_LONG.to_owned();
+        }
         self.usage.written = self.executor.toolbox.written.bytes();
         self.usage.count_actions(&self.limits, &done.actions)?;
         if let Some(case) = &self.executor.toolbox.case {

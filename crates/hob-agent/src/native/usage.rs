@@ -1,12 +1,15 @@
 //! What one run has used of its limits: turns, time, tokens, money, output, errors.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    time::Duration,
+};
 
 use hob_domain::{Outcome, Spend, count};
 use tokio::time::Instant;
 
 use crate::{
-    native::limits::{Limits, out_of_time},
+    native::limits::{Limits, RECENT, out_of_time},
     report::{needs_human, permanent},
 };
 
@@ -44,8 +47,10 @@ pub(super) struct RunUsage {
     pub(super) spend: Spend,
     /// Bytes that commands wrote.
     pub(super) written: u64,
-    /// Replies with a failed action.
+    /// Replies with a failed action, in the whole run.
     pub(super) total_errors: u32,
+    /// Of the last replies, whether an action failed.
+    recent: VecDeque<bool>,
     /// Those of them that came last and in a row.
     pub(super) consecutive_errors: u32,
     identical_calls: u32,
@@ -88,8 +93,14 @@ impl RunUsage {
         Ok(())
     }
 
-    /// Counts a call before it is run. The error is the end of the run: the same call came too often in a row.
-    pub(super) fn count_call(&mut self, limits: &Limits, tool: &str, arguments: &str) -> Result<(), Outcome> {
+    /// Counts a call before it is run; a warning, where it is the same as the one before. The error is the end of the run: the same call
+    /// came too often in a row.
+    pub(super) fn count_call(
+        &mut self,
+        limits: &Limits,
+        tool: &str,
+        arguments: &str,
+    ) -> Result<Option<String>, Outcome> {
         let same = self.last_call.as_ref().is_some_and(|(name, given)| name == tool && given == arguments);
         self.identical_calls = if same { self.identical_calls + 1 } else { 1 };
         if self.identical_calls >= limits.identical_calls {
@@ -100,8 +111,10 @@ impl RunUsage {
         }
         if !same {
             self.last_call = Some((tool.to_owned(), arguments.to_owned()));
+            return Ok(None);
         }
-        Ok(())
+        let (times, most) = (self.identical_calls, limits.identical_calls);
+        Ok(Some(format!("[the same call {times} times in a row; the run ends at {most}: do something else]")))
     }
 
     /// Counts the failures of a reply. The error is the end of the run: too many replies failed. A reply in which all
@@ -113,6 +126,10 @@ impl RunUsage {
             (_, _) => 0,
         };
         self.total_errors += u32::from(actions.has_failed());
+        self.recent.push_back(actions.has_failed());
+        if self.recent.len() > RECENT {
+            self.recent.pop_front();
+        }
         let error = &actions.last_error;
         if self.consecutive_errors >= limits.consecutive_errors {
             return Err(permanent(format!(
@@ -120,10 +137,11 @@ impl RunUsage {
                 replies(self.consecutive_errors)
             )));
         }
-        if self.total_errors >= limits.total_errors {
+        let recent = self.recent.iter().filter(|failed| **failed).count();
+        if recent >= limits.recent_errors as usize {
             return Err(permanent(format!(
-                "actions of {} failed (`total_errors`), the last with: {error}",
-                replies(self.total_errors)
+                "actions of {recent} of the last {} replies failed (`recent_errors`), the last with: {error}",
+                self.recent.len()
             )));
         }
         Ok(())
@@ -139,7 +157,7 @@ impl RunUsage {
         }
         let errors = match self.total_errors {
             0 => String::new(),
-            errors => format!("; errors {errors} of {}", limits.total_errors),
+            errors => format!("; {}", count(errors, "error")),
         };
         let next = self.turns + 1;
         let mut text = format!("[turn {next} of {}; left: {}{errors}]", limits.turns, left.join(", "));
@@ -200,7 +218,7 @@ mod tests {
         Limits {
             turns: 2,
             consecutive_errors: 2,
-            total_errors: 3,
+            recent_errors: 3,
             identical_calls: 3,
             usd_micros: Some(10),
             tokens: 1_000,
@@ -214,7 +232,7 @@ mod tests {
         }
     }
 
-    fn said(ended: Result<(), Outcome>) -> String {
+    fn said<T: std::fmt::Debug>(ended: Result<T, Outcome>) -> String {
         match ended.unwrap_err() {
             Outcome::Failed { reason, .. } => reason,
             other => panic!("{other:?}"),
@@ -265,16 +283,30 @@ mod tests {
         }
         assert_eq!(
             said(usage.count_actions(&limits, &wrong("d"))),
-            "actions of 3 replies failed (`total_errors`), the last with: d"
+            "actions of 3 of the last 4 replies failed (`recent_errors`), the last with: d"
         );
+    }
+
+    #[test]
+    fn a_low_rate_of_errors_ends_no_run() {
+        let limits = Limits { recent_errors: 12, consecutive_errors: 5, ..limits(Instant::now()) };
+        let mut usage = RunUsage::default();
+        for reply in 0..1_000 {
+            let actions = match reply % 10 {
+                0 | 1 => Actions { wrong: 1, ..Actions::default() },
+                _ => Actions { well: 1, ..Actions::default() },
+            };
+            usage.count_actions(&limits, &actions).unwrap();
+        }
+        assert_eq!(usage.total_errors, 200);
     }
 
     #[test]
     fn the_same_call_again_and_again_ends_a_run() {
         let limits = limits(Instant::now());
         let mut usage = RunUsage::default();
-        for arguments in ["1", "1", "2", "1", "1"] {
-            usage.count_call(&limits, "read", arguments).unwrap();
+        for (arguments, is_warned) in [("1", false), ("1", true), ("2", false), ("1", false), ("1", true)] {
+            assert_eq!(usage.count_call(&limits, "read", arguments).unwrap().is_some(), is_warned, "{arguments}");
         }
         usage.count_call(&limits, "list", "1").unwrap();
         usage.count_call(&limits, "list", "1").unwrap();
@@ -292,7 +324,7 @@ mod tests {
         (limits.turns, limits.tokens, limits.usd_micros) = (50, 5_000_000, Some(1_000_000));
         let mut usage = RunUsage { turns: 11, total_errors: 1, ..RunUsage::default() };
         usage.spend.usd_micros = 54_321;
-        assert_eq!(usage.status(&limits, now), "[turn 12 of 50; left: 100 s, 5.0M tokens, $0.94; errors 1 of 3]");
+        assert_eq!(usage.status(&limits, now), "[turn 12 of 50; left: 100 s, 5.0M tokens, $0.94; 1 error]");
         usage.written = 80;
         let near = usage.status(&limits, now + Duration::from_secs(80));
         assert_eq!(near.matches("nearly all").count(), 2, "{near}");

@@ -123,14 +123,14 @@ pub(super) fn limits(node: &Node) -> Result<ProfileLimits, Wrong> {
             "max_tokens" => limits.max_tokens = count()?,
             "max_output" => limits.max_output = count()?,
             "consecutive_errors" => limits.consecutive_errors = count()?,
-            "total_errors" => limits.total_errors = count()?,
+            "recent_errors" => limits.recent_errors = count()?,
             "usd" => {
                 let given = text(name, node, TEXT_MAX)?;
                 let amount = usd_micros(&given).map_err(|error| Wrong::of(node, format!("`usd`: {error}")))?;
                 limits.usd_micros = Some(amount);
             }
             other => {
-                let keys = "max_iterations, max_time, max_tokens, max_output, consecutive_errors, total_errors, usd";
+                let keys = "max_iterations, max_time, max_tokens, max_output, consecutive_errors, recent_errors, usd";
                 return Err(Wrong::of(node, format!("`limits` has no key `{}`: the keys are {keys}", shown(other))));
             }
         }

@@ -113,7 +113,7 @@ impl ProfileLimits {
             max_tokens: lower(self.max_tokens, other.max_tokens),
             max_output: lower(self.max_output, other.max_output),
             consecutive_errors: lower(self.consecutive_errors, other.consecutive_errors),
-            total_errors: lower(self.total_errors, other.total_errors),
+            recent_errors: lower(self.recent_errors, other.recent_errors),
             usd_micros: lower(self.usd_micros, other.usd_micros),
         }
     }
@@ -212,7 +212,7 @@ mod tests {
             max_tokens: all.2,
             max_output: all.3,
             consecutive_errors: all.4,
-            total_errors: all.5,
+            recent_errors: all.5,
             usd_micros: all.6,
         })
     }
@@ -226,7 +226,7 @@ mod tests {
             && below(&one.max_tokens, &other.max_tokens)
             && below(&one.max_output, &other.max_output)
             && below(&one.consecutive_errors, &other.consecutive_errors)
-            && below(&one.total_errors, &other.total_errors)
+            && below(&one.recent_errors, &other.recent_errors)
             && below(&one.usd_micros, &other.usd_micros)
     }
 

@@ -97,7 +97,7 @@ pub struct ProfileLimits {
     pub consecutive_errors: Option<u64>,
     /// Replies with a failed action.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub total_errors: Option<u64>,
+    pub recent_errors: Option<u64>,
     /// Millionths of a US dollar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usd_micros: Option<u64>,

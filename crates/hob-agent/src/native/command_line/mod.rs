@@ -56,6 +56,26 @@ impl CommandLine {
         line
     }
 
+    /// Whether all that it deletes with `rm` is named and lies below the folder that it runs in, which it does not leave.
+    pub(super) fn deletes_below(&self) -> bool {
+        let is_below = |word: &Word| {
+            let text = word.text.trim_end_matches('/');
+            let is_part = |part: &str| !matches!(part, "" | "." | ".." | ".git");
+            word.known && !text.contains(['*', '?', '[', '~']) && text.split('/').all(is_part)
+        };
+        let is_one = |command: &Vec<Word>| match command.first().map(|word| word.text.as_str()) {
+            Some("cd" | "pushd" | "popd" | "find" | "xargs" | "sudo") => false,
+            Some("rm") => command.iter().skip(1).filter(|word| !word.text.starts_with('-')).all(is_below),
+            Some(_) | None => true,
+        };
+        !self.unclear && self.commands.iter().all(is_one)
+    }
+
+    /// Whether something in it could not be followed, such as a quote that is not closed.
+    pub(super) fn is_unclear(&self) -> bool {
+        self.unclear
+    }
+
     fn read(&mut self, text: &str, depth: usize) {
         if depth > DEPTH_MAX {
             self.unclear = true;

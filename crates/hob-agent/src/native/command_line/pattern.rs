@@ -28,6 +28,13 @@ enum Part {
 #[error("`{0}` is no pattern of actions: write a tool's name, or `shell(WORDS)` as in `shell(git push)`")]
 pub(in crate::native) struct InvalidPattern(String);
 
+impl Pattern {
+    /// Whether it is written so.
+    pub(in crate::native) fn is(&self, text: &str) -> bool {
+        self.text == text
+    }
+}
+
 impl FromStr for Pattern {
     type Err = InvalidPattern;
 

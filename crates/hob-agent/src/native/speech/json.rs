@@ -10,10 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     model::{Tool, ToolCall},
-    native::{
-        speech::{Understood, repair::object},
-        tools::Toolset,
-    },
+    native::{repair::object, speech::Understood, tools::Toolset},
 };
 
 /// Actions one reply may have.

@@ -2,7 +2,6 @@
 
 mod dialect;
 mod json;
-mod repair;
 mod understood;
 
 pub(super) use dialect::Dialect;

@@ -1,17 +1,27 @@
 //! `edit`: replaces one exact piece of a file.
 
+use std::collections::BTreeSet;
+
+use hob_domain::count;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
     folder::Folder,
     model::Tool,
-    native::tools::{ToolError, toolbox::FILE_MAX},
+    native::tools::{
+        ToolError,
+        lines::{Places, line_end, with_crlf},
+        toolbox::FILE_MAX,
+    },
     report::clip,
 };
 
 /// Bytes of a near miss that are shown.
 const NEAR_MAX: usize = 2_000;
+/// Bytes of a line that is shown, and lines that are looked through for it.
+const LINE_MAX: usize = 300;
+const LINES_MAX: usize = 20_000;
 /// Near misses that are named.
 const NEAR_COUNT: usize = 5;
 
@@ -19,14 +29,14 @@ const NEAR_COUNT: usize = 5;
 pub(super) fn tool() -> Tool {
     Tool {
         name: "edit".into(),
-        description:
-            "Replaces one piece of a file. `old` must stand there exactly once, blanks and line ends included.".into(),
+        description: "Replaces one piece of a file. `old` must stand there once, or `replace_all` be true.".into(),
         schema: json!({
             "type": "object",
             "properties": {
                 "path": { "type": "string" },
                 "old": { "type": "string" },
                 "new": { "type": "string" },
+                "replace_all": { "type": "boolean" },
             },
             "required": ["path", "old", "new"],
         }),
@@ -37,15 +47,21 @@ pub(super) fn tool() -> Tool {
 #[derive(Debug, Deserialize, Serialize)]
 pub(in crate::native) struct Edit {
     /// The file.
+    #[serde(alias = "file_path", alias = "file")]
     pub(super) path: String,
     /// What is replaced.
+    #[serde(alias = "old_string", alias = "old_str")]
     old: String,
     /// By what.
+    #[serde(alias = "new_string", alias = "new_str")]
     new: String,
+    /// Whether each occurrence is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    replace_all: bool,
 }
 
 impl Edit {
-    /// Replaces the one occurrence. Where there is none or more than one, nothing changes and the error says where.
+    /// Replaces the one occurrence, or each. Where there is none or more than one, nothing changes and the error says where.
     pub(super) fn run(&self, folder: &Folder) -> Result<String, ToolError> {
         let path = folder.inside(&self.path)?;
         if self.old.is_empty() {
@@ -55,25 +71,91 @@ impl Edit {
             return Err(ToolError::Refused("`old` and `new` are the same: nothing would change".into()));
         }
         let text = folder.read(&path, FILE_MAX)?;
-        let Some(at) = text.find(&self.old) else {
-            return Err(ToolError::Refused(format!("`old` is not in `{path}`. {}", near_misses(&text, &self.old))));
-        };
-        // Looked for from the next character on, not from the end: an overlapping second place is one too.
-        let next = at + self.old.chars().next().map_or(1, char::len_utf8);
-        if let Some(second) = text[next..].find(&self.old) {
-            let lines = [at, next + second].map(|at| line_of(&text, at));
-            return Err(ToolError::Refused(format!(
-                "`old` stands more than once in `{path}`, first at lines {} and {}: take more lines around the one you mean",
-                lines[0], lines[1]
-            )));
-        }
-        let edited = format!("{}{}{}", &text[..at], self.new, &text[at + self.old.len()..]);
+        let (edited, told) = self.edited(&text).map_err(|reason| match reason {
+            Unedited::Nowhere => {
+                ToolError::Refused(format!("`old` is not in `{path}`. {}", near_misses(&text, &self.old)))
+            }
+            Unedited::Several(first, second) => ToolError::Refused(format!(
+                "`old` stands more than once in `{path}`, first at lines {first} and {second}: take more lines around the one you mean, \
+                 or set `replace_all`"
+            )),
+            Unedited::Unsure(why) => {
+                ToolError::Refused(format!("nothing was changed in `{path}`: {why}. {}", near_misses(&text, &self.old)))
+            }
+        })?;
         if edited.len() as u64 > FILE_MAX {
             return Err(ToolError::Refused(format!("`{path}` would have more than {FILE_MAX} bytes")));
         }
         folder.write(&path, &edited, None)?;
-        Ok(format!("replaced at line {} of `{path}`", line_of(&text, at)))
+        Ok(format!("{told} of `{path}`"))
     }
+
+    /// The text afterwards, and what was done.
+    fn edited(&self, text: &str) -> Result<(String, String), Unedited> {
+        // The file's own line ends, whatever the model writes.
+        let (old, new) = match line_end(text) {
+            "\r\n" => (with_crlf(&self.old), with_crlf(&self.new)),
+            _ => (self.old.clone(), self.new.clone()),
+        };
+        let Some(at) = text.find(&old) else { return self.by_lines(text) };
+        if self.replace_all {
+            let times = text.matches(&old).count();
+            return Ok((
+                text.replace(&old, &new),
+                format!("replaced {} from line {} on", count(times, "place"), line_of(text, at)),
+            ));
+        }
+        // Looked for from the next character on, not from the end: an overlapping second place is one too.
+        let next = at + old.chars().next().map_or(1, char::len_utf8);
+        if let Some(second) = text[next..].find(&old) {
+            return Err(Unedited::Several(line_of(text, at), line_of(text, next + second)));
+        }
+        let after = format!("{}{new}{}", &text[..at], &text[at + old.len()..]);
+        Ok((after, format!("replaced at line {}", line_of(text, at))))
+    }
+
+    /// The same for whole lines that differ from `old` in what models get wrong.
+    fn by_lines(&self, text: &str) -> Result<(String, String), Unedited> {
+        let end = line_end(text);
+        let ends = text.ends_with(end);
+        let lines: Vec<&str> = text.strip_suffix(end).unwrap_or(text).split(end).collect();
+        let given = |text: &'_ str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
+        let (old, new) = (given(&self.old), given(&self.new));
+        let [old, new] = [&old, &new].map(|lines| lines.iter().map(String::as_str).collect::<Vec<_>>());
+        let places = Places::of(&lines, 0, &old);
+        let at = match places.at.as_slice() {
+            [] => return Err(Unedited::Nowhere),
+            [at] => *at,
+            [first, second, ..] => return Err(Unedited::Several(first + 1, second + 1)),
+        };
+        if self.replace_all {
+            return Err(Unedited::Unsure("`replace_all` wants the exact text".to_owned()));
+        }
+        if self.old.ends_with('\n') != self.new.ends_with('\n') && !self.new.is_empty() {
+            return Err(Unedited::Unsure("only one of `old` and `new` ends with a line end".to_owned()));
+        }
+        let there = &lines[at..at + old.len()];
+        let replaced = places.replaced(there, &old, &new).map_err(Unedited::Unsure)?;
+        let mut all: Vec<&str> = lines[..at].to_vec();
+        all.extend(replaced.iter().map(String::as_str));
+        if self.new.is_empty() && !self.old.ends_with('\n') {
+            all.push("");
+        }
+        all.extend_from_slice(&lines[at + old.len()..]);
+        let mut after = all.join(end);
+        if ends && !after.is_empty() {
+            after.push_str(end);
+        }
+        Ok((after, format!("replaced at line {}, where blanks, quotes or the indentation differ from `old`,", at + 1)))
+    }
+}
+
+/// Why nothing was replaced.
+enum Unedited {
+    Nowhere,
+    /// The lines of the first two places.
+    Several(usize, usize),
+    Unsure(String),
 }
 
 /// The number, from 1, of the line that the byte `at` is in.
@@ -99,9 +181,28 @@ pub(super) fn near_misses(text: &str, old: &str) -> String {
     let found = lines.iter().enumerate().filter(|(_, line)| !first.is_empty() && line.contains(first));
     let numbers: Vec<_> = found.take(NEAR_COUNT).map(|(index, _)| (index + 1).to_string()).collect();
     match numbers.as_slice() {
-        [] => "No line is like it: `read` the file again.".to_owned(),
+        [] => most_alike(&lines, first).map_or_else(
+            || "No line is like it: `read` the file again.".to_owned(),
+            |(number, line)| format!("Most like its first line is line {number}: {}", clip(line.trim_end(), LINE_MAX)),
+        ),
         numbers => format!("Its first line stands at line {}: `read` there again.", numbers.join(", ")),
     }
+}
+
+/// The line that has most pairs of letters in common with `wanted`, where that is more than half of them.
+fn most_alike<'t>(lines: &[&'t str], wanted: &str) -> Option<(usize, &'t str)> {
+    let pairs = |line: &str| -> BTreeSet<(char, char)> {
+        line.chars().zip(line.chars().skip(1)).filter(|(a, b)| !a.is_whitespace() && !b.is_whitespace()).collect()
+    };
+    let of_wanted = pairs(wanted);
+    let alike = |line: &str| {
+        let of_line = pairs(line);
+        let all = of_line.len() + of_wanted.len();
+        (200 * of_line.intersection(&of_wanted).count()).checked_div(all).unwrap_or(0)
+    };
+    let found = lines.iter().take(LINES_MAX).enumerate().map(|(index, line)| (alike(line), index + 1, *line));
+    let (share, number, line) = found.max_by_key(|(share, number, _)| (*share, std::cmp::Reverse(*number)))?;
+    (share > 50).then_some((number, line))
 }
 
 #[cfg(test)]
@@ -112,7 +213,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a"), text).unwrap();
         let folder = Folder::open(dir.path()).unwrap();
-        let edit = Edit { path: "a".into(), old: old.into(), new: new.into() };
+        let edit = Edit { path: "a".into(), old: old.into(), new: new.into(), replace_all: false };
         edit.run(&folder).map_err(|error| error.to_string())?;
         Ok(std::fs::read_to_string(dir.path().join("a")).unwrap())
     }
@@ -128,13 +229,11 @@ mod tests {
         let said = |text: &str, old: &str| edit(text, old, "new").unwrap_err();
         assert!(said("x\nx\n", "x").contains("lines 1 and 2"));
         assert!(said("aaa", "aa").contains("more than once"));
-        assert!(
-            said("  let a = 1;\n\tlet b;\n", "let a = 1;\nlet b;")
-                .contains("Line 1 differs from it in blanks only; there stands:\n  let a")
-        );
-        assert!(said("one\r\ntwo\r\n", "one\ntwo").contains("CRLF"));
+        assert!(said("  a\n      b\n", "a\nb").contains("Line 1 differs from it in blanks only; there stands:\n  a"));
         assert!(said("fn main() {\n  other\n", "fn main() {\n  body\n}").contains("first line stands at line 1"));
         assert!(said("a", "zzzz").contains("No line is like it"));
+        let near = said("x\nlet total = price * amount;\n", "let totals = prices * amount;");
+        assert!(near.contains("Most like its first line is line 2: let total = price"), "{near}");
         assert!(said("a", "\n").contains("No line is like it"));
         assert!(said("a", "").contains("is empty"));
         assert!(edit("a", "a", "a").unwrap_err().contains("the same"));

@@ -168,6 +168,11 @@ impl HandOff {
 }
 
 impl Done {
+    /// Whether it says that something was changed, and well.
+    pub(in crate::native) fn is_success(&self) -> bool {
+        !self.failed && !self.nothing_to_do
+    }
+
     /// The outcome.
     pub(super) fn end(self) -> Result<Outcome, ToolError> {
         let summary = text("summary", &self.summary)?;

@@ -2,11 +2,14 @@
 
 mod action;
 mod case;
+#[cfg(test)]
+mod corpus;
 mod dispatch;
 mod edit;
 mod error;
 mod fetch;
 mod finish;
+mod lines;
 mod list;
 mod mcp;
 mod patch;

@@ -1,8 +1,8 @@
 //! `shell`: runs a command in the run's one shell.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
-use hob_process::{CommandEnd, CommandLimits, Ran};
+use hob_process::{CommandEnd, CommandLimits, Finished, Ran};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::Instant;
@@ -10,13 +10,19 @@ use tokio::time::Instant;
 use crate::{
     model::Tool,
     native::{
+        command_line::CommandLine,
         plain::plain,
         tools::{ToolError, Toolbox},
     },
+    report::first_line,
 };
 
 /// Bytes of a command.
 const COMMAND_MAX: usize = 256 * 1024;
+/// Bytes that one command may write: more ends it, and it alone.
+const OUTPUT_MAX: u64 = 64 << 20;
+/// How long the shell may take to say whether it can read a command.
+const SYNTAX_TIME: Duration = Duration::from_secs(5);
 
 /// The tool as the model sees it.
 pub(super) fn tool() -> Tool {
@@ -29,6 +35,7 @@ pub(super) fn tool() -> Tool {
             "properties": {
                 "command": { "type": "string" },
                 "seconds": { "type": "integer", "description": "ended after this" },
+                "background": { "type": "boolean", "description": "goes on beside later commands, its output in a file" },
             },
             "required": ["command"],
         }),
@@ -43,6 +50,9 @@ pub(in crate::native) struct Shell {
     /// When it is ended at the latest.
     #[serde(default)]
     seconds: Option<u64>,
+    /// Whether it goes on beside later commands.
+    #[serde(default)]
+    background: bool,
 }
 
 impl Shell {
@@ -61,11 +71,16 @@ impl Shell {
         let limits = CommandLimits {
             time: wanted.min(toolbox.shell_time).min(left),
             kept: toolbox.output_cap,
-            written: toolbox.written.left(),
+            written: toolbox.written.left().min(OUTPUT_MAX),
         };
+        if CommandLine::parse(&self.command).is_unclear() {
+            readable(&self.command, toolbox).await?;
+        }
+        let command =
+            if self.background { Cow::Owned(in_background(&self.command)) } else { Cow::Borrowed(&*self.command) };
         let mut shell = toolbox.shell.lock().await;
         let before = shell.folder().to_owned();
-        let ran = shell.run(&self.command, limits, &toolbox.cancel).await;
+        let ran = shell.run(&command, limits, &toolbox.cancel).await;
         let ran = ran.map_err(|error| ToolError::Refused(format!("{error}: the next command gets a new shell")))?;
         toolbox.written.add(ran.written);
         let place = if shell.folder() == before {
@@ -75,8 +90,39 @@ impl Shell {
             let folder = below.unwrap_or(shell.folder()).display().to_string();
             format!(", now in {}", if folder.is_empty() { "." } else { &folder })
         };
+        let most = toolbox.shell_time.as_secs();
+        let place = match self.seconds.filter(|seconds| *seconds > most) {
+            Some(seconds) => {
+                format!("{place}; `seconds` is {most} at most here, not {seconds}: use `background` for more")
+            }
+            None => place,
+        };
         shown(&ran, limits.time, &place)
     }
+}
+
+/// Whether the shell can read a command in which something may not be closed: what it says, where it cannot. It would take what follows for a
+/// part of it, Hob's own lines too.
+async fn readable(command: &str, toolbox: &Toolbox) -> Result<(), ToolError> {
+    let program = toolbox.confined.program("sh").args(["-n"]).stdin(format!("{command}\n"));
+    let asked = program.dir(toolbox.folder.path()).deadline(SYNTAX_TIME).output_cap(2_000).run(&toolbox.cancel).await;
+    match asked {
+        Ok(Finished { exit, stderr, .. }) if !exit.is_success() => Err(ToolError::Refused(format!(
+            "not run: the shell cannot read it: {}",
+            first_line(plain(&stderr.text()).trim(), 300)
+        ))),
+        // What cannot be asked is tried.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// The command as one that goes on in the background, and tells where its output is.
+fn in_background(command: &str) -> String {
+    let quoted = command.replace('\'', "'\\''");
+    format!(
+        "_hob_log=$(mktemp \"${{TMPDIR:-/tmp}}/job-XXXXXX\") && {{ eval '{quoted}' >\"$_hob_log\" 2>&1 & \
+         echo \"runs as process $!; its output is in $_hob_log. Look with \\`tail $_hob_log\\` and \\`jobs\\`, end it with \\`kill $!\\`\"; }}"
+    )
 }
 
 fn shown(ran: &Ran, time: Duration, place: &str) -> Result<String, ToolError> {
@@ -85,11 +131,17 @@ fn shown(ran: &Ran, time: Duration, place: &str) -> Result<String, ToolError> {
     match ran.end {
         CommandEnd::Code(code) => Ok(format!("[exit code {code}{place}]\n{output}")),
         CommandEnd::WithShell(exit) => Ok(format!("[{exit}; it ended the shell: {fresh}]\n{output}")),
-        CommandEnd::Deadline => {
-            Err(ToolError::Refused(format!("the command was ended after {} s; {fresh}\n{output}", time.as_secs())))
-        }
+        CommandEnd::Deadline => Err(ToolError::Refused(format!(
+            "the command was ended after {} s{place}; {fresh}\n{output}",
+            time.as_secs()
+        ))),
+        CommandEnd::DeadlineOfCommand => Err(ToolError::Refused(format!(
+            "the command was ended after {} s{place}; the shell goes on with its variables and jobs\n{output}",
+            time.as_secs()
+        ))),
         CommandEnd::Flood => Err(ToolError::Refused(format!(
-            "the command was ended: it wrote more than the run's commands may write; {fresh}\n{output}"
+            "the command was ended: it wrote {} MiB, more than it may; {fresh}\n{output}",
+            ran.written >> 20
         ))),
         CommandEnd::Cancelled => Err(ToolError::Refused("the run was cancelled".into())),
     }

@@ -10,6 +10,7 @@ use crate::{
     model::{Memoized, Tool, ToolCall},
     native::{
         mcp::OfferedTool,
+        repair::only_object,
         tools::{
             Action, ToolError, case, edit, fetch, finish, list, mcp, patch, plan, program, read, search, shell, write,
         },
@@ -168,8 +169,19 @@ impl Toolset {
         self.programs.contains_key(name)
     }
 
+    /// The tool that a name means which is written otherwise: with a namespace, in other letters.
+    fn meant(&self, name: &str) -> Option<String> {
+        let last = name.trim().rsplit(['.', '/', ':']).next().unwrap_or_default();
+        let plain = last.to_ascii_lowercase().replace('-', "_");
+        Some(plain).filter(|plain| self.has(plain))
+    }
+
     /// Reads a call; a name or arguments that fit no tool are an error for the model.
     pub(in crate::native) fn parse(&self, call: &ToolCall) -> Result<Action, ToolError> {
+        let known = if self.has(&call.name) { None } else { self.meant(&call.name) };
+        if let Some(name) = known {
+            return self.parse(&ToolCall { name, ..call.clone() });
+        }
         if !self.has(&call.name) {
             let known: Vec<Cow<'_, str>> = self.shown.iter().map(|tool| Cow::Borrowed(&*tool.name)).collect();
             return Err(ToolError::Unknown { name: first_line(&call.name, 40), known: known.join(", ") });
@@ -207,14 +219,14 @@ impl Toolset {
 }
 
 fn arguments<T: DeserializeOwned>(call: &ToolCall) -> Result<T, ToolError> {
-    let broken = |error: serde_json::Error| ToolError::Arguments { tool: call.name.clone(), reason: error.to_string() };
-    serde_json::from_value(object(call).map_err(broken)?.into()).map_err(broken)
+    let broken = |reason: String| ToolError::Arguments { tool: call.name.clone(), reason };
+    serde_json::from_value(object(call).map_err(broken)?.into()).map_err(|error| broken(error.to_string()))
 }
 
-fn object(call: &ToolCall) -> Result<serde_json::Map<String, serde_json::Value>, serde_json::Error> {
+fn object(call: &ToolCall) -> Result<serde_json::Map<String, serde_json::Value>, String> {
     // A call without arguments comes as an empty text from some services.
     let text = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
-    serde_json::from_str(text)
+    only_object(text)
 }
 
 /// A call of a tool of investigations.

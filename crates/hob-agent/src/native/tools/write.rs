@@ -1,12 +1,18 @@
 //! `write`: makes a file or replaces a whole one.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
     folder::Folder,
     model::Tool,
-    native::tools::{ToolError, toolbox::FILE_MAX},
+    native::tools::{
+        ToolError,
+        lines::{line_end, with_crlf},
+        toolbox::FILE_MAX,
+    },
 };
 
 /// The tool as the model sees it.
@@ -29,8 +35,10 @@ pub(super) fn tool() -> Tool {
 #[derive(Debug, Deserialize, Serialize)]
 pub(in crate::native) struct Write {
     /// The file.
+    #[serde(alias = "file_path", alias = "file")]
     pub(super) path: String,
     /// Its content.
+    #[serde(alias = "content")]
     text: String,
 }
 
@@ -41,8 +49,11 @@ impl Write {
             return Err(ToolError::Refused(format!("the text has more than {FILE_MAX} bytes")));
         }
         let path = folder.inside(&self.path)?;
-        folder.write(&path, &self.text, None)?;
-        Ok(format!("wrote {} bytes to `{path}`", self.text.len()))
+        // A file keeps its line ends, whatever the model writes.
+        let has_crlf = folder.read(&path, FILE_MAX).is_ok_and(|before| line_end(&before) == "\r\n");
+        let text = if has_crlf { Cow::Owned(with_crlf(&self.text)) } else { Cow::Borrowed(self.text.as_str()) };
+        folder.write(&path, &text, None)?;
+        Ok(format!("wrote {} bytes to `{path}`{}", text.len(), if has_crlf { ", with its CRLF line ends" } else { "" }))
     }
 }
 

@@ -1,29 +1,40 @@
-//! Where a hunk belongs in a file. Nothing is guessed: a place is exact and the only one, or the patch is refused.
+//! Where a hunk belongs in a file. Nothing is guessed: its place is the only one, or the patch is refused.
 
-use crate::native::tools::{edit::near_misses, patch::read::Hunk};
+use std::borrow::Cow;
+
+use crate::native::tools::{
+    edit::near_misses,
+    lines::{Places, line_end},
+    patch::read::Hunk,
+};
 
 /// The text after all hunks.
 pub(super) fn patched(text: &str, hunks: &[Hunk]) -> Result<String, String> {
-    let ending =
-        if text.contains('\n') && text.matches('\n').count() == text.matches("\r\n").count() { "\r\n" } else { "\n" };
-    let ends = text.is_empty() || text.ends_with('\n');
+    let ending = line_end(text);
+    let mut ends = text.is_empty() || text.ends_with('\n');
     let lines: Vec<&str> = match text.strip_suffix(ending).unwrap_or(text) {
         "" if text.is_empty() => Vec::new(),
         body => body.split(ending).collect(),
     };
-    let mut result: Vec<&str> = Vec::with_capacity(lines.len());
+    let mut result: Vec<Cow<'_, str>> = Vec::with_capacity(lines.len());
     let mut cursor = 0;
     for (index, hunk) in hunks.iter().enumerate() {
-        let at = place(&lines, cursor, hunk).map_err(|reason| {
+        let failed = |reason: String| {
             let near = if reason.is_empty() { near_misses(text, &hunk.old.join("\n")) } else { String::new() };
             let reason = if reason.is_empty() { "its lines are not there" } else { &reason };
             format!("hunk {}: {reason}. {near}", index + 1)
-        })?;
-        result.extend_from_slice(&lines[cursor..at]);
-        result.extend(hunk.new.iter().map(String::as_str));
+        };
+        let (at, places) = place(&lines, cursor, hunk).map_err(failed)?;
+        let [old, new] = [&hunk.old, &hunk.new].map(|lines| lines.iter().map(String::as_str).collect::<Vec<_>>());
+        result.extend(lines[cursor..at].iter().map(|line| Cow::Borrowed(*line)));
+        let there = &lines[at..at + old.len()];
+        result.extend(places.replaced(there, &old, &new).map_err(failed)?.into_iter().map(Cow::Owned));
         cursor = at + hunk.old.len();
+        if let Some(says) = hunk.ends_with_line_end.filter(|_| cursor == lines.len()) {
+            ends = says;
+        }
     }
-    result.extend_from_slice(&lines[cursor..]);
+    result.extend(lines[cursor..].iter().map(|line| Cow::Borrowed(*line)));
     let mut text = result.join(ending);
     if ends && !text.is_empty() {
         text.push_str(ending);
@@ -31,40 +42,43 @@ pub(super) fn patched(text: &str, hunks: &[Hunk]) -> Result<String, String> {
     Ok(text)
 }
 
-/// The index of the line a hunk begins at. An empty error: its lines are nowhere.
-fn place(lines: &[&str], cursor: usize, hunk: &Hunk) -> Result<usize, String> {
+/// The index of the line a hunk begins at, and how its lines stand there. An empty error: its lines are nowhere.
+fn place(lines: &[&str], cursor: usize, hunk: &Hunk) -> Result<(usize, Places), String> {
     let mut from = cursor;
     if let Some(anchor) = &hunk.anchor {
         let found = lines[cursor..].iter().position(|line| line.trim() == anchor.trim());
         from = cursor + found.ok_or_else(|| format!("there is no line `{anchor}` to begin after"))? + 1;
     }
     let wanted: Vec<&str> = hunk.old.iter().map(String::as_str).collect();
+    let places = Places::of(lines, from, &wanted);
     if wanted.is_empty() {
-        return match hunk.line {
-            Some(line) if line <= lines.len() && line >= cursor => Ok(line),
-            Some(_) => Err("its line is not in the file".to_owned()),
-            None if hunk.anchor.is_some() => Ok(from),
-            None if hunk.at_end || lines.is_empty() => Ok(lines.len()),
-            None => Err("it adds lines and does not show where: give lines around them".to_owned()),
+        let at = match hunk.line {
+            Some(line) if line <= lines.len() && line >= cursor => line,
+            Some(_) => return Err("its line is not in the file".to_owned()),
+            None if hunk.anchor.is_some() => from,
+            None if hunk.at_end || lines.is_empty() => lines.len(),
+            None => return Err("it adds lines and does not show where: give lines around them".to_owned()),
         };
+        return Ok((at, places));
     }
-    let last = lines.len().checked_sub(wanted.len()).ok_or_else(String::new)?;
-    let mut places = (from..=last).filter(|at| lines[*at..*at + wanted.len()] == wanted[..]);
-    if hunk.at_end {
-        return places.find(|at| *at == last).ok_or_else(String::new);
-    }
-    let places: Vec<usize> = places.collect();
     let said = hunk.line.map(|line| line - 1);
-    match (places.as_slice(), said) {
-        ([], _) => Err(String::new()),
-        ([only], _) => Ok(*only),
-        (several, Some(said)) if several.contains(&said) => Ok(said),
-        ([first, second, ..], _) => Err(format!(
-            "its lines stand more than once, first at lines {} and {}: take more lines around them",
-            first + 1,
-            second + 1
-        )),
-    }
+    let at = match (places.at.as_slice(), said) {
+        ([], _) => return Err(String::new()),
+        (several, _) if hunk.at_end => {
+            let last = lines.len() - wanted.len();
+            several.iter().copied().find(|at| *at == last).ok_or_else(String::new)?
+        }
+        ([only], _) => *only,
+        (several, Some(said)) if several.contains(&said) => said,
+        ([first, second, ..], _) => {
+            return Err(format!(
+                "its lines stand more than once, first at lines {} and {}: take more lines around them",
+                first + 1,
+                second + 1
+            ));
+        }
+    };
+    Ok((at, places))
 }
 
 #[cfg(test)]
@@ -85,7 +99,8 @@ mod tests {
         assert_eq!(one("", hunk(&[], &["x"])).unwrap(), "x\n");
         assert_eq!(one("a\n", hunk(&["a"], &[])).unwrap(), "");
         assert!(one("a\na\n", hunk(&["a"], &["b"])).unwrap_err().contains("lines 1 and 2"));
-        assert!(one("  a\n", hunk(&["a"], &["b"])).unwrap_err().contains("Line 1 differs from it in blanks only"));
+        assert_eq!(one("  a\n", hunk(&["a"], &["b"])).unwrap(), "  b\n");
+        assert_eq!(one("a\nb \nc\r\n", hunk(&["a", "b"], &["a", "B"])).unwrap(), "a\nB\nc\r\n");
         assert!(one("x\n", hunk(&[], &["b"])).unwrap_err().contains("does not show where"));
     }
 

@@ -38,6 +38,10 @@ pub(super) struct Hunk {
     pub(super) new: Vec<String>,
     /// Whether it ends with the file.
     pub(super) at_end: bool,
+    /// Whether its last line has a line end afterwards, where the patch says so.
+    pub(super) ends_with_line_end: Option<bool>,
+    /// How its last line begins.
+    pub(super) last_sign: Option<char>,
 }
 
 /// What a patch has to look like.
@@ -142,7 +146,8 @@ fn header(rest: &str) -> Hunk {
 
 fn hunk_line(hunk: &mut Hunk, line: &str) -> Result<(), String> {
     let mut chars = line.chars();
-    match chars.next() {
+    let sign = chars.next();
+    match sign {
         Some('+') => hunk.new.push(chars.as_str().to_owned()),
         Some('-') => hunk.old.push(chars.as_str().to_owned()),
         // An empty line of context is often written without its blank.
@@ -150,8 +155,12 @@ fn hunk_line(hunk: &mut Hunk, line: &str) -> Result<(), String> {
             hunk.old.push(chars.as_str().to_owned());
             hunk.new.push(chars.as_str().to_owned());
         }
-        Some('\\') => {}
+        // No newline at the end: of the new side, or only of the old one, as the line before says.
+        Some('\\') => hunk.ends_with_line_end = Some(hunk.last_sign == Some('-')),
         Some(_) => return Err("a line begins with a blank, `-` or `+`".to_owned()),
+    }
+    if sign != Some('\\') {
+        hunk.last_sign = sign;
     }
     Ok(())
 }
@@ -172,9 +181,10 @@ fn unified(lines: &[&str]) -> Result<Vec<Change>, String> {
         while let Some(rest) = lines.get(index).and_then(|line| line.strip_prefix("@@")) {
             let (mut left, mut right) = sizes(rest).ok_or_else(|| format!("line {}: no hunk header", index + 1))?;
             let mut hunk = header(rest);
+            let header = index + 1;
             index += 1;
-            while left + right > 0 {
-                let line = lines.get(index).ok_or("the last hunk is cut")?;
+            // Models count badly: a hunk goes on as long as its lines do.
+            while let Some(line) = lines.get(index).filter(|_| goes_on(lines, index, (left, right))) {
                 hunk_line(&mut hunk, line).map_err(|reason| format!("line {}: {reason}", index + 1))?;
                 match line.chars().next() {
                     Some('+') => right = right.saturating_sub(1),
@@ -184,8 +194,10 @@ fn unified(lines: &[&str]) -> Result<Vec<Change>, String> {
                 }
                 index += 1;
             }
-            if lines.get(index).is_some_and(|line| line.starts_with('\\')) {
-                index += 1;
+            if left + right > 0 && index >= lines.len() {
+                return Err(format!(
+                    "the hunk at line {header} is cut: by its header, {left} old and {right} new lines are missing"
+                ));
             }
             hunks.push(hunk);
         }
@@ -203,6 +215,31 @@ fn unified(lines: &[&str]) -> Result<Vec<Change>, String> {
         });
     }
     Ok(changes)
+}
+
+/// Whether the line is one of the hunk, of which so many old and new lines are still to come by its header.
+fn goes_on(lines: &[&str], index: usize, (left, right): (usize, usize)) -> bool {
+    let at = |index: usize| lines.get(index).copied().unwrap_or_default();
+    let line = at(index);
+    // A header is three lines together, or git's own: a removed line may begin as one of them does.
+    let is_file = line.starts_with("--- ") && at(index + 1).starts_with("+++ ") && at(index + 2).starts_with("@@");
+    if is_file || line.starts_with("@@ ") || line.starts_with("diff --git ") {
+        return false;
+    }
+    if left + right > 0 {
+        return true;
+    }
+    match line.chars().next() {
+        // The end of a mail with a patch.
+        Some('-') => line != "-- ",
+        Some('+' | ' ' | '\\') => true,
+        // An empty line of context, where more of the hunk follows it.
+        None => lines[index..].iter().find(|line| !line.is_empty()).is_some_and(|next| {
+            next.starts_with(['+', ' '])
+                || next.starts_with('-') && !next.starts_with("-- ") && !next.starts_with("--- ")
+        }),
+        Some(_) => false,
+    }
 }
 
 /// A file's name in a diff's header; none: `/dev/null`.

@@ -18,7 +18,7 @@ pub(in crate::native::tools) fn tool() -> Tool {
         name: "apply_patch".into(),
         description:
             "Changes several files, all or none. `*** Begin Patch` … `*** End Patch` with `*** Update File: P`, \
-                      `*** Add File: P`, `*** Delete File: P`; or a unified diff. Context must be exact."
+                      `*** Add File: P`, `*** Delete File: P`; or a unified diff."
                 .into(),
         schema: json!({
             "type": "object",
@@ -132,6 +132,15 @@ mod tests {
         assert_eq!(result.unwrap(), "changed a\nadded n\ndeleted c");
         assert_eq!(std::fs::read_to_string(dir.path().join("a")).unwrap(), "x\nx\nx\ny\nx\n");
         assert_eq!(std::fs::read_to_string(dir.path().join("n")).unwrap(), "new\n");
+        // Counts that are too small lose no line, and too large ones are passed over where another hunk follows.
+        let counts = "--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n one\n-two\n+2\n+2b\n three\n@@ -9,9 +9,9 @@\n-five\n+5\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-x\n+y\n";
+        let (dir, result) = apply(&[("a", "one\ntwo\nthree\nfour\nfive\n"), ("b", "x\n")], counts);
+        assert_eq!(result.unwrap(), "changed a\nchanged b");
+        assert_eq!(std::fs::read_to_string(dir.path().join("a")).unwrap(), "one\n2\n2b\nthree\nfour\n5\n");
+        let (dir, result) =
+            apply(&[("a", "one\n")], "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+two\n\\ No newline at end of file\n");
+        result.unwrap();
+        assert_eq!(std::fs::read_to_string(dir.path().join("a")).unwrap(), "two");
         let (_, result) = apply(&[("a", "one\n")], "--- a/a\n+++ b/a\n@@ -1,3 +1,2 @@\n one\n");
         assert!(result.unwrap_err().contains("cut"));
     }

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::report::first_line;
+
 /// Bytes of words that are looked through.
 const TEXT_MAX: usize = 256 * 1024;
 /// Places in the words at which an object is looked for.
@@ -18,7 +20,8 @@ pub(super) fn object(text: &str) -> Result<Option<Map<String, Value>>, String> {
         if at < skip_to {
             continue;
         }
-        match first_object(&text[at..]) {
+        let found = first_object(&text[at..]);
+        match found.or_else(|error| first_object(&repaired(&text[at..])).map_err(|_| error)) {
             Ok((object, _)) if KEYS.iter().any(|key| object.contains_key(*key)) => return Ok(Some(object)),
             // An object of another kind: what stands inside it is no reply either.
             Ok((_, length)) => skip_to = at + length,
@@ -28,22 +31,38 @@ pub(super) fn object(text: &str) -> Result<Option<Map<String, Value>>, String> {
     broken.map_or(Ok(None), Err)
 }
 
+/// The one object that a text is, repaired where that needs no guess. A text that is two different objects is none.
+pub(super) fn only_object(text: &str) -> Result<Map<String, Value>, String> {
+    let repaired = repaired(text);
+    let (object, rest) = match first_object(text) {
+        Ok((object, length)) => (object, &text[length..]),
+        Err(error) => match first_object(&repaired) {
+            Ok((object, length)) => (object, &repaired[length..]),
+            Err(_) if error.starts_with("EOF") => return Err(format!("they are cut: {error}")),
+            Err(_) => return Err(error),
+        },
+    };
+    match rest.trim() {
+        "" => Ok(object),
+        // Some servers send the same twice.
+        rest if first_object(rest).is_ok_and(|(again, _)| again == object) => Ok(object),
+        rest => Err(format!("they are one JSON object, and something follows it: {}", first_line(rest, 60))),
+    }
+}
+
 /// Whether a broken object was meant as a reply.
 fn looks_meant(text: &str) -> bool {
     KEYS.iter().any(|key| text.contains(&format!("\"{key}\"")))
 }
 
-/// The object that `text` begins with, and how long it is; what stands behind it is passed over.
+/// The object that `text` begins with, and how long it is.
 fn first_object(text: &str) -> Result<(Map<String, Value>, usize), String> {
-    let parse = |text: &str| {
-        let mut values = serde_json::Deserializer::from_str(text).into_iter::<Map<String, Value>>();
-        match values.next() {
-            Some(Ok(object)) => Ok((object, values.byte_offset())),
-            Some(Err(error)) => Err(error.to_string()),
-            None => Err("there is nothing".to_owned()),
-        }
-    };
-    parse(text).or_else(|error| parse(&repaired(text)).map_err(|_| error))
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Map<String, Value>>();
+    match values.next() {
+        Some(Ok(object)) => Ok((object, values.byte_offset())),
+        Some(Err(error)) => Err(error.to_string()),
+        None => Err("there is nothing".to_owned()),
+    }
 }
 
 /// The text with line breaks in strings escaped and commas before a closing bracket taken out.

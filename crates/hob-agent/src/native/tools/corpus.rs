@@ -1,0 +1,624 @@
+//! What models get wrong when they edit: each case ends in the file that was meant, or in an untouched one and a reason.
+//!
+//! The corpus is every change below, spoiled in every way below. What is meant is known without the tools: it is made from the two forms of the
+//! lines that change.
+
+#![expect(clippy::too_many_lines, reason = "the ways to spoil a change are a table")]
+
+use std::collections::BTreeMap;
+
+use super::{Action, Toolset};
+use crate::{folder::Folder, model::ToolCall};
+
+/// A change: the file, the lines that stand there, and those that are meant.
+struct Change {
+    name: &'static str,
+    before: &'static str,
+    old: &'static str,
+    new: &'static str,
+    after: &'static str,
+}
+
+const CHANGES: [Change; 12] = [
+    Change {
+        name: "python",
+        before: "import sys\n\n",
+        old: "def area(w, h):\n    if w < 0:\n        return 0\n    return w + h\n",
+        new: "def area(w, h):\n    if w < 0:\n        raise ValueError(w)\n    return w * h\n",
+        after: "\n\nprint(area(2, 3))\n",
+    },
+    Change {
+        name: "rust",
+        before: "use std::fmt;\n\n",
+        old: "fn port(text: &str) -> u16 {\n    text.parse().unwrap()\n}\n",
+        new: "fn port(text: &str) -> Option<u16> {\n    text.parse().ok()\n}\n",
+        after: "\nfn main() {}\n",
+    },
+    Change {
+        name: "go",
+        before: "package main\n\n",
+        old: "func sum(xs []int) int {\n\ttotal := 1\n\tfor _, x := range xs {\n\t\ttotal += x\n\t}\n\treturn total\n}\n",
+        new: "func sum(xs []int) int {\n\ttotal := 0\n\tfor _, x := range xs {\n\t\ttotal += x\n\t}\n\treturn total\n}\n",
+        after: "\nfunc main() {}\n",
+    },
+    Change {
+        name: "javascript",
+        before: "'use strict';\n",
+        old: "export function greet(name) {\n  const text = 'Hello, ' + name;\n  return text;\n}\n",
+        new: "export function greet(name) {\n  const text = `Hello, ${name}!`;\n  log('greet');\n  return text;\n}\n",
+        after: "greet('x');\n",
+    },
+    Change {
+        name: "java",
+        before: "class A {\n",
+        old: "    int size() {\n        return items.length - 1;\n    }\n",
+        new: "    int size() {\n        return items.length;\n    }\n",
+        after: "}\n",
+    },
+    Change {
+        name: "shell",
+        before: "#!/bin/sh\nset -e\n",
+        old: "if [ \"$1\" = \"\" ]; then\n  echo \"no name\"\nfi\n",
+        new: "if [ -z \"$1\" ]; then\n  echo \"no name\" >&2\n  exit 2\nfi\n",
+        after: "echo \"$1\"\n",
+    },
+    Change {
+        name: "yaml",
+        before: "on: push\n",
+        old: "jobs:\n  test:\n    runs-on: ubuntu-22.04\n    steps:\n      - run: make\n",
+        new: "jobs:\n  test:\n    runs-on: ubuntu-24.04\n    steps:\n      - run: make test\n",
+        after: "# end\n",
+    },
+    Change {
+        name: "c",
+        before: "#include <stdio.h>\n",
+        old: "static int max(int a, int b) {\n\treturn a < b ? a : b;\n}\n",
+        new: "static int max(int a, int b) {\n\treturn a > b ? a : b;\n}\n",
+        after: "int main(void) { return 0; }\n",
+    },
+    Change {
+        name: "sql",
+        before: "-- users\n",
+        old: "SELECT id, name\n  FROM users\n WHERE active = 1;\n",
+        new: "SELECT id, name, email\n  FROM users\n WHERE active = 1\n ORDER BY id;\n",
+        after: "-- end\n",
+    },
+    Change {
+        name: "html",
+        before: "<body>\n",
+        old: "  <ul>\n    <li class=\"a\">one</li>\n  </ul>\n",
+        new: "  <ul>\n    <li class=\"a\">one</li>\n    <li class=\"a\">two</li>\n  </ul>\n",
+        after: "</body>\n",
+    },
+    Change {
+        name: "markdown",
+        before: "# Title\n\n",
+        old: "It isn't ready - yet.\n\nRun `make`.\n",
+        new: "It is ready.\n\nRun `make` and `make test`.\n",
+        after: "\nEnd.\n",
+    },
+    Change {
+        name: "toml",
+        before: "[package]\n",
+        old: "name = \"a\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n",
+        new: "name = \"a\"\nversion = \"0.2.0\"\nlicense = \"MIT\"\nedition = \"2024\"\n",
+        after: "\n[dependencies]\n",
+    },
+];
+
+/// What has to come of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Must {
+    /// It is applied.
+    Apply,
+    /// It is refused.
+    Refuse,
+    /// Either, but never anything else.
+    Either,
+}
+
+/// One case: a call, on a file, and the file that is meant.
+struct Case {
+    name: String,
+    tool: String,
+    arguments: String,
+    file: String,
+    meant: String,
+    must: Must,
+}
+
+fn edit(old: &str, new: &str) -> String {
+    serde_json::json!({ "path": "f", "old": old, "new": new }).to_string()
+}
+
+fn patch(text: &str) -> String {
+    serde_json::json!({ "patch": text }).to_string()
+}
+
+fn each_line(text: &str, change: impl Fn(&str) -> String) -> String {
+    text.lines().map(|line| change(line) + "\n").collect()
+}
+
+fn crlf(text: &str) -> String {
+    text.replace('\n', "\r\n")
+}
+
+fn curly(text: &str) -> String {
+    text.replace(" \"", " \u{201c}").replace('"', "\u{201d}").replace('\'', "\u{2019}").replace(" - ", " \u{2013} ")
+}
+
+fn indented(text: &str, by: &str) -> String {
+    each_line(text, |line| if line.is_empty() { String::new() } else { format!("{by}{line}") })
+}
+
+fn tabs(text: &str, width: usize) -> Option<String> {
+    let is_whole = |line: &str| {
+        let blanks = line.len() - line.trim_start_matches(' ').len();
+        blanks.is_multiple_of(width) && !line[blanks..].starts_with('\t')
+    };
+    text.lines().all(is_whole).then(|| {
+        each_line(text, |line| {
+            let rest = line.trim_start_matches(' ');
+            "\t".repeat((line.len() - rest.len()) / width) + rest
+        })
+    })
+}
+
+/// The new lines, with those that stay as they stand in `there`.
+fn kept(change: &Change, there: &str) -> String {
+    let (old, there): (Vec<&str>, Vec<&str>) = (change.old.lines().collect(), there.lines().collect());
+    let mut next = 0;
+    each_line(change.new, |_| String::new());
+    let mut lines = String::new();
+    for line in change.new.lines() {
+        match (next..old.len()).find(|index| old[*index] == line) {
+            Some(index) => {
+                next = index + 1;
+                lines.push_str(there[index]);
+            }
+            None => lines.push_str(line),
+        }
+        lines.push('\n');
+    }
+    lines
+}
+
+fn edits(change: &Change) -> Vec<(&'static str, String, String, String, Must)> {
+    let Change { before, old, new, after, .. } = change;
+    let around = |lines: &str| format!("{before}{lines}{after}");
+    let (file, meant) = (around(old), around(new));
+    let spoiled = |by: &dyn Fn(&str) -> String| edit(&each_line(old, by), &each_line(new, by));
+    let blanks = each_line(old, |line| format!("{line}  "));
+    let (last, rest) = old.trim_end().split_once('\n').map_or((*old, ""), |(first, rest)| (first, rest));
+    let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    let mut cases = vec![
+        ("exact", edit(old, new), file.clone(), meant.clone(), Must::Apply),
+        ("a CRLF file", edit(old, new), crlf(&file), crlf(&meant), Must::Apply),
+        ("CRLF from the model", edit(&crlf(old), &crlf(new)), file.clone(), meant.clone(), Must::Apply),
+        ("CRLF on both sides", edit(&crlf(old), &crlf(new)), crlf(&file), crlf(&meant), Must::Apply),
+        (
+            "blanks at the model's line ends",
+            spoiled(&|line| format!("{line} ")),
+            file.clone(),
+            meant.clone(),
+            Must::Either,
+        ),
+        ("blanks at the old line ends", edit(&blanks, new), file.clone(), meant.clone(), Must::Either),
+        (
+            "blanks at the file's line ends",
+            edit(old, new),
+            around(&blanks),
+            around(&kept(change, &blanks)),
+            Must::Apply,
+        ),
+        ("typographic quotes of the model", edit(&curly(old), &curly(new)), file.clone(), meant.clone(), Must::Apply),
+        (
+            "typographic quotes of the file",
+            edit(old, new),
+            around(&curly(old)),
+            around(&kept(change, &curly(old))),
+            Must::Either,
+        ),
+        (
+            "a no-break space",
+            edit(&old.replacen(' ', "\u{a0}", 1), &new.replacen(' ', "\u{a0}", 1)),
+            file.clone(),
+            meant.clone(),
+            Must::Either,
+        ),
+        (
+            "a file that is deeper",
+            edit(old, new),
+            around(&indented(old, "    ")),
+            around(&indented(new, "    ")),
+            Must::Apply,
+        ),
+        (
+            "a file that is deeper by a tab",
+            edit(old, new),
+            around(&indented(old, "\t")),
+            around(&indented(new, "\t")),
+            Must::Apply,
+        ),
+        (
+            "a model that is deeper",
+            edit(&indented(old, "  "), &indented(new, "  ")),
+            file.clone(),
+            meant.clone(),
+            Must::Apply,
+        ),
+        (
+            "a first line without its indentation",
+            edit(old.trim_start(), new.trim_start()),
+            file.clone(),
+            meant.clone(),
+            Must::Either,
+        ),
+        ("two places", edit(old, new), around(&format!("{old}{old}")), around(&format!("{new}{new}")), Must::Refuse),
+        (
+            "two places, both meant",
+            serde_json::json!({ "path": "f", "old": old, "new": new, "replace_all": true }).to_string(),
+            around(&format!("{old}{old}")),
+            around(&format!("{new}{new}")),
+            Must::Apply,
+        ),
+        (
+            "no line end at the end of the file",
+            edit(old.trim_end(), new.trim_end()),
+            format!("{before}{}", old.trim_end()),
+            format!("{before}{}", new.trim_end()),
+            Must::Apply,
+        ),
+        (
+            "a line end that the file lacks",
+            edit(old, new),
+            format!("{before}{}", old.trim_end()),
+            format!("{before}{}", new.trim_end()),
+            Must::Either,
+        ),
+        (
+            "only one line end",
+            edit(old, new.trim_end()),
+            format!("{before}{}  \n{after}", old.trim_end()),
+            meant.clone(),
+            Must::Either,
+        ),
+        (
+            "a line that is missing",
+            edit(&format!("{last}\n{}", rest.split_once('\n').map_or("", |(_, rest)| rest)), new),
+            file.clone(),
+            meant.clone(),
+            Must::Either,
+        ),
+        ("letters of another case", edit(&old.to_uppercase(), new), file.clone(), meant.clone(), Must::Refuse),
+        (
+            "a fence around it",
+            edit(&format!("```\n{old}```"), &format!("```\n{new}```")),
+            file.clone(),
+            meant.clone(),
+            Must::Refuse,
+        ),
+        (
+            "numbers of lines",
+            edit(&each_line(old, |line| format!("  12\t{line}")), new),
+            file.clone(),
+            meant.clone(),
+            Must::Refuse,
+        ),
+        (
+            "escaped line ends",
+            edit(&old.replace('\n', "\\n"), &new.replace('\n', "\\n")),
+            file.clone(),
+            meant.clone(),
+            Must::Refuse,
+        ),
+        ("nothing old", edit("", new), file.clone(), meant.clone(), Must::Refuse),
+        ("the same twice", edit(old, old), file.clone(), meant.clone(), Must::Refuse),
+        (
+            "other names of arguments",
+            serde_json::json!({ "file_path": "f", "old_string": old, "new_string": new }).to_string(),
+            file.clone(),
+            meant.clone(),
+            Must::Apply,
+        ),
+        ("the same object twice", edit(old, new).repeat(2), file.clone(), meant.clone(), Must::Apply),
+        ("two objects", edit(old, new) + &edit(new, old), file.clone(), meant.clone(), Must::Refuse),
+        ("a comma too many", edit(old, new).replace("\"}", "\", }"), file.clone(), meant.clone(), Must::Either),
+        ("raw line ends in JSON", edit(old, new).replace("\\n", "\n"), file.clone(), meant.clone(), Must::Apply),
+        (
+            "cut in the middle",
+            edit(old, new)[..edit(old, new).len() / 2].to_owned(),
+            file.clone(),
+            meant.clone(),
+            Must::Refuse,
+        ),
+        (
+            "cut before its end",
+            edit(old, new)[..edit(old, new).len() - 1].to_owned(),
+            file.clone(),
+            meant.clone(),
+            Must::Refuse,
+        ),
+        ("no object", format!("[{}]", edit(old, new)), file.clone(), meant.clone(), Must::Refuse),
+        ("words around it", format!("Here it is: {}", edit(old, new)), file.clone(), meant.clone(), Must::Refuse),
+        (
+            "a number as text",
+            serde_json::json!({ "path": "f", "old": 1, "new": new }).to_string(),
+            file.clone(),
+            meant.clone(),
+            Must::Refuse,
+        ),
+        (
+            "a first line only",
+            edit(&(first(old) + "\n"), &(first(new) + "\n")),
+            file.clone(),
+            file.replacen(&first(old), &first(new), 1),
+            Must::Either,
+        ),
+    ];
+    for width in [2, 4] {
+        if let (Some(there), Some(then)) = (tabs(old, width), tabs(new, width))
+            && there != *old
+        {
+            cases.push(("tabs for the model's blanks", edit(old, new), around(&there), around(&then), Must::Apply));
+        }
+    }
+    cases
+}
+
+fn hunk(old: &str, new: &str, (before, after): (&str, &str)) -> (String, usize, usize) {
+    let context = |text: &str| each_line(text, |line| format!(" {line}"));
+    let body = context(before)
+        + &each_line(old, |line| format!("-{line}"))
+        + &each_line(new, |line| format!("+{line}"))
+        + &context(after);
+    let lines = |text: &str| text.lines().count();
+    (body, lines(before) + lines(old) + lines(after), lines(before) + lines(new) + lines(after))
+}
+
+fn patches(change: &Change) -> Vec<(&'static str, String, String, String, Must)> {
+    let Change { before, old, new, after, .. } = change;
+    let around = |lines: &str| format!("{before}{lines}{after}");
+    let (file, meant) = (around(old), around(new));
+    let (body, was, is) = hunk(old, new, (before, after));
+    let unified = |header: &str, body: &str| patch(&format!("--- a/f\n+++ b/f\n@@ {header} @@\n{body}"));
+    let envelope = |body: &str| patch(&format!("*** Begin Patch\n*** Update File: f\n@@\n{body}*** End Patch"));
+    let right = format!("-1,{was} +1,{is}");
+    let bare = body.lines().filter(|line| *line != " ").map(|line| format!("{line}\n")).collect::<String>();
+    let empty = each_line(&body, |line| if line == " " { String::new() } else { line.to_owned() });
+    let deeper = |text: &str| indented(text, "    ");
+    vec![
+        ("unified", unified(&right, &body), file.clone(), meant.clone(), Must::Apply),
+        (
+            "unified, counts too small",
+            unified(&format!("-1,{} +1,{}", was - 2, is - 2), &body),
+            file.clone(),
+            meant.clone(),
+            Must::Apply,
+        ),
+        ("unified, counts of one line", unified("-1 +1", &body), file.clone(), meant.clone(), Must::Apply),
+        (
+            "unified, counts too large",
+            unified(&format!("-1,{} +1,{}", was + 3, is + 3), &body),
+            file.clone(),
+            meant.clone(),
+            Must::Either,
+        ),
+        ("unified, shifted", unified(&format!("-41,{was} +41,{is}"), &body), file.clone(), meant.clone(), Must::Apply),
+        (
+            "unified, empty context lines without a blank",
+            unified(&right, &empty),
+            file.clone(),
+            meant.clone(),
+            Must::Apply,
+        ),
+        ("unified, empty context lines left out", unified(&right, &bare), file.clone(), meant.clone(), Must::Either),
+        ("unified, a CRLF file", unified(&right, &body), crlf(&file), crlf(&meant), Must::Apply),
+        (
+            "unified, a CRLF diff",
+            patch(&crlf(&format!("--- a/f\n+++ b/f\n@@ {right} @@\n{body}"))),
+            file.clone(),
+            meant.clone(),
+            Must::Either,
+        ),
+        ("unified, a deeper file", unified(&right, &body), deeper(&file), deeper(&meant), Must::Apply),
+        (
+            "unified, without a/ and b/",
+            patch(&format!("--- f\n+++ f\n@@ {right} @@\n{body}")),
+            file.clone(),
+            meant.clone(),
+            Must::Apply,
+        ),
+        (
+            "unified, with times",
+            patch(&format!("--- a/f\t2026-01-01\n+++ b/f\t2026-01-01\n@@ {right} @@\n{body}")),
+            file.clone(),
+            meant.clone(),
+            Must::Apply,
+        ),
+        (
+            "unified, in a fence",
+            patch(&format!("```diff\n--- a/f\n+++ b/f\n@@ {right} @@\n{body}```\n")),
+            file.clone(),
+            meant.clone(),
+            Must::Apply,
+        ),
+        (
+            "unified, of a mail",
+            unified(&right, &format!("{body}-- \n2.40.1\n")),
+            file.clone(),
+            meant.clone(),
+            Must::Apply,
+        ),
+        (
+            "unified, no header of the hunk",
+            patch(&format!("--- a/f\n+++ b/f\n{body}")),
+            file.clone(),
+            meant.clone(),
+            Must::Refuse,
+        ),
+        ("unified, cut", unified(&right, &body[..body.len() / 2]), file.clone(), meant.clone(), Must::Refuse),
+        (
+            "unified, two places",
+            unified("-90 +90", &hunk(old, new, ("", "")).0),
+            around(&format!("{old}{old}")),
+            around(&format!("{new}{old}")),
+            Must::Refuse,
+        ),
+        ("envelope", envelope(&body), file.clone(), meant.clone(), Must::Apply),
+        ("envelope, a CRLF file", envelope(&body), crlf(&file), crlf(&meant), Must::Apply),
+        ("envelope, empty context lines without a blank", envelope(&empty), file.clone(), meant.clone(), Must::Apply),
+        ("envelope, typographic quotes", envelope(&curly(&body)), file.clone(), meant.clone(), Must::Either),
+        ("envelope, a deeper file", envelope(&body), deeper(&file), deeper(&meant), Must::Apply),
+        (
+            "envelope, without an end",
+            patch(&format!("*** Begin Patch\n*** Update File: f\n@@\n{body}")),
+            file.clone(),
+            meant.clone(),
+            Must::Refuse,
+        ),
+        (
+            "envelope, without blanks before the context",
+            envelope(&each_line(&body, |line| line.strip_prefix(' ').unwrap_or(line).to_owned())),
+            file.clone(),
+            meant.clone(),
+            Must::Either,
+        ),
+        (
+            "envelope, as a new file",
+            patch(&format!(
+                "*** Begin Patch\n*** Add File: f\n{}*** End Patch",
+                each_line(&meant, |line| format!("+{line}"))
+            )),
+            file.clone(),
+            meant.clone(),
+            Must::Refuse,
+        ),
+        (
+            "envelope, another file",
+            envelope(&body).replace("File: f", "File: g"),
+            file.clone(),
+            meant.clone(),
+            Must::Refuse,
+        ),
+        (
+            "envelope, a file without an end of line",
+            envelope(&hunk(old, new, (before, "")).0),
+            format!("{before}{}", old.trim_end()),
+            format!("{before}{}", new.trim_end()),
+            Must::Apply,
+        ),
+        (
+            "a diff that ends a file without a line end",
+            unified(&format!("-1,{was} +1,{is}"), &format!("{body}\\ No newline at end of file\n")),
+            file,
+            meant.trim_end().to_owned(),
+            Must::Apply,
+        ),
+    ]
+}
+
+fn corpus() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for change in &CHANGES {
+        let mut add = |tool: &str, (name, arguments, file, meant, must)| {
+            let name = format!("{}, {tool}: {name}", change.name);
+            cases.push(Case { name, tool: tool.to_owned(), arguments, file, meant, must });
+        };
+        edits(change).into_iter().for_each(|case| add("edit", case));
+        patches(change).into_iter().for_each(|case| add("apply_patch", case));
+        let (file, meant) = (
+            format!("{}{}{}", change.before, change.old, change.after),
+            format!("{}{}{}", change.before, change.new, change.after),
+        );
+        for (tool, must) in
+            [("functions.edit", Must::Apply), ("Edit", Must::Apply), ("str_replace", Must::Refuse), ("", Must::Refuse)]
+        {
+            add(tool, ("a name", edit(change.old, change.new), file.clone(), meant.clone(), must));
+        }
+    }
+    cases
+}
+
+/// What came of it: the file, and the answer.
+fn run(case: &Case) -> (String, Result<String, String>) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f");
+    std::fs::write(&path, &case.file).unwrap();
+    let folder = Folder::open(dir.path()).unwrap();
+    let toolset = Toolset::new(&[], &BTreeMap::new(), &BTreeMap::new()).unwrap();
+    let call = ToolCall { id: "1".into(), name: case.tool.clone(), arguments: case.arguments.clone() };
+    let answer = toolset.parse(&call).and_then(|action| match action {
+        Action::Edit(edit) => edit.run(&folder),
+        Action::Patch(patch) => patch.run(&folder),
+        other => panic!("{}: {other:?}", case.name),
+    });
+    (std::fs::read_to_string(&path).unwrap(), answer.map_err(|error| error.to_string()))
+}
+
+#[test]
+fn an_edit_is_the_one_that_was_meant_or_is_refused_with_a_reason() {
+    let cases = corpus();
+    assert!(cases.len() >= 300, "{} cases", cases.len());
+    let mut wrong = Vec::new();
+    let mut applied = 0;
+    for case in &cases {
+        let (file, answer) = run(case);
+        let is_applied = answer.is_ok();
+        applied += usize::from(is_applied);
+        let is_right = match &answer {
+            Ok(_) => case.must != Must::Refuse && file == case.meant,
+            Err(reason) => case.must != Must::Apply && file == case.file && reason.len() > 20,
+        };
+        if !is_right {
+            wrong.push(format!(
+                "{}: {answer:?}\n--- is\n{file:?}\n--- meant\n{:?}\n--- call\n{}",
+                case.name, case.meant, case.arguments
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n\n"));
+    assert_eq!((cases.len(), applied), (838, 508), "docs/agents.md tells these figures");
+}
+
+proptest::proptest! {
+    /// Whatever the file and the lines are: an edit changes those lines and no others, or nothing.
+    #[test]
+    fn no_line_is_lost(before in lines(), old in lines(), new in lines(), after in lines(), indent in "[ \t]{0,3}", has_crlf: bool) {
+        let file = format!("{before}{}{after}", indented(&old, &indent));
+        let file = if has_crlf { crlf(&file) } else { file };
+        let case = Case {
+            name: "any".to_owned(),
+            tool: "edit".to_owned(),
+            arguments: edit(&old, &new),
+            file: file.clone(),
+            meant: String::new(),
+            must: Must::Either,
+        };
+        let (is, answer) = run(&case);
+        let exact = if has_crlf { (crlf(&old), crlf(&new)) } else { (old.clone(), new.clone()) };
+        if answer.is_ok() && file.contains(&exact.0) {
+            // Exactly what was asked for, wherever it stands.
+            proptest::prop_assert_eq!(is, file.replacen(&exact.0, &exact.1, 1));
+            return Ok(());
+        }
+        let bare = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
+        let (is, was, old, new) = (bare(&is), bare(&file), bare(&old), bare(&new));
+        match answer {
+            Err(_) => proptest::prop_assert_eq!(is, was),
+            Ok(_) => {
+                // There is a place where the old lines stood and the new ones stand now.
+                let at = (0..=was.len() - old.len()).find(|at| {
+                    was[*at..*at + old.len()] == old[..]
+                        && is == [&was[..*at], &new[..], &was[*at + old.len()..]].concat()
+                });
+                proptest::prop_assert!(at.is_some(), "{:?} became {:?}", was, is);
+            }
+        }
+    }
+}
+
+fn lines() -> impl proptest::strategy::Strategy<Value = String> {
+    use proptest::strategy::Strategy;
+    proptest::collection::vec("[ab]{1,2}", 1..4).prop_map(|lines| lines.join("\n") + "\n")
+}
