@@ -109,6 +109,9 @@ pub(super) enum Command {
     /// state asks first, on the terminal. What it found is kept after each step: `--resume` goes on where it stopped, as
     /// after a request for evidence. Exits with 8 where there is no conclusion.
     Investigate(Box<InvestigateArgs>),
+    /// Run an agent by itself, on a folder and without a forge.
+    #[command(subcommand)]
+    Agent(AgentCommand),
     /// List the issues that have the trigger label, in queue order.
     List,
     /// Explain what Hob would do about one issue, or why it would do nothing.
@@ -155,6 +158,42 @@ pub(super) enum Command {
     /// Run the embedded forge by itself.
     #[command(subcommand)]
     Forge(ForgeCommand),
+}
+
+/// The subcommands of `hob agent`.
+#[derive(Debug, Subcommand)]
+pub(super) enum AgentCommand {
+    /// Have an agent work on a task in a folder, and print how that ended.
+    ///
+    /// Nothing is committed, pushed or checked: what the agent changed stands in the folder afterwards. It runs in the same sandbox, within
+    /// the same limits and with the same brief as for an issue. Exits with 0 where the agent says that the task is done or that nothing has to be
+    /// done, otherwise with 8. With --json the result has the outcome, cost, tokens, turns and session.
+    Run(AgentRunArgs),
+}
+
+/// `hob agent run`.
+#[derive(Debug, Args)]
+pub(super) struct AgentRunArgs {
+    /// Work in this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(super) folder: PathBuf,
+    /// Read the task from this Markdown file; its first line is the title. `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(super) task: PathBuf,
+    /// Use this agent [default: the setting `agent.default`].
+    #[arg(long, value_name = "NAME")]
+    pub(super) agent: Option<String>,
+    /// Tell the agent that this command has to succeed. May be repeated.
+    #[arg(long, value_name = "COMMAND")]
+    pub(super) check: Vec<String>,
+    /// End after this time [default: the setting `limits.attempt_time`].
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(super) time: Option<Duration>,
+    /// Approve every action that is not denied, without asking.
+    #[arg(long)]
+    pub(super) auto_approve: bool,
+    #[command(flatten)]
+    pub(super) record: RecordArgs,
 }
 
 /// The subcommands of `hob forge`.

@@ -8,8 +8,8 @@ use hob_config::{SecretFiles, Standard};
 use crate::{
     cli::{
         actions::{self, Annotation, Level},
-        agents, approve,
-        args::{Cli, Command, EvalCommand, ForgeCommand, Shared, command},
+        agent_run, agents, approve,
+        args::{AgentCommand, Cli, Command, EvalCommand, ForgeCommand, Shared, command},
         control, doctor, eval, eval_review,
         exit::{Exit, code_of, fatal},
         explain, forge_serve,
@@ -117,6 +117,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Run(args) => run::run(setup, shared, args, screen).await,
         Command::Work(args) => work::work(setup, shared, args, screen).await,
         Command::Investigate(args) => investigate::investigate(setup, shared, *args, screen).await,
+        Command::Agent(AgentCommand::Run(args)) => agent_run::run(setup, shared, args, screen).await,
         Command::List => list::list(setup, shared).await,
         Command::Explain(args) => explain::explain(setup, shared, args.issue).await,
         Command::Status => status::status(setup, shared).await,
@@ -148,6 +149,7 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Run(_)
         | Command::Work(_)
         | Command::Investigate(_)
+        | Command::Agent(_)
         | Command::Replay(_)
         | Command::Eval(EvalCommand::Review(_)) => true,
         Command::Init(_)

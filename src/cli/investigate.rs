@@ -2,30 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
-use hob_agent::{Executor, RunContext, session::SessionState};
-use hob_config::child_environment;
+use hob_agent::{Executor, session::SessionState};
 use hob_domain::{
-    Outcome, Progress, RepoName, RunId, RunReport, RunRequest, clip,
-    investigation::{Case, CaseTemplate, EvidenceKind, Given, Investigation, IssueForm, Iteration},
-    terminal,
+    Outcome, RepoName, RunId, RunReport, RunRequest, clip,
+    investigation::{Case, CaseTemplate, EvidenceKind, Given, Investigation, IssueForm},
 };
 use hob_worker::worker_id;
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
+    alone,
     args::{InvestigateArgs, Shared},
-    ask,
     exit::{Exit, fatal},
     investigated::{self, Ended},
     investigator::{Investigator, investigator},
-    json,
-    output::{self, styled},
+    json, output,
     progress::Verbosity,
-    run::stop_on_signal,
     screen::Screen,
     sessions,
-    setup::{Setup, sandbox_of},
+    setup::Setup,
 };
 
 /// Stands where sessions of issues have their repository.
@@ -65,7 +59,8 @@ pub(super) async fn investigate(
         screen.line(format!("The session is {}.", begun.session));
     }
     let request = request(&setup, &args, (&begun, &who), folder)?;
-    let report = run((&setup, &shared, &args), &who, &request, &screen).await?;
+    let agent = (who.name.as_str(), who.agent.as_ref());
+    let report = alone::run((&setup, &shared, args.auto_approve), agent, &request, &screen).await?;
     let record = sessions::of(&setup).investigation(&begun.session)?;
     let Some(record) = record else {
         let why = sessions::outcome(&report.outcome);
@@ -109,72 +104,6 @@ fn tell(shared: &Shared, args: &InvestigateArgs, record: &Investigation, report:
 
 fn one_line(text: &str) -> String {
     clip(text, 1_000).split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Runs the agent, and shows each iteration.
-async fn run(
-    (setup, shared, args): (&Setup, &Shared, &InvestigateArgs),
-    who: &Investigator,
-    request: &RunRequest,
-    screen: &Screen,
-) -> anyhow::Result<RunReport> {
-    let settings = &setup.settings;
-    let cancel = CancellationToken::new();
-    stop_on_signal(cancel.clone(), screen.clone());
-    let (sender, progress) = mpsc::channel(256);
-    let approval = ask::approval(args.auto_approve.into(), settings.limits.approval_time, screen);
-    let sandbox = sandbox_of(settings, &setup.state_dir);
-    let context = RunContext::new(cancel.clone(), sender, child_environment(), sandbox).asking(approval);
-    let executor = Executor::new(sessions::of(setup), settings.agent.clone());
-    let run = async {
-        let report = executor.run(&who.name, who.agent.as_ref(), request, &context).await;
-        drop(context);
-        report
-    };
-    let (report, shown) = tokio::join!(run, show(progress, shared, screen, &cancel));
-    screen.close();
-    shown?;
-    report.map_err(|error| fatal(Exit::Unhealthy, error.to_string()))
-}
-
-/// Shows what happens until the run ends.
-async fn show(
-    mut progress: mpsc::Receiver<Progress>,
-    shared: &Shared,
-    screen: &Screen,
-    cancel: &CancellationToken,
-) -> Result<(), output::Unwritable> {
-    let mut last = None;
-    let mut written = Ok(());
-    while let Some(Progress { text, iteration, .. }) = progress.recv().await {
-        match (iteration, shared.verbosity()) {
-            (Some(iteration), _) if shared.json && written.is_ok() => {
-                written = event(&iteration);
-                if written.is_err() {
-                    // Nobody can read what follows.
-                    cancel.cancel();
-                }
-            }
-            (Some(_), Verbosity::Quiet) => {}
-            (Some(iteration), Verbosity::Stages | Verbosity::Everything) => {
-                let told = (last.as_ref() != Some(&iteration.progress)).then(|| iteration.progress.clone());
-                screen.line(investigated::lines(&iteration, told.as_ref()));
-                last = told.or(last);
-            }
-            (None, Verbosity::Everything) if !text.is_empty() => {
-                screen.line(styled(output::DIM, &terminal(&text)));
-            }
-            (None, _) => {}
-        }
-    }
-    written
-}
-
-fn event(iteration: &Iteration) -> Result<(), output::Unwritable> {
-    // Plain data always has a JSON form.
-    let mut object = serde_json::to_value(iteration).unwrap_or_default();
-    object["event"] = "iteration".into();
-    json::event(object)
 }
 
 fn request(

@@ -2,7 +2,9 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is this module's business")]
 
 mod actions;
+mod agent_run;
 mod agents;
+mod alone;
 mod approve;
 mod args;
 mod ask;

@@ -17,7 +17,7 @@ use crate::{
 pub struct BriefParts<'a> {
     /// The repository.
     pub repo: &'a RepoName,
-    /// The issue.
+    /// The issue; 0 is a task that stands on no forge.
     pub issue: IssueNumber,
     /// Its title as it stands on the forge.
     pub title: &'a str,
@@ -64,7 +64,11 @@ const CHECK_OUTPUT: usize = 8 * 1024;
 
 /// Writes the brief.
 pub fn brief(parts: &BriefParts<'_>) -> String {
-    let mut text = format!("Work on issue {} of {}.\n", parts.issue, parts.repo);
+    // A task that is given by hand is no issue of a forge.
+    let mut text = match parts.issue {
+        IssueNumber(0) => "Work on this task.\n".to_owned(),
+        issue => format!("Work on issue {issue} of {}.\n", parts.repo),
+    };
     if let Some((name, instructions)) = parts.profile {
         push(&mut text, &profile_brief(name, instructions, parts.fence));
     }

@@ -229,6 +229,13 @@ async fn every_command_writes_what_the_document_describes() {
     let reviewed = world.hob(&args).await;
     assert_eq!(reviewed.objects()[0]["result"]["found"], 1, "{reviewed:?}");
     events.extend(held.takes("eval review", &reviewed));
+    std::fs::write(folder.path().join("task.md"), "# Look around").unwrap();
+    let [task, here] = [folder.path().join("task.md"), folder.path().to_owned()].map(|path| path.display().to_string());
+    let model = format!("model.default={model}");
+    let args = ["agent", "run", "--folder", &here, "--task", &task, "--json", native[0], native[1], "--set", &model];
+    let ran = world.hob(&args).await;
+    assert_eq!((ran.code, ran.objects()[0]["result"]["outcome"].as_str()), (0, Some("done")), "{ran:?}");
+    events.extend(held.takes("agent run", &ran));
     // It serves until it is told to stop: the shell does that after its first line.
     let serve = r#"mkfifo ready; "$@" > ready & read -r line < ready; echo "$line"; kill $!; wait $!"#;
     events.extend(held.takes("forge serve", &world.hob_in_shell(serve, &["forge", "serve", "--json"]).await));

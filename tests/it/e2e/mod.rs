@@ -1,6 +1,7 @@
 //! End to end: a real worker, the real client over real HTTP, real git, on the embedded forge.
 
 mod actions;
+mod agent_run;
 mod answers;
 mod app;
 mod approval;

@@ -1,0 +1,185 @@
+//! `hob agent run`: an agent alone on a folder, without a forge.
+
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use hob_agent::{AgentError, AgentParts, Registry};
+use hob_domain::{
+    BriefParts, Outcome, ReviewBrief, RunId, RunPurpose, RunReport, RunRequest, Spend, brief, clip, rendered, terminal,
+    title,
+};
+use hob_forge::fresh_nonce;
+use hob_worker::worker_id;
+use serde::Serialize;
+
+use crate::cli::{
+    alone,
+    args::{AgentRunArgs, Shared},
+    exit::{Exit, fatal},
+    json, output,
+    screen::Screen,
+    sessions,
+    setup::Setup,
+};
+
+/// Stands where sessions of issues have their repository.
+const REPO: &str = "local/task";
+/// Bytes of a task.
+const TASK_MAX: usize = 1 << 20;
+
+/// What came of a run, for programs.
+#[derive(Debug, Serialize)]
+struct Ended<'a> {
+    /// `done`, `nothing_to_do`, `question`, `approval_needed`, `hand_over` or `failed`.
+    outcome: String,
+    /// What the agent said.
+    text: String,
+    /// What the change does; none: there is none, or the agent gave it no title.
+    title: Option<&'a str>,
+    agent: &'a str,
+    session: &'a RunId,
+    usd: f64,
+    spend: Spend,
+    /// Turns of a native agent; none: another one tells none.
+    turns: Option<u32>,
+    /// Of the tokens sent, those that the service had cached.
+    cached_tokens: u64,
+}
+
+pub(super) async fn run(
+    mut setup: Setup,
+    shared: Shared,
+    mut args: AgentRunArgs,
+    screen: Screen,
+) -> anyhow::Result<()> {
+    setup.record = std::mem::take(&mut args.record).folder()?;
+    let folder = folder(&args.folder)?;
+    let task = task(&args.task)?;
+    let settings = &setup.settings;
+    let name = args.agent.clone().unwrap_or_else(|| settings.agent.default.clone());
+    let parts = AgentParts { record: setup.record.clone(), ..AgentParts::of(settings, &setup.state_dir, &setup.files) };
+    let unhealthy = |error: AgentError| fatal(Exit::Unhealthy, error.to_string());
+    let agent = Registry::new(parts).and_then(|registry| registry.get(&name)).map_err(unhealthy)?;
+    let request = request(&setup, &args, &task, folder)?;
+    let report = alone::run((&setup, &shared, args.auto_approve), (&name, agent.as_ref()), &request, &screen).await?;
+    tell(&setup, &shared, &name, &request, &report)
+}
+
+fn folder(folder: &Path) -> anyhow::Result<PathBuf> {
+    match folder.canonicalize() {
+        Ok(folder) if folder.is_dir() => Ok(folder),
+        Ok(_) => Err(fatal(Exit::Usage, format!("`{}` is no folder", folder.display()))),
+        Err(error) => Err(fatal(Exit::NotFound, format!("cannot use the folder `{}`: {error}", folder.display()))),
+    }
+}
+
+/// The text of the task: a file's, or standard input's.
+fn task(file: &Path) -> anyhow::Result<String> {
+    let mut text = String::new();
+    let most = TASK_MAX as u64 + 1;
+    let read = match file.as_os_str() == "-" {
+        true => std::io::stdin().lock().take(most).read_to_string(&mut text),
+        false => std::fs::File::open(file).and_then(|file| file.take(most).read_to_string(&mut text)),
+    };
+    read.map_err(|error| fatal(Exit::NotFound, format!("cannot read the task `{}`: {error}", file.display())))?;
+    if text.len() > TASK_MAX {
+        return Err(fatal(Exit::Usage, format!("the task has more than {TASK_MAX} bytes")));
+    }
+    if text.trim().is_empty() {
+        return Err(fatal(Exit::Usage, "the task is empty".to_owned()));
+    }
+    Ok(text)
+}
+
+fn request(setup: &Setup, args: &AgentRunArgs, task: &str, folder: PathBuf) -> anyhow::Result<RunRequest> {
+    let (head, body) = task.trim().split_once('\n').unwrap_or((task.trim(), ""));
+    let head = head.trim_start_matches('#').trim();
+    let repo = REPO.parse()?;
+    let (review, fence) = (ReviewBrief::default(), fresh_nonce());
+    let limits = &setup.settings.limits;
+    let budgets = limits.budgets();
+    let text = brief(&BriefParts {
+        repo: &repo,
+        issue: 0.into(),
+        title: head,
+        body,
+        profile: None,
+        received: None,
+        hand_over_to: &[],
+        comments: &[],
+        answer: None,
+        plan: None,
+        reports: false,
+        review: &review,
+        last_failure: None,
+        earlier_work: None,
+        conflicts: &[],
+        failed_checks: &[],
+        findings: &[],
+        red_base: &[],
+        checks: &args.check,
+        text_bytes: TASK_MAX,
+        fence: &fence,
+    });
+    let id = RunId(worker_id("task").0);
+    let (time, time_setting) = args.time.map_or((limits.attempt_time, "limits.attempt_time"), |time| (time, "--time"));
+    Ok(RunRequest {
+        run: id.clone(),
+        purpose: RunPurpose::Work,
+        session: id,
+        repo,
+        issue: 0.into(),
+        title: title(head, 200),
+        body: rendered(body).0,
+        brief: text,
+        folder,
+        checks: args.check.clone(),
+        time,
+        time_setting,
+        usd_micros: budgets.attempt.usd_micros.into_iter().chain(budgets.issue.usd_micros).min(),
+        tokens: budgets.attempt.tokens.into_iter().chain(budgets.issue.tokens).min(),
+        approved: Vec::new(),
+        investigation: None,
+        hand_over_to: Vec::new(),
+    })
+}
+
+/// Prints the result; a run that is not done is also an error.
+fn tell(setup: &Setup, shared: &Shared, agent: &str, request: &RunRequest, report: &RunReport) -> anyhow::Result<()> {
+    let record = sessions::of(setup).record(&request.session);
+    let turns = record.as_ref().map(|record| record.metrics.turns).filter(|turns| *turns > 0);
+    let cached_tokens = record.map_or(0, |record| record.metrics.cached_tokens);
+    let (outcome, spend, session) = (&report.outcome, report.spend, &request.session);
+    #[expect(clippy::cast_precision_loss, reason = "dollars of one run, for people")]
+    let usd = spend.usd_micros as f64 / 1e6;
+    if shared.json {
+        let (kind, text, title) = said(outcome);
+        json::result(&Ended { outcome: kind, text, title, agent, session, usd, spend, turns, cached_tokens })?;
+    } else {
+        let turns = turns.map(|turns| format!(", {}", hob_domain::count(turns, "turn"))).unwrap_or_default();
+        output::line(format!("{}\n{spend}{turns}; session {session}", terminal(&sessions::outcome(outcome))))?;
+    }
+    match outcome {
+        Outcome::Done { .. } | Outcome::NothingToDo { .. } => Ok(()),
+        unfinished => {
+            let why = sessions::outcome(unfinished).split_whitespace().collect::<Vec<_>>().join(" ");
+            Err(fatal(Exit::Unfinished, format!("the task is not done: {}", clip(&why, 1_000))))
+        }
+    }
+}
+
+/// The kind of an outcome, what the agent said, and the title of its change.
+fn said(outcome: &Outcome) -> (String, String, Option<&str>) {
+    let (kind, text) = match outcome {
+        Outcome::Done { summary, .. } => ("done", summary.clone()),
+        Outcome::NothingToDo { reason } => ("nothing_to_do", reason.clone()),
+        Outcome::Question { question } => ("question", question.clone()),
+        Outcome::ApprovalNeeded { proposed } => ("approval_needed", proposed.text.clone()),
+        Outcome::HandOver(given) => ("hand_over", given.as_question()),
+        Outcome::Failed { reason, .. } => ("failed", reason.clone()),
+    };
+    let title = if let Outcome::Done { title, .. } = outcome { title.as_deref() } else { None };
+    (kind.to_owned(), text, title)
+}

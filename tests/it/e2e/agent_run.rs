@@ -1,0 +1,66 @@
+//! `hob agent run`: an agent alone on a folder.
+
+use serde_json::{Value, json};
+
+use crate::harness::World;
+
+/// A folder with a file in it, and an agent that says these things; the arguments that name both.
+fn task(world: &World, replies: &Value) -> Vec<String> {
+    let home = world.dir();
+    std::fs::create_dir_all(home.join("work")).unwrap();
+    std::fs::write(home.join("work/a.txt"), "one\n").unwrap();
+    std::fs::write(home.join("task.md"), "# Say two\n\nThe file `a.txt` says two.\n").unwrap();
+    let tape = home.join("tape.json");
+    std::fs::write(&tape, json!({ "cassette": 1, "replies": replies }).to_string()).unwrap();
+    let model = format!("model.default=cassette/{}", tape.display());
+    let args =
+        ["agent", "run", "--folder", "work", "--task", "task.md", "--agent", "native", "--check", "grep -q two a.txt"];
+    args.into_iter().map(str::to_owned).chain(["--set".to_owned(), model]).collect()
+}
+
+#[tokio::test]
+async fn an_agent_works_on_a_folder_and_its_change_stands_there() {
+    let world = World::fixing().start().await;
+    let done = json!({ "calls": [{ "name": "done", "arguments": { "title": "Say two", "summary": "It says two." } }] });
+    let replies = json!([
+        { "expect": ["Work on this task.", "The file `a.txt` says two.", "grep -q two a.txt"],
+          "calls": [{ "name": "edit", "arguments": { "path": "a.txt", "old": "one", "new": "two" } }] },
+        done,
+        done,
+    ]);
+    let args = task(&world, &replies);
+    let ended = world.hob(&args.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(
+        ended.stdout.starts_with("done: Say two\nIt says two.\n") && ended.stdout.contains("3 turns; session task-"),
+        "{ended:?}"
+    );
+    assert!(ended.stderr.contains("turn 1/250: edit a.txt"), "it shows its progress: {ended:?}");
+    assert_eq!(std::fs::read_to_string(world.dir().join("work/a.txt")).unwrap(), "two\n");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_run_that_is_not_done_says_so() {
+    let world = World::fixing().start().await;
+    let asks = json!([{ "calls": [{ "name": "ask", "arguments": { "question": "Which two?" } }] }]);
+    let mut args = task(&world, &asks);
+    args.push("--json".to_owned());
+    let ended = world.hob(&args.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let objects = ended.objects();
+    assert_eq!((ended.code, objects[0]["result"]["outcome"].as_str()), (8, Some("question")), "{ended:?}");
+    assert_eq!(objects[1]["message"], "the task is not done: asks: Which two?", "{ended:?}");
+    for (changed, code, why) in [
+        ("--folder", 4, "cannot use the folder"),
+        ("--task", 4, "cannot read the task"),
+        ("--agent", 6, "no agent `none`"),
+    ] {
+        let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let at = args.iter().position(|arg| *arg == changed).unwrap() + 1;
+        args[at] = "none";
+        let ended = world.hob(&args).await;
+        assert_eq!(ended.code, code, "{changed}: {ended:?}");
+        assert!(ended.stdout.contains(why), "{changed}: {ended:?}");
+    }
+    world.finish().await;
+}
