@@ -6,10 +6,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use hob_config::parse_duration;
 use hob_domain::IssueNumber;
 
-use crate::cli::{
-    exit::{Exit, fatal},
-    progress::Verbosity,
-};
+use crate::cli::{progress::Verbosity, record_args::RecordArgs};
 
 /// What the help of each command ends with, in place of the global options.
 const GLOBAL: &str = "Global options, such as --repo, --config, --json, -q and -v: see `hob --help`";
@@ -365,25 +362,6 @@ pub(super) struct InvestigateArgs {
     pub(super) out: Option<PathBuf>,
     #[command(flatten)]
     pub(super) record: RecordArgs,
-}
-
-/// Where replies are recorded.
-#[derive(Debug, Default, Args)]
-pub(super) struct RecordArgs {
-    /// Record the model replies of native agents in this folder, one file per session. The model `cassette/FILE` plays one
-    /// back.
-    #[arg(long, value_name = "DIR")]
-    pub(super) record: Option<PathBuf>,
-}
-
-impl RecordArgs {
-    /// The folder, made where it is not there.
-    pub(super) fn folder(self) -> anyhow::Result<Option<PathBuf>> {
-        let Some(folder) = self.record else { return Ok(None) };
-        let made = std::fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
-        let why = |error| fatal(Exit::Usage, format!("cannot record into `{}`: {error}", folder.display()));
-        made.map(Some).map_err(why)
-    }
 }
 
 /// Where a run's counters go.

@@ -84,6 +84,7 @@ fn text_of(event: &SessionEvent) -> Option<(anstyle::Style, String)> {
     Some(match event {
         SessionEvent::Started { run, brief, .. } => (BOLD, format!("run {run}: {brief}")),
         SessionEvent::Progress { text } => (plain, text.clone()),
+        SessionEvent::Told { text } => (DIM, text.clone()),
         SessionEvent::Noted { text } => (output::WARN, text.clone()),
         SessionEvent::Asked { .. } | SessionEvent::Turned { .. } => return None,
         SessionEvent::Replied { turn, model, text, input_tokens, output_tokens, .. } => {

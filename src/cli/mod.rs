@@ -30,6 +30,7 @@ mod live;
 mod log;
 mod output;
 mod progress;
+mod record_args;
 mod rehearsal;
 mod rehearse;
 mod remote;

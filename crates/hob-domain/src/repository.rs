@@ -187,7 +187,7 @@ impl RepositoryRecord {
 
     /// The record after this one, or the first: what is older than its day and its hour is left out.
     pub fn next(before: Option<&Self>, nonce: Nonce, now: Timestamp) -> Self {
-        let same_day = before.filter(|record| record.at.date_naive() == now.date_naive());
+        let same_day = before.filter(|record| record.is_of(now));
         let claims = before.into_iter().flat_map(|record| &record.claims).filter(|claim| claim.at + HOUR > now);
         Self {
             version: RECORD_VERSION,
@@ -224,17 +224,21 @@ impl RepositoryRecord {
         self.taken(now, None).0
     }
 
+    /// Whether it is the record of the day that `now` is in.
+    pub fn is_of(&self, now: Timestamp) -> bool {
+        self.at.date_naive() == now.date_naive()
+    }
+
     /// Whether the issue's share of the day has no reservation and is what the issue's bill says; one that has none today
     /// has nothing to settle.
     pub fn is_settled(&self, issue: IssueNumber, bill: Spend, now: Timestamp) -> bool {
-        let today = self.at.date_naive() == now.date_naive();
-        let share = self.day.iter().find(|share| today && share.issue == issue);
+        let share = self.day.iter().find(|share| self.is_of(now) && share.issue == issue);
         share.is_none_or(|share| share.reserved == Spend::default() && share.now == bill)
     }
 
     /// What the day has cost by `now`, with what is reserved.
     fn taken(&self, now: Timestamp, except: Option<IssueNumber>) -> (Spend, u32) {
-        if self.at.date_naive() != now.date_naive() {
+        if !self.is_of(now) {
             return (Spend::default(), 0);
         }
         let reserved = |share: &DayShare| match share.until > now && Some(share.issue) != except {

@@ -39,8 +39,9 @@ pub(super) async fn settle_what_is_left(
     base: &BaseBranch,
 ) -> Result<(), WorkError> {
     let Some(day) = worker.forge.repository_ledger().known() else { return Ok(()) };
-    let bill = lease.record().spend;
-    if day.is_settled(lease.issue(), bill, worker.forge.now()) {
+    let (bill, now) = (lease.record().spend, worker.forge.now());
+    // A record of another day tells nothing of this one: a reservation of today may have been written since it was read.
+    if day.is_of(now) && day.is_settled(lease.issue(), bill, now) {
         return Ok(());
     }
     settle(worker, lease, base, bill).await

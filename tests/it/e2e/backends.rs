@@ -20,6 +20,7 @@ async fn the_native_agent_turns_a_red_check_green() {
     let agent = AgentSettings {
         backend: BackendKind::Native,
         model: Some(format!("cassette/{}", cassette.display())),
+        last_look: false,
         ..AgentSettings::default()
     };
     let world = World::fixing()

@@ -110,6 +110,7 @@ async fn the_plan_tool_of_a_native_agent_is_a_checklist() {
     let agent = AgentSettings {
         backend: BackendKind::Native,
         model: Some(format!("cassette/{}", file.display())),
+        last_look: false,
         ..AgentSettings::default()
     };
     let world = World::fixing().agent("model", agent).set("agent.default", "model").start().await;

@@ -44,7 +44,7 @@ impl World {
     }
 
     /// The forge's time.
-    pub(super) async fn now(&self) -> Timestamp {
+    pub(crate) async fn now(&self) -> Timestamp {
         let forge = self.watch();
         forge.ledger().tips().await.unwrap();
         forge.now()

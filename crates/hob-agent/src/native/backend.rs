@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use hob_config::{AgentSettings, ToolSettings};
-use hob_domain::{FailureClass, RunReport, RunRequest, Spend};
+use hob_domain::{FailureClass, RunPurpose, RunReport, RunRequest, Spend};
 use hob_process::{Environment, TaggedProcesses};
 use tokio::{sync::Mutex, time::Instant};
 use tokio_util::sync::CancellationToken;
@@ -25,6 +25,7 @@ use crate::{
         mcp::{McpServers, McpSource, Opened, Place, Recorded},
         restore::{Restored, restore},
         speech::Dialect,
+        surroundings::surroundings,
         tool_calls::ToolExecutor,
         tools::{Toolbox, Toolset, Written},
         turns::Run,
@@ -177,23 +178,12 @@ impl AgentBackend for NativeAgent {
         let mut toolset =
             toolset.with_servers(tools).for_purpose(request.purpose).handing_over_to(&request.hand_over_to);
         let fetcher = self.open_fetcher(&toolset, &context.cancel).await?;
-        let mut given = String::new();
         if let Some(case) = &case {
             (toolset, guard) = (toolset.for_investigation(), guard.investigating(case.approve()));
-            given = case.brief().await;
         }
         let dialect = Dialect::new(self.settings.speech, &toolset);
-        let lines = context.session.transcript().await.map(|transcript| transcript.lines).unwrap_or_default();
-        let word = |brief: &str| task(&format!("{brief}{given}"), &request.checks);
-        let restored = restore(&lines, &dialect, &toolset, word);
-        if let Some(Restored { usage, .. }) = &restored {
-            context.show(format!("resumes after turn {} of its session", usage.turns));
-        }
         let Restored { mut history, mut usage, standing, turns_before } =
-            restored.unwrap_or_else(|| Restored::nothing(word(&request.brief)));
-        if let Some(case) = &case {
-            history.tell(&case.news());
-        }
+            begun((request, context), (&dialect, &toolset), (&folder, &confined), case.as_ref()).await;
         limits.turns = limits.turns.saturating_add(turns_before);
         history.tell(&usage.status(&limits, started));
         let toolbox = Toolbox {
@@ -249,6 +239,41 @@ impl AgentBackend for NativeAgent {
             failure: error.failure(),
         })
     }
+}
+
+/// The conversation so far: that of the session's earlier runs, or a new one, which begins with the task and what stands in the folder. The
+/// transcript has the latter, so that a run which resumes the session says the same.
+async fn begun(
+    (request, context): (&RunRequest, &RunContext),
+    (dialect, toolset): (&Dialect, &Toolset),
+    (folder, confined): (&Folder, &Confined),
+    case: Option<&CaseFile>,
+) -> Restored {
+    let lines = context.session.transcript().await.map(|transcript| transcript.lines).unwrap_or_default();
+    let given = match case {
+        Some(case) => case.brief().await,
+        None => String::new(),
+    };
+    let word = |brief: &str| task(&format!("{brief}{given}"), &request.checks);
+    let mut begun = match restore(&lines, dialect, toolset, word) {
+        Some(restored) => {
+            context.show(format!("resumes after turn {} of its session", restored.usage.turns));
+            restored
+        }
+        None => {
+            let mut new = Restored::nothing(word(&request.brief));
+            if matches!(request.purpose, RunPurpose::Work | RunPurpose::Plan | RunPurpose::Report) {
+                let text = surroundings(folder, &confined.environment, &request.body).await;
+                new.history.tell(&text);
+                context.session.add(SessionEvent::Told { text });
+            }
+            new
+        }
+    };
+    if let Some(case) = case {
+        begun.history.tell(&case.news());
+    }
+    begun
 }
 
 fn setup(reason: String) -> AgentError {

@@ -33,6 +33,7 @@ mod replay;
 mod restore;
 mod speech;
 mod standing;
+mod surroundings;
 mod tool_calls;
 mod tools;
 mod turns;

@@ -78,6 +78,7 @@ impl Replayed {
                 SessionEvent::Asked { .. }
                 | SessionEvent::Progress { .. }
                 | SessionEvent::Noted { .. }
+                | SessionEvent::Told { .. }
                 | SessionEvent::Result { .. }
                 | SessionEvent::Ended { .. } => {}
             }

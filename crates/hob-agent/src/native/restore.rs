@@ -99,6 +99,7 @@ impl<'a> Rebuild<'a> {
             | SessionEvent::Progress { .. }
             | SessionEvent::Noted { .. }
             | SessionEvent::Asked { .. } => {}
+            SessionEvent::Told { text } => self.restored.history.tell(text),
             SessionEvent::Replied { turn, text, verbatim, .. } => {
                 // What the transcript changed is refused by its service: then its words stand for it.
                 let verbatim = verbatim.clone().filter(Verbatim::is_intact);

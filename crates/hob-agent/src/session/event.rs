@@ -57,6 +57,11 @@ pub enum SessionEvent {
         /// One sentence.
         text: String,
     },
+    /// What Hob told a native agent's model behind the task, before the first turn.
+    Told {
+        /// The text.
+        text: String,
+    },
     /// The model was asked. Only the size is kept: the request is what stands above.
     Asked {
         /// The turn, from 1.

@@ -161,7 +161,7 @@ impl SessionRecord {
                 }
                 return true;
             }
-            SessionEvent::Progress { .. } | SessionEvent::Noted { .. } => {}
+            SessionEvent::Progress { .. } | SessionEvent::Noted { .. } | SessionEvent::Told { .. } => {}
             SessionEvent::Asked { .. } => self.waiting_since = Some(line.at_ms),
             SessionEvent::Replied { input_tokens, cached_tokens, output_tokens, usd_micros, .. } => {
                 metrics.model_ms += waited;

@@ -18,6 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use chrono::Timelike;
 use futures_util::FutureExt;
 use hob_domain::State;
 use hob_worker::{RunLimits, RunSummary, Worker};
@@ -217,6 +218,11 @@ impl Stage {
 async fn survives(seed: u64, line: Line) -> u64 {
     let draw = Draw(seed);
     let mut stage = Stage::build(draw, line).await;
+    // Each hour of the day has its seeds, whenever they run: a day's budget ends at midnight.
+    let hour = u32::try_from(seed % 24).unwrap();
+    let began = stage.world.now().await;
+    let hours = (24 + hour - began.hour()) % 24;
+    stage.world.forge.advance(Duration::from_secs(u64::from(hours) * 3_600));
     let mut lives = Vec::new();
     for n in 0..=draw.below(3, "issues") {
         lives.push(Life::begin(&stage.world, draw, n).await);
