@@ -609,6 +609,18 @@ mod tests {
                                   session. The model `cassette/FILE` plays one back
           -h, --help              Print help (see more with '--help')
 
+        == agent
+        Run an agent by itself, on a folder and without a forge
+
+        Usage: hob agent <COMMAND>
+
+        Commands:
+          run   Have an agent work on a task in a folder, and print how that ended
+          help  Print this message or the help of the given subcommand(s)
+
+        Options:
+          -h, --help  Print help
+
         == list
         List the issues that have the trigger label, in queue order
 
