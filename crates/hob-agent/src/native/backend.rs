@@ -94,7 +94,11 @@ impl NativeAgent {
         let wanted = self.settings.tools.iter();
         let programs = wanted.filter_map(|name| Some((name.as_str(), self.programs.get(name)?)));
         let helps = self.helps.of(programs, confined).await;
-        let toolset = Toolset::new(&self.settings.tools, &self.programs, &helps).map_err(setup)?;
+        let mut toolset = Toolset::new(&self.settings.tools, &self.programs, &helps).map_err(setup)?;
+        // Whoever names the tools has chosen.
+        if self.settings.tools.is_empty() {
+            toolset = toolset.for_model(self.models.first());
+        }
         Ok(toolset.fetching(&self.settings.fetch_hosts, &self.settings.tools))
     }
 

@@ -81,6 +81,21 @@ impl Toolset {
         Ok(set)
     }
 
+    /// The same with the way to edit that the model was trained on: patches for OpenAI's newer models, exact replacement for Claude. Of
+    /// others nothing is known, and they have both.
+    pub(in crate::native) fn for_model(self, model: &str) -> Self {
+        let is_of = |names: &[&str]| names.iter().any(|name| model.starts_with(name));
+        let left_out = if is_of(&["openai/gpt-5", "openai/codex"]) {
+            "edit"
+        } else if is_of(&["anthropic/claude"]) {
+            "apply_patch"
+        } else {
+            return self;
+        };
+        let shown: Vec<Tool> = self.shown.iter().filter(|tool| tool.name != left_out).cloned().collect();
+        Self { shown: shown.into(), ..self }
+    }
+
     /// The same with `fetch` of pages of `hosts`, where there are any and `wanted` names it, or nothing.
     pub(in crate::native) fn fetching(self, hosts: &[String], wanted: &[String]) -> Self {
         if hosts.is_empty() || !(wanted.is_empty() || wanted.iter().any(|name| name == fetch::NAME)) {
@@ -272,6 +287,18 @@ mod tests {
         assert!(said("edit", "{\"path\":\"a\",\"old\":1}").contains("invalid type"));
         assert!(said("write", &" ".repeat(5 << 20)).contains("more than 4194304"));
         assert!(said("ls", "{}").contains("no tool `ls`"));
+    }
+
+    #[test]
+    fn each_family_of_models_edits_as_it_was_trained() {
+        for (model, edits, patches) in [
+            ("anthropic/claude-sonnet-5-5", true, false),
+            ("openai/gpt-5.2-codex", false, true),
+            ("openai/qwen3-coder", true, true),
+        ] {
+            let set = set(&[]).unwrap().for_model(model);
+            assert_eq!((set.has("edit"), set.has("apply_patch"), set.has("write")), (edits, patches, true), "{model}");
+        }
     }
 
     #[test]

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Measures from outside what Hob's own agent costs beside the model, and a bare loop as the floor.
+
+The parent is this program and shares no page with what it measures. Times are this program's clock at the scripted model's requests; CPU is
+what the kernel says of the finished process and all it waited for (wait4, in microseconds); memory is the peak of the largest process. A step's
+CPU is the difference of two runs, with many steps and with one, so that no start is in it. Linux only.
+
+    cargo build --release -p hob -p hob-bench
+    scripts/agent_cost.py
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# A step that the shell does itself, and one that starts a program.
+STEPS = {"built-in": "echo {n} >> steps.txt", "program": "/bin/echo {n} >> steps.txt"}
+
+
+def run(bench, subject, commands, state):
+    """One run: seconds to the first request, seconds a step, CPU seconds, peak MB, bytes of the first and the last request."""
+    folder = pathlib.Path(tempfile.mkdtemp(dir=state))
+    (folder / "README.md").write_text("A folder to measure agents in.\n")
+    options = [part for command in commands for part in ("--command", command)]
+    server = subprocess.Popen([bench, "model-server", *options], stdout=subprocess.PIPE, text=True)
+    try:
+        address = json.loads(server.stdout.readline())["address"]
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder.parent),
+            "OPENAI_BASE_URL": f"{address}/v1",
+        }
+        began = time.monotonic()
+        agent = subprocess.Popen(
+            subject(address, folder, state), env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        seen = []
+        while len(seen) < len(commands) + 1:
+            line = server.stdout.readline()
+            if not line:
+                sys.exit("the scripted model ended")
+            seen.append((time.monotonic(), json.loads(line)["bytes"]))
+        _, status, usage = os.wait4(agent.pid, 0)
+        agent.returncode = os.waitstatus_to_exitcode(status)
+        done = (folder / "steps.txt").read_text().split()
+        if agent.returncode != 0 or len(done) != len(commands):
+            sys.exit(f"a run ended with {agent.returncode} after {len(done)} of {len(commands)} steps")
+    finally:
+        server.kill()
+        server.wait()
+    steps = seen[: len(commands) + 1]
+    return {
+        "start": steps[0][0] - began,
+        "step": (steps[-1][0] - steps[0][0]) / len(commands),
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "peak": usage.ru_maxrss * 1024 / 1e6,
+        "first": steps[0][1],
+        "last": steps[-1][1],
+    }
+
+
+def measure(bench, subject, command, steps, rounds, state):
+    """The medians of some rounds."""
+    commands = [command.format(n=n) for n in range(steps)]
+    many = [run(bench, subject, commands, state) for _ in range(rounds)]
+    one = [run(bench, subject, commands[:1], state) for _ in range(rounds)]
+    median = lambda runs, what: statistics.median(result[what] for result in runs)
+    return {
+        "start_ms": median(many, "start") * 1e3,
+        "step_ms": median(many, "step") * 1e3,
+        "cpu_step_ms": (median(many, "cpu") - median(one, "cpu")) / (steps - 1) * 1e3,
+        "peak_mb": median(many, "peak"),
+        "request_first_kb": median(many, "first") / 1e3,
+        "request_last_kb": median(many, "last") / 1e3,
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--target", type=pathlib.Path, default=ROOT / "target/release", help="where `hob` and `hob-bench` are")
+    parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    hob, bench = (str(args.target / name) for name in ("hob", "hob-bench"))
+
+    def native(address, folder, state):
+        task = pathlib.Path(state) / "task.md"
+        task.write_text("Run the commands that the model names.\n")
+        settings = ["model.default=openai/scripted", "agent.default=native", "sandbox.tier=none"]
+        chosen = [part for setting in settings for part in ("--set", setting)]
+        return [hob, "--state-dir", f"{state}/hob", *chosen, "-q", "agent", "run", "--folder", str(folder), "--task", str(task)]
+
+    def bare(address, folder, state):
+        return [bench, "bare-loop", "--base", f"{address}/v1", "--folder", str(folder)]
+
+    rows = {}
+    with tempfile.TemporaryDirectory(prefix="agent-cost-") as state:
+        for name, subject in (("hob native", native), ("bare loop", bare)):
+            for kind, command in STEPS.items():
+                rows[f"{name}, a {kind} as the step"] = measure(bench, subject, command, args.steps, args.rounds, state)
+    if args.json:
+        print(json.dumps(rows, indent=2))
+        return
+    print(f"{args.steps} steps, medians of {args.rounds} rounds, {platform.machine()}, kernel {platform.release().split('-')[0]}, {os.cpu_count()} cores\n")
+    print("| agent | start to first request, ms | step, ms | CPU a step, ms | peak memory, MB | request at step 1, kB | at the end, kB |")
+    print("|---|---|---|---|---|---|---|")
+    for name, row in rows.items():
+        print(f"| {name} | " + " | ".join(f"{value:.2f}" if value < 10 else f"{value:.1f}" for value in row.values()) + " |")
+
+
+if __name__ == "__main__":
+    main()
