@@ -229,6 +229,21 @@ mod tests {
     }
 
     #[test]
+    fn the_most_effort_is_what_the_model_knows() {
+        for (model, word) in [
+            ("gpt-5", "high"),
+            ("gpt-5-mini", "high"),
+            ("gpt-5.1", "high"),
+            ("gpt-5.1-codex-max", "xhigh"),
+            ("gpt-5.2", "xhigh"),
+            ("o4-mini", "high"),
+            ("qwen3-coder", "high"),
+        ] {
+            assert_eq!((Effort::Max.openai(model), Effort::Low.openai(model)), (word, "low"), "{model}");
+        }
+    }
+
+    #[test]
     fn a_price_is_a_number_from_zero_up() {
         assert!(toml::from_str::<PriceSettings>("input = 0\noutput = 1.5").is_ok());
         for bad in [
