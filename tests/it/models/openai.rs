@@ -191,11 +191,10 @@ async fn reasoning_of_a_chat_goes_back_under_its_name() {
         let reply = ask(client.as_ref()).await.unwrap();
         assert_eq!(reply.text, "I lööк", "reasoning is no answer");
         let said = Message::Assistant { text: reply.text, calls: reply.calls, verbatim: reply.verbatim };
-        let messages = [Memoized::from(Message::User { text: "x".into() }), said.clone().into()];
+        let messages = [Memoized::from(Message::User { text: "x".into() }), said.into()];
         let request = ModelRequest { system: "", messages: &messages, tools: &Memoized::default(), turn: 2 };
         client.complete(&request).await.unwrap();
-        let messages = [Memoized::from(Message::User { text: "x".into() }), said.into()];
-        server.client("openai/other").complete(&ModelRequest { messages: &messages, ..request }).await.unwrap();
+        server.client("openai/other").complete(&request).await.unwrap();
         let seen = server.script.seen.lock().unwrap();
         assert_eq!(seen[1].body["messages"][2][member], sent, "{member}");
         assert_eq!(seen[2].body["messages"][2].get(member), None, "{member}");

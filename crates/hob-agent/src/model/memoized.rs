@@ -1,38 +1,28 @@
 //! A value that keeps its JSON once it was written, so that a request costs what is new in it.
 
-use std::{ops::Deref, sync::OnceLock};
+use std::{borrow::Cow, ops::Deref, sync::OnceLock};
 
 use serde::{Serialize, Serializer};
 
-/// A value with its JSON as each interface wants it. The value cannot change any more, so its JSON is always the same.
+/// A value with its JSON as the model that was asked first wants it. The value cannot change any more, so that JSON is always the same.
 #[derive(Debug, Default, Clone)]
 pub struct Memoized<T> {
     value: T,
-    anthropic: OnceLock<Box<str>>,
-    openai: OnceLock<Box<str>>,
-    responses: OnceLock<Box<str>>,
+    written: OnceLock<(Box<str>, Box<str>)>,
 }
 
 impl<T> Memoized<T> {
-    /// The JSON for Anthropic's interface, written by `write` the first time.
-    pub(super) fn anthropic(&self, write: impl FnOnce(&T) -> String) -> &str {
-        self.anthropic.get_or_init(|| write(&self.value).into_boxed_str())
-    }
-
-    /// The JSON for the responses interface, written by `write` the first time.
-    pub(super) fn responses(&self, write: impl FnOnce(&T) -> String) -> &str {
-        self.responses.get_or_init(|| write(&self.value).into_boxed_str())
-    }
-
-    /// The JSON for the chat completions interface, written by `write` the first time.
-    pub(super) fn openai(&self, write: impl FnOnce(&T) -> String) -> &str {
-        self.openai.get_or_init(|| write(&self.value).into_boxed_str())
+    /// The JSON for the model `of`, its interface included, written by `write` the first time. Another model's is written each time: it may
+    /// differ, as nobody is sent what was signed for somebody else.
+    pub(super) fn json(&self, of: &str, write: impl Fn(&T) -> String) -> Cow<'_, str> {
+        let (whose, json) = self.written.get_or_init(|| (of.into(), write(&self.value).into_boxed_str()));
+        if **whose == *of { Cow::Borrowed(json) } else { Cow::Owned(write(&self.value)) }
     }
 }
 
 impl<T> From<T> for Memoized<T> {
     fn from(value: T) -> Self {
-        Self { value, anthropic: OnceLock::new(), openai: OnceLock::new(), responses: OnceLock::new() }
+        Self { value, written: OnceLock::new() }
     }
 }
 

@@ -1,19 +1,15 @@
 //! Writes a request in the words of the messages interface.
 
 use bytes::Bytes;
+use hob_config::Effort;
 use http::{HeaderName, HeaderValue};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use url::Url;
 
-use hob_config::Effort;
-
 use crate::model::{
     Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool,
-    anthropic::{
-        collect::Collected,
-        thinking::{Thinking, beta},
-    },
+    anthropic::{collect::Collected, thinking::Thinking},
     http::{Call, Http, headers},
 };
 
@@ -68,7 +64,7 @@ impl Anthropic {
             self.max_output_tokens,
             self.thinking.members(self.may_think(request))
         );
-        body.push_str(request.tools.anthropic(|tools| tools.iter().map(tool).collect::<Value>().to_string()));
+        body.push_str(&request.tools.json(&self.of, |tools| tools.iter().map(tool).collect::<Value>().to_string()));
         let system = json!([{ "type": "text", "text": request.system, "cache_control": { "type": "ephemeral" } }]);
         body.push_str(&format!(r#","system":{system},"messages":["#));
         let marked = request.messages.len().saturating_sub(3);
@@ -76,13 +72,13 @@ impl Anthropic {
             if index > 0 {
                 body.push(',');
             }
-            let json = said.anthropic(|said| message(said, &self.of));
+            let json = said.json(&self.of, |said| message(said, &self.of));
             match (index >= marked && is_ours(said), json.strip_suffix(LAST_BLOCK)) {
                 (true, Some(start)) => {
                     body.push_str(start);
                     body.push_str(MARKED_BLOCK);
                 }
-                (true, None) | (false, _) => body.push_str(json),
+                (true, None) | (false, _) => body.push_str(&json),
             }
         }
         body.push_str("]}");
@@ -107,7 +103,7 @@ impl ModelClient for Anthropic {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
         let mut headers = headers(HeaderName::from_static("x-api-key"), "", self.key.as_ref())?;
         headers.insert("anthropic-version", HeaderValue::from_static(VERSION));
-        if let Some(beta) = beta(&self.thinking) {
+        if let Some(beta) = self.thinking.beta() {
             headers.insert("anthropic-beta", beta);
         }
         let body = self.body(request);

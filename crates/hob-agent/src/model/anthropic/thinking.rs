@@ -51,13 +51,13 @@ impl Thinking {
             Self::Unset | Self::Budget(_) => String::new(),
         }
     }
-}
 
-/// The header with which a model thinks between its calls.
-pub(super) fn beta(thinking: &Thinking) -> Option<HeaderValue> {
-    match thinking {
-        Thinking::Budget(_) => Some(HeaderValue::from_static("interleaved-thinking-2025-05-14")),
-        Thinking::Unset | Thinking::Adaptive(_) => None,
+    /// The header with which a model that has a budget thinks between its calls.
+    pub(super) fn beta(self) -> Option<HeaderValue> {
+        match self {
+            Self::Budget(_) => Some(HeaderValue::from_static("interleaved-thinking-2025-05-14")),
+            Self::Unset | Self::Adaptive(_) => None,
+        }
     }
 }
 

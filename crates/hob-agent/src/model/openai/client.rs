@@ -1,12 +1,11 @@
 //! Writes a request in the words of the chat completions interface.
 
 use bytes::Bytes;
+use hob_config::Effort;
 use http::header::AUTHORIZATION;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use url::Url;
-
-use hob_config::Effort;
 
 use crate::model::{
     Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool, ToolCall,
@@ -57,13 +56,13 @@ impl OpenAi {
         }
         if !request.tools.is_empty() {
             body.push_str(r#","tools":"#);
-            body.push_str(request.tools.openai(|tools| tools.iter().map(tool).collect::<Value>().to_string()));
+            body.push_str(&request.tools.json(&self.of, |tools| tools.iter().map(tool).collect::<Value>().to_string()));
         }
         body.push_str(r#","messages":["#);
         body.push_str(&json!({ "role": "system", "content": request.system }).to_string());
         for message in request.messages {
             body.push(',');
-            body.push_str(message.openai(|said| wire(said, &self.of)));
+            body.push_str(&message.json(&self.of, |said| wire(said, &self.of)));
         }
         body.push_str("]}");
         Bytes::from(body)

@@ -56,14 +56,14 @@ impl Responses {
         }
         if !request.tools.is_empty() {
             body.push_str(r#","tools":"#);
-            body.push_str(request.tools.responses(|tools| tools.iter().map(tool).collect::<Value>().to_string()));
+            body.push_str(&request.tools.json(&self.of, |tools| tools.iter().map(tool).collect::<Value>().to_string()));
         }
         body.push_str(r#","input":["#);
         for (index, message) in request.messages.iter().enumerate() {
             if index > 0 {
                 body.push(',');
             }
-            body.push_str(message.responses(|said| items(said, &self.of)));
+            body.push_str(&message.json(&self.of, |said| items(said, &self.of)));
         }
         body.push_str("]}");
         Bytes::from(body)
