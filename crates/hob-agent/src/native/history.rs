@@ -326,6 +326,25 @@ mod tests {
     }
 
     #[test]
+    fn a_fold_keeps_the_calls_the_files_the_errors_and_the_plan() {
+        let mut history = History::new("the task".into());
+        for number in 1..=1_000 {
+            push(&mut history, number, &format!("[exit code 0]\n{}\nfine", "x".repeat(300)));
+        }
+        // Nothing of it is large enough to be masked.
+        assert!(history.shrink(20_000, 20_000, Some("[ ] plan\n")));
+        let Message::User { text } = &*history.messages()[0] else { panic!("the task comes first") };
+        assert!(text.starts_with("the task\n\n--- What you did in turns 1 to"), "{text}");
+        for part in ["earlier calls are left out", "Files you changed: f0, f1, f2\n", "[ ] plan", "Error: e"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let last = history.turns[0].number - 1;
+        assert!(text.contains(&format!("{last}. shell echo {last} → [exit code 0] … fine\n")), "{text}");
+        assert!(json(&history).len() < 40_000);
+        assert_eq!(history.messages().len(), 1 + 2 * history.turns.len());
+    }
+
+    #[test]
     fn what_the_model_said_stays_when_answers_are_masked() {
         let mut history = History::new("the task".into());
         for number in 1..=110 {

@@ -172,7 +172,6 @@ fn tabs(text: &str, width: usize) -> Option<String> {
 fn kept(change: &Change, there: &str) -> String {
     let (old, there): (Vec<&str>, Vec<&str>) = (change.old.lines().collect(), there.lines().collect());
     let mut next = 0;
-    each_line(change.new, |_| String::new());
     let mut lines = String::new();
     for line in change.new.lines() {
         match (next..old.len()).find(|index| old[*index] == line) {
