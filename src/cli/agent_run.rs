@@ -6,16 +6,11 @@ use std::{
 };
 
 use hob_agent::{AgentError, AgentParts, Registry};
-use hob_domain::{
-    BriefParts, Outcome, ReviewBrief, RunId, RunPurpose, RunReport, RunRequest, Spend, brief, clip, rendered, terminal,
-    title,
-};
-use hob_forge::fresh_nonce;
-use hob_worker::worker_id;
+use hob_domain::{IMAGE_BYTES_MAX, IMAGES_MAX, Image, Outcome, RunId, RunReport, RunRequest, Spend, clip, terminal};
 use serde::Serialize;
 
 use crate::cli::{
-    alone,
+    alone::{self, Task},
     args::{AgentRunArgs, Shared},
     exit::{Exit, fatal},
     json, output,
@@ -24,8 +19,6 @@ use crate::cli::{
     setup::Setup,
 };
 
-/// Stands where sessions of issues have their repository.
-const REPO: &str = "local/task";
 /// Bytes of a task.
 const TASK_MAX: usize = 1 << 20;
 
@@ -33,7 +26,7 @@ const TASK_MAX: usize = 1 << 20;
 #[derive(Debug, Serialize)]
 struct Ended<'a> {
     /// `done`, `nothing_to_do`, `question`, `approval_needed`, `hand_over` or `failed`.
-    outcome: String,
+    outcome: &'static str,
     /// What the agent said.
     text: String,
     /// What the change does; none: there is none, or the agent gave it no title.
@@ -62,7 +55,11 @@ pub(super) async fn run(
     let parts = AgentParts { record: setup.record.clone(), ..AgentParts::of(settings, &setup.state_dir, &setup.files) };
     let unhealthy = |error: AgentError| fatal(Exit::Unhealthy, error.to_string());
     let agent = Registry::new(parts).and_then(|registry| registry.get(&name)).map_err(unhealthy)?;
-    let request = request(&setup, &args, &task, folder)?;
+    let time = args.time.map_or((settings.limits.attempt_time, "limits.attempt_time"), |time| (time, "--time"));
+    let request = alone::request(
+        settings,
+        Task { text: &task, checks: &args.check, images: images(&args.image)?, folder, time },
+    )?;
     let report = alone::run((&setup, &shared, args.auto_approve), (&name, agent.as_ref()), &request, &screen).await?;
     tell(&setup, &shared, &name, &request, &report)
 }
@@ -93,57 +90,22 @@ fn task(file: &Path) -> anyhow::Result<String> {
     Ok(text)
 }
 
-fn request(setup: &Setup, args: &AgentRunArgs, task: &str, folder: PathBuf) -> anyhow::Result<RunRequest> {
-    let (head, body) = task.trim().split_once('\n').unwrap_or((task.trim(), ""));
-    let head = head.trim_start_matches('#').trim();
-    let repo = REPO.parse()?;
-    let (review, fence) = (ReviewBrief::default(), fresh_nonce());
-    let limits = &setup.settings.limits;
-    let budgets = limits.budgets();
-    let text = brief(&BriefParts {
-        repo: &repo,
-        issue: 0.into(),
-        title: head,
-        body,
-        profile: None,
-        received: None,
-        hand_over_to: &[],
-        comments: &[],
-        answer: None,
-        plan: None,
-        reports: false,
-        review: &review,
-        last_failure: None,
-        earlier_work: None,
-        conflicts: &[],
-        failed_checks: &[],
-        findings: &[],
-        red_base: &[],
-        checks: &args.check,
-        text_bytes: TASK_MAX,
-        fence: &fence,
-    });
-    let id = RunId(worker_id("task").0);
-    let (time, time_setting) = args.time.map_or((limits.attempt_time, "limits.attempt_time"), |time| (time, "--time"));
-    Ok(RunRequest {
-        run: id.clone(),
-        purpose: RunPurpose::Work,
-        session: id,
-        repo,
-        issue: 0.into(),
-        title: title(head, 200),
-        body: rendered(body).0,
-        brief: text,
-        folder,
-        checks: args.check.clone(),
-        time,
-        time_setting,
-        usd_micros: budgets.attempt.usd_micros.into_iter().chain(budgets.issue.usd_micros).min(),
-        tokens: budgets.attempt.tokens.into_iter().chain(budgets.issue.tokens).min(),
-        approved: Vec::new(),
-        investigation: None,
-        hand_over_to: Vec::new(),
-    })
+/// The images that are named.
+fn images(files: &[PathBuf]) -> anyhow::Result<Vec<Image>> {
+    if files.len() > IMAGES_MAX {
+        return Err(fatal(Exit::Usage, format!("a task has {IMAGES_MAX} images at most")));
+    }
+    let read = |file: &PathBuf| {
+        let mut bytes = Vec::new();
+        let most = IMAGE_BYTES_MAX as u64 + 1;
+        std::fs::File::open(file)
+            .and_then(|file| file.take(most).read_to_end(&mut bytes))
+            .map_err(|error| fatal(Exit::NotFound, format!("cannot read the image `{}`: {error}", file.display())))?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let unfit = |error| fatal(Exit::Usage, format!("cannot show the image `{}`: {error}", file.display()));
+        Image::new(&name, bytes).map_err(unfit)
+    };
+    files.iter().map(read).collect()
 }
 
 /// Prints the result; a run that is not done is also an error.
@@ -155,7 +117,7 @@ fn tell(setup: &Setup, shared: &Shared, agent: &str, request: &RunRequest, repor
     #[expect(clippy::cast_precision_loss, reason = "dollars of one run, for people")]
     let usd = spend.usd_micros as f64 / 1e6;
     if shared.json {
-        let (kind, text, title) = said(outcome);
+        let (kind, text, title) = alone::said(outcome);
         json::result(&Ended { outcome: kind, text, title, agent, session, usd, spend, turns, cached_tokens })?;
     } else {
         let turns = turns.map(|turns| format!(", {}", hob_domain::count(turns, "turn"))).unwrap_or_default();
@@ -168,18 +130,4 @@ fn tell(setup: &Setup, shared: &Shared, agent: &str, request: &RunRequest, repor
             Err(fatal(Exit::Unfinished, format!("the task is not done: {}", clip(&why, 1_000))))
         }
     }
-}
-
-/// The kind of an outcome, what the agent said, and the title of its change.
-fn said(outcome: &Outcome) -> (String, String, Option<&str>) {
-    let (kind, text) = match outcome {
-        Outcome::Done { summary, .. } => ("done", summary.clone()),
-        Outcome::NothingToDo { reason } => ("nothing_to_do", reason.clone()),
-        Outcome::Question { question } => ("question", question.clone()),
-        Outcome::ApprovalNeeded { proposed } => ("approval_needed", proposed.text.clone()),
-        Outcome::HandOver(given) => ("hand_over", given.as_question()),
-        Outcome::Failed { reason, .. } => ("failed", reason.clone()),
-    };
-    let title = if let Outcome::Done { title, .. } = outcome { title.as_deref() } else { None };
-    (kind.to_owned(), text, title)
 }

@@ -1,8 +1,15 @@
-//! One run of an agent without a forge: for `hob agent run` and `hob investigate`.
+//! One run of an agent without a forge: for `hob agent run`, `hob eval` and `hob investigate`.
+
+use std::{path::PathBuf, time::Duration};
 
 use hob_agent::{AgentBackend, Executor, RunContext};
-use hob_config::child_environment;
-use hob_domain::{Progress, RunReport, RunRequest, investigation::Iteration, terminal};
+use hob_config::{Settings, child_environment};
+use hob_domain::{
+    BriefParts, Image, Outcome, Progress, ReviewBrief, RunId, RunPurpose, RunReport, RunRequest, brief,
+    investigation::Iteration, rendered, terminal, title,
+};
+use hob_forge::fresh_nonce;
+use hob_worker::worker_id;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +25,91 @@ use crate::cli::{
     sessions,
     setup::{Setup, sandbox_of},
 };
+
+/// Stands where sessions of issues have their repository.
+const REPO: &str = "local/task";
+
+/// A task that stands on no forge.
+pub(super) struct Task<'a> {
+    /// Its text; the first line is the title.
+    pub(super) text: &'a str,
+    /// The commands that have to succeed.
+    pub(super) checks: &'a [String],
+    /// What belongs to it, for a model that sees.
+    pub(super) images: Vec<Image>,
+    /// Where the agent works.
+    pub(super) folder: PathBuf,
+    /// The time it has, and the setting that this comes from.
+    pub(super) time: (Duration, &'static str),
+}
+
+/// What an agent is asked to do about a task, within the limits of the settings.
+pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<RunRequest> {
+    let (head, body) = task.text.trim().split_once('\n').unwrap_or((task.text.trim(), ""));
+    let head = head.trim_start_matches('#').trim();
+    let repo = REPO.parse()?;
+    let (review, fence) = (ReviewBrief::default(), fresh_nonce());
+    let budgets = settings.limits.budgets();
+    let text = brief(&BriefParts {
+        repo: &repo,
+        issue: 0.into(),
+        title: head,
+        body,
+        profile: None,
+        received: None,
+        hand_over_to: &[],
+        comments: &[],
+        answer: None,
+        plan: None,
+        reports: false,
+        review: &review,
+        last_failure: None,
+        earlier_work: None,
+        conflicts: &[],
+        failed_checks: &[],
+        findings: &[],
+        red_base: &[],
+        checks: task.checks,
+        text_bytes: task.text.len(),
+        fence: &fence,
+    });
+    let id = RunId(worker_id("task").0);
+    let (time, time_setting) = task.time;
+    Ok(RunRequest {
+        run: id.clone(),
+        purpose: RunPurpose::Work,
+        session: id,
+        repo,
+        issue: 0.into(),
+        title: title(head, 200),
+        body: rendered(body).0,
+        brief: text,
+        folder: task.folder,
+        checks: task.checks.to_vec(),
+        time,
+        time_setting,
+        usd_micros: budgets.attempt.usd_micros.into_iter().chain(budgets.issue.usd_micros).min(),
+        tokens: budgets.attempt.tokens.into_iter().chain(budgets.issue.tokens).min(),
+        approved: Vec::new(),
+        investigation: None,
+        hand_over_to: Vec::new(),
+        images: task.images,
+    })
+}
+
+/// The kind of an outcome, what the agent said, and the title of its change.
+pub(super) fn said(outcome: &Outcome) -> (&'static str, String, Option<&str>) {
+    let (kind, text) = match outcome {
+        Outcome::Done { summary, .. } => ("done", summary.clone()),
+        Outcome::NothingToDo { reason } => ("nothing_to_do", reason.clone()),
+        Outcome::Question { question } => ("question", question.clone()),
+        Outcome::ApprovalNeeded { proposed } => ("approval_needed", proposed.text.clone()),
+        Outcome::HandOver(given) => ("hand_over", given.as_question()),
+        Outcome::Failed { reason, .. } => ("failed", reason.clone()),
+    };
+    let title = if let Outcome::Done { title, .. } = outcome { title.as_deref() } else { None };
+    (kind, text, title)
+}
 
 /// Runs the agent, and shows what it does.
 pub(super) async fn run(

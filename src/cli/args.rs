@@ -6,7 +6,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use hob_config::parse_duration;
 use hob_domain::IssueNumber;
 
-use crate::cli::{progress::Verbosity, record_args::RecordArgs};
+use crate::cli::{eval_args::EvalArgs, progress::Verbosity, record_args::RecordArgs};
 
 /// What the help of each command ends with, in place of the global options.
 const GLOBAL: &str = "Global options, such as --repo, --config, --json, -q and -v: see `hob --help`";
@@ -149,9 +149,12 @@ pub(super) enum Command {
     Routing,
     /// Print every setting with its effective value.
     Settings,
-    /// Measure how well Hob judges, on a file whose answers are known.
-    #[command(subcommand)]
-    Eval(EvalCommand),
+    /// Have an agent work on tasks with hidden tests, several at once, and report how many it solves and what that costs.
+    ///
+    /// PATH is a task's folder in Harbor's format (task.toml, instruction.md, environment/, tests/), a folder of such, or a file of SWE-bench's
+    /// instances, whose repositories are on this machine. Any agent can be evaluated. The tests run in a box that the agent cannot see. A run
+    /// that was cut short goes on where it stopped. With a subcommand, something else is measured.
+    Eval(Box<EvalArgs>),
     /// Run the embedded forge by itself.
     #[command(subcommand)]
     Forge(ForgeCommand),
@@ -183,6 +186,9 @@ pub(super) struct AgentRunArgs {
     /// Tell the agent that this command has to succeed. May be repeated.
     #[arg(long, value_name = "COMMAND")]
     pub(super) check: Vec<String>,
+    /// Show this PNG, JPEG or WebP image to a model that sees. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(super) image: Vec<PathBuf>,
     /// End after this time [default: the setting `limits.attempt_time`].
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(super) time: Option<Duration>,
@@ -201,45 +207,6 @@ pub(super) enum ForgeCommand {
     /// Print the implemented endpoints as a JSON list.
     #[command(hide = true)]
     Routes,
-}
-
-/// The subcommands of `hob eval`.
-#[derive(Debug, Subcommand)]
-pub(super) enum EvalCommand {
-    /// Route labelled issues, and report how often the right profile was chosen, how sure the router was, and how long it
-    /// took.
-    ///
-    /// A line of FILE is a JSON object with `title`, `body`, `labels` (a list) and `profile`, which is null where no profile
-    /// fits. Bad lines are named and passed over.
-    Routing(RoutingArgs),
-    /// Have the reviewer look at changes whose defect is known, and report what it found, what it missed, and its false alarms.
-    ///
-    /// A line of FILE is a JSON object with `id`, `language`, `issue`, `patch` and `defect` (`file`, `line`, `kind`, `severity`), which
-    /// is null where nothing is wrong. `config/review/corpus.jsonl` of Hob's repository is such a file. The model is asked once a
-    /// line or more, which costs money.
-    Review(ReviewArgs),
-}
-
-/// `hob eval review`.
-#[derive(Debug, Args)]
-pub(super) struct ReviewArgs {
-    /// The changes, one JSON object a line.
-    #[arg(value_name = "FILE")]
-    pub(super) file: PathBuf,
-    /// The model to ask, such as `anthropic/MODEL` or `cassette/PATH`, in place of the reviewer's own.
-    #[arg(long, value_name = "MODEL")]
-    pub(super) model: Option<String>,
-}
-
-/// `hob eval routing`.
-#[derive(Debug, Args)]
-pub(super) struct RoutingArgs {
-    /// The labelled issues, one JSON object a line.
-    #[arg(value_name = "FILE")]
-    pub(super) file: PathBuf,
-    /// The folder with the profiles, one Markdown file each.
-    #[arg(long, value_name = "DIR")]
-    pub(super) profiles: PathBuf,
 }
 
 /// `hob init`.
@@ -804,19 +771,46 @@ mod tests {
           -h, --help  Print help
 
         == eval
-        Measure how well Hob judges, on a file whose answers are known
+        Have an agent work on tasks with hidden tests, several at once, and report how many it solves and
+        what that costs
 
-        Usage: hob eval <COMMAND>
+        Usage: hob eval [OPTIONS] <PATH>
+               hob eval <COMMAND>
 
         Commands:
+          compare  Compare evaluations: a line for each, and for two of them the tasks that only one solved,
+                   by pairs
           routing  Route labelled issues, and report how often the right profile was chosen, how sure the
                    router was, and how long it took
           review   Have the reviewer look at changes whose defect is known, and report what it found, what
                    it missed, and its false alarms
           help     Print this message or the help of the given subcommand(s)
 
+        Arguments:
+          <PATH>  A task's folder, a folder of such, or a file of SWE-bench's instances (JSON lines)
+
         Options:
-          -h, --help  Print help
+              --agent <NAME>            Evaluate this agent [default: the setting `agent.default`]
+              --results <DIR>           Keep the results in this folder; a run that was cut short goes on
+                                        there [default: eval-results/PATH-AGENT]
+              --jobs <N>                Try so many tasks at once [default: the number of processors]
+              --task <TEXT>             Take only tasks whose names hold this text. May be repeated
+              --first <N>               Take only the first so many tasks, by name
+              --time <DURATION>         End an agent after this time, where its task names no shorter one
+                                        [default: the setting `limits.attempt_time`]
+              --assume-built            Take this machine for the image that a task's Dockerfile builds:
+                                        `RUN` lines are not run
+              --repositories <DIR>      Take the repositories of SWE-bench's instances from this folder,
+                                        where they are clones named OWNER__NAME, OWNER/NAME or NAME
+              --test-command <COMMAND>  Run the tests of SWE-bench's instances with this command, such as
+                                        `python -m pytest {tests}`
+              --recorded                Play each task's `recording.json` in the place of a model, which
+                                        shows that the tasks can be solved
+              --auto-approve            Approve every action that is not denied; without it such an action
+                                        ends the trial
+              --record <DIR>            Record the model replies of native agents in this folder, one file
+                                        per session. The model `cassette/FILE` plays one back
+          -h, --help                    Print help (see more with '--help')
 
         == forge
         Run the embedded forge by itself

@@ -9,8 +9,10 @@ use crate::{
     cli::{
         actions::{self, Annotation, Level},
         agent_run, agents, approve,
-        args::{AgentCommand, Cli, Command, EvalCommand, ForgeCommand, Shared, command},
-        control, doctor, eval, eval_review,
+        args::{AgentCommand, Cli, Command, ForgeCommand, Shared, command},
+        control, doctor, eval,
+        eval_args::EvalCommand,
+        eval_review, eval_tasks,
         exit::{Exit, code_of, fatal},
         explain, forge_serve,
         global_flags::global_flags_first,
@@ -135,8 +137,12 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Agents => agents::agents(&setup, &shared).await,
         Command::Routing => routing::routing(setup, shared).await,
         Command::Settings => settings::settings(&setup, &shared),
-        Command::Eval(EvalCommand::Routing(args)) => eval::routing(&shared, &args).await,
-        Command::Eval(EvalCommand::Review(args)) => eval_review::review(setup, &shared, &args).await,
+        Command::Eval(args) => match args.command {
+            None => eval_tasks::run(setup, shared, args.tasks, screen).await,
+            Some(EvalCommand::Compare(args)) => eval_tasks::compare(&shared, &args),
+            Some(EvalCommand::Routing(args)) => eval::routing(&shared, &args).await,
+            Some(EvalCommand::Review(args)) => eval_review::review(setup, &shared, &args).await,
+        },
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
     }
@@ -151,7 +157,7 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Investigate(_)
         | Command::Agent(_)
         | Command::Replay(_)
-        | Command::Eval(EvalCommand::Review(_)) => true,
+        | Command::Eval(_) => true,
         Command::Init(_)
         | Command::List
         | Command::Explain(_)
@@ -169,7 +175,6 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Agents
         | Command::Routing
         | Command::Settings
-        | Command::Eval(EvalCommand::Routing(_))
         | Command::Forge(_) => false,
     }
 }

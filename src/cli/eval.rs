@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::{
     agents::notes,
-    args::{RoutingArgs, Shared},
+    args::Shared,
+    eval_args::RoutingArgs,
     exit::{Exit, fatal},
     json,
     layout::Table,

@@ -16,8 +16,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
-    args::{ReviewArgs, Shared},
+    args::Shared,
     eval::{BadLine, lines_of},
+    eval_args::ReviewArgs,
     exit::{Exit, fatal},
     json,
     layout::Table,
@@ -196,6 +197,7 @@ fn request(reviewer: &Reviewer, (number, case): (usize, &ReviewCase), folder: &P
         approved: Vec::new(),
         investigation: None,
         hand_over_to: Vec::new(),
+        images: Vec::new(),
     }
 }
 

@@ -137,6 +137,7 @@ fn request(
         approved: Vec::new(),
         investigation: Some(begun.case.clone()),
         hand_over_to: Vec::new(),
+        images: Vec::new(),
     })
 }
 

@@ -94,6 +94,7 @@ fn request(
         approved: Vec::new(),
         investigation: None,
         hand_over_to: Vec::new(),
+        images: Vec::new(),
     }
 }
 

@@ -61,6 +61,7 @@ impl Bench {
             approved: Vec::new(),
             investigation: None,
             hand_over_to: Vec::new(),
+            images: Vec::new(),
         };
         let (sender, progress) = mpsc::channel(256);
         let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);

@@ -22,6 +22,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("hob-workspace", &["hob-domain", "hob-config", "hob-process", "hob-sandbox"]),
     ("hob-agent", &["hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-egress"]),
     ("hob-worker", &["hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-forge", "hob-workspace", "hob-agent"]),
+    ("hob-eval", &["hob-process", "hob-sandbox"]),
     ("github-emulator", &[]),
     ("hob-bench", &["hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-agent"]),
 ];

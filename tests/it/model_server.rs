@@ -97,7 +97,7 @@ async fn ask(
 }
 
 fn user(text: &str) -> Message {
-    Message::User { text: text.to_owned() }
+    Message::user(text)
 }
 
 /// A call whose arguments are as the tool's schema wants them.

@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 
 mod anthropic;
 mod fallback;
+mod images;
 mod openai;
 mod responses;
 
@@ -96,6 +97,11 @@ impl Server {
         Models::new(settings, access)
     }
 
+    /// What it was sent.
+    pub(crate) fn bodies(&self) -> Vec<Value> {
+        self.script.seen.lock().unwrap().iter().map(|seen| seen.body.clone()).collect()
+    }
+
     fn requests(&self) -> usize {
         self.script.seen.lock().unwrap().len()
     }
@@ -154,7 +160,7 @@ async fn ask(client: &dyn ModelClient) -> Result<ModelReply, ModelError> {
 fn conversation() -> ([Memoized<Message>; 3], Memoized<Vec<Tool>>) {
     let call = |id: &str, arguments: &str| ToolCall { id: id.into(), name: "read".into(), arguments: arguments.into() };
     let messages = [
-        Message::User { text: "the task".into() },
+        Message::user("the task"),
         Message::Assistant {
             text: String::new(),
             calls: vec![call("1", r#"{"path":"a"}"#), call("2", r#"{"pa"#)],

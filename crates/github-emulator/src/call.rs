@@ -11,6 +11,7 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde_json::Value;
 
 use super::{
+    attachments,
     fields::Fields,
     forge::Forge,
     git::Access,
@@ -261,7 +262,7 @@ impl Reply {
         self.media = call.media;
         if let (Content::Json(body), Media::Text | Media::Html | Media::Full) = (&mut self.content, call.media) {
             let repo = format!("{}/{}/{}", call.forge.server(), call.part("owner"), call.part("repo"));
-            call.media.render(body, &repo);
+            call.media.render(body, &repo, &|address| attachments::signed(&call.forge, address));
         }
         self
     }

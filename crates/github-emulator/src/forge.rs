@@ -44,6 +44,13 @@ pub struct LoggedRequest {
     pub counted: bool,
 }
 
+/// A file that somebody attached to a text.
+#[derive(Debug, Clone)]
+pub(super) struct Attachment {
+    pub(super) content_type: String,
+    pub(super) bytes: Vec<u8>,
+}
+
 /// Whom a token signs in.
 #[derive(Debug, Clone)]
 pub(super) struct SignedIn {
@@ -69,6 +76,7 @@ pub(super) struct Forge {
     pub(super) server: OnceLock<String>,
     /// Signs the addresses of logs.
     pub(super) log_key: hmac::Key,
+    attachments: Mutex<HashMap<String, Attachment>>,
     state: Mutex<State>,
     /// Accounts by the digest of their token. An installation's tokens are in the state.
     tokens: Mutex<HashMap<String, Login>>,
@@ -93,6 +101,7 @@ impl Forge {
             started: Clock::default().now(),
             server: OnceLock::new(),
             log_key: hmac::Key::new(hmac::HMAC_SHA256, &rand::random::<[u8; 32]>()),
+            attachments: Mutex::default(),
             state: Mutex::default(),
             tokens: Mutex::default(),
             ids: AtomicU64::new(1_000),
@@ -139,6 +148,11 @@ impl Forge {
     /// repository's refs (who needs both takes the refs first).
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The files that people attached, by id.
+    pub(super) fn attachments(&self) -> MutexGuard<'_, HashMap<String, Attachment>> {
+        self.attachments.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// An id that nothing on this forge had before.

@@ -21,6 +21,7 @@
 
 mod api;
 mod apps;
+mod attachments;
 mod branch_guard;
 mod branch_rules;
 mod call;

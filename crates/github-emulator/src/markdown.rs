@@ -17,6 +17,11 @@ const RENDERED_MAX: usize = 256 << 10;
 
 /// HTML of this Markdown; `#12` leads to the issue below `repo`, the address of a repository.
 pub(super) fn html(markdown: &str, repo: &str) -> String {
+    html_with_images(markdown, repo, &|_address| None)
+}
+
+/// The same, in which those images stay images whose addresses `shown` replaces.
+pub(super) fn html_with_images(markdown: &str, repo: &str, shown: &dyn Fn(&str) -> Option<String>) -> String {
     let mut html = String::new();
     if markdown.len() > RENDERED_MAX {
         push_html(&mut html, [Event::Text(CowStr::from(markdown))].into_iter());
@@ -26,6 +31,7 @@ pub(super) fn html(markdown: &str, repo: &str) -> String {
     let mut within = Within::Text;
     // Inside a code block or a link, text stays as it is.
     let mut plain = 0_u32;
+    let mut is_shown = false;
     let events = Parser::new_ext(markdown, options).flat_map(|event| {
         match &event {
             Event::Start(Tag::CodeBlock(_) | Tag::Link { .. } | Tag::Image { .. }) => plain += 1,
@@ -35,6 +41,12 @@ pub(super) fn html(markdown: &str, repo: &str) -> String {
         match event {
             Event::Text(text) if plain == 0 => linked(&text, repo),
             Event::Html(raw) | Event::InlineHtml(raw) => inert(&raw, &mut within),
+            Event::Start(Tag::Image { link_type, ref dest_url, ref title, ref id }) if shown(dest_url).is_some() => {
+                is_shown = true;
+                let dest_url = shown(dest_url).unwrap_or_default().into();
+                vec![Event::Start(Tag::Image { link_type, dest_url, title: title.clone(), id: id.clone() })]
+            }
+            Event::End(TagEnd::Image) if std::mem::take(&mut is_shown) => vec![Event::End(TagEnd::Image)],
             other => vec![web_only(other, &mut within)],
         }
     });

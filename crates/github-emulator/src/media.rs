@@ -5,6 +5,9 @@ use serde_json::{Map, Value};
 
 use super::markdown;
 
+/// The signed address of an attached image; none: it is none.
+pub(super) type Signed<'a> = &'a dyn Fn(&str) -> Option<String>;
+
 /// What an answer is asked for as, by the custom media type in `Accept`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Media {
@@ -70,25 +73,25 @@ impl Media {
     }
 
     /// Gives each issue, pull request, review and comment in `shown` its text as it was asked for; `repo` is the address
-    /// that `#12` leads below.
-    pub(super) fn render(self, shown: &mut Value, repo: &str) {
+    /// that `#12` leads below, and `signed` gives the addresses of attached images.
+    pub(super) fn render(self, shown: &mut Value, repo: &str, signed: Signed<'_>) {
         match shown {
-            Value::Array(items) => items.iter_mut().for_each(|item| self.render(item, repo)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.render(item, repo, signed)),
             Value::Object(fields) => {
-                fields.values_mut().for_each(|value| self.render(value, repo));
+                fields.values_mut().for_each(|value| self.render(value, repo, signed));
                 if fields.contains_key("body") && fields.contains_key("user") {
-                    self.render_body(fields, repo);
+                    self.render_body(fields, repo, signed);
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
 
-    fn render_body(self, fields: &mut Map<String, Value>, repo: &str) {
+    fn render_body(self, fields: &mut Map<String, Value>, repo: &str, signed: Signed<'_>) {
         let body = fields.get("body").and_then(Value::as_str).unwrap_or_default().to_owned();
         let mut set = |name: &str, text: String| fields.insert(name.to_owned(), Value::String(text));
         if matches!(self, Self::Html | Self::Full) {
-            set("body_html", markdown::html(&body, repo));
+            set("body_html", markdown::html_with_images(&body, repo, signed));
         }
         if matches!(self, Self::Text | Self::Full) {
             set("body_text", markdown::text(&body));
@@ -128,12 +131,12 @@ mod tests {
         let plain =
             json!([{"user": {"login": "a"}, "body": "**b**", "issue": {"user": null, "body": null}}, {"body": "x"}]);
         let mut full = plain.clone();
-        Media::Full.render(&mut full, "/a/b");
+        Media::Full.render(&mut full, "/a/b", &|_address| None);
         assert_eq!((&full[0]["body"], &full[0]["body_text"]), (&json!("**b**"), &json!("b")));
         assert!(full[0]["body_html"].as_str().unwrap().contains("<strong>b</strong>"));
         assert_eq!((&full[0]["issue"]["body_html"], full[1].get("body_html")), (&json!(""), None));
         let mut text = plain;
-        Media::Text.render(&mut text, "/a/b");
+        Media::Text.render(&mut text, "/a/b", &|_address| None);
         assert_eq!((text[0].get("body"), &text[0]["body_text"]), (None, &json!("b")));
     }
 }

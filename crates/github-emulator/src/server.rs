@@ -7,14 +7,14 @@ use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    api,
+    api, attachments,
     branch_rules::BranchRules,
     connection::{Hangup, Lines},
     control, control_jobs, control_pulls,
     envelope::envelope,
     fault_layer::faulty,
     faults::Fault,
-    forge::{Forge, LoggedRequest},
+    forge::{Attachment, Forge, LoggedRequest},
     git, git_http, graphql,
     job::{Job, JobChange, JobIds},
     job_log, job_making,
@@ -131,6 +131,7 @@ fn router(forge: &Arc<Forge>) -> Router {
         .merge(route::table(forge, control_jobs::ROUTES.iter().chain(control_pulls::ROUTES)))
         .layer(from_fn_with_state(Arc::clone(forge), envelope))
         .merge(git_http::routes(forge))
+        .merge(attachments::routes(forge))
         .merge(job_log::routes(forge))
         .merge(pages::routes(forge));
     all.layer(from_fn_with_state(Arc::clone(forge), faulty))
@@ -187,6 +188,12 @@ impl Running {
         if let Some(hooks) = &self.forge.webhooks {
             hooks.send_later(id.to_owned());
         }
+    }
+
+    /// Keeps a file as if somebody attached it to a text; its address for the text.
+    pub fn attach(&self, content_type: &str, bytes: &[u8]) -> String {
+        let attachment = Attachment { content_type: content_type.to_owned(), bytes: bytes.to_owned() };
+        attachments::attach(&self.forge, attachment)
     }
 
     /// Adds a fault.

@@ -178,6 +178,11 @@ pub trait AgentBackend: Send + Sync {
         false
     }
 
+    /// Whether its model can look at images.
+    fn sees(&self) -> bool {
+        false
+    }
+
     /// Asks its model one short question, which proves key, name and address; the model that answered. None: it has no
     /// model that Hob asks itself.
     ///

@@ -238,7 +238,7 @@ impl Registry {
 
     fn outfit(&self, agent: NativeAgent) -> Result<NativeAgent, AgentError> {
         let agent = agent.variables(&self.parts.variables)?.programs(self.tools.clone(), self.helps.clone());
-        Ok(agent.servers(self.servers.clone()))
+        Ok(agent.servers(self.servers.clone()).showing(self.model.images))
     }
 
     /// The models of a native agent with these settings, in order; empty: it has none.

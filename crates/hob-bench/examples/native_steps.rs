@@ -73,6 +73,7 @@ async fn main() {
         approved: Vec::new(),
         investigation: None,
         hand_over_to: Vec::new(),
+        images: Vec::new(),
     };
     let (progress, mut lines) = mpsc::channel(64);
     tokio::spawn(async move { while lines.recv().await.is_some() {} });

@@ -33,7 +33,7 @@ pub use duration::parse_duration;
 pub use environment::{ModelAccess, child_environment, model_access, named_environment, toolchain_folders};
 pub use issues::IssueSettings;
 pub use mcp::{MCP_PREFIX, McpSettings};
-pub use models::{Effort, InvalidModelName, ModelName, ModelSettings, OpenAiInterface, PriceSettings};
+pub use models::{Effort, ImageUse, InvalidModelName, ModelName, ModelSettings, OpenAiInterface, PriceSettings};
 pub use profiles::{ProfileSettings, RoutingSettings};
 pub use renamed::Renamed;
 pub use repository::{REPOSITORY_SETTINGS_PATH, RepositorySettings, RepositorySettingsError};

@@ -22,6 +22,8 @@ pub struct ModelSettings {
     pub openai_interface: Option<OpenAiInterface>,
     /// How much a model thinks; none: as its service has it by default.
     pub effort: Option<Effort>,
+    /// Whether a model is shown the images of an issue.
+    pub images: ImageUse,
     /// Tokens one reply may have, its thinking not counted where `effort` is set.
     pub max_output_tokens: u32,
     /// Deadline of a connection attempt.
@@ -51,6 +53,7 @@ impl Default for ModelSettings {
             anthropic_base_url: None,
             openai_interface: None,
             effort: None,
+            images: ImageUse::Auto,
             max_output_tokens: 16_384,
             connect_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(180),
@@ -119,6 +122,38 @@ impl Effort {
             Self::Medium => "medium",
             Self::Max if knows_xhigh => "xhigh",
             Self::High | Self::Max => "high",
+        }
+    }
+}
+
+/// Whether models are shown the images of an issue.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImageUse {
+    /// Those that are known to see.
+    #[default]
+    Auto,
+    /// All.
+    Always,
+    /// None.
+    Never,
+}
+
+impl ImageUse {
+    /// Whether the model of this name is shown images. Source: the vendors' lists of models, read 2026-11.
+    pub fn sees(self, model: &str) -> bool {
+        let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
+        let families =
+            ["claude-", "gpt-4o", "gpt-4.1", "gpt-5", "gpt-6", "o1", "o3", "o4-", "gemini-", "pixtral", "llava"];
+        // Of these families, the models that only read.
+        let blind = ["claude-2", "claude-instant", "o1-mini", "o1-preview", "o3-mini"];
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => {
+                let is_of = |names: &[&str]| names.iter().any(|start| name.starts_with(start));
+                is_of(&families) && !is_of(&blind) || name.contains("-vl") || name.contains("vision")
+            }
         }
     }
 }
@@ -241,6 +276,22 @@ mod tests {
         ] {
             assert_eq!((Effort::Max.openai(model), Effort::Low.openai(model)), (word, "low"), "{model}");
         }
+    }
+
+    #[test]
+    fn models_that_see_are_known_by_their_names() {
+        for (model, sees) in [
+            ("anthropic/claude-sonnet-4-5", true),
+            ("anthropic/claude-2.1", false),
+            ("openai/gpt-5-mini", true),
+            ("openai/o3-mini", false),
+            ("openai/qwen/qwen3-vl-8b", true),
+            ("openai/qwen3-coder", false),
+            ("cassette//tmp/claude", false),
+        ] {
+            assert_eq!(ImageUse::Auto.sees(model), sees, "{model}");
+        }
+        assert!(ImageUse::Always.sees("openai/x") && !ImageUse::Never.sees("openai/gpt-5"));
     }
 
     #[test]

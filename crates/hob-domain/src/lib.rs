@@ -28,6 +28,7 @@ mod follow;
 mod hand_over;
 mod house;
 mod ids;
+mod image;
 mod inert;
 pub mod investigation;
 mod job_log;
@@ -111,6 +112,7 @@ pub use ids::{
     ActionMark, CommentId, EventId, Generation, InvalidRepoName, IssueNumber, Login, Nonce, PullNumber, RepoName,
     RunId, Sha, Timestamp, WorkerId,
 };
+pub use image::{IMAGE_BYTES_MAX, IMAGES_MAX, Image, InvalidImage, images_in, may_show_images};
 pub use inert::{inert, inert_line};
 pub use job_log::failing_part;
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};

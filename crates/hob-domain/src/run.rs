@@ -5,7 +5,8 @@ use std::{path::PathBuf, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActionMark, Checklist, FailureClass, HandOver, HandOverTarget, IssueNumber, Proposed, RepoName, RunId, Spend,
+    ActionMark, Checklist, FailureClass, HandOver, HandOverTarget, Image, IssueNumber, Proposed, RepoName, RunId,
+    Spend,
     investigation::{Case, Iteration},
     without_tokens,
 };
@@ -73,6 +74,8 @@ pub struct RunRequest {
     pub investigation: Option<Case>,
     /// The profiles that it may hand over to; empty: a hand-over is to a person.
     pub hand_over_to: Vec<HandOverTarget>,
+    /// Images that belong to the task, for a model that sees.
+    pub images: Vec<Image>,
 }
 
 /// How a run ended, as far as the work goes.

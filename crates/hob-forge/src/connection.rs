@@ -26,7 +26,7 @@ use crate::{
     rates::resource_of,
     reply::{Links, Reply, decode},
     throttle::WriteTurn,
-    transport::{Call, Transport, unreachable},
+    transport::{Call, DOWNLOAD_MAX, Transport, unreachable},
     wait::wait,
 };
 
@@ -212,7 +212,7 @@ impl Connection {
         purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
         self.writes.fetch_add(1, Ordering::Relaxed);
-        let reply = self.send(Call { method: &method, path, body: Some(body), etag: None, purpose }).await?;
+        let reply = self.send(Call { method: &method, path, body: Some(body), ..Call::get(path, purpose) }).await?;
         if !reply.status.is_success() {
             return Err(self.transport.failure(&reply, path, purpose));
         }
@@ -267,9 +267,21 @@ impl Connection {
         let reply = self.send(Call::get(path, purpose)).await?;
         self.reads.fetch_add(1, Ordering::Relaxed);
         match reply.text(header::LOCATION.as_str()).filter(|_| reply.status.is_redirection()) {
-            Some(address) => self.transport.tail_of(address, tail, purpose.what).await,
+            Some(address) => self.transport.tail_of(address, (tail, DOWNLOAD_MAX), purpose.what).await,
             None => Err(self.transport.failure(&reply, path, purpose)),
         }
+    }
+
+    /// A whole file at an address that the forge named. The token does not go there.
+    pub(super) async fn file(&self, address: &str, most: usize, what: &str) -> Result<Vec<u8>, ForgeError> {
+        self.transport.tail_of(address, (most, most), what).await
+    }
+
+    /// Reads once, past the cache.
+    pub(super) async fn send_read(&self, call: Call<'_>) -> Result<Reply, ForgeError> {
+        let reply = self.send(call).await?;
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        if reply.status.is_success() { Ok(reply) } else { Err(self.transport.failure(&reply, call.path, call.purpose)) }
     }
 
     /// The present name of the repository at `path`, where the forge says that it has moved.

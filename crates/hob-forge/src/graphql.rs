@@ -32,7 +32,7 @@ impl Connection {
     /// [`ForgeError::Refused`] where there is no data at all; the status is then 200.
     pub(super) async fn query(&self, query: &str, variables: Value, purpose: Purpose<'_>) -> Result<Value, ForgeError> {
         let body = json!({ "query": query, "variables": variables });
-        let call = Call { method: &Method::POST, path: GRAPHQL, body: Some(&body), etag: None, purpose };
+        let call = Call { method: &Method::POST, body: Some(&body), ..Call::get(GRAPHQL, purpose) };
         let reply = self.send(call).await?;
         self.reads.fetch_add(1, Ordering::Relaxed);
         if !reply.status.is_success() {

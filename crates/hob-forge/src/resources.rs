@@ -3,8 +3,8 @@
 use hob_domain::{IssueNumber, PullNumber, Sha};
 
 use crate::{
-    Comments, Dashboard, FailedJob, Forge, HeadChecks, Issues, Labels, Ledger, Pulls, Repository, RepositoryLedger,
-    Reviews, Staging, SubIssues, WorkflowRun,
+    Comments, Dashboard, FailedJob, Forge, HeadChecks, Issues, Labels, Ledger, Pulls, Rendered, Repository,
+    RepositoryLedger, Reviews, Staging, SubIssues, WorkflowRun,
 };
 
 impl Forge {
@@ -16,6 +16,11 @@ impl Forge {
     /// Its issues.
     pub fn issues(&self) -> Issues<'_> {
         Issues { forge: self }
+    }
+
+    /// The texts of its issues as the forge renders them.
+    pub fn rendered(&self) -> Rendered<'_> {
+        Rendered { forge: self }
     }
 
     /// The comments on its issues.

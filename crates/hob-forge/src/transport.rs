@@ -37,7 +37,10 @@ use crate::{
 const BODY_MAX: usize = 16 << 20;
 
 /// The largest file that is read for its end.
-const DOWNLOAD_MAX: usize = 256 << 20;
+pub(super) const DOWNLOAD_MAX: usize = 256 << 20;
+
+/// What a call asks for, where it names nothing else.
+pub(super) const JSON: &str = "application/vnd.github+json";
 
 /// A request as it is sent.
 #[derive(Debug, Clone, Copy)]
@@ -46,13 +49,14 @@ pub(super) struct Call<'a> {
     pub(super) path: &'a str,
     pub(super) body: Option<&'a serde_json::Value>,
     pub(super) etag: Option<&'a str>,
+    pub(super) accept: &'static str,
     pub(super) purpose: Purpose<'a>,
 }
 
 impl<'a> Call<'a> {
     /// A read without conditions.
     pub(super) fn get(path: &'a str, purpose: Purpose<'a>) -> Self {
-        Self { method: &Method::GET, path, body: None, etag: None, purpose }
+        Self { method: &Method::GET, path, body: None, etag: None, accept: JSON, purpose }
     }
 }
 
@@ -156,7 +160,7 @@ impl Transport {
         }
         let body = call.body.map(|body| redaction.value(body));
         let mut builder = http::request::Builder::new().method(call.method).uri(address(&self.base_path, call.path));
-        builder = builder.header(header::ACCEPT, "application/vnd.github+json");
+        builder = builder.header(header::ACCEPT, call.accept);
         builder = builder.header("x-github-api-version", "2022-11-28");
         if let Some(token) = token {
             // octocrab's own sign-in would leave it out of further pages where the base is not GitHub's.
@@ -188,8 +192,13 @@ impl Transport {
         Ok(reply)
     }
 
-    /// The last `tail` bytes at an address that the forge named. No token goes there, and no redirect is followed.
-    pub(super) async fn tail_of(&self, address: &str, tail: usize, what: &str) -> Result<Vec<u8>, ForgeError> {
+    /// The last `tail` bytes of at most `most` at an address that the forge named. No token goes there, and no redirect is followed.
+    pub(super) async fn tail_of(
+        &self,
+        address: &str,
+        (tail, most): (usize, usize),
+        what: &str,
+    ) -> Result<Vec<u8>, ForgeError> {
         let unreadable = || ForgeError::Unreadable { what: what.to_owned(), source: "the address is none".into() };
         // octocrab would take a path for one of the API, and what it signs in with is its own affair.
         let url =
@@ -207,7 +216,7 @@ impl Transport {
             while let Some(frame) = body.frame().await {
                 let Ok(data) = frame.map_err(|error| unreachable(what, error))?.into_data() else { continue };
                 read += data.len();
-                if read > DOWNLOAD_MAX {
+                if read > most {
                     return Err(ForgeError::Unreadable { what: what.to_owned(), source: "it is too long".into() });
                 }
                 kept.extend_from_slice(&data);

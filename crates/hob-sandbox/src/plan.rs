@@ -21,6 +21,7 @@ struct Shared {
     write: Vec<PathBuf>,
     homes: Option<PathBuf>,
     template: Option<PathBuf>,
+    also: Vec<(PathBuf, PathBuf)>,
     network: Network,
     limits: Limits,
 }
@@ -34,7 +35,8 @@ impl Sandbox {
     /// The least tier that children get. `launcher` is Hob's program, which begins with [`was_launched`](crate::was_launched).
     pub fn new(tier: Tier, launcher: PathBuf, limits: Limits) -> Self {
         let (read, write, network) = (Vec::new(), Vec::new(), Network::None);
-        Self(Arc::new(Shared { tier, launcher, read, write, homes: None, template: None, network, limits }))
+        let (homes, template, also) = (None, None, Vec::new());
+        Self(Arc::new(Shared { tier, launcher, read, write, homes, template, also, network, limits }))
     }
 
     /// Lets every child read and execute what is below these paths, and write below those.
@@ -60,6 +62,13 @@ impl Sandbox {
     #[must_use]
     pub fn with_template(self, template: PathBuf) -> Self {
         Self(Arc::new(Shared { template: Some(template), ..(*self.0).clone() }))
+    }
+
+    /// Shows every child in a box the folder `folder`, which its plan lets it write, at `path` too, which this machine need not have.
+    #[must_use]
+    pub fn showing(self, path: PathBuf, folder: PathBuf) -> Self {
+        let also = self.0.also.iter().cloned().chain([(path, folder)]).collect();
+        Self(Arc::new(Shared { also, ..(*self.0).clone() }))
     }
 
     /// Gives every child this network, where its own plan names no other.
@@ -100,6 +109,7 @@ impl Sandbox {
             read: self.0.read.clone(),
             write: self.0.write.clone(),
             instead: Vec::new(),
+            also: self.0.also.clone(),
             network: self.0.network.clone(),
             limits: self.0.limits,
             launcher: self.0.launcher.clone(),
@@ -114,6 +124,7 @@ pub struct Plan {
     pub(crate) read: Vec<PathBuf>,
     pub(crate) write: Vec<PathBuf>,
     pub(crate) instead: Vec<(PathBuf, PathBuf)>,
+    pub(crate) also: Vec<(PathBuf, PathBuf)>,
     pub(crate) network: Network,
     pub(crate) limits: Limits,
     pub(crate) launcher: PathBuf,
@@ -134,7 +145,7 @@ impl Plan {
         self
     }
 
-    /// Shows the child `other`, read-only, in the place of `path`, which is there and no link. Only a box can do that.
+    /// Shows the child `other`, read-only, in the place of `path`, which is no link. Only a box can do that.
     #[must_use]
     pub fn shows_instead(mut self, path: impl Into<PathBuf>, other: impl Into<PathBuf>) -> Self {
         self.instead.push((path.into(), other.into()));

@@ -239,6 +239,11 @@ impl Worker {
         Ok(Some(noreply_email(id, login.as_str(), host)))
     }
 
+    /// Where people look at the forge.
+    pub(super) fn server_url(&self) -> &str {
+        &self.server_url
+    }
+
     /// The account in whose name an operator's command is written.
     pub(super) async fn operator(&self) -> Result<Login, WorkError> {
         Ok(self.own_login().await?.cloned().unwrap_or_else(|| "the operator".into()))

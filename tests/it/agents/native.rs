@@ -344,7 +344,7 @@ impl ModelClient for Watcher {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
         let mut seen = self.0.lock().unwrap();
         assert!(!request.system.contains("IGNORE ALL RULES") && !request.system.contains("OBEY THIS FILE"));
-        assert!(matches!(&*request.messages[0], Message::User { text } if text.contains("IGNORE ALL RULES")));
+        assert!(matches!(&*request.messages[0], Message::User { text, .. } if text.contains("IGNORE ALL RULES")));
         let now = serde_json::to_string(request.messages).unwrap();
         if let Some(before) = seen.last() {
             assert!(now.starts_with(before.trim_end_matches(']')), "the prefix changed");

@@ -236,6 +236,12 @@ async fn every_command_writes_what_the_document_describes() {
     let ran = world.hob(&args).await;
     assert_eq!((ran.code, ran.objects()[0]["result"]["outcome"].as_str()), (0, Some("done")), "{ran:?}");
     events.extend(held.takes("agent run", &ran));
+    let tasks = world.dir().join("tasks");
+    super::evaluation::task(&tasks, "good", "1");
+    super::evaluation::put(&tasks.join("bad/task.toml"), "");
+    let evaluated = ["eval", "tasks", "--recorded", "--results", "of-eval", "--json"];
+    events.extend(held.takes("eval", &world.hob(&evaluated).await));
+    events.extend(held.takes("eval compare", &world.hob(&["eval", "compare", "of-eval", "of-eval", "--json"]).await));
     // It serves until it is told to stop: the shell does that after its first line.
     let serve = r#"mkfifo ready; "$@" > ready & read -r line < ready; echo "$line"; kill $!; wait $!"#;
     events.extend(held.takes("forge serve", &world.hob_in_shell(serve, &["forge", "serve", "--json"]).await));

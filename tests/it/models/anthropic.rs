@@ -77,7 +77,7 @@ async fn what_another_model_called_is_sent_in_characters_that_the_service_takes(
     let said = tool_call("functions.read:0", "re ad!", "{}");
     let result = ToolResult { id: said.id.clone(), text: "x".into(), is_error: true };
     let messages = [
-        Message::User { text: "the task".into() },
+        Message::user("the task"),
         Message::Assistant { text: String::new(), calls: vec![said], verbatim: None },
         Message::Results { results: vec![result] },
     ];

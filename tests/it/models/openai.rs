@@ -191,7 +191,7 @@ async fn reasoning_of_a_chat_goes_back_under_its_name() {
         let reply = ask(client.as_ref()).await.unwrap();
         assert_eq!(reply.text, "I lööк", "reasoning is no answer");
         let said = Message::Assistant { text: reply.text, calls: reply.calls, verbatim: reply.verbatim };
-        let messages = [Memoized::from(Message::User { text: "x".into() }), said.into()];
+        let messages = [Memoized::from(Message::user("x")), said.into()];
         let request = ModelRequest { system: "", messages: &messages, tools: &Memoized::default(), turn: 2 };
         client.complete(&request).await.unwrap();
         server.client("openai/other").complete(&request).await.unwrap();

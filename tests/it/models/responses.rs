@@ -42,6 +42,7 @@ async fn a_stream_becomes_a_reply_and_a_request_is_written_as_the_interface_want
             "store": false,
             "include": ["reasoning.encrypted_content"],
             "max_output_tokens": 16384,
+            "prompt_cache_key": seen[0].body["prompt_cache_key"],
             "instructions": "the rules",
             "tools": [{ "type": "function", "name": "read", "description": "reads", "parameters": { "type": "object" }, "strict": false }],
             "input": [
@@ -53,6 +54,23 @@ async fn a_stream_becomes_a_reply_and_a_request_is_written_as_the_interface_want
             ],
         })
     );
+}
+
+#[tokio::test]
+async fn a_conversation_is_found_in_the_cache_by_one_key_and_another_by_another() {
+    let server = Server::start([happy(), happy(), happy()].map(|happy| Answer::Stream(events(&happy)))).await;
+    let client = client(&server);
+    let said = |text: &str| Memoized::from(Message::Assistant { text: text.into(), calls: Vec::new(), verbatim: None });
+    for messages in [vec!["one"], vec!["one", "more"], vec!["two"]] {
+        let mut messages = messages.into_iter();
+        let mut all = vec![Memoized::from(Message::user(messages.next().unwrap()))];
+        all.extend(messages.map(said));
+        let request = ModelRequest { system: "", messages: &all, tools: &Memoized::default(), turn: 1 };
+        client.complete(&request).await.unwrap();
+    }
+    let keys: Vec<Value> = server.bodies().iter().map(|body| body["prompt_cache_key"].clone()).collect();
+    assert!(keys[0].as_str().is_some_and(|key| key.len() == 32), "{keys:?}");
+    assert!(keys[0] == keys[1] && keys[0] != keys[2], "{keys:?}");
 }
 
 #[tokio::test]

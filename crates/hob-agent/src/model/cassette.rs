@@ -67,7 +67,7 @@ impl ModelClient for Cassette {
 /// Every text a message has for the model.
 fn texts(message: &Message) -> Vec<&str> {
     match message {
-        Message::User { text } => vec![text],
+        Message::User { text, .. } => vec![text],
         Message::Assistant { text, calls, .. } => {
             std::iter::once(text.as_str()).chain(calls.iter().map(|call| call.arguments.as_str())).collect()
         }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn user(text: &str) -> Memoized<Message> {
-        Message::User { text: text.to_owned() }.into()
+        Message::user(text).into()
     }
 
     async fn ask(cassette: &Cassette, turn: u32, messages: &[Memoized<Message>]) -> Result<ModelReply, ModelError> {

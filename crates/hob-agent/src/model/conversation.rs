@@ -51,7 +51,7 @@ impl<'a> Conversation<'a> {
         session: &str,
         (system, question): (&str, &str),
     ) -> Result<Answer, ModelError> {
-        let messages = [Memoized::from(Message::User { text: question.to_owned() })];
+        let messages = [Memoized::from(Message::user(question))];
         let tools = Memoized::from(Vec::new());
         let request = ModelRequest { system, messages: &messages, tools: &tools, turn: 1 };
         Self::begin(chain, session).ask(&request).await

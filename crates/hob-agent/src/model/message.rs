@@ -38,6 +38,9 @@ pub enum Message {
     User {
         /// The text.
         text: String,
+        /// Pictures that belong to it; the text says which they are.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Picture>,
     },
     /// What the model said.
     Assistant {
@@ -55,6 +58,32 @@ pub enum Message {
         results: Vec<ToolResult>,
     },
 }
+
+impl Message {
+    /// Words of Hob's without a picture.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { text: text.into(), images: Vec::new() }
+    }
+}
+
+/// A picture as the services take it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Picture {
+    /// Its media type, such as `image/png`.
+    pub media_type: String,
+    /// Its bytes in base64.
+    pub data: String,
+}
+
+impl Picture {
+    /// The picture as an address that holds it.
+    pub(in crate::model) fn data_url(&self) -> String {
+        format!("data:{};base64,{}", self.media_type, self.data)
+    }
+}
+
+/// Stands where a picture would, for a model that takes none.
+pub(in crate::model) const UNSEEN: &str = "[a picture, which this model cannot see]";
 
 /// A tool the model may call.
 #[derive(Debug, Clone, Serialize)]

@@ -28,7 +28,7 @@ pub use error::ModelError;
 pub use fallback_chain::FallbackChain;
 pub use http::use_ring;
 pub use memoized::Memoized;
-pub use message::{Message, ModelClient, ModelReply, ModelRequest, Stop, Tool, ToolCall, ToolResult, Usage};
+pub use message::{Message, ModelClient, ModelReply, ModelRequest, Picture, Stop, Tool, ToolCall, ToolResult, Usage};
 pub use models::Models;
 pub(crate) use models::is_loopback;
 pub use openai::OpenAi;

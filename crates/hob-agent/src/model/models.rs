@@ -91,7 +91,8 @@ impl Models {
 
     /// The same with an effort of its own in the place of the settings'.
     fn client_with(&self, name: &ModelName, effort: Option<Effort>) -> Result<Arc<dyn ModelClient>, ModelError> {
-        let bounds = (self.settings.max_output_tokens, effort.or(self.settings.effort));
+        let sees = self.settings.images.sees(&name.to_string());
+        let bounds = (self.settings.max_output_tokens, effort.or(self.settings.effort), sees);
         match name {
             ModelName::Cassette(path) => Ok(Arc::new(Cassette::load(path)?)),
             ModelName::OpenAi(model) => {

@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use hob_config::{AgentSettings, ToolSettings};
-use hob_domain::{FailureClass, RunPurpose, RunReport, RunRequest, Spend};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use hob_config::{AgentSettings, ImageUse, ToolSettings};
+use hob_domain::{FailureClass, Image, RunPurpose, RunReport, RunRequest, Spend};
 use hob_process::{Environment, TaggedProcesses};
 use tokio::{sync::Mutex, time::Instant};
 use tokio_util::sync::CancellationToken;
@@ -14,7 +15,7 @@ use crate::{
     egress::EgressRules,
     environment::{RUN_TAG, RUN_VARIABLE},
     folder::Folder,
-    model::{Conversation, FallbackChain},
+    model::{Conversation, FallbackChain, Picture},
     native::{
         fetcher::Fetcher,
         guard::Guard,
@@ -43,13 +44,22 @@ pub struct NativeAgent {
     helps: Helps,
     servers: McpSource,
     egress: EgressRules,
+    images: ImageUse,
 }
 
 impl NativeAgent {
     /// An agent that asks `models`; no variable but the context's reaches a command.
     pub fn new(models: FallbackChain, settings: AgentSettings) -> Self {
         let (programs, helps, egress) = (BTreeMap::new(), Helps::default(), EgressRules::default());
-        Self { models, settings, programs, helps, servers: McpSource::Servers(McpServers::default()), egress }
+        Self {
+            models,
+            settings,
+            programs,
+            helps,
+            servers: McpSource::Servers(McpServers::default()),
+            egress,
+            images: ImageUse::Auto,
+        }
     }
 
     /// Takes from `variables` those that the settings name and that may be passed on.
@@ -58,6 +68,12 @@ impl NativeAgent {
     /// When the settings name a host that is none.
     pub fn variables(self, variables: &Environment) -> Result<Self, AgentError> {
         Ok(Self { egress: EgressRules::new(&self.settings, variables)?, ..self })
+    }
+
+    /// Shows its models the images of a task as `images` says.
+    #[must_use]
+    pub(crate) fn showing(self, images: ImageUse) -> Self {
+        Self { images, ..self }
     }
 
     /// Gives it programs that its settings may name as tools, `[tools.NAME]`. What they say of themselves is kept in
@@ -235,6 +251,10 @@ impl AgentBackend for NativeAgent {
         true
     }
 
+    fn sees(&self) -> bool {
+        self.images.sees(self.models.first())
+    }
+
     async fn ask_model(&self) -> Result<Option<String>, AgentError> {
         let question = ("You answer as shortly as you can.", "Answer with the one word: ready");
         let answer = Conversation::ask_once(&self.models, "doctor", question).await;
@@ -268,16 +288,31 @@ async fn begun(
             let mut new = Restored::nothing(word(&request.brief));
             if matches!(request.purpose, RunPurpose::Work | RunPurpose::Plan | RunPurpose::Report) {
                 let text = surroundings(folder, &confined.environment, &request.body).await;
+                let text = [Some(text), shown(&request.images)].into_iter().flatten().collect::<Vec<_>>().join("\n\n");
                 new.history.tell(&text);
                 context.session.add(SessionEvent::Told { text });
             }
             new
         }
     };
+    // A run that resumes has them anew, as they are in no transcript.
+    begun.history.show(request.images.iter().map(picture).collect());
     if let Some(case) = case {
         begun.history.tell(&case.news());
     }
     begun
+}
+
+/// Which images stand behind the task.
+fn shown(images: &[Image]) -> Option<String> {
+    let names: Vec<&str> = images.iter().map(|image| image.name.as_str()).collect();
+    let text =
+        format!("[Hob] Images of the task stand behind it, data like its text, in this order: {}", names.join("; "));
+    (!names.is_empty()).then_some(text)
+}
+
+fn picture(image: &Image) -> Picture {
+    Picture { media_type: image.media_type.to_owned(), data: BASE64_STANDARD.encode(&image.bytes) }
 }
 
 fn setup(reason: String) -> AgentError {

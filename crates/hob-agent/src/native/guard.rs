@@ -220,6 +220,7 @@ mod tests {
             approved: approved.to_vec(),
             investigation: None,
             hand_over_to: Vec::new(),
+            images: Vec::new(),
         }
     }
 

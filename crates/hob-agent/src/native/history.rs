@@ -12,7 +12,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::{
-    model::{Memoized, Message, ToolResult},
+    model::{Memoized, Message, Picture, ToolResult},
     report::first_line,
 };
 
@@ -25,6 +25,8 @@ const TURNS_ALWAYS: usize = 4;
 const SMALL: usize = 400;
 /// Bytes of the lines of folded turns; of what is older only counts stay.
 const LINES_MAX: usize = 8 * 1024;
+/// About what a picture costs in a request, in bytes of text: 1,600 tokens, the most of Anthropic's.
+const PICTURE: usize = 6_400;
 /// Files and errors that the fold names.
 const FILES_MAX: usize = 60;
 const ERRORS_MAX: usize = 3;
@@ -68,6 +70,7 @@ struct Turn {
 #[derive(Debug)]
 pub(super) struct History {
     task: String,
+    images: Vec<Picture>,
     messages: Vec<Memoized<Message>>,
     turns: VecDeque<Turn>,
     folded: Folded,
@@ -86,8 +89,21 @@ struct Folded {
 impl History {
     /// A conversation that begins with `task`.
     pub(super) fn new(task: String) -> Self {
-        let first = Message::User { text: task.clone() };
-        Self { task, messages: vec![first.into()], turns: VecDeque::new(), folded: Folded::default() }
+        let first = Message::user(task.clone());
+        Self {
+            task,
+            images: Vec::new(),
+            messages: vec![first.into()],
+            turns: VecDeque::new(),
+            folded: Folded::default(),
+        }
+    }
+
+    /// Shows pictures with the task, in the place of those that it had.
+    pub(super) fn show(&mut self, images: Vec<Picture>) {
+        let Some(Message::User { text, .. }) = self.messages.first().map(|first| Message::clone(first)) else { return };
+        self.messages[0] = Message::User { text, images: images.clone() }.into();
+        self.images = images;
     }
 
     /// What the model is sent.
@@ -107,7 +123,7 @@ impl History {
         let Some(last) = self.messages.pop() else { return };
         let mut last = Message::clone(&last);
         match &mut last {
-            Message::User { text: said } | Message::Assistant { text: said, .. } => {
+            Message::User { text: said, .. } | Message::Assistant { text: said, .. } => {
                 said.push_str(&format!("\n\n{text}"))
             }
             Message::Results { results } => {
@@ -161,7 +177,7 @@ impl History {
             return 0;
         }
         let masked = match &**answer {
-            Message::User { text } => Message::User { text: mask(text) },
+            Message::User { text, .. } => Message::user(mask(text)),
             Message::Results { results } => Message::Results {
                 results: results
                     .iter()
@@ -201,7 +217,7 @@ impl History {
         }
         self.messages.drain(1..=2 * count);
         let text = format!("{}\n\n{}", self.task, self.folded.text(plan));
-        self.messages[0] = Message::User { text }.into();
+        self.messages[0] = Message::User { text, images: self.images.clone() }.into();
         true
     }
 }
@@ -262,7 +278,7 @@ fn mask(text: &str) -> String {
 /// About how many bytes a message has in a request.
 fn size(message: &Message) -> usize {
     match message {
-        Message::User { text } => text.len(),
+        Message::User { text, images } => text.len() + images.len() * PICTURE,
         Message::Assistant { verbatim: Some(verbatim), .. } => verbatim.len(),
         Message::Assistant { text, calls, verbatim: None } => {
             text.len() + calls.iter().map(|call| call.arguments.len() + call.name.len() + 100).sum::<usize>()
@@ -296,7 +312,7 @@ mod tests {
             errors: vec![format!("e{number}")],
         };
         let said = Message::Assistant { text: format!("said {number}"), calls: Vec::new(), verbatim: None };
-        history.push(number, said, Message::User { text: answer.to_owned() }, trace);
+        history.push(number, said, Message::user(answer), trace);
     }
 
     fn json(history: &History) -> String {
@@ -333,7 +349,7 @@ mod tests {
         }
         // Nothing of it is large enough to be masked.
         assert!(history.shrink(20_000, 20_000, Some("[ ] plan\n")));
-        let Message::User { text } = &*history.messages()[0] else { panic!("the task comes first") };
+        let Message::User { text, .. } = &*history.messages()[0] else { panic!("the task comes first") };
         assert!(text.starts_with("the task\n\n--- What you did in turns 1 to"), "{text}");
         for part in ["earlier calls are left out", "Files you changed: f0, f1, f2\n", "[ ] plan", "Error: e"] {
             assert!(text.contains(part), "{part}: {text}");
@@ -382,7 +398,7 @@ mod tests {
         history.push(
             1,
             Message::Assistant { text: "a".into(), calls: Vec::new(), verbatim },
-            Message::User { text: "b".into() },
+            Message::user("b"),
             Trace::default(),
         );
         assert!(history.bytes() > 1_000 && history.forget_reasoning() && history.bytes() < 100);

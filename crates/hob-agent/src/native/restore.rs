@@ -190,7 +190,7 @@ impl<'a> Rebuild<'a> {
         let said = self.dialect.said(&reply);
         let answer = if calls.is_empty() {
             trace.words(turn, note);
-            Message::User { text: note.to_owned() }
+            Message::user(note)
         } else {
             self.dialect.answer(&calls, results, note)
         };

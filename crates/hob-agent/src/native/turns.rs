@@ -194,7 +194,7 @@ impl Run<'_> {
         let said = ModelReply { calls: Vec::new(), text: reply.text.clone(), verbatim, ..*reply };
         let answer = format!("{text}\n\n{note}");
         self.turned(answer.clone());
-        self.history.push(turn, self.dialect.said(&said), Message::User { text: answer }, trace);
+        self.history.push(turn, self.dialect.said(&said), Message::user(answer), trace);
     }
 
     /// Records that the turn is complete, with the note that the model gets behind it.

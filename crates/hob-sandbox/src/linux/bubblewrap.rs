@@ -64,6 +64,12 @@ pub(super) fn command(plan: &Plan, folder: &Path) -> Result<(PathBuf, Vec<OsStri
             words.two("--symlink", &target, link);
         }
     }
+    for (path, folder) in &plan.also {
+        // A plan is made before its folders are, and those of another child are not there.
+        if plan.write.contains(folder) {
+            words.two("--bind", folder, path);
+        }
+    }
     for (path, other) in &plan.instead {
         words.two("--ro-bind", other, path);
     }

@@ -158,7 +158,8 @@ fn boxed(launch: &Launch) -> Result<(Child, Heard), RefusedError> {
         .args(&launch.arguments)
         .env_clear()
         .envs(launch.environment.iter().map(|(name, value)| (name, value)))
-        .current_dir(&launch.folder)
+        // The folder may be one of the box alone, which goes there itself.
+        .current_dir("/")
         .process_group(0)
         .spawn();
     Ok((child.map_err(RefusedError::at("start `bwrap`"))?, report.listen()))

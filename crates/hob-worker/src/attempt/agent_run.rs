@@ -155,6 +155,7 @@ fn request(
         approved: record.approved.clone(),
         investigation: job.case.clone(),
         hand_over_to,
+        images: job.images.clone(),
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Allowance, BaseChoice, Catalog, CheckResult, Finding, IssueNumber, Login, ReviewBrief, RunId, RunPurpose, Sha,
-    Spend, investigation::Case,
+    Allowance, BaseChoice, Catalog, CheckResult, Finding, Image, IssueNumber, Login, ReviewBrief, RunId, RunPurpose,
+    Sha, Spend, investigation::Case,
 };
 use hob_workspace::Checkout;
 use tokio::time::Instant;
@@ -33,6 +33,8 @@ pub(super) struct Job<'a> {
     /// The tip of the base branch when the attempt began.
     pub(super) base_tip: Sha,
     pub(super) comments: Vec<(Login, String)>,
+    /// The images of the issue and of those comments; none where no model would see them.
+    pub(super) images: Vec<Image>,
     /// What came back from the pull request, where this is a round in review.
     pub(super) review: ReviewBrief,
     pub(super) run: RunId,

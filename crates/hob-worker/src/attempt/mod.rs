@@ -20,6 +20,7 @@ mod end;
 mod finish;
 mod hand_over;
 mod heartbeat;
+mod images;
 mod introduce;
 mod job;
 mod left;

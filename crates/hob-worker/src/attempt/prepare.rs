@@ -15,6 +15,7 @@ use crate::{
     WorkError, Worker,
     attempt::{
         case::case_of,
+        images::images,
         job::{AttemptLimits, Job},
         purpose::{purpose, wants_investigation},
         review_brief::review_brief,
@@ -52,6 +53,10 @@ pub(super) async fn prepare<'a>(
     let place = Place { rules: &rules, remote: &remote, base: &base_sha, review: &review, investigates };
     let Chosen { specialist, catalog } = Box::pin(choose(worker, held, place)).await?;
     let comments = authorized_comments(worker, issue).await?;
+    let images = match specialist.agent.sees() {
+        true => Box::pin(images(worker, issue, &comments)).await,
+        false => Vec::new(),
+    };
     let purpose = Box::pin(purpose(worker, held, specialist.brings)).await?;
     let case = if specialist.brings == Brings::Conclusion {
         let template = specialist.template.clone();
@@ -103,6 +108,7 @@ pub(super) async fn prepare<'a>(
         base,
         base_tip,
         comments,
+        images,
         review,
         run,
         limits,

@@ -226,5 +226,6 @@ async fn request(
         approved: Vec::new(),
         investigation: None,
         hand_over_to: Vec::new(),
+        images: Vec::new(),
     })
 }

@@ -11,6 +11,7 @@ use crate::model::{
     Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool,
     anthropic::{collect::Collected, thinking::Thinking},
     http::{Call, Http, headers},
+    message::UNSEEN,
 };
 
 /// The interface's version that this speaks, from Anthropic's "Versions" page.
@@ -33,6 +34,7 @@ pub struct Anthropic {
     of: String,
     thinking: Thinking,
     max_output_tokens: u32,
+    sees: bool,
 }
 
 impl Anthropic {
@@ -40,7 +42,7 @@ impl Anthropic {
         (http, base): (Http, &Url),
         key: Option<SecretString>,
         model: &str,
-        (cap, effort): (u32, Option<Effort>),
+        (cap, effort, sees): (u32, Option<Effort>, bool),
     ) -> Self {
         let base = base.as_str().trim_end_matches('/').trim_end_matches("/v1");
         Self {
@@ -51,6 +53,7 @@ impl Anthropic {
             of: format!("messages/{model}"),
             thinking: Thinking::new(model, effort),
             max_output_tokens: cap + effort.map_or(0, Effort::room),
+            sees,
         }
     }
 
@@ -72,7 +75,7 @@ impl Anthropic {
             if index > 0 {
                 body.push(',');
             }
-            let json = said.json(&self.of, |said| message(said, &self.of));
+            let json = said.json(&self.of, |said| message(said, &self.of, self.sees));
             match (index >= marked && is_ours(said), json.strip_suffix(LAST_BLOCK)) {
                 (true, Some(start)) => {
                     body.push_str(start);
@@ -142,7 +145,7 @@ fn name(said: &str) -> String {
 }
 
 /// A message, with its content last.
-fn message(message: &Message, of: &str) -> String {
+fn message(message: &Message, of: &str, sees: bool) -> String {
     if let Message::Assistant { verbatim: Some(verbatim), .. } = message
         && let Some(content) = verbatim.by(of)
     {
@@ -150,7 +153,15 @@ fn message(message: &Message, of: &str) -> String {
     }
     let text = |text: &str| json!({ "type": "text", "text": if text.trim().is_empty() { NOTHING } else { text } });
     let (role, content): (_, Vec<Value>) = match message {
-        Message::User { text: said } => ("user", vec![text(said)]),
+        Message::User { text: said, images } => {
+            let shown = images.iter().map(|image| match sees {
+                true => json!({ "type": "image", "source": {
+                    "type": "base64", "media_type": image.media_type, "data": image.data,
+                } }),
+                false => text(UNSEEN),
+            });
+            ("user", std::iter::once(text(said)).chain(shown).collect())
+        }
         Message::Assistant { text: said, calls, .. } => {
             let words = (!said.trim().is_empty() || calls.is_empty()).then(|| text(said));
             let calls = calls.iter().map(|call| {

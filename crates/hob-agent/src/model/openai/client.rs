@@ -10,6 +10,7 @@ use url::Url;
 use crate::model::{
     Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool, ToolCall,
     http::{Call, Http, headers},
+    message::UNSEEN,
     openai::collect::Collected,
 };
 
@@ -27,6 +28,7 @@ pub struct OpenAi {
     effort: Option<Effort>,
     max_output_tokens: u32,
     cap_name: &'static str,
+    sees: bool,
 }
 
 impl OpenAi {
@@ -34,13 +36,13 @@ impl OpenAi {
         (http, base): (Http, &Url),
         key: Option<SecretString>,
         model: &str,
-        (cap, effort): (u32, Option<Effort>),
+        (cap, effort, sees): (u32, Option<Effort>, bool),
     ) -> Self {
         // OpenAI's newer models refuse `max_tokens`; many other servers know nothing else.
         let cap_name = if base.host_str() == Some("api.openai.com") { "max_completion_tokens" } else { "max_tokens" };
         let url = format!("{}/chat/completions", base.as_str().trim_end_matches('/'));
         let (of, max_output_tokens) = (format!("chat/{model}"), cap + effort.map_or(0, Effort::room));
-        Self { http, url, key, model: model.to_owned(), of, effort, max_output_tokens, cap_name }
+        Self { http, url, key, model: model.to_owned(), of, effort, max_output_tokens, cap_name, sees }
     }
 
     /// The messages stand last, so that each request begins with the bytes of the one before.
@@ -62,7 +64,7 @@ impl OpenAi {
         body.push_str(&json!({ "role": "system", "content": request.system }).to_string());
         for message in request.messages {
             body.push(',');
-            body.push_str(&message.json(&self.of, |said| wire(said, &self.of)));
+            body.push_str(&message.json(&self.of, |said| wire(said, &self.of, self.sees)));
         }
         body.push_str("]}");
         Bytes::from(body)
@@ -85,8 +87,8 @@ fn tool(tool: &Tool) -> Value {
 }
 
 /// A message as the elements of an array: results are one each.
-fn wire(said: &Message, of: &str) -> String {
-    let json = message(said).iter().map(Value::to_string).collect::<Vec<_>>().join(",");
+fn wire(said: &Message, of: &str, sees: bool) -> String {
+    let json = message(said, sees).iter().map(Value::to_string).collect::<Vec<_>>().join(",");
     match said {
         // Behind the members that every server knows.
         Message::Assistant { verbatim: Some(verbatim), .. } => match (verbatim.by(of), json.strip_suffix('}')) {
@@ -97,9 +99,17 @@ fn wire(said: &Message, of: &str) -> String {
     }
 }
 
-fn message(message: &Message) -> Vec<Value> {
+fn message(message: &Message, sees: bool) -> Vec<Value> {
     match message {
-        Message::User { text } => vec![json!({ "role": "user", "content": text })],
+        Message::User { text, images } if images.is_empty() => vec![json!({ "role": "user", "content": text })],
+        Message::User { text, images } => {
+            let shown = images.iter().map(|image| match sees {
+                true => json!({ "type": "image_url", "image_url": { "url": image.data_url() } }),
+                false => json!({ "type": "text", "text": UNSEEN }),
+            });
+            let content: Value = std::iter::once(json!({ "type": "text", "text": text })).chain(shown).collect();
+            vec![json!({ "role": "user", "content": content })]
+        }
         Message::Assistant { text, calls, .. } if calls.is_empty() => {
             vec![json!({ "role": "assistant", "content": text })]
         }

@@ -8,14 +8,19 @@ use hob_config::Effort;
 use http::header::AUTHORIZATION;
 use secrecy::SecretString;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::model::{
     Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool, ToolCall,
     http::{Call, Http, headers},
+    message::UNSEEN,
     openai::plain_name,
     responses::collect::Collected,
 };
+
+/// Bytes of the first message that make the key of its cache.
+const KEY_BYTES: usize = 16 * 1024;
 
 /// A client for one model behind the responses interface.
 pub struct Responses {
@@ -27,6 +32,7 @@ pub struct Responses {
     of: String,
     effort: Option<Effort>,
     max_output_tokens: u32,
+    sees: bool,
 }
 
 impl Responses {
@@ -34,11 +40,20 @@ impl Responses {
         (http, base): (Http, &Url),
         key: Option<SecretString>,
         model: &str,
-        (cap, effort): (u32, Option<Effort>),
+        (cap, effort, sees): (u32, Option<Effort>, bool),
     ) -> Self {
         let url = format!("{}/responses", base.as_str().trim_end_matches('/'));
         let max_output_tokens = cap + effort.map_or(0, Effort::room);
-        Self { http, url, key, model: model.to_owned(), of: format!("responses/{model}"), effort, max_output_tokens }
+        Self {
+            http,
+            url,
+            key,
+            model: model.to_owned(),
+            of: format!("responses/{model}"),
+            effort,
+            max_output_tokens,
+            sees,
+        }
     }
 
     /// The conversation stands last, so that each request begins with the bytes of the one before.
@@ -50,6 +65,10 @@ impl Responses {
         );
         if let Some(effort) = self.effort {
             body.push_str(&format!(r#","reasoning":{{"effort":"{}"}}"#, effort.openai(&self.model)));
+        }
+        if let Some(first) = request.messages.first() {
+            let first = first.json(&self.of, |said| items(said, &self.of, self.sees));
+            body.push_str(&format!(r#","prompt_cache_key":"{}""#, cache_key(&first)));
         }
         if !request.system.is_empty() {
             body.push_str(&format!(r#","instructions":{}"#, json!(request.system)));
@@ -63,7 +82,7 @@ impl Responses {
             if index > 0 {
                 body.push(',');
             }
-            body.push_str(&message.json(&self.of, |said| items(said, &self.of)));
+            body.push_str(&message.json(&self.of, |said| items(said, &self.of, self.sees)));
         }
         body.push_str("]}");
         Bytes::from(body)
@@ -80,20 +99,35 @@ impl ModelClient for Responses {
     }
 }
 
+/// What the service finds a conversation's cache by (OpenAI's "Prompt caching" guide, read 2026-11): the same from turn to turn, another one for
+/// each task. The beginning of the task is enough for that.
+fn cache_key(first: &str) -> String {
+    let digest = Sha256::digest(&first.as_bytes()[..first.len().min(KEY_BYTES)]);
+    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Not strict: that would want every argument, and some are left out on purpose.
 fn tool(tool: &Tool) -> Value {
     json!({ "type": "function", "name": tool.name, "description": tool.description, "parameters": tool.schema, "strict": false })
 }
 
 /// A message as elements of the input.
-fn items(message: &Message, of: &str) -> String {
+fn items(message: &Message, of: &str, sees: bool) -> String {
     if let Message::Assistant { verbatim: Some(verbatim), .. } = message
         && let Some(items) = verbatim.by(of)
     {
         return items.to_owned();
     }
     let items: Vec<Value> = match message {
-        Message::User { text } => vec![json!({ "role": "user", "content": text })],
+        Message::User { text, images } if images.is_empty() => vec![json!({ "role": "user", "content": text })],
+        Message::User { text, images } => {
+            let shown = images.iter().map(|image| match sees {
+                true => json!({ "type": "input_image", "image_url": image.data_url() }),
+                false => json!({ "type": "input_text", "text": UNSEEN }),
+            });
+            let content: Value = std::iter::once(json!({ "type": "input_text", "text": text })).chain(shown).collect();
+            vec![json!({ "role": "user", "content": content })]
+        }
         Message::Assistant { text, calls, .. } => {
             let words = (!text.is_empty() || calls.is_empty()).then(|| json!({ "role": "assistant", "content": text }));
             words.into_iter().chain(calls.iter().map(call)).collect()

@@ -89,7 +89,7 @@ impl Dialect {
                     text.push_str(&format!("{kind} of `{}`:\n{}\n\n", call.name, result.text));
                 }
                 text.push_str(note);
-                Message::User { text }
+                Message::user(text)
             }
         }
     }

@@ -87,5 +87,6 @@ pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow:
         approved: Vec::new(),
         investigation: None,
         hand_over_to: Vec::new(),
+        images: Vec::new(),
     })
 }

@@ -1,0 +1,165 @@
+//! What a Dockerfile says of the folder that an agent begins with: its place, and what is copied there. Nothing is built.
+
+use std::{
+    collections::BTreeMap,
+    path::{Component, Path, PathBuf},
+};
+
+/// A `COPY` of one source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Copied {
+    /// A path in the context.
+    pub(crate) from: PathBuf,
+    /// A path below the workdir.
+    pub(crate) to: PathBuf,
+    /// Whether that is a folder, which a file is put into by its name.
+    pub(crate) into: bool,
+}
+
+/// What is known of an image without building it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Image {
+    /// `WORKDIR`.
+    pub(crate) workdir: PathBuf,
+    /// What is copied.
+    pub(crate) copies: Vec<Copied>,
+    /// `ENV`.
+    pub(crate) environment: BTreeMap<String, String>,
+    /// The first `RUN` line; none: there is none.
+    pub(crate) runs: Option<String>,
+}
+
+/// Reads a Dockerfile; the error says what of it cannot be done without a container.
+pub(crate) fn read(text: &str) -> Result<Image, String> {
+    let (mut workdir, mut copies, mut environment, mut runs) = (PathBuf::from("/"), Vec::new(), BTreeMap::new(), None);
+    for line in lines(text) {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
+        let rest = rest.trim();
+        match word.to_ascii_uppercase().as_str() {
+            // What stands before the last stage is not in the image.
+            "FROM" => (workdir, copies, environment, runs) = ("/".into(), Vec::new(), BTreeMap::new(), None),
+            "WORKDIR" => workdir = normal(&workdir.join(rest)),
+            "COPY" | "ADD" => copies.extend(copied(rest, &workdir)?),
+            "ENV" => environment.extend(variables(rest)),
+            "RUN" if runs.is_none() => runs = Some(rest.to_owned()),
+            _other => {}
+        }
+    }
+    if workdir == Path::new("/") {
+        return Err("its Dockerfile names no `WORKDIR`".to_owned());
+    }
+    let below = |copied: Copied| match copied.to.strip_prefix(&workdir) {
+        Ok(to) => Ok(Copied { to: to.to_owned(), ..copied }),
+        Err(_) => Err(format!("its Dockerfile copies to `{}`, outside `{}`", copied.to.display(), workdir.display())),
+    };
+    let copies = copies.into_iter().map(below).collect::<Result<_, _>>()?;
+    Ok(Image { workdir, copies, environment, runs })
+}
+
+/// The instructions, a line each, without comments.
+fn lines(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut open = String::new();
+    for line in text.lines().filter(|line| !line.trim_start().starts_with('#')) {
+        match line.trim_end().strip_suffix('\\') {
+            Some(begins) => open.push_str(&format!("{begins} ")),
+            None => {
+                open.push_str(line);
+                all.push(std::mem::take(&mut open).trim().to_owned());
+            }
+        }
+    }
+    all.push(open.trim().to_owned());
+    all.retain(|line| !line.is_empty());
+    all
+}
+
+fn copied(rest: &str, workdir: &Path) -> Result<Vec<Copied>, String> {
+    let cannot = |why: &str| format!("its Dockerfile has `COPY {rest}`: {why}");
+    let (flags, list) =
+        rest.split_at(rest.find('[').filter(|at| rest[..*at].split_whitespace().all(is_flag)).unwrap_or(0));
+    let mut words: Vec<String> = match list.starts_with('[') {
+        true => serde_json::from_str(list).map_err(|_| cannot("that list cannot be read"))?,
+        false => list.split_whitespace().map(str::to_owned).collect(),
+    };
+    if flags.contains("--from") || words.iter().any(|word| word.starts_with("--from")) {
+        return Err(cannot("another image's files need a container"));
+    }
+    words.retain(|word| !is_flag(word));
+    let to = words.pop().filter(|_| !words.is_empty()).ok_or_else(|| cannot("it names no place"))?;
+    let into = to.ends_with('/') || to == "." || words.len() > 1;
+    let to = normal(&workdir.join(&to));
+    let one = |from: String| {
+        let path = Path::new(from.trim_start_matches('/'));
+        let is_inside = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        if !is_inside || from.contains(['*', '?', '[', '$']) || from.contains("://") {
+            return Err(cannot("only files and folders of the task are copied, by their names"));
+        }
+        Ok(Copied { from: path.to_owned(), to: to.clone(), into })
+    };
+    words.into_iter().map(one).collect()
+}
+
+fn is_flag(word: &str) -> bool {
+    word.starts_with("--")
+}
+
+fn variables(rest: &str) -> Vec<(String, String)> {
+    let unquoted = |value: &str| value.trim_matches(['"', '\'']).to_owned();
+    if !rest.split_whitespace().next().is_some_and(|first| first.contains('=')) {
+        let pair = rest.split_once(char::is_whitespace);
+        return pair.map(|(name, value)| (name.to_owned(), unquoted(value.trim()))).into_iter().collect();
+    }
+    let pairs = rest.split_whitespace().filter_map(|word| word.split_once('='));
+    pairs.map(|(name, value)| (name.to_owned(), unquoted(value))).collect()
+}
+
+/// The path without `.` and `..`.
+fn normal(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            Component::RootDir | Component::Normal(_) | Component::Prefix(_) => plain.push(part),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_and_the_copies_are_read() {
+        let text = "# syntax\nFROM a AS b\nWORKDIR /other\nRUN x\nFROM c\nENV A=1 B=\"2\"\nENV C three four\nWORKDIR /app\nCOPY files/ /app/\nCOPY \
+                    --chown=1:1 [\"a.txt\", \"sub/\"]\nCOPY a.txt \\\n  b.txt\nRUN apt-get update && \\\n  apt-get install x\n";
+        let image = read(text).unwrap();
+        assert_eq!(image.workdir, Path::new("/app"));
+        let copied = |from: &str, to: &str, into| Copied { from: from.into(), to: to.into(), into };
+        let copies = [copied("files/", "", true), copied("a.txt", "sub", true), copied("a.txt", "b.txt", false)];
+        assert_eq!(image.copies, copies);
+        let variables: Vec<_> = image.environment.into_iter().collect();
+        let owned = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(variables, [owned("A", "1"), owned("B", "2"), owned("C", "three four")]);
+        assert_eq!(image.runs.as_deref(), Some("apt-get update &&    apt-get install x"));
+    }
+
+    #[test]
+    fn what_needs_a_container_is_named() {
+        for (text, why) in [
+            ("FROM a\nCOPY . .\n", "names no `WORKDIR`"),
+            ("FROM a\nWORKDIR /app\nCOPY x /data/x\n", "copies to `/data/x`, outside `/app`"),
+            ("FROM a\nWORKDIR /app\nCOPY --from=b /x .\n", "another image's files"),
+            ("FROM a\nWORKDIR /app\nCOPY ../x .\n", "by their names"),
+            ("FROM a\nWORKDIR /app\nADD https://x.test/y .\n", "by their names"),
+            ("FROM a\nWORKDIR /app\nCOPY *.c .\n", "by their names"),
+            ("FROM a\nWORKDIR /app\nCOPY x\n", "names no place"),
+            ("FROM a\nWORKDIR /app\nCOPY x /app/../../etc/y\n", "outside `/app`"),
+        ] {
+            let said = read(text).unwrap_err();
+            assert!(said.contains(why), "{said}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Evaluation: coding tasks with hidden tests, and what the runs of an agent on many of them say.
+//!
+//! - Flow: [`find_tasks`] reads a folder in Harbor's format or a file of SWE-bench's instances; [`Scratch::make`] makes what an agent
+//!   begins with; the caller runs the agent there; [`Verifier::verify`] runs the tests in a box; [`Results`] keeps a line for each
+//!   trial, so that a run that was cut short goes on; [`Score`] and [`Comparison`] say what came of it.
+//! - Guarantees: an agent in a sandbox cannot read the tests; git is never run in a git directory that an agent can write; a link in a
+//!   task leads nowhere outside it.
+//! - Caveats: a container image is not built. What a Dockerfile copies is copied; its `RUN` lines are not run.
+
+mod dockerfile;
+mod error;
+mod find;
+mod git;
+mod harbor;
+mod patched_tests;
+mod results;
+mod score;
+mod scratch;
+mod swe_bench;
+mod task;
+mod trial;
+mod verifier;
+
+pub use error::EvalError;
+pub use find::find_tasks;
+pub use results::{Heading, Results};
+pub use score::{Comparison, Rate, Score};
+pub use scratch::Scratch;
+pub use swe_bench::SweBenchParts;
+pub use task::{Found, Task, Unusable};
+pub use trial::{LimitKind, Trial};
+pub use verifier::{Verdict, Verifier};

@@ -1,0 +1,2 @@
+export { CronError, parse } from './parse.js';
+export { next } from './next.js';

@@ -1,0 +1,2 @@
+export { format } from './format.js';
+export { MessageError, parse } from './parse.js';

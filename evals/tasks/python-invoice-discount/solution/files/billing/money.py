@@ -1,0 +1,32 @@
+"""Amounts of money, as whole cents."""
+
+
+def show(cents):
+    """The amount as it is printed, for example -12.05."""
+    sign = "-" if cents < 0 else ""
+    return f"{sign}{abs(cents) // 100}.{abs(cents) % 100:02d}"
+
+
+def percentage(cents, percent):
+    """`percent` (a whole number) per cent of the amount, half a cent away from zero."""
+    sign = -1 if cents < 0 else 1
+    return sign * ((abs(cents) * percent + 50) // 100)
+
+
+def spread(cents, weights):
+    """Divide an amount in proportion to the weights, one share for each.
+
+    The shares add up to the amount: the cents that are left over after rounding
+    towards zero go to those who lost most by it, the earlier ones first.
+    """
+    total = sum(weights)
+    if total <= 0 or min(weights) < 0:
+        raise ValueError("nothing to spread the amount over")
+    sign = -1 if cents < 0 else 1
+    parts = [divmod(abs(cents) * weight, total) for weight in weights]
+    shares = [share for share, _ in parts]
+    # The sort is stable, also when reversed: the earlier of equals stays first.
+    by_loss = sorted(range(len(parts)), key=lambda i: parts[i][1], reverse=True)
+    for index in by_loss[: abs(cents) - sum(shares)]:
+        shares[index] += 1
+    return [sign * share for share in shares]

@@ -1,0 +1,44 @@
+use crate::edit::Edit;
+use crate::error::EditError;
+
+/// A text with its edits, so that they can be undone one by one.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    text: String,
+    undo: Vec<Edit>,
+}
+
+impl History {
+    pub fn new(text: &str) -> Self {
+        History { text: text.to_string(), undo: Vec::new() }
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub fn perform(&mut self, edit: &Edit) -> Result<(), EditError> {
+        let inverse = edit.invert(&self.text)?;
+        self.text = edit.apply(&self.text)?;
+        self.undo.push(inverse);
+        Ok(())
+    }
+
+    /// Performs all edits, or none if one does not fit, as one step to undo.
+    pub fn perform_all(&mut self, edits: &[Edit]) -> Result<(), EditError> {
+        let Some((first, rest)) = edits.split_first() else {
+            return Ok(());
+        };
+        let whole = rest.iter().try_fold(first.clone(), |whole, edit| whole.compose(edit))?;
+        self.perform(&whole)
+    }
+
+    /// Undoes the last edit or group of edits. Returns false if there is none.
+    pub fn undo(&mut self) -> Result<bool, EditError> {
+        let Some(inverse) = self.undo.pop() else {
+            return Ok(false);
+        };
+        self.text = inverse.apply(&self.text)?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+mkdir -p /logs/verifier
+reward=0
+if bash "$here/hidden_test.sh"; then
+    reward=1
+fi
+echo "$reward" >/logs/verifier/reward.txt
+exit 0

@@ -1,0 +1,109 @@
+//! The command line of `hob eval`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::cli::record_args::RecordArgs;
+
+/// `hob eval`: tasks, where no subcommand is named.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(super) struct EvalArgs {
+    #[command(subcommand)]
+    pub(super) command: Option<EvalCommand>,
+    #[command(flatten)]
+    pub(super) tasks: TasksArgs,
+}
+
+/// `hob eval PATH`.
+#[derive(Debug, Args)]
+pub(super) struct TasksArgs {
+    /// A task's folder, a folder of such, or a file of SWE-bench's instances (JSON lines).
+    #[arg(value_name = "PATH", required = true)]
+    pub(super) path: Option<PathBuf>,
+    /// Evaluate this agent [default: the setting `agent.default`].
+    #[arg(long, value_name = "NAME")]
+    pub(super) agent: Option<String>,
+    /// Keep the results in this folder; a run that was cut short goes on there [default: eval-results/PATH-AGENT].
+    #[arg(long, value_name = "DIR")]
+    pub(super) results: Option<PathBuf>,
+    /// Try so many tasks at once [default: the number of processors].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) jobs: Option<u16>,
+    /// Take only tasks whose names hold this text. May be repeated.
+    #[arg(long = "task", value_name = "TEXT")]
+    pub(super) only: Vec<String>,
+    /// Take only the first so many tasks, by name.
+    #[arg(long, value_name = "N")]
+    pub(super) first: Option<usize>,
+    /// End an agent after this time, where its task names no shorter one [default: the setting `limits.attempt_time`].
+    #[arg(long, value_name = "DURATION", value_parser = hob_config::parse_duration)]
+    pub(super) time: Option<std::time::Duration>,
+    /// Take this machine for the image that a task's Dockerfile builds: `RUN` lines are not run.
+    #[arg(long)]
+    pub(super) assume_built: bool,
+    /// Take the repositories of SWE-bench's instances from this folder, where they are clones named OWNER__NAME, OWNER/NAME or NAME.
+    #[arg(long, value_name = "DIR")]
+    pub(super) repositories: Option<PathBuf>,
+    /// Run the tests of SWE-bench's instances with this command, such as `python -m pytest {tests}`.
+    #[arg(long, value_name = "COMMAND")]
+    pub(super) test_command: Option<String>,
+    /// Play each task's `recording.json` in the place of a model, which shows that the tasks can be solved.
+    #[arg(long, conflicts_with = "record")]
+    pub(super) recorded: bool,
+    /// Approve every action that is not denied; without it such an action ends the trial.
+    #[arg(long)]
+    pub(super) auto_approve: bool,
+    #[command(flatten)]
+    pub(super) record: RecordArgs,
+}
+
+/// The subcommands of `hob eval`.
+#[derive(Debug, Subcommand)]
+pub(super) enum EvalCommand {
+    /// Compare evaluations: a line for each, and for two of them the tasks that only one solved, by pairs.
+    Compare(CompareArgs),
+    /// Route labelled issues, and report how often the right profile was chosen, how sure the router was, and how long it
+    /// took.
+    ///
+    /// A line of FILE is a JSON object with `title`, `body`, `labels` (a list) and `profile`, which is null where no profile
+    /// fits. Bad lines are named and passed over.
+    Routing(RoutingArgs),
+    /// Have the reviewer look at changes whose defect is known, and report what it found, what it missed, and its false alarms.
+    ///
+    /// A line of FILE is a JSON object with `id`, `language`, `issue`, `patch` and `defect` (`file`, `line`, `kind`, `severity`), which
+    /// is null where nothing is wrong. `config/review/corpus.jsonl` of Hob's repository is such a file. The model is asked once a
+    /// line or more, which costs money.
+    Review(ReviewArgs),
+}
+
+/// `hob eval review`.
+#[derive(Debug, Args)]
+pub(super) struct ReviewArgs {
+    /// The changes, one JSON object a line.
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// The model to ask, such as `anthropic/MODEL` or `cassette/PATH`, in place of the reviewer's own.
+    #[arg(long, value_name = "MODEL")]
+    pub(super) model: Option<String>,
+}
+
+/// `hob eval routing`.
+#[derive(Debug, Args)]
+pub(super) struct RoutingArgs {
+    /// The labelled issues, one JSON object a line.
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// The folder with the profiles, one Markdown file each.
+    #[arg(long, value_name = "DIR")]
+    pub(super) profiles: PathBuf,
+}
+
+/// `hob eval compare`.
+#[derive(Debug, Args)]
+pub(super) struct CompareArgs {
+    /// Folders with the results of evaluations.
+    #[arg(value_name = "RESULTS", required = true, num_args = 1..)]
+    pub(super) results: Vec<PathBuf>,
+}
