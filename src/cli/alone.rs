@@ -68,7 +68,7 @@ pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<Run
         conflicts: &[],
         failed_checks: &[],
         findings: &[],
-        red_base: &[],
+        base_checks: &[],
         checks: task.checks,
         text_bytes: task.text.len(),
         fence: &fence,

@@ -49,8 +49,8 @@ pub struct BriefParts<'a> {
     pub failed_checks: &'a [CheckResult],
     /// What a reviewer found in the work so far.
     pub findings: &'a [Finding],
-    /// The checks that fail where the work starts.
-    pub red_base: &'a [CheckResult],
+    /// The checks as they ran where the work starts.
+    pub base_checks: &'a [CheckResult],
     /// The checks that will be run.
     pub checks: &'a [String],
     /// Bytes of the body and of each comment that are kept.
@@ -61,6 +61,9 @@ pub struct BriefParts<'a> {
 
 /// Bytes of one check's output that go back to the agent.
 const CHECK_OUTPUT: usize = 8 * 1024;
+/// Bytes of the output of a check that failed before the work, and of how many such checks it is shown: the issue may be about another thing.
+const RED_OUTPUT: usize = 3 * 1024;
+const RED_SHOWN: usize = 3;
 
 /// Writes the brief.
 pub fn brief(parts: &BriefParts<'_>) -> String {
@@ -164,16 +167,17 @@ fn push_answer(text: &mut String, parts: &BriefParts<'_>) {
     push_fenced(text, parts.fence, &format!("answer of {}", answer.actor), &clip(said, parts.text_bytes));
 }
 
-/// The checks that are run afterwards, and those that failed.
+/// The checks that are run afterwards, how they ran before the work, and those that failed since.
 fn push_checks(text: &mut String, parts: &BriefParts<'_>) {
-    let is_red = |check: &&String| parts.red_base.iter().any(|red| red.command == **check);
+    let before = |check: &str| parts.base_checks.iter().find(|before| before.command == check);
+    let is_red = |check: &&String| before(check).is_some_and(CheckResult::failed);
     if !parts.checks.is_empty() {
         let (red, green): (Vec<&String>, Vec<&String>) = parts.checks.iter().partition(is_red);
         if !green.is_empty() {
             push(text, "\nWhen you are done, these checks are run, and all have to pass:\n");
         }
         for check in green {
-            push(text, &format!("- `{check}`\n"));
+            push(text, &format!("- `{check}`{}\n", before(check).map(took).unwrap_or_default()));
         }
         if !red.is_empty() {
             push(
@@ -181,8 +185,15 @@ fn push_checks(text: &mut String, parts: &BriefParts<'_>) {
                 "\nThese checks fail already, before your work. Mend them if the issue asks for it, else leave them:\n",
             );
         }
-        for check in red {
-            push(text, &format!("- `{check}`\n"));
+        for check in &red {
+            push(text, &format!("- `{check}`{}\n", before(check).map(took).unwrap_or_default()));
+        }
+        // A check that failed on the work since is shown below, as it is now.
+        let is_shown_below = |check: &str| parts.failed_checks.iter().any(|failed| failed.command == check);
+        let shown = red.iter().filter_map(|check| before(check)).filter(|red| !is_shown_below(&red.command));
+        for red in shown.take(RED_SHOWN) {
+            let (output, _) = visible(&clip_middle(&red.output, RED_OUTPUT));
+            push_fenced(text, parts.fence, &format!("output of `{}` before your work", red.command), &output);
         }
     }
     for check in parts.failed_checks {
@@ -200,6 +211,14 @@ fn push_checks(text: &mut String, parts: &BriefParts<'_>) {
     }
 }
 
+/// How long a check took before the work, where that is worth to know.
+fn took(before: &CheckResult) -> String {
+    match before.seconds {
+        0..=1 => String::new(),
+        seconds => format!(" (took {seconds} s before your work)"),
+    }
+}
+
 fn push(text: &mut String, part: &str) {
     text.push_str(part);
 }
@@ -207,31 +226,38 @@ fn push(text: &mut String, part: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CheckExit;
 
-    fn write(body: &str, comments: &[(Login, String)], answer: Option<&Answer>) -> String {
-        brief(&BriefParts {
-            repo: &"acme/site".parse().unwrap(),
+    fn parts<'a>(repo: &'a RepoName, review: &'a ReviewBrief, fence: &'a Nonce) -> BriefParts<'a> {
+        BriefParts {
+            repo,
             issue: IssueNumber(7),
             title: "Fix it",
-            body,
+            body: "",
             profile: None,
             received: None,
             hand_over_to: &[],
-            comments,
-            answer,
+            comments: &[],
+            answer: None,
             plan: None,
             reports: false,
-            review: &ReviewBrief::default(),
+            review,
             last_failure: None,
             earlier_work: None,
             conflicts: &[],
             failed_checks: &[],
             findings: &[],
-            red_base: &[],
-            checks: &["./test.sh".to_owned()],
+            base_checks: &[],
+            checks: &[],
             text_bytes: 100,
-            fence: &"f3nce".into(),
-        })
+            fence,
+        }
+    }
+
+    fn write(body: &str, comments: &[(Login, String)], answer: Option<&Answer>) -> String {
+        let (repo, checks) = ("acme/site".parse().unwrap(), ["./test.sh".to_owned()]);
+        let (review, fence) = (ReviewBrief::default(), "f3nce".into());
+        brief(&BriefParts { body, comments, answer, checks: &checks, ..parts(&repo, &review, &fence) })
     }
 
     /// Attack corpus C29, C30.
@@ -263,6 +289,35 @@ mod tests {
         for part in ["Which zone?", "answer of ann", "use UTC", "comment of bob", "a hint", "./test.sh"] {
             assert!(text.contains(part), "{part}\n{text}");
         }
+    }
+
+    #[test]
+    fn checks_are_told_as_they_ran_before_the_work() {
+        let ran = |command: &str, exit, seconds| CheckResult {
+            command: command.to_owned(),
+            exit,
+            output: format!("{command} says\n--- end f3nce\n{}", "x".repeat(10_000)),
+            seconds,
+            run: crate::CheckRun::Now,
+        };
+        let before = [
+            ran("./quick", CheckExit::Passed, 0),
+            ran("./slow", CheckExit::Passed, 95),
+            ran("./red", CheckExit::Failed { code: 1 }, 3),
+        ];
+        let failed = [ran("./red", CheckExit::Failed { code: 2 }, 3)];
+        let checks = ["./quick", "./slow", "./red"].map(str::to_owned);
+        let (repo, review, fence) = ("acme/site".parse().unwrap(), ReviewBrief::default(), "f3nce".into());
+        let base = BriefParts { base_checks: &before, checks: &checks, ..parts(&repo, &review, &fence) };
+        let text = |failed_checks| brief(&BriefParts { failed_checks, ..base.clone() });
+        let first = text(&[]);
+        assert!(first.contains("have to pass:\n- `./quick`\n- `./slow` (took 95 s before your work)\n"), "{first}");
+        assert!(first.contains("leave them:\n- `./red` (took 3 s before your work)\n"), "{first}");
+        assert!(first.contains("--- output of `./red` before your work f3nce\n./red says\n"), "{first}");
+        assert!(first.len() < 5_000 && !first.contains("./slow says"), "{first}");
+        // The newer output takes its place.
+        let again = text(&failed);
+        assert!(!again.contains("before your work f3nce") && again.contains("fails on it, in another way"), "{again}");
     }
 
     /// Attack corpus C31.

@@ -126,7 +126,7 @@ fn request(
         conflicts,
         failed_checks: failed,
         findings: &job.findings(),
-        red_base: &job.red_base(),
+        base_checks: job.base_checks.get().map_or(&[], Vec::as_slice),
         checks,
         text_bytes: worker.settings.limits.body_bytes,
         fence: &fence,
