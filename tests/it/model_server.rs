@@ -1,5 +1,6 @@
 //! A real model server, llama.cpp's, with a tiny model that knows nothing: what it streams, counts, holds to a grammar and
-//! refuses is read as it is meant. What a model is worth is not tested here.
+//! refuses is read as it is meant. With a small real model: whatever it says, a run ends honestly and within its limits. What a model is worth is
+//! not tested here.
 //!
 //! These tests run where `HOB_MODEL_SERVER_DIR` names the folder in which `scripts/model_server.py` installed it, as in CI.
 //! Elsewhere each says that it is skipped.
@@ -12,7 +13,7 @@ use hob_agent::{
         Memoized, Message, ModelClient, ModelError, ModelReply, ModelRequest, Models, Stop, Tool, ToolCall, ToolResult,
     },
 };
-use hob_config::{AgentSettings, ModelAccess, ModelSettings, PriceSettings};
+use hob_config::{AgentSettings, ModelAccess, ModelSettings, PriceSettings, Speech};
 use hob_domain::{FailureClass, Outcome};
 use hob_process::Program;
 use serde_json::{Value, json};
@@ -49,11 +50,15 @@ fn installed() -> Option<PathBuf> {
 impl Server {
     /// None where it is not installed.
     async fn start(context: u32) -> Option<Self> {
+        Self::start_with(context, &[]).await
+    }
+
+    async fn start_with(context: u32, flags: &[&str]) -> Option<Self> {
         let folder = installed()?;
         let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("scripts/model_server.py");
         let python = Program::of_hob(folder.join("bin/python"), &hob_config::child_environment());
         let python = python.env("MODEL_SERVER_KEY", KEY).arg(script).arg("serve").arg(&folder);
-        let mut process = python.arg("--context").arg(context.to_string()).spawn().unwrap();
+        let mut process = python.arg("--context").arg(context.to_string()).args(flags).spawn().unwrap();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let address = lines.next_line().await.unwrap().unwrap_or_default();
         Some(Self { address, _process: process })
@@ -194,6 +199,49 @@ async fn a_run_on_a_real_server_falls_over_from_a_refused_key_and_ends_plainly()
     assert!(replies.iter().skip(1).all(|(_, cached)| *cached > 1_000), "{replies:?}");
     let switches = bench.said().into_iter().filter(|line| line.contains("`anthropic/tiny` answers now")).count();
     assert_eq!(switches, 1);
+}
+
+/// A model of 135 million weights can solve next to nothing. What it must not do is end a run as done without a change, or never.
+#[tokio::test]
+async fn a_small_real_model_ends_honestly_and_within_its_limits() {
+    const TURNS: u32 = 6;
+    let Some(server) = Server::start_with(8_192, &["--small"]).await else { return };
+    let agent = AgentSettings { max_iterations: TURNS, speech: Speech::Json, ..AgentSettings::default() };
+    let model = ModelSettings { default: Some(BOTH[0].into()), ..settings(200) };
+    let parts = AgentParts {
+        agents: [("small".into(), agent)].into(),
+        model,
+        access: server.access(KEY),
+        ..AgentParts::default()
+    };
+    let agent = Registry::new(parts).unwrap().get("small").unwrap();
+    for task in [
+        "Write the word hello to the file hello.txt",
+        "The file a.txt says text: make it say other",
+        "Delete the file a.txt",
+        "Add a README.md with one sentence",
+        "How many files are in the folder? Write the number to count.txt",
+    ] {
+        let mut bench = crate::agents::Bench::new(&[("a.txt", "text\n")]);
+        bench.request.time = Duration::from_secs(300);
+        (bench.request.title, bench.request.body) = (task.to_owned(), task.to_owned());
+        bench.request.brief = format!("Work on this task.\n\n{task}.\n");
+        let before = bench.files();
+        let (report, replies) = bench.run_heard(&agent).await;
+        let changed = bench.files() != before;
+        match &report.outcome {
+            Outcome::Done { summary, .. } => assert!(changed && !summary.is_empty(), "{task}: {report:?}"),
+            Outcome::NothingToDo { reason: said } | Outcome::Question { question: said } => {
+                assert!(!said.is_empty(), "{task}: {report:?}");
+            }
+            Outcome::Failed { reason, failure } => {
+                assert!(!reason.is_empty() && *failure != FailureClass::Cancelled, "{task}: {report:?}");
+            }
+            other @ (Outcome::ApprovalNeeded { .. } | Outcome::HandOver(_)) => panic!("{task}: {other:?}"),
+        }
+        assert!(!replies.is_empty() && replies.len() <= TURNS as usize, "{task}: {replies:?}");
+        assert!(report.spend.output_tokens <= u64::from(TURNS) * 200, "{task}: {report:?}");
+    }
 }
 
 #[test]
