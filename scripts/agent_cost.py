@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Measures from outside what Hob's own agent costs beside the model, and a bare loop as the floor.
+"""Measures from outside what Hob's own agent costs beside the model, a bare loop as the floor, and other agents' command lines.
 
 The parent is this program and shares no page with what it measures. Times are this program's clock at the scripted model's requests; CPU is
 what the kernel says of the finished process and all it waited for (wait4, in microseconds); memory is the peak of the largest process. A step's
 CPU is the difference of two runs, with many steps and with one, so that no start is in it. Linux only.
 
     cargo build --release -p hob -p hob-bench
-    scripts/agent_cost.py
+    scripts/agents.sh FOLDER claude codex mini-swe-agent
+    scripts/agent_cost.py [--agents FOLDER]
+
+The other agents are run by `hob agent run`, so that Hob's own start, some 10 ms, is in theirs.
 """
 
 import argparse
@@ -23,6 +26,12 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # A step that the shell does itself, and one that starts a program.
 STEPS = {"built-in": "echo {n} >> steps.txt", "program": "/bin/echo {n} >> steps.txt"}
+# Where scripts/agents.sh has the programs of others, and the model that each takes without looking it up.
+PEERS = {
+    "claude": ("node_modules/.bin", "claude-sonnet-4-5"),
+    "codex": ("node_modules/.bin", "gpt-5.1"),
+    "mini-swe-agent": ("bin", "openai/scripted"),
+}
 
 
 def run(bench, subject, commands, state):
@@ -37,6 +46,9 @@ def run(bench, subject, commands, state):
             "PATH": os.environ["PATH"],
             "HOME": str(folder.parent),
             "OPENAI_BASE_URL": f"{address}/v1",
+            "ANTHROPIC_BASE_URL": address,
+            "OPENAI_API_KEY": "no-key-is-needed",
+            "ANTHROPIC_API_KEY": "no-key-is-needed",
         }
         began = time.monotonic()
         agent = subprocess.Popen(
@@ -47,7 +59,10 @@ def run(bench, subject, commands, state):
             line = server.stdout.readline()
             if not line:
                 sys.exit("the scripted model ended")
-            seen.append((time.monotonic(), json.loads(line)["bytes"]))
+            request = json.loads(line)
+            # Requests for titles and the like are no steps.
+            if "step" in request["kind"] or request["kind"] == "ending":
+                seen.append((time.monotonic(), request["bytes"]))
         _, status, usage = os.wait4(agent.pid, 0)
         agent.returncode = os.waitstatus_to_exitcode(status)
         done = (folder / "steps.txt").read_text().split()
@@ -86,6 +101,7 @@ def measure(bench, subject, command, steps, rounds, state):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", type=pathlib.Path, default=ROOT / "target/release", help="where `hob` and `hob-bench` are")
+    parser.add_argument("--agents", type=pathlib.Path, help="where scripts/agents.sh installed others; none: Hob and the bare loop alone")
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", action="store_true")
@@ -99,12 +115,30 @@ def main():
         chosen = [part for setting in settings for part in ("--set", setting)]
         return [hob, "--state-dir", f"{state}/hob", *chosen, "-q", "agent", "run", "--folder", str(folder), "--task", str(task)]
 
+    def peer(name):
+        place, model = PEERS[name]
+        program = args.agents.resolve() / name / place / ("mini" if name == "mini-swe-agent" else name)
+
+        def command(address, folder, state):
+            task = pathlib.Path(state) / "task.md"
+            task.write_text("Run the commands that the model names.\n")
+            settings = [f"agents.{name}.backend={name}", f"agents.{name}.model={model}", f"agents.{name}.command={program}"]
+            settings += ["sandbox.tier=none", "limits.usd_per_issue=0", "limits.usd_per_day=0"]
+            chosen = [part for setting in settings for part in ("--set", setting)]
+            run = ["agent", "run", "--agent", name, "--folder", str(folder), "--task", str(task), "--auto-approve"]
+            return [hob, "--state-dir", f"{state}/hob", *chosen, "-q", *run]
+
+        return command
+
     def bare(address, folder, state):
         return [bench, "bare-loop", "--base", f"{address}/v1", "--folder", str(folder)]
 
     rows = {}
     with tempfile.TemporaryDirectory(prefix="agent-cost-") as state:
-        for name, subject in (("hob native", native), ("bare loop", bare)):
+        subjects = [("hob native", native), ("bare loop", bare)]
+        if args.agents:
+            subjects += [(name, peer(name)) for name in PEERS if (args.agents / name).is_dir()]
+        for name, subject in subjects:
             for kind, command in STEPS.items():
                 rows[f"{name}, a {kind} as the step"] = measure(bench, subject, command, args.steps, args.rounds, state)
     if args.json:

@@ -6,7 +6,13 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use hob_config::parse_duration;
 use hob_domain::IssueNumber;
 
-use crate::cli::{eval_args::EvalArgs, progress::Verbosity, record_args::RecordArgs};
+use crate::cli::{
+    eval_args::EvalArgs,
+    progress::Verbosity,
+    record_args::RecordArgs,
+    release::{CompletionsArgs, ManArgs},
+    settings::SettingsArgs,
+};
 
 /// What the help of each command ends with, in place of the global options.
 const GLOBAL: &str = "Global options, such as --repo, --config, --json, -q and -v: see `hob --help`";
@@ -100,6 +106,11 @@ pub(super) enum Command {
     /// Does not wait: an issue that cannot be claimed now is reported as failed. Exits with 0 if every issue has a pull
     /// request or was already done, otherwise with 8.
     Work(WorkArgs),
+    /// Print the issues that may be claimed now, for an engine that starts a `hob work` for each.
+    ///
+    /// First does the upkeep of a poll: answers are taken, what was merged is finished, what a dead worker left is put right. Claims nothing. An
+    /// empty list is a success. With --json the result is one line, which `fromJSON` of a workflow reads.
+    Ready(ReadyArgs),
     /// Investigate a case without a forge: find out what is so, with evidence, and report the conclusion.
     ///
     /// The agent only looks. It answers questions, tests hypotheses and moves the case through its states; a change of the
@@ -147,8 +158,8 @@ pub(super) enum Command {
     /// Show which profile was chosen for each issue, by whom and why, where people chose otherwise, and how often the router
     /// was right.
     Routing,
-    /// Print every setting with its effective value.
-    Settings,
+    /// Print every setting with its effective value, or the JSON schema of a settings file.
+    Settings(SettingsArgs),
     /// Have an agent work on tasks with hidden tests, several at once, and report how many it solves and what that costs.
     ///
     /// PATH is a task's folder in Harbor's format (task.toml, instruction.md, environment/, tests/), a folder of such, or a file of SWE-bench's
@@ -158,6 +169,23 @@ pub(super) enum Command {
     /// Run the embedded forge by itself.
     #[command(subcommand)]
     Forge(ForgeCommand),
+    /// Print the version, and with --json the commit, the features and the target that it was built with.
+    Version,
+    /// Print the completions of a shell: `hob completions bash > /usr/share/bash-completion/completions/hob`.
+    Completions(CompletionsArgs),
+    /// Write a manual page for each command into a folder.
+    Man(ManArgs),
+}
+
+/// `hob ready`.
+#[derive(Debug, Args)]
+pub(super) struct ReadyArgs {
+    /// Print so many issues at most, the first of the queue.
+    #[arg(long, value_name = "N")]
+    pub(super) limit: Option<usize>,
+    /// Print only this part of all issues, by their numbers: 1/4 to 4/4 are four parts.
+    #[arg(long, value_name = "I/N")]
+    pub(super) shard: Option<super::ready::Shard>,
 }
 
 /// The subcommands of `hob agent`.
@@ -549,6 +577,16 @@ mod tests {
                                 every 15 seconds and at the end
           -h, --help            Print help (see more with '--help')
 
+        == ready
+        Print the issues that may be claimed now, for an engine that starts a `hob work` for each
+
+        Usage: hob ready [OPTIONS]
+
+        Options:
+              --limit <N>    Print so many issues at most, the first of the queue
+              --shard <I/N>  Print only this part of all issues, by their numbers: 1/4 to 4/4 are four parts
+          -h, --help         Print help (see more with '--help')
+
         == investigate
         Investigate a case without a forge: find out what is so, with evidence, and report the conclusion
 
@@ -763,12 +801,15 @@ mod tests {
           -h, --help  Print help
 
         == settings
-        Print every setting with its effective value
+        Print every setting with its effective value, or the JSON schema of a settings file
 
-        Usage: hob settings
+        Usage: hob settings [OPTIONS]
 
         Options:
-          -h, --help  Print help
+              --schema [<FILE>]  Print the JSON schema of a settings file instead, for editors: of the
+                                 process's own, or of a repository's `.github/hob.toml` [possible values:
+                                 process, repository]
+          -h, --help             Print help (see more with '--help')
 
         == eval
         Have an agent work on tasks with hidden tests, several at once, and report how many it solves and
@@ -820,6 +861,37 @@ mod tests {
         Commands:
           serve  Serve a GitHub-compatible forge until interrupted
           help   Print this message or the help of the given subcommand(s)
+
+        Options:
+          -h, --help  Print help
+
+        == version
+        Print the version, and with --json the commit, the features and the target that it was built with
+
+        Usage: hob version
+
+        Options:
+          -h, --help  Print help
+
+        == completions
+        Print the completions of a shell: `hob completions bash >
+        /usr/share/bash-completion/completions/hob`
+
+        Usage: hob completions <SHELL>
+
+        Arguments:
+          <SHELL>  The shell [possible values: bash, elvish, fish, powershell, zsh]
+
+        Options:
+          -h, --help  Print help
+
+        == man
+        Write a manual page for each command into a folder
+
+        Usage: hob man <DIR>
+
+        Arguments:
+          <DIR>  The folder, which is made where it is not there
 
         Options:
           -h, --help  Print help

@@ -18,7 +18,7 @@ use crate::{
         global_flags::global_flags_first,
         history, init, investigate, json, list, log,
         output::{self, BAD, Unwritable, styled},
-        rehearse, replay, routing, run,
+        ready, rehearse, release, replay, routing, run,
         screen::Screen,
         sessions, settings,
         setup::Setup,
@@ -101,6 +101,13 @@ fn failed(error: &anyhow::Error, as_json: bool) -> u8 {
 
 async fn dispatch(cli: Cli) -> anyhow::Result<()> {
     let shared = cli.shared;
+    // What says something of the program alone works with any settings.
+    match &cli.command {
+        Command::Version => return release::version(&shared),
+        Command::Completions(args) => return release::completions(args),
+        Command::Man(args) => return release::man(args),
+        _other => {}
+    }
     let setup = Setup::read(&shared)?;
     output::withhold(&setup.secrets);
     let screen = Screen::default();
@@ -117,6 +124,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Rehearse(args) => rehearse::rehearse(setup, shared, args, screen).await,
         Command::Init(args) => init::init(setup, shared, args).await,
         Command::Run(args) => run::run(setup, shared, args, screen).await,
+        Command::Ready(args) => ready::run(setup, shared, args, screen).await,
         Command::Work(args) => work::work(setup, shared, args, screen).await,
         Command::Investigate(args) => investigate::investigate(setup, shared, *args, screen).await,
         Command::Agent(AgentCommand::Run(args)) => agent_run::run(setup, shared, args, screen).await,
@@ -136,7 +144,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Doctor(args) => doctor::doctor(setup, shared, args).await,
         Command::Agents => agents::agents(&setup, &shared).await,
         Command::Routing => routing::routing(setup, shared).await,
-        Command::Settings => settings::settings(&setup, &shared),
+        Command::Settings(args) => settings::settings(&setup, &shared, &args),
         Command::Eval(args) => match args.command {
             None => eval_tasks::run(setup, shared, args.tasks, screen).await,
             Some(EvalCommand::Compare(args)) => eval_tasks::compare(&shared, &args),
@@ -145,6 +153,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         },
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
+        Command::Version | Command::Completions(_) | Command::Man(_) => Ok(()),
     }
 }
 
@@ -174,7 +183,11 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Doctor(_)
         | Command::Agents
         | Command::Routing
-        | Command::Settings
+        | Command::Settings(_)
+        | Command::Ready(_)
+        | Command::Version
+        | Command::Completions(_)
+        | Command::Man(_)
         | Command::Forge(_) => false,
     }
 }

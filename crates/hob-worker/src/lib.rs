@@ -67,7 +67,7 @@ pub use rights::{RunsIn, prove_rights, starts_workflows};
 pub use routes::{Routed, Routes, routes};
 pub use sandbox::{sandbox, try_sandbox};
 pub use schedule::{
-    Concurrency, IssueResult, Repositories, RunLimits, RunSummary, WorkedOn, WorkerFactory, WorkerPool, run_forever,
-    run_once, run_sequentially, work_on,
+    Concurrency, IssueResult, ReadyIssue, Repositories, RunLimits, RunSummary, WorkedOn, WorkerFactory, WorkerPool,
+    ready, run_forever, run_once, run_sequentially, work_on,
 };
 pub use worker::{Preflight, Worker, WorkerParts, worker_id};

@@ -157,6 +157,8 @@ async fn every_command_writes_what_the_document_describes() {
     world.opens("ann", "Split it", "", &["code", "agent:planner"]).await;
     let commands = [
         "list",
+        "ready",
+        "version",
         "run --dry-run",
         "run --once",
         "explain 1",

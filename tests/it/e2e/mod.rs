@@ -50,6 +50,7 @@ mod policy;
 mod proof;
 mod publishing;
 mod reading;
+mod ready;
 mod review;
 mod routed_commands;
 mod routing;

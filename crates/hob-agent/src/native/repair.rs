@@ -11,29 +11,51 @@ const PLACES_MAX: usize = 24;
 /// Keys of which a reply has one.
 const KEYS: [&str; 6] = ["action", "actions", "type", "tool", "command", "name"];
 
-/// The first object that is a reply. None: there is none; an error: there is one and it is broken.
+/// The object that is a reply. None: there is none; an error: there is one and it is broken, or there are two that differ: which of them is
+/// meant, and which is an example or the model's own idea of what comes next, nobody can tell.
 pub(super) fn object(text: &str) -> Result<Option<Map<String, Value>>, String> {
     let text = &text[..text.floor_char_boundary(TEXT_MAX)];
-    let mut broken = None;
+    let (mut reply, mut broken) = (None, None);
     let mut skip_to = 0;
     for (at, _) in text.match_indices('{').take(PLACES_MAX) {
         if at < skip_to {
             continue;
         }
-        let found = first_object(&text[at..]);
-        match found.or_else(|error| first_object(&repaired(&text[at..])).map_err(|_| error)) {
-            Ok((object, _)) if KEYS.iter().any(|key| object.contains_key(*key)) => return Ok(Some(object)),
-            // An object of another kind: what stands inside it is no reply either.
-            Ok((_, length)) => skip_to = at + length,
+        match object_at(&text[at..]) {
+            Ok((object, length)) => {
+                // What stands inside it is no reply either.
+                skip_to = at + length;
+                match &reply {
+                    _ if !KEYS.iter().any(|key| object.contains_key(*key)) => {}
+                    None => reply = Some(object),
+                    // Some servers send the same twice.
+                    Some(first) if *first == object => {}
+                    Some(_) => {
+                        return Err("there are two that differ: reply with one, and with nothing else".to_owned());
+                    }
+                }
+            }
             Err(error) => broken = broken.or(looks_meant(&text[at..]).then_some(error)),
         }
     }
-    broken.map_or(Ok(None), Err)
+    match (reply, broken) {
+        (Some(reply), _) => Ok(Some(reply)),
+        (None, broken) => broken.map_or(Ok(None), Err),
+    }
+}
+
+/// The object that `text` begins with, repaired where that is needed, and how long it is in `text`.
+fn object_at(text: &str) -> Result<(Map<String, Value>, usize), String> {
+    first_object(text).or_else(|error| {
+        let (whole, _) = repaired(text, usize::MAX);
+        let (object, length) = first_object(&whole).map_err(|_| error)?;
+        Ok((object, repaired(text, length).1))
+    })
 }
 
 /// The one object that a text is, repaired where that needs no guess. A text that is two different objects is none.
 pub(super) fn only_object(text: &str) -> Result<Map<String, Value>, String> {
-    let repaired = repaired(text);
+    let (repaired, _) = repaired(text, usize::MAX);
     let (object, rest) = match first_object(text) {
         Ok((object, length)) => (object, &text[length..]),
         Err(error) => match first_object(&repaired) {
@@ -65,11 +87,15 @@ fn first_object(text: &str) -> Result<(Map<String, Value>, usize), String> {
     }
 }
 
-/// The text with line breaks in strings escaped and commas before a closing bracket taken out.
-fn repaired(text: &str) -> String {
+/// The text with line breaks in strings escaped and commas before a closing bracket taken out, until that has `most` bytes; and how many bytes of
+/// the text that is.
+fn repaired(text: &str, most: usize) -> (String, usize) {
     let mut fixed = String::with_capacity(text.len() + 16);
     let (mut in_string, mut escaped) = (false, false);
     for (at, c) in text.char_indices() {
+        if fixed.len() >= most {
+            return (fixed, at);
+        }
         if in_string {
             match c {
                 '\n' => fixed.push_str("\\n"),
@@ -88,7 +114,7 @@ fn repaired(text: &str) -> String {
             fixed.push(c);
         }
     }
-    fixed
+    (fixed, text.len())
 }
 
 #[cfg(test)]
@@ -109,6 +135,13 @@ mod tests {
         ] {
             assert_eq!(read(text).as_deref(), Some(wanted), "{text}");
         }
+        for two in [
+            r#"For example {"command": "a"}, but I do {"command": "b"}"#,
+            "{\"command\": \"a\nb\", }\n{\"command\": \"b\"}",
+        ] {
+            assert!(object(two).unwrap_err().contains("two that differ"), "{two}");
+        }
+        assert_eq!(read(r#"{"command": "a"} {"command": "a"}"#).as_deref(), Some(r#"{"command":"a"}"#));
         for broken in [r#"{"command": "a"#, r#"{"command": 'a'}"#, r#"{"command" "a"}"#] {
             assert!(object(broken).is_err(), "{broken}");
         }

@@ -3,6 +3,7 @@
 mod dashboard;
 mod poll;
 mod pool;
+mod ready;
 mod repository_queue;
 mod run;
 mod scheduler;
@@ -11,6 +12,7 @@ mod source;
 mod summary;
 
 pub use pool::{Repositories, WorkerFactory, WorkerPool};
+pub use ready::{ReadyIssue, ready};
 pub use run::{run_forever, run_once, run_sequentially};
 pub use selected::{Concurrency, IssueResult, WorkedOn, work_on};
 pub use summary::{RunLimits, RunSummary};

@@ -1,0 +1,124 @@
+//! `hob ready`: what may be claimed now, for an engine that starts a `hob work` for each issue.
+
+use std::str::FromStr;
+
+use hob_domain::{IssueNumber, count};
+use hob_forge::Access;
+use hob_worker::{ReadyIssue, ready};
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::{
+    args::{ReadyArgs, Shared},
+    json,
+    layout::Table,
+    output,
+    progress::{self, Addresses, Show, View},
+    run::stop_on_signal,
+    screen::Screen,
+    setup::{Listen, Setup},
+    summary::Report,
+};
+
+/// A part of all issues: those whose number leaves this remainder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shard {
+    index: u64,
+    of: u64,
+}
+
+impl Shard {
+    fn has(self, issue: IssueNumber) -> bool {
+        issue.0 % self.of == self.index - 1
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
+        match parts {
+            Some((index, of)) if index >= 1 && index <= of => Ok(Self { index, of }),
+            Some(_) | None => Err("write I/N with I from 1 to N, for example `1/4`".to_owned()),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Listed<'a> {
+    issues: &'a [ReadyIssue],
+    /// How many more there are than `--limit` lets through.
+    more: usize,
+}
+
+pub(super) async fn run(setup: Setup, shared: Shared, args: ReadyArgs, screen: Screen) -> anyhow::Result<()> {
+    let cancel = CancellationToken::new();
+    stop_on_signal(cancel.clone(), screen.clone());
+    let report = Report::of(&setup);
+    // The result is one value at the end, so progress goes to standard error even with `--json`.
+    let view = View {
+        show: Show::Lines(shared.verbosity()),
+        naming: output::Naming::Several,
+        addresses: Addresses::Last,
+        grouping: report.grouping(1),
+        keeps: 0,
+    };
+    let (events, _watch) = progress::sink(view, &screen, &cancel);
+    let approval = hob_agent::Approval::Nobody;
+    let pool = setup.pool(&shared, Access::ReadWrite, None, |_| Listen { events, cancel, approval }).await?;
+    let (mut issues, mut failed) = (Vec::new(), None);
+    for worker in pool.workers().await? {
+        match ready(&worker).await {
+            Ok(found) => {
+                issues.extend(found.into_iter().filter(|one| args.shard.is_none_or(|shard| shard.has(one.issue))));
+            }
+            // The failure of one repository does not hide the others.
+            Err(error) => {
+                failed = failed.or(Some(anyhow::Error::from(error).context(worker.forge().repo().to_string())));
+            }
+        }
+    }
+    screen.close();
+    let limit = args.limit.unwrap_or(usize::MAX).min(issues.len());
+    let more = issues.len() - limit;
+    issues.truncate(limit);
+    if failed.is_none() || !issues.is_empty() {
+        print(&shared, &Listed { issues: &issues, more })?;
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+fn print(shared: &Shared, listed: &Listed<'_>) -> anyhow::Result<()> {
+    if shared.json {
+        return json::result(listed);
+    }
+    if listed.issues.is_empty() {
+        return Ok(output::line("No issue can be claimed now; `hob list` says why.")?);
+    }
+    let mut table = Table::new(&["repository", "issue"], &["title"]);
+    for ReadyIssue { repo, issue, title } in listed.issues {
+        table.row(vec![repo.to_string(), format!("#{issue}"), title.clone()]);
+    }
+    table.print()?;
+    if listed.more > 0 {
+        output::note(format!("and {}", count(listed.more, "more issue")));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shards_of_a_number_have_each_issue_once() {
+        for bad in ["0/2", "3/2", "1", "1/0", "a/b", "1/2/3", "-1/2"] {
+            assert!(bad.parse::<Shard>().is_err(), "{bad}");
+        }
+        let shards = ["1/3", "2/3", "3/3"].map(|text| text.parse::<Shard>().unwrap());
+        for number in 1..50 {
+            assert_eq!(shards.iter().filter(|shard| shard.has(IssueNumber(number))).count(), 1, "{number}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What a release is packed with: `hob version`, `hob completions`, `hob man`.
+
+use std::{fs, io::Write, path::PathBuf};
+
+use clap::Args;
+use clap_complete::Shell;
+use serde_json::json;
+
+use crate::cli::{
+    args::{Shared, command},
+    exit::{Exit, fatal},
+    json, output,
+};
+
+/// The commit that a release was built from, which its script sets; none: another build.
+const COMMIT: Option<&str> = option_env!("HOB_COMMIT");
+
+/// `hob completions`.
+#[derive(Debug, Args)]
+pub(super) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+/// `hob man`.
+#[derive(Debug, Args)]
+pub(super) struct ManArgs {
+    /// The folder, which is made where it is not there.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+pub(super) fn version(shared: &Shared) -> anyhow::Result<()> {
+    let version = env!("CARGO_PKG_VERSION");
+    if !shared.json {
+        let commit = COMMIT.map(|commit| format!(" ({commit})")).unwrap_or_default();
+        return Ok(output::line(format!("hob {version}{commit}"))?);
+    }
+    let features: Vec<&str> = [("jemalloc", cfg!(feature = "jemalloc"))]
+        .into_iter()
+        .filter_map(|(name, is_there)| is_there.then_some(name))
+        .collect();
+    let (system, machine) = (std::env::consts::OS, std::env::consts::ARCH);
+    json::result(&json!({
+        "version": version, "commit": COMMIT, "features": features, "system": system, "machine": machine,
+    }))
+}
+
+pub(super) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut command(), "hob", &mut text);
+    std::io::stdout().write_all(&text).map_err(|error| output::Unwritable::from(error).into())
+}
+
+/// A page for Hob and for each of its commands, down to the last one.
+pub(super) fn man(args: &ManArgs) -> anyhow::Result<()> {
+    let unwritable =
+        |error: std::io::Error| fatal(Exit::Usage, format!("cannot write to `{}`: {error}", args.folder.display()));
+    fs::create_dir_all(&args.folder).map_err(unwritable)?;
+    clap_mangen::generate_to(command(), &args.folder).map_err(unwritable)
+}
