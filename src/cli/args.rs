@@ -7,11 +7,11 @@ use hob_config::parse_duration;
 use hob_domain::IssueNumber;
 
 use crate::cli::{
+    about_args::{CompletionsArgs, ManArgs, SettingsArgs},
     eval_args::EvalArgs,
     progress::Verbosity,
     record_args::RecordArgs,
-    release::{CompletionsArgs, ManArgs},
-    settings::SettingsArgs,
+    shard::Shard,
 };
 
 /// What the help of each command ends with, in place of the global options.
@@ -185,7 +185,7 @@ pub(super) struct ReadyArgs {
     pub(super) limit: Option<usize>,
     /// Print only this part of all issues, by their numbers: 1/4 to 4/4 are four parts.
     #[arg(long, value_name = "I/N")]
-    pub(super) shard: Option<super::ready::Shard>,
+    pub(super) shard: Option<Shard>,
 }
 
 /// The subcommands of `hob agent`.

@@ -1,6 +1,7 @@
 //! The command line: one file per command, and the only place that writes to the terminal.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is this module's business")]
 
+mod about_args;
 mod actions;
 mod agent_run;
 mod agents;
@@ -46,6 +47,7 @@ mod sessions;
 mod settings;
 mod settings_schema;
 mod setup;
+mod shard;
 mod sign_in;
 mod status;
 mod summary;

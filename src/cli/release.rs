@@ -1,12 +1,11 @@
 //! What a release is packed with: `hob version`, `hob completions`, `hob man`.
 
-use std::{fs, io::Write, path::PathBuf};
+use std::{fs, io::Write};
 
-use clap::Args;
-use clap_complete::Shell;
 use serde_json::json;
 
 use crate::cli::{
+    about_args::{CompletionsArgs, ManArgs},
     args::{Shared, command},
     exit::{Exit, fatal},
     json, output,
@@ -14,22 +13,6 @@ use crate::cli::{
 
 /// The commit that a release was built from, which its script sets; none: another build.
 const COMMIT: Option<&str> = option_env!("HOB_COMMIT");
-
-/// `hob completions`.
-#[derive(Debug, Args)]
-pub(super) struct CompletionsArgs {
-    /// The shell.
-    #[arg(value_name = "SHELL")]
-    shell: Shell,
-}
-
-/// `hob man`.
-#[derive(Debug, Args)]
-pub(super) struct ManArgs {
-    /// The folder, which is made where it is not there.
-    #[arg(value_name = "DIR")]
-    folder: PathBuf,
-}
 
 pub(super) fn version(shared: &Shared) -> anyhow::Result<()> {
     let version = env!("CARGO_PKG_VERSION");

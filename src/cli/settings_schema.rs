@@ -5,7 +5,7 @@ use hob_config::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::cli::settings::SettingsFile;
+use crate::cli::about_args::SettingsFile;
 
 const DOCUMENT: &str = include_str!("../../docs/settings.md");
 /// Where the table of the repository's file begins.
@@ -163,7 +163,7 @@ mod tests {
             Value::Array(_) => "array",
             Value::Object(_) => "object",
         };
-        if !kinds.contains(&kind) && !(kind == "integer" && kinds.contains(&"number")) {
+        if !(kinds.contains(&kind) || kind == "integer" && kinds.contains(&"number")) {
             return vec![format!("{at} is {kind}, not {kinds:?}")];
         }
         if let Some(words) = schema["enum"].as_array()
