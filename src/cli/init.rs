@@ -15,10 +15,10 @@ use crate::cli::{
     setup::{Listen, Setup},
 };
 
-/// The workflow that Hob's own repository runs, which is the one that is proposed.
-const WORKFLOW: &str = include_str!("../../.github/workflows/hob.yml");
+/// The workflow that is proposed; it names the release of this version.
+const WORKFLOW: &str = include_str!("../../examples/workflow.yml");
 /// What its comment says to whoever reads it in Hob's repository alone.
-const COPY_THIS: &str = " Copy this file into `.github/workflows/` of your repository.";
+const COPY_THIS: &str = " Copy this file to .github/workflows/hob.yml.";
 
 pub(super) async fn init(setup: Setup, shared: Shared, args: InitArgs) -> anyhow::Result<()> {
     let access = if args.dry_run { Access::ReadOnly } else { Access::ReadWrite };
@@ -51,12 +51,12 @@ pub(super) async fn init(setup: Setup, shared: Shared, args: InitArgs) -> anyhow
 /// The workflow for a repository with these labels.
 fn workflow(labels: &LabelNames) -> String {
     let of_label = |name: &str| format!("github.event.label.name == '{}'", name.replace('\'', "''"));
-    let is_blocked = |name: &str| format!("github.event.issue.labels.*.name, '{}'", name.replace('\'', "''"));
+    // A label has no line end, so a comment stays one.
+    let in_words = |name: &str| format!("the label `{name}`");
     WORKFLOW
         .replace(COPY_THIS, "")
+        .replace(&in_words("code"), &in_words(&labels.trigger))
         .replace(&of_label("code"), &of_label(&labels.trigger))
-        .replace(&of_label("blocked"), &of_label(&labels.blocked))
-        .replace(&is_blocked("blocked"), &is_blocked(&labels.blocked))
 }
 
 fn value(found: &Survey, done: Option<&Onboarded>) -> Value {

@@ -346,9 +346,20 @@ fn holds_a_right(part: &str) -> bool {
 
 /// Whether a job runs code that it fetched: a compiler runs the build scripts of all dependencies.
 fn builds(job: &str) -> bool {
-    ["cargo ", "rustup ", "rustc ", "make ", "npm ", "pip install", ".ci/run", "docker build"]
-        .iter()
-        .any(|tool| job.contains(tool))
+    [
+        "cargo ",
+        "rustup ",
+        "rustc ",
+        "make ",
+        "npm ",
+        "pip install",
+        ".ci/run",
+        "docker build",
+        "buildah build",
+        "release.sh --target",
+    ]
+    .iter()
+    .any(|tool| job.contains(tool))
 }
 
 /// Attack corpus I104: a build script of a dependency in a job that has a token or a key.
@@ -375,11 +386,23 @@ fn no_job_has_both_a_build_and_a_secret() {
 
 /// Attack corpus J121: after the last command no shell is left that has the token in its environment.
 #[test]
-fn the_step_with_the_token_ends_as_hob() {
-    let (_, jobs) = jobs(&text(".github/workflows/hob.yml"));
-    let last = jobs["work"].lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap();
-    assert!(last.starts_with("exec \"$RUNNER_TEMP/bin/hob\" "), "{last}");
-    let steps: Vec<&str> = jobs["work"].split("      - ").filter(|step| holds_a_right(step)).collect();
-    // The first part is the head of the job, with its permissions.
-    assert!(matches!(steps[..], [head, step] if !head.contains("secrets.") && step.contains("exec ")), "{steps:?}");
+fn the_step_with_the_token_becomes_hob() {
+    let action = text(".github/actions/hob/action.yml");
+    let (_, steps) = action.split_once("\n  steps:\n").unwrap();
+    let with_token: Vec<&str> = steps.split("    - name: ").filter(|step| step.contains("GITHUB_TOKEN")).collect();
+    let [step] = with_token.as_slice() else { panic!("{with_token:?}") };
+    assert!(step.contains("\n      run: exec bash \"$GITHUB_ACTION_PATH/run.sh\""), "{step}");
+    let script = text(".github/actions/hob/run.sh");
+    let runs: Vec<&str> = script.lines().map(str::trim).filter(|line| line.contains("\"$HOB_FOLDER/hob\"")).collect();
+    assert!(runs.len() == 2 && runs.iter().all(|line| line.starts_with("exec ")), "{runs:?}");
+    // The workflow has no command of its own beside it.
+    assert!(!text(".github/workflows/work.yml").contains("\n        run:"));
+}
+
+#[test]
+fn the_workflow_that_is_proposed_names_this_version() {
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(text(".github/actions/hob/version").trim(), version);
+    let workflow = text("examples/workflow.yml");
+    assert!(workflow.contains(&format!("uses: hob-worker/hob/.github/workflows/work.yml@v{version}\n")), "{workflow}");
 }

@@ -64,7 +64,7 @@ async fn one_pull_request_makes_a_repository_ready_and_after_its_merge_an_issue_
     assert!(words(&ended).contains(&format!("the pull request is open: {}", pull["html_url"].as_str().unwrap())));
     assert_eq!(files_of(&world, &pull).await, [SETTINGS, WORKFLOW]);
     assert!(file(&world, SETTINGS, "hob/init").await.contains("\nchecks = [\"make test\"]\n"));
-    let own = include_str!("../../../.github/workflows/hob.yml");
+    let own = include_str!("../../../examples/workflow.yml");
     assert!(own.ends_with(file(&world, WORKFLOW, "hob/init").await.split_once('\n').unwrap().1));
     let body = pull["body"].as_str().unwrap();
     for part in [SETTINGS, WORKFLOW, "`make test`", "2. Merge this.", "Give one small issue the label `code`."] {

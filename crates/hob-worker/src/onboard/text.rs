@@ -52,7 +52,8 @@ pub(super) fn body(survey: &Survey, files: &[&NewFile], left_out: LeftOut, trigg
     .ok();
     let has_workflow = files.iter().any(|file| file.path == WORKFLOW_PATH);
     let start = if has_workflow {
-        "Set the variables that the comment at the top of the workflow lists, or run `hob run` on a machine of yours."
+        "Allow Actions to create pull requests (Settings, Actions, General), and put the key of your model into the \
+         repository's secrets; or run `hob run` on a machine of yours."
     } else {
         "Run `hob doctor`, then `hob run`, on a machine of yours."
     };
@@ -71,6 +72,6 @@ fn about(file: &NewFile, survey: &Survey) -> String {
                 found => format!("how work is verified. The checks that were found: {}.", found.join(", ")),
             }
         }
-        _workflow => "runs Hob in GitHub Actions. It does nothing until its variables are set.".to_owned(),
+        _workflow => "runs Hob in GitHub Actions, one job an issue. Name your agent's model in it.".to_owned(),
     }
 }

