@@ -63,7 +63,10 @@ async fn one_pull_request_makes_a_repository_ready_and_after_its_merge_an_issue_
     let pull = world.pull().await;
     assert!(words(&ended).contains(&format!("the pull request is open: {}", pull["html_url"].as_str().unwrap())));
     assert_eq!(files_of(&world, &pull).await, [SETTINGS, WORKFLOW]);
-    assert!(file(&world, SETTINGS, "hob/init").await.contains("\nchecks = [\"make test\"]\n"));
+    let settings = file(&world, SETTINGS, "hob/init").await;
+    assert!(settings.contains("\nchecks = [\"make test\"]\n"), "{settings}");
+    let first = settings.lines().next().unwrap();
+    assert!(first.starts_with("#:schema https://") && first.ends_with("/hob-repository.schema.json"), "{first}");
     let own = include_str!("../../../examples/workflow.yml");
     assert!(own.ends_with(file(&world, WORKFLOW, "hob/init").await.split_once('\n').unwrap().1));
     let body = pull["body"].as_str().unwrap();

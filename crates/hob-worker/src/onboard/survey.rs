@@ -7,6 +7,12 @@ use hob_workspace::BranchName;
 
 use crate::{WorkError, Worker};
 
+/// The first line of the settings: where editors find what may stand in them, as this release has it.
+const SCHEMA: &str = concat!(
+    "#:schema https://github.com/hob-worker/hob/releases/download/v",
+    env!("CARGO_PKG_VERSION"),
+    "/hob-repository.schema.json\n"
+);
 /// The path of the workflow that runs Hob in jobs.
 pub const WORKFLOW_PATH: &str = ".github/workflows/hob.yml";
 /// What stands behind the prefix of Hob's branches in the name of this one. No issue's branch begins so: those have a number.
@@ -49,7 +55,8 @@ pub async fn survey(worker: &Worker, workflow: Option<String>) -> Result<Survey,
     let base = repository.base_branch().await?;
     let labels = worker.forge.labels().missing(&worker.settings.labels.specs()).await?;
     let proposal = detected(worker, &base).await?;
-    let wanted = std::iter::once((REPOSITORY_SETTINGS_PATH, proposal.to_toml()));
+    let settings = format!("{SCHEMA}{}", proposal.to_toml());
+    let wanted = std::iter::once((REPOSITORY_SETTINGS_PATH, settings));
     let wanted = wanted.chain(workflow.map(|text| (WORKFLOW_PATH, text)));
     let (mut files, mut present) = (Vec::new(), Vec::new());
     for (path, text) in wanted {
