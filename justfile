@@ -68,6 +68,14 @@ picture:
     cargo build
     python3 scripts/terminal_svg.py --title "hob rehearse" --until "#1 An hour" --output docs/rehearsal.svg -- target/debug/hob rehearse
 
+# The files of a release, in target/dist
+release *args:
+    bash scripts/release.sh {{args}}
+
+# Proves what a release promises: two builds, an empty root, the installer; `just release-check --once` builds once
+release-check *args:
+    bash scripts/release_check.sh {{args}}
+
 # What CI runs
 ci:
     bash .ci/run

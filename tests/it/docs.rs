@@ -357,6 +357,7 @@ fn builds(job: &str) -> bool {
         "docker build",
         "buildah build",
         "release.sh --target",
+        "release_check.sh",
     ]
     .iter()
     .any(|tool| job.contains(tool))

@@ -1,4 +1,4 @@
-//! What runs Hob elsewhere: the image, the unit for systemd and the template for Kubernetes.
+//! What runs Hob elsewhere: the images, the unit for systemd, the Compose file and the template for Kubernetes.
 
 use std::{collections::BTreeMap, fs, io::Write, path::PathBuf};
 
@@ -142,18 +142,76 @@ fn hob_reads_the_settings_of_the_template() {
     assert_eq!(settings.sandbox.memory_mib, 4096);
 }
 
-/// Attack corpus J121: no document leads to a token in the environment of a container's first process.
-#[test]
-fn images_are_pinned_and_no_container_gets_a_token_as_a_variable() {
-    let dockerfile = text("Dockerfile");
-    let bases: Vec<&str> = dockerfile.lines().filter_map(|line| line.strip_prefix("FROM ")).collect();
-    assert_eq!(bases.len(), 2, "{bases:?}");
-    for base in bases {
+/// The `FROM` lines of a file that images are built from, each of which has to be pinned.
+fn bases(path: &str) -> Vec<String> {
+    let text = text(path);
+    let bases: Vec<String> = text.lines().filter_map(|line| line.strip_prefix("FROM ")).map(str::to_owned).collect();
+    for base in &bases {
         let digest = base.split_once("@sha256:").unwrap_or_else(|| panic!("{base} has no digest")).1;
         assert_eq!(digest.split(' ').next().unwrap().len(), 64, "{base}");
     }
-    assert!(dockerfile.lines().any(|line| line == "USER 10001:10001"));
-    for path in ["Dockerfile", "README.md", "docs/operations.md", "docs/deployment.md", "packaging/kubernetes.yaml"] {
+    assert!(text.lines().any(|line| line == "USER 10001:10001"), "{path}");
+    bases
+}
+
+#[test]
+fn the_image_of_a_release_compiles_nothing_and_says_whether_it_is_well() {
+    let release = text("Containerfile.release");
+    assert_eq!(bases("Containerfile.release").len(), 1);
+    for tool in ["cargo", "rustup", "curl", "wget"] {
+        let used = release.lines().filter(|line| !line.starts_with('#')).any(|line| line.contains(tool));
+        assert!(!used, "{tool}");
+    }
+    assert!(release.lines().any(|line| line.starts_with("HEALTHCHECK ")));
+    // The two images differ in where the program comes from, and not in what it runs on.
+    assert_eq!(bases("Dockerfile").last(), bases("Containerfile.release").last());
+}
+
+/// What `docs/trust.md` asks of whatever runs Hob.
+#[test]
+fn the_compose_file_gives_no_rights_and_secrets_as_files() {
+    let compose = &YamlLoader::load_from_str(&text("packaging/compose.yaml")).unwrap()[0];
+    let hob = &compose["services"]["hob"];
+    assert!(hob["image"].as_str().unwrap().contains("@sha256:"));
+    assert_eq!(hob["user"].as_str(), Some("10001:10001"));
+    assert_eq!(hob["read_only"].as_bool(), Some(true));
+    assert_eq!(hob["cap_drop"].as_vec().unwrap(), &[Yaml::String("ALL".into())]);
+    assert_eq!(hob["security_opt"].as_vec().unwrap(), &[Yaml::String("no-new-privileges:true".into())]);
+    for key in
+        ["cap_add", "privileged", "pid", "ipc", "userns_mode", "network_mode", "devices", "ports", "init", "env_file"]
+    {
+        assert!(hob[key].is_badvalue(), "{key}");
+    }
+    for limit in ["mem_limit", "pids_limit"] {
+        assert!(!hob[limit].is_badvalue(), "{limit}");
+    }
+    // What can be written beside the volume is memory, and has a size.
+    let in_memory: Vec<_> = hob["tmpfs"].as_vec().unwrap().iter().map(|mount| mount.as_str().unwrap()).collect();
+    assert!(in_memory.iter().any(|mount| mount.starts_with("/tmp:")), "{in_memory:?}");
+    assert!(in_memory.iter().all(|mount| mount.contains("size=")), "{in_memory:?}");
+    for volume in hob["volumes"].as_vec().unwrap() {
+        let state = volume.as_str() == Some("state:/var/lib/hob");
+        assert!(state || volume["read_only"].as_bool() == Some(true), "{volume:?}");
+        assert!(!format!("{volume:?}").contains("docker.sock"), "{volume:?}");
+    }
+    for (variable, value) in hob["environment"].as_hash().unwrap() {
+        let (variable, value) = (variable.as_str().unwrap(), value.as_str().unwrap());
+        let secret = value.strip_prefix("/run/secrets/").unwrap_or_else(|| panic!("{variable} is no file of a secret"));
+        assert!(variable.ends_with("_FILE"), "{variable}");
+        assert!(hob["secrets"].as_vec().unwrap().iter().any(|given| given.as_str() == Some(secret)), "{secret}");
+        assert!(compose["secrets"][secret]["file"].as_str().is_some(), "{secret}");
+    }
+    // Hob ends by itself in 4.5 s; see `run.rs`.
+    assert_eq!(hob["stop_grace_period"].as_str(), Some("15s"));
+}
+
+/// Attack corpus J121: no document leads to a token in the environment of a container's first process.
+#[test]
+fn images_are_pinned_and_no_container_gets_a_token_as_a_variable() {
+    assert_eq!(bases("Dockerfile").len(), 2);
+    let documents = ["README.md", "docs/operations.md", "docs/deployment.md", "docs/releasing.md"];
+    let files = ["Dockerfile", "Containerfile.release", "packaging/compose.yaml", "packaging/kubernetes.yaml"];
+    for path in documents.into_iter().chain(files) {
         let text = text(path);
         for option in ["--env GITHUB_TOKEN", "--env ANTHROPIC_API_KEY ", "-e GITHUB_TOKEN", "--init "] {
             assert!(!text.replace("_TOKEN_FILE", "").contains(option), "{path} has `{option}`");

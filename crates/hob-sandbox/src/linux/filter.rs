@@ -34,6 +34,10 @@ pub(super) enum Shared {
     Box,
 }
 
+/// Requests of `ioctl` that type into a terminal, as the kernel numbers them. In `libc` their type depends on the C library.
+const TIOCSTI: u64 = 0x5412;
+const TIOCLINUX: u64 = 0x541c;
+
 /// Refused where they would lead to other processes of the machine.
 const SHARING: [c_long; 13] = [
     libc::SYS_mq_open,
@@ -153,7 +157,7 @@ fn refused(sockets: Sockets, shared: Shared) -> Result<BTreeMap<c_long, Vec<Secc
     rules.insert(libc::SYS_clone, NAMESPACES.into_iter().map(flag).collect::<Result<_, _>>()?);
     // They put characters into the input of the terminal, as if somebody had typed them.
     let typed = |request: u64| rule(vec![condition(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, request)?]);
-    rules.insert(libc::SYS_ioctl, vec![typed(libc::TIOCSTI)?, typed(libc::TIOCLINUX)?]);
+    rules.insert(libc::SYS_ioctl, vec![typed(TIOCSTI)?, typed(TIOCLINUX)?]);
     rules.insert(
         libc::SYS_socket,
         match sockets {
