@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the files of a release for one target: the archive, a Debian package, the bill of materials and their checksums.
+# Makes the files of a release for one target: the archive in two forms, a Debian package, the bill of materials and their checksums.
 #
 #     scripts/release.sh [--target TARGET] [--static] [--out FOLDER]
 #     scripts/release.sh --binary FILE [--target TARGET] [--out FOLDER]
@@ -7,14 +7,14 @@
 #
 # --target TARGET   such as x86_64-unknown-linux-musl; by default this machine's own
 # --static          for a target of glibc: link the C library into the program. For trying things where there is no musl
-# --out FOLDER      where the files go; by default target/dist
+# --out FOLDER      where the files go; by default target/release-files
 # --binary FILE     pack this program and build nothing
 # --sums FOLDER     only write SHA256SUMS of the files in FOLDER
 #
 # The same commit and the same tools give the same bytes, in whatever folder: paths are replaced, times are those of the commit,
 # and archives are sorted and have no owners. scripts/release_check.sh proves it.
 #
-# Needs cargo, a C compiler, make, git, python3 and GNU tar, which may be called gtar; `musl-gcc` for a target of musl; and
+# Needs cargo, a C compiler, make, git, python3, xz and GNU tar, which may be called gtar; `musl-gcc` for a target of musl; and
 # `dpkg-deb` for the Debian package. Without SOURCE_DATE_EPOCH it has to run in a git checkout.
 set -euo pipefail
 export LC_ALL=C
@@ -60,7 +60,7 @@ version="$(sed -n '/^\[workspace\.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' C
 target="${target:-$(rustc -vV | sed -n 's/^host: //p')}"
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}"
 target_dir="${CARGO_TARGET_DIR:-$source/target}"
-out="${out:-$target_dir/dist}"
+out="${out:-$target_dir/release-files}"
 mkdir -p "$out"
 out="$(cd "$out" && pwd -P)"
 name="hob-$version-$target"
@@ -98,8 +98,8 @@ build() {
   local joined
   joined="$(printf '%s\x1f' "${flags[@]}")"
   CARGO_ENCODED_RUSTFLAGS="${joined%$'\x1f'}" CARGO_INCREMENTAL=0 \
-    cargo build --release --locked --package hob --bin hob --target "$target" ${features:+--features "$features"} >&2
-  binary="$target_dir/$target/release/hob"
+    cargo build --profile dist --locked --package hob --bin hob --target "$target" ${features:+--features "$features"} >&2
+  binary="$target_dir/$target/dist/hob"
 }
 
 # What people need beside the program goes into `$1`: completions, manual pages.
@@ -133,9 +133,12 @@ same_time() {
   fi
 }
 
+# Two forms of the same: the small one, and one for machines without xz.
 pack_archive() {
   "$tar" --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" \
-    -cf - -C "$1" "$name" | gzip -n -9 >"$out/$name.tar.gz"
+    -cf "$1/$name.tar" -C "$1" "$name"
+  gzip -n -9 <"$1/$name.tar" >"$out/$name.tar.gz"
+  xz -9e --threads=1 <"$1/$name.tar" >"$out/$name.tar.xz"
 }
 
 # pack_deb STAGE: the Debian package, of what stands in the archive's folder in STAGE.

