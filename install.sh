@@ -204,13 +204,16 @@ main() {
   printf 'Downloading hob %s for %s\n' "$version" "$target" >&2
   download "$base_url/v$version/SHA256SUMS" "$work/SHA256SUMS" ||
     fail "the release v$version has no SHA256SUMS at $base_url, so nothing was installed"
-  download "$base_url/v$version/$name.tar.gz" "$work/$name.tar.gz" ||
-    fail "the release v$version has no $name.tar.gz at $base_url, so nothing was installed"
-  verify "$name.tar.gz"
+  # The smaller form, where the release has it and this machine can read it.
+  archive=$name.tar.gz unpack=gzip
+  if has xz && grep -q "[ *]$name\.tar\.xz\$" "$work/SHA256SUMS"; then archive=$name.tar.xz unpack=xz; fi
+  download "$base_url/v$version/$archive" "$work/$archive" ||
+    fail "the release v$version has no $archive at $base_url, so nothing was installed"
+  verify "$archive"
 
   # Only the program, and through a pipe: no name or link in the archive decides where something is written.
-  if ! gzip -d -c "$work/$name.tar.gz" | tar -xOf - "$name/hob" >"$work/hob" || [ ! -s "$work/hob" ]; then
-    fail "$name.tar.gz has no $name/hob, so nothing was installed"
+  if ! "$unpack" -d -c "$work/$archive" | tar -xOf - "$name/hob" >"$work/hob" || [ ! -s "$work/hob" ]; then
+    fail "$archive has no $name/hob, so nothing was installed"
   fi
 
   mkdir -p "$to" || fail "the folder $to cannot be made, so nothing was installed"

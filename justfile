@@ -68,7 +68,7 @@ picture:
     cargo build
     python3 scripts/terminal_svg.py --title "hob rehearse" --until "#1 An hour" --output docs/rehearsal.svg -- target/debug/hob rehearse
 
-# The files of a release, in target/dist
+# The files of a release, in target/release-files
 release *args:
     bash scripts/release.sh {{args}}
 
