@@ -14,8 +14,12 @@ use std::{
 
 use hob_config::ForgeSettings;
 use hob_domain::{KnownSecrets, RepoName, Timestamp, clip};
-use http::{Method, StatusCode, header};
-use octocrab::Octocrab;
+use http::{HeaderValue, Method, StatusCode, header};
+use hyper_util::{client::legacy::Client, rt::TokioExecutor};
+use octocrab::{
+    AuthState, OctoBody, Octocrab, OctocrabBuilder,
+    service::middleware::{base_uri::BaseUriLayer, extra_headers::ExtraHeadersLayer},
+};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -69,6 +73,16 @@ pub struct Connection {
     writes: AtomicU64,
 }
 
+/// A client that knows no TLS; none: `base` is no address.
+fn plain(base: &str) -> Option<Octocrab> {
+    let client = Client::builder(TokioExecutor::new()).build_http::<OctoBody>();
+    let headers = vec![(header::USER_AGENT, HeaderValue::from_static("octocrab"))];
+    let builder = OctocrabBuilder::new_empty().with_service(client);
+    let builder = builder.with_layer(&BaseUriLayer::new(base.parse().ok()?));
+    let builder = builder.with_layer(&ExtraHeadersLayer::new(Arc::new(headers)));
+    builder.with_auth(AuthState::None).build().ok()
+}
+
 impl Connection {
     /// A connection to `api_url`, for example `https://api.github.com`. Its tokens are added to `secrets`, none of which it
     /// sends but in the header that is for them.
@@ -87,8 +101,14 @@ impl Connection {
         let url = web_address(api_url)?;
         let unusable = |error: octocrab::Error| unreachable(&format!("use `{api_url}`"), error);
         // Without the path: not all addresses are below it.
-        let builder = Octocrab::builder().base_uri(url.origin().ascii_serialization()).map_err(unusable)?;
-        Ok(Self::over(builder.build().map_err(unusable)?, url.path(), authentication, (settings, access, secrets)))
+        let base = url.origin().ascii_serialization();
+        let octocrab = match Octocrab::builder().base_uri(base.as_str()).map_err(unusable)?.build() {
+            Ok(octocrab) => octocrab,
+            // A bare machine has no certificates, and the embedded forge needs none.
+            Err(error) if url.scheme() == "http" => plain(&base).ok_or_else(|| unusable(error))?,
+            Err(error) => return Err(unusable(error)),
+        };
+        Ok(Self::over(octocrab, url.path(), authentication, (settings, access, secrets)))
     }
 
     /// A connection over a ready `octocrab` whose base has no path, such as one that has its forge in the same process;
@@ -361,12 +381,10 @@ fn web_address(given: &str) -> Result<url::Url, ForgeError> {
 mod tests {
     use std::{collections::HashMap, convert::Infallible, sync::Mutex};
 
+    use super::*;
     use hob_config::Settings;
     use http::{Request, Response};
     use http_body_util::Full;
-    use octocrab::{AuthState, OctoBody, OctocrabBuilder};
-
-    use super::*;
 
     #[test]
     fn only_a_web_address_is_one_of_an_api() {

@@ -26,6 +26,8 @@ pub(super) fn in_plain_words(cause: &str) -> &str {
         "there is no TLS on that port: write `http://` for `https://`, or another port"
     } else if cause.contains("invalid HTTP version parsed") {
         "there is no plain HTTP on that port: write `https://` for `http://`, or another port"
+    } else if cause.contains("no native root CA certificates") {
+        "this machine has no root certificates: install the package `ca-certificates`"
     } else {
         cause
     }
