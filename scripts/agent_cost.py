@@ -17,6 +17,7 @@ import json
 import os
 import pathlib
 import platform
+import select
 import statistics
 import subprocess
 import sys
@@ -39,7 +40,7 @@ def run(bench, subject, commands, state):
     folder = pathlib.Path(tempfile.mkdtemp(dir=state))
     (folder / "README.md").write_text("A folder to measure agents in.\n")
     options = [part for command in commands for part in ("--command", command)]
-    server = subprocess.Popen([bench, "model-server", *options], stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen([bench, "model-server", *options], stdout=subprocess.PIPE, text=True, bufsize=1)
     try:
         address = json.loads(server.stdout.readline())["address"]
         environment = {
@@ -56,6 +57,11 @@ def run(bench, subject, commands, state):
         )
         seen = []
         while len(seen) < len(commands) + 1:
+            ready, _, _ = select.select([server.stdout], [], [], 1)
+            if not ready:
+                if os.waitid(os.P_PID, agent.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                    sys.exit(f"{agent.args[0]} ended before its work was done: {' '.join(map(str, agent.args))}")
+                continue
             line = server.stdout.readline()
             if not line:
                 sys.exit("the scripted model ended")
@@ -117,12 +123,12 @@ def main():
 
     def peer(name):
         place, model = PEERS[name]
-        program = args.agents.resolve() / name / place / ("mini" if name == "mini-swe-agent" else name)
+        os.environ["PATH"] = f"{args.agents.resolve() / name / place}:{os.environ['PATH']}"
 
         def command(address, folder, state):
             task = pathlib.Path(state) / "task.md"
             task.write_text("Run the commands that the model names.\n")
-            settings = [f"agents.{name}.backend={name}", f"agents.{name}.model={model}", f"agents.{name}.command={program}"]
+            settings = [f"agents.{name}.backend={name}", f"agents.{name}.model={model}"]
             settings += ["sandbox.tier=none", "limits.usd_per_issue=0", "limits.usd_per_day=0"]
             chosen = [part for setting in settings for part in ("--set", setting)]
             run = ["agent", "run", "--agent", name, "--folder", str(folder), "--task", str(task), "--auto-approve"]
