@@ -216,7 +216,7 @@ mod tests {
         assert!((value - wanted).abs() < 5e-4, "{value} is not {wanted}");
     }
 
-    /// Wilson's interval of 5 in 10, of 0 in 10 and of 10 in 10, from R's `prop.test(x, 10, correct = FALSE)`.
+    /// Wilson's interval of 5 in 10, of 0 in 10 and of 10 in 10, worked out beside this code.
     #[test]
     fn the_interval_is_wilsons() {
         for (count, low, high) in [(5, 0.2366, 0.7634), (0, 0.0, 0.2775), (10, 0.7225, 1.0)] {
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(Rate::new(0, 0), Rate { count: 0, of: 0, rate: 0.0, low: 0.0, high: 1.0 });
     }
 
-    /// McNemar's exact test, from R's `binom.test(b, b + c)`.
+    /// McNemar's exact test: twice the sum of `comb(b + c, k) / 2^(b + c)` up to the smaller, by Python's whole numbers.
     #[test]
     fn the_probability_is_the_exact_one() {
         for (first, second, p) in [(0, 0, 1.0), (5, 5, 1.0), (1, 8, 0.039_06), (0, 6, 0.031_25), (12, 30, 0.0079)] {
