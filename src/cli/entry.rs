@@ -165,8 +165,8 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Work(_)
         | Command::Investigate(_)
         | Command::Agent(_)
-        | Command::Replay(_)
-        | Command::Eval(_) => true,
+        | Command::Replay(_) => true,
+        Command::Eval(args) => matches!(args.command, None | Some(EvalCommand::Review(_))),
         Command::Init(_)
         | Command::List
         | Command::Explain(_)
