@@ -112,6 +112,8 @@ fn of_forge(error: &ForgeError) -> Exit {
         ForgeError::Limited { .. }
         | ForgeError::Server { .. }
         | ForgeError::Refused { .. }
+        | ForgeError::Locked { .. }
+        | ForgeError::Obstructed { .. }
         | ForgeError::HoldsSecret { .. }
         | ForgeError::NotPermitted { .. }
         | ForgeError::TooLong { .. }

@@ -46,7 +46,7 @@ impl Default for WorkspaceSettings {
             checkouts: 20,
             disk_mib: 51_200,
             max_files: 10_000,
-            max_file_mib: 200,
+            max_file_mib: 100,
             max_patch_kib: 1024,
         }
     }

@@ -376,7 +376,7 @@ fn were(attempts: u32) -> String {
 }
 
 /// An error's text as a sentence of its own.
-fn capitalized(text: &str) -> String {
+pub(super) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

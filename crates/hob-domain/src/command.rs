@@ -42,6 +42,8 @@ pub enum Asked {
     Known(Command),
     /// Something that Hob does not know: the line's words.
     Unknown(String),
+    /// Whatever it asked was edited since: nobody can tell who wrote what stands there now.
+    Edited,
 }
 
 /// What a comment in a pull request's conversation asks.
@@ -107,6 +109,10 @@ pub fn unknown_command_reply(said: &str) -> String {
     format!("`{}` is no command of Hob's: {hint}", said.replace('`', "'"))
 }
 
+/// The reply to a comment that was edited.
+pub const EDITED_REPLY: &str =
+    "This comment was edited after it was written, so it does not count: write it again as a new comment.";
+
 /// The verb that is probably meant; the shorter it is, the fewer letters may differ.
 fn nearest(word: &str) -> Option<&'static str> {
     let word = word.to_lowercase();
@@ -124,7 +130,7 @@ pub fn command_in(comment: &str) -> Option<Command> {
 pub fn unknown_command(comment: &str) -> Option<String> {
     match asked_in(comment)? {
         Asked::Unknown(said) => Some(said),
-        Asked::Known(_) => None,
+        Asked::Known(_) | Asked::Edited => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// Words of GitHub's answers, in lower case, and what to do about them; the first that is found decides. They are how its
 /// API and its git server put it, and those of GitHub Enterprise Server.
-const TABLE: [(&[&str], &str); 10] = [
+const TABLE: [(&[&str], &str); 11] = [
     (&["ip allow list"], "add this machine's address to the IP allow list, or run Hob from an address that is on it"),
     (&["saml", "single sign-on"], "authorize the token for the organization's single sign-on"),
     (
@@ -21,6 +21,10 @@ const TABLE: [(&[&str], &str); 10] = [
         "the forge has closed the repository: its owner has to ask the forge's support",
     ),
     (&["locked for migration"], "the repository is being moved elsewhere: name Hob its new place"),
+    (
+        &["push access to view collaborator permission"],
+        "only an account with write access to the repository may ask who else has it: give Hob's account write access",
+    ),
     (&["is blocked"], "the repository's owner has blocked the account: ask them, or use another account"),
     (
         &["forbids access via", "personal access tokens (classic)", "third-party application access"],
@@ -58,6 +62,7 @@ mod tests {
             ("Access to this repository has been disabled by GitHub staff due to a violation", "the forge has closed"),
             ("Repository has been locked for migration.", "moved elsewhere"),
             ("User is blocked", "has blocked the account"),
+            ("Must have push access to view collaborator permission.", "write access"),
             ("`acme` forbids access via a personal access token (classic). Please use an App", "its policy names"),
         ] {
             assert!(

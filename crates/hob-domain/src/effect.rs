@@ -2,10 +2,10 @@
 //! [`apply`](crate::apply)'s.
 
 use crate::{
-    AfterBudget, ApprovalGrant, BlockKind, BlockReason, CheckTally, ChosenAgent, EventAnswer, HandOverLog, HouseLog,
-    Login, PassedOn, Pause, PlanLog, PullNumber, Received, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog,
-    RunPurpose, SetBudget, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count, dollars,
-    events_in_words, failing,
+    AfterBudget, ApprovalGrant, BlockKind, BlockReason, CheckNotes, CheckTally, ChosenAgent, EventAnswer, HandOverLog,
+    HouseLog, Login, PassedOn, Pause, PlanLog, PullNumber, Received, Record, Recovery, Refusal, Request, ReviewEvent,
+    ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count,
+    dollars, events_in_words, failing, no_verdict,
 };
 
 impl Transition {
@@ -89,7 +89,7 @@ impl Transition {
                 format!("finished: {ending}")
             }
             Self::Reconcile { what } => what,
-            Self::NoteRedBase(names) => note_red_base(record, names),
+            Self::NoteChecks(notes) => note_checks(record, notes),
         }
     }
 }
@@ -270,13 +270,15 @@ fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
     sentence
 }
 
-fn note_red_base(record: &mut Record, names: Vec<String>) -> String {
-    let sentence = match names.as_slice() {
-        [] => "no check fails on the base, too, any more".to_owned(),
-        names => format!("{} on the base, too", failing(names)),
-    };
-    record.review.red_on_base = names;
-    sentence
+fn note_checks(record: &mut Record, notes: CheckNotes) -> String {
+    let red = (!notes.red_on_base.is_empty()).then(|| format!("{} on the base, too", failing(&notes.red_on_base)));
+    let undecided = (!notes.undecided.is_empty()).then(|| no_verdict(&notes.undecided));
+    let told: Vec<String> = red.into_iter().chain(undecided).collect();
+    (record.review.red_on_base, record.review.undecided) = (notes.red_on_base, notes.undecided);
+    match told.as_slice() {
+        [] => "no check fails on the base, too, or lacks a verdict any more".to_owned(),
+        told => told.join("; "),
+    }
 }
 
 fn publish(record: &mut Record, head: Sha, pull: PullNumber, checks: Option<CheckTally>) -> String {
@@ -336,6 +338,8 @@ fn rebuild(record: &mut Record, traces: Traces, now: Timestamp) -> String {
     record.status_comment = traces.comment;
     (record.pushed, record.branch) = (traces.branch.is_some(), traces.branch);
     (record.pull_request, record.head_sha) = traces.pull.unzip();
+    // What was answered is neither worked on nor answered again.
+    record.review.handled = traces.answered;
     "rebuilt: the ledger was deleted".to_owned()
 }
 

@@ -10,9 +10,9 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    AfterBudget, Asked, BlockKind, Budgets, ChosenAgent, Command, CommandVerdict, CommentId, Control, Login,
-    PullNumber, Receipt, Record, Request, SetBudget, State, Timestamp, Transition, clip, command_list, dollars, title,
-    unknown_command_reply, usd_micros,
+    AfterBudget, Asked, BlockKind, Budgets, ChosenAgent, Command, CommandVerdict, CommentId, Control, EDITED_REPLY,
+    Login, PullNumber, Receipt, Record, Request, SetBudget, State, Timestamp, Transition, clip, command_list, dollars,
+    title, unknown_command_reply, usd_micros,
 };
 
 /// How much of the reason for a pause is kept, in characters.
@@ -70,6 +70,7 @@ pub fn follow(record: &Record, given: &GivenCommand, rules: &FollowRules, now: T
     let Following { then, verdict, says } = match &given.asked {
         Asked::Known(command) => following(record, command, given, rules, now),
         Asked::Unknown(said) => impossible(given, unknown_command_reply(said)),
+        Asked::Edited => impossible(given, EDITED_REPLY.to_owned()),
     };
     let receipt = Receipt { comment: given.comment, pull: given.pull, verdict, says };
     Transition::Follow { receipt, then: Box::new(then) }

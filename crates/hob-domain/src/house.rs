@@ -2,7 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ForgeCheckState, Login, PullFacts, PullNumber, ReviewRules, Timestamp};
+use crate::{
+    CheckNotes, ForgeCheck, ForgeCheckState, Login, PullFacts, PullNumber, ReviewLog, ReviewRules, Timestamp, title,
+};
+
+/// Checks of a kind that people are told of.
+const NOTED_MAX: usize = 20;
 
 /// What the ledger knows of the house rules.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +99,35 @@ impl HouseLog {
         let draft = self.draft.as_ref().filter(|draft| !draft.ready)?;
         (all_passed && since + wait <= now).then_some(draft.pull)
     }
+
+    /// The checks for which nothing begins, where people were not told of just these; `None` if there is nothing to tell, or
+    /// not all checks have ended. `since` is when the head was published.
+    pub fn checks_to_tell(
+        &self,
+        log: &ReviewLog,
+        facts: &PullFacts,
+        rules: &ReviewRules,
+        (since, now): (Timestamp, Timestamp),
+    ) -> Option<CheckNotes> {
+        let is_pending = facts.checks.iter().any(|check| check.state == ForgeCheckState::Pending);
+        let named = |wanted: fn(&ForgeCheck) -> bool| {
+            let wanted = facts.checks.iter().filter(|check| wanted(check));
+            let mut names: Vec<String> = wanted.map(|check| title(&check.name, 100)).collect();
+            names.sort();
+            names.dedup();
+            names.truncate(NOTED_MAX);
+            names
+        };
+        let red_on_base = named(|check| check.state == ForgeCheckState::Failed && check.red_on_base);
+        // Only a draft waits for a verdict.
+        let undecided = match self.waits_for_green() {
+            true => named(|check| check.state == ForgeCheckState::Unknown),
+            false => Vec::new(),
+        };
+        let is_known = red_on_base == log.red_on_base && undecided == log.undecided;
+        let notes = CheckNotes { red_on_base, undecided };
+        (!is_known && (!is_pending || since + rules.ci_wait <= now)).then_some(notes)
+    }
 }
 
 /// A pull request that was given its labels and reviewers.
@@ -173,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_draft_is_ready_when_all_checks_have_passed_and_once() {
-        use ForgeCheckState::{Failed, Passed, Pending};
+        use ForgeCheckState::{Failed, Passed, Pending, Unknown};
         let at = |seconds| Timestamp::from_timestamp(seconds, 0).unwrap();
         let rules = ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(600) };
         let mut house = HouseLog::default();
@@ -193,6 +227,7 @@ mod tests {
             (&[Passed], 59, false),
             (&[Passed, Pending], 9_999, false),
             (&[Passed, Failed], 9_999, false),
+            (&[Passed, Unknown], 9_999, false),
             (&[], 60, false),
             (&[], 600, true),
         ] {
@@ -203,6 +238,41 @@ mod tests {
         assert_eq!(ready(&house, &[Passed], 60), None);
         house.opened_draft(PullNumber(10));
         assert_eq!(ready(&house, &[Passed], 60), Some(PullNumber(10)));
+    }
+
+    #[test]
+    fn checks_that_no_round_is_for_are_told_once_and_when_all_have_ended() {
+        use ForgeCheckState::{Failed, Passed, Pending, Unknown};
+        let at = |seconds| Timestamp::from_timestamp(seconds, 0).unwrap();
+        let rules = ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(3_600) };
+        let check = |&(name, state, red_on_base): &(&str, ForgeCheckState, bool)| ForgeCheck {
+            name: name.to_owned(),
+            state,
+            red_on_base,
+        };
+        let tell = |house: &HouseLog, log: &ReviewLog, checks: &[(&str, ForgeCheckState, bool)], now: i64| {
+            let (head, base, merge, said) = ("h".into(), "b".into(), MergeState::Fits, Vec::new());
+            let checks = checks.iter().map(check).collect();
+            let facts = PullFacts { head, base, merge, said, checks, ejected: None, has_command: false };
+            let notes = house.checks_to_tell(log, &facts, &rules, (at(0), at(now)))?;
+            Some((notes.red_on_base.join(" "), notes.undecided.join(" ")))
+        };
+        let notes = |red: &str, undecided: &str| Some((red.to_owned(), undecided.to_owned()));
+        let (house, none) = (HouseLog::default(), ReviewLog::default());
+        let told = ReviewLog { red_on_base: vec!["a".to_owned()], ..ReviewLog::default() };
+        let red = [("b", Failed, false), ("a", Failed, true), ("c", Passed, false)];
+        assert_eq!(tell(&house, &none, &red, 1), notes("a", ""), "not `b`, which is the work's own");
+        assert_eq!(tell(&house, &told, &red, 1), None);
+        assert_eq!(tell(&house, &told, &[("a", Passed, false)], 1), notes("", ""), "it passes again");
+        assert_eq!(tell(&house, &none, &[("a", Passed, false)], 1), None);
+        let pending = [("a", Failed, true), ("b", Pending, false)];
+        let told_at = |now| tell(&house, &none, &pending, now);
+        assert_eq!((told_at(1), told_at(3_600)), (None, notes("a", "")));
+        let hidden = [("a", Passed, false), ("b", Unknown, false)];
+        assert_eq!(tell(&house, &none, &hidden, 1), None, "nothing waits for its verdict");
+        let mut draft = HouseLog::default();
+        draft.opened_draft(PullNumber(9));
+        assert_eq!(tell(&draft, &none, &hidden, 1), notes("", "b"));
     }
 
     #[test]

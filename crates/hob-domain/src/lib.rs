@@ -87,7 +87,7 @@ pub use change_text::{ChangeText, is_declined};
 pub use checklist::{Checklist, ChecklistStep, StepState};
 pub use code_owners::code_owners;
 pub use command::{
-    Asked, AskedInReview, Command, asked_in, asked_in_review, command_in, command_list, unknown_command,
+    Asked, AskedInReview, Command, EDITED_REPLY, asked_in, asked_in_review, command_in, command_list, unknown_command,
     unknown_command_reply,
 };
 pub use command_log::{ChosenAgent, CommandLog, CommandVerdict, Receipt, SetBudget};
@@ -150,10 +150,12 @@ pub use repository::{
 };
 pub use retry::{FailureClass, failure_mark};
 pub use review::{
-    EventAnswer, ForgeCheck, ForgeCheckState, MergeState, PullFacts, ReviewEvent, ReviewLog, ReviewRules, RoundKind,
-    Said, due, events_in_words, failing, red_on_base_to_tell,
+    CheckNotes, EventAnswer, ForgeCheck, ForgeCheckState, MergeState, PullFacts, ReviewEvent, ReviewLog, ReviewRules,
+    RoundKind, Said, due, events_in_words, failing, no_verdict,
 };
-pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by};
+pub use review_text::{
+    FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by, answered_event,
+};
 pub use routing::{
     Candidate, ChosenBy, Claims, Evaluation, FailedLoads, GateResult, Judged, Latency, Likeness, QUESTION_SYSTEM,
     RouteChoice, RoutedText, Router, Routing, RoutingOverview, RoutingRules, Scored, decide_agent, evaluate,

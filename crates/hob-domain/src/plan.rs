@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::{
-    AssigneeFilter, BlockKind, Ending, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames, PullNumber,
-    PullStatus, Record, Recovery, RepositoryRules, Request, ReviewEvent, ReviewRules, Sha, Snapshot, State, Timestamp,
-    WaitReason, day_left, due, has_label, held_by, hour_room, red_on_base_to_tell,
+    AssigneeFilter, BlockKind, CheckNotes, Ending, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames,
+    PullNumber, PullStatus, Record, Recovery, RepositoryRules, Request, ReviewEvent, ReviewRules, Sha, Snapshot, State,
+    Timestamp, WaitReason, day_left, due, has_label, held_by, hour_room,
 };
 
 /// The settings that decisions depend on.
@@ -46,8 +46,8 @@ pub enum Action {
     Rework(Vec<ReviewEvent>, Sha),
     /// Its pull request is a draft until its checks are green, and they are.
     MarkReady(PullNumber),
-    /// These checks fail on its pull request's head and on the base: nothing begins for them, and the comment says so.
-    NoteRedBase(Vec<String>),
+    /// Checks on its pull request's head for which nothing begins: the comment says so.
+    NoteChecks(CheckNotes),
     /// It has a state label and no ledger: if Hob put the label on, the ledger was deleted and is made anew.
     Rebuild,
     /// Do what was asked of a worker that is no more.
@@ -173,7 +173,7 @@ impl Room {
             | Action::AskAboutRejection(_)
             | Action::ReturnToReview(_)
             | Action::MarkReady(_)
-            | Action::NoteRedBase(_)
+            | Action::NoteChecks(_)
             | Action::Rebuild
             | Action::Obey(_)
             | Action::Finish(_)
@@ -315,9 +315,9 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
                 let facts = issue.review.as_ref().filter(|_| record.paused.is_none())?;
                 record.house.to_mark_ready(facts, &rules.review, record.renewed_at, now)
             };
-            let red_base = || {
+            let notes = || {
                 let facts = issue.review.as_ref().filter(|_| record.paused.is_none())?;
-                red_on_base_to_tell(&record.review, facts, &rules.review, record.renewed_at, now)
+                record.house.checks_to_tell(&record.review, facts, &rules.review, (record.renewed_at, now))
             };
             match repaired(issue, record, rules) {
                 Some(repair) => repair,
@@ -326,7 +326,7 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
                     Some(rework) => Decision::Act(rework),
                     None if let Some(pull) = ready() => Decision::Act(Action::MarkReady(pull)),
                     None if has_news(issue, record) => Decision::Act(Action::SeekCommand),
-                    None if let Some(names) = red_base() => Decision::Act(Action::NoteRedBase(names)),
+                    None if let Some(notes) = notes() => Decision::Act(Action::NoteChecks(notes)),
                     None => Decision::Wait(match &record.paused {
                         Some(pause) => WaitReason::Paused(pause.clone()),
                         None => WaitReason::InReview(number),

@@ -1,9 +1,11 @@
 //! The one status comment of an issue, and Hob's replies to other comments.
 
 use crate::{
-    BlockKind, Blocked, Budgets, Checklist, ChosenBy, CommentId, Record, RoundKind, Spend, State, clip, count,
-    events_in_words, failing, inert, inert_line,
+    BlockKind, Blocked, Budgets, Checklist, ChosenBy, CommentId, Record, RoundKind, Spend, State,
+    blocked::capitalized,
+    clip, count, events_in_words, failing, inert, inert_line,
     markup::{code_span, folded, line, person},
+    no_verdict,
     pull_report::BODY_MAX,
     ways::ways,
 };
@@ -76,6 +78,14 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
     if !red.is_empty() {
         let stays = if record.house.waits_for_green() { ", and the pull request stays a draft meanwhile" } else { "" };
         let says = format!("On the base branch, too, {}: no work begins for that{stays}.", failing(red));
+        line(&mut text, &format!("\n{says}"));
+    }
+    let undecided: &[String] = if record.state == State::InReview { &record.review.undecided } else { &[] };
+    if !undecided.is_empty() && record.house.waits_for_green() {
+        let says = format!(
+            "{}: the pull request stays a draft. Mark it ready by hand once you know.",
+            capitalized(&no_verdict(undecided))
+        );
         line(&mut text, &format!("\n{says}"));
     }
     let refused = record.house.introduced.as_ref().filter(|introduced| Some(introduced.pull) == record.pull_request);
@@ -408,7 +418,9 @@ mod tests {
         let mut draft = HouseLog::default();
         draft.opened_draft(PullNumber(9));
         let red_on_base = vec!["lint <b>".to_owned(), "e2e".to_owned()];
-        let handled = ReviewLog { rounds: 2, ci_rounds: 1, handled: said, red_on_base, ..ReviewLog::default() };
+        let undecided = vec!["check runs hidden from the token".to_owned()];
+        let handled =
+            ReviewLog { rounds: 2, ci_rounds: 1, handled: said, red_on_base, undecided, ..ReviewLog::default() };
         let under_way = status_body(&with(State::InProgress, round, HouseLog::default()), &rules());
         let over = status_body(&with(State::InReview, handled, draft), &rules());
         insta::assert_snapshot!(format!("{under_way}\n{over}"), @"
@@ -421,6 +433,8 @@ mod tests {
         **In review**: #9 is open. Review it, merge it, or close it.
 
         On the base branch, too, the checks `lint <b>`, `e2e` fail: no work begins for that, and the pull request stays a draft meanwhile.
+
+        No verdict can be seen of `check runs hidden from the token`: the pull request stays a draft. Mark it ready by hand once you know.
 
         2 of 2 checks pass · handled in review: changes requested, 2 comments on lines (2 rounds for reviews, 1 round for failed checks)
         ");

@@ -10,15 +10,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Sha, Timestamp, count, markup::code_span, title};
+use crate::{Sha, Timestamp, count, markup::code_span};
 
 /// Events that are remembered as handled; the oldest are forgotten first.
 const HANDLED_MAX: usize = 500;
 /// Events that one round takes; the next round takes the rest. The agent sees each of them.
 const ROUND_MAX: usize = 40;
-/// Checks that are remembered as red on the base.
-const RED_ON_BASE_MAX: usize = 20;
-
 /// Something on a pull request that a round answers. Ids are the forge's.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -140,6 +137,18 @@ pub struct ReviewLog {
     /// The checks that fail on the head and on the base, as people were told.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub red_on_base: Vec<String>,
+    /// The checks on the head that nobody knows the verdict of, as people were told.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<String>,
+}
+
+/// Checks on a head for which nothing begins.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct CheckNotes {
+    /// Those that fail on the base, too.
+    pub red_on_base: Vec<String>,
+    /// Those without a verdict, where a draft waits for it.
+    pub undecided: Vec<String>,
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -255,10 +264,12 @@ pub enum MergeState {
 pub enum ForgeCheckState {
     /// It has not ended.
     Pending,
-    /// It stands in nobody's way.
+    /// It succeeded, was skipped, or is neutral.
     Passed,
     /// It failed.
     Failed,
+    /// It has neither passed nor failed, or nobody can tell: it was cancelled, or the token may not see it.
+    Unknown,
 }
 
 /// A check of the forge on the head: a check run, a job or a commit status.
@@ -343,25 +354,6 @@ pub fn due(
     events
 }
 
-/// The checks that fail on the head and on the base, where people were not told of just these; none: there is nothing to tell,
-/// or not all checks have ended. `since` is when the head was published.
-pub fn red_on_base_to_tell(
-    log: &ReviewLog,
-    facts: &PullFacts,
-    rules: &ReviewRules,
-    since: Timestamp,
-    now: Timestamp,
-) -> Option<Vec<String>> {
-    let is_pending = facts.checks.iter().any(|check| check.state == ForgeCheckState::Pending);
-    let red = facts.checks.iter().filter(|check| check.state == ForgeCheckState::Failed && check.red_on_base);
-    let mut names: Vec<String> = red.map(|check| title(&check.name, 100)).collect();
-    names.sort();
-    names.dedup();
-    names.truncate(RED_ON_BASE_MAX);
-    let is_known = names == log.red_on_base;
-    (!is_known && (!is_pending || since + rules.ci_wait <= now)).then_some(names)
-}
-
 /// What starts a round, in a few words: `changes requested, 2 comments on lines, the check "test" failed`.
 pub fn events_in_words(events: &[ReviewEvent]) -> String {
     let mut words = Vec::new();
@@ -400,6 +392,12 @@ pub fn failing(names: &[String]) -> String {
     }
 }
 
+/// Which checks have no verdict: ``no verdict can be seen of `lint` ``.
+pub fn no_verdict(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| code_span(name)).collect();
+    format!("no verdict can be seen of {}", quoted.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -426,24 +424,6 @@ mod tests {
     fn said(events: &[(ReviewEvent, i64)]) -> PullFacts {
         let said = events.iter().map(|(event, seconds)| Said { event: event.clone(), at: at(*seconds) }).collect();
         PullFacts { said, ..facts() }
-    }
-
-    #[test]
-    fn what_is_red_on_the_base_too_is_told_once_and_when_all_have_ended() {
-        use ForgeCheckState::{Failed, Passed, Pending};
-        let tell = |log: &ReviewLog, checks: &[ForgeCheck], now: i64| {
-            let facts = PullFacts { checks: checks.to_vec(), ..facts() };
-            red_on_base_to_tell(log, &facts, &RULES, at(0), at(now))
-        };
-        let (none, told) =
-            (ReviewLog::default(), ReviewLog { red_on_base: vec!["a".to_owned()], ..ReviewLog::default() });
-        let red = [check("b", Failed, false), check("a", Failed, true), check("c", Passed, false)];
-        assert_eq!(tell(&none, &red, 1), Some(vec!["a".to_owned()]), "not `b`, which is the work's own");
-        assert_eq!(tell(&told, &red, 1), None);
-        assert_eq!(tell(&told, &[check("a", Passed, false)], 1), Some(Vec::new()), "it passes again");
-        assert_eq!(tell(&none, &[check("a", Passed, false)], 1), None);
-        let pending = [check("a", Failed, true), check("b", Pending, false)];
-        assert_eq!((tell(&none, &pending, 1), tell(&none, &pending, 3_600)), (None, Some(vec!["a".to_owned()])));
     }
 
     fn check(name: &str, state: ForgeCheckState, red_on_base: bool) -> ForgeCheck {

@@ -157,6 +157,19 @@ pub fn answered_by(body: &str, to: &ReviewEvent) -> bool {
     body.starts_with(&mark(to))
 }
 
+/// Which of what people wrote a comment of Hob's answers; `None` if it answers nothing of that kind.
+pub fn answered_event(body: &str) -> Option<ReviewEvent> {
+    let key = body.strip_prefix(OWN_MARK)?.strip_prefix("answer ")?.split_once(" -->")?.0;
+    let (kind, id) = key.split_once('-')?;
+    let id = id.parse().ok()?;
+    match kind {
+        "review" => Some(ReviewEvent::Review(id)),
+        "line" => Some(ReviewEvent::Line(id)),
+        "comment" => Some(ReviewEvent::Comment(id)),
+        _of_a_commit => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,6 +181,12 @@ mod tests {
         assert!(body.starts_with("<!-- hob:answer line-12 -->\nDone, ") && body.ends_with("\n\nIn abc.\n"), "{body}");
         assert!(!body.contains("@team") && !body.contains("#3"), "{body}");
         assert!(answered_by(&body, &line));
+        for event in [line.clone(), ReviewEvent::Review(7), ReviewEvent::Comment(9)] {
+            assert_eq!(answered_event(&answer_body(&event, "Done", None)), Some(event));
+        }
+        let of_commit = ReviewEvent::Behind { head: "h".into(), base: "b".into() };
+        assert_eq!(answered_event(&answer_body(&of_commit, "Done", None)), None);
+        assert_eq!(answered_event("Done"), None);
         for other in [ReviewEvent::Line(1), ReviewEvent::Line(123), ReviewEvent::Review(12)] {
             assert!(!answered_by(&body, &other), "{other:?}");
         }

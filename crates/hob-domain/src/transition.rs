@@ -10,10 +10,10 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, BaseChoice, BlockReason, CheckTally, Checklist, ChosenAgent, CommentId, DraftLog, Ending, Entered,
-    EventAnswer, HandOverLog, Introduced, Login, NotifyEvent, PassedOn, Pause, PullNumber, Receipt, Record, Recovery,
-    Refusal, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SetBudget, Sha, Spend, State, Timestamp, Trigger,
-    WorkerId,
+    Answer, BaseChoice, BlockReason, CheckNotes, CheckTally, Checklist, ChosenAgent, CommentId, DraftLog, Ending,
+    Entered, EventAnswer, HandOverLog, Introduced, Login, NotifyEvent, PassedOn, Pause, PullNumber, Receipt, Record,
+    Recovery, Refusal, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SetBudget, Sha, Spend, State, Timestamp,
+    Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -153,8 +153,8 @@ pub enum Transition {
     Rebuild(Traces),
     /// The work is over.
     Finish(Ending),
-    /// These checks fail on the head and on the base: people are told, and nothing begins for them.
-    NoteRedBase(Vec<String>),
+    /// People are told of checks on the head for which nothing begins.
+    NoteChecks(CheckNotes),
     /// Nothing changes but the holder: comment and labels are brought up to date under the lease.
     Reconcile {
         /// What is brought up to date.
@@ -202,6 +202,8 @@ pub struct Traces {
     pub branch: Option<String>,
     /// Its open pull request and that one's head.
     pub pull: Option<(PullNumber, Sha)>,
+    /// What on the pull request Hob has answered already.
+    pub answered: Vec<ReviewEvent>,
     /// Whether the label of blocked issues is on.
     pub was_blocked: bool,
 }
@@ -367,7 +369,7 @@ impl Transition {
             Self::Rebuild(_) => "rebuild",
             Self::Finish(_) => "finish",
             Self::Reconcile { .. } => "reconcile",
-            Self::NoteRedBase(_) => "note red base",
+            Self::NoteChecks(_) => "note checks",
         }
     }
 
@@ -396,7 +398,7 @@ impl Transition {
             Self::Pause(_) => (state != Done).then_some(if working { Ready } else { state }),
             Self::Resume { .. } => (record.paused.is_some() || record.asks_for_a_pause()).then_some(state),
             Self::Rework { .. } => (state == InReview && record.pull_request.is_some()).then_some(Assigned),
-            Self::Rerun { .. } | Self::NoteRedBase(_) => (state == InReview).then_some(InReview),
+            Self::Rerun { .. } | Self::NoteChecks(_) => (state == InReview).then_some(InReview),
             Self::Answer { .. } => (state == InProgress && record.review.is_under_way()).then_some(InProgress),
             Self::Follow { then, .. } => then.leads_to(record),
             Self::ChooseAgent(_) | Self::RequestPlan { .. } => (state != Done).then_some(state),
@@ -470,7 +472,7 @@ mod tests {
 
     fn traces(pull: bool, was_blocked: bool) -> Traces {
         let pull = pull.then(|| (PullNumber(9), Sha("a".to_owned())));
-        Traces { comment: Some(CommentId(1)), branch: None, pull, was_blocked }
+        Traces { comment: Some(CommentId(1)), branch: None, pull, answered: Vec::new(), was_blocked }
     }
 
     /// Every transition, against the states it applies to and where it leads; it refuses all others.
@@ -530,7 +532,10 @@ mod tests {
             // What depends on more than the state: see the tests below.
             (Transition::Rework { events: Vec::new(), head: Sha("h".to_owned()) }, Vec::new()),
             (Transition::Rerun { failed: vec![failed_check()] }, vec![(InReview, InReview)]),
-            (Transition::NoteRedBase(vec!["lint".to_owned()]), same(&[InReview])),
+            (
+                Transition::NoteChecks(CheckNotes { red_on_base: vec!["lint".to_owned()], undecided: Vec::new() }),
+                same(&[InReview]),
+            ),
             (Transition::Answer { head: Sha("h".to_owned()), checks: None, answers: Vec::new() }, Vec::new()),
             (Transition::RefusalShown, Vec::new()),
             (Transition::Resume { by: "ann".into() }, Vec::new()),
@@ -573,7 +578,7 @@ mod tests {
         finish | finished: the issue was closed
         follow | bob asked to try again now
         hand over | `dns` handed over to `cloud`: needs a cloud
-        note red base | the check `lint` fails on the base, too
+        note checks | the check `lint` fails on the base, too
         pause | paused by ann
         postpone | postponed, work resumes after 00:16:40 UTC: no
         publish | opened the pull request 9

@@ -3,12 +3,14 @@
 use hob_domain::{Login, RepoName};
 use serde::{Deserialize, Serialize};
 
-use crate::{Connection, ForgeError, TokenPermission::MetadataRead, pages::pages, purpose::Purpose};
+use crate::{Authentication, Connection, ForgeError, TokenPermission::MetadataRead, pages::pages, purpose::Purpose};
 
 #[derive(Serialize, Deserialize)]
 struct UserWire {
     id: u64,
     login: Login,
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -40,6 +42,21 @@ impl Connection {
         match self.get::<UserWire>("/user", Purpose::without_permission("ask whose token this is")).await {
             Ok(user) => Ok(Some(user.login)),
             Err(ForgeError::Forbidden { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether the token is a person's, and not an App's or a job's, which may not ask who they are.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub(super) async fn is_of_a_person(&self) -> Result<bool, ForgeError> {
+        if matches!(self.authentication, Authentication::App(_)) {
+            return Ok(false);
+        }
+        match self.get::<UserWire>("/user", Purpose::without_permission("ask whose token this is")).await {
+            Ok(user) => Ok(user.kind.is_none_or(|kind| kind == "User")),
+            Err(ForgeError::Forbidden { .. }) => Ok(false),
             Err(error) => Err(error),
         }
     }

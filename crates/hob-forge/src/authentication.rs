@@ -170,7 +170,10 @@ impl App {
         match reply.status.as_u16() {
             200..300 => Ok(reply),
             401 => {
-                Err(ForgeError::App(format!("the forge does not accept it: check `app.id` ({}) and its key", self.id)))
+                let (says, id) = (reply.message(), self.id);
+                Err(ForgeError::App(format!(
+                    "the forge does not accept it ({says}): check `app.id` ({id}) and its key"
+                )))
             }
             404 if call.path.ends_with("/access_tokens") => {
                 Err(ForgeError::App("there is no such installation: check `app.installation`".to_owned()))

@@ -25,13 +25,15 @@ pub struct Forge {
     pub(super) repository: Arc<Mutex<KnownRepository>>,
 }
 
-/// What is known of the repository's ledger.
+/// What is known of the repository's ledger, and of what the token may see there.
 #[derive(Debug, Default)]
 pub(super) struct KnownRepository {
     /// The record as it was read or written last.
     pub(super) entry: Option<RepositoryEntry>,
     /// When it was last found to be written by another worker.
     pub(super) others_wrote: Option<Timestamp>,
+    /// When the token was last found not to see check runs.
+    pub(super) runs_hidden_at: Option<Timestamp>,
 }
 
 impl Forge {
@@ -63,6 +65,8 @@ impl Forge {
     pub(super) async fn of_repository(&self, error: ForgeError) -> ForgeError {
         match error {
             error if error.is_not_found() => ForgeError::NoRepository(self.repo.clone()),
+            // What GitHub says of the refs of a repository without a commit.
+            ref error if error.is_refusal(409, "is empty") => ForgeError::EmptyRepository(self.repo.clone()),
             ForgeError::Moved { what, to: None } => {
                 ForgeError::Moved { what, to: self.connection.present_name(&self.path("")).await }
             }

@@ -12,6 +12,9 @@ use crate::{
     issues::UserWire,
 };
 
+/// Whether a comment was edited: GraphQL alone has it.
+const EDITED: &str = "query($id: ID!) { node(id: $id) { ... on IssueComment { lastEditedAt } } }";
+
 /// A comment.
 #[derive(Debug, Clone)]
 pub struct Comment {
@@ -24,7 +27,19 @@ pub struct Comment {
     /// When it was written.
     pub created_at: Timestamp,
     /// Whether it was changed since.
-    pub is_edited: bool,
+    pub edited: Edited,
+}
+
+/// Whether a comment was edited, as far as the answer that has the comment tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edited {
+    /// It was not.
+    No,
+    /// It was.
+    Yes,
+    /// Its times differ, and GitHub lets them differ without an edit (`docs/github.md`, `comment.edited`). GraphQL knows it
+    /// by this id.
+    Unclear(String),
 }
 
 /// What Hob shows on a comment that is meant for it.
@@ -52,16 +67,19 @@ struct CommentWire {
     body: Option<String>,
     created_at: Timestamp,
     updated_at: Option<Timestamp>,
+    #[serde(default)]
+    node_id: String,
 }
 
 impl From<CommentWire> for Comment {
     fn from(wire: CommentWire) -> Self {
+        let differs = wire.updated_at.is_some_and(|updated| updated > wire.created_at);
         Self {
+            edited: if differs { Edited::Unclear(wire.node_id) } else { Edited::No },
             id: wire.id,
             author: wire.user.map(Actor::from),
             body: wire.body.unwrap_or_default(),
             created_at: wire.created_at,
-            is_edited: wire.updated_at.is_some_and(|updated| updated > wire.created_at),
         }
     }
 }
@@ -94,6 +112,25 @@ impl Comments<'_> {
         let purpose = IssuesRead.to("read the issue's comments");
         let found: Vec<CommentWire> = self.forge.get_all(&path, purpose, "go on in a new issue").await?;
         Ok(found.into_iter().map(Comment::from).collect())
+    }
+
+    /// Whether a comment was edited. Where GraphQL does not tell, one whose times differ counts as edited.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the query.
+    pub async fn is_edited(self, comment: &Comment) -> Result<bool, ForgeError> {
+        let id = match &comment.edited {
+            Edited::No => return Ok(false),
+            Edited::Yes => return Ok(true),
+            Edited::Unclear(id) => id,
+        };
+        let purpose = IssuesRead.to("read whether a comment was edited");
+        match self.forge.connection().query(EDITED, json!({ "id": id }), purpose).await {
+            // A node that is null, or another thing, tells nothing.
+            Ok(answered) => Ok(answered.data["node"].get("lastEditedAt").is_none_or(|at| !at.is_null())),
+            Err(error) if error.is_not_found() => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 
     /// Writes a comment on the lease's issue.

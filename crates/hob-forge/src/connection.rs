@@ -5,8 +5,9 @@
 //!   A step of the ledger, which has an effect once at most, is tried again as a whole.
 
 use std::{
+    collections::BTreeSet,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -66,9 +67,9 @@ pub struct Connection {
     pub(super) cache: Cache,
     /// Whether a 401 was given twice in a row, and no other answer came since: then it is believed at once.
     unauthorized: AtomicBool,
-    /// Whether the forge was found to answer no GraphQL: everything is read over REST then.
-    pub(super) lacks_graphql: AtomicBool,
-    pub(super) reads: AtomicU64,
+    /// What the forge was found to have no GraphQL for: it is read over REST then.
+    pub(super) lacking: Mutex<BTreeSet<String>>,
+    reads: AtomicU64,
     unchanged: AtomicU64,
     writes: AtomicU64,
 }
@@ -128,7 +129,7 @@ impl Connection {
             access,
             cache: Cache::default(),
             unauthorized: AtomicBool::default(),
-            lacks_graphql: AtomicBool::default(),
+            lacking: Mutex::default(),
             reads: AtomicU64::default(),
             unchanged: AtomicU64::default(),
             writes: AtomicU64::default(),
@@ -149,6 +150,11 @@ impl Connection {
     pub fn call_counts(&self) -> CallCounts {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         CallCounts { reads: count(&self.reads), unchanged: count(&self.unchanged), writes: count(&self.writes) }
+    }
+
+    /// Counts a read that was not answered 304.
+    pub(super) fn count_read(&self) {
+        self.reads.fetch_add(1, Ordering::Relaxed);
     }
 
     /// What is left of each quota that an answer named.
@@ -271,7 +277,7 @@ impl Connection {
             self.unchanged.fetch_add(1, Ordering::Relaxed);
             return Ok((decode(&cached.body, purpose.what)?, cached.links));
         }
-        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.count_read();
         if !reply.status.is_success() {
             return Err(self.transport.failure(&reply, path, purpose));
         }
@@ -285,7 +291,7 @@ impl Connection {
     /// The last `tail` bytes of what the answer at `path` says is at another address. The token does not go there.
     pub(super) async fn download(&self, path: &str, tail: usize, purpose: Purpose<'_>) -> Result<Vec<u8>, ForgeError> {
         let reply = self.send(Call::get(path, purpose)).await?;
-        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.count_read();
         match reply.text(header::LOCATION.as_str()).filter(|_| reply.status.is_redirection()) {
             Some(address) => self.transport.tail_of(address, (tail, DOWNLOAD_MAX), purpose.what).await,
             None => Err(self.transport.failure(&reply, path, purpose)),
@@ -300,7 +306,7 @@ impl Connection {
     /// Reads once, past the cache.
     pub(super) async fn send_read(&self, call: Call<'_>) -> Result<Reply, ForgeError> {
         let reply = self.send(call).await?;
-        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.count_read();
         if reply.status.is_success() { Ok(reply) } else { Err(self.transport.failure(&reply, call.path, call.purpose)) }
     }
 
@@ -379,7 +385,7 @@ fn web_address(given: &str) -> Result<url::Url, ForgeError> {
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::HashMap, convert::Infallible, sync::Mutex};
+    use std::{collections::HashMap, convert::Infallible};
 
     use super::*;
     use hob_config::Settings;

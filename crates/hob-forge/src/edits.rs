@@ -9,13 +9,25 @@ use crate::{ForgeError, Issues, TokenPermission::IssuesRead};
 
 /// The newest edits of the body; whoever wants to hide one behind others would have to make as many.
 const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
-    issue(number: $number) { userContentEdits(first: 100) { nodes { editedAt editor { login __typename } } } } } }";
+    issue(number: $number) { lastEditedAt userContentEdits(first: 100) { nodes { editedAt editor { login __typename } } } } } }";
 
 /// The newest edits of the body with the text after each.
 const TEXTS: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
-    issue(number: $number) { userContentEdits(first: 20) { nodes { editedAt diff editor { login __typename } } } } } }";
+    issue(number: $number) { lastEditedAt userContentEdits(first: 20) { nodes { editedAt diff editor { login __typename } } } } } }";
 /// So many of them.
 const TEXTS_MAX: usize = 20;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct EditedWire {
+    last_edited_at: Option<Timestamp>,
+    user_content_edits: Option<EditsWire>,
+}
+
+#[derive(Deserialize)]
+struct EditsWire {
+    nodes: Option<Vec<Option<EditWire>>>,
+}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -90,9 +102,19 @@ impl Issues<'_> {
         let repo = self.forge.repo();
         let variables = json!({ "owner": repo.owner(), "name": repo.name(), "number": number.0 });
         let purpose = IssuesRead.to("read who edited the issue");
-        let data = self.forge.connection().query(query, variables, purpose).await?;
-        let edits = &data["repository"]["issue"]["userContentEdits"]["nodes"];
-        Vec::<EditWire>::deserialize(edits)
-            .map_err(|error| ForgeError::Unreadable { what: purpose.what.to_owned(), source: error.into() })
+        let data = self.forge.connection().query(query, variables, purpose).await?.data;
+        let unreadable = |source: Box<dyn std::error::Error + Send + Sync>| ForgeError::Unreadable {
+            what: purpose.what.to_owned(),
+            source,
+        };
+        let issue = EditedWire::deserialize(&data["repository"]["issue"]).map_err(|error| unreadable(error.into()))?;
+        // By the schema the list, its nodes and each of them may be null.
+        match (issue.user_content_edits.and_then(|edits| edits.nodes), issue.last_edited_at) {
+            (Some(edits), _) => {
+                edits.into_iter().collect::<Option<_>>().ok_or_else(|| unreadable("an edit is hidden".into()))
+            }
+            (None, None) => Ok(Vec::new()),
+            (None, Some(_)) => Err(unreadable("it was edited, and its edits are hidden".into())),
+        }
     }
 }

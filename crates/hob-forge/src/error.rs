@@ -63,6 +63,14 @@ pub enum ForgeError {
         /// What to do about it; none: nothing is known.
         advice: Option<String>,
     },
+    /// 403 of a conversation that is locked for all but people with write access.
+    #[error(
+        "the conversation is locked, so the forge refused to {what}: unlock it, or give Hob's account write access"
+    )]
+    Locked {
+        /// What was tried.
+        what: String,
+    },
     /// 404, or 410 of what was deleted.
     #[error("not found: {what}")]
     NotFound {
@@ -103,6 +111,21 @@ pub enum ForgeError {
     Refused {
         /// What was tried.
         what: String,
+        /// The status.
+        status: u16,
+        /// What the forge said.
+        message: String,
+    },
+    /// A ref of Hob's own that does not move, though it is where it was read: something lasting is in the way.
+    #[error(
+        "the forge refuses to {what} with status {status} though nobody else has moved `{reference}` ({message}): delete a ref \
+         that is in its way, above or below it, or let the token's account past the rule that covers it"
+    )]
+    Obstructed {
+        /// What was tried.
+        what: String,
+        /// The full name of the ref.
+        reference: String,
         /// The status.
         status: u16,
         /// What the forge said.
@@ -192,10 +215,13 @@ impl ForgeError {
             | Self::Archived(_)
             | Self::EmptyRepository(_)
             | Self::Moved { .. } => FailureClass::Misconfigured,
-            Self::Record { .. } | Self::RepositoryRecord(_) | Self::HoldsSecret { .. } => FailureClass::NeedsHuman,
+            Self::Record { .. } | Self::RepositoryRecord(_) | Self::HoldsSecret { .. } | Self::Obstructed { .. } => {
+                FailureClass::NeedsHuman
+            }
             Self::NotFound { .. }
             | Self::NotPermitted { .. }
             | Self::Refused { .. }
+            | Self::Locked { .. }
             | Self::TooLong { .. }
             | Self::Unwritable(_)
             | Self::Illegal(_)

@@ -1,16 +1,31 @@
 //! GraphQL: many things in one request, where the REST API has a request for each.
 //!
+//! # Assumptions
+//! Errors come with status 200, beside data or in its place (`docs/github.md`, `graphql.errors`). One that says that the
+//! server has no such thing is remembered, and what it answers is not asked again; any other may be gone the next time.
+//!
 //! # Caveats
 //! A query is never answered 304, so each one counts, against a quota of its own. It pays for what is not known yet and
 //! for nothing that is read again and again.
 
-use std::sync::atomic::Ordering;
+use std::{sync::PoisonError, time::Duration};
 
+use hob_domain::clip;
 use http::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{Connection, ForgeError, permitted::GRAPHQL, purpose::Purpose, reply::decode, transport::Call};
+use crate::{
+    Connection, ForgeError,
+    permitted::GRAPHQL,
+    purpose::Purpose,
+    reply::{Reply, decode, exhausted},
+    transport::Call,
+    wait::wait,
+};
+
+/// The wait after a limit that names no time. Source: GitHub, "Rate limits and query limits for the GraphQL API".
+const LIMIT_PAUSE: Duration = Duration::from_secs(60);
 
 #[derive(Deserialize)]
 struct AnswerWire {
@@ -22,27 +37,106 @@ struct AnswerWire {
 
 #[derive(Deserialize)]
 struct ProblemWire {
+    #[serde(default)]
     message: String,
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
+    /// Names of fields and places in lists.
+    #[serde(default)]
+    path: Option<Vec<Value>>,
+}
+
+/// What a query was answered.
+#[derive(Debug, Default)]
+pub(super) struct Answered {
+    /// The data. A part that the forge could not answer is null.
+    pub(super) data: Value,
+    /// Where the token may not see what was asked for: the path of each such part.
+    hidden: Vec<Vec<Value>>,
+}
+
+impl Answered {
+    /// Whether a part of `field` below `of` is hidden from the token.
+    pub(super) fn hides(&self, of: &str, field: &str) -> bool {
+        self.hidden.iter().any(|path| path.iter().any(|part| part == of) && path.iter().any(|part| part == field))
+    }
+}
+
+impl ProblemWire {
+    fn is(&self, kind: &str) -> bool {
+        self.kind.as_deref() == Some(kind)
+    }
+
+    /// Whether it says that the server's schema lacks what was asked for.
+    fn is_of_the_schema(&self) -> bool {
+        self.message.contains("doesn't exist on type") || self.is("undefinedField")
+    }
 }
 
 impl Connection {
-    /// The data that a query answers, once. A part that the forge could not answer is null.
+    /// The data that a query answers, asked for again where a failure may pass.
     ///
     /// # Errors
-    /// [`ForgeError::Refused`] where there is no data at all; the status is then 200.
-    pub(super) async fn query(&self, query: &str, variables: Value, purpose: Purpose<'_>) -> Result<Value, ForgeError> {
+    /// [`ForgeError::NotFound`] where the server has no GraphQL or not these fields of it, which is asked once;
+    /// [`ForgeError::Refused`] where there is no data at all for another reason. The status is then 200.
+    pub(super) async fn query(
+        &self,
+        query: &str,
+        variables: Value,
+        purpose: Purpose<'_>,
+    ) -> Result<Answered, ForgeError> {
+        let lacking = || self.lacking.lock().unwrap_or_else(PoisonError::into_inner);
+        if lacking().contains(purpose.what) {
+            return Err(ForgeError::NotFound { what: purpose.what.to_owned() });
+        }
+        let mut tried = 0;
+        loop {
+            let error = match self.query_once(query, &variables, purpose).await {
+                Ok(answered) => return Ok(answered),
+                Err(error) => error,
+            };
+            if error.is_not_found() {
+                lacking().insert(purpose.what.to_owned());
+            }
+            let Some(pause) = self.transport.pause_after(&error, tried) else { return Err(error) };
+            tried += 1;
+            wait(&error, pause).await;
+        }
+    }
+
+    async fn query_once(&self, query: &str, variables: &Value, purpose: Purpose<'_>) -> Result<Answered, ForgeError> {
         let body = json!({ "query": query, "variables": variables });
         let call = Call { method: &Method::POST, body: Some(&body), ..Call::get(GRAPHQL, purpose) };
         let reply = self.send(call).await?;
-        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.count_read();
         if !reply.status.is_success() {
             return Err(self.transport.failure(&reply, GRAPHQL, purpose));
         }
         let AnswerWire { data, errors } = decode(&reply.body, purpose.what)?;
         if data.is_null() {
-            let message = errors.into_iter().next().map_or_else(|| "no reason given".to_owned(), |first| first.message);
-            return Err(ForgeError::Refused { what: purpose.what.to_owned(), status: 200, message });
+            return Err(self.problem(&reply, errors, purpose));
         }
-        Ok(data)
+        let hidden = errors.into_iter().filter(|problem| problem.is("FORBIDDEN")).filter_map(|problem| problem.path);
+        Ok(Answered { data, hidden: hidden.collect() })
+    }
+
+    /// Why a query was answered without data.
+    fn problem(&self, reply: &Reply, errors: Vec<ProblemWire>, purpose: Purpose<'_>) -> ForgeError {
+        let what = purpose.what.to_owned();
+        if errors.iter().any(|problem| problem.is("RATE_LIMITED")) {
+            let retry_after = exhausted(reply, self.now()).unwrap_or(LIMIT_PAUSE);
+            return ForgeError::Limited { what, retry_after };
+        }
+        if errors.iter().any(ProblemWire::is_of_the_schema) {
+            return ForgeError::NotFound { what };
+        }
+        let first = errors.into_iter().next();
+        // A timeout, or a failure of the server: an error without a kind.
+        let is_failure = |problem: &ProblemWire| problem.message.starts_with("Something went wrong");
+        match first {
+            Some(problem) if is_failure(&problem) => ForgeError::Server { what, status: 200, retry_after: None },
+            Some(problem) => ForgeError::Refused { what, status: 200, message: clip(&problem.message, 500) },
+            None => ForgeError::Refused { what, status: 200, message: "no reason given".to_owned() },
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The forge's own checks on a commit: check runs, which jobs are too, and commit statuses.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::PoisonError, time::Duration};
 
 use hob_domain::{ForgeCheckState, Sha};
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,9 @@ use crate::{
     TokenPermission::{ChecksRead, StatusesRead},
     pages::{oldest, pages},
 };
+
+/// How long check runs that were hidden are not asked for: somebody may give the token the permission.
+const HIDDEN_FOR: Duration = Duration::from_secs(3_600);
 
 /// How a check of the forge stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,8 +82,11 @@ struct StatusWire {
 pub(super) fn run_state(status: &str, conclusion: Option<&str>) -> ForgeCheckState {
     match (status, conclusion) {
         ("completed", Some("failure" | "timed_out" | "startup_failure")) => ForgeCheckState::Failed,
-        // Cancelled, skipped, neutral, stale, waiting for a person: nothing that work on the branch mends.
-        ("completed", _) => ForgeCheckState::Passed,
+        ("completed", Some("success" | "neutral" | "skipped")) => ForgeCheckState::Passed,
+        // It waits for a person.
+        ("completed", Some("action_required")) => ForgeCheckState::Pending,
+        // Cancelled, stale, or new: nothing that work on the branch mends, and nothing that has passed.
+        ("completed", _) => ForgeCheckState::Unknown,
         _queued_or_running => ForgeCheckState::Pending,
     }
 }
@@ -90,7 +96,15 @@ pub(super) fn status_state(state: &str) -> ForgeCheckState {
     match state {
         "failure" | "error" => ForgeCheckState::Failed,
         "pending" | "expected" => ForgeCheckState::Pending,
-        _success_or_new => ForgeCheckState::Passed,
+        "success" => ForgeCheckState::Passed,
+        _new => ForgeCheckState::Unknown,
+    }
+}
+
+impl HeadCheck {
+    fn hidden(name: &str) -> Self {
+        let (state, says) = (ForgeCheckState::Unknown, String::new());
+        Self { name: name.to_owned(), state, run: None, is_job: false, says, annotations: 0 }
     }
 }
 
@@ -136,23 +150,45 @@ pub struct HeadChecks<'a> {
 }
 
 impl HeadChecks<'_> {
-    /// The latest of each check run and commit status.
+    /// The latest of each check run and commit status. Of those that the token may not see, one entry says that nobody
+    /// knows how they stand.
     ///
     /// # Errors
-    /// [`ForgeError`] of a read; [`ForgeError::Forbidden`] where the token may not see checks.
+    /// [`ForgeError`] of a read.
     pub async fn all(self) -> Result<Vec<HeadCheck>, ForgeError> {
         let path = |what: &str| self.forge.path(&format!("/commits/{}/{what}?per_page=100", self.sha));
         let purpose = ChecksRead.to("read the checks of a commit");
         let advice = "fewer checks on one commit";
-        let runs: Vec<CheckRunsWire> = pages(self.forge.connection(), &path("check-runs"), purpose, advice).await?;
+        let known = || self.forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
+        let hidden = || vec![HeadCheck::hidden("check runs hidden from the token")];
+        // A refusal is never answered 304, so it is not asked for in each poll.
+        let is_hidden = known().runs_hidden_at.is_some_and(|at| self.forge.now() < at + HIDDEN_FOR);
+        let runs: Vec<HeadCheck> = if is_hidden {
+            hidden()
+        } else {
+            match pages::<CheckRunsWire>(self.forge.connection(), &path("check-runs"), purpose, advice).await {
+                Ok(runs) => runs.into_iter().flat_map(|page| page.check_runs).map(HeadCheck::from).collect(),
+                Err(error @ ForgeError::Forbidden { .. }) => {
+                    known().runs_hidden_at = Some(self.forge.now());
+                    tracing::warn!(%error, "no round begins for check runs that fail: {error}");
+                    hidden()
+                }
+                Err(error) => return Err(error),
+            }
+        };
         let purpose = StatusesRead.to("read the statuses of a commit");
         // The list has the newest first. The combined status would say which counts, and the repository's data with it, which
         // changes whatever happens.
-        let mut statuses: Vec<StatusWire> = oldest(self.forge.connection(), &path("statuses"), purpose).await?.entries;
-        let mut contexts = BTreeSet::new();
-        statuses.retain(|status| contexts.insert(status.context.clone()));
-        let runs = runs.into_iter().flat_map(|page| page.check_runs).map(HeadCheck::from);
-        Ok(runs.chain(statuses.into_iter().map(HeadCheck::from)).collect())
+        let statuses = match oldest::<StatusWire>(self.forge.connection(), &path("statuses"), purpose).await {
+            Ok(found) => {
+                let mut contexts = BTreeSet::new();
+                let latest = found.entries.into_iter().filter(|status| contexts.insert(status.context.clone()));
+                latest.map(HeadCheck::from).collect()
+            }
+            Err(ForgeError::Forbidden { .. }) => vec![HeadCheck::hidden("statuses hidden from the token")],
+            Err(error) => return Err(error),
+        };
+        Ok(runs.into_iter().chain(statuses).collect())
     }
 
     /// What a check run says about lines of files, a line each; notices are left out.

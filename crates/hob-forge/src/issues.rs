@@ -327,7 +327,8 @@ impl Issues<'_> {
         newest(self.forge.connection(), &path, IssuesRead.to(EVENTS)).await
     }
 
-    /// The latest event that put a label on the issue or took it off, by its id; none where there is none.
+    /// The latest event that put a label on the issue or took it off, by its id, and is of this kind; `None` if there is none,
+    /// or the latest is of the other kind: events may lag behind the labels (`docs/github.md`, `events.lag`).
     ///
     /// # Errors
     /// [`ForgeError::TooLong`] when it is not among the newest events that are read: an older one proves nothing.
@@ -340,8 +341,9 @@ impl Issues<'_> {
         let newest = self.events(number).await?;
         let events: Vec<LabelEvent> =
             newest.entries.into_iter().filter_map(|event| event.0).filter_map(label_event).collect();
-        match (latest(&events, kind, label), newest.extent) {
-            (None, Extent::Part) => Err(too_long(IssuesRead.to(EVENTS), &anew(kind, label))),
+        let found = latest(&events, label);
+        match (found.filter(|event| event.kind == kind), newest.extent) {
+            (None, Extent::Part) if found.is_none() => Err(too_long(IssuesRead.to(EVENTS), &anew(kind, label))),
             (found, Extent::Whole | Extent::Part) => Ok(found.cloned()),
         }
     }

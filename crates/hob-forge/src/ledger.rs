@@ -15,15 +15,13 @@ use hob_domain::{
     Claimant, IssueNumber, Lost, Nonce, Record, Request, Sha, Timestamp, Transition, acquire, apply, released, renewed,
     still_mine,
 };
-use http::Method;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::{
     BaseBranch, Forge, ForgeError, HeldLease, Tip, Tips,
-    TokenPermission::{ContentsRead, ContentsWrite},
+    TokenPermission::ContentsRead,
     lease::Holding,
-    refs::{ObjectWire, RefWire, is_conflict, move_ref, write_commit},
+    refs::{Move, ObjectWire, RefWire, delete_ref, move_ref, read_ref, write_commit},
 };
 
 /// Transitions of one issue that [`Ledger::history`] reads.
@@ -74,15 +72,21 @@ impl Ledger<'_> {
     /// [`ForgeError`] of the read.
     pub async fn tips(self) -> Result<Tips, ForgeError> {
         let path = self.forge.path(&format!("/git/matching-refs/{}", self.forge.ref_space()));
-        let refs: Vec<RefWire> =
-            self.forge.get_all(&path, ContentsRead.to("list the ledger's refs"), LEDGERS_ADVICE).await?;
+        let refs =
+            self.forge.get_all::<RefWire>(&path, ContentsRead.to("list the ledger's refs"), LEDGERS_ADVICE).await;
+        let refs = match refs {
+            Ok(refs) => refs,
+            Err(error) => return Err(self.forge.of_repository(error).await),
+        };
         let mut tips = Tips::default();
         for found in refs {
             let Some(name) = found.name.strip_prefix(&self.forge.prefix) else { continue };
-            match name.strip_prefix("issues/").map(str::parse) {
-                Some(Ok(number)) => tips.issues.push(Tip { issue: IssueNumber(number), commit: found.object.sha }),
+            let of_issue = name.strip_prefix("issues/").map(|name| name.split_once('/').unwrap_or((name, "")));
+            match of_issue.and_then(|(number, below)| Some((issue_number(number)?, below))) {
+                Some((issue, "")) => tips.issues.push(Tip { issue, commit: found.object.sha }),
+                Some((issue, _below)) => drop(tips.obstacles.insert(issue, found.name)),
                 None if name == "repository" => tips.repository = Some(found.object.sha),
-                Some(Err(_)) | None => {}
+                None => {}
             }
         }
         Ok(tips)
@@ -98,12 +102,8 @@ impl Ledger<'_> {
     /// # Errors
     /// [`ForgeError`] of the read.
     pub async fn tip(self, issue: IssueNumber) -> Result<Option<Tip>, ForgeError> {
-        let path = self.forge.path(&format!("/git/ref/{}issues/{issue}", self.forge.ref_space()));
-        match self.forge.get::<RefWire>(&path, ContentsRead.to("read the ledger's ref")).await {
-            Ok(found) => Ok(Some(Tip { issue, commit: found.object.sha })),
-            Err(error) if error.is_not_found() => Ok(None),
-            Err(error) => Err(error),
-        }
+        let found = read_ref(self.forge, &format!("issues/{issue}"), "read the ledger's ref").await?;
+        Ok(found.map(|commit| Tip { issue, commit }))
     }
 
     /// The transition that a tip names.
@@ -111,8 +111,8 @@ impl Ledger<'_> {
     /// # Errors
     /// [`ForgeError::Record`] when the commit has no readable record.
     pub async fn entry(self, tip: &Tip) -> Result<LedgerEntry, ForgeError> {
-        let path = self.commit_path(&tip.commit);
-        let commit: CommitWire = self.forge.get_once(&path, ContentsRead.to("read the ledger")).await?;
+        let (path, what) = (self.commit_path(&tip.commit), format!("read the ledger of issue {}", tip.issue));
+        let commit: CommitWire = self.forge.get_once(&path, ContentsRead.to(&what)).await?;
         let (sentence, record) = Record::from_message(&commit.message)
             .map_err(|source| ForgeError::Record { issue: tip.issue.0, source })?;
         let parent = commit.parents.into_iter().next().map(|parent| parent.sha);
@@ -244,27 +244,9 @@ impl Ledger<'_> {
     /// # Errors
     /// [`ForgeError`] of the first call that is refused.
     pub async fn try_prefix(self, base: &BaseBranch) -> Result<(), ForgeError> {
-        let name = format!("{}doctor-{}", self.forge.ref_space(), fresh_nonce());
-        let body = json!({ "ref": format!("refs/{name}"), "sha": base.sha });
-        self.forge
-            .write::<serde_json::Value>(
-                Method::POST,
-                &self.forge.path("/git/refs"),
-                &body,
-                ContentsWrite.to("make a ref of the ledger"),
-            )
-            .await?;
-        let path = self.forge.path(&format!("/git/refs/{name}"));
-        let nothing = serde_json::Value::Null;
-        self.forge
-            .write::<serde_json::Value>(
-                Method::DELETE,
-                &path,
-                &nothing,
-                ContentsWrite.to("take a ref of the ledger away"),
-            )
-            .await?;
-        Ok(())
+        let name = format!("doctor-{}", fresh_nonce());
+        move_ref(self.forge, &name, None, &base.sha, "make a ref of the ledger").await?;
+        delete_ref(self.forge, &name, "delete a ref of the ledger").await
     }
 
     /// Writes `record` over what the lease wrote last. What the run has to say, above all its bill, is lost with a step
@@ -323,17 +305,19 @@ impl Ledger<'_> {
         let commit =
             write_commit(self.forge, from, tree, &record.to_message(sentence)?, "write the ledger's commit").await?;
         let holding = Holding { tip: commit, tree: tree.clone(), record };
-        match move_ref(self.forge, &format!("issues/{issue}"), from, &holding.tip, "move the ledger's ref").await {
-            Ok(()) => Ok(holding),
-            // A write is sent once, so this one was another's, of this generation at least. Who holds the lease looks whose.
-            Err(error) if is_conflict(&error) => Err(Lost { tip: holding.record.generation }.into()),
-            Err(error) if error.outcome_is_unknown() => match self.tip(issue).await? {
-                Some(tip) if tip.commit == holding.tip => Ok(holding),
-                Some(_) | None => Err(error),
-            },
-            Err(error) => Err(error),
+        let what = format!("move the ledger of issue {issue}");
+        match move_ref(self.forge, &format!("issues/{issue}"), from, &holding.tip, &what).await? {
+            Move::Made => Ok(holding),
+            // What moved it was another's, of this generation at least. Who holds the lease looks whose.
+            Move::Lost => Err(Lost { tip: holding.record.generation }.into()),
         }
     }
+}
+
+/// The number that a ledger's name ends with, as Hob writes it: digits alone.
+pub(super) fn issue_number(name: &str) -> Option<IssueNumber> {
+    let number = name.parse().ok().map(IssueNumber)?;
+    (number.to_string() == name).then_some(number)
 }
 
 /// A nonce nobody else draws: 128 random bits.

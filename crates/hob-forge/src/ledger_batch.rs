@@ -4,9 +4,7 @@
 //! It only fills the cache from which [`Ledger::entry`] and [`RepositoryLedger::entry`](crate::RepositoryLedger::entry)
 //! read: what a forge does not answer in this way, they read one by one.
 
-use std::sync::atomic::Ordering;
-
-use hob_domain::{FailureClass, Sha, Timestamp};
+use hob_domain::{Sha, Timestamp};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -65,14 +63,11 @@ impl Ledger<'_> {
         let connection = self.forge.connection();
         let is_unknown = |commit: &&Sha| !connection.cache.has(&self.commit_path(commit));
         let unknown: Vec<&Sha> = commits.into_iter().filter(is_unknown).collect();
-        if unknown.len() < 2 || connection.lacks_graphql.load(Ordering::Relaxed) {
+        if unknown.len() < 2 {
             return;
         }
         for commits in unknown.chunks(BATCH) {
             let Err(error) = self.read_batch(commits).await else { continue };
-            if !matches!(error.class(), FailureClass::Transient { .. }) {
-                connection.lacks_graphql.store(true, Ordering::Relaxed);
-            }
             tracing::debug!(%error, "the ledgers are read one by one: {error}");
             return;
         }
@@ -95,7 +90,7 @@ impl Ledger<'_> {
              fragment ledger on Commit {{ oid message authoredDate tree {{ oid }} parents(first: 1) {{ nodes {{ oid }} }} }}"
         );
         let connection = self.forge.connection();
-        let data = connection.query(&query, Value::Object(variables), ContentsRead.to("read the ledgers")).await?;
+        let data = connection.query(&query, Value::Object(variables), ContentsRead.to("read the ledgers")).await?.data;
         for (index, commit) in commits.iter().enumerate() {
             let node = NodeWire::deserialize(&data["repository"][name(index)]);
             // What is no commit, or another one, is left to who asks for it alone.

@@ -53,7 +53,7 @@ mod wrong_server;
 pub use app_key::AppKey;
 pub use authentication::{App, Authentication};
 pub use client::Forge;
-pub use comments::{Comment, Comments, Reaction};
+pub use comments::{Comment, Comments, Edited, Reaction};
 pub use connection::{Access, CallCounts, Connection};
 pub use dashboard::{Dashboard, DrawTurn};
 pub use edits::BodyEdit;

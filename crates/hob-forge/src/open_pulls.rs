@@ -5,7 +5,7 @@
 //! Of each list it tells the newest entries: where there are more, [`OpenPull::is_whole`] is false, and the lists of the
 //! REST API have them all.
 
-use std::{collections::HashMap, sync::atomic::Ordering};
+use std::collections::HashMap;
 
 use hob_domain::{
     Actor, CommentId, ForgeCheckState, Login, MergeState, OWN_MARK, PullNumber, PullStatus, ReviewEvent, Said, Sha,
@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    Comment, ForgeError, Pull, Pulls,
+    Comment, Edited, ForgeError, Pull, Pulls,
     TokenPermission::PullRequestsRead,
     edits::EditorWire,
     head_checks::{run_state, status_state},
@@ -31,7 +31,7 @@ const FIELDS: &str = "fragment facts on PullRequest { number state url updatedAt
     reviewThreads(last: 100) { pageInfo { hasPreviousPage } nodes { isResolved resolvedBy { login } \
         comments(last: 20) { pageInfo { hasPreviousPage } nodes { fullDatabaseId createdAt body \
             author { login __typename } } } } } \
-    comments(last: 100) { pageInfo { hasPreviousPage } nodes { fullDatabaseId createdAt updatedAt body author { login __typename } } } \
+    comments(last: 100) { pageInfo { hasPreviousPage } nodes { fullDatabaseId createdAt lastEditedAt body author { login __typename } } } \
     timelineItems(last: 1, itemTypes: [REMOVED_FROM_MERGE_QUEUE_EVENT]) { nodes { \
         ... on RemovedFromMergeQueueEvent { createdAt reason } } } \
     statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes { __typename ... on CheckRun { name status conclusion } \
@@ -48,7 +48,8 @@ pub struct OpenPull {
     pub said: Vec<(Option<Actor>, Said)>,
     /// The comments in its conversation.
     pub comments: Vec<Comment>,
-    /// The latest of each check on its head, by name; none: there are more than the query tells.
+    /// The latest of each check on its head, by name; `None` if the query does not tell them all: there are more, or some
+    /// are hidden from the token.
     pub checks: Option<Vec<(String, ForgeCheckState)>>,
     /// When it last left the merge queue for a reason that work on it can mend, and that reason.
     pub ejected: Option<(Timestamp, String)>,
@@ -119,7 +120,7 @@ struct PersonWire {
 struct CommentWire {
     full_database_id: Id,
     created_at: Timestamp,
-    updated_at: Option<Timestamp>,
+    last_edited_at: Option<Timestamp>,
     body: String,
     author: Option<EditorWire>,
 }
@@ -131,7 +132,7 @@ impl From<CommentWire> for Comment {
             author: wire.author.map(Actor::from),
             body: wire.body,
             created_at: wire.created_at,
-            is_edited: wire.updated_at.is_some_and(|updated| updated > wire.created_at),
+            edited: if wire.last_edited_at.is_some() { Edited::Yes } else { Edited::No },
         }
     }
 }
@@ -230,7 +231,7 @@ impl PullWire {
         let said = self.said(own);
         let comments = self.comments.nodes.drain(..).flatten().map(Comment::from).collect();
         let checks = match self.status_check_rollup.map(|rollup| rollup.contexts) {
-            Some(contexts) if !contexts.has_all() => None,
+            Some(contexts) if !contexts.has_all() || contexts.nodes.iter().any(Option::is_none) => None,
             contexts => {
                 let nodes = contexts.map(|contexts| contexts.nodes).unwrap_or_default();
                 Some(nodes.into_iter().flatten().filter_map(ContextWire::into_check).collect())
@@ -311,21 +312,19 @@ impl Pulls<'_> {
             "query($owner: String!, $name: String!{parameters}) {{ repository(owner: $owner, name: $name) {{{fields} }} }} {FIELDS}"
         );
         let purpose = PullRequestsRead.to("read what stands on the pull requests");
-        let connection = self.forge.connection();
-        if connection.lacks_graphql.load(Ordering::Relaxed) {
-            return Err(ForgeError::NotFound { what: purpose.what.to_owned() });
-        }
-        let answer = connection.query(&query, Value::Object(variables), purpose).await;
-        let mut data = answer.inspect_err(|error| {
-            connection.lacks_graphql.fetch_or(error.is_not_found(), Ordering::Relaxed);
-        })?;
+        let mut answered = self.forge.connection().query(&query, Value::Object(variables), purpose).await?;
         let unreadable =
             |error: serde_json::Error| ForgeError::Unreadable { what: purpose.what.to_owned(), source: error.into() };
         let mut found = Vec::new();
         for index in 0..numbers.len() {
-            let one = data["repository"][name(index)].take();
+            let name = name(index);
+            let one = answered.data["repository"][&name].take();
             if !one.is_null() {
-                found.push(PullWire::deserialize(one).map_err(unreadable)?.into_open(own));
+                let mut open = PullWire::deserialize(one).map_err(unreadable)?.into_open(own);
+                if answered.hides(&name, "statusCheckRollup") {
+                    open.checks = None;
+                }
+                found.push(open);
             }
         }
         Ok(found)

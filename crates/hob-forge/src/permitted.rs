@@ -12,7 +12,7 @@ use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE, SUB_ISSUE_MARK};
 use http::Method;
 use serde_json::Value;
 
-use crate::mutations::resolve_threads;
+use crate::{ledger::issue_number, mutations::resolve_threads};
 
 /// The path of GraphQL among those of the API's calls.
 pub(super) const GRAPHQL: &str = "/graphql";
@@ -146,7 +146,7 @@ fn is_of_a_ledger(name: &[&str]) -> bool {
     };
     is_deep
         && match name {
-            [.., "issues", number] => number.parse::<u64>().is_ok(),
+            [.., "issues", number] => issue_number(number).is_some(),
             [.., last] => *last == "repository" || last.starts_with("doctor-"),
             [] => false,
         }

@@ -1,6 +1,6 @@
 //! Pull requests: one an issue, opened once and updated after.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use hob_domain::{Login, MergeState, PullNumber, PullStatus, Sha, Timestamp};
 use http::Method;
@@ -15,6 +15,11 @@ use crate::{
     permitted::{GRAPHQL, MARK_READY},
     repository::encoded,
 };
+
+/// Tries to open a pull request whose head the forge does not see yet: 15 s in all (`docs/github.md`, `pull.lag`).
+const YOUNG_MAX: u32 = 5;
+/// The first pause between them, which doubles.
+const YOUNG_PAUSE: Duration = Duration::from_millis(500);
 
 /// A pull request.
 #[derive(Debug, Clone)]
@@ -228,10 +233,16 @@ impl Pulls<'_> {
         {
             return self.update(lease, number, draft).await;
         }
-        let mut tried = 0;
+        let (mut tried, mut young) = (0, 0);
         loop {
             let error = match self.open(lease, draft).await {
                 Err(error) if error.outcome_is_unknown() || error.is_refusal(422, "already exists") => error,
+                // The head was pushed just now, and may not be seen everywhere yet.
+                Err(error) if is_young(&error) && young < YOUNG_MAX => {
+                    self.forge.wait(&error, YOUNG_PAUSE.saturating_mul(1 << young)).await;
+                    young += 1;
+                    continue;
+                }
                 result => return result,
             };
             if let Some(pull) = self.open_of(&draft.head, Some(&draft.base)).await? {
@@ -320,4 +331,9 @@ impl Pulls<'_> {
             .await?;
         Ok(wire.into())
     }
+}
+
+/// Whether the forge does not see the head yet, or not its commits.
+fn is_young(error: &ForgeError) -> bool {
+    error.is_refusal(422, "No commits between") || error.is_refusal(422, "head invalid")
 }

@@ -1,12 +1,33 @@
 //! What the ledgers of the issues and the repository's own share: the commit of a transition, and the move of a ref, the
 //! protocol's compare-and-set.
+//!
+//! # Assumptions
+//! - A refused move had no effect. GitHub tells who lost a race for a ref in several wordings, and gives the same ones now
+//!   and then where nobody else moved it (`docs/github.md`, `ref.race`). So a refusal proves nothing by itself: the tip
+//!   decides.
+//! - A fresh commit or ref may be missing for about a second (`ref.lag`).
+
+use std::time::Duration;
 
 use hob_domain::Sha;
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{Forge, ForgeError, TokenPermission::ContentsWrite};
+use crate::{
+    Forge, ForgeError,
+    TokenPermission::{ContentsRead, ContentsWrite},
+};
+
+/// Moves in a row that are refused though the ref is where it was read. Of a forge that refuses one move in five for no
+/// reason, one in ten million comes so far.
+const TRIES_MAX: u32 = 10;
+/// Tries of a write that needs what was written just before.
+const YOUNG_MAX: u32 = 5;
+/// The first pause between tries, which doubles.
+const PAUSE: Duration = Duration::from_millis(100);
+/// The longest.
+const PAUSE_MAX: Duration = Duration::from_secs(2);
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct RefWire {
@@ -20,6 +41,15 @@ pub(super) struct ObjectWire {
     pub(super) sha: Sha,
 }
 
+/// How a ref's move ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Move {
+    /// The ref is at the new commit.
+    Made,
+    /// Somebody else moved the ref, or deleted it.
+    Lost,
+}
+
 /// Writes a commit of a ledger whose parent is `from`.
 pub(super) async fn write_commit(
     forge: &Forge,
@@ -30,28 +60,129 @@ pub(super) async fn write_commit(
 ) -> Result<Sha, ForgeError> {
     let parents: Vec<_> = from.into_iter().collect();
     let commit = json!({ "message": message, "tree": tree, "parents": parents });
-    let made: ObjectWire =
-        forge.write(Method::POST, &forge.path("/git/commits"), &commit, ContentsWrite.to(what)).await?;
-    Ok(made.sha)
+    let path = forge.path("/git/commits");
+    let mut tried = 0;
+    loop {
+        let error = match forge.write::<ObjectWire>(Method::POST, &path, &commit, ContentsWrite.to(what)).await {
+            Ok(made) => return Ok(made.sha),
+            // Its parent may be too young to be seen. A commit that no ref has is nothing to anybody.
+            Err(error) if is_doubtful(&error) && tried < YOUNG_MAX => error,
+            Err(error) => return Err(error),
+        };
+        tried += 1;
+        forge.wait(&error, pause_before(tried)).await;
+    }
+}
+
+/// Deletes the ref `name` below the ledger's prefix.
+pub(super) async fn delete_ref(forge: &Forge, name: &str, what: &str) -> Result<(), ForgeError> {
+    let path = forge.path(&format!("/git/refs/{}{name}", forge.ref_space()));
+    let mut tried = 0;
+    loop {
+        let sent = forge.write::<serde_json::Value>(Method::DELETE, &path, &json!(null), ContentsWrite.to(what)).await;
+        let error = match sent {
+            Ok(_) => return Ok(()),
+            // It may be too young to be seen, or be gone by a write whose answer was lost.
+            Err(error) if is_doubtful(&error) => error,
+            Err(error) => return Err(error),
+        };
+        tried += 1;
+        if tried == YOUNG_MAX {
+            return match read_ref(forge, name, what).await? {
+                None => Ok(()),
+                Some(_) => Err(error),
+            };
+        }
+        forge.wait(&error, pause_before(tried)).await;
+    }
+}
+
+/// Where the ref `name` below the ledger's prefix is; `None` if there is no such ref.
+pub(super) async fn read_ref(forge: &Forge, name: &str, what: &str) -> Result<Option<Sha>, ForgeError> {
+    let path = forge.path(&format!("/git/ref/{}{name}", forge.ref_space()));
+    match forge.get::<RefWire>(&path, ContentsRead.to(what)).await {
+        Ok(found) => Ok(Some(found.object.sha)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Makes the ref `name` below the ledger's prefix, or moves it forwards from the commit `from`, which is `to`'s parent.
+///
+/// # Errors
+/// [`ForgeError::Obstructed`] when the ref does not move though it is where it was read; else [`ForgeError`] of a call.
+/// Where its outcome is unknown, the ref was looked at and has not moved so far.
 pub(super) async fn move_ref(
     forge: &Forge,
     name: &str,
     from: Option<&Sha>,
     to: &Sha,
     what: &str,
-) -> Result<(), ForgeError> {
-    let name = format!("{}{name}", forge.ref_space());
+) -> Result<Move, ForgeError> {
+    let full = format!("{}{name}", forge.ref_space());
     let (method, path, body) = match from {
-        None => (Method::POST, forge.path("/git/refs"), json!({ "ref": format!("refs/{name}"), "sha": to })),
-        Some(_) => (Method::PATCH, forge.path(&format!("/git/refs/{name}")), json!({ "sha": to, "force": false })),
+        None => (Method::POST, forge.path("/git/refs"), json!({ "ref": format!("refs/{full}"), "sha": to })),
+        Some(_) => (Method::PATCH, forge.path(&format!("/git/refs/{full}")), json!({ "sha": to, "force": false })),
     };
-    forge.write::<serde_json::Value>(method, &path, &body, ContentsWrite.to(what)).await.map(drop)
+    let mut tried = 0;
+    loop {
+        let sent = forge.write::<serde_json::Value>(method.clone(), &path, &body, ContentsWrite.to(what)).await;
+        let error = match sent {
+            Ok(_) => return Ok(Move::Made),
+            Err(error) if is_lost_race(&error) => return Ok(Move::Lost),
+            Err(error) if is_doubtful(&error) || error.outcome_is_unknown() => error,
+            Err(error) => return Err(error),
+        };
+        let tip = read_ref(forge, name, "look where the ledger's ref is").await?;
+        let is_unmoved = tip.as_ref() == from;
+        match tip {
+            Some(tip) if tip == *to => return Ok(Move::Made),
+            // A ref that seems to be gone may only be too young to be read.
+            Some(_) if !is_unmoved => return Ok(Move::Lost),
+            Some(_) | None => {}
+        }
+        // A write that was cut off may still have its effect: who wrote it decides anew.
+        if error.outcome_is_unknown() {
+            return Err(error);
+        }
+        tried += 1;
+        if tried == TRIES_MAX || is_lasting(&error) {
+            return if is_unmoved { Err(obstructed(error, &full)) } else { Ok(Move::Lost) };
+        }
+        forge.wait(&error, pause_before(tried)).await;
+    }
 }
 
-/// Whether a ref's move was refused because the ref is not where it was read.
-pub(super) fn is_conflict(error: &ForgeError) -> bool {
+/// The pause before another try, after so many.
+fn pause_before(tried: u32) -> Duration {
+    PAUSE.saturating_mul(1 << tried.saturating_sub(1).min(10)).min(PAUSE_MAX)
+}
+
+/// Whether the answer says that somebody else was faster.
+fn is_lost_race(error: &ForgeError) -> bool {
     error.is_refusal(422, "already exists") || error.is_refusal(422, "not a fast forward")
+}
+
+/// Whether only the ref's tip tells why a move was refused.
+fn is_doubtful(error: &ForgeError) -> bool {
+    matches!(error, ForgeError::Refused { status: 409 | 422, .. } | ForgeError::NotFound { .. })
+}
+
+/// Whether the answer names a rule, or what no ref can be called: another try would be refused as well.
+fn is_lasting(error: &ForgeError) -> bool {
+    let ForgeError::Refused { message, .. } = error else { return false };
+    let message = message.to_ascii_lowercase();
+    ["rule violation", "protected", "not well formed", "valid ref name", "cannot be created"]
+        .iter()
+        .any(|words| message.contains(words))
+}
+
+fn obstructed(error: ForgeError, name: &str) -> ForgeError {
+    match error {
+        ForgeError::Refused { what, status, message } => {
+            ForgeError::Obstructed { what, reference: format!("refs/{name}"), status, message }
+        }
+        // Reading goes well, so what is missing is the right to write.
+        error => error,
+    }
 }

@@ -112,6 +112,11 @@ impl Reply {
         let message = self.message();
         match self.status.as_u16() {
             401 => ForgeError::Unauthorized,
+            // The pace of what people see, which closes the gate for nothing else (`docs/github.md`, `write.pace`).
+            403 | 422 if message.contains("submitted too quickly") => {
+                ForgeError::Limited { what, retry_after: LIMIT_PAUSE }
+            }
+            403 if message.contains("is locked") => ForgeError::Locked { what },
             403 | 451 => {
                 ForgeError::Forbidden { advice: advice(&self.headers, &message, purpose.needs), what, message }
             }
@@ -129,12 +134,13 @@ impl Reply {
     }
 
     /// What an error body says: its message and the messages below it.
-    fn message(&self) -> String {
+    pub(super) fn message(&self) -> String {
         let value: serde_json::Value = serde_json::from_slice(&self.body).unwrap_or_default();
         let mut message = value["message"].as_str().unwrap_or("no reason given").to_owned();
         for error in value["errors"].as_array().into_iter().flatten() {
-            let part = error.as_str().or_else(|| error["message"].as_str()).or_else(|| error["code"].as_str());
-            if let Some(part) = part {
+            let coded = || Some(format!("{} {}", error["field"].as_str()?, error["code"].as_str()?));
+            let said = error.as_str().or_else(|| error["message"].as_str()).map(str::to_owned);
+            if let Some(part) = said.or_else(coded).or_else(|| error["code"].as_str().map(str::to_owned)) {
                 message = format!("{message}; {part}");
             }
         }

@@ -15,8 +15,8 @@ use crate::{
 pub struct RepositoryDetails {
     /// The branch that work starts from and goes to.
     pub default_branch: String,
-    /// Whether the token may push; none where the forge does not say.
-    pub may_push: Option<bool>,
+    /// Whether the token is a person's who may not push. Of an App or a job the forge does not say what it may.
+    pub is_read_only: bool,
     /// Whether it is archived: read-only for everybody.
     pub archived: bool,
     /// Whether it has issues.
@@ -35,7 +35,7 @@ impl RepositoryDetails {
         if !self.has_issues {
             return Err(ForgeError::NoIssues { what: "work on them".to_owned() });
         }
-        if self.may_push == Some(false) {
+        if self.is_read_only {
             let (what, message) = ("push".to_owned(), "the forge says so of the repository".to_owned());
             return Err(ForgeError::Forbidden { what, message, advice: Some(ContentsWrite.advice()) });
         }
@@ -87,6 +87,8 @@ struct RepositoryWire {
 
 #[derive(Serialize, Deserialize)]
 struct PermissionsWire {
+    #[serde(default)]
+    pull: bool,
     #[serde(default)]
     push: bool,
 }
@@ -177,13 +179,20 @@ impl Repository<'_> {
     pub async fn details(self) -> Result<RepositoryDetails, ForgeError> {
         match self.forge.get::<RepositoryWire>(&self.forge.path(""), MetadataRead.to("read the repository")).await {
             Ok(wire) => Ok(RepositoryDetails {
+                is_read_only: self.is_read_only(wire.permissions).await?,
                 default_branch: wire.default_branch,
-                may_push: wire.permissions.map(|permissions| permissions.push),
                 archived: wire.archived,
                 has_issues: wire.has_issues.unwrap_or(true),
             }),
             Err(error) => Err(self.forge.of_repository(error).await),
         }
+    }
+
+    /// Whether the repository's `permissions` say that the token may not push. They are about people: of an App or a job
+    /// GitHub answers five times false, whatever it may do (`docs/github.md`, `repo.permissions`).
+    async fn is_read_only(self, permissions: Option<PermissionsWire>) -> Result<bool, ForgeError> {
+        let says_so = permissions.is_some_and(|permissions| permissions.pull && !permissions.push);
+        Ok(says_so && self.forge.connection().is_of_a_person().await?)
     }
 
     /// The tip of the branch that work starts from.
@@ -341,12 +350,12 @@ mod tests {
     #[test]
     fn a_repository_that_cannot_be_worked_on_is_told() {
         let fit =
-            RepositoryDetails { default_branch: "main".into(), may_push: None, archived: false, has_issues: true };
+            RepositoryDetails { default_branch: "main".into(), is_read_only: false, archived: false, has_issues: true };
         for (details, says) in [
             (fit.clone(), ""),
             (RepositoryDetails { archived: true, ..fit.clone() }, "is archived"),
             (RepositoryDetails { has_issues: false, ..fit.clone() }, "issues disabled"),
-            (RepositoryDetails { may_push: Some(false), ..fit }, "`contents: write`"),
+            (RepositoryDetails { is_read_only: true, ..fit }, "`contents: write`"),
         ] {
             let said = details.fit(&"acme/site".parse().unwrap()).map_err(|error| error.to_string()).err();
             let said = said.unwrap_or_default();

@@ -22,7 +22,7 @@ use crate::{
     TokenPermission::ContentsRead,
     client::KnownRepository,
     fresh_nonce,
-    refs::{RefWire, is_conflict, move_ref, write_commit},
+    refs::{Move, move_ref, read_ref, write_commit},
 };
 
 /// Rounds that a worker may lose before it gives up for now.
@@ -150,14 +150,11 @@ impl RepositoryLedger<'_> {
         let commit = write_commit(self.forge, from, tree, &message, "write the repository's ledger").await?;
         let entry = RepositoryEntry { commit, record };
         match move_ref(self.forge, "repository", from, &entry.commit, "move the repository's ledger").await {
-            Ok(()) => {}
-            // The ref was deleted by hand: the next round makes it anew.
-            Err(error) if is_conflict(&error) || error.is_refusal(422, "does not exist") => return Ok(false),
-            Err(error) if error.outcome_is_unknown() => {
-                if self.read_tip().await?.is_none_or(|tip| tip.commit != entry.commit) {
-                    return Ok(false);
-                }
-            }
+            Ok(Move::Made) => {}
+            // Or it was deleted by hand: the next round makes it anew.
+            Ok(Move::Lost) => return Ok(false),
+            // The ref has not moved, and may still: the next round reads it first.
+            Err(error) if error.outcome_is_unknown() => return Ok(false),
             Err(error) => return Err(error),
         }
         self.remember(Some(entry));
@@ -166,12 +163,7 @@ impl RepositoryLedger<'_> {
 
     /// Reads the ref and its record.
     async fn read_tip(self) -> Result<Option<RepositoryEntry>, ForgeError> {
-        let path = self.forge.path(&format!("/git/ref/{}repository", self.forge.ref_space()));
-        let tip = match self.forge.get::<RefWire>(&path, ContentsRead.to("read the repository's ledger")).await {
-            Ok(found) => Some(found.object.sha),
-            Err(error) if error.is_not_found() => None,
-            Err(error) => return Err(error),
-        };
+        let tip = read_ref(self.forge, "repository", "read the repository's ledger").await?;
         self.entry(tip.as_ref()).await
     }
 

@@ -27,7 +27,7 @@ struct ThreadWire {
 
 #[derive(Deserialize)]
 struct CommentsWire {
-    nodes: Vec<CommentWire>,
+    nodes: Vec<Option<CommentWire>>,
 }
 
 #[derive(Deserialize)]
@@ -64,14 +64,15 @@ impl Reviews<'_> {
         let repo = self.forge.repo();
         let variables = json!({ "owner": repo.owner(), "name": repo.name(), "number": pull.0 });
         let purpose = PullRequestsRead.to("read the threads");
-        let mut data = self.forge.connection().query(QUERY, variables, purpose).await?;
+        let mut data = self.forge.connection().query(QUERY, variables, purpose).await?.data;
         let threads = data["repository"]["pullRequest"]["reviewThreads"]["nodes"].take();
-        let threads = Vec::<ThreadWire>::deserialize(threads)
+        let threads = Vec::<Option<ThreadWire>>::deserialize(threads)
             .map_err(|error| ForgeError::Unreadable { what: purpose.what.to_owned(), source: error.into() })?;
         let begins = |thread: &ThreadWire| {
-            thread.comments.nodes.first().is_some_and(|comment| first.contains(&comment.full_database_id.0))
+            let comment = thread.comments.nodes.first().and_then(Option::as_ref);
+            comment.is_some_and(|comment| first.contains(&comment.full_database_id.0))
         };
-        let open = threads.into_iter().filter(|thread| !thread.is_resolved && begins(thread));
+        let open = threads.into_iter().flatten().filter(|thread| !thread.is_resolved && begins(thread));
         Ok(open.map(|thread| thread.id).collect())
     }
 }

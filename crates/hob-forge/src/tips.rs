@@ -1,5 +1,7 @@
 //! Where the ledgers stand.
 
+use std::collections::BTreeMap;
+
 use hob_domain::{IssueNumber, RepositoryRecord, Sha};
 
 /// Where an issue's ledger stands.
@@ -18,6 +20,8 @@ pub struct Tips {
     pub issues: Vec<Tip>,
     /// The repository's own.
     pub repository: Option<Sha>,
+    /// Refs below the name of an issue's ledger: git lets the two not be together.
+    pub obstacles: BTreeMap<IssueNumber, String>,
 }
 
 /// The tip of the repository's own ledger, as it was read or written last.

@@ -16,7 +16,7 @@ use std::{
 use hob_config::ForgeSettings;
 use hob_domain::{FailureClass, KnownSecrets, Timestamp};
 use http::{HeaderValue, Method, header};
-use http_body_util::{BodyExt, Limited};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use octocrab::Octocrab;
 use secrecy::{ExposeSecret, SecretString};
 use tokio::time::Instant;
@@ -177,7 +177,11 @@ impl Transport {
         let exchange = async {
             let answer = self.octocrab.execute(request).await.map_err(|error| unreachable(what, error))?;
             let (parts, body) = answer.into_parts();
-            let body = Limited::new(body, BODY_MAX).collect().await.map_err(|error| unreachable(what, error))?;
+            let body =
+                Limited::new(body, BODY_MAX).collect().await.map_err(|error| match error.is::<LengthLimitError>() {
+                    true => too_large(what),
+                    false => unreachable(what, error),
+                })?;
             Ok(Reply { status: parts.status, headers: parts.headers, body: body.to_bytes() })
         };
         let (deadline, began) = (self.settings.timeout, Instant::now());
@@ -318,6 +322,12 @@ impl Error for RootCause {
 /// The error of a call that the network failed.
 pub(super) fn unreachable(what: &str, error: impl Into<Box<dyn Error + Send + Sync>>) -> ForgeError {
     ForgeError::Unreachable { what: what.to_owned(), source: Box::new(RootCause(error.into())) }
+}
+
+/// The error of an answer that is longer than what is read.
+fn too_large(what: &str) -> ForgeError {
+    let why = format!("it has more than {} MiB", BODY_MAX >> 20);
+    ForgeError::Unreadable { what: what.to_owned(), source: why.into() }
 }
 
 /// An exponential pause with full jitter.

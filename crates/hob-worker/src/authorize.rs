@@ -1,7 +1,9 @@
 //! Authorization: whose label, comment and command counts. The permission of an account is looked up at the moment it
 //! matters.
 
-use hob_domain::{Actor, LabelEventKind, Login, OWN_MARK, Record, Refusal, Timestamp, Trigger};
+use std::time::Duration;
+
+use hob_domain::{Actor, LabelEvent, LabelEventKind, Login, OWN_MARK, Record, Refusal, Timestamp, Trigger};
 use hob_forge::Issue;
 
 use crate::{WorkError, Worker};
@@ -12,12 +14,64 @@ pub(super) enum Vetted {
     Authorized(Trigger, Timestamp),
     /// Its actor is not.
     Refused(Refusal),
+    /// The forge does not show the event yet.
+    NotYet,
+}
+
+/// The event that a label owes its present state to.
+pub(super) enum LabelHistory {
+    /// This.
+    Seen(LabelEvent),
+    /// The issue changed lately, and the forge does not show the event yet.
+    NotYet,
+    /// There is none.
+    Missing,
+}
+
+impl LabelHistory {
+    /// The event, where it is shown.
+    pub(super) fn seen(self) -> Option<LabelEvent> {
+        match self {
+            Self::Seen(event) => Some(event),
+            Self::NotYet | Self::Missing => None,
+        }
+    }
+}
+
+/// How long an issue's events may lag behind its labels. No recording shows how long they do (`docs/github.md`,
+/// `events.lag`), so it is far more than other lags.
+const EVENTS_LAG: Duration = Duration::from_secs(300);
+/// The pauses after which events that lag are looked for once more.
+const EVENTS_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
+
+/// The event that put a label of the issue on, or took it off; waited for where the issue has changed lately.
+pub(super) async fn label_event(
+    worker: &Worker,
+    issue: &Issue,
+    kind: LabelEventKind,
+    label: &str,
+) -> Result<LabelHistory, WorkError> {
+    let mut pauses = EVENTS_PAUSES.into_iter();
+    loop {
+        if let Some(event) = worker.forge.issues().latest_label_event(issue.number, kind, label).await? {
+            return Ok(LabelHistory::Seen(event));
+        }
+        if issue.updated_at + EVENTS_LAG < worker.forge.now() {
+            return Ok(LabelHistory::Missing);
+        }
+        let Some(pause) = pauses.next() else { return Ok(LabelHistory::NotYet) };
+        tokio::time::sleep(pause).await;
+    }
 }
 
 /// Checks who put the trigger label on last.
 pub(super) async fn vet(worker: &Worker, issue: &Issue) -> Result<Vetted, WorkError> {
     let label = &worker.settings.labels.trigger;
-    let latest = worker.forge.issues().latest_label_event(issue.number, LabelEventKind::Labeled, label).await?;
+    let latest = match label_event(worker, issue, LabelEventKind::Labeled, label).await? {
+        LabelHistory::Seen(event) => Some(event),
+        LabelHistory::NotYet => return Ok(Vetted::NotYet),
+        LabelHistory::Missing => None,
+    };
     let event = latest.as_ref();
     let refused = |reason: String| {
         Vetted::Refused(Refusal {
@@ -91,7 +145,7 @@ pub(super) async fn chosen_agent(
     let by_command = record.commands.agent.as_ref();
     let chosen = || by_command.map(|agent| Ok(agent.name.clone()));
     let Some((label, agent)) = worker.settings.labels.agent(&issue.labels) else { return Ok(chosen()) };
-    let latest = worker.forge.issues().latest_label_event(issue.number, LabelEventKind::Labeled, label).await?;
+    let latest = label_event(worker, issue, LabelEventKind::Labeled, label).await?.seen();
     let Some((actor, at)) = latest.and_then(|event| Some((event.actor?, event.at))) else {
         let why = format!("nobody can be found who put the label `{label}` on");
         return Ok(chosen().or(Some(Err(why))));
@@ -107,7 +161,7 @@ pub(super) async fn chosen_agent(
 
 /// Whether an authorized account put the label on; why it does not count, else.
 pub(super) async fn label_counts(worker: &Worker, issue: &Issue, label: &str) -> Result<Result<(), String>, WorkError> {
-    let latest = worker.forge.issues().latest_label_event(issue.number, LabelEventKind::Labeled, label).await?;
+    let latest = label_event(worker, issue, LabelEventKind::Labeled, label).await?.seen();
     let Some(actor) = latest.and_then(|event| event.actor) else {
         return Ok(Err(format!("nobody can be found who put the label `{label}` on")));
     };

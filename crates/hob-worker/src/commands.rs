@@ -23,7 +23,8 @@ pub(super) async fn commands(
     let mut given = Vec::new();
     if let Some(issue) = issue.filter(|issue| issue.comments > 0) {
         let comments = worker.forge.comments().since(issue.number, record.commands_since()).await?;
-        given = authorized(worker, record, &comments, None, asked_in).await?;
+        let asked = |body: &str| asked_in(body).map(AskedInReview::Command);
+        given = authorized(worker, record, &comments, None, asked).await?;
     }
     given.extend(commands_on_pull(worker, record).await?);
     given.retain(|given| !answers(record, given));
@@ -51,11 +52,7 @@ pub(super) async fn commands_among(
     pull: PullNumber,
     comments: &[Comment],
 ) -> Result<Vec<GivenCommand>, WorkError> {
-    let asked = |body: &str| match asked_in_review(body)? {
-        AskedInReview::Command(asked) => Some(asked),
-        AskedInReview::Work => None,
-    };
-    authorized(worker, record, comments, Some(pull), asked).await
+    authorized(worker, record, comments, Some(pull), asked_in_review).await
 }
 
 /// Whether a command answers the question of a blocked issue.
@@ -80,24 +77,25 @@ fn answers(record: &Record, given: &GivenCommand) -> bool {
             | Command::Explain
             | Command::Help,
         )
-        | Asked::Unknown(_) => false,
+        | Asked::Unknown(_)
+        | Asked::Edited => false,
     }
 }
 
-/// Those of the comments that ask something, are not handled, and are by an authorized account. One that was edited asks
-/// nothing: nobody can tell what stood there when it was read.
+/// Those of the comments that give a command, are not handled, and are by an authorized account. One that was edited has no
+/// effect, whatever it asks for, and its author is told so.
 async fn authorized(
     worker: &Worker,
     record: &Record,
     comments: &[Comment],
     pull: Option<PullNumber>,
-    asked: impl Fn(&str) -> Option<Asked>,
+    asked: impl Fn(&str) -> Option<AskedInReview>,
 ) -> Result<Vec<GivenCommand>, WorkError> {
     let mut judged: HashMap<Login, bool> = HashMap::new();
     let mut given = Vec::new();
     for comment in comments {
         let is_old = comment.created_at < record.commands_since() || record.commands.has_handled(comment.id);
-        if is_old || comment.is_edited || comment.body.starts_with(OWN_MARK) {
+        if is_old || comment.body.starts_with(OWN_MARK) {
             continue;
         }
         let (Some(asked), Some(author)) = (asked(&comment.body), &comment.author) else { continue };
@@ -109,7 +107,16 @@ async fn authorized(
                 counts
             }
         };
-        if counts {
+        if !counts {
+            continue;
+        }
+        let asked = match asked {
+            _ if worker.forge.comments().is_edited(comment).await? => Some(Asked::Edited),
+            AskedInReview::Command(asked) => Some(asked),
+            // A round answers it.
+            AskedInReview::Work => None,
+        };
+        if let Some(asked) = asked {
             given.push(GivenCommand {
                 comment: comment.id,
                 pull,

@@ -55,6 +55,8 @@ impl WorkError {
             Self::Forge(
                 ForgeError::NotFound { .. }
                     | ForgeError::Refused { .. }
+                    | ForgeError::Locked { .. }
+                    | ForgeError::Obstructed { .. }
                     | ForgeError::TooLong { .. }
                     | ForgeError::Unreadable { .. }
                     | ForgeError::Record { .. }

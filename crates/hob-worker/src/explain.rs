@@ -139,7 +139,7 @@ async fn explained(
         let Some(issue) = found.issues.get(&planned.issue.number) else { continue };
         let (mut why, mut counts) = told(worker, &planned.decision, issue, planned.issue).await?;
         if planned.decision == Decision::Act(Action::Rebuild) {
-            match label_by_hand(worker, planned.issue).await {
+            match label_by_hand(worker, issue).await {
                 Ok(reason) => why = reason.map_or(why, |reason| reason.to_string()),
                 Err(error) if error.is_of_one_thing() => why = format!("it is left alone: {error}"),
                 Err(error) => return Err(error),
@@ -149,6 +149,7 @@ async fn explained(
             let hindrance = match vet(worker, issue).await {
                 Ok(Vetted::Authorized(..)) => None,
                 Ok(Vetted::Refused(refusal)) => Some(format!("it would be refused: {}", refusal.reason)),
+                Ok(Vetted::NotYet) => Some("the forge does not show yet who put the label on".to_owned()),
                 Err(error) if error.is_of_one_thing() => Some(format!("it is left alone: {error}")),
                 Err(error) => return Err(error),
             };
@@ -170,8 +171,8 @@ async fn explained(
 }
 
 /// Why nothing is done about an issue with a state label and without a ledger; none: Hob had it, and would go on.
-async fn label_by_hand(worker: &Worker, issue: &IssueView) -> Result<Option<WaitReason>, WorkError> {
-    if own_comment(worker, issue.number).await?.is_some() || is_own_claim(worker, issue.number, &issue.labels).await? {
+async fn label_by_hand(worker: &Worker, issue: &Issue) -> Result<Option<WaitReason>, WorkError> {
+    if own_comment(worker, issue.number).await?.is_some() || is_own_claim(worker, issue).await? {
         return Ok(None);
     }
     let labels = &worker.settings.labels;
@@ -225,6 +226,7 @@ fn looked_at(worker: &Worker, view: &IssueView) -> String {
 fn heard(response: Response) -> (String, bool) {
     match response {
         Response::Nothing => ("it waits for a person's answer".to_owned(), false),
+        Response::NotYet => ("the forge does not show yet who took its label off".to_owned(), false),
         Response::Impossible(receipts) => {
             let why = receipts.into_iter().next().and_then(|receipt| receipt.says).unwrap_or_default();
             (format!("what was said cannot be followed ({})", why.trim_end_matches('.')), false)

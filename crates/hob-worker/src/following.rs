@@ -34,7 +34,7 @@ pub(super) async fn follow_rules(
 fn asked_agent(given: &GivenCommand) -> Option<&str> {
     match &given.asked {
         Asked::Known(Command::Agent(name)) => Some(name),
-        Asked::Known(_) | Asked::Unknown(_) => None,
+        Asked::Known(_) | Asked::Unknown(_) | Asked::Edited => None,
     }
 }
 

@@ -10,11 +10,12 @@ use hob_domain::{
     CommentId, FailureClass, IssueNumber, IssueView, LabelEventKind, PullNumber, PullStatus, Record, STATUS_MARK,
     Snapshot, State, Timestamp, has_label,
 };
-use hob_forge::{Issue, LedgerEntry, Tip};
+use hob_forge::{ForgeError, Issue, LedgerEntry, Tip};
 use tokio::time::Instant;
 
 use crate::{
     WorkError, WorkEvent, Worker,
+    authorize::label_event,
     commands::commands_on_pull,
     pull_facts::{Followed, pull_facts, read_ahead},
 };
@@ -45,6 +46,11 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
     let mut unreadable = BTreeMap::new();
     for (number, error) in listed.unreadable {
         unreadable.insert(number, unread(worker, number, "", error.into())?);
+    }
+    for (number, reference) in &tips.obstacles {
+        if let Some(issue) = issues.remove(number) {
+            unreadable.insert(*number, unread(worker, *number, &issue.title, in_the_way(worker, *number, reference))?);
+        }
     }
     let open: BTreeSet<IssueNumber> = issues.keys().copied().collect();
     let unknown = |tip: &&Tip| !open.contains(&tip.issue) && !worker.finished.has(tip);
@@ -101,6 +107,13 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
         }
     }
     Ok(Discovered { snapshot: Snapshot { issues: views, repository }, issues, unreadable })
+}
+
+/// The error of an issue that can have no ledger, since a ref is below its name.
+fn in_the_way(worker: &Worker, issue: IssueNumber, reference: &str) -> WorkError {
+    let (what, message) = ("make the ledger of the issue".to_owned(), format!("`{reference}` is below its name"));
+    let ledger = format!("{}{issue}", worker.forge.ledger().issue_refs());
+    ForgeError::Obstructed { what, reference: ledger, status: 422, message }.into()
 }
 
 /// Tells that one issue cannot be read.
@@ -182,12 +195,12 @@ pub(super) async fn own_comment(worker: &Worker, issue: IssueNumber) -> Result<O
 
 /// Whether Hob itself put the label of claimed issues on. It comes before the first status comment, so it may be all that
 /// a claim has left where the ledger was deleted.
-pub(super) async fn is_own_claim(worker: &Worker, issue: IssueNumber, labels: &[String]) -> Result<bool, WorkError> {
-    let assigned = worker.settings.labels.of(State::Assigned).filter(|label| has_label(labels, label));
+pub(super) async fn is_own_claim(worker: &Worker, issue: &Issue) -> Result<bool, WorkError> {
+    let assigned = worker.settings.labels.of(State::Assigned).filter(|label| has_label(&issue.labels, label));
     let Some(label) = assigned else { return Ok(false) };
     let Some(own) = worker.own_login().await? else { return Ok(false) };
-    let latest = worker.forge.issues().latest_label_event(issue, LabelEventKind::Labeled, label).await?;
-    Ok(latest.and_then(|event| event.actor).is_some_and(|actor| actor.login.is(own)))
+    let event = label_event(worker, issue, LabelEventKind::Labeled, label).await?.seen();
+    Ok(event.and_then(|event| event.actor).is_some_and(|actor| actor.login.is(own)))
 }
 
 /// Of the pull requests that these ledgers follow, those that one list shows to be open; the others are asked for by their

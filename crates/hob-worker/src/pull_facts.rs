@@ -8,8 +8,8 @@
 //! the lists of each pull request are read.
 
 use std::{
-    collections::HashMap,
-    sync::{Arc, atomic::Ordering},
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
     time::Duration,
 };
 
@@ -72,7 +72,7 @@ pub(super) async fn pull_facts(
     };
     let has_command = !commands_among(worker, record, followed.pull, &comments).await?.is_empty();
     all.extend(
-        comments.into_iter().filter(is_request).map(|comment| {
+        asked_for(worker, comments).await?.into_iter().map(|comment| {
             (comment.author, Said { event: ReviewEvent::Comment(comment.id.0), at: comment.created_at })
         }),
     );
@@ -89,8 +89,9 @@ pub(super) async fn pull_facts(
         Some(checks) => checks,
         None => named(head_checks(worker, &pull.head).await?),
     };
+    let checks = by_name(checks);
     let is_red = |state: ForgeCheckState| state == ForgeCheckState::Failed;
-    let has_red = checks.iter().any(|(_, state)| is_red(*state));
+    let has_red = checks.values().any(|state| is_red(*state));
     let on_base = if has_red { named(head_checks(worker, &pull.base).await?) } else { Vec::new() };
     let checks = checks.into_iter().map(|(name, state)| {
         let red_on_base = is_red(state) && on_base.iter().any(|(other, state)| *other == name && is_red(*state));
@@ -103,6 +104,25 @@ pub(super) async fn pull_facts(
 
 fn named(checks: Vec<HeadCheck>) -> Vec<(String, ForgeCheckState)> {
     checks.into_iter().map(|check| (check.name, check.state)).collect()
+}
+
+/// Of checks of one name the one verdict. A workflow that runs for the push and for the pull request has two of each name:
+/// where they contradict each other, neither counts.
+fn by_name(checks: Vec<(String, ForgeCheckState)>) -> BTreeMap<String, ForgeCheckState> {
+    let mut named = BTreeMap::new();
+    for (name, state) in checks {
+        named
+            .entry(name)
+            .and_modify(|known| {
+                *known = match (*known, state) {
+                    (same, other) if same == other => same,
+                    (ForgeCheckState::Pending, _) | (_, ForgeCheckState::Pending) => ForgeCheckState::Pending,
+                    _contradiction => ForgeCheckState::Unknown,
+                }
+            })
+            .or_insert(state);
+    }
+    named
 }
 
 /// What was found of the pull request, where nothing of it has changed since.
@@ -182,26 +202,25 @@ async fn authorized(
 
 /// The comments in the pull request's conversation that ask for work on it.
 pub(super) async fn requests(worker: &Worker, number: PullNumber) -> Result<Vec<Comment>, WorkError> {
-    let comments = worker.forge.comments().of(IssueNumber(number.0)).await?;
-    Ok(comments.into_iter().filter(is_request).collect())
+    asked_for(worker, worker.forge.comments().of(IssueNumber(number.0)).await?).await
 }
 
-/// One that was edited asks for nothing, as with commands: somebody else may have put words into it.
-fn is_request(comment: &Comment) -> bool {
-    !comment.is_edited && asked_in_review(&comment.body) == Some(AskedInReview::Work)
-}
-
-/// The forge's checks on a commit; none where the token may not see them, which is asked once.
-pub(super) async fn head_checks(worker: &Worker, sha: &Sha) -> Result<Vec<HeadCheck>, WorkError> {
-    if worker.checks_are_hidden.load(Ordering::Relaxed) {
-        return Ok(Vec::new());
-    }
-    match worker.forge.head_checks(sha).all().await {
-        Err(error @ ForgeError::Forbidden { .. }) => {
-            worker.checks_are_hidden.store(true, Ordering::Relaxed);
-            tracing::warn!(%error, "no round begins for checks of the forge that fail: {error}");
-            Ok(Vec::new())
+/// Those of the comments that ask for work. One that was edited asks for nothing, as with commands: somebody else may have put
+/// words into it.
+async fn asked_for(worker: &Worker, comments: Vec<Comment>) -> Result<Vec<Comment>, WorkError> {
+    let mut asked = Vec::new();
+    for comment in comments {
+        let is_request = asked_in_review(&comment.body) == Some(AskedInReview::Work);
+        if is_request && !worker.forge.comments().is_edited(&comment).await? {
+            asked.push(comment);
         }
+    }
+    Ok(asked)
+}
+
+/// The forge's checks on a commit; none where there is no such commit.
+pub(super) async fn head_checks(worker: &Worker, sha: &Sha) -> Result<Vec<HeadCheck>, WorkError> {
+    match worker.forge.head_checks(sha).all().await {
         Err(error) if error.is_not_found() => Ok(Vec::new()),
         found => Ok(found?),
     }

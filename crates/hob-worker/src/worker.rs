@@ -88,9 +88,7 @@ pub struct Worker {
     /// Set when all that the worker needs was there.
     pub(super) is_ready: AtomicBool,
     pub(super) labelled_by_hand: LabelledByHand,
-    /// Set when the token turned out not to see the forge's checks.
-    pub(super) checks_are_hidden: AtomicBool,
-    /// The same of the logs of jobs.
+    /// Set when the token turned out not to see the logs of jobs.
     pub(super) logs_are_hidden: AtomicBool,
     pub(super) found_pulls: FoundPulls,
     pub(super) base_checks: BaseChecks,
@@ -146,7 +144,6 @@ impl Worker {
             finished: FinishedLedgers::default(),
             is_ready: AtomicBool::new(parts.preflight == Preflight::Done),
             labelled_by_hand: LabelledByHand::default(),
-            checks_are_hidden: AtomicBool::default(),
             logs_are_hidden: AtomicBool::default(),
             found_pulls: FoundPulls::default(),
             base_checks: BaseChecks::default(),

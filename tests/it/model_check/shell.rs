@@ -183,7 +183,7 @@ impl Shell {
                 Action::SeekCommand
                 | Action::ReturnToReview(_)
                 | Action::MarkReady(_)
-                | Action::NoteRedBase(_)
+                | Action::NoteChecks(_)
                 | Action::Rebuild
                 | Action::Obey(_),
             ) => Next::Stuck,

@@ -48,4 +48,5 @@ mod split;
 pub(super) use attempt::attempt;
 pub(super) use end::Attempted;
 pub(super) use reservation::issue_allowance;
+pub(super) use review::own_answers;
 pub(super) use room::{known_room_for, room_after_pause, room_for};

@@ -158,7 +158,7 @@ async fn resolve(worker: &Worker, job: &Job<'_>, pull: PullNumber) {
 }
 
 /// The comments on the pull request by the token's own account; all of them where nobody knows which account that is.
-async fn own_answers(worker: &Worker, pull: PullNumber) -> Result<Vec<String>, WorkError> {
+pub(crate) async fn own_answers(worker: &Worker, pull: PullNumber) -> Result<Vec<String>, WorkError> {
     let own = worker.own_login().await?;
     let is_own = |author: Option<&Login>| own.is_none_or(|own| author.is_some_and(|author| author.is(own)));
     let remarks = worker.forge.reviews(pull).remarks().await?;

@@ -60,6 +60,7 @@ async fn act(
         Action::Claim => match vet(worker, &observed.issue).await? {
             Vetted::Authorized(trigger, since) => Box::pin(claim(worker, observed, (trigger, since), base)).await,
             Vetted::Refused(refusal) => Box::pin(refuse(worker, observed, refusal, base)).await,
+            Vetted::NotYet => Ok(Reconciled::Nothing),
         },
         Action::Recover(recovery) => Box::pin(recover(worker, observed, recovery, base)).await,
         Action::SeekAnswer => Box::pin(seek_answer(worker, observed, base)).await,
@@ -75,9 +76,9 @@ async fn act(
         },
         Action::ReturnToReview(pull) => Box::pin(return_to_review(worker, observed, pull, base)).await,
         Action::MarkReady(pull) => Box::pin(mark_ready(worker, observed, pull, base)).await,
-        Action::NoteRedBase(names) => {
-            let held = acquire(worker, observed, base, Transition::NoteRedBase(names)).await?;
-            show_and_release(worker, &held, "its checks fail on the base, too").await?;
+        Action::NoteChecks(notes) => {
+            let held = acquire(worker, observed, base, Transition::NoteChecks(notes)).await?;
+            show_and_release(worker, &held, "what its checks say has changed").await?;
             Ok(Reconciled::UpToDate)
         }
         Action::AskAboutRejection(pull) => Box::pin(ask_about_rejection(worker, observed, pull, base)).await,

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use hob_domain::{PullNumber, State, Traces, Transition};
+use hob_domain::{PullNumber, State, Traces, Transition, answered_event};
 use hob_forge::BaseBranch;
 
 use crate::{
     WorkError, Worker,
+    attempt::own_answers,
     observe::{Observed, is_own_claim, own_comment},
     reconcile::{
         outcome::Reconciled,
@@ -22,7 +23,7 @@ pub(super) async fn find_traces(worker: &Worker, observed: &Observed) -> Result<
         0 => None,
         _ => own_comment(worker, observed.issue.number).await?,
     };
-    if comment.is_none() && !is_own_claim(worker, observed.issue.number, &observed.issue.labels).await? {
+    if comment.is_none() && !is_own_claim(worker, &observed.issue).await? {
         return Ok(None);
     }
     let prefix = format!("{}{}-", worker.settings.workspace.branch_prefix, observed.issue.number);
@@ -30,11 +31,17 @@ pub(super) async fn find_traces(worker: &Worker, observed: &Observed) -> Result<
     let was_blocked = worker.settings.labels.states_on(&observed.issue.labels).contains(&State::Blocked);
     for branch in &branches {
         if let Some(pull) = worker.forge.pulls().open_of(branch, None).await? {
+            // Where nobody knows which account is Hob's, anybody could have written the marks.
+            let answers = match worker.own_login().await? {
+                Some(_) => own_answers(worker, pull.number).await?,
+                None => Vec::new(),
+            };
+            let answered = answers.iter().filter_map(|body| answered_event(body)).collect();
             let (branch, pull) = (Some(branch.clone()), Some((pull.number, pull.head)));
-            return Ok(Some(Traces { comment, branch, pull, was_blocked }));
+            return Ok(Some(Traces { comment, branch, pull, answered, was_blocked }));
         }
     }
-    Ok(Some(Traces { comment, branch: branches.pop(), pull: None, was_blocked }))
+    Ok(Some(Traces { comment, branch: branches.pop(), pull: None, answered: Vec::new(), was_blocked }))
 }
 
 /// Makes a deleted ledger anew.
@@ -65,7 +72,7 @@ pub(super) async fn return_to_review(
                 acquire_and_end(worker, observed, base, ending).await?;
                 return Ok(Reconciled::UpToDate);
             }
-            Response::Nothing | Response::Impossible(_) => {}
+            Response::Nothing | Response::NotYet | Response::Impossible(_) => {}
         }
     }
     let held = acquire(worker, observed, base, Transition::ReturnToReview(pull)).await?;

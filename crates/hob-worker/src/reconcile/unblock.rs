@@ -14,7 +14,7 @@ use hob_forge::{BaseBranch, Comment, Issue};
 use crate::{
     OperatorError, WorkError, Worker,
     attempt::{attempt, issue_allowance},
-    authorize::{approved_hash, approved_since, authorize},
+    authorize::{LabelHistory, approved_hash, approved_since, authorize, label_event},
     observe::{Observed, observe},
     receipts::give_receipts,
     reconcile::{
@@ -29,6 +29,8 @@ pub(crate) enum Response {
     Nothing,
     Continue(Unblocking),
     Cancel(Ending),
+    /// The label is off, and the forge does not show yet who took it off.
+    NotYet,
     /// What is said to comments that are meant for Hob and that it cannot follow.
     Impossible(Vec<Receipt>),
 }
@@ -62,6 +64,7 @@ pub(super) fn seek_answer<'a>(
             Response::Continue(unblocking) => return continue_with(worker, observed, unblocking, base).await,
             Response::Cancel(ending) => acquire_and_end(worker, observed, base, ending).await?,
             Response::Impossible(receipts) => reply(worker, observed, base, receipts).await?,
+            Response::NotYet => return Ok(Reconciled::Nothing),
             Response::Nothing if shows_blocked(worker, &observed) => return Ok(Reconciled::Nothing),
             // The label went missing, an account that is not authorized removed it, or the worker that blocked the issue died
             // before it had asked its question.
@@ -123,11 +126,12 @@ pub(super) async fn response_since(
     let mut impossible = Vec::new();
     for (comment, pull) in comments.iter().filter(|(comment, _)| new(&comment)) {
         let Some(author) = &comment.author else { continue };
-        if comment.is_edited && asked_in(&comment.body).is_some() {
-            continue;
-        }
         let Some(meaning) = meaning(command_in(&comment.body), comment, record, blocked) else { continue };
         if authorize(worker, author).await?.is_err() {
+            continue;
+        }
+        // Its author was told so when commands were looked for.
+        if asked_in(&comment.body).is_some() && worker.forge.comments().is_edited(comment).await? {
             continue;
         }
         let meaning = match (meaning, &spent) {
@@ -212,8 +216,11 @@ async fn label_removed(
     blocked: &Blocked,
 ) -> Result<Response, WorkError> {
     let label = &worker.settings.labels.blocked;
-    let latest = worker.forge.issues().latest_label_event(issue.number, LabelEventKind::Unlabeled, label).await?;
-    let Some(event) = latest else { return Ok(Response::Nothing) };
+    let event = match label_event(worker, issue, LabelEventKind::Unlabeled, label).await? {
+        LabelHistory::Seen(event) => event,
+        LabelHistory::NotYet => return Ok(Response::NotYet),
+        LabelHistory::Missing => return Ok(Response::Nothing),
+    };
     let answer = record.and_then(|record| record.answer.as_ref());
     let is_new = event.at >= blocked.since && Some(event.id) > answer.and_then(|answer| answer.event);
     let Some(actor) = event.actor.as_ref().filter(|_| is_new) else { return Ok(Response::Nothing) };
@@ -414,6 +421,7 @@ mod tests {
     use hob_domain::{
         Actor, BlockReason, Claimant, CostLimit, Impact, Nonce, Timestamp, WorkerId, acquire as acquired, apply,
     };
+    use hob_forge::Edited;
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_timestamp(seconds, 0).unwrap()
@@ -446,7 +454,7 @@ mod tests {
             author: None,
             body: body.to_owned(),
             created_at: at(seconds),
-            is_edited: false,
+            edited: Edited::No,
         };
         meaning(command_in(body), &comment, Some(record), record.blocked.as_ref().unwrap())
     }
@@ -472,7 +480,7 @@ mod tests {
                 author,
                 body: "Red again.".to_owned(),
                 created_at: at(101),
-                is_edited: false,
+                edited: Edited::No,
             };
             meaning(None, &comment, Some(&record), record.blocked.as_ref().unwrap())
         };

@@ -150,7 +150,7 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
                 Action::AskAboutRejection(_)
                 | Action::ReturnToReview(_)
                 | Action::MarkReady(_)
-                | Action::NoteRedBase(_)
+                | Action::NoteChecks(_)
                 | Action::Rebuild
                 | Action::SeekCommand
                 | Action::Obey(_)
