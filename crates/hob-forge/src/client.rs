@@ -104,8 +104,8 @@ impl Forge {
         all(&self.connection, path, purpose, advice).await
     }
 
-    pub(super) async fn write_turn(&self, what: &str) -> Result<WriteTurn<'_>, ForgeError> {
-        self.connection.write_turn(what).await
+    pub(super) async fn write_turn(&self, purpose: Purpose<'_>) -> Result<WriteTurn<'_>, ForgeError> {
+        self.connection.write_turn(purpose).await
     }
 
     pub(super) async fn write_in<T: DeserializeOwned>(
@@ -126,7 +126,7 @@ impl Forge {
         body: &serde_json::Value,
         purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
-        let turn = self.write_turn(purpose.what).await?;
+        let turn = self.write_turn(purpose).await?;
         self.write_in(&turn, (method, path), body, purpose).await
     }
 
@@ -198,15 +198,20 @@ impl Forge {
         purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
         // The wait for the turn is over before the lease is looked at.
-        let turn = self.write_turn(purpose.what).await?;
+        let turn = self.write_turn(purpose).await?;
         self.permit(lease, self.settings().timeout, purpose.what)?;
         self.write_in(&turn, request, body, purpose).await
     }
 
     /// How long to wait before a write under the lease that failed so is tried again; none: it is not. A limit is waited
-    /// out beyond `forge.patience` too, where the lease lasts longer.
+    /// out beyond `forge.patience` too, where the lease lasts longer. A token that could acquire the lease is not believed to
+    /// be refused for good at once: a forge that is being mended refuses it for seconds.
     pub fn pause_within(&self, lease: &HeldLease, error: &ForgeError, tried: u32) -> Option<Duration> {
         self.pause_after(error, tried).or_else(|| {
+            let settings = self.settings();
+            if matches!(error, ForgeError::Unauthorized | ForgeError::App(_) | ForgeError::Forbidden { .. }) {
+                return (tried < settings.retries).then(|| settings.retry_base.saturating_mul(1 << tried.min(10)));
+            }
             let FailureClass::Transient { retry_after: Some(wait) } = error.class() else { return None };
             // A step of the ledger is three calls at most.
             let needed = wait.saturating_add(self.settings().timeout.saturating_mul(3));

@@ -222,11 +222,16 @@ impl Connection {
     ///
     /// # Errors
     /// [`ForgeError::Limited`] when it would take longer than `forge.patience`, [`ForgeError::ReadOnly`].
-    pub(super) async fn write_turn(&self, what: &str) -> Result<WriteTurn<'_>, ForgeError> {
+    pub(super) async fn write_turn(&self, purpose: Purpose<'_>) -> Result<WriteTurn<'_>, ForgeError> {
         if self.access == Access::ReadOnly {
-            return Err(ForgeError::ReadOnly { what: what.to_owned() });
+            return Err(ForgeError::ReadOnly { what: purpose.what.to_owned() });
         }
-        self.transport.write_turn(what).await
+        self.transport.write_turn(purpose).await
+    }
+
+    /// How long until the hour has room for so many more writes; as many as it has at all, where it never has so many.
+    pub async fn wait_for_writes(&self, writes: usize) -> Duration {
+        self.transport.wait_for_writes(writes).await
     }
 
     /// Writes once, in its turn. What failed may have had its effect where [`ForgeError::outcome_is_unknown`].
@@ -453,7 +458,7 @@ mod tests {
         connection.skip_spacing();
         let write = async |path: &str, text: &str| {
             let purpose = Purpose::without_permission("write");
-            let turn = connection.write_turn("write").await.unwrap();
+            let turn = connection.write_turn(purpose).await.unwrap();
             connection
                 .write_in::<u32>(&turn, (Method::POST, path), &serde_json::json!({ "name": [text] }), purpose)
                 .await

@@ -109,7 +109,7 @@ impl Dashboard<'_> {
         body: &serde_json::Value,
         what: &str,
     ) -> Result<T, ForgeError> {
-        let written = self.forge.write_turn(what).await?;
+        let written = self.forge.write_turn(IssuesWrite.to(what)).await?;
         let deadline = self.forge.settings().timeout.min(DRAW_INTERVAL / 2);
         if self.forge.now() + deadline > turn.ends {
             return Err(ForgeError::LeaseTooShort { what: what.to_owned() });

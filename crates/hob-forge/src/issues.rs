@@ -257,12 +257,17 @@ impl Issues<'_> {
     /// asked for once more: reads can be stale.
     ///
     /// # Errors
-    /// [`ForgeError`] of the read.
+    /// [`ForgeError`] of the read; [`ForgeError::NoRepository`] where the repository seems to be gone, too.
     pub async fn get(self, number: IssueNumber) -> Result<Option<Issue>, ForgeError> {
-        match self.read(number).await? {
-            Some(issue) => Ok(Some(issue)),
-            None => self.read(number).await,
+        if let Some(issue) = self.read(number).await? {
+            return Ok(Some(issue));
         }
+        let again = self.read(number).await?;
+        if again.is_none() {
+            // While the forge is being mended everything may seem to be gone: then the repository does too.
+            self.forge.repository().details().await?;
+        }
+        Ok(again)
     }
 
     async fn read(self, number: IssueNumber) -> Result<Option<Issue>, ForgeError> {

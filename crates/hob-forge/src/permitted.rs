@@ -12,7 +12,7 @@ use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE, SUB_ISSUE_MARK};
 use http::Method;
 use serde_json::Value;
 
-use crate::{ledger::issue_number, mutations::resolve_threads};
+use crate::{mutations::resolve_threads, tips::issue_number};
 
 /// The path of GraphQL among those of the API's calls.
 pub(super) const GRAPHQL: &str = "/graphql";

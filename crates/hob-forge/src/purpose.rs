@@ -33,7 +33,7 @@ pub(super) enum TokenPermission {
 impl TokenPermission {
     /// A call that needs this permission to `what`.
     pub(super) fn to(self, what: &str) -> Purpose<'_> {
-        Purpose { what, needs: Some(self) }
+        Purpose { what, needs: Some(self), share: Share::Common }
     }
 
     /// What to do where a token lacks it.
@@ -72,11 +72,27 @@ pub(super) struct Purpose<'a> {
     pub(super) what: &'a str,
     /// The permission it needs; none: every token may.
     pub(super) needs: Option<TokenPermission>,
+    /// Which part of the writes it may take.
+    pub(super) share: Share,
+}
+
+/// A part of the writes of a minute or an hour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Share {
+    /// What is left beside the part of the leases.
+    Common,
+    /// All of it: what keeps a lease, and what its holder notes in the ledger.
+    Lease,
 }
 
 impl<'a> Purpose<'a> {
     /// A call that every token may make.
     pub(super) fn without_permission(what: &'a str) -> Self {
-        Self { what, needs: None }
+        Self { what, needs: None, share: Share::Common }
+    }
+
+    /// The same call, with this part of the writes.
+    pub(super) fn with(self, share: Share) -> Self {
+        Self { share, ..self }
     }
 }

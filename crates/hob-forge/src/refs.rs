@@ -17,6 +17,7 @@ use serde_json::json;
 use crate::{
     Forge, ForgeError,
     TokenPermission::{ContentsRead, ContentsWrite},
+    purpose::Share,
 };
 
 /// Moves in a row that are refused though the ref is where it was read. Of a forge that refuses one move in five for no
@@ -56,14 +57,14 @@ pub(super) async fn write_commit(
     from: Option<&Sha>,
     tree: &Sha,
     message: &str,
-    what: &str,
+    (what, share): (&str, Share),
 ) -> Result<Sha, ForgeError> {
     let parents: Vec<_> = from.into_iter().collect();
     let commit = json!({ "message": message, "tree": tree, "parents": parents });
-    let path = forge.path("/git/commits");
+    let (path, purpose) = (forge.path("/git/commits"), ContentsWrite.to(what).with(share));
     let mut tried = 0;
     loop {
-        let error = match forge.write::<ObjectWire>(Method::POST, &path, &commit, ContentsWrite.to(what)).await {
+        let error = match forge.write::<ObjectWire>(Method::POST, &path, &commit, purpose).await {
             Ok(made) => return Ok(made.sha),
             // Its parent may be too young to be seen. A commit that no ref has is nothing to anybody.
             Err(error) if is_doubtful(&error) && tried < YOUNG_MAX => error,
@@ -117,16 +118,16 @@ pub(super) async fn move_ref(
     name: &str,
     from: Option<&Sha>,
     to: &Sha,
-    what: &str,
+    (what, share): (&str, Share),
 ) -> Result<Move, ForgeError> {
     let full = format!("{}{name}", forge.ref_space());
     let (method, path, body) = match from {
         None => (Method::POST, forge.path("/git/refs"), json!({ "ref": format!("refs/{full}"), "sha": to })),
         Some(_) => (Method::PATCH, forge.path(&format!("/git/refs/{full}")), json!({ "sha": to, "force": false })),
     };
-    let mut tried = 0;
+    let (purpose, mut tried) = (ContentsWrite.to(what).with(share), 0);
     loop {
-        let sent = forge.write::<serde_json::Value>(method.clone(), &path, &body, ContentsWrite.to(what)).await;
+        let sent = forge.write::<serde_json::Value>(method.clone(), &path, &body, purpose).await;
         let error = match sent {
             Ok(_) => return Ok(Move::Made),
             Err(error) if is_lost_race(&error) => return Ok(Move::Lost),

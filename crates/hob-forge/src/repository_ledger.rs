@@ -22,6 +22,7 @@ use crate::{
     TokenPermission::ContentsRead,
     client::KnownRepository,
     fresh_nonce,
+    purpose::Share,
     refs::{Move, move_ref, read_ref, write_commit},
 };
 
@@ -147,9 +148,12 @@ impl RepositoryLedger<'_> {
         sentence: &str,
     ) -> Result<bool, ForgeError> {
         let (from, message) = (before.map(|entry| &entry.commit), record.to_message(sentence)?);
-        let commit = write_commit(self.forge, from, tree, &message, "write the repository's ledger").await?;
+        let commit =
+            write_commit(self.forge, from, tree, &message, ("write the repository's ledger", Share::Common)).await?;
         let entry = RepositoryEntry { commit, record };
-        match move_ref(self.forge, "repository", from, &entry.commit, "move the repository's ledger").await {
+        match move_ref(self.forge, "repository", from, &entry.commit, ("move the repository's ledger", Share::Common))
+            .await
+        {
             Ok(Move::Made) => {}
             // Or it was deleted by hand: the next round makes it anew.
             Ok(Move::Lost) => return Ok(false),

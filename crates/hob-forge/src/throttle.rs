@@ -19,7 +19,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{wait::wait_for_turn, window::Window};
+use crate::{purpose::Share, wait::wait_for_turn, window::Window};
 
 /// Resources whose gates are kept; a forge has about a dozen.
 const GATES: usize = 50;
@@ -63,15 +63,22 @@ impl Throttle {
     ///
     /// # Errors
     /// How long it would take, where that is longer; nothing is counted then.
-    pub(super) async fn write_turn(&self, patience: Duration) -> Result<WriteTurn<'_>, Duration> {
+    pub(super) async fn write_turn(&self, patience: Duration, share: Share) -> Result<WriteTurn<'_>, Duration> {
         let ends = Instant::now() + patience;
-        let Ok(mut turn) = timeout_at(ends, self.turns.lock()).await else { return Err(patience) };
-        let now = Instant::now();
-        let wait = turn.iter().map(|window| window.wait(now)).max().unwrap_or_default();
-        if wait > ends.saturating_duration_since(now) {
-            return Err(wait);
-        }
-        wait_for_turn(wait).await;
+        let mut turn = loop {
+            let Ok(turn) = timeout_at(ends, self.turns.lock()).await else { return Err(patience) };
+            let now = Instant::now();
+            let wait = turn.iter().map(|window| window.wait(now, share)).max().unwrap_or_default();
+            if wait.is_zero() {
+                break turn;
+            }
+            if wait > ends.saturating_duration_since(now) {
+                return Err(wait);
+            }
+            // Without the turn: what keeps a lease does not wait behind this.
+            drop(turn);
+            wait_for_turn(wait).await;
+        };
         if let Some(pace) = &self.pace {
             let paced = self.skip_spacing.run_until_cancelled(pace.until_ready());
             if timeout_at(ends, paced).await.is_err() {
@@ -81,6 +88,13 @@ impl Throttle {
         let now = Instant::now();
         turn.iter_mut().for_each(|window| window.count(now));
         Ok(turn)
+    }
+
+    /// How long until the longest window has room for so many more writes.
+    pub(super) async fn wait_for(&self, writes: usize) -> Duration {
+        let (turns, now) = (self.turns.lock().await, Instant::now());
+        let longest = turns.iter().max_by_key(|window| window.span());
+        longest.map_or(Duration::ZERO, |window| window.wait_for(writes, now))
     }
 
     /// Spaces writes no longer. They are still counted.
@@ -153,9 +167,9 @@ mod tests {
         for (minute, hour, least, most) in [(3, 0, 1, 60), (80, 3, 3_000, 3_600)] {
             let (throttle, patience) = (throttle(1, minute, hour), Duration::from_secs(1));
             for _ in 0..3 {
-                drop(throttle.write_turn(patience).await.unwrap());
+                drop(throttle.write_turn(patience, Share::Common).await.unwrap());
             }
-            let wait = throttle.write_turn(patience).await.unwrap_err();
+            let wait = throttle.write_turn(patience, Share::Common).await.unwrap_err();
             assert!(wait > Duration::from_secs(least) && wait <= Duration::from_secs(most), "{wait:?}");
         }
     }
@@ -163,21 +177,21 @@ mod tests {
     #[tokio::test]
     async fn who_waits_behind_a_long_write_is_told_in_the_end() {
         let throttle = throttle(0, 1, 1);
-        let held = throttle.write_turn(Duration::ZERO).await.unwrap();
-        assert_eq!(throttle.write_turn(Duration::ZERO).await.unwrap_err(), Duration::ZERO);
+        let held = throttle.write_turn(Duration::ZERO, Share::Common).await.unwrap();
+        assert_eq!(throttle.write_turn(Duration::ZERO, Share::Common).await.unwrap_err(), Duration::ZERO);
         drop(held);
         // Without a pause between writes nothing is counted.
         for _ in 0..1_000 {
-            drop(throttle.write_turn(Duration::ZERO).await.unwrap());
+            drop(throttle.write_turn(Duration::ZERO, Share::Common).await.unwrap());
         }
     }
 
     #[tokio::test]
     async fn whoever_ends_does_not_wait_for_the_pace() {
         let throttle = throttle(3_600_000, 0, 0);
-        drop(throttle.write_turn(Duration::ZERO).await.unwrap());
+        drop(throttle.write_turn(Duration::ZERO, Share::Common).await.unwrap());
         throttle.skip_spacing();
-        drop(throttle.write_turn(Duration::from_secs(60)).await.unwrap());
+        drop(throttle.write_turn(Duration::from_secs(60), Share::Common).await.unwrap());
     }
 
     #[test]

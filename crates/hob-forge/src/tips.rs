@@ -32,3 +32,9 @@ pub struct RepositoryEntry {
     /// Its record.
     pub record: RepositoryRecord,
 }
+
+/// The number that a ledger's name ends with, as Hob writes it: digits alone.
+pub(super) fn issue_number(name: &str) -> Option<IssueNumber> {
+    let number = name.parse().ok().map(IssueNumber)?;
+    (number.to_string() == name).then_some(number)
+}

@@ -130,9 +130,14 @@ impl Transport {
     ///
     /// # Errors
     /// [`ForgeError::Limited`] when it would take longer than `forge.patience`.
-    pub(super) async fn write_turn(&self, what: &str) -> Result<WriteTurn<'_>, ForgeError> {
-        let turn = self.throttle.write_turn(self.settings.patience).await;
-        turn.map_err(|retry_after| ForgeError::Limited { what: what.to_owned(), retry_after })
+    pub(super) async fn write_turn(&self, purpose: Purpose<'_>) -> Result<WriteTurn<'_>, ForgeError> {
+        let turn = self.throttle.write_turn(self.settings.patience, purpose.share).await;
+        turn.map_err(|retry_after| ForgeError::Limited { what: purpose.what.to_owned(), retry_after })
+    }
+
+    /// How long until so many more writes fit into the longest window of the settings.
+    pub(super) async fn wait_for_writes(&self, writes: usize) -> Duration {
+        self.throttle.wait_for(writes).await
     }
 
     /// Spaces writes no longer.

@@ -4,6 +4,11 @@ use std::{collections::VecDeque, time::Duration};
 
 use tokio::time::Instant;
 
+use crate::purpose::Share;
+
+/// The part of a window that is kept for the leases: a fifth of it.
+const OF_LEASES: usize = 5;
+
 /// So many in any span of this length; what it keeps is bounded by that number.
 #[derive(Debug)]
 pub(super) struct Window {
@@ -19,8 +24,27 @@ impl Window {
     }
 
     /// How long until one more fits.
-    pub(super) fn wait(&self, now: Instant) -> Duration {
-        let full = self.counted.len().checked_sub(self.most);
+    pub(super) fn wait(&self, now: Instant, share: Share) -> Duration {
+        let most = match share {
+            Share::Lease => self.most,
+            Share::Common => self.most - self.most / OF_LEASES,
+        };
+        self.until(most, now)
+    }
+
+    /// How long until so many fit; as many as it has at all, where it never has so many.
+    pub(super) fn wait_for(&self, many: usize, now: Instant) -> Duration {
+        self.until(self.most - many.clamp(1, self.most.max(1)) + 1, now)
+    }
+
+    /// The time over which it counts.
+    pub(super) fn span(&self) -> Duration {
+        self.span
+    }
+
+    /// How long until fewer than `most` are counted.
+    fn until(&self, most: usize, now: Instant) -> Duration {
+        let full = self.counted.len().checked_sub(most);
         let oldest = full.and_then(|over| self.counted.get(over));
         oldest.map_or(Duration::ZERO, |at| (*at + self.span).saturating_duration_since(now))
     }
@@ -43,15 +67,35 @@ mod tests {
         let (begin, minute) = (Instant::now(), Duration::from_secs(60));
         let at = |seconds| begin + Duration::from_secs(seconds);
         let mut window = Window::new(minute, 3);
+        let wait = |window: &Window, seconds| window.wait(at(seconds), Share::Common);
         for second in [0, 10, 20] {
-            assert!(window.wait(at(second)).is_zero());
+            assert!(wait(&window, second).is_zero());
             window.count(at(second));
         }
-        assert_eq!(window.wait(at(25)).as_secs(), 35);
+        assert_eq!(wait(&window, 25).as_secs(), 35);
         window.count(at(60));
-        assert_eq!(window.wait(at(61)).as_secs(), 9);
-        assert!(window.wait(at(70)).is_zero());
+        assert_eq!(wait(&window, 61).as_secs(), 9);
+        assert!(wait(&window, 70).is_zero());
         window.count(at(300));
         assert_eq!(window.counted.len(), 1);
+    }
+
+    #[test]
+    fn a_fifth_of_the_window_is_kept_for_the_leases() {
+        let (begin, minute) = (Instant::now(), Duration::from_secs(60));
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let mut window = Window::new(minute, 10);
+        for second in 0..8 {
+            assert!(window.wait(at(second), Share::Common).is_zero());
+            window.count(at(second));
+        }
+        assert_eq!(window.wait(at(10), Share::Common).as_secs(), 50);
+        assert!(window.wait(at(10), Share::Lease).is_zero());
+        for (many, seconds) in [(1, 0), (2, 0), (3, 50), (10, 57), (1_000, 57)] {
+            assert_eq!(window.wait_for(many, at(10)).as_secs(), seconds, "{many}");
+        }
+        window.count(at(10));
+        window.count(at(10));
+        assert_eq!(window.wait(at(10), Share::Lease).as_secs(), 50);
     }
 }

@@ -38,6 +38,7 @@ mod following;
 mod found_pulls;
 mod labelled_by_hand;
 mod last_page;
+mod looked_at;
 mod notify;
 mod observe;
 pub mod onboard;

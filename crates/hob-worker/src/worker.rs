@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     EventSink, WorkError, WorkEvent, base_checks::BaseChecks, counters::happened, finished::FinishedLedgers,
-    found_pulls::FoundPulls, labelled_by_hand::LabelledByHand, last_page::LastPage, races::Races,
+    found_pulls::FoundPulls, labelled_by_hand::LabelledByHand, last_page::LastPage, looked_at::LookedAt, races::Races,
     spend_journal::SpendJournal, webhook::Receiver,
 };
 
@@ -88,6 +88,7 @@ pub struct Worker {
     /// Set when all that the worker needs was there.
     pub(super) is_ready: AtomicBool,
     pub(super) labelled_by_hand: LabelledByHand,
+    pub(super) looked_at: LookedAt,
     /// Set when the token turned out not to see the logs of jobs.
     pub(super) logs_are_hidden: AtomicBool,
     pub(super) found_pulls: FoundPulls,
@@ -144,6 +145,7 @@ impl Worker {
             finished: FinishedLedgers::default(),
             is_ready: AtomicBool::new(parts.preflight == Preflight::Done),
             labelled_by_hand: LabelledByHand::default(),
+            looked_at: LookedAt::default(),
             logs_are_hidden: AtomicBool::default(),
             found_pulls: FoundPulls::default(),
             base_checks: BaseChecks::default(),

@@ -25,6 +25,7 @@ use crate::{
         review::{resume_answers, rounds_used_up},
         rounds::rounds,
         split::split,
+        weather::through,
     },
     authorize::approved_hash,
     transition::{HeldIssue, label, transition},
@@ -111,7 +112,8 @@ async fn work<'a>(
         Ok(base) => base,
         Err(reason) => return Ok(AttemptEnd::Blocked(reason)),
     };
-    let mut prepared = match Box::pin(prepare(worker, held, (base.clone(), limits))).await {
+    let prepared = through(&held.lease, || Box::pin(prepare(worker, held, (base.clone(), limits))));
+    let mut prepared = match Box::pin(prepared).await {
         Err(WorkError::Workspace(WorkspaceError::NoSuchBranch { .. })) if base.by == BaseSource::Label => {
             return Ok(AttemptEnd::Blocked(no_such_base(&base)));
         }

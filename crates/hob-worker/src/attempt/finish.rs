@@ -20,6 +20,7 @@ use crate::{
         branch::{KEEP_TIME, keep_soon},
         end::{AttemptEnd, Interrupt},
         job::Job,
+        weather::through,
     },
     settlement::{settle, settle_what_is_left},
     transition::{self, HeldIssue, label, release, show, transition},
@@ -57,7 +58,7 @@ pub(super) async fn finish(
         Err(error) => Err(error),
     };
     let written = match step {
-        Ok(step) => transition(worker, held, step).await,
+        Ok(step) => Box::pin(through(&held.lease, || Box::pin(write_end(worker, held, &step)))).await,
         Err(error) => Err(error),
     };
     if let Err(error) = written {
@@ -69,6 +70,14 @@ pub(super) async fn finish(
     }
     settle(worker, &held.lease, &held.base, began).await?;
     release(worker, held).await
+}
+
+/// Writes an end, or shows it where the ledger has it already.
+async fn write_end(worker: &Worker, held: &HeldIssue, step: &Transition) -> Result<(), WorkError> {
+    if held.lease.record().has_ended() {
+        return show(worker, held, "labels and comment are shown again").await;
+    }
+    transition(worker, held, step.clone()).await
 }
 
 /// Ends an attempt that failed, by the failure's class.

@@ -1,9 +1,7 @@
 //! The heartbeat: it renews the lease during an attempt, and watches what may interrupt the work: a lost lease, a
 //! request in the ledger, an issue that is closed, unlabeled, or cancelled by a comment.
 
-use std::time::Duration;
-
-use hob_domain::{FailureClass, Timestamp};
+use hob_domain::Timestamp;
 use hob_forge::{ForgeError, HeldLease};
 use tokio::time::Instant;
 
@@ -12,6 +10,7 @@ use crate::{
     attempt::{
         commanded::{follow_new, requested},
         end::Interrupt,
+        weather::survives,
     },
     transition::HeldIssue,
 };
@@ -53,24 +52,13 @@ pub(super) async fn heartbeat(worker: &Worker, held: &HeldIssue) -> Result<Inter
     }
 }
 
-/// Until the lease ends there is time to reach the forge again.
 fn survive(worker: &Worker, lease: &HeldLease, error: ForgeError) -> Result<(), ForgeError> {
-    let expired = worker.forge.permit(lease, Duration::ZERO, "renew the lease").is_err();
-    match error.class() {
-        FailureClass::Transient { .. } if !expired => {
-            tracing::warn!(issue = lease.issue().0, %error, "the lease could not be renewed yet: {error}");
-            Ok(())
-        }
-        FailureClass::Transient { .. }
-        | FailureClass::QuotaExhausted { .. }
-        | FailureClass::Permanent
-        | FailureClass::NeedsHuman
-        | FailureClass::Misconfigured
-        | FailureClass::Cancelled => {
-            lease.lost().cancel();
-            Err(error)
-        }
+    if survives(worker, lease, &error) {
+        tracing::warn!(issue = lease.issue().0, %error, "the lease could not be renewed yet: {error}");
+        return Ok(());
     }
+    lease.lost().cancel();
+    Err(error)
 }
 
 /// Whether the issue no longer asks for the work. `seen` is when it had last changed.

@@ -44,6 +44,7 @@ mod shift;
 mod sign;
 mod specialist;
 mod split;
+mod weather;
 
 pub(super) use attempt::attempt;
 pub(super) use end::Attempted;

@@ -19,12 +19,18 @@ use crate::{
         job::Job,
         proof::{Proven, tally},
         review::publish_round,
+        weather::through,
     },
     authorize::approved_hash,
 };
 
-/// Pushes the proven work and opens its pull request, unless the issue was withdrawn or edited meanwhile.
+/// Pushes the proven work and opens its pull request, unless the issue was withdrawn or edited meanwhile. Neither an incident of
+/// seconds nor a quota that is used up costs the work: both are waited out.
 pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {
+    Box::pin(through(&job.held.lease, || Box::pin(publish_once(worker, job, proven)))).await
+}
+
+async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {
     let (number, lease) = (job.number(), &job.held.lease);
     let mut now = worker.forge.issues().get(number).await?.filter(|issue| worker.still_wanted(issue));
     if now.is_none() {

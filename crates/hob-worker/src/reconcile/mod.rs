@@ -18,7 +18,7 @@ mod unblock;
 pub use control::{Requested, kill_switch, pause, repository_record, resume, terminate};
 pub(super) use journaled_spend::write_journal;
 pub(super) use outcome::Reconciled;
-pub(super) use reconcile::reconcile;
+pub(super) use reconcile::{look_for_answer, reconcile};
 pub(super) use ticked::carry_out_tick;
 pub use unblock::{Approved, approve, unblock};
 pub(super) use unblock::{Response, response};

@@ -11,6 +11,8 @@ pub(crate) enum Reconciled {
     UpToDate,
     /// It was worked on.
     Worked,
+    /// A person answered: the issue is to be worked on.
+    Answered,
     /// The repository has no room for another attempt: it was not claimed, or requeued before the work.
     NoRoom,
 }

@@ -21,7 +21,7 @@ use crate::{
         outcome::Reconciled,
         repair::{find_traces, rebuild, return_to_review},
         rerun::rerun,
-        unblock::seek_answer,
+        unblock::{Slot, Sought, seek_answer},
     },
     transition::{acquire, acquire_and_end, comment, release, show_and_release},
 };
@@ -49,6 +49,34 @@ pub(crate) async fn reconcile(
     }
 }
 
+/// Observes a blocked issue anew and looks whether a person answered: commands are followed, and what cannot be followed is
+/// said. An answer is left to [`reconcile`], which begins an attempt.
+pub(crate) async fn look_for_answer(
+    worker: &Worker,
+    number: IssueNumber,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let Some((observed, view)) = observe(worker, number).await? else { return Ok(Reconciled::Nothing) };
+    let now = worker.forge.now();
+    if decide(&view, &worker.settings.plan_rules(), now) != Decision::Act(Action::SeekAnswer) {
+        return Ok(Reconciled::Nothing);
+    }
+    let sought = match Box::pin(seek_answer(worker, observed, base, Slot::None)).await {
+        // Another worker was faster, and does what there is to do.
+        Err(WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => Ok(Sought::Unclear),
+        result => result,
+    };
+    Ok(match sought? {
+        Sought::Nothing => {
+            worker.looked_at.note(&view, now);
+            Reconciled::Nothing
+        }
+        Sought::Unclear => Reconciled::Nothing,
+        Sought::Answer => Reconciled::Answered,
+        Sought::Done(reconciled) => reconciled,
+    })
+}
+
 // Boxed, one by one: the futures of all of them together are too large for a small thread's stack.
 async fn act(
     worker: &Worker,
@@ -63,7 +91,10 @@ async fn act(
             Vetted::NotYet => Ok(Reconciled::Nothing),
         },
         Action::Recover(recovery) => Box::pin(recover(worker, observed, recovery, base)).await,
-        Action::SeekAnswer => Box::pin(seek_answer(worker, observed, base)).await,
+        Action::SeekAnswer => match Box::pin(seek_answer(worker, observed, base, Slot::Job)).await? {
+            Sought::Nothing | Sought::Unclear | Sought::Answer => Ok(Reconciled::Nothing),
+            Sought::Done(reconciled) => Ok(reconciled),
+        },
         Action::SeekCommand => Box::pin(seek_command(worker, observed, base)).await,
         Action::Rework(events, head) => Box::pin(rework(worker, observed, (events, head), base)).await,
         Action::Obey(request) => Box::pin(carry_out(worker, observed, request, base)).await,

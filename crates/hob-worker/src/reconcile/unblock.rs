@@ -35,16 +35,38 @@ pub(crate) enum Response {
     Impossible(Vec<Receipt>),
 }
 
+/// What whoever looks for an answer may begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    /// An attempt: it has one of the process's jobs.
+    Job,
+    /// No attempt.
+    None,
+}
+
+/// What a look for an answer came to.
+pub(super) enum Sought {
+    /// Nobody said anything.
+    Nothing,
+    /// It shows only at a later look.
+    Unclear,
+    /// There is an answer, and whoever looked may begin no attempt.
+    Answer,
+    /// This.
+    Done(Reconciled),
+}
+
 /// Continues with a blocked issue when an authorized person answered or removed the label.
 pub(super) fn seek_answer<'a>(
     worker: &'a Worker,
     observed: Observed,
     base: &'a Arc<BaseBranch>,
-) -> BoxFuture<'a, Result<Reconciled, WorkError>> {
+    slot: Slot,
+) -> BoxFuture<'a, Result<Sought, WorkError>> {
     Box::pin(async move {
         let given = new_commands(worker, &observed).await?;
         if !given.is_empty() {
-            return obey(worker, observed, given, base).await;
+            return obey(worker, observed, given, base).await.map(Sought::Done);
         }
         let Some(blocked) = observed.record().and_then(|record| record.blocked.clone()) else {
             // A blocked record without a reason can only be resumed.
@@ -53,7 +75,10 @@ pub(super) fn seek_answer<'a>(
             let trigger = observed.record().and_then(|record| record.trigger.as_ref());
             let approved = trigger.map(|trigger| trigger.approved.clone()).unwrap_or_default();
             let unblocking = Unblocking { answer: empty, grant: ApprovalGrant::Nothing, approved };
-            return continue_with(worker, observed, unblocking, base).await;
+            if slot == Slot::None {
+                return Ok(Sought::Answer);
+            }
+            return continue_with(worker, observed, unblocking, base).await.map(Sought::Done);
         };
         // A paused issue is left alone: what answers it counts when it is resumed.
         let response = match observed.record().is_some_and(|record| record.paused.is_some()) {
@@ -61,11 +86,14 @@ pub(super) fn seek_answer<'a>(
             false => response(worker, &observed.issue, observed.record(), &blocked).await?,
         };
         match response {
-            Response::Continue(unblocking) => return continue_with(worker, observed, unblocking, base).await,
+            Response::Continue(_) if slot == Slot::None => return Ok(Sought::Answer),
+            Response::Continue(unblocking) => {
+                return continue_with(worker, observed, unblocking, base).await.map(Sought::Done);
+            }
             Response::Cancel(ending) => acquire_and_end(worker, observed, base, ending).await?,
             Response::Impossible(receipts) => reply(worker, observed, base, receipts).await?,
-            Response::NotYet => return Ok(Reconciled::Nothing),
-            Response::Nothing if shows_blocked(worker, &observed) => return Ok(Reconciled::Nothing),
+            Response::NotYet => return Ok(Sought::Unclear),
+            Response::Nothing if shows_blocked(worker, &observed) => return Ok(Sought::Nothing),
             // The label went missing, an account that is not authorized removed it, or the worker that blocked the issue died
             // before it had asked its question.
             Response::Nothing => {
@@ -74,7 +102,7 @@ pub(super) fn seek_answer<'a>(
                 show_and_release(worker, &held, "still blocked: nobody who is authorized answered").await?;
             }
         }
-        Ok(Reconciled::UpToDate)
+        Ok(Sought::Done(Reconciled::UpToDate))
     })
 }
 

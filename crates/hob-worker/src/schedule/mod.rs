@@ -10,6 +10,7 @@ mod scheduler;
 mod selected;
 mod source;
 mod summary;
+mod turns;
 
 pub use pool::{Repositories, WorkerFactory, WorkerPool};
 pub use ready::{ReadyIssue, ready};

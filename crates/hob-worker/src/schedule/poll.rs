@@ -16,7 +16,7 @@ use crate::{
     attempt::room_after_pause,
     observe::discover,
     preflight::preflight,
-    reconcile::{Reconciled, reconcile, write_journal},
+    reconcile::{Reconciled, look_for_answer, reconcile, write_journal},
     schedule::dashboard::keep_dashboard,
 };
 
@@ -29,19 +29,19 @@ pub(super) enum Scope {
     Selected(Arc<[IssueNumber]>),
 }
 
-/// Work on an issue.
+/// Work that takes a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     /// An attempt, which needs room in the repository's hour and day.
     Attempt(IssueNumber),
-    /// A look whether a person answered, which an attempt may follow.
-    Answer(IssueNumber),
+    /// A blocked issue that a person answered: an attempt follows, or the next free worker's.
+    Answered(IssueNumber),
 }
 
 impl Work {
     pub(super) fn issue(self) -> IssueNumber {
         match self {
-            Self::Attempt(issue) | Self::Answer(issue) => issue,
+            Self::Attempt(issue) | Self::Answered(issue) => issue,
         }
     }
 
@@ -49,7 +49,7 @@ impl Work {
     pub(super) fn waits_for_room(self) -> bool {
         match self {
             Self::Attempt(_) => true,
-            Self::Answer(_) => false,
+            Self::Answered(_) => false,
         }
     }
 }
@@ -60,7 +60,9 @@ pub(super) struct Poll {
     /// What was brought up to date, and what of it failed.
     pub(super) reconciled: RunSummary,
     /// What is to be worked on, in order.
-    pub(super) work: Vec<Work>,
+    pub(super) work: Vec<IssueNumber>,
+    /// Blocked issues on which a person may have answered.
+    pub(super) looks: Vec<IssueNumber>,
     /// The branch that the work starts from; none where there is no work.
     pub(super) base: Option<Arc<BaseBranch>>,
     /// How long until the first wait ends by itself: a lease expires, a pause is over.
@@ -72,7 +74,8 @@ pub(super) struct Poll {
 struct Sorted {
     /// Issues whose labels, comment or ledger are brought up to date by the poll itself.
     reconcile: Vec<IssueNumber>,
-    work: Vec<Work>,
+    work: Vec<IssueNumber>,
+    looks: Vec<IssueNumber>,
     due: Option<Duration>,
 }
 
@@ -92,9 +95,9 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
         Scope::All => plan(&found.snapshot, &rules, now),
         Scope::Selected(numbers) => plan_chosen(&found.snapshot, numbers, &rules, now),
     };
-    let Sorted { reconcile, work, due } = sorted(worker, &planned);
+    let Sorted { reconcile, work, looks, due } = sorted(worker, &planned);
     let waiting = planned.iter().filter_map(waiting).collect();
-    let ready = work.iter().filter(|work| matches!(work, Work::Attempt(_))).count();
+    let ready = work.len();
     worker.emit(&WorkEvent::Polled { issues: planned.len(), ready, waiting });
     let journaled = worker.spend_journal.issues().await.unwrap_or_else(|error| {
         tracing::error!(%error, "the journal of spend cannot be read: {error}");
@@ -107,7 +110,7 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
         }
         Scope::Selected(_) => due,
     };
-    if reconcile.is_empty() && work.is_empty() && journaled.is_empty() {
+    if reconcile.is_empty() && work.is_empty() && looks.is_empty() && journaled.is_empty() {
         return Ok(Some(Poll { due, ..Poll::default() }));
     }
     prune(worker, &found.snapshot).await;
@@ -118,12 +121,12 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
         if worker.cancel.is_cancelled() {
             return Ok(None);
         }
-        reconciled.add(&reconcile_and_report(worker, number, &base).await);
+        reconciled.add(&told(worker, number, Box::pin(self::reconcile(worker, number, &base)).await));
     }
-    if !work.is_empty() {
+    if !work.is_empty() || !looks.is_empty() {
         create_missing_labels(worker).await?;
     }
-    Ok(Some(Poll { reconciled, work, base: Some(base), due }))
+    Ok(Some(Poll { reconciled, work, looks, base: Some(base), due }))
 }
 
 async fn create_missing_labels(worker: &Worker) -> Result<(), WorkError> {
@@ -142,9 +145,10 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
     for planned in planned {
         match &planned.decision {
             Decision::Act(Action::Claim | Action::Recover(_) | Action::Rework(..)) => {
-                sorted.work.push(Work::Attempt(planned.issue.number))
+                sorted.work.push(planned.issue.number)
             }
-            Decision::Act(Action::SeekAnswer) => sorted.work.push(Work::Answer(planned.issue.number)),
+            Decision::Act(Action::SeekAnswer) if worker.looked_at.is_quiet(planned.issue, now) => {}
+            Decision::Act(Action::SeekAnswer) => sorted.looks.push(planned.issue.number),
             Decision::Act(Action::Rebuild) if is_by_hand(worker, planned.issue) => {}
             Decision::Act(
                 Action::AskAboutRejection(_)
@@ -226,20 +230,21 @@ async fn prune(worker: &Worker, snapshot: &Snapshot) {
 
 /// Does the work on an issue, where there still is room for it.
 pub(super) async fn take_up(worker: &Worker, work: Work, base: &Arc<BaseBranch>) -> Result<Reconciled, WorkError> {
+    let issue = work.issue();
     // An error is the issue's, too, and told by whoever reads it next.
-    if work.waits_for_room() && matches!(room_after_pause(worker, work.issue()).await, Ok(Headroom::None)) {
+    if work.waits_for_room() && matches!(room_after_pause(worker, issue).await, Ok(Headroom::None)) {
         return Ok(Reconciled::NoRoom);
     }
-    reconcile_and_report(worker, work.issue(), base).await
+    told(worker, issue, Box::pin(reconcile(worker, issue, base)).await)
 }
 
-/// Reconciles one issue; what fails is an event too.
-async fn reconcile_and_report(
-    worker: &Worker,
-    number: IssueNumber,
-    base: &Arc<BaseBranch>,
-) -> Result<Reconciled, WorkError> {
-    let result = Box::pin(reconcile(worker, number, base)).await;
+/// Looks whether a person answered on a blocked issue. No attempt begins: that takes a job.
+pub(super) async fn look(worker: &Worker, issue: IssueNumber, base: &Arc<BaseBranch>) -> Result<Reconciled, WorkError> {
+    told(worker, issue, Box::pin(look_for_answer(worker, issue, base)).await)
+}
+
+/// What became of an issue; what failed is an event too.
+fn told(worker: &Worker, number: IssueNumber, result: Result<Reconciled, WorkError>) -> Result<Reconciled, WorkError> {
     if let Err(error) = &result
         && error.class() != FailureClass::Misconfigured
     {

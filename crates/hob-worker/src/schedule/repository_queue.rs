@@ -36,6 +36,8 @@ pub(super) enum LastPoll {
     Ok,
     /// With an error.
     Failed,
+    /// With one that only an operator or a maintainer can mend.
+    Lacking,
 }
 
 /// A repository's queue and its worker.
@@ -43,8 +45,12 @@ pub(super) struct RepositoryQueue {
     pub(super) worker: Arc<Worker>,
     /// What to work on, in the order of the plan.
     pub(super) waiting: VecDeque<Work>,
+    /// Blocked issues to look at, those first that have waited for longest.
+    pub(super) looks: VecDeque<IssueNumber>,
     /// Issues in progress.
     pub(super) in_progress: BTreeSet<IssueNumber>,
+    /// Issues that are being looked at.
+    pub(super) looked_at: BTreeSet<IssueNumber>,
     /// The branch that the waiting work starts from.
     pub(super) base: Option<Arc<BaseBranch>>,
     pub(super) poll: PollState,
@@ -60,7 +66,9 @@ impl RepositoryQueue {
         Self {
             worker,
             waiting: VecDeque::new(),
+            looks: VecDeque::new(),
             in_progress: BTreeSet::new(),
+            looked_at: BTreeSet::new(),
             base: None,
             poll: PollState::Due(Instant::now()),
             last_poll: LastPoll::None,
@@ -74,7 +82,19 @@ impl RepositoryQueue {
     pub(super) fn found(&mut self, found: Poll, poll: &PollSettings) -> Duration {
         self.last_poll = LastPoll::Ok;
         self.errors = 0;
-        self.waiting = found.work.into_iter().filter(|work| !self.in_progress.contains(&work.issue())).collect();
+        self.waiting.retain(|work| !work.waits_for_room());
+        let known: Vec<_> = self.waiting.iter().map(|work| work.issue()).collect();
+        let is_new = |issue: &IssueNumber| !self.in_progress.contains(issue) && !known.contains(issue);
+        self.waiting.extend(found.work.into_iter().filter(is_new).map(Work::Attempt));
+        // What waits keeps its place: a poll that comes sooner than the end of all looks would begin them anew for ever.
+        self.looks.retain(|issue| found.looks.contains(issue));
+        for issue in found.looks {
+            let is_known = self.looks.contains(&issue) || self.looked_at.contains(&issue);
+            let is_answered = self.waiting.iter().any(|work| work.issue() == issue);
+            if !is_known && !is_answered && !self.in_progress.contains(&issue) {
+                self.looks.push_back(issue);
+            }
+        }
         self.base = found.base;
         // Whether what waits is work shows only when it is taken up: a blocked issue may wait for months.
         let active = found.reconciled.reconciled > 0;
@@ -84,17 +104,19 @@ impl RepositoryQueue {
 
     /// Takes in that the poll failed; how long until the next one.
     pub(super) fn failed(&mut self, error: &WorkError, poll: &PollSettings) -> Duration {
-        self.last_poll = LastPoll::Failed;
+        let is_lacking = error.class() == FailureClass::Misconfigured;
+        self.last_poll = if is_lacking { LastPoll::Lacking } else { LastPoll::Failed };
         self.waiting.clear();
+        self.looks.clear();
         let pause = error_pause(self.errors, poll.interval, rand::random());
         self.errors = self.errors.saturating_add(1);
         match error.class() {
             FailureClass::Transient { retry_after: Some(wait) } => pause.max(wait),
+            // Whoever mends it looks whether it works now.
+            FailureClass::Misconfigured | FailureClass::NeedsHuman => pause.min(poll.interval.saturating_mul(2)),
             FailureClass::Transient { retry_after: None }
             | FailureClass::QuotaExhausted { .. }
             | FailureClass::Permanent
-            | FailureClass::NeedsHuman
-            | FailureClass::Misconfigured
             | FailureClass::Cancelled => pause,
         }
     }
@@ -107,9 +129,22 @@ impl RepositoryQueue {
         }
     }
 
+    /// Takes in what an attempt found that only an operator or a maintainer can mend; how long until it is looked for again.
+    pub(super) fn lacks_something(&mut self, error: &WorkError, poll: &PollSettings) {
+        let pause = self.failed(error, poll);
+        if let PollState::Due(_) = self.poll {
+            self.poll = PollState::Due(Instant::now() + pause);
+        }
+    }
+
     /// Takes in that the repository has no room: what needs some waits for the next poll, which sees whether there is any.
     pub(super) fn is_full(&mut self) {
         self.waiting.retain(|work| !work.waits_for_room());
+    }
+
+    /// Whether anything waits for a job or for a look.
+    pub(super) fn has_work(&self) -> bool {
+        !self.waiting.is_empty() || !self.looks.is_empty()
     }
 
     /// When its poll is due.
@@ -124,6 +159,7 @@ impl RepositoryQueue {
     pub(super) fn retire(&mut self) {
         self.retired = true;
         self.waiting.clear();
+        self.looks.clear();
         if let PollState::Due(_) = self.poll {
             self.poll = PollState::Never;
         }

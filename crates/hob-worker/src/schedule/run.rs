@@ -8,7 +8,7 @@ use crate::{
     RunLimits, RunSummary, WorkError, Worker,
     reconcile::Reconciled,
     schedule::{
-        poll::{Poll, Scope, poll, take_up},
+        poll::{Poll, Scope, Work, poll, take_up},
         scheduler::{Mode, Scheduler, within_stop_time},
     },
 };
@@ -42,10 +42,11 @@ pub(super) async fn work_through(
     let connection = worker.forge.connection();
     let mut results = Vec::new();
     let mut summary = RunSummary::default();
-    if let Some(Poll { reconciled, work, base: Some(base), .. }) = poll(worker, scope).await? {
+    if let Some(Poll { reconciled, work, looks, base: Some(base), .. }) = poll(worker, scope).await? {
         summary.merge(&reconciled);
         let mut is_full = false;
-        for work in work {
+        // Whoever works through one after the other looks and works in one.
+        for work in work.into_iter().map(Work::Attempt).chain(looks.into_iter().map(Work::Answered)) {
             if worker.cancel.is_cancelled() {
                 break;
             }

@@ -2,13 +2,18 @@
 //!
 //! # Flow
 //! Each repository is polled when it is due; what a poll finds waits in the repository's own queue, in the order of the
-//! plan. A free job goes to the repository with the fewest issues in progress; among equals they take turns.
+//! plan. A free job goes to the repository with the fewest issues in progress; among equals they take turns. Blocked issues
+//! are looked at beside the jobs, a few at once: an answer that is found waits for a job like any other work.
 //!
 //! # Guarantees
 //! - Never more than `limits.jobs` issues are in progress, over all repositories; a repository with much to do cannot keep
 //!   the others from their share.
 //! - Each poll and each attempt is a task of its own: one that blocks its thread or panics delays no other's heartbeat.
-//! - A repository that fails backs off by itself; the others are polled as before.
+//! - A repository that fails backs off by itself; the others are polled as before. Once the forge has answered well, a run
+//!   that goes on polls again whatever fails: what only an operator can mend may be mended, and what looked like that may
+//!   have been an incident.
+//! - What waits for a look keeps its place from poll to poll, and a busy process polls as often as an idle one.
+//! - No attempt begins whose writes, renewals of its lease included, do not fit into the hour.
 //! - While the forge's gate is closed nothing is started, whatever is due.
 //! - It ends within [`STOP_TIME`] of a stop: what was not requeued by then is left to its lease.
 
@@ -32,18 +37,24 @@ use crate::{
     RunLimits, RunSummary, WorkError, WorkEvent, Worker,
     reconcile::Reconciled,
     schedule::{
-        poll::{Poll, Scope, Work, poll, take_up},
+        poll::{Poll, Scope, Work, look, poll, take_up},
         repository_queue::{LastPoll, PollState, RepositoryQueue},
         source::{RepositoryChanges, RepositorySource},
+        turns::{FAR, Moment, whose_turn},
     },
 };
 
 /// Polls under way at once. GitHub asks for serial requests; one slow repository should not hold up the rest.
 const POLLS: usize = 3;
+/// Looks at blocked issues under way at once.
+const LOOKS: usize = 3;
+/// Writes of an attempt beside the renewals of its lease: 20 from label to pull request, and a lost race or two
+/// (`scripts/figures.py`).
+const WRITES_AN_ATTEMPT: u64 = 24;
+/// Writes of a renewal: a commit and the move of a ref.
+const WRITES_A_RENEWAL: u64 = 2;
 /// How long work in progress may take to be requeued.
 const STOP_TIME: Duration = Duration::from_millis(4_500);
-/// The longest sleep: nothing is that far away.
-const FAR: Duration = Duration::from_secs(86_400);
 
 /// Whether repositories are polled again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +69,7 @@ pub(super) enum Mode {
 enum Completed {
     Poll(RepoName, Result<Option<Poll>, WorkError>),
     Issue(RepoName, IssueNumber, Result<Reconciled, WorkError>),
+    Look(RepoName, IssueNumber, Result<Reconciled, WorkError>),
     Source(Result<RepositoryChanges, WorkError>),
 }
 
@@ -78,10 +90,18 @@ pub(super) struct Scheduler {
     source_due: Option<Instant>,
     /// Whose turn it was last.
     served: Option<RepoName>,
+    /// Whose turn it was last of the looks.
+    looked_in: Option<RepoName>,
     summary: RunSummary,
     first_error: Option<WorkError>,
     /// Repositories whose workers lack something.
     given_up: usize,
+    /// Whether any poll went well.
+    was_good: bool,
+    /// Writes that one attempt takes at most.
+    writes_an_attempt: usize,
+    /// When the writes of the hour have room for another attempt.
+    writes_due: Option<Instant>,
     ends: Option<Instant>,
 }
 
@@ -109,9 +129,13 @@ impl Scheduler {
             source_due: source.is_some().then_some(begun),
             source,
             served: None,
+            looked_in: None,
             summary: RunSummary::default(),
             first_error: None,
             given_up: 0,
+            was_good: false,
+            writes_an_attempt: writes_an_attempt(settings),
+            writes_due: None,
             ends: limits.max_runtime.map(|time| begun + time.min(FAR * 365)),
         }
     }
@@ -138,8 +162,9 @@ impl Scheduler {
     /// The first [`WorkError`], where each repository was polled once and no poll succeeded.
     pub(super) async fn run(&mut self) -> Result<RunSummary, WorkError> {
         let cancel = self.cancel.clone();
-        while !cancel.is_cancelled() && !self.is_full() {
+        while !cancel.is_cancelled() && !self.is_full() && !(self.mode == Mode::Forever && self.is_hopeless()) {
             let moment = Moment::of(&self.connection);
+            self.see_writes(moment.now).await;
             self.start(moment);
             let wake = self.wakes_at(moment);
             if self.tasks.is_empty() && self.is_over(wake) {
@@ -158,9 +183,10 @@ impl Scheduler {
             }
         }
         self.drain().await;
-        let failed = self.queues.values().filter(|queue| queue.last_poll == LastPoll::Failed).count() + self.given_up;
+        let is_failed = |queue: &&RepositoryQueue| matches!(queue.last_poll, LastPoll::Failed | LastPoll::Lacking);
+        let failed = self.queues.values().filter(is_failed).count() + self.given_up;
         let all_failed = failed == self.queues.len() + self.given_up;
-        let ended = self.mode == Mode::Once || self.given_up > 0;
+        let ended = self.mode == Mode::Once || self.is_hopeless();
         let did_nothing = self.summary.worked + self.summary.reconciled == 0;
         if let Some(error) = self.first_error.take().filter(|_| all_failed && ended && did_nothing) {
             return Err(error);
@@ -205,6 +231,13 @@ impl Scheduler {
             let task = async move { poll(&worker, &scope).await };
             self.tasks.spawn(unwound(task.instrument(span)).map(|found| Completed::Poll(repo, found)));
         }
+        while let Some((repo, worker, issue, base)) = self.next_look() {
+            let task = async move { look(&worker, issue, &base).await };
+            self.tasks.spawn(unwound(task).map(move |result| Completed::Look(repo, issue, result)));
+        }
+        if self.writes_due.is_some_and(|due| due > now) {
+            return;
+        }
         while let Some((repo, worker, work, base)) = self.next_issue() {
             let task = async move { take_up(&worker, work, &base).await };
             self.tasks.spawn(unwound(task).map(move |result| Completed::Issue(repo, work.issue(), result)));
@@ -228,6 +261,37 @@ impl Scheduler {
         Some((repo, Arc::clone(&queue.worker), work, base))
     }
 
+    /// The blocked issue that is looked at next, where there is room for a look: the repositories take turns.
+    fn next_look(&mut self) -> Option<(RepoName, Arc<Worker>, IssueNumber, Arc<BaseBranch>)> {
+        let under_way: usize = self.queues.values().map(|queue| queue.looked_at.len()).sum();
+        if under_way >= LOOKS {
+            return None;
+        }
+        let waiting = self.queues.iter().filter(|(_, queue)| !queue.looks.is_empty() && queue.base.is_some());
+        let waiting = waiting.map(|(repo, queue)| (repo, queue.looked_at.len()));
+        let repo = whose_turn(waiting, self.looked_in.as_ref())?.clone();
+        self.looked_in = Some(repo.clone());
+        let queue = self.queues.get_mut(&repo)?;
+        let (issue, base) = (queue.looks.pop_front()?, queue.base.clone()?);
+        queue.looked_at.insert(issue);
+        Some((repo, Arc::clone(&queue.worker), issue, base))
+    }
+
+    /// Sees whether the writes of the hour have room for one more attempt beside those in progress.
+    async fn see_writes(&mut self, now: Instant) {
+        let is_wanted = self.in_progress() < self.jobs && self.queues.values().any(|queue| !queue.waiting.is_empty());
+        self.writes_due = None;
+        if !is_wanted {
+            return;
+        }
+        let needed = self.writes_an_attempt.saturating_mul(self.in_progress() + 1);
+        let wait = self.connection.wait_for_writes(needed).await;
+        if !wait.is_zero() {
+            tracing::info!(wait_seconds = wait.as_secs(), "no attempt begins: the writes of this hour are used up");
+            self.writes_due = Some(now + wait);
+        }
+    }
+
     fn in_progress(&self) -> usize {
         self.queues.values().map(|queue| queue.in_progress.len()).sum()
     }
@@ -239,7 +303,7 @@ impl Scheduler {
             Completed::Issue(repo, number, result) => {
                 self.summary.add(&result);
                 let result = match result {
-                    Err(error) if error.class() == FailureClass::Misconfigured => Err(self.give_up(&repo, error)),
+                    Err(error) if error.class() == FailureClass::Misconfigured => Err(self.lacks(&repo, error)),
                     result => result,
                 };
                 if let Some(queue) = self.queues.get_mut(&repo) {
@@ -247,12 +311,32 @@ impl Scheduler {
                     match result {
                         Ok(Reconciled::Worked | Reconciled::UpToDate) => queue.was_active(&self.poll),
                         Ok(Reconciled::NoRoom) => queue.is_full(),
-                        Ok(Reconciled::Nothing) | Err(_) => {}
+                        Ok(Reconciled::Nothing | Reconciled::Answered) | Err(_) => {}
                     }
                 }
                 match self.scope {
                     Scope::All => {}
                     Scope::Selected(_) => self.results.push((number, result)),
+                }
+            }
+            Completed::Look(repo, number, result) => {
+                self.summary.add(&result);
+                let result = match result {
+                    Err(error) if error.class() == FailureClass::Misconfigured => Err(self.lacks(&repo, error)),
+                    result => result,
+                };
+                let is_answered = matches!(result, Ok(Reconciled::Answered));
+                if let Some(queue) = self.queues.get_mut(&repo) {
+                    queue.looked_at.remove(&number);
+                    match result {
+                        Ok(Reconciled::Answered) if !queue.retired => queue.waiting.push_front(Work::Answered(number)),
+                        Ok(Reconciled::Worked | Reconciled::UpToDate) => queue.was_active(&self.poll),
+                        Ok(Reconciled::Nothing | Reconciled::NoRoom | Reconciled::Answered) | Err(_) => {}
+                    }
+                }
+                match self.scope {
+                    Scope::Selected(_) if !is_answered => self.results.push((number, result)),
+                    Scope::All | Scope::Selected(_) => {}
                 }
             }
             Completed::Source(changes) => {
@@ -267,40 +351,48 @@ impl Scheduler {
             }
         }
         let is_needed = |queue: &RepositoryQueue| {
-            !queue.retired || !queue.in_progress.is_empty() || queue.poll == PollState::Polling
+            let is_at_work = !queue.in_progress.is_empty() || !queue.looked_at.is_empty();
+            !queue.retired || is_at_work || queue.poll == PollState::Polling
         };
         self.queues.retain(|_, queue| is_needed(queue));
     }
 
+    /// Whether the run has nothing to hope for: no poll ever went well, and in each repository it was for what only an
+    /// operator can mend.
+    fn is_hopeless(&self) -> bool {
+        !self.was_good && self.queues.values().all(|queue| queue.last_poll == LastPoll::Lacking)
+    }
+
     fn note_poll(&mut self, repo: &RepoName, found: Result<Option<Poll>, WorkError>) {
-        let busy = self.in_progress() >= self.jobs;
         let alone = self.queues.len() == 1;
         let Some(queue) = self.queues.get_mut(repo) else { return };
         let pause = match found {
             Ok(Some(found)) => {
                 self.summary.merge(&found.reconciled);
-                let pause = queue.found(found, &self.poll);
-                // Nothing could be begun before a job is free, which asks anew.
-                if busy { pause.max(self.poll.max_interval) } else { pause }
+                self.was_good = true;
+                queue.found(found, &self.poll)
             }
             // The worker was stopped.
             Ok(None) => FAR,
             Err(error) => {
-                if error.class() == FailureClass::Misconfigured && queue.last_poll == LastPoll::None {
+                let is_once = self.mode == Mode::Once;
+                if error.class() == FailureClass::Misconfigured && queue.last_poll == LastPoll::None && is_once {
                     queue.poll = PollState::Never;
                     let error = self.give_up(repo, error);
                     self.first_error.get_or_insert(error);
                     return;
                 }
-                // Where it is the run's one error, whoever asked for the run tells it.
-                if self.mode == Mode::Forever || !alone {
-                    queue.worker.emit(&WorkEvent::Failed { issue: None, reason: error.to_string() });
-                }
-                let pause = queue.failed(&error, &self.poll);
+                let (reason, pause) = (error.to_string(), queue.failed(&error, &self.poll));
                 self.first_error.get_or_insert(error);
+                // Where it is the run's one error, whoever asked for the run tells it.
+                let is_told = alone && (self.mode == Mode::Once || self.is_hopeless());
+                if let Some(queue) = self.queues.get(repo).filter(|_| !is_told) {
+                    queue.worker.emit(&WorkEvent::Failed { issue: None, reason });
+                }
                 pause
             }
         };
+        let Some(queue) = self.queues.get_mut(repo) else { return };
         if queue.retired {
             queue.retire();
         }
@@ -308,6 +400,20 @@ impl Scheduler {
             Mode::Forever if !queue.retired => PollState::Due(Instant::now() + pause),
             Mode::Forever | Mode::Once => PollState::Never,
         };
+    }
+
+    /// Takes in that work in a repository found what only an operator or a maintainer can mend. A run that goes on looks again
+    /// soon; one that polls once works no more on the repository, where the next issue would only find the same.
+    fn lacks(&mut self, repo: &RepoName, error: WorkError) -> WorkError {
+        if self.mode == Mode::Once {
+            return self.give_up(repo, error);
+        }
+        let error = Arc::new(error);
+        if let Some(queue) = self.queues.get_mut(repo) {
+            queue.worker.emit(&WorkEvent::Failed { issue: None, reason: error.to_string() });
+            queue.lacks_something(&error, &self.poll);
+        }
+        WorkError::Shared(error)
     }
 
     /// Works no more on a repository whose worker lacks something, which the next issue would only find again.
@@ -346,8 +452,9 @@ impl Scheduler {
         let Some(wait) = self.connection.closed_for().filter(|wait| self.mode == Mode::Once && *wait > patience) else {
             return;
         };
-        for queue in self.queues.values_mut().filter(|queue| !queue.waiting.is_empty() || queue.due().is_some()) {
+        for queue in self.queues.values_mut().filter(|queue| queue.has_work() || queue.due().is_some()) {
             queue.waiting.clear();
+            queue.looks.clear();
             queue.poll = PollState::Never;
             let reason =
                 format!("the forge's rate limit is used up for {} s: the rest is left to a later run", wait.as_secs());
@@ -363,17 +470,24 @@ impl Scheduler {
 
     /// Whether nothing is left to do, or nothing before the run's end.
     fn is_over(&self, wake: Instant) -> bool {
-        let done = |queue: &RepositoryQueue| queue.poll == PollState::Never && queue.waiting.is_empty();
+        let done = |queue: &RepositoryQueue| queue.poll == PollState::Never && !queue.has_work();
         let done = self.source_due.is_none() && self.queues.values().all(done);
         done || self.ends.is_some_and(|ends| wake >= ends)
     }
 
     /// When something is due, the gate's opening included.
     fn wakes_at(&self, moment: Moment) -> Instant {
-        let waiting = self.queues.values().any(|queue| !queue.waiting.is_empty());
-        let dues = self.queues.values().filter_map(RepositoryQueue::due).chain(self.source_due);
+        let waiting = self.queues.values().any(RepositoryQueue::has_work);
+        let dues = self.queues.values().filter_map(RepositoryQueue::due).chain(self.source_due).chain(self.writes_due);
         moment.next(dues, waiting)
     }
+}
+
+/// Writes that an attempt takes, if it lasts as long as it may.
+fn writes_an_attempt(settings: &Settings) -> usize {
+    let renewal = (settings.lease.duration / 3).as_secs().max(1);
+    let renewals = settings.limits.attempt_time.as_secs() / renewal;
+    usize::try_from(WRITES_AN_ATTEMPT + WRITES_A_RENEWAL * renewals).unwrap_or(usize::MAX)
 }
 
 /// What `work` comes to; none: the worker was stopped, and `work` did not end within [`STOP_TIME`] of that.
@@ -418,63 +532,9 @@ fn message_of(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it gave no reason".to_owned())
 }
 
-/// What the clocks say, read once for what is started and for the sleep after it: what came due between two
-/// readings would be neither started nor waited for.
-#[derive(Debug, Clone, Copy)]
-struct Moment {
-    now: Instant,
-    /// When the forge may be asked; not after `now`: it may.
-    opens: Instant,
-}
-
-impl Moment {
-    fn of(connection: &Connection) -> Self {
-        let now = Instant::now();
-        Self { now, opens: now + connection.closed_for().unwrap_or_default() }
-    }
-
-    /// The moment to wake at, where `waiting` says that there is work which only the gate keeps back.
-    fn next(self, dues: impl Iterator<Item = Instant>, waiting: bool) -> Instant {
-        let Self { now, opens } = self;
-        let is_closed = opens > now;
-        let next = dues.chain((waiting && is_closed).then_some(opens)).filter(|due| *due > now || is_closed).min();
-        // What is due now and was not started has to wait for a job or a survey, whose end wakes.
-        next.map_or(now + FAR, |next| next.max(opens))
-    }
-}
-
-/// The repository whose turn it is: of those with the fewest issues in hand the next one after `served`.
-fn whose_turn<'a>(
-    waiting: impl Iterator<Item = (&'a RepoName, usize)>,
-    served: Option<&RepoName>,
-) -> Option<&'a RepoName> {
-    let key = |(repo, in_progress): &(&'a RepoName, usize)| {
-        (*in_progress, served.is_some_and(|served| *repo <= served), *repo)
-    };
-    waiting.min_by_key(key).map(|(repo, _)| repo)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_sleep_ends_with_the_first_thing_that_comes_due_after_the_moment_of_starting() {
-        let now = Instant::now();
-        let (open, shut) = (Moment { now, opens: now }, Moment { now, opens: now + Duration::from_secs(9) });
-        let at = |nanos: u64| now + Duration::from_nanos(nanos);
-        for (moment, dues, waiting, wake) in [
-            (open, vec![], false, now + FAR),
-            (open, vec![at(0)], false, now + FAR),
-            (open, vec![at(0), at(1), at(2)], true, at(1)),
-            (shut, vec![at(0)], false, shut.opens),
-            (shut, vec![], true, shut.opens),
-            (shut, vec![], false, now + FAR),
-            (shut, vec![at(10_000_000_000)], false, at(10_000_000_000)),
-        ] {
-            assert_eq!(moment.next(dues.into_iter(), waiting), wake);
-        }
-    }
 
     /// On the runtime's own clock, which stands still while anything is left to do.
     #[tokio::test(start_paused = true)]
@@ -519,22 +579,6 @@ mod tests {
             };
             assert_eq!(ended, result, "stopped after {stopped_after:?}, takes {takes:?}");
             assert_eq!(began.elapsed(), result.unwrap_or(hour + STOP_TIME));
-        }
-    }
-
-    #[test]
-    fn repositories_take_turns_and_who_has_less_in_progress_comes_first() {
-        let [a, b, c] = ["o/a", "o/b", "o/c"].map(|name| name.parse::<RepoName>().unwrap());
-        for (waiting, served, turn) in [
-            (vec![(&a, 0), (&b, 0), (&c, 0)], None, Some(&a)),
-            (vec![(&a, 0), (&b, 0), (&c, 0)], Some(&a), Some(&b)),
-            (vec![(&a, 0), (&b, 0), (&c, 0)], Some(&c), Some(&a)),
-            (vec![(&a, 3), (&b, 1), (&c, 1)], Some(&b), Some(&c)),
-            (vec![(&a, 3), (&c, 2)], Some(&b), Some(&c)),
-            (vec![(&a, 9)], Some(&a), Some(&a)),
-            (vec![], Some(&a), None),
-        ] {
-            assert_eq!(whose_turn(waiting.into_iter(), served), turn);
         }
     }
 }

@@ -45,7 +45,7 @@ impl RunSummary {
         match result {
             Ok(Reconciled::Worked) => self.worked += 1,
             Ok(Reconciled::UpToDate) => self.reconciled += 1,
-            Ok(Reconciled::Nothing | Reconciled::NoRoom) => {}
+            Ok(Reconciled::Nothing | Reconciled::NoRoom | Reconciled::Answered) => {}
             Err(_) => self.failed += 1,
         }
     }

@@ -1,0 +1,93 @@
+//! Weather: a forge that fails for seconds in ways that otherwise only its operator or Hob's can mend, and a quota that ends
+//! while an attempt is under way.
+//!
+//! # Assumptions
+//! The lease was acquired with the same token, so a refusal a little later is doubted: GitHub's incidents, the renewal of a
+//! token and a restart of a server all answer 401, 403 or 404 for seconds (`docs/github.md`, `weather`).
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use hob_domain::FailureClass;
+use hob_forge::{ForgeError, HeldLease};
+use tokio::time::Instant;
+
+use crate::{WorkError, Worker};
+
+/// The pauses before a step is tried once more: 15 s in all.
+const PAUSES: [Duration; 4] =
+    [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4), Duration::from_secs(8)];
+/// How often it is looked whether writes are possible again.
+const LOOK: Duration = Duration::from_secs(10);
+/// The longest wait for a quota: its longest window.
+const QUOTA_MAX: Duration = Duration::from_secs(3_600);
+
+/// Makes a step that has no further effect the second time, again where the forge's refusal is doubted or its quota is used
+/// up.
+///
+/// # Errors
+/// [`WorkError`] of the last try.
+pub(super) async fn through<'a, T>(
+    lease: &HeldLease,
+    mut step: impl FnMut() -> BoxFuture<'a, Result<T, WorkError>>,
+) -> Result<T, WorkError> {
+    let (mut pauses, ends) = (PAUSES.into_iter(), Instant::now() + QUOTA_MAX);
+    loop {
+        let error = match step().await {
+            Ok(done) => return Ok(done),
+            Err(error) if lease.lost().is_cancelled() => return Err(error),
+            Err(error) => error,
+        };
+        let pause = match doubt(&error) {
+            Doubt::None => None,
+            Doubt::Refusal => pauses.next(),
+            Doubt::Quota => Some(LOOK).filter(|_| Instant::now() < ends),
+        };
+        let Some(pause) = pause else { return Err(error) };
+        tracing::warn!(issue = lease.issue().0, %error, wait_seconds = pause.as_secs(), "trying again: {error}");
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// Why an error may be gone a little later.
+enum Doubt {
+    None,
+    /// The forge or git's server refuses what they did not refuse before.
+    Refusal,
+    /// A limit, or a lease that a limit keeps from being renewed.
+    Quota,
+}
+
+fn doubt(error: &WorkError) -> Doubt {
+    match error {
+        WorkError::Forge(ForgeError::Limited { .. } | ForgeError::LeaseTooShort { .. }) => Doubt::Quota,
+        WorkError::Forge(_) | WorkError::Workspace(_) if error.class() == FailureClass::Misconfigured => Doubt::Refusal,
+        WorkError::Forge(_)
+        | WorkError::Workspace(_)
+        | WorkError::Agent(_)
+        | WorkError::Settings(_)
+        | WorkError::Glob(_)
+        | WorkError::Server(_)
+        | WorkError::Branch(_)
+        | WorkError::Checks(_)
+        | WorkError::Misconfigured(_)
+        | WorkError::Shared(_)
+        | WorkError::Panicked(_) => Doubt::None,
+    }
+}
+
+/// Whether the lease lives on though it could not be renewed: until it ends there is time to reach the forge again; and beyond
+/// its end while only a quota keeps it from being renewed. Then no visible write is made before it is renewed, which only
+/// succeeds if nobody has taken the issue over.
+pub(super) fn survives(worker: &Worker, lease: &HeldLease, error: &ForgeError) -> bool {
+    let expired = worker.forge.permit(lease, Duration::ZERO, "renew the lease").is_err();
+    match error.class() {
+        _ if lease.lost().is_cancelled() => false,
+        FailureClass::Transient { .. } if matches!(error, ForgeError::Limited { .. }) => true,
+        FailureClass::Transient { .. } | FailureClass::Misconfigured => !expired,
+        FailureClass::QuotaExhausted { .. }
+        | FailureClass::Permanent
+        | FailureClass::NeedsHuman
+        | FailureClass::Cancelled => false,
+    }
+}

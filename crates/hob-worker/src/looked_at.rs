@@ -1,0 +1,59 @@
+//! The memory of blocked issues that were looked at, so that one on which nothing was said is not read again and again.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use hob_domain::{IssueNumber, IssueView, Timestamp};
+
+/// Issues that are remembered at most.
+const KEPT: usize = 20_000;
+/// How old the last change has to be: lists of comments may lag behind the issue's own times and counts.
+const SETTLED: Duration = Duration::from_secs(60);
+/// How long a look counts: somebody who answered in vain may have got the permission since.
+const LOOK_AGAIN: Duration = Duration::from_secs(3_600);
+
+/// Blocked issues as they stood when they were looked at.
+#[derive(Debug, Default)]
+pub(super) struct LookedAt(Mutex<HashMap<IssueNumber, Look>>);
+
+/// How an issue stood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Look {
+    updated_at: Timestamp,
+    comments: u64,
+    /// When its ledger was written last.
+    renewed_at: Timestamp,
+    at: Timestamp,
+}
+
+impl Look {
+    /// `None` if what the list says of the issue is not all that may have changed.
+    fn of(view: &IssueView, at: Timestamp) -> Option<Self> {
+        // A comment in its pull request's conversation changes nothing of the issue.
+        let record = view.record.as_ref().filter(|record| record.pull_request.is_none())?;
+        let (updated_at, comments, renewed_at) = (view.updated_at, view.comments, record.renewed_at);
+        Some(Self { updated_at, comments, renewed_at, at })
+    }
+}
+
+impl LookedAt {
+    /// Whether nothing can have been said on the issue since it was looked at.
+    pub(super) fn is_quiet(&self, view: &IssueView, now: Timestamp) -> bool {
+        let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(before) = looks.get(&view.number) else { return false };
+        now < before.at + LOOK_AGAIN && Look::of(view, before.at) == Some(*before)
+    }
+
+    /// Remembers that nothing was found on the issue as it stood then.
+    pub(super) fn note(&self, view: &IssueView, now: Timestamp) {
+        let Some(look) = Look::of(view, now).filter(|look| look.updated_at + SETTLED < now) else { return };
+        let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if looks.len() >= KEPT {
+            looks.clear();
+        }
+        looks.insert(view.number, look);
+    }
+}
