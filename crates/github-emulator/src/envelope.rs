@@ -1,6 +1,7 @@
 //! What every API answer has around it: who asks, the rate limit, `ETag` and conditional requests, GitHub's headers.
 //!
-//! An answer 304 costs nothing, as on GitHub; its tag belongs to the account, so another token gets a whole answer.
+//! An answer 304 costs nothing, as on GitHub; its tag belongs to the account, or by the mood `tags` to the token: another one
+//! gets a whole answer.
 
 use std::sync::Arc;
 
@@ -17,10 +18,11 @@ use sha2::{Digest, Sha256};
 use super::{
     apps::verify,
     forge::{Forge, LoggedRequest, SignedIn},
-    meter::{self, Reading},
+    meter::{Payer, Reading},
+    moods::Mood,
     refusal::Refusal,
 };
-use crate::names::{Login, Timestamp};
+use crate::names::Timestamp;
 
 /// Where GraphQL is, beside the REST API.
 pub(super) const GRAPHQL: &str = "/api/graphql";
@@ -53,15 +55,15 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
     if let Some(token) = web_token(request.headers()) {
         login = verify(&forge.apps, token, now).map(|app| {
             request.extensions_mut().insert(SigningApp(app.id));
-            payer = Some(format!("app {}", app.id));
+            payer = Some(Payer::app(app.id));
             None
         });
     }
-    let who = login.as_ref().ok().and_then(|signed_in| Some(signed_in.as_ref()?.login.clone()));
+    let signed_in = login.as_ref().ok().cloned().flatten();
     let graphql = path == GRAPHQL;
-    let payer = who.as_ref().map(ToString::to_string).or(payer);
-    let payer = if graphql { payer.map(|name| meter::graphql(&name)) } else { payer };
-    let payer = payer.as_deref();
+    let payer = signed_in.as_ref().map(|who| Payer::account(&who.login, who.kind, &path)).or(payer);
+    let payer = if graphql { payer.map(Payer::of_graphql) } else { payer };
+    let payer = payer.as_ref();
     // GitHub does not count a look at the limit itself.
     let free = path.ends_with("/rate_limit");
     let charge = || match free {
@@ -85,7 +87,11 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
         }
     };
     if matches!(method, Method::GET | Method::HEAD) && response.status() == StatusCode::OK {
-        response = tagged(response, who.as_ref(), asked_tag.as_ref()).await;
+        let whose = signed_in.as_ref().map_or("", |who| match forge.temper.is(Mood::Tags) {
+            true => &who.digest,
+            false => who.login.as_str(),
+        });
+        response = tagged(response, whose, asked_tag.as_ref()).await;
         if response.status() == StatusCode::NOT_MODIFIED && counted {
             reading = forge.meter.refund(payer, now);
             counted = false;
@@ -96,7 +102,8 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
         response.headers_mut().insert("x-ratelimit-resource", HeaderValue::from_static("graphql"));
     }
     let status = response.status().as_u16();
-    forge.note(LoggedRequest { method: method.to_string(), path: target, status, login: who, counted });
+    let login = signed_in.map(|who| who.login);
+    forge.note(LoggedRequest { method: method.to_string(), path: target, status, login, counted });
     response
 }
 
@@ -137,14 +144,14 @@ fn web_token(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && parts == 3).then_some(token)
 }
 
-fn used_up(who: Option<&str>) -> Refusal {
-    let whose = who.map_or_else(|| "127.0.0.1".to_owned(), |name| format!("user {name}"));
+fn used_up(who: Option<&Payer>) -> Refusal {
+    let whose = who.map_or_else(|| "127.0.0.1".to_owned(), |who| format!("user {}", who.name()));
     Refusal::new(StatusCode::FORBIDDEN, format!("API rate limit exceeded for {whose}."))
 }
 
 /// GraphQL's own answer to a used-up hour: its status is that of a success.
-fn graphql_used_up(who: Option<&str>) -> Response {
-    let message = format!("API rate limit exceeded for {}.", who.unwrap_or_default());
+fn graphql_used_up(who: Option<&Payer>) -> Response {
+    let message = format!("API rate limit exceeded for {}.", who.map_or("", Payer::name));
     let body = serde_json::json!({"errors": [{"type": "RATE_LIMITED", "message": message}]});
     (StatusCode::OK, axum::Json(body)).into_response()
 }
@@ -157,13 +164,13 @@ fn too_fast() -> Response {
     response
 }
 
-async fn tagged(response: Response, who: Option<&Login>, asked: Option<&HeaderValue>) -> Response {
+async fn tagged(response: Response, whose: &str, asked: Option<&HeaderValue>) -> Response {
     let (mut parts, body) = response.into_parts();
     let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else {
         return Refusal::internal("an answer's body was incomplete").into_response();
     };
     let mut hash = Sha256::new();
-    hash.update(who.map_or("", Login::as_str).as_bytes());
+    hash.update(whose.as_bytes());
     hash.update([0]);
     hash.update(&bytes);
     let digest: String = hash.finalize().iter().take(20).map(|byte| format!("{byte:02x}")).collect();

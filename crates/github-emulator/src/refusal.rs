@@ -65,6 +65,11 @@ impl Refusal {
         Self::new(StatusCode::FORBIDDEN, "Resource not accessible by integration")
     }
 
+    /// A fine-grained token does not reach this.
+    pub(super) fn personal() -> Self {
+        Self::new(StatusCode::FORBIDDEN, "Resource not accessible by personal access token")
+    }
+
     /// The same, which names the permissions that would have been enough.
     pub(super) fn accepting(mut self, permissions: String) -> Self {
         self.accepting = Some(permissions);

@@ -23,6 +23,7 @@ mod objects;
 mod protection;
 mod pulls;
 mod reactions;
+mod ref_moods;
 mod refs;
 mod relations;
 mod repo_edit;

@@ -19,6 +19,7 @@ use super::{
     super::{
         call::{Answer, Call, Reply},
         envelope::GRAPHQL,
+        meter::Payer,
         refusal::Refusal,
         route::{Route, get, post},
     },
@@ -103,8 +104,8 @@ fn run(call: &Call, body: &Value) -> Answer {
     let set = &operation.node.selection_set.node;
     let data = match operation.node.ty {
         OperationType::Mutation => {
-            if !call.forge.meter.admits(&Method::POST, call.caller.as_ref().map(crate::names::Login::as_str), call.now)
-            {
+            let payer = call.caller.as_ref().map(|login| Payer::account(login, call.token, GRAPHQL));
+            if !call.forge.meter.admits(&Method::POST, payer.as_ref(), call.now) {
                 return Err(Refusal::new(StatusCode::FORBIDDEN, "You have exceeded a secondary rate limit."));
             }
             Some(mutate(call, &run, set))

@@ -1,0 +1,35 @@
+//! What moods change in an answer of the REST API that is made already: what is shown, never what is so.
+
+use serde_json::{Value, json};
+
+use super::{call::Call, moods::Mood, users::AccountKind};
+
+/// Shows an answer as the moods have it.
+pub(super) fn in_mood(call: &Call, body: &mut Value) {
+    if call.forge.temper.is(Mood::TokenPermissions) && is_integration(call) {
+        each_object(body, &mut |fields| {
+            let is_repository = fields.contains_key("full_name");
+            if let Some(Value::Object(permissions)) = fields.get_mut("permissions").filter(|_| is_repository) {
+                permissions.values_mut().for_each(|permission| *permission = json!(false));
+            }
+        });
+    }
+}
+
+/// Whether the caller is none that `permissions` tells of: an App, its installation, or a job.
+fn is_integration(call: &Call) -> bool {
+    let kind = |login: &crate::names::Login| call.state().accounts.get(login.as_str()).map(|account| account.kind);
+    call.app.is_some() || call.grant.is_some() || call.caller.as_ref().and_then(kind) == Some(AccountKind::Bot)
+}
+
+/// Does something to each object, the outer ones first.
+fn each_object(value: &mut Value, change: &mut impl FnMut(&mut serde_json::Map<String, Value>)) {
+    match value {
+        Value::Object(fields) => {
+            change(fields);
+            fields.values_mut().for_each(|value| each_object(value, change));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| each_object(item, change)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
