@@ -20,6 +20,7 @@ use super::{
     forge::{Forge, LoggedRequest, SignedIn},
     meter::{Payer, Reading},
     moods::Mood,
+    points::{Cost, UnderWay},
     refusal::Refusal,
 };
 use crate::names::Timestamp;
@@ -64,6 +65,17 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
     let payer = signed_in.as_ref().map(|who| Payer::account(&who.login, who.kind, &path)).or(payer);
     let payer = if graphql { payer.map(Payer::of_graphql) } else { payer };
     let payer = payer.as_ref();
+    let _under_way = match begin(&forge, signed_in.as_ref(), &path, &method) {
+        Ok(under_way) => under_way,
+        Err(limited) => {
+            let reading = forge.meter.read(payer, now);
+            let mut response = *limited;
+            dress(response.headers_mut(), &reading, now, forge.next_id());
+            let (login, status) = (signed_in.map(|who| who.login), response.status().as_u16());
+            forge.note(LoggedRequest { method: method.to_string(), path: target, status, login, counted: false });
+            return response;
+        }
+    };
     // GitHub does not count a look at the limit itself.
     let free = path.ends_with("/rate_limit");
     let charge = || match free {
@@ -158,10 +170,30 @@ fn graphql_used_up(who: Option<&Payer>) -> Response {
 
 /// GitHub's answer to too many writes in a minute.
 fn too_fast() -> Response {
-    let message = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
-    let mut response = Refusal::new(StatusCode::FORBIDDEN, message).into_response();
+    let mut response = Refusal::too_fast().into_response();
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
     response
+}
+
+/// Lets an account begin a request, where the secondary limits are the mood. What GraphQL costs, its endpoint knows.
+///
+/// # Errors
+/// 403 where a limit is reached, at times without the time to wait.
+fn begin<'f>(
+    forge: &'f Forge,
+    who: Option<&SignedIn>,
+    path: &str,
+    method: &Method,
+) -> Result<Option<UnderWay<'f>>, Box<Response>> {
+    let Some(who) = who.map(|who| who.login.as_str()).filter(|_| forge.temper.is(Mood::Points)) else {
+        return Ok(None);
+    };
+    let can_pay = path == GRAPHQL || forge.points.pay(who, &Cost::rest(method, path), forge.now());
+    match can_pay.then(|| forge.points.begin(who)).flatten() {
+        Some(under_way) => Ok(Some(under_way)),
+        None if forge.temper.hits(Mood::Points, who).is_some() => Err(Box::new(Refusal::too_fast().into_response())),
+        None => Err(Box::new(too_fast())),
+    }
 }
 
 async fn tagged(response: Response, whose: &str, asked: Option<&HeaderValue>) -> Response {

@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, str::FromStr};
 const PERCENT: u8 = 20;
 
 /// One way in which GitHub differs from its description. A request that a mood refuses has no effect, and one that succeeds
-/// has the effect that it has without moods.
+/// has the effect that it has without moods; the one exception is [`Mood::Queries`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Mood {
@@ -25,6 +25,20 @@ pub enum Mood {
     /// For a second, a commit that the API made is unknown to the endpoints of refs, and a ref that was made is unknown to
     /// reads and moves, drawn. octokit/octokit.rb#622, PyGithub/PyGithub#2759.
     RefLag,
+    /// For two seconds, the events of an issue lack the newest ones, drawn by issue. Not recorded anywhere: what is known
+    /// of other reads that lag, taken over to events.
+    EventLag,
+    /// For two seconds after the push of its head, a pull request cannot be opened (octokit/octokit.rb#622), and an issue
+    /// or pull request that was just opened is not found, drawn; at any time, a pull request or comment `was submitted too
+    /// quickly` (Azure/azure-sdk-tools#7226, ezyang/ghstack#121).
+    PullLag,
+    /// Comments and reviews that nobody edited are shown as updated a second after they were made, drawn by id.
+    /// palantir/policy-bot#459.
+    Touched,
+    /// GraphQL answers with a timeout, as 200 (gitkraken/vscode-gitlens#3298) or as 502 (my-badges/my-badges#72), or with
+    /// `RATE_LIMITED` as 200, drawn; and with 502 after a mutation has had its effect (russellbanks/Komac#1077). An edit
+    /// history is `null`, drawn by id: the public schema allows it, and nobody recorded it.
+    Queries,
     /// GraphQL hides check runs from every account that is no admin, as from a fine-grained token: the whole
     /// `statusCheckRollup` or its nodes are `null`, with an entry in `errors`. kirodotdev/KiroCrew#4546,
     /// philips-software/pull-request-report-action#557, spatie/bloom#259.
@@ -32,12 +46,26 @@ pub enum Mood {
     /// An `ETag` belongs to the token and not to the account: another token, as an App's next one, gets a whole answer.
     /// eclipse-csi/otterdog#201.
     Tags,
+    /// The secondary limits, with a `retry-after` or, drawn, without one: 900 points a minute of REST, 2,000 of GraphQL, 80 writes of content a minute and 500 an hour,
+    /// 100 requests at once. <https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api>
+    Points,
 }
 
 impl Mood {
     /// Every mood.
-    pub const ALL: [Self; 6] =
-        [Self::TokenPermissions, Self::RefRaces, Self::RefRefusals, Self::RefLag, Self::HiddenChecks, Self::Tags];
+    pub const ALL: [Self; 11] = [
+        Self::TokenPermissions,
+        Self::RefRaces,
+        Self::RefRefusals,
+        Self::RefLag,
+        Self::EventLag,
+        Self::PullLag,
+        Self::Touched,
+        Self::Queries,
+        Self::HiddenChecks,
+        Self::Tags,
+        Self::Points,
+    ];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -46,8 +74,13 @@ impl Mood {
             Self::RefRaces => "ref-races",
             Self::RefRefusals => "ref-refusals",
             Self::RefLag => "ref-lag",
+            Self::EventLag => "event-lag",
+            Self::PullLag => "pull-lag",
+            Self::Touched => "touched",
+            Self::Queries => "queries",
             Self::HiddenChecks => "hidden-checks",
             Self::Tags => "tags",
+            Self::Points => "points",
         }
     }
 }

@@ -100,6 +100,17 @@ impl Refusal {
         refusal
     }
 
+    /// There was too much of the kind in a short time.
+    pub(super) fn too_quick(resource: &str, field: &str) -> Self {
+        Self { status: StatusCode::FORBIDDEN, ..Self::custom(resource, field, "was submitted too quickly") }
+    }
+
+    /// Too many requests in a short time.
+    pub(super) fn too_fast() -> Self {
+        let message = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
+        Self::new(StatusCode::FORBIDDEN, message)
+    }
+
     /// The request makes sense, what it asks for does not.
     pub(super) fn unprocessable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)

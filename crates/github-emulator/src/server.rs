@@ -211,6 +211,7 @@ impl Running {
     /// Sets the moods anew, and begins their draws; [`Moods::default`] switches them off.
     pub fn set_moods(&self, moods: Moods) {
         self.forge.temper.set(moods);
+        self.forge.points.forget();
     }
 
     /// Adds an account, or gives a known one this token and role.

@@ -101,6 +101,7 @@ fn replace_state(forge: &Forge, state: State) -> Result<(), SnapshotError> {
     forge.store_whole()?;
     forge.meter.forget();
     forge.temper.forget();
+    forge.points.forget();
     webhook_events::skip_existing(forge);
     Ok(())
 }

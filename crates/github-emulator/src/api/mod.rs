@@ -21,6 +21,7 @@ mod merge;
 mod meta;
 mod objects;
 mod protection;
+mod pull_moods;
 mod pulls;
 mod reactions;
 mod ref_moods;

@@ -4,5 +4,6 @@ mod actions;
 mod checks;
 mod merging;
 mod mood_fixture;
+mod mood_lags;
 mod moods;
 mod tokens;
