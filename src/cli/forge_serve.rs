@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Context;
-use github_emulator::{App, AppKey, Fault, Options, Role, Seed, User, Webhook, endpoints, serve as start};
+use github_emulator::{App, AppKey, Fault, Moods, Options, Role, Seed, User, Webhook, endpoints, serve as start};
 use secrecy::SecretString;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -23,9 +23,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
-    /// Add an account with this token. Roles are read, triage, write, maintain and admin; `:bot` makes it a bot. May be
-    /// repeated.
-    #[arg(long = "user", value_name = "LOGIN:TOKEN[:ROLE[:bot]]")]
+    /// Add an account with this token. Roles are read, triage, write, maintain and admin. Kinds are bot, fine-grained (a
+    /// person's fine-grained token) and job (the token of a job of Actions). May be repeated.
+    #[arg(long = "user", value_name = "LOGIN:TOKEN[:ROLE[:KIND]]")]
     users: Vec<User>,
 
     /// Add a GitHub App with its installation and key file (PEM; the public half is enough). May be repeated.
@@ -51,6 +51,10 @@ pub(super) struct Args {
     /// Inject the faults that this JSON file lists.
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
+
+    /// Behave as the real GitHub does on a bad day: all or some moods, drawn from this seed.
+    #[arg(long, value_name = "all|NAME[,NAME…][@SEED]")]
+    moods: Option<Moods>,
 }
 
 /// Serves until SIGINT or SIGTERM. Prints its addresses as one JSON line on standard output when it is ready.
@@ -67,8 +71,9 @@ pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
     let webhook = args.webhook.map(|url| Webhook { url, secret: args.webhook_secret });
     let apps = args.apps.into_iter().map(AppArg::read).collect::<anyhow::Result<_>>()?;
     let (listen, data, users, rate_limit) = (args.listen, args.data, args.users, args.rate_limit);
-    let forge =
-        start(Options { listen, data, users, apps, rate_limit, seed, webhook }).await.context("start the forge")?;
+    let moods = args.moods.unwrap_or_default();
+    let options = Options { listen, data, users, apps, rate_limit, seed, webhook, moods };
+    let forge = start(options).await.context("start the forge")?;
     for fault in faults {
         forge.inject(fault);
     }

@@ -19,7 +19,7 @@ use super::{
     permission::Needed,
     refusal::Refusal,
     state::{Grant, Issue, Repository, State, Visibility},
-    users::{AccountKind, Role},
+    users::{AccountKind, Role, TokenKind},
     wire::View,
 };
 use crate::names::{Login, Timestamp};
@@ -34,6 +34,8 @@ pub(super) struct Call {
     pub(super) caller: Option<Login>,
     /// What the caller's token may do, where it is an installation's.
     pub(super) grant: Option<Grant>,
+    /// What kind of token the caller signed in with.
+    pub(super) token: TokenKind,
     /// The App that signed the request with its own key, if one did.
     pub(super) app: Option<u64>,
     pub(super) path: BTreeMap<String, String>,
@@ -109,11 +111,15 @@ impl Call {
         repo.role(caller.and_then(|login| state.accounts.get(login.as_str())))
     }
 
-    /// Refuses a token of an installation that lacks the permission.
+    /// Refuses a token of an installation that lacks the permission, and any fine-grained one where none is enough.
     ///
     /// # Errors
     /// 403; a repository that the caller may not see is the handler's to refuse.
     pub(super) fn permitted(&self, needed: Needed) -> Result<(), Refusal> {
+        if self.token == TokenKind::FineGrained && !needed.is_personal() {
+            self.repository(&self.state(), Role::Read)?;
+            return Err(Refusal::personal());
+        }
         let Some(grant) = &self.grant else { return Ok(()) };
         let state = self.state();
         let Ok(repo) = self.repository(&state, Role::Read) else { return Ok(()) };
@@ -254,6 +260,14 @@ impl Reply {
     /// Adds where the other pages are.
     pub(super) fn with_link(mut self, link: Option<String>) -> Self {
         self.link = link;
+        self
+    }
+
+    /// The same with its JSON changed.
+    pub(super) fn changed(mut self, change: impl FnOnce(&mut Value)) -> Self {
+        if let Content::Json(body) = &mut self.content {
+            change(body);
+        }
         self
     }
 

@@ -1,6 +1,7 @@
 //! What every API answer has around it: who asks, the rate limit, `ETag` and conditional requests, GitHub's headers.
 //!
-//! An answer 304 costs nothing, as on GitHub; its tag belongs to the account, so another token gets a whole answer.
+//! An answer 304 costs nothing, as on GitHub; its tag belongs to the account, or by the mood `tags` to the token: another one
+//! gets a whole answer.
 
 use std::sync::Arc;
 
@@ -17,10 +18,12 @@ use sha2::{Digest, Sha256};
 use super::{
     apps::verify,
     forge::{Forge, LoggedRequest, SignedIn},
-    meter::{self, Reading},
+    meter::{Payer, Reading},
+    moods::Mood,
+    points::{Cost, UnderWay},
     refusal::Refusal,
 };
-use crate::names::{Login, Timestamp};
+use crate::names::Timestamp;
 
 /// Where GraphQL is, beside the REST API.
 pub(super) const GRAPHQL: &str = "/api/graphql";
@@ -53,15 +56,26 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
     if let Some(token) = web_token(request.headers()) {
         login = verify(&forge.apps, token, now).map(|app| {
             request.extensions_mut().insert(SigningApp(app.id));
-            payer = Some(format!("app {}", app.id));
+            payer = Some(Payer::app(app.id));
             None
         });
     }
-    let who = login.as_ref().ok().and_then(|signed_in| Some(signed_in.as_ref()?.login.clone()));
+    let signed_in = login.as_ref().ok().cloned().flatten();
     let graphql = path == GRAPHQL;
-    let payer = who.as_ref().map(ToString::to_string).or(payer);
-    let payer = if graphql { payer.map(|name| meter::graphql(&name)) } else { payer };
-    let payer = payer.as_deref();
+    let payer = signed_in.as_ref().map(|who| Payer::account(&who.login, who.kind, &path)).or(payer);
+    let payer = if graphql { payer.map(Payer::of_graphql) } else { payer };
+    let payer = payer.as_ref();
+    let _under_way = match begin(&forge, signed_in.as_ref(), &path, &method) {
+        Ok(under_way) => under_way,
+        Err(limited) => {
+            let reading = forge.meter.read(payer, now);
+            let mut response = *limited;
+            dress(response.headers_mut(), &reading, now, forge.next_id());
+            let (login, status) = (signed_in.map(|who| who.login), response.status().as_u16());
+            forge.note(LoggedRequest { method: method.to_string(), path: target, status, login, counted: false });
+            return response;
+        }
+    };
     // GitHub does not count a look at the limit itself.
     let free = path.ends_with("/rate_limit");
     let charge = || match free {
@@ -85,7 +99,11 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
         }
     };
     if matches!(method, Method::GET | Method::HEAD) && response.status() == StatusCode::OK {
-        response = tagged(response, who.as_ref(), asked_tag.as_ref()).await;
+        let whose = signed_in.as_ref().map_or("", |who| match forge.temper.is(Mood::Tags) {
+            true => &who.digest,
+            false => who.login.as_str(),
+        });
+        response = tagged(response, whose, asked_tag.as_ref()).await;
         if response.status() == StatusCode::NOT_MODIFIED && counted {
             reading = forge.meter.refund(payer, now);
             counted = false;
@@ -96,7 +114,8 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
         response.headers_mut().insert("x-ratelimit-resource", HeaderValue::from_static("graphql"));
     }
     let status = response.status().as_u16();
-    forge.note(LoggedRequest { method: method.to_string(), path: target, status, login: who, counted });
+    let login = signed_in.map(|who| who.login);
+    forge.note(LoggedRequest { method: method.to_string(), path: target, status, login, counted });
     response
 }
 
@@ -137,33 +156,53 @@ fn web_token(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && parts == 3).then_some(token)
 }
 
-fn used_up(who: Option<&str>) -> Refusal {
-    let whose = who.map_or_else(|| "127.0.0.1".to_owned(), |name| format!("user {name}"));
+fn used_up(who: Option<&Payer>) -> Refusal {
+    let whose = who.map_or_else(|| "127.0.0.1".to_owned(), |who| format!("user {}", who.name()));
     Refusal::new(StatusCode::FORBIDDEN, format!("API rate limit exceeded for {whose}."))
 }
 
 /// GraphQL's own answer to a used-up hour: its status is that of a success.
-fn graphql_used_up(who: Option<&str>) -> Response {
-    let message = format!("API rate limit exceeded for {}.", who.unwrap_or_default());
+fn graphql_used_up(who: Option<&Payer>) -> Response {
+    let message = format!("API rate limit exceeded for {}.", who.map_or("", Payer::name));
     let body = serde_json::json!({"errors": [{"type": "RATE_LIMITED", "message": message}]});
     (StatusCode::OK, axum::Json(body)).into_response()
 }
 
 /// GitHub's answer to too many writes in a minute.
 fn too_fast() -> Response {
-    let message = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
-    let mut response = Refusal::new(StatusCode::FORBIDDEN, message).into_response();
+    let mut response = Refusal::too_fast().into_response();
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
     response
 }
 
-async fn tagged(response: Response, who: Option<&Login>, asked: Option<&HeaderValue>) -> Response {
+/// Lets an account begin a request, where the secondary limits are the mood. What GraphQL costs, its endpoint knows.
+///
+/// # Errors
+/// 403 where a limit is reached, at times without the time to wait.
+fn begin<'f>(
+    forge: &'f Forge,
+    who: Option<&SignedIn>,
+    path: &str,
+    method: &Method,
+) -> Result<Option<UnderWay<'f>>, Box<Response>> {
+    let Some(who) = who.map(|who| who.login.as_str()).filter(|_| forge.temper.is(Mood::Points)) else {
+        return Ok(None);
+    };
+    let can_pay = path == GRAPHQL || forge.points.pay(who, &Cost::rest(method, path), forge.now());
+    match can_pay.then(|| forge.points.begin(who)).flatten() {
+        Some(under_way) => Ok(Some(under_way)),
+        None if forge.temper.hits(Mood::Points, who).is_some() => Err(Box::new(Refusal::too_fast().into_response())),
+        None => Err(Box::new(too_fast())),
+    }
+}
+
+async fn tagged(response: Response, whose: &str, asked: Option<&HeaderValue>) -> Response {
     let (mut parts, body) = response.into_parts();
     let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else {
         return Refusal::internal("an answer's body was incomplete").into_response();
     };
     let mut hash = Sha256::new();
-    hash.update(who.map_or("", Login::as_str).as_bytes());
+    hash.update(whose.as_bytes());
     hash.update([0]);
     hash.update(&bytes);
     let digest: String = hash.finalize().iter().take(20).map(|byte| format!("{byte:02x}")).collect();

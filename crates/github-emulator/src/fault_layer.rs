@@ -17,8 +17,8 @@ use super::{
     envelope::{dress, sign_in},
     faults::{Question, What},
     forge::{Forge, LoggedRequest},
+    meter::Payer,
 };
-use crate::names::Login;
 
 /// The longest delay.
 const DELAY_MAX_MS: u64 = 600_000;
@@ -29,7 +29,9 @@ pub(super) async fn faulty(State(forge): State<Arc<Forge>>, request: Request, ne
     let path = request.uri().path().trim_start_matches("/api/v3").to_owned();
     let hangup = request.extensions().get::<ConnectInfo<Hangup>>().map(|info| info.0.clone());
     let target = request.uri().path_and_query().map_or_else(String::new, ToString::to_string);
-    let login = sign_in(&forge, request.headers()).ok().flatten().map(|signed_in| signed_in.login);
+    let signed_in = sign_in(&forge, request.headers()).ok().flatten();
+    let payer = signed_in.as_ref().map(|who| Payer::account(&who.login, who.kind, request.uri().path()));
+    let login = signed_in.map(|signed_in| signed_in.login);
     let (struck, remember) = forge.faults.strike(&method, &path, login.as_ref());
     let note = |status| {
         let (method, path, login) = (method.clone(), target.clone(), login.clone());
@@ -38,11 +40,11 @@ pub(super) async fn faulty(State(forge): State<Arc<Forge>>, request: Request, ne
     match struck {
         Some(What::Answer { status, headers, message }) => {
             note(status);
-            made_up(&forge, login.as_ref(), status, &headers, said(&message))
+            made_up(&forge, payer.as_ref(), status, &headers, said(&message))
         }
         Some(What::Raw { status, headers, body }) => {
             note(status);
-            made_up(&forge, login.as_ref(), status, &headers, body)
+            made_up(&forge, payer.as_ref(), status, &headers, body)
         }
         Some(What::DropBefore) => {
             note(0);
@@ -64,7 +66,7 @@ pub(super) async fn faulty(State(forge): State<Arc<Forge>>, request: Request, ne
             note(former.as_ref().map_or(404, |(parts, _)| parts.status.as_u16()));
             match former {
                 Some((parts, body)) => Response::from_parts(parts, Body::from(body)),
-                None => made_up(&forge, login.as_ref(), 404, &BTreeMap::new(), said("Not Found")),
+                None => made_up(&forge, payer.as_ref(), 404, &BTreeMap::new(), said("Not Found")),
             }
         }
         None if remember => remembered(&forge, (target, login), next.run(request).await).await,
@@ -79,7 +81,7 @@ fn said(message: &str) -> String {
 
 fn made_up(
     forge: &Forge,
-    who: Option<&Login>,
+    payer: Option<&Payer>,
     status: u16,
     headers: &BTreeMap<String, String>,
     body: String,
@@ -88,7 +90,7 @@ fn made_up(
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let json = [(header::CONTENT_TYPE, "application/json; charset=utf-8")];
     let mut response = (status, json, body).into_response();
-    let reading = forge.meter.read(who.map(Login::as_str), now);
+    let reading = forge.meter.read(payer, now);
     dress(response.headers_mut(), &reading, now, forge.next_id());
     for (name, value) in headers {
         if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {

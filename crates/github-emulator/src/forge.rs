@@ -18,10 +18,12 @@ use super::{
     faults::Faults,
     git::Store,
     meter::Meter,
+    points::Points,
     seed::Seed,
     state::{Grant, State},
     state_file::{StateFile, realign},
-    users::User,
+    temper::Temper,
+    users::{TokenKind, User},
     webhooks::Webhooks,
 };
 use crate::names::{Login, Timestamp};
@@ -55,6 +57,10 @@ pub(super) struct Attachment {
 #[derive(Debug, Clone)]
 pub(super) struct SignedIn {
     pub(super) login: Login,
+    /// What kind of token it is.
+    pub(super) kind: TokenKind,
+    /// The token's digest.
+    pub(super) digest: String,
     /// What the token may do, where it is an installation's; any other may do what its account may.
     pub(super) grant: Option<Grant>,
 }
@@ -65,7 +71,9 @@ pub(super) struct Forge {
     pub(super) clock: Clock,
     pub(super) git: Store,
     pub(super) meter: Meter,
+    pub(super) points: Points,
     pub(super) faults: Faults,
+    pub(super) temper: Temper,
     pub(super) webhooks: Option<Arc<Webhooks>>,
     pub(super) apps: Vec<App>,
     pub(super) users: Vec<User>,
@@ -78,8 +86,8 @@ pub(super) struct Forge {
     pub(super) log_key: hmac::Key,
     attachments: Mutex<HashMap<String, Attachment>>,
     state: Mutex<State>,
-    /// Accounts by the digest of their token. An installation's tokens are in the state.
-    tokens: Mutex<HashMap<String, Login>>,
+    /// Accounts, and the kind of their token, by its digest. An installation's tokens are in the state.
+    tokens: Mutex<HashMap<String, (Login, TokenKind)>>,
     pub(super) ids: AtomicU64,
     log: Mutex<Vec<LoggedRequest>>,
     state_file: Option<StateFile>,
@@ -92,7 +100,9 @@ impl Forge {
             clock: Clock::default(),
             git: Store::new(root),
             meter: Meter::new(rate_limit),
+            points: Points::default(),
             faults: Faults::default(),
+            temper: Temper::default(),
             webhooks: None,
             apps: Vec::new(),
             users: Vec::new(),
@@ -172,8 +182,8 @@ impl Forge {
     }
 
     /// Lets `token` sign in as `login`, for good.
-    pub(super) fn admit(&self, token: &str, login: Login) {
-        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).insert(digest(token), login);
+    pub(super) fn admit(&self, token: &str, login: Login, kind: TokenKind) {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).insert(digest(token), (login, kind));
     }
 
     /// Lets `token` do what `grant` says.
@@ -188,11 +198,11 @@ impl Forge {
     pub(super) fn owner_of(&self, token: &str) -> Option<SignedIn> {
         let digest = digest(token);
         let known = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).get(&digest).cloned();
-        if let Some(login) = known {
-            return Some(SignedIn { login, grant: None });
+        if let Some((login, kind)) = known {
+            return Some(SignedIn { login, kind, digest, grant: None });
         }
         let grant = self.state().tokens.get(&digest).cloned().filter(|grant| grant.until > self.now())?;
-        Some(SignedIn { login: grant.login.clone(), grant: Some(grant) })
+        Some(SignedIn { login: grant.login.clone(), kind: TokenKind::Classic, digest, grant: Some(grant) })
     }
 
     /// The path of what `/repositories/ID` in the API names, below the repository's own name.

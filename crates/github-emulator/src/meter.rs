@@ -12,16 +12,53 @@ use std::{
 use chrono::TimeDelta;
 use http::Method;
 
-use crate::names::Timestamp;
+use super::users::TokenKind;
+use crate::names::{Login, Timestamp};
 
-/// GitHub's limit for a user's token, and for who has none.
+/// GitHub's limit for a user's token, for a job's in each repository, and for who has none.
 /// <https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api>
 const SIGNED_IN: u32 = 5_000;
+const JOB: u32 = 1_000;
 const ANONYMOUS: u32 = 60;
 
-/// The name under which an account's GraphQL is counted: GitHub gives it an hour of its own.
-pub(super) fn graphql(login: &str) -> String {
-    format!("{login} (GraphQL)")
+/// The limit of a meter that leaves everyone GitHub's own.
+const UNSET: u32 = u32::MAX;
+
+/// Whose hour a request counts against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Payer {
+    name: String,
+    /// How many requests GitHub gives it.
+    own: u32,
+}
+
+impl Payer {
+    /// The account that asks for this path: a job's has an hour in each repository.
+    pub(super) fn account(login: &Login, token: TokenKind, path: &str) -> Self {
+        let mut below = path.strip_prefix("/api/v3/repos/").unwrap_or_default().split('/');
+        match (token, below.next(), below.next()) {
+            (TokenKind::Job, Some(owner), Some(name)) => Self { name: format!("{login} in {owner}/{name}"), own: JOB },
+            (TokenKind::Job, _, _) => Self { name: login.to_string(), own: JOB },
+            (TokenKind::Classic | TokenKind::FineGrained, _, _) => Self { name: login.to_string(), own: SIGNED_IN },
+        }
+    }
+
+    /// An App that signs for itself.
+    pub(super) fn app(id: u64) -> Self {
+        Self { name: format!("app {id}"), own: SIGNED_IN }
+    }
+
+    /// The same for GraphQL, which has an hour of its own.
+    #[must_use]
+    pub(super) fn of_graphql(mut self) -> Self {
+        self.name.push_str(" (GraphQL)");
+        self
+    }
+
+    /// Its name.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 /// What an account has used of its hour.
@@ -52,7 +89,7 @@ impl Meter {
     /// A meter with this limit for accounts; GitHub's own without one.
     pub(super) fn new(limit: Option<u32>) -> Self {
         Self {
-            limit: AtomicU32::new(limit.unwrap_or(SIGNED_IN)),
+            limit: AtomicU32::new(limit.unwrap_or(UNSET)),
             windows: Mutex::default(),
             writes_a_minute: AtomicU32::new(u32::MAX),
             writes: Mutex::default(),
@@ -70,12 +107,13 @@ impl Meter {
     }
 
     /// Whether the secondary limit admits this request, which counts where it writes.
-    pub(super) fn admits(&self, method: &Method, who: Option<&str>, now: Timestamp) -> bool {
+    pub(super) fn admits(&self, method: &Method, who: Option<&Payer>, now: Timestamp) -> bool {
         if method.is_safe() {
             return true;
         }
         let mut windows = self.writes.lock().unwrap_or_else(PoisonError::into_inner);
-        let window = windows.entry(who.map(str::to_ascii_lowercase)).or_insert((now + TimeDelta::minutes(1), 0));
+        let window =
+            windows.entry(who.map(|who| who.name.to_ascii_lowercase())).or_insert((now + TimeDelta::minutes(1), 0));
         if now >= window.0 {
             *window = (now + TimeDelta::minutes(1), 0);
         }
@@ -91,7 +129,7 @@ impl Meter {
     }
 
     /// What `who` has used.
-    pub(super) fn read(&self, who: Option<&str>, now: Timestamp) -> Reading {
+    pub(super) fn read(&self, who: Option<&Payer>, now: Timestamp) -> Reading {
         self.turn(who, now, |_| ())
     }
 
@@ -99,7 +137,7 @@ impl Meter {
     ///
     /// # Errors
     /// The reading, when the limit is used up.
-    pub(super) fn charge(&self, who: Option<&str>, now: Timestamp) -> Result<Reading, Reading> {
+    pub(super) fn charge(&self, who: Option<&Payer>, now: Timestamp) -> Result<Reading, Reading> {
         let mut granted = true;
         let limit = self.limit_of(who);
         let reading = self.turn(who, now, |used| {
@@ -110,18 +148,23 @@ impl Meter {
     }
 
     /// Gives one request back: it turned out to cost nothing.
-    pub(super) fn refund(&self, who: Option<&str>, now: Timestamp) -> Reading {
+    pub(super) fn refund(&self, who: Option<&Payer>, now: Timestamp) -> Reading {
         self.turn(who, now, |used| *used = used.saturating_sub(1))
     }
 
-    fn limit_of(&self, who: Option<&str>) -> u32 {
+    fn limit_of(&self, who: Option<&Payer>) -> u32 {
         let limit = self.limit.load(Ordering::Relaxed);
-        who.map_or(limit.min(ANONYMOUS), |_| limit)
+        match who {
+            None => limit.min(ANONYMOUS),
+            Some(who) if limit == UNSET => who.own,
+            Some(_) => limit,
+        }
     }
 
-    fn turn(&self, who: Option<&str>, now: Timestamp, change: impl FnOnce(&mut u32)) -> Reading {
+    fn turn(&self, who: Option<&Payer>, now: Timestamp, change: impl FnOnce(&mut u32)) -> Reading {
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        let window = windows.entry(who.map(str::to_ascii_lowercase)).or_insert((now + TimeDelta::hours(1), 0));
+        let window =
+            windows.entry(who.map(|who| who.name.to_ascii_lowercase())).or_insert((now + TimeDelta::hours(1), 0));
         if now >= window.0 {
             *window = (now + TimeDelta::hours(1), 0);
         }
@@ -134,14 +177,32 @@ impl Meter {
 mod tests {
     use super::*;
 
+    fn payer(login: &str, token: TokenKind, path: &str) -> Payer {
+        Payer::account(&login.into(), token, path)
+    }
+
     #[test]
     fn the_limit_holds_for_an_hour_and_for_each_account() {
         let (meter, now) = (Meter::new(Some(2)), Timestamp::UNIX_EPOCH);
-        assert_eq!(meter.charge(Some("a"), now).unwrap().remaining(), 1);
-        assert_eq!(meter.charge(Some("A"), now).unwrap().remaining(), 0);
-        assert!(meter.charge(Some("a"), now).is_err() && meter.charge(Some("b"), now).is_ok());
-        meter.refund(Some("a"), now);
-        assert!(meter.charge(Some("a"), now).is_ok());
-        assert!(meter.charge(Some("a"), now + TimeDelta::hours(1)).is_ok());
+        let [lower, upper, other] = ["a", "A", "b"].map(|login| payer(login, TokenKind::Classic, ""));
+        assert_eq!(meter.charge(Some(&lower), now).unwrap().remaining(), 1);
+        assert_eq!(meter.charge(Some(&upper), now).unwrap().remaining(), 0);
+        assert!(meter.charge(Some(&lower), now).is_err() && meter.charge(Some(&other), now).is_ok());
+        meter.refund(Some(&lower), now);
+        assert!(meter.charge(Some(&lower), now).is_ok());
+        assert!(meter.charge(Some(&lower), now + TimeDelta::hours(1)).is_ok());
+    }
+
+    #[test]
+    fn a_job_has_a_thousand_requests_in_each_repository() {
+        let (meter, now) = (Meter::new(None), Timestamp::UNIX_EPOCH);
+        let job = |path| payer("ci[bot]", TokenKind::Job, path);
+        let (one, other) = (job("/api/v3/repos/a/one/issues"), job("/api/v3/repos/a/other"));
+        assert_eq!(meter.charge(Some(&one), now).unwrap().remaining(), 999);
+        assert_eq!(meter.charge(Some(&job("/api/v3/repos/A/one")), now).unwrap().remaining(), 998);
+        assert_eq!(meter.charge(Some(&other), now).unwrap().remaining(), 999);
+        assert_eq!(meter.charge(Some(&payer("a", TokenKind::FineGrained, "")), now).unwrap().limit, 5_000);
+        meter.set_limit(7);
+        assert_eq!(meter.read(Some(&one), now).limit, 7, "the forge's own limit is everyone's");
     }
 }

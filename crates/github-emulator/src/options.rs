@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, path::PathBuf};
 
-use super::{apps::App, seed::Seed, users::User, webhooks::Webhook};
+use super::{apps::App, moods::Moods, seed::Seed, users::User, webhooks::Webhook};
 
 /// How to start the forge.
 #[derive(Debug, Clone)]
@@ -21,6 +21,8 @@ pub struct Options {
     pub seed: Seed,
     /// Where webhooks go; none: there are none.
     pub webhook: Option<Webhook>,
+    /// The moods that are on once it has begun.
+    pub moods: Moods,
 }
 
 impl Default for Options {
@@ -33,6 +35,7 @@ impl Default for Options {
             apps: Vec::new(),
             seed: Seed::default(),
             webhook: None,
+            moods: Moods::default(),
         }
     }
 }

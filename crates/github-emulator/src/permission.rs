@@ -51,6 +51,11 @@ impl Needed {
             || self.any_of.iter().any(|permission| grant.permissions.reach(*permission, self.access))
     }
 
+    /// Whether a fine-grained token can have it: there is no permission for checks.
+    pub(super) fn is_personal(self) -> bool {
+        self.any_of.iter().any(|permission| *permission != Permission::Checks)
+    }
+
     /// The value of `X-Accepted-GitHub-Permissions`.
     pub(super) fn header(self) -> String {
         let each = self.any_of.iter().map(|permission| format!("{}={}", permission.name(), self.access.name()));

@@ -5,6 +5,7 @@ use super::{
     forge::Forge,
     git::{RefMove, is_forced},
     measure::{follow_merge, measure},
+    moods::Mood,
     refusal::Refusal,
     state::{Closing, EventKind, Issue, IssueState, Merged, Pull, Repository, StateReason, closes},
     webhook_events::{queue_push, queue_synchronize},
@@ -33,6 +34,10 @@ pub(super) fn moved(
 ) -> Result<(), Refusal> {
     let by = By { forge, actor, now: forge.now() };
     let branch = change.reference.strip_prefix("refs/heads/");
+    if branch.is_some() {
+        let named = format!("{name} {}", change.reference).to_ascii_lowercase();
+        forge.temper.note(Mood::PullLag, named, forge.clock.now());
+    }
     let is_default = {
         let mut state = forge.state();
         let known = state.repositories.get_mut(name.owner(), name.name()).ok_or_else(Refusal::not_found)?;

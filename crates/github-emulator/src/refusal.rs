@@ -65,6 +65,11 @@ impl Refusal {
         Self::new(StatusCode::FORBIDDEN, "Resource not accessible by integration")
     }
 
+    /// A fine-grained token does not reach this.
+    pub(super) fn personal() -> Self {
+        Self::new(StatusCode::FORBIDDEN, "Resource not accessible by personal access token")
+    }
+
     /// The same, which names the permissions that would have been enough.
     pub(super) fn accepting(mut self, permissions: String) -> Self {
         self.accepting = Some(permissions);
@@ -93,6 +98,17 @@ impl Refusal {
             error.insert("message".to_owned(), Value::String(message.into()));
         }
         refusal
+    }
+
+    /// There was too much of the kind in a short time.
+    pub(super) fn too_quick(resource: &str, field: &str) -> Self {
+        Self { status: StatusCode::FORBIDDEN, ..Self::custom(resource, field, "was submitted too quickly") }
+    }
+
+    /// Too many requests in a short time.
+    pub(super) fn too_fast() -> Self {
+        let message = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
+        Self::new(StatusCode::FORBIDDEN, message)
     }
 
     /// The request makes sense, what it asks for does not.

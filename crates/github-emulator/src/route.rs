@@ -16,6 +16,7 @@ use super::{
     envelope::{Caller, ServedPath, SigningApp},
     forge::Forge,
     media::{Media, TEXTS},
+    mood_view::in_mood,
     obeyed::refuse_the_rest,
     permission::Needed,
     refusal::Refusal,
@@ -157,6 +158,7 @@ async fn run(
         now: forge.now(),
         forge,
         caller: caller.as_ref().map(|caller| caller.login.clone()),
+        token: caller.as_ref().map(|caller| caller.kind).unwrap_or_default(),
         grant: caller.and_then(|caller| caller.grant),
         app: parts.extensions.get::<SigningApp>().map(|app| app.0),
         path,
@@ -170,7 +172,7 @@ async fn run(
     let writes = !parts.method.is_safe();
     let handle = move || {
         let _active = call.forge.activity.blocking_read();
-        let reply = handler(&call)?.in_media_of(&call);
+        let reply = handler(&call)?.in_media_of(&call).changed(|body| in_mood(&call, body));
         if writes {
             call.forge.save().map_err(Refusal::internal)?;
             queue_new_events(&call.forge);

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::{
     branch_rules::BranchRules,
     job::Job,
-    users::{AccountKind, Role, User},
+    users::{AccountKind, Role, TokenKind, User},
 };
 use crate::names::{Login, RepoName};
 
@@ -164,6 +164,7 @@ impl Seed {
             token: account.token.clone(),
             role: account.role,
             kind: if account.bot { AccountKind::Bot } else { AccountKind::User },
+            token_kind: TokenKind::Classic,
         })
     }
 }

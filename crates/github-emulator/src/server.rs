@@ -19,6 +19,7 @@ use super::{
     job::{Job, JobChange, JobIds},
     job_log, job_making,
     merge_queue::RemovalReason,
+    moods::Moods,
     options::Options,
     pages,
     refusal::Refusal,
@@ -101,6 +102,7 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
     let begun = tokio::task::spawn_blocking(move || begin(&beginning, &api::routes().collect::<Vec<_>>()));
     begun.await.map_err(|died| StartError::Folder(io::Error::other(died)))??;
     webhook_events::skip_existing(&forge);
+    forge.temper.set(options.moods);
     let router = router(&forge);
     let stop = CancellationToken::new();
     let (stopped, serving) = (stop.clone(), router.clone());
@@ -204,6 +206,12 @@ impl Running {
     /// Takes all faults away.
     pub fn heal(&self) {
         self.forge.faults.clear();
+    }
+
+    /// Sets the moods anew, and begins their draws; [`Moods::default`] switches them off.
+    pub fn set_moods(&self, moods: Moods) {
+        self.forge.temper.set(moods);
+        self.forge.points.forget();
     }
 
     /// Adds an account, or gives a known one this token and role.

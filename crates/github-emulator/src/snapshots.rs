@@ -82,7 +82,7 @@ pub(super) fn reset(forge: &Arc<Forge>, routes: &[&Route]) -> Result<(), Snapsho
         replace_state(forge, State::default())?;
         forge.git.sweep(&std::collections::BTreeSet::new())?;
     }
-    begin(forge, routes)?;
+    forge.temper.calmly(|| begin(forge, routes))?;
     webhook_events::skip_existing(forge);
     Ok(())
 }
@@ -100,6 +100,8 @@ fn replace_state(forge: &Forge, state: State) -> Result<(), SnapshotError> {
     *forge.state() = state;
     forge.store_whole()?;
     forge.meter.forget();
+    forge.temper.forget();
+    forge.points.forget();
     webhook_events::skip_existing(forge);
     Ok(())
 }

@@ -21,7 +21,7 @@ use super::{
     route::Route,
     seed::{SeedError, SeedIssue, SeedRepository},
     state::{Account, Repository},
-    users::{AccountKind, Role, User},
+    users::{AccountKind, Role, TokenKind, User},
 };
 use crate::names::{Login, RepoName};
 
@@ -46,7 +46,7 @@ pub(super) fn begin(forge: &Arc<Forge>, routes: &[&Route]) -> Result<(), SeedErr
 /// Adds an account, or gives a known one this token and role.
 pub(super) fn add_user(forge: &Forge, user: &User) {
     add_account(forge, user.login.clone(), user.role, user.kind);
-    forge.admit(user.token.expose_secret(), user.login.clone());
+    forge.admit(user.token.expose_secret(), user.login.clone(), user.token_kind);
 }
 
 fn add_account(forge: &Forge, login: Login, role: Role, kind: AccountKind) {
@@ -174,6 +174,7 @@ impl Sower<'_> {
             forge: Arc::clone(self.forge),
             caller: Some(caller),
             grant: None,
+            token: TokenKind::Classic,
             app: None,
             path: path.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             query: BTreeMap::new(),

@@ -84,6 +84,20 @@ impl AccountKind {
     }
 }
 
+/// What kind of token an account signs in with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TokenKind {
+    /// One that may do what its account may.
+    #[default]
+    Classic,
+    /// A person's fine-grained token. There is no permission for checks that it could have.
+    /// <https://docs.github.com/rest/authentication/permissions-required-for-fine-grained-personal-access-tokens>
+    FineGrained,
+    /// The `GITHUB_TOKEN` of a job of GitHub Actions: no user's, and with 1,000 requests an hour in each repository.
+    /// <https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api>
+    Job,
+}
+
 /// An account and the token it signs in with.
 #[derive(Debug, Clone)]
 pub struct User {
@@ -95,13 +109,15 @@ pub struct User {
     pub role: Role,
     /// Person or bot.
     pub kind: AccountKind,
+    /// What kind of token it is.
+    pub token_kind: TokenKind,
 }
 
 /// A text that describes no user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidUser {
     /// No name, or no token.
-    #[error("write a user as LOGIN:TOKEN[:ROLE[:bot]]")]
+    #[error("write a user as LOGIN:TOKEN[:ROLE[:KIND]]")]
     Form,
     /// A login with characters no account has.
     #[error("`{0}` is no login: letters, digits, `-`, `_` and a trailing `[bot]`")]
@@ -109,15 +125,16 @@ pub enum InvalidUser {
     /// A role GitHub does not have.
     #[error("`{0}` is no role: none, read, triage, write, maintain or admin")]
     Role(String),
-    /// Something other than `bot` at the end.
-    #[error("`{0}` after the role: only `bot` may stand there")]
+    /// Something other than a kind at the end.
+    #[error("`{0}` is not a kind of account or token: bot, fine-grained or job")]
     Kind(String),
 }
 
 impl FromStr for User {
     type Err = InvalidUser;
 
-    /// Reads `LOGIN:TOKEN[:ROLE[:bot]]`; without a role it is `write`.
+    /// Reads `LOGIN:TOKEN[:ROLE[:KIND]]`; without a role it is `write`. Kinds are `bot`, an account of type Bot;
+    /// `fine-grained`, a person with such a token; `job`, a job of Actions, whose account is of type Bot.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut parts = text.splitn(4, ':');
         let (Some(login), Some(token)) = (parts.next(), parts.next()) else { return Err(InvalidUser::Form) };
@@ -129,12 +146,14 @@ impl FromStr for User {
             return Err(InvalidUser::Login(login.to_owned()));
         }
         let role = parts.next().map_or(Ok(Role::Write), str::parse)?;
-        let kind = match parts.next() {
-            None => AccountKind::User,
-            Some("bot") => AccountKind::Bot,
+        let (kind, token_kind) = match parts.next() {
+            None => (AccountKind::User, TokenKind::Classic),
+            Some("bot") => (AccountKind::Bot, TokenKind::Classic),
+            Some("fine-grained") => (AccountKind::User, TokenKind::FineGrained),
+            Some("job") => (AccountKind::Bot, TokenKind::Job),
             Some(other) => return Err(InvalidUser::Kind(other.to_owned())),
         };
-        Ok(Self { login: login.into(), token: token.to_owned().into(), role, kind })
+        Ok(Self { login: login.into(), token: token.to_owned().into(), role, kind, token_kind })
     }
 }
 
@@ -150,6 +169,10 @@ mod tests {
         assert_eq!((user.login.as_str(), user.role, user.kind), ("hob[bot]", Role::Triage, AccountKind::Bot));
         assert_eq!(user.token.expose_secret(), "t0k");
         assert_eq!("ada:t".parse::<User>().unwrap().role, Role::Write);
+        let kinds = |text: &str| text.parse::<User>().map(|user| (user.kind, user.token_kind)).unwrap();
+        assert_eq!(kinds("ada:t:read"), (AccountKind::User, TokenKind::Classic));
+        assert_eq!(kinds("ada:t:read:fine-grained"), (AccountKind::User, TokenKind::FineGrained));
+        assert_eq!(kinds("github-actions[bot]:t:write:job"), (AccountKind::Bot, TokenKind::Job));
         for bad in ["", "ada", "ada:", ":t", "a/b:t", "ada:t:king", "ada:t:read:robot"] {
             assert!(bad.parse::<User>().is_err(), "{bad:?}");
         }

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use anyhow::Context;
-use github_emulator::{AccountKind, Options, Role, Running, SeedFile, User};
+use github_emulator::{AccountKind, Options, Role, Running, SeedFile, TokenKind, User};
 use hob_agent::{AgentParts, Approval};
 use hob_config::{Settings, child_environment};
 use hob_domain::{KnownSecrets, RepoName};
@@ -115,8 +115,13 @@ impl Stage {
 }
 
 fn users() -> Vec<User> {
-    let user =
-        |login: &str, token: &str, role, kind| User { login: login.into(), token: token.to_owned().into(), role, kind };
+    let user = |login: &str, token: &str, role, kind| User {
+        login: login.into(),
+        token: token.to_owned().into(),
+        role,
+        kind,
+        token_kind: TokenKind::Classic,
+    };
     vec![
         user("ann", MAINTAINER, Role::Admin, AccountKind::User),
         user("otto", OUTSIDER, Role::Triage, AccountKind::User),

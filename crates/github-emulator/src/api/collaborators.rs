@@ -8,7 +8,7 @@ use super::super::{
     refusal::Refusal,
     route::{Route, delete, get, put},
     state::Account,
-    users::Role,
+    users::{AccountKind, Role},
     wire::View,
 };
 
@@ -68,7 +68,12 @@ fn remove(call: &Call) -> Answer {
 fn permission(call: &Call) -> Answer {
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
-    call.actor()?;
+    // An installation's token is asked for `metadata: read` instead, and so is the account that stands for an App.
+    let caller = state.accounts.get(call.actor()?.as_str());
+    if call.role(&state, repo) < Role::Write && caller.is_none_or(|caller| caller.kind == AccountKind::User) {
+        let message = "Must have push access to view collaborator permission.";
+        return Err(Refusal::new(http::StatusCode::FORBIDDEN, message));
+    }
     let account = state.accounts.get(call.part("login")).ok_or_else(Refusal::not_found)?;
     let role = repo.role(Some(account));
     let user = collaborator(call.view(&state)?, account, role);

@@ -7,11 +7,14 @@ use super::{
         refusal::Refusal,
         route::{Route, delete, get, patch, post},
         state::{Comment, History, Repository},
+        touched::updated,
         users::Role,
         wire,
     },
     issues::{BODY_MAX, cross_reference},
+    pull_moods,
 };
+use crate::names::Timestamp;
 
 pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/issues/{number}/comments", list).query(&["since"]),
@@ -26,7 +29,8 @@ fn list(call: &Call) -> Answer {
     let state = call.state();
     let issue = call.issue(call.repository(&state, Role::Read)?)?;
     let since = call.time("IssueComment", "since")?;
-    let comments = issue.comments.iter().filter(|comment| since.is_none_or(|since| comment.updated_at >= since));
+    let comments =
+        issue.comments.iter().filter(|comment| since.is_none_or(|since| shown_update(call, comment) >= since));
     let view = call.view(&state)?;
     Ok(paged(call, comments.collect(), |comment| wire::comment(view, issue.number, comment)))
 }
@@ -36,7 +40,7 @@ fn list_all(call: &Call) -> Answer {
     let repo = call.repository(&state, Role::Read)?;
     let since = call.time("IssueComment", "since")?;
     let all = repo.issues.values().flat_map(|issue| issue.comments.iter().map(|comment| (issue.number, comment)));
-    let mut found: Vec<_> = all.filter(|(_, c)| since.is_none_or(|since| c.updated_at >= since)).collect();
+    let mut found: Vec<_> = all.filter(|(_, c)| since.is_none_or(|since| shown_update(call, c) >= since)).collect();
     match call.choice("IssueComment", "sort", &["created", "updated"])? {
         "updated" => found.sort_by_key(|(_, comment)| (comment.updated_at, comment.id)),
         _ => found.sort_by_key(|(_, comment)| comment.id),
@@ -64,6 +68,7 @@ fn create(call: &Call) -> Answer {
         if issue.lock.is_some() && role < Role::Write {
             return Err(Refusal::new(http::StatusCode::FORBIDDEN, "Unable to create comment because issue is locked."));
         }
+        pull_moods::has_leisure(call, "IssueComment", "body")?;
         let (created_at, updated_at) = (call.now, call.now);
         issue.comments.push(Comment {
             id,
@@ -113,6 +118,12 @@ fn remove(call: &Call) -> Answer {
         issue.comments.retain(|comment| comment.id != id);
     }
     Ok(Reply::empty())
+}
+
+/// When a comment is shown as updated.
+fn shown_update(call: &Call, comment: &Comment) -> Timestamp {
+    let id = wire::node_id("IssueComment", comment.id);
+    updated(&call.forge.temper, &id, (comment.created_at, comment.updated_at), call.now)
 }
 
 /// Who wrote a comment may change it; anyone else's needs `write`.

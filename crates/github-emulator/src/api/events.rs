@@ -1,9 +1,11 @@
 //! What happened: the events of an issue or repository, and the timeline, which has comments and reviews too.
 
+use chrono::TimeDelta;
 use serde_json::{Value, json};
 
 use super::super::{
     call::{Answer, Call, Reply},
+    moods::Mood,
     page::paged,
     refusal::Refusal,
     route::{Route, get},
@@ -12,6 +14,9 @@ use super::super::{
     wire::{self, View},
 };
 use crate::names::Timestamp;
+
+/// How long an event is new.
+const EVENT_LAG: TimeDelta = TimeDelta::seconds(2);
 
 pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/issues/{number}/events", of_issue),
@@ -41,9 +46,8 @@ fn of_issue(call: &Call) -> Answer {
     let state = call.state();
     let issue = call.issue(call.repository(&state, Role::Read)?)?;
     let view = call.view(&state)?;
-    Ok(paged(call, issue.events.iter().filter(|event| listed(event)).collect(), |event| {
-        wire::event(view, issue, event)
-    }))
+    let shown = arrived(call, issue).filter(|event| listed(event)).collect();
+    Ok(paged(call, shown, |event| wire::event(view, issue, event)))
 }
 
 fn of_repository(call: &Call) -> Answer {
@@ -70,7 +74,7 @@ fn timeline(call: &Call) -> Answer {
     let issue = call.issue(call.repository(&state, Role::Read)?)?;
     let view = call.view(&state)?;
     let reviews = issue.pull.iter().flat_map(|pull| &pull.reviews).map(Entry::Review);
-    let mut entries: Vec<Entry<'_>> = issue.events.iter().map(Entry::Event).chain(reviews).collect();
+    let mut entries: Vec<Entry<'_>> = arrived(call, issue).map(Entry::Event).chain(reviews).collect();
     entries.extend(issue.comments.iter().map(Entry::Comment));
     entries.sort_by_key(Entry::order);
     Ok(paged(call, entries, |entry| match entry {
@@ -103,6 +107,14 @@ fn with_issue(view: View<'_>, issue: &Issue, event: &Event) -> Value {
         fields.insert("issue".to_owned(), wire::issue(view, issue));
     }
     shown
+}
+
+/// The events of an issue that a read sees: those of some issues arrive late, where that is the mood.
+fn arrived<'s>(call: &Call, issue: &'s Issue) -> impl Iterator<Item = &'s Event> {
+    let named = format!("{}/{}#{}", call.part("owner"), call.part("repo"), issue.number).to_ascii_lowercase();
+    let lags = call.forge.temper.always_hits(Mood::EventLag, &named).is_some();
+    let now = call.now;
+    issue.events.iter().filter(move |event| !lags || now - event.at >= EVENT_LAG)
 }
 
 /// Whether it is in the lists of events too, and not in the timeline only.

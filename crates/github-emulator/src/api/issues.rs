@@ -13,6 +13,7 @@ use super::{
     assignees::{assign, sent},
     issue_labels::put_labels,
     labels::ids_of,
+    pull_moods,
 };
 use crate::names::Login;
 
@@ -40,6 +41,7 @@ pub(super) const ROUTES: &[Route] = &[
 fn show(call: &Call) -> Answer {
     let state = call.state();
     let issue = call.issue(call.repository(&state, Role::Read)?)?;
+    pull_moods::sees(call, issue)?;
     Ok(Reply::ok(wire::issue(call.view(&state)?, issue)))
 }
 

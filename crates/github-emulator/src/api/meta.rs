@@ -4,12 +4,12 @@ use serde_json::{Map, Value, json};
 
 use super::super::{
     call::{Answer, Call, Reply},
-    meter,
+    meter::Payer,
     refusal::Refusal,
     route::{Route, get},
+    users::TokenKind,
     wire::{private_account, public_account},
 };
-use crate::names::Login;
 
 pub(super) const ROUTES: &[Route] = &[
     get("/", root),
@@ -64,8 +64,8 @@ fn root(call: &Call) -> Answer {
 }
 
 fn rate_limit(call: &Call) -> Answer {
-    let rate_of = |payer: Option<&str>| {
-        let reading = call.forge.meter.read(payer, call.now);
+    let rate_of = |payer: Option<Payer>| {
+        let reading = call.forge.meter.read(payer.as_ref(), call.now);
         json!({
             "limit": reading.limit,
             "used": reading.used,
@@ -73,8 +73,8 @@ fn rate_limit(call: &Call) -> Answer {
             "reset": reading.reset.timestamp(),
         })
     };
-    let login = call.caller.as_ref().map(Login::as_str);
-    let (rate, graphql) = (rate_of(login), rate_of(login.map(meter::graphql).as_deref()));
+    let payer = call.caller.as_ref().map(|login| Payer::account(login, call.token, ""));
+    let (rate, graphql) = (rate_of(payer.clone()), rate_of(payer.map(Payer::of_graphql)));
     let resources = json!({"core": rate, "search": rate, "graphql": graphql});
     Ok(Reply::ok(json!({"resources": resources, "rate": rate})))
 }
@@ -85,8 +85,8 @@ fn meta(_: &Call) -> Answer {
 
 fn user(call: &Call) -> Answer {
     let login = call.actor()?;
-    // An installation is no user, and its token is no user's.
-    if call.grant.is_some() {
+    // An installation is no user, and its token is no user's; nor is a job's.
+    if call.grant.is_some() || call.token == TokenKind::Job {
         return Err(Refusal::integration());
     }
     Ok(Reply::ok(private_account(call.forge.server(), &call.state().accounts, login.as_str())))

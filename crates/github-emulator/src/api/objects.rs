@@ -13,6 +13,7 @@ use super::super::{
     verification::commit_for_app,
     wire::{self, node_id, person, wrapped_base64},
 };
+use super::ref_moods;
 
 /// The most entries a tree is answered with. <https://docs.github.com/rest/git/trees>
 const TREE_MAX: usize = 100_000;
@@ -226,6 +227,7 @@ fn create_commit(call: &Call) -> Answer {
         true => commit_for_app(&git, &author, &message, &tree, &parents)?,
         false => git.commit(None, &author, &committer, &message, &tree, &parents)?,
     };
+    ref_moods::note_commit(call, id);
     let state = call.state();
     Ok(Reply::created(wire::git_commit(call.view(&state)?, &git.find_commit(id)?)))
 }

@@ -19,6 +19,7 @@ use super::{
     },
     issue_edit::Edit,
     issues::{BODY_MAX, TITLE_MAX, cross_reference, new_issue},
+    pull_moods,
     refs::find,
 };
 
@@ -101,6 +102,7 @@ fn list(call: &Call) -> Answer {
 
 fn show(call: &Call) -> Answer {
     let git = call.read_git()?;
+    pull_moods::sees(call, pull_of(call, call.repository(&call.state(), Role::Read)?)?.0)?;
     let (base, head) = sides(call)?;
     match call.media {
         Media::Diff => Ok(Reply::raw("application/vnd.github.diff; charset=utf-8", patch_text(&git, base, head)?)),
@@ -170,6 +172,8 @@ fn create(call: &Call) -> Answer {
     let title = fields.required("title")?;
     fields.limited("title", TITLE_MAX)?;
     let (pull, head) = new_pull(call, &git, &fields)?;
+    pull_moods::sees_push(call, &pull.head_ref, &pull.base_ref)?;
+    pull_moods::has_leisure(call, "PullRequest", "base")?;
     let number = {
         let mut state = call.state();
         let repo = call.repository_mut(&mut state, Role::Write)?;

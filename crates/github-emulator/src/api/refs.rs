@@ -15,6 +15,7 @@ use super::super::{
     users::Role,
     wire,
 };
+use super::ref_moods;
 
 pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/git/ref/{*ref}", show),
@@ -28,7 +29,7 @@ pub(super) const ROUTES: &[Route] = &[
 fn show(call: &Call) -> Answer {
     let git = call.read_git()?;
     let name = format!("refs/{}", call.part("ref"));
-    let target = find(&git, &name)?.ok_or_else(Refusal::not_found)?;
+    let target = find(&git, &name)?.filter(|_| ref_moods::shows(call, &name)).ok_or_else(Refusal::not_found)?;
     shown(call, &git, &name, target).map(Reply::ok)
 }
 
@@ -42,6 +43,7 @@ fn matching(call: &Call) -> Answer {
         let reference = reference?;
         if let (Ok(name), Some(target)) = (reference.name(), reference.target())
             && name.starts_with(&prefix)
+            && ref_moods::shows(call, name)
         {
             found.push((name.to_owned(), target));
         }
@@ -58,6 +60,7 @@ fn create(call: &Call) -> Answer {
     let git = call.write_git(Role::Write)?;
     let name = fields.required("ref")?;
     let target = target(&git, &fields)?;
+    ref_moods::sees_commit(call, &name, target, &ref_moods::unknown_to_new())?;
     if !name.starts_with("refs/") || name.split('/').count() < 3 {
         let message = "Reference name must start with 'refs/' and have at least two slashes";
         return Err(Refusal::unprocessable(message));
@@ -65,10 +68,12 @@ fn create(call: &Call) -> Answer {
     guard_move(call, &git, &name, (None, Tip::Is(target)))?;
     suits(&git, &name, target)?;
     if find(&git, &name)?.is_some() {
-        return Err(Refusal::unprocessable("Reference already exists"));
+        return Err(ref_moods::lost(call, &name, "Reference already exists"));
     }
+    ref_moods::refuses(call, &name)?;
     git.reference(&name, target, false, "").map_err(refused)?;
     follow(call, &git, RefMove { reference: name.clone(), old: None, new: Some(target) })?;
+    ref_moods::note_ref(call, &name);
     shown(call, &git, &name, target).map(Reply::created)
 }
 
@@ -77,13 +82,16 @@ fn update(call: &Call) -> Answer {
     let git = call.write_git(Role::Write)?;
     let name = format!("refs/{}", call.part("ref"));
     let new = target(&git, &fields)?;
+    ref_moods::sees_commit(call, &name, new, &ref_moods::unknown_to_old())?;
     let force = fields.flag("force")?.unwrap_or(false);
     let old = find(&git, &name)?.ok_or_else(|| Refusal::unprocessable("Reference does not exist"))?;
+    ref_moods::sees_ref(call, &name)?;
     guard_move(call, &git, &name, (Some(old), Tip::Is(new)))?;
     suits(&git, &name, new)?;
     if !force && old != new && !git.graph_descendant_of(new, old).unwrap_or(false) {
-        return Err(Refusal::unprocessable("Update is not a fast forward"));
+        return Err(ref_moods::lost(call, &name, "Update is not a fast forward"));
     }
+    ref_moods::refuses(call, &name)?;
     git.reference(&name, new, true, "").map_err(refused)?;
     follow(call, &git, RefMove { reference: name.clone(), old: Some(old), new: Some(new) })?;
     shown(call, &git, &name, new).map(Reply::ok)

@@ -13,6 +13,7 @@ use super::{
         wire,
     },
     issues::BODY_MAX,
+    pull_moods,
     pulls::{pull_mut, pull_of},
     review_place::{Place, body_of, files_at, side_name},
 };
@@ -128,6 +129,7 @@ fn answer_to(call: &Call, to: u64) -> Answer {
 }
 
 fn add(call: &Call, comment: ReviewComment) -> Answer {
+    pull_moods::has_leisure(call, "PullRequestReviewComment", "base")?;
     let id = comment.id;
     {
         let mut state = call.state();

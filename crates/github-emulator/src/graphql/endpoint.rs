@@ -19,6 +19,9 @@ use super::{
     super::{
         call::{Answer, Call, Reply},
         envelope::GRAPHQL,
+        meter::Payer,
+        moods::Mood,
+        points::Cost,
         refusal::Refusal,
         route::{Route, get, post},
     },
@@ -27,16 +30,21 @@ use super::{
     object::At,
     problem::Problem,
     schema::Schema,
+    trouble::Trouble,
     types,
     validate::validate,
     values::coerce,
 };
+use crate::names::Login;
 
 /// The longest query, in bytes.
 const QUERY_MAX: usize = 1 << 20;
 
 /// The most fragments of a query: what is made of one another is read one inside the other.
 const FRAGMENTS_MAX: usize = 200;
+
+/// How much of a query without a name stands for it.
+const NAME_MAX: usize = 200;
 
 /// The endpoint, beside the REST API.
 pub(in super::super) const ROUTES: &[Route] = &[get(GRAPHQL, introspection), post(GRAPHQL, answer)];
@@ -99,12 +107,18 @@ fn run(call: &Call, body: &Value) -> Answer {
         Ok(variables) => variables,
         Err(problems) => return Ok(refused(&problems)),
     };
+    pay(call, operation.node.ty)?;
+    let named = name.map_or_else(|| query.chars().take(NAME_MAX).collect(), ToString::to_string);
+    let trouble = Trouble::drawn(call, &named, operation.node.ty);
+    if let Some(answer) = trouble.as_ref().and_then(Trouble::before) {
+        return Ok(answer);
+    }
     let run = Run::new(schema, fragments, variables);
     let set = &operation.node.selection_set.node;
     let data = match operation.node.ty {
         OperationType::Mutation => {
-            if !call.forge.meter.admits(&Method::POST, call.caller.as_ref().map(crate::names::Login::as_str), call.now)
-            {
+            let payer = call.caller.as_ref().map(|login| Payer::account(login, call.token, GRAPHQL));
+            if !call.forge.meter.admits(&Method::POST, payer.as_ref(), call.now) {
                 return Err(Refusal::new(StatusCode::FORBIDDEN, "You have exceeded a secondary rate limit."));
             }
             Some(mutate(call, &run, set))
@@ -115,7 +129,21 @@ fn run(call: &Call, body: &Value) -> Answer {
             run.query(&at, &types::Query, set)
         }
     };
-    Ok(whole(data.as_ref(), &run.problems()))
+    Ok(trouble.as_ref().and_then(Trouble::after).unwrap_or_else(|| whole(data.as_ref(), &run.problems())))
+}
+
+/// Takes what an operation costs of the secondary limits, where they are the mood.
+///
+/// # Errors
+/// 403 where one is reached.
+fn pay(call: &Call, ty: OperationType) -> Result<(), Refusal> {
+    let cost = match ty {
+        OperationType::Mutation => Cost::mutation(),
+        OperationType::Query | OperationType::Subscription => Cost::query(),
+    };
+    let who = call.caller.as_ref().map_or("", Login::as_str);
+    let is_admitted = !call.forge.temper.is(Mood::Points) || call.forge.points.pay(who, &cost, call.now);
+    if is_admitted { Ok(()) } else { Err(Refusal::too_fast()) }
 }
 
 /// Runs the fields of a mutation in order, each over the state that the one before it left.

@@ -203,6 +203,10 @@ impl<'q> Run<'q> {
                 let sets: Vec<_> = asked.iter().map(|asked| &asked.node.selection_set.node).collect();
                 self.selected(at, object.as_ref(), &sets, path)
             }
+            (Out::Refused(problem), _) => {
+                self.note(problem.at(asked.first().map(|asked| asked.pos).unwrap_or_default(), path));
+                if ty.nullable { Ok(ConstValue::Null) } else { Err(Absent) }
+            }
             (Out::Leaf(value), _) => ConstValue::from_json(value).map_err(|_| Absent),
             (Out::List(_) | Out::Node(_), _) => Err(Absent),
         }

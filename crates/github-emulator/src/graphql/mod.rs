@@ -15,6 +15,7 @@ mod object;
 mod page;
 mod problem;
 mod schema;
+mod trouble;
 mod types;
 mod validate;
 mod values;

@@ -27,6 +27,8 @@ pub(super) enum Out<'s> {
     /// type that contains it.
     Node(String),
     List(Vec<Self>),
+    /// Not for this caller to see: `null`, and this problem where it is.
+    Refused(Problem),
 }
 
 impl<'s> Out<'s> {

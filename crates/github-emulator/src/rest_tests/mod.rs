@@ -1,5 +1,9 @@
-//! The REST API over real HTTP: what a worker needs after it has opened a pull request.
+//! The REST API over real HTTP: what a worker needs after it has opened a pull request, kinds of tokens, and moods.
 
 mod actions;
 mod checks;
 mod merging;
+mod mood_fixture;
+mod mood_lags;
+mod moods;
+mod tokens;

@@ -4,11 +4,15 @@ use super::{
     super::{
         super::{
             merge_state::is_required,
+            moods::Mood,
+            refusal::Refusal,
             state::{CheckRun, CommitStatus, Pull, Repository},
+            users::{AccountKind, Role, TokenKind},
             wire::{node_id, time},
         },
         object::{Args, At, Object, Out, Resolved, made, unresolved},
         page::connection_with,
+        problem::Problem,
     },
     account::actor,
     suite::{annotations, steps, suite},
@@ -81,13 +85,18 @@ struct Rollup<'s> {
     statuses: Vec<&'s CommitStatus>,
 }
 
-/// What the checks of a commit say together; `null` where it has none.
-pub(super) fn rollup<'s>(repo: &'s Repository, sha: &str) -> Out<'s> {
+/// What the checks of a commit say together; `null` where it has none. By the mood `hidden-checks`, all of it is refused for
+/// some commits, drawn, and for the others each check run.
+pub(super) fn rollup<'s>(at: &At<'s>, repo: &'s Repository, sha: &str) -> Out<'s> {
     let (mut runs, mut statuses) = (repo.latest_checks(sha), repo.latest_statuses(sha));
     runs.reverse();
     statuses.reverse();
     if runs.is_empty() && statuses.is_empty() {
         return Out::Null;
+    }
+    let whole = || at.call.forge.temper.always_hits(Mood::HiddenChecks, sha);
+    if let Some(problem) = hidden(at, repo).filter(|_| whole().is_some()) {
+        return Out::Refused(problem);
     }
     Out::object(Rollup { repo, sha: sha.to_owned(), runs, statuses })
 }
@@ -119,11 +128,11 @@ impl<'s> Object<'s> for Rollup<'s> {
         "StatusCheckRollup"
     }
 
-    fn field(&self, _: &At<'s>, name: &str, args: &Args) -> Resolved<'s> {
+    fn field(&self, at: &At<'s>, name: &str, args: &Args) -> Resolved<'s> {
         Ok(match name {
             "commit" => Out::Node(node_id("Commit", &self.sha)),
             "contexts" => {
-                let runs = self.runs.iter().map(|run| (run.id, run_of(self.repo, run)));
+                let runs = self.runs.iter().map(|run| (run.id, run_of(at, self.repo, run)));
                 let statuses = self.statuses.iter().map(|status| (status.id, status_of(self.repo, status)));
                 let more = vec![
                     ("checkRunCount", Out::leaf(self.runs.len())),
@@ -152,9 +161,27 @@ fn counts<'s>(kind: &'static str, states: impl Iterator<Item = String>) -> Out<'
     Out::List(found.into_iter().map(count).collect())
 }
 
-/// A check run.
-pub(super) fn run_of<'s>(repo: &'s Repository, run: &'s CheckRun) -> Out<'s> {
-    Out::object(RunNode { repo, run })
+/// A check run, where the caller's token can have the permission to see it. GitHub refuses it alone, and not what says how
+/// many there are and how they are together: <https://github.com/kirodotdev/KiroCrew/pull/4830>.
+pub(super) fn run_of<'s>(at: &At<'s>, repo: &'s Repository, run: &'s CheckRun) -> Out<'s> {
+    match hidden(at, repo) {
+        Some(problem) => Out::Refused(problem),
+        None => Out::object(RunNode { repo, run }),
+    }
+}
+
+/// Why the caller sees no check runs, if that is so.
+fn hidden(at: &At<'_>, repo: &Repository) -> Option<Problem> {
+    let call = at.call;
+    let by_mood = call.forge.temper.is(Mood::HiddenChecks) && at.role(repo) < Role::Admin;
+    let is_person = call.caller.as_ref().and_then(|login| at.state.accounts.get(login.as_str()));
+    let is_person = call.grant.is_none() && is_person.is_some_and(|account| account.kind == AccountKind::User);
+    match call.token {
+        TokenKind::FineGrained => Some(Refusal::personal().into()),
+        TokenKind::Classic | TokenKind::Job if by_mood && is_person => Some(Refusal::personal().into()),
+        TokenKind::Classic | TokenKind::Job if by_mood => Some(Refusal::integration().into()),
+        TokenKind::Classic | TokenKind::Job => None,
+    }
 }
 
 /// A commit status.

@@ -188,7 +188,7 @@ impl<'s> Object<'s> for CommitNode<'s> {
             "repository" => Out::Node(node_id("Repository", repo.id)),
             "resourcePath" => Out::leaf(format!("/{}{below}", repo.name)),
             "tree" => self.shown_tree(),
-            "statusCheckRollup" => rollup(repo, &sha),
+            "statusCheckRollup" => rollup(at, repo, &sha),
             "url" => Out::leaf(at.page(repo, &below)),
             _ => return unresolved("Commit", name),
         })

@@ -39,7 +39,7 @@ fn in_repository<'s>(at: &At<'s>, repo: &'s Repository, kind: &str, id: u64) -> 
     match kind {
         "Repository" => (repo.id == id).then(|| Out::object(RepositoryNode(repo))),
         "Label" => repo.label_by_id(id).map(|one| label::of(at, repo, one)),
-        "CheckRun" => repo.checks.get(&id).map(|run| run_of(repo, run)),
+        "CheckRun" => repo.checks.get(&id).map(|run| run_of(at, repo, run)),
         "StatusContext" => repo.statuses.get(&id).map(|status| status_of(repo, status)),
         _ => repo.issues.values().find_map(|issue| in_issue(at, repo, issue, kind, id)),
     }

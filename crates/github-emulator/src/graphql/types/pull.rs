@@ -242,7 +242,7 @@ impl<'s> PullNode<'s> {
                 let closed = if merged.is_some() { "MERGED" } else { "CLOSED" };
                 Out::leaf(if issue.state == IssueState::Open { "OPEN" } else { closed })
             }
-            "statusCheckRollup" => rollup(repo, &pull.head_sha),
+            "statusCheckRollup" => rollup(at, repo, &pull.head_sha),
             "totalCommentsCount" => Out::leaf(issue.comments.len() + self.0.comments(at).len()),
             _ => return None,
         }))

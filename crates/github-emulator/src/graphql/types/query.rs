@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        super::{meter::graphql, wire::time},
+        super::{envelope::GRAPHQL, meter::Payer, wire::time},
         object::{Args, At, Object, Out, Resolved, made, unresolved},
         problem::Problem,
     },
@@ -74,8 +74,8 @@ impl<'s> Object<'s> for Query {
 
 /// Each request costs one, whatever it asks for.
 fn limit<'s>(at: &At<'s>) -> Out<'s> {
-    let payer = at.call.caller.as_ref().map(|login| graphql(login.as_str()));
-    let reading = at.call.forge.meter.read(payer.as_deref(), at.call.now);
+    let payer = at.call.caller.as_ref().map(|login| Payer::account(login, at.call.token, GRAPHQL).of_graphql());
+    let reading = at.call.forge.meter.read(payer.as_ref(), at.call.now);
     made(
         "RateLimit",
         [

@@ -106,7 +106,7 @@ impl<'s> RepositoryNode<'s> {
         let number = args.int("number").unwrap_or_default();
         let found = self.numbered(number).filter(|out| match out {
             Out::Object(object) => kind.is_empty() || object.kind() == kind,
-            Out::Null | Out::Leaf(_) | Out::Node(_) | Out::List(_) => false,
+            Out::Null | Out::Leaf(_) | Out::Node(_) | Out::List(_) | Out::Refused(_) => false,
         });
         let message = || format!("Could not resolve to {named} with the number of {number}.");
         found.ok_or_else(|| Problem::not_found(message()))

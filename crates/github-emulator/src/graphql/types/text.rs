@@ -3,7 +3,9 @@
 use super::{
     super::{
         super::{
+            moods::Mood,
             state::{History, Issue, Reaction, Repository, Revision},
+            touched::updated,
             users::Role,
             wire::{View, node_id, time},
         },
@@ -106,8 +108,9 @@ impl<'s> Text<'s> {
             "reactionGroups" => groups(self.reactions),
             "reactions" => reactions(at, args, self.reactions),
             "repository" => Out::Node(node_id("Repository", self.repo.id)),
-            "updatedAt" => Out::leaf(time(self.updated_at)),
+            "updatedAt" => Out::leaf(time(self.shown_update(at))),
             // The newest first, as on GitHub.
+            "userContentEdits" if self.hides_edits(at) => Out::Null,
             "userContentEdits" => {
                 let edits = revisions.iter().rev().map(|revision| (revision.id, of(at, revision)));
                 connection("UserContentEditConnection", args, edits)
@@ -120,6 +123,20 @@ impl<'s> Text<'s> {
             "viewerDidAuthor" => Out::leaf(mine),
             _ => return None,
         }))
+    }
+
+    /// When it is shown as updated. What was opened is touched by much else, and not by the mood.
+    fn shown_update(&self, at: &At<'s>) -> Timestamp {
+        let times = (self.created_at, self.updated_at);
+        match self.id.0 {
+            "Issue" | "PullRequest" => self.updated_at,
+            kind => updated(&at.call.forge.temper, &node_id(kind, self.id.1), times, at.call.now),
+        }
+    }
+
+    /// Whether its edit history is `null`, as the public schema allows.
+    fn hides_edits(&self, at: &At<'s>) -> bool {
+        at.call.forge.temper.always_hits(Mood::Queries, &node_id(self.id.0, self.id.1)).is_some()
     }
 }
 
